@@ -1,0 +1,5 @@
+//! Bytes to values and back.
+#![forbid(unsafe_code)]
+
+pub mod segment;
+pub mod seq;

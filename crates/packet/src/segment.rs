@@ -1,0 +1,119 @@
+//! A TCP segment as a value: what its header says, without the payload's bytes.
+
+use crate::seq::Seq;
+
+/// The control bits of a TCP header (RFC 9293, section 3.1; ECN bits by RFC 3168).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement number counts.
+    pub const ACK: Self = Self(0x10);
+    /// The urgent pointer counts.
+    pub const URG: Self = Self(0x20);
+    /// ECN echo.
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(0x80);
+
+    /// These bits and `other`'s.
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all bits of `other` are set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// The timestamps option (RFC 7323, section 3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timestamps {
+    /// TSval: the sender's clock when the segment left.
+    pub value: u32,
+    /// TSecr: the value being echoed; meaningful on segments with ACK.
+    pub echo: u32,
+}
+
+/// At most four SACK blocks (RFC 2018, section 3); a DSACK is the first of them (RFC 2883).
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct SackBlocks {
+    blocks: [(Seq, Seq); 4],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// No blocks.
+    pub const EMPTY: Self = Self { blocks: [(Seq(0), Seq(0)); 4], len: 0 };
+
+    /// Adds a block of left edge and first number beyond it; `false` (and unchanged) when four are there already.
+    pub fn push(&mut self, left: Seq, right: Seq) -> bool {
+        if usize::from(self.len) == self.blocks.len() {
+            return false;
+        }
+        self.blocks[usize::from(self.len)] = (left, right);
+        self.len += 1;
+        true
+    }
+
+    /// The blocks in the order of the option.
+    pub fn as_slice(&self) -> &[(Seq, Seq)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl core::fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+/// The options that this stack understands; others are skipped by the reader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Maximum segment size in bytes, on a SYN.
+    pub mss: Option<u16>,
+    /// Window scale shift, on a SYN; as read, may exceed 14.
+    pub window_scale: Option<u8>,
+    /// SACK permitted, on a SYN.
+    pub sack_permitted: bool,
+    /// Timestamps.
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks.
+    pub sack: SackBlocks,
+}
+
+/// A TCP segment's header, and the length of what follows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// Source port.
+    pub source_port: u16,
+    /// Destination port.
+    pub destination_port: u16,
+    /// Sequence number of the first byte (or of the SYN or FIN).
+    pub seq: Seq,
+    /// Acknowledgement number; counts only with [`Flags::ACK`].
+    pub ack: Seq,
+    /// Control bits.
+    pub flags: Flags,
+    /// Window field as on the wire, unscaled.
+    pub window: u16,
+    /// Options.
+    pub options: Options,
+    /// Bytes of payload.
+    pub payload_len: u32,
+}

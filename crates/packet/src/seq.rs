@@ -1,0 +1,38 @@
+//! The one place where 32-bit sequence numbers become positions that never wrap.
+
+/// A sequence or acknowledgement number as it stands in a TCP header. It has no order: see [`unwrap`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Seq(pub u32);
+
+/// The position nearest to `near` whose low 32 bits, counted from `initial`, are `seq`.
+///
+/// Positions count from 0 at the initial sequence number (the SYN) and never wrap. A number more than half the circle
+/// below `near` that would lie before position 0 is read as lying ahead.
+pub const fn unwrap(near: u64, initial: Seq, seq: Seq) -> u64 {
+    let low = seq.0.wrapping_sub(initial.0);
+    let distance = low.wrapping_sub(near as u32) as i32 as i64;
+    match near.checked_add_signed(distance) {
+        Some(position) => position,
+        None => near + low.wrapping_sub(near as u32) as u64,
+    }
+}
+
+/// The number that stands in the header for `position`.
+pub const fn wrap(position: u64, initial: Seq) -> Seq {
+    Seq(initial.0.wrapping_add(position as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_survives_wrapping_and_unwrapping() {
+        let initial = Seq(u32::MAX - 5);
+        for position in [0u64, 1, 5, 6, 7, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 40) + 17] {
+            for near in [position, position + 1000, position.saturating_sub(1000)] {
+                assert_eq!(unwrap(near, initial, wrap(position, initial)), position);
+            }
+        }
+    }
+}
