@@ -1,5 +1,22 @@
-//! The brain that TCP and SCTP share.
+//! The brain that TCP and SCTP share: detecting, undoing, timing and repairing retransmissions.
+//!
+//! Five seams, one algorithm a file: [`detect`], [`respond`], [`rto`], [`recover`], [`congest`]; [`engine::Engine`]
+//! alone applies what they decide. No clock, no I/O, no protocol header: time and positions are arguments.
 #![forbid(unsafe_code)]
 
+pub mod congest;
+pub mod detect;
+pub mod engine;
+pub mod episode;
+pub mod fact;
+pub mod pace;
+pub mod ranges;
+pub mod recover;
+pub mod registry;
+pub mod respond;
+pub mod rto;
+pub mod rtt;
+pub mod scoreboard;
 pub mod time;
 pub mod units;
+pub mod view;

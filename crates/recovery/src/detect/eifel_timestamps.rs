@@ -1,0 +1,88 @@
+//! *Looks at* the timestamp that the first acceptable ACK after a retransmission echoes.
+//! *Decides* spurious when it is older than the first retransmission's timestamp: the original caused the ACK.
+//! *Blind to* peers without timestamps, and to a retransmission in the same tick of the clock as its original.
+//! *From* RFC 3522, section 3.2; "Responding to Spurious Timeouts in TCP", section II.B.
+
+use super::{Detector, Judgement, Outcome};
+use crate::fact::{Acked, Block, Fact};
+use crate::units::Timestamp;
+use crate::view::View;
+
+/// The Eifel detection algorithm with the timestamps option.
+#[derive(Debug, Default)]
+pub struct EifelTimestamps {
+    stage: Stage,
+    dsack: DsackSeen,
+}
+
+/// RFC 3522's SpuriousRecovery and RetransmitTS.
+#[derive(Debug, Default)]
+enum Stage {
+    #[default]
+    Idle,
+    /// Step 3: waits for the first acceptable ACK.
+    Waiting { retransmit_ts: Timestamp, start: u64 },
+}
+
+/// Whether the connection's peer ever sent a DSACK (step 5).
+#[derive(Debug, Default, PartialEq)]
+enum DsackSeen {
+    #[default]
+    No,
+    Yes,
+}
+
+impl EifelTimestamps {
+    fn judge(&mut self, acked: &Acked) -> Judgement {
+        let Stage::Waiting { retransmit_ts, start } = self.stage else { return Judgement::Undecided };
+        // RFC 3522, section 3.2, step 3: the first acceptable ACK, one that acknowledges what was retransmitted.
+        if acked.cumulative <= start {
+            return Judgement::Undecided;
+        }
+        self.stage = Stage::Idle;
+        let Some(echo) = acked.echo else {
+            return Judgement::Settled(Outcome::Genuine, "no timestamp echoed");
+        };
+        // RFC 3522, section 3.2, step 4.
+        if !echo.value.precedes(retransmit_ts) {
+            return Judgement::Settled(Outcome::Genuine, "echo of the retransmission");
+        }
+        // RFC 3522, section 3.2, step 5: a DSACK says that the retransmission has arrived too, and an ACK for everything
+        // outstanding from a peer that sends no DSACKs may mean that only ACKs were lost.
+        if acked.dsack.is_some() {
+            return Judgement::Settled(Outcome::Genuine, "the first acceptable ACK carries a DSACK");
+        }
+        if acked.all && self.dsack == DsackSeen::No {
+            return Judgement::Settled(Outcome::Genuine, "all acknowledged at once: ACKs may have been lost");
+        }
+        Judgement::Settled(Outcome::Spurious, "echo older than the first retransmission")
+    }
+
+    fn note(&mut self, dsack: Option<Block>) {
+        if dsack.is_some() {
+            self.dsack = DsackSeen::Yes;
+        }
+    }
+}
+
+impl Detector for EifelTimestamps {
+    fn observe(&mut self, fact: &Fact<'_>, _: &View<'_>) -> Judgement {
+        match fact {
+            // RFC 3522, section 3.2, step 2: of the retransmission that opens the loss recovery, and of no later one.
+            Fact::Retransmitted { transmission, stamp, opens } => {
+                if *opens {
+                    self.stage = match stamp {
+                        Some(stamp) => Stage::Waiting { retransmit_ts: *stamp, start: transmission.start },
+                        None => Stage::Idle,
+                    };
+                }
+                Judgement::Undecided
+            }
+            Fact::Acked(acked) => {
+                let judgement = self.judge(acked);
+                self.note(acked.dsack);
+                judgement
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! *Looks at* nothing.
+//! *Decides* nothing.
+//! *Blind to* everything: the sender of RFC 5681 and RFC 6298 alone.
+//! *From* the baseline of every comparison.
+
+use super::{Detector, Judgement};
+use crate::fact::Fact;
+use crate::view::View;
+
+/// Never has a verdict.
+#[derive(Debug)]
+pub struct None;
+
+impl Detector for None {
+    fn observe(&mut self, _: &Fact<'_>, _: &View<'_>) -> Judgement {
+        Judgement::Undecided
+    }
+}

@@ -1,0 +1,125 @@
+//! What an ACK does.
+
+use super::{Engine, Event, Stage, Timer, view};
+use crate::detect::{Judgement, Outcome};
+use crate::episode::Stage as EpisodeStage;
+use crate::fact::{Ack, Acked, Cause, Fact};
+use crate::recover::{Growth, Resume, Step, Timer as Restart};
+use crate::respond::{Adjust, Losses, Verdict};
+use crate::rto::TimerChange;
+use crate::time::{Duration, Instant};
+
+impl Engine {
+    /// Takes an acceptable ACK in: `una <= cumulative <= nxt`, which the connection has checked.
+    pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
+        let flight = self.board.outstanding();
+        let acked = self.board.on_ack(ack, self.sack);
+        self.pace.on_input();
+        let sample = self.round_trips.on_ack(now, &acked);
+        self.samples += u64::from(sample.is_some());
+        if acked.bytes > 0 {
+            self.consecutive_timeouts = 0;
+        }
+        if self.stage != Stage::Open {
+            return self.on_handshake_ack(now, &acked, sample);
+        }
+        let change = self.judge(now, &acked, sample);
+        self.sample(now, sample, change);
+        let decisions = self.recovery.on_ack(&acked, &self.board, &view!(self, now));
+        match decisions.step {
+            Step::Stay => {}
+            Step::Enter { limited } => {
+                self.open_episode(now, Cause::FastRetransmit, limited);
+                // A fast retransmit starts the timer anew, or it would expire before its ACK can come.
+                self.start_timer(now);
+            }
+            Step::Leave { cwnd_at_most } => self.window.cwnd = self.window.cwnd.min(cwnd_at_most),
+        }
+        if let Some(position) = decisions.lost_below {
+            self.board.mark_lost_below(position);
+        }
+        if decisions.growth == Growth::Grow && acked.bytes > 0 {
+            self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &view!(self, now));
+        }
+        self.run_timer(now, &acked, decisions.timer);
+        if self.episode.is_some_and(|episode| acked.cumulative >= episode.recovery_point) {
+            self.close_episode();
+        }
+    }
+
+    fn on_handshake_ack(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) {
+        self.sample(now, sample, TimerChange::Keep);
+        self.run_timer(now, acked, Restart::Restart);
+    }
+
+    /// A re-seeded timer has had this ACK's sample already.
+    fn sample(&mut self, now: Instant, sample: Option<Duration>, change: TimerChange) {
+        self.rto.change(change);
+        let seeded = matches!(change, TimerChange::Reseed(_) | TimerChange::ReseedAtLeast { .. });
+        if let Some(sample) = sample.filter(|_| !seeded) {
+            self.rto.sample(sample, &view!(self, now));
+        }
+    }
+
+    /// RFC 6298, sections 5.2 and 5.3.
+    fn run_timer(&mut self, now: Instant, acked: &Acked, restart: Restart) {
+        if self.board.outstanding() == 0 {
+            if acked.bytes > 0 {
+                self.idle_since = now;
+                self.timer = Timer::Off;
+            }
+        } else if acked.bytes > 0 && restart == Restart::Restart {
+            self.start_timer(now);
+        }
+    }
+
+    /// Asks the detectors; the acting one's verdict takes effect. Returns what the timer is to learn.
+    fn judge(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) -> TimerChange {
+        let fact = Fact::Acked(acked);
+        let mut verdict = None;
+        for (index, detector) in self.detectors.iter_mut().enumerate() {
+            let Judgement::Settled(outcome, reason) = detector.observe(&fact, &view!(self, now)) else { continue };
+            let Some(episode) = &self.episode else { continue };
+            self.events.push_back(Event::Judged { episode: episode.number, detector: index, outcome, reason });
+            if index == 0 && episode.stage == EpisodeStage::Open {
+                verdict = Some(outcome);
+            }
+        }
+        match verdict {
+            None => TimerChange::Keep,
+            Some(outcome) => self.settle(outcome, acked, sample),
+        }
+    }
+
+    fn settle(&mut self, outcome: Outcome, acked: &Acked, sample: Option<Duration>) -> TimerChange {
+        let Some(episode) = &mut self.episode else { return TimerChange::Keep };
+        episode.stage = EpisodeStage::Settled;
+        let episode = *episode;
+        let learned = match episode.cause {
+            Cause::Timeout => self.after_spurious.settled(outcome, sample),
+            Cause::FastRetransmit => TimerChange::Keep,
+        };
+        if outcome == Outcome::Genuine {
+            self.losses = Losses::Seen;
+            return learned;
+        }
+        if self.recovery.on_spurious(episode.cause) == Resume::NextUnsent {
+            self.board.mark_none_lost();
+        }
+        let verdict = Verdict {
+            cause: episode.cause,
+            timeouts: episode.timeouts,
+            flight: self.board.outstanding(),
+            acked: acked.bytes,
+            sample,
+            ece: acked.ece,
+            losses: self.losses,
+            mss: self.mss,
+            initial_window: self.initial_window,
+        };
+        let Adjust { window, timer } = self.response.respond(&verdict, episode.saved(), &self.window);
+        self.window = window;
+        self.tell(Event::Adjusted { episode: episode.number, window });
+        if timer == TimerChange::Keep { learned } else { timer }
+    }
+}

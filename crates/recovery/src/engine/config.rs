@@ -1,0 +1,97 @@
+//! Which algorithms an engine is made of.
+
+use crate::congest::Congest;
+use crate::detect::Detector;
+use crate::pace::Pace;
+use crate::recover::Recovery;
+use crate::registry::{Build, Choice, Entry, Error, Parameters, Seam, find};
+use crate::respond::Response;
+use crate::rto::Rto;
+use crate::rto::after_spurious::AfterSpurious;
+
+/// One choice for each seam.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// The detector that acts.
+    pub detect: Choice,
+    /// Detectors that only watch.
+    pub observers: Vec<Choice>,
+    /// The response.
+    pub respond: Choice,
+    /// The retransmission timer.
+    pub rto: Choice,
+    /// What the timer learns from a spurious timeout.
+    pub after_spurious: Choice,
+    /// Loss recovery.
+    pub recover: Choice,
+    /// Congestion control.
+    pub congest: Choice,
+    /// Burst limit or pacing.
+    pub pace: Choice,
+}
+
+impl Default for Config {
+    /// What a careful sender uses today: RFC 6675, RFC 6298, Eifel detection and RFC 4015.
+    fn default() -> Self {
+        Self {
+            detect: Choice::named("eifel-timestamps"),
+            observers: Vec::new(),
+            respond: Choice::named("rfc4015"),
+            rto: Choice::named("rfc6298"),
+            after_spurious: Choice::named("none"),
+            recover: Choice::named("rfc6675"),
+            congest: Choice::named("reno"),
+            pace: Choice::named("none"),
+        }
+    }
+}
+
+/// The algorithms themselves.
+pub(super) struct Parts {
+    pub(super) detectors: Vec<Box<dyn Detector>>,
+    pub(super) response: Box<dyn Response>,
+    pub(super) rto: Box<dyn Rto>,
+    pub(super) after_spurious: Box<dyn AfterSpurious>,
+    pub(super) recovery: Box<dyn Recovery>,
+    pub(super) congest: Box<dyn Congest>,
+    pub(super) pace: Box<dyn Pace>,
+}
+
+macro_rules! build {
+    ($seam:ident, $choice:expr) => {{
+        let (entry, parameters) = resolve(Seam::$seam, $choice)?;
+        let Build::$seam(build) = entry.build else { unreachable!("find looks in one seam") };
+        build(&parameters)
+    }};
+}
+
+impl Config {
+    /// Whether an engine can be made of it.
+    ///
+    /// # Errors
+    /// An algorithm or parameter that the registry does not know.
+    pub fn check(&self) -> Result<(), Error> {
+        self.build().map(|_| ())
+    }
+
+    pub(super) fn build(&self) -> Result<Parts, Error> {
+        let mut detectors = vec![build!(Detect, &self.detect)];
+        for observer in &self.observers {
+            detectors.push(build!(Detect, observer));
+        }
+        Ok(Parts {
+            detectors,
+            response: build!(Respond, &self.respond),
+            rto: build!(Rto, &self.rto),
+            after_spurious: build!(AfterSpurious, &self.after_spurious),
+            recovery: build!(Recover, &self.recover),
+            congest: build!(Congest, &self.congest),
+            pace: build!(Pace, &self.pace),
+        })
+    }
+}
+
+fn resolve(seam: Seam, choice: &Choice) -> Result<(&'static Entry, Parameters), Error> {
+    let entry = find(seam, &choice.name)?;
+    Ok((entry, Parameters::check(entry, &choice.parameters)?))
+}

@@ -1,0 +1,254 @@
+//! The engine: the seams' decisions, applied. It alone holds window, timer, scoreboard and episode together.
+
+mod ack;
+mod config;
+mod event;
+mod send;
+mod timeout;
+
+pub use crate::fact::{Ack, Block, Cause, Echo, Kind, Transmission, TxId};
+pub use config::Config;
+pub use event::{Event, Snapshot};
+pub use send::Offer;
+
+use std::collections::VecDeque;
+
+use crate::congest::{Congest, Window};
+use crate::detect::Detector;
+use crate::episode::Episode;
+use crate::pace::Pace;
+use crate::recover::Recovery;
+use crate::registry::Error;
+use crate::respond::{Losses, Response};
+use crate::rto::after_spurious::AfterSpurious;
+use crate::rto::{Rto, TimerChange};
+use crate::rtt::RoundTrips;
+use crate::scoreboard::Scoreboard;
+use crate::time::{Duration, Instant};
+
+/// What the peers have agreed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Negotiated {
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// SACK may be used.
+    pub sack: bool,
+    /// Timestamps are in use.
+    pub timestamps: bool,
+}
+
+/// The one timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Timer {
+    Off,
+    /// Something is outstanding (RFC 6298, section 5).
+    Retransmission(Instant),
+    /// The peer's window is closed and nothing is outstanding (RFC 9293, section 3.8.6.1).
+    Persist {
+        at: Instant,
+        probes: u32,
+    },
+}
+
+/// Whether the handshake is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Only the SYN is outstanding; `expiries` of its timer so far.
+    Opening {
+        expiries: u32,
+    },
+    Open,
+}
+
+/// Something that goes out whatever recovery says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Due {
+    Nothing,
+    Probe,
+}
+
+/// Whether the next retransmission is the first of its episode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Opening {
+    Pending,
+    Done,
+}
+
+/// The sender's brain. See the crate's documentation.
+pub struct Engine {
+    board: Scoreboard,
+    window: Window,
+    timer: Timer,
+    round_trips: RoundTrips,
+    recovery: Box<dyn Recovery>,
+    congest: Box<dyn Congest>,
+    rto: Box<dyn Rto>,
+    pace: Box<dyn Pace>,
+    /// The acting one first, then those that only watch.
+    detectors: Vec<Box<dyn Detector>>,
+    mss: u32,
+    sack: bool,
+    stage: Stage,
+    due: Due,
+    opening: Opening,
+    /// First position beyond the peer's window, as last offered.
+    limit: u64,
+    /// The largest window that the peer has advertised.
+    largest_window: u64,
+    /// When pacing lets the next segment go.
+    released_at: Instant,
+    /// Since when nothing is outstanding.
+    idle_since: Instant,
+    next_id: u64,
+    samples: u64,
+    consecutive_timeouts: u32,
+    episode: Option<Episode>,
+    episodes: u32,
+    losses: Losses,
+    initial_window: u64,
+    response: Box<dyn Response>,
+    after_spurious: Box<dyn AfterSpurious>,
+    events: VecDeque<Event>,
+}
+
+impl Engine {
+    /// An engine of the algorithms that `config` names.
+    ///
+    /// # Errors
+    /// An algorithm or parameter that the registry does not know.
+    pub fn new(config: &Config) -> Result<Self, Error> {
+        let parts = config.build()?;
+        Ok(Self {
+            board: Scoreboard::default(),
+            window: Window { cwnd: 1, ssthresh: u64::MAX },
+            timer: Timer::Off,
+            round_trips: RoundTrips::new(false),
+            recovery: parts.recovery,
+            congest: parts.congest,
+            rto: parts.rto,
+            pace: parts.pace,
+            detectors: parts.detectors,
+            mss: 536,
+            sack: false,
+            stage: Stage::Opening { expiries: 0 },
+            due: Due::Nothing,
+            opening: Opening::Done,
+            limit: 0,
+            largest_window: 0,
+            released_at: Instant::NEVER,
+            idle_since: Instant::ZERO,
+            next_id: 0,
+            samples: 0,
+            consecutive_timeouts: 0,
+            episode: None,
+            episodes: 0,
+            losses: Losses::NoneYet,
+            initial_window: 0,
+            response: parts.response,
+            after_spurious: parts.after_spurious,
+            events: VecDeque::new(),
+        })
+    }
+
+    /// The connection is open: data may be sent under these agreements. Where no SYN was sent, its position counts as
+    /// acknowledged.
+    pub fn established(&mut self, now: Instant, negotiated: Negotiated) {
+        let Stage::Opening { expiries } = self.stage else { return };
+        self.stage = Stage::Open;
+        self.mss = negotiated.mss;
+        self.sack = negotiated.sack;
+        if self.board.nxt() == 0 {
+            self.board.skip_to(1);
+        }
+        let handshake = self.round_trips.latest();
+        self.round_trips = RoundTrips::new(negotiated.timestamps);
+        self.window = self.congest.initial(negotiated.mss);
+        self.initial_window = self.window.cwnd;
+        if expiries > 0 {
+            // RFC 5681, section 3.1: a lost SYN leaves an initial window of one segment.
+            self.window.cwnd = u64::from(negotiated.mss);
+            if handshake.is_none() {
+                // RFC 6298, section 5.7.
+                self.rto.change(TimerChange::RaiseInitial(Duration::from_secs(3)));
+            }
+        }
+        self.idle_since = now;
+    }
+
+    /// When [`Engine::on_timeout`] wants to be called, or [`Instant::NEVER`].
+    pub fn deadline(&self) -> Instant {
+        let timer = match self.timer {
+            Timer::Off => Instant::NEVER,
+            Timer::Retransmission(at) | Timer::Persist { at, .. } => at,
+        };
+        timer.min(self.released_at)
+    }
+
+    /// First position not acknowledged.
+    pub fn una(&self) -> u64 {
+        self.board.una()
+    }
+
+    /// First position never sent.
+    pub fn nxt(&self) -> u64 {
+        self.board.nxt()
+    }
+
+    /// What is outstanding.
+    pub fn scoreboard(&self) -> &Scoreboard {
+        &self.board
+    }
+
+    /// Expiries of the timer since the last ACK of new data.
+    pub fn consecutive_timeouts(&self) -> u32 {
+        self.consecutive_timeouts
+    }
+
+    /// The next thing that happened, oldest first. Rare: ACKs and samples are not among them.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// The episode that is open.
+    pub fn episode(&self) -> Option<&Episode> {
+        self.episode.as_ref()
+    }
+
+    /// The variables as they stand.
+    pub fn snapshot(&self) -> Snapshot {
+        let estimate = self.rto.estimate();
+        Snapshot {
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            flight: self.board.outstanding(),
+            pipe: self.board.pipe(),
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            srtt: estimate.map(|estimate| estimate.srtt),
+            rttvar: estimate.map(|estimate| estimate.rttvar),
+            rto: self.rto.rto(),
+            latest_rtt: self.round_trips.latest(),
+            samples: self.samples,
+            deadline: self.deadline(),
+        }
+    }
+
+    fn start_timer(&mut self, now: Instant) {
+        self.timer = Timer::Retransmission(now + self.rto.rto());
+    }
+}
+
+/// The view at this instant; a macro, so that it borrows only the fields that it needs.
+macro_rules! view {
+    ($engine:expr, $now:expr) => {
+        $crate::view::View {
+            now: $now,
+            una: $engine.board.una(),
+            nxt: $engine.board.nxt(),
+            mss: $engine.mss,
+            sack: $engine.sack,
+            round_trips: &$engine.round_trips,
+        }
+    };
+}
+pub(crate) use view;

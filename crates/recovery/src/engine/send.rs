@@ -1,0 +1,188 @@
+//! What leaves, and when.
+
+use super::{Due, Engine, Event, Opening, Stage, Timer, view};
+use crate::fact::{Block, Cause, Fact, Kind, Transmission, TxId};
+use crate::pace::Permit;
+use crate::recover::{HighRxt, Next};
+use crate::time::Instant;
+use crate::units::Timestamp;
+
+/// What the connection has to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Offer {
+    /// First position that there is nothing for yet: beyond the SYN, the written data, or the FIN.
+    pub end: u64,
+    /// Whether the last position before `end` is a FIN, which takes no room in a segment.
+    pub fin: bool,
+    /// First position beyond the peer's window.
+    pub limit: u64,
+    /// TSval that a segment sent now would carry.
+    pub stamp: Option<Timestamp>,
+}
+
+impl Engine {
+    /// The next thing to transmit now; it counts as sent. Call after every input until it gives `None`.
+    pub fn poll_send(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+        self.limit = offer.limit;
+        self.largest_window = self.largest_window.max(offer.limit.saturating_sub(self.board.una()));
+        if self.due == Due::Probe {
+            return self.send_probe(now, offer);
+        }
+        if self.stage != Stage::Open {
+            return self.send_syn(now, offer);
+        }
+        match self.pace.permit(now) {
+            Permit::Now => self.released_at = Instant::NEVER,
+            Permit::At(instant) => {
+                self.released_at = if self.has_work(offer) { instant } else { Instant::NEVER };
+                return None;
+            }
+            Permit::NextInput => return None,
+        }
+        if self.board.outstanding() == 0 {
+            self.restart_after_idle(now, offer);
+        }
+        let unsent = offer.end > self.board.nxt() && offer.limit > self.board.nxt();
+        match self.recovery.next(&self.board, &self.window, &view!(self, now), unsent) {
+            Next::Retransmit { at, room, mark } => self.send_again(now, offer, (at, room), mark),
+            Next::New { room } if unsent => self.send_new(now, offer, room),
+            Next::New { .. } => {
+                self.persist(now, offer);
+                None
+            }
+        }
+    }
+
+    fn has_work(&self, offer: &Offer) -> bool {
+        offer.end > self.board.nxt() && offer.limit > self.board.nxt() || self.board.lost_below() > self.board.una()
+    }
+
+    fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
+        let nxt = self.board.nxt();
+        let wanted = offer.end - nxt;
+        let fits = wanted.min(u64::from(self.mss));
+        // A FIN rides on the last segment even if that is full.
+        let fits = if offer.fin && wanted == fits + 1 { wanted } else { fits };
+        let len = fits.min(offer.limit - nxt);
+        let idle = self.board.outstanding() == 0;
+        if len < fits && len * 2 < self.largest_window.min(u64::from(self.mss) * 2) {
+            // Silly window avoidance (RFC 9293, section 3.8.6.2.1): wait for room; the persist timer overrides it.
+            if idle {
+                self.persist(now, offer);
+            }
+            return None;
+        }
+        if len > room && !idle {
+            return None;
+        }
+        let len = len as u32;
+        self.round_trips.on_new(now, nxt + u64::from(len));
+        self.board.on_new(now, len);
+        Some(self.sent(now, Transmission { id: TxId(0), start: nxt, len, kind: Kind::New, copy: 0 }))
+    }
+
+    fn send_again(
+        &mut self,
+        now: Instant,
+        offer: &Offer,
+        (at, room): (u64, u64),
+        mark: HighRxt,
+    ) -> Option<Transmission> {
+        let block = self.board.segment_at(at)?;
+        let len = block.end - block.start;
+        if len > room && self.board.pipe() > 0 {
+            return None;
+        }
+        if mark == HighRxt::Leave {
+            self.recovery.on_rescue();
+        }
+        let cause = self.episode.map_or(Cause::Timeout, |episode| episode.cause);
+        let copy = self.note_again(now, block, mark);
+        let kind = Kind::Retransmission(cause);
+        let transmission = self.sent(now, Transmission { id: TxId(0), start: at, len: len as u32, kind, copy });
+        let opens = self.opening == Opening::Pending;
+        self.opening = Opening::Done;
+        let fact = Fact::Retransmitted { transmission: &transmission, stamp: offer.stamp, opens };
+        for detector in &mut self.detectors {
+            detector.observe(&fact, &view!(self, now));
+        }
+        Some(transmission)
+    }
+
+    fn note_again(&mut self, now: Instant, block: Block, mark: HighRxt) -> u32 {
+        self.round_trips.on_retransmission(block.start);
+        self.board.on_retransmission(now, block, mark)
+    }
+
+    /// The SYN, for the first time or after its timer has expired.
+    fn send_syn(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+        let again = self.board.outstanding() > 0;
+        if again && self.opening == Opening::Done || !again && (offer.end == 0 || self.board.nxt() > 0) {
+            return None;
+        }
+        self.opening = Opening::Done;
+        let (kind, copy) = if again {
+            let copy = self.note_again(now, Block { start: 0, end: 1 }, HighRxt::Advance);
+            (Kind::Retransmission(Cause::Timeout), copy)
+        } else {
+            self.round_trips.on_new(now, 1);
+            self.board.on_new(now, 1);
+            (Kind::New, 0)
+        };
+        Some(self.sent(now, Transmission { id: TxId(0), start: 0, len: 1, kind, copy }))
+    }
+
+    /// One byte, or what fits, into a window that the peer has closed.
+    fn send_probe(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+        self.due = Due::Nothing;
+        let (start, len, copy) = if self.board.outstanding() > 0 {
+            let start = self.board.una();
+            (start, 1, self.note_again(now, Block { start, end: start + 1 }, HighRxt::Advance))
+        } else {
+            let start = self.board.nxt();
+            if offer.end <= start {
+                return None;
+            }
+            let len = offer.limit.saturating_sub(start).clamp(1, u64::from(self.mss)).min(offer.end - start) as u32;
+            self.round_trips.on_new(now, start + u64::from(len));
+            self.board.on_new(now, len);
+            (start, len, 0)
+        };
+        self.timer = Timer::Retransmission(now + self.rto.rto());
+        Some(self.sent(now, Transmission { id: TxId(0), start, len, kind: Kind::Probe, copy }))
+    }
+
+    fn sent(&mut self, now: Instant, mut transmission: Transmission) -> Transmission {
+        transmission.id = TxId(self.next_id);
+        self.next_id += 1;
+        // RFC 6298, section 5.1.
+        if !matches!(self.timer, Timer::Retransmission(_)) {
+            self.start_timer(now);
+        }
+        self.recovery.on_sent(&transmission);
+        let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
+        self.pace.on_sent(now, transmission.len, &self.window, srtt);
+        transmission
+    }
+
+    fn restart_after_idle(&mut self, now: Instant, offer: &Offer) {
+        let idle = now.since(self.idle_since);
+        if offer.end > self.board.nxt() && idle > self.rto.rto() && self.samples > 0 {
+            self.window = self.congest.on_idle(&self.window, idle, self.mss);
+        }
+    }
+
+    /// Nothing may be sent into the peer's window and nothing is outstanding that would bring an ACK.
+    fn persist(&mut self, now: Instant, offer: &Offer) {
+        let waiting = offer.end > self.board.nxt() && self.board.outstanding() == 0;
+        if waiting && !matches!(self.timer, Timer::Persist { .. }) {
+            self.timer = Timer::Persist { at: now + self.rto.rto(), probes: 0 };
+        }
+    }
+}
+
+impl Engine {
+    pub(super) fn tell(&mut self, event: Event) {
+        self.events.push_back(event);
+    }
+}

@@ -1,0 +1,98 @@
+//! What an expired timer does.
+
+use super::{Due, Engine, Event, Opening, Stage, Timer, view};
+use crate::congest::{Loss, Timeouts};
+use crate::episode::{Episode, Saved, Stage as EpisodeStage};
+use crate::fact::Cause;
+use crate::respond::Losses;
+use crate::time::Instant;
+
+impl Engine {
+    /// Call when [`Engine::deadline`] has come; too early a call does nothing.
+    pub fn on_timeout(&mut self, now: Instant) {
+        if self.released_at <= now {
+            self.released_at = Instant::NEVER;
+        }
+        match self.timer {
+            Timer::Retransmission(at) if at <= now => self.expire(now),
+            Timer::Persist { at, .. } if at <= now => self.probe(),
+            _ => {}
+        }
+    }
+
+    fn probe(&mut self) {
+        self.due = Due::Probe;
+        self.rto.back_off();
+        self.timer = Timer::Off;
+    }
+
+    fn expire(&mut self, now: Instant) {
+        self.consecutive_timeouts += 1;
+        self.pace.on_input();
+        if let Stage::Opening { expiries } = &mut self.stage {
+            *expiries += 1;
+            self.rto.back_off();
+            self.opening = Opening::Pending;
+            self.start_timer(now);
+            return;
+        }
+        if self.limit <= self.board.una() {
+            // The peer has closed its window on what is outstanding: that tells nothing of congestion.
+            return self.probe();
+        }
+        let timeouts = self.on_expiry_signal(now);
+        self.tell(Event::TimerExpired { timeouts });
+        self.rto.back_off();
+        self.board.mark_all_lost();
+        self.recovery.on_timeout(&view!(self, now));
+        self.start_timer(now);
+    }
+
+    /// Cuts the window, and opens an episode unless this is a further timeout of the same segment; returns how many
+    /// there were.
+    fn on_expiry_signal(&mut self, now: Instant) -> u32 {
+        let una = self.board.una();
+        if let Some(episode) = &mut self.episode
+            && episode.cause == Cause::Timeout
+            && episode.start == una
+        {
+            episode.timeouts += 1;
+            let timeouts = episode.timeouts;
+            self.window = self.cut(now, Cause::Timeout, 0, Timeouts::Again);
+            return timeouts;
+        }
+        self.open_episode(now, Cause::Timeout, 0);
+        1
+    }
+
+    /// Congestion control's answer to a loss signal.
+    fn cut(&mut self, now: Instant, cause: Cause, limited: u64, timeouts: Timeouts) -> crate::congest::Window {
+        let flight = self.board.outstanding().saturating_sub(limited);
+        let limit = self.window.cwnd.min(self.limit.saturating_sub(self.board.una()));
+        let loss = Loss { cause, flight, limit, timeouts };
+        self.congest.on_loss(&self.window, &loss, &view!(self, now))
+    }
+
+    pub(super) fn open_episode(&mut self, now: Instant, cause: Cause, limited: u64) {
+        self.close_episode();
+        let before = self.window;
+        let flight = self.board.outstanding().saturating_sub(limited);
+        self.window = self.cut(now, cause, limited, Timeouts::First);
+        self.episodes += 1;
+        let saved = Saved { window: before, reduced: self.window, flight, estimate: self.rto.estimate() };
+        let positions = (self.board.una(), self.board.nxt());
+        let episode = Episode::open(self.episodes, cause, now, positions, saved);
+        self.episode = Some(episode);
+        self.opening = Opening::Pending;
+        self.tell(Event::EpisodeOpened(episode));
+    }
+
+    pub(super) fn close_episode(&mut self) {
+        let Some(episode) = self.episode.take() else { return };
+        // Without a verdict a loss signal stands for a loss.
+        if episode.stage == EpisodeStage::Open {
+            self.losses = Losses::Seen;
+        }
+        self.tell(Event::EpisodeClosed { episode: episode.number, timeouts: episode.timeouts });
+    }
+}

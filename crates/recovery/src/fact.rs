@@ -1,0 +1,116 @@
+//! What happened: the values that the connection hands to the engine, and the facts that detectors observe.
+
+use crate::time::Duration;
+use crate::units::Timestamp;
+
+/// Names one transmission of one segment; never used twice in a connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TxId(pub u64);
+
+/// Positions `start..end` of the sequence space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// First position.
+    pub start: u64,
+    /// First position beyond.
+    pub end: u64,
+}
+
+/// What made the engine believe that something was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The retransmission timer expired.
+    Timeout,
+    /// Duplicate ACKs or SACKs say so.
+    FastRetransmit,
+}
+
+/// Which kind of transmission something is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Sent for the first time.
+    New,
+    /// Sent again in an episode that this opened.
+    Retransmission(Cause),
+    /// A probe of a window that the peer has closed (RFC 9293, section 3.8.6.1).
+    Probe,
+}
+
+/// One sending of positions `start..start + len`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transmission {
+    /// Its name.
+    pub id: TxId,
+    /// First position.
+    pub start: u64,
+    /// Positions taken: bytes of payload, and one for a SYN or FIN.
+    pub len: u32,
+    /// New, repeated or a probe.
+    pub kind: Kind,
+    /// How often its first position had been sent before.
+    pub copy: u32,
+}
+
+/// The peer's echo of our timestamp on an ACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Echo {
+    /// TSecr as it stands in the option.
+    pub value: Timestamp,
+    /// Time since our timestamp clock showed `value`, to the clock's granularity.
+    pub age: Duration,
+}
+
+/// An acceptable acknowledgement (`una <= cumulative <= nxt`), unwrapped and checked by the connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    /// First position that the peer has not received in order.
+    pub cumulative: u64,
+    /// SACK blocks above `cumulative`, without the DSACK, in the option's order.
+    pub sacks: &'a [Block],
+    /// The duplicate that a DSACK reports (RFC 2883).
+    pub dsack: Option<Block>,
+    /// The timestamp echoed, where timestamps are in use and the echo was plausible.
+    pub echo: Option<Echo>,
+    /// No payload, neither SYN nor FIN, and the advertised window unchanged: conditions (b), (c) and (e) of
+    /// RFC 5681, section 2, for a duplicate ACK.
+    pub plain: bool,
+    /// ECN-Echo is set.
+    pub ece: bool,
+}
+
+/// An ACK after the scoreboard has taken it in.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// The cumulative acknowledgement.
+    pub cumulative: u64,
+    /// Positions that it newly acknowledged.
+    pub bytes: u64,
+    /// Positions that SACK blocks newly reported.
+    pub sacked: u64,
+    /// A duplicate ACK by RFC 5681, section 2, or by RFC 6675, section 2, where SACK is in use.
+    pub duplicate: bool,
+    /// The duplicate that a DSACK reports.
+    pub dsack: Option<Block>,
+    /// The timestamp echoed.
+    pub echo: Option<Echo>,
+    /// ECN-Echo is set.
+    pub ece: bool,
+    /// Whether everything ever sent is now acknowledged.
+    pub all: bool,
+}
+
+/// What a detector observes.
+#[derive(Clone, Copy, Debug)]
+pub enum Fact<'a> {
+    /// A retransmission has left.
+    Retransmitted {
+        /// What left.
+        transmission: &'a Transmission,
+        /// TSval that it carries.
+        stamp: Option<Timestamp>,
+        /// Whether it is the first of its episode.
+        opens: bool,
+    },
+    /// An ACK came in.
+    Acked(&'a Acked),
+}

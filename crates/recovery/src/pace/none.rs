@@ -1,0 +1,22 @@
+//! *Looks at* nothing.
+//! *Decides* that everything that the window allows leaves at once.
+//! *Blind to* bursts.
+//! *From* RFC 5681.
+
+use super::{Pace, Permit};
+use crate::congest::Window;
+use crate::time::{Duration, Instant};
+
+/// No limit.
+#[derive(Debug)]
+pub struct None;
+
+impl Pace for None {
+    fn on_input(&mut self) {}
+
+    fn permit(&self, _: Instant) -> Permit {
+        Permit::Now
+    }
+
+    fn on_sent(&mut self, _: Instant, _: u32, _: &Window, _: Option<Duration>) {}
+}

@@ -1,0 +1,224 @@
+//! What all recovery algorithms share: counting duplicate ACKs, when three of them begin a fast retransmit, Limited
+//! Transmit (RFC 3042), and go-back-N after a timeout.
+
+use super::{HighRxt, Next, Resume};
+use crate::congest::Window;
+use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::scoreboard::Scoreboard;
+use crate::view::View;
+
+/// Segments that Limited Transmit may send beyond cwnd (RFC 3042, section 2).
+const LIMITED_TRANSMIT: u64 = 2;
+
+/// Which duplicate ACKs count after a loss signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bugfix {
+    /// Those below the recovery point do not begin another fast retransmit (RFC 2582, section 3; RFC 6582).
+    On,
+    /// All do, as in Reno of old.
+    Off,
+}
+
+/// Whether a fast retransmit may begin below the recovery point of a timeout that was spurious.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BelowPoint {
+    /// Nothing was sent again, so duplicate ACKs can only mean a loss.
+    Allowed,
+    /// As after any timeout.
+    Blocked,
+}
+
+/// Whether the first two duplicate ACKs let new segments go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LimitedTransmit {
+    /// They do.
+    On,
+    /// They do not.
+    Off,
+}
+
+/// The settings that all recovery algorithms share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// DupThresh: duplicate ACKs that begin a fast retransmit.
+    pub duplicate_threshold: u32,
+    /// See [`LimitedTransmit`].
+    pub limited_transmit: LimitedTransmit,
+    /// See [`Bugfix`].
+    pub bugfix: Bugfix,
+    /// See [`BelowPoint`].
+    pub below_point: BelowPoint,
+    /// How sending goes on after a spurious timeout.
+    pub resume: Resume,
+}
+
+/// Where loss recovery stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Nothing is being repaired.
+    Open,
+    /// A fast retransmit is being followed up until `point` is acknowledged.
+    FastRecovery {
+        /// The recovery point.
+        point: u64,
+    },
+    /// Go-back-N in slow start until `point` is acknowledged.
+    AfterTimeout {
+        /// The recovery point.
+        point: u64,
+    },
+}
+
+/// What an ACK means for loss recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// Nothing.
+    Quiet,
+    /// New data acknowledged outside of fast recovery.
+    Progress,
+    /// One more duplicate.
+    Duplicate,
+    /// The duplicate that begins a fast retransmit.
+    Threshold,
+    /// Fast recovery goes on: something below the recovery point was acknowledged.
+    Partial,
+    /// Fast recovery is over.
+    Recovered,
+}
+
+/// The course of loss recovery.
+#[derive(Clone, Debug)]
+pub struct Course {
+    rules: Rules,
+    phase: Phase,
+    duplicates: u32,
+    limited: u64,
+    /// RFC 6582's recover, exclusive: `nxt` at the last loss signal.
+    recover: u64,
+}
+
+impl Course {
+    /// The course of a connection that has lost nothing yet.
+    pub fn new(rules: Rules) -> Self {
+        Self { rules, phase: Phase::Open, duplicates: 0, limited: 0, recover: 0 }
+    }
+
+    /// Where it stands.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The settings.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Duplicate ACKs since the last ACK of new data.
+    pub fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// Bytes sent by Limited Transmit since the last ACK of new data.
+    pub fn limited(&self) -> u64 {
+        self.limited
+    }
+
+    /// Whether a loss signal by ACKs may begin a fast retransmit now (RFC 6582, section 3.2, step 2).
+    pub fn permitted(&self, una: u64) -> bool {
+        !matches!(self.phase, Phase::FastRecovery { .. }) && (self.rules.bugfix == Bugfix::Off || una > self.recover)
+    }
+
+    /// Classifies an ACK.
+    pub fn on_ack(&mut self, acked: &Acked) -> Signal {
+        if acked.bytes > 0 {
+            self.duplicates = 0;
+            self.limited = 0;
+            return self.advance(acked.cumulative);
+        }
+        if !acked.duplicate {
+            return Signal::Quiet;
+        }
+        self.duplicates += 1;
+        if self.duplicates == self.rules.duplicate_threshold && self.permitted(acked.cumulative) {
+            return Signal::Threshold;
+        }
+        Signal::Duplicate
+    }
+
+    fn advance(&mut self, cumulative: u64) -> Signal {
+        match self.phase {
+            Phase::Open => Signal::Progress,
+            Phase::FastRecovery { point } if cumulative < point => Signal::Partial,
+            Phase::FastRecovery { .. } => {
+                self.phase = Phase::Open;
+                Signal::Recovered
+            }
+            Phase::AfterTimeout { point } => {
+                if cumulative >= point {
+                    self.phase = Phase::Open;
+                }
+                Signal::Progress
+            }
+        }
+    }
+
+    /// Fast recovery begins; its recovery point is what has been sent.
+    pub fn enter(&mut self, nxt: u64) {
+        self.phase = Phase::FastRecovery { point: nxt };
+        self.recover = nxt;
+    }
+
+    /// Fast recovery ends before its recovery point.
+    pub fn leave(&mut self) {
+        self.phase = Phase::Open;
+    }
+
+    /// The timer has expired.
+    pub fn on_timeout(&mut self, nxt: u64) {
+        self.phase = Phase::AfterTimeout { point: nxt };
+        self.recover = nxt;
+        self.duplicates = 0;
+        self.limited = 0;
+    }
+
+    /// The last loss signal was spurious.
+    pub fn on_spurious(&mut self, cause: Cause) -> Resume {
+        let resume = match cause {
+            Cause::Timeout => self.rules.resume,
+            Cause::FastRetransmit => Resume::NextUnsent,
+        };
+        if resume == Resume::NextUnsent {
+            self.phase = Phase::Open;
+            self.duplicates = 0;
+            if cause == Cause::FastRetransmit || self.rules.below_point == BelowPoint::Allowed {
+                self.recover = 0;
+            }
+        }
+        resume
+    }
+
+    /// Something has left.
+    pub fn on_sent(&mut self, transmission: &Transmission) {
+        if self.duplicates > 0 && self.phase == Phase::Open && transmission.kind == Kind::New {
+            self.limited += u64::from(transmission.len);
+        }
+    }
+
+    /// What goes out outside of fast recovery: what is deemed lost first, then new data.
+    pub fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>) -> Next {
+        if board.lost_below() > board.una() {
+            let room = window.cwnd.saturating_sub(board.pipe());
+            return match board.first_hole(board.resent_below(), board.lost_below()) {
+                Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },
+                None => Next::New { room },
+            };
+        }
+        let beyond = match (self.rules.limited_transmit, self.phase) {
+            (LimitedTransmit::On, Phase::Open) => {
+                u64::from(self.duplicates).min(LIMITED_TRANSMIT) * u64::from(view.mss)
+            }
+            _ => 0,
+        };
+        Next::New { room: (window.cwnd + beyond).saturating_sub(board.outstanding()) }
+    }
+}

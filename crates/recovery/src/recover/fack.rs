@@ -1,0 +1,91 @@
+//! *Looks at* the forward-most SACK block.
+//! *Decides* that everything missing below it has left the network, and repairs it as cwnd allows.
+//! *Blind to* reordering: a segment that was overtaken counts as lost.
+//! *From* Mathis and Mahdavi, "Forward Acknowledgement: Refining TCP Congestion Control", sections 3.1 and 3.2;
+//! "Responding to Spurious Timeouts in TCP", section III.A.
+
+use super::course::{Course, Phase, Rules, Signal};
+use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
+use crate::congest::Window;
+use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::scoreboard::Scoreboard;
+use crate::view::View;
+
+/// Forward acknowledgement.
+#[derive(Debug)]
+pub struct Fack {
+    course: Course,
+    first: First,
+}
+
+/// The retransmission that begins a fast recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum First {
+    Owed,
+    Sent,
+}
+
+impl Fack {
+    /// FACK under these rules.
+    pub fn new(rules: Rules) -> Self {
+        Self { course: Course::new(rules), first: First::Sent }
+    }
+
+    /// The trigger of section 3.2: snd.fack has gone more than DupThresh segments ahead of snd.una.
+    fn far_ahead(&self, board: &Scoreboard, view: &View<'_>) -> bool {
+        let reordering = u64::from(self.course.rules().duplicate_threshold) * u64::from(view.mss);
+        board.highest_sacked() - board.una() > reordering && self.course.permitted(board.una())
+    }
+}
+
+impl Recovery for Fack {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+        let signal = self.course.on_ack(acked);
+        let step = match signal {
+            Signal::Quiet => Step::Stay,
+            Signal::Progress => return Decisions::GROW,
+            Signal::Recovered => Step::Leave { cwnd_at_most: u64::MAX },
+            Signal::Threshold | Signal::Duplicate if signal == Signal::Threshold || self.far_ahead(board, view) => {
+                self.first = First::Owed;
+                let step = Step::Enter { limited: self.course.limited() };
+                self.course.enter(view.nxt);
+                step
+            }
+            _ => Step::Stay,
+        };
+        let repairing = matches!(self.course.phase(), Phase::FastRecovery { .. });
+        Decisions { step, lost_below: repairing.then(|| board.highest_sacked()), ..Decisions::STAY }
+    }
+
+    fn on_timeout(&mut self, view: &View<'_>) {
+        self.course.on_timeout(view.nxt);
+        self.first = First::Sent;
+    }
+
+    fn on_spurious(&mut self, cause: Cause) -> Resume {
+        self.first = First::Sent;
+        self.course.on_spurious(cause)
+    }
+
+    fn on_sent(&mut self, transmission: &Transmission) {
+        if matches!(transmission.kind, Kind::Retransmission(_)) {
+            self.first = First::Sent;
+        }
+        self.course.on_sent(transmission);
+    }
+
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
+        if !matches!(self.course.phase(), Phase::FastRecovery { .. }) {
+            return self.course.next(board, window, view);
+        }
+        if self.first == First::Owed {
+            return Next::Retransmit { at: board.una(), room: u64::MAX, mark: HighRxt::Advance };
+        }
+        // awnd = snd.nxt - snd.fack + retran_data is the scoreboard's pipe with everything below snd.fack lost.
+        let room = window.cwnd.saturating_sub(board.pipe());
+        match board.first_hole(board.resent_below(), board.lost_below()) {
+            Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },
+            None => Next::New { room },
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Which segments are lost, and what goes out next. One file an algorithm.
+
+pub mod course;
+pub mod fack;
+pub mod newreno;
+pub mod newreno_sack;
+pub mod reno;
+pub mod reno_sack;
+pub mod rfc6675;
+
+use crate::congest::Window;
+use crate::fact::{Acked, Cause, Transmission};
+use crate::scoreboard::Scoreboard;
+use crate::view::View;
+
+/// What follows from an ACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decisions {
+    /// Whether fast recovery begins or ends.
+    pub step: Step,
+    /// Everything below, unless reported by SACK, is deemed lost.
+    pub lost_below: Option<u64>,
+    /// Whether congestion control may grow the window.
+    pub growth: Growth,
+    /// Whether an ACK of new data restarts the retransmission timer.
+    pub timer: Timer,
+}
+
+impl Decisions {
+    /// Business as usual.
+    pub const STAY: Self = Self { step: Step::Stay, lost_below: None, growth: Growth::Hold, timer: Timer::Restart };
+    /// Business as usual, and the window grows.
+    pub const GROW: Self = Self { growth: Growth::Grow, ..Self::STAY };
+}
+
+/// Whether fast recovery begins or ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Neither.
+    Stay,
+    /// It begins: congestion control is told of the loss.
+    Enter {
+        /// Bytes that Limited Transmit has sent: they do not count in the flight (RFC 3042, section 2).
+        limited: u64,
+    },
+    /// It ends.
+    Leave {
+        /// cwnd becomes no larger than this, in bytes.
+        cwnd_at_most: u64,
+    },
+}
+
+/// Whether the window may grow on this ACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Growth {
+    /// It stays.
+    Hold,
+    /// It grows as congestion control says.
+    Grow,
+}
+
+/// What an ACK of new data does to the retransmission timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timer {
+    /// It starts anew (RFC 6298, section 5.3).
+    Restart,
+    /// It runs on.
+    RunOn,
+}
+
+/// What goes out next. `room` is how many bytes may go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// The segment at this position, again.
+    Retransmit {
+        /// Where it begins.
+        at: u64,
+        /// Bytes that may go; a retransmission that is owed whatever the window has `u64::MAX`.
+        room: u64,
+        /// Whether it moves RFC 6675's HighRxt.
+        mark: HighRxt,
+    },
+    /// New data.
+    New {
+        /// Bytes that may go.
+        room: u64,
+    },
+}
+
+/// Whether a retransmission moves HighRxt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HighRxt {
+    /// It does.
+    Advance,
+    /// A rescue retransmission does not (RFC 6675, section 4, NextSeg rule 4).
+    Leave,
+}
+
+/// How sending goes on after a spurious timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resume {
+    /// With the next unsent segment: nothing is deemed lost any more.
+    NextUnsent,
+    /// By sending everything again, as after any timeout.
+    GoBackN,
+}
+
+/// Finds losses and repairs them. It holds neither window nor timer.
+pub trait Recovery: Send {
+    /// The scoreboard has taken an ACK in.
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions;
+    /// The retransmission timer has expired; everything outstanding is deemed lost.
+    fn on_timeout(&mut self, view: &View<'_>);
+    /// The episode that is open was judged spurious.
+    fn on_spurious(&mut self, cause: Cause) -> Resume;
+    /// Something has left.
+    fn on_sent(&mut self, transmission: &Transmission);
+    /// What has left was a rescue retransmission.
+    fn on_rescue(&mut self) {}
+    /// What goes out next; `unsent` says whether there is new data that the peer has room for.
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next;
+}

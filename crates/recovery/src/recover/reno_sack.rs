@@ -1,0 +1,123 @@
+//! *Looks at* duplicate ACKs and SACK blocks.
+//! *Decides* on repairing the holes below the highest block while a count of segments under way, pipe, is below cwnd.
+//! *Blind to* which segments have left the network: what the receiver misses counts as still under way, so large holes
+//! leave nothing to send and end in a timeout.
+//! *From* Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", section 3, and ns-2's Sack1;
+//! "Responding to Spurious Timeouts in TCP", section III.A.
+
+use super::course::{Course, Phase, Rules, Signal};
+use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
+use crate::congest::Window;
+use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::scoreboard::Scoreboard;
+use crate::view::View;
+
+/// Reno with SACK.
+#[derive(Debug)]
+pub struct RenoSack {
+    course: Course,
+    pipe: Pipe,
+    first: First,
+}
+
+/// Bytes believed to be under way, by counting ACKs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Pipe(u64);
+
+impl Pipe {
+    /// Fast recovery begins: what is outstanding, less what the duplicates say has left.
+    pub(super) fn begin(board: &Scoreboard, duplicates: u32, mss: u32) -> Self {
+        Self(board.outstanding().saturating_sub(u64::from(duplicates) * u64::from(mss)))
+    }
+
+    /// A duplicate says that one segment has left.
+    pub(super) fn on_duplicate(&mut self, mss: u32) {
+        self.0 = self.0.saturating_sub(u64::from(mss));
+    }
+
+    /// A partial ACK says that the original and its retransmission have left.
+    pub(super) fn on_partial(&mut self, mss: u32) {
+        self.0 = self.0.saturating_sub(2 * u64::from(mss));
+    }
+
+    /// So many bytes were sent.
+    pub(super) fn on_sent(&mut self, len: u32) {
+        self.0 += u64::from(len);
+    }
+
+    /// What may be sent under `cwnd`.
+    pub(super) fn room(self, cwnd: u64) -> u64 {
+        cwnd.saturating_sub(self.0)
+    }
+}
+
+/// The retransmission that begins a fast recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum First {
+    Owed,
+    Sent,
+}
+
+impl RenoSack {
+    /// Reno with SACK under these rules.
+    pub fn new(rules: Rules) -> Self {
+        Self { course: Course::new(rules), pipe: Pipe::default(), first: First::Sent }
+    }
+}
+
+impl Recovery for RenoSack {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+        match self.course.on_ack(acked) {
+            Signal::Quiet => Decisions::STAY,
+            Signal::Progress => Decisions::GROW,
+            Signal::Duplicate => {
+                self.pipe.on_duplicate(view.mss);
+                Decisions::STAY
+            }
+            Signal::Threshold => {
+                let step = Step::Enter { limited: self.course.limited() };
+                self.pipe = Pipe::begin(board, self.course.duplicates(), view.mss);
+                self.course.enter(view.nxt);
+                self.first = First::Owed;
+                Decisions { step, ..Decisions::STAY }
+            }
+            Signal::Partial => {
+                self.pipe.on_partial(view.mss);
+                Decisions::STAY
+            }
+            Signal::Recovered => Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..Decisions::STAY },
+        }
+    }
+
+    fn on_timeout(&mut self, view: &View<'_>) {
+        self.course.on_timeout(view.nxt);
+        self.first = First::Sent;
+    }
+
+    fn on_spurious(&mut self, cause: Cause) -> Resume {
+        self.first = First::Sent;
+        self.course.on_spurious(cause)
+    }
+
+    fn on_sent(&mut self, transmission: &Transmission) {
+        if matches!(transmission.kind, Kind::Retransmission(_)) {
+            self.first = First::Sent;
+        }
+        self.pipe.on_sent(transmission.len);
+        self.course.on_sent(transmission);
+    }
+
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
+        if !matches!(self.course.phase(), Phase::FastRecovery { .. }) {
+            return self.course.next(board, window, view);
+        }
+        if self.first == First::Owed {
+            return Next::Retransmit { at: board.una(), room: u64::MAX, mark: HighRxt::Advance };
+        }
+        let room = self.pipe.room(window.cwnd);
+        match board.first_hole(board.resent_below(), board.highest_sacked()) {
+            Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },
+            None => Next::New { room },
+        }
+    }
+}

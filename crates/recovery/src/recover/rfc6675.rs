@@ -1,0 +1,132 @@
+//! *Looks at* SACK blocks: how many, and how many bytes of them, lie above each hole.
+//! *Decides* that a hole with DupThresh blocks, or more than DupThresh - 1 segments' bytes, above it is lost, and keeps
+//! pipe below cwnd.
+//! *Blind to* the loss of a retransmission, but for one rescue at the end of the window.
+//! *From* RFC 6675, sections 4 and 5.
+
+use super::course::{Course, Phase, Rules, Signal};
+use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
+use crate::congest::Window;
+use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::scoreboard::Scoreboard;
+use crate::view::View;
+
+/// Conservative loss recovery with SACK.
+#[derive(Debug)]
+pub struct Rfc6675 {
+    course: Course,
+    first: First,
+    rescue: Rescue,
+}
+
+/// The retransmission that begins a fast recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum First {
+    Owed,
+    Sent,
+}
+
+/// RescueRxt: one rescue retransmission for each entry into recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rescue {
+    Available,
+    Used,
+}
+
+impl Rfc6675 {
+    /// RFC 6675 under these rules.
+    pub fn new(rules: Rules) -> Self {
+        Self { course: Course::new(rules), first: First::Sent, rescue: Rescue::Available }
+    }
+
+    /// IsLost (section 4): the position below which every hole is lost.
+    fn lost_below(&self, board: &Scoreboard, mss: u32) -> u64 {
+        let threshold = self.course.rules().duplicate_threshold;
+        let enough = u64::from(threshold - 1) * u64::from(mss);
+        let (mut blocks, mut bytes) = (0, 0);
+        for block in board.sacked().descending() {
+            blocks += 1;
+            bytes += block.end - block.start;
+            if blocks >= threshold || bytes > enough {
+                return block.start;
+            }
+        }
+        board.una()
+    }
+
+    fn rescue(&self, board: &Scoreboard) -> Option<u64> {
+        let last = board.newest()?;
+        (self.rescue == Rescue::Available && !board.sacked().covers(last)).then_some(last.start)
+    }
+}
+
+impl Recovery for Rfc6675 {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+        let signal = self.course.on_ack(acked);
+        let lost_below = self.lost_below(board, view.mss);
+        let step = match signal {
+            Signal::Quiet => Step::Stay,
+            Signal::Progress => return Decisions::GROW,
+            Signal::Recovered => Step::Leave { cwnd_at_most: u64::MAX },
+            // Section 5, steps (1) and (2): DupAcks >= DupThresh or IsLost (HighACK + 1).
+            Signal::Threshold | Signal::Duplicate
+                if signal == Signal::Threshold || lost_below > board.una() && self.course.permitted(board.una()) =>
+            {
+                self.first = First::Owed;
+                self.rescue = Rescue::Available;
+                let step = Step::Enter { limited: self.course.limited() };
+                self.course.enter(view.nxt);
+                step
+            }
+            _ => Step::Stay,
+        };
+        let repairing = matches!(self.course.phase(), Phase::FastRecovery { .. });
+        Decisions { step, lost_below: repairing.then_some(lost_below), ..Decisions::STAY }
+    }
+
+    fn on_timeout(&mut self, view: &View<'_>) {
+        self.course.on_timeout(view.nxt);
+        self.first = First::Sent;
+    }
+
+    fn on_spurious(&mut self, cause: Cause) -> Resume {
+        self.first = First::Sent;
+        self.course.on_spurious(cause)
+    }
+
+    fn on_sent(&mut self, transmission: &Transmission) {
+        if matches!(transmission.kind, Kind::Retransmission(_)) {
+            self.first = First::Sent;
+        }
+        self.course.on_sent(transmission);
+    }
+
+    fn on_rescue(&mut self) {
+        self.rescue = Rescue::Used;
+    }
+
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next {
+        if !matches!(self.course.phase(), Phase::FastRecovery { .. }) {
+            return self.course.next(board, window, view);
+        }
+        if self.first == First::Owed {
+            return Next::Retransmit { at: board.una(), room: u64::MAX, mark: HighRxt::Advance };
+        }
+        let room = window.cwnd.saturating_sub(board.pipe());
+        let from = board.resent_below();
+        // NextSeg (section 4), rules 1 to 4.
+        if let Some(at) = board.first_hole(from, board.lost_below()) {
+            return Next::Retransmit { at, room, mark: HighRxt::Advance };
+        }
+        if unsent {
+            return Next::New { room };
+        }
+        if let Some(at) = board.first_hole(from, board.highest_sacked()) {
+            return Next::Retransmit { at, room, mark: HighRxt::Advance };
+        }
+        match self.rescue(board) {
+            Some(at) => Next::Retransmit { at, room, mark: HighRxt::Leave },
+            None => Next::New { room },
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! From parameters to algorithms.
+
+use super::Parameters;
+use crate::recover::Resume;
+use crate::recover::course::{BelowPoint, Bugfix, LimitedTransmit, Rules};
+use crate::{congest, detect, pace, recover, respond, rto};
+
+pub(super) fn detect_none(_: &Parameters) -> Box<dyn detect::Detector> {
+    Box::new(detect::none::None)
+}
+
+pub(super) fn eifel_timestamps(_: &Parameters) -> Box<dyn detect::Detector> {
+    Box::new(detect::eifel_timestamps::EifelTimestamps::default())
+}
+
+pub(super) fn respond_none(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::none::None)
+}
+
+pub(super) fn option_1(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::option_1::Option1)
+}
+
+pub(super) fn option_2(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::option_2::Option2)
+}
+
+pub(super) fn option_3(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::option_3::Option3)
+}
+
+pub(super) fn option_4(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::option_4::Option4)
+}
+
+pub(super) fn option_4_ssthresh(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::option_4_ssthresh::Option4Ssthresh)
+}
+
+pub(super) fn by_retransmissions(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::by_retransmissions::ByRetransmissions)
+}
+
+pub(super) fn rfc4015(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::rfc4015::Rfc4015)
+}
+
+pub(super) fn rfc6298(parameters: &Parameters) -> Box<dyn rto::Rto> {
+    Box::new(rto::rfc6298::Rfc6298::new(rto::rfc6298::Bounds {
+        initial: parameters.duration("initial_ms"),
+        minimum: parameters.duration("minimum_ms"),
+        maximum: parameters.duration("maximum_ms"),
+        granularity: parameters.duration("granularity_ms"),
+    }))
+}
+
+pub(super) fn after_none(_: &Parameters) -> Box<dyn rto::after_spurious::AfterSpurious> {
+    Box::new(rto::after_spurious::none::None)
+}
+
+pub(super) fn reseed(_: &Parameters) -> Box<dyn rto::after_spurious::AfterSpurious> {
+    Box::new(rto::after_spurious::reseed::Reseed)
+}
+
+pub(super) fn back_off(_: &Parameters) -> Box<dyn rto::after_spurious::AfterSpurious> {
+    Box::new(rto::after_spurious::back_off::BackOff)
+}
+
+pub(super) fn min_plus_plus(parameters: &Parameters) -> Box<dyn rto::after_spurious::AfterSpurious> {
+    Box::new(rto::after_spurious::min_plus_plus::MinPlusPlus::new(parameters.duration("step_ms")))
+}
+
+pub(super) fn reno(parameters: &Parameters) -> Box<dyn recover::Recovery> {
+    Box::new(recover::reno::Reno::new(rules(parameters)))
+}
+
+pub(super) fn newreno(parameters: &Parameters) -> Box<dyn recover::Recovery> {
+    Box::new(recover::newreno::NewReno::new(rules(parameters)))
+}
+
+pub(super) fn reno_sack(parameters: &Parameters) -> Box<dyn recover::Recovery> {
+    Box::new(recover::reno_sack::RenoSack::new(rules(parameters)))
+}
+
+pub(super) fn newreno_sack(parameters: &Parameters) -> Box<dyn recover::Recovery> {
+    use recover::newreno_sack::{NewRenoSack, Restarts, When};
+    let when = parameters.word("when", &[("always", When::Always), ("after-spurious", When::AfterSpurious)]);
+    let restarts =
+        parameters.word("timer_restarts_on_partial", &[("every", Restarts::Every), ("first", Restarts::First)]);
+    Box::new(NewRenoSack::new(rules(parameters), when, restarts))
+}
+
+pub(super) fn fack(parameters: &Parameters) -> Box<dyn recover::Recovery> {
+    Box::new(recover::fack::Fack::new(rules(parameters)))
+}
+
+pub(super) fn rfc6675(parameters: &Parameters) -> Box<dyn recover::Recovery> {
+    Box::new(recover::rfc6675::Rfc6675::new(rules(parameters)))
+}
+
+pub(super) fn congest_reno(parameters: &Parameters) -> Box<dyn congest::Congest> {
+    use congest::reno::{Grow, HalfOf, Reno, Repeated, Restart, Settings};
+    let ssthresh = parameters.integer("initial_ssthresh_bytes");
+    Box::new(Reno::new(Settings {
+        initial_window: parameters.integer("initial_window_segments"),
+        initial_ssthresh: (ssthresh > 0).then_some(ssthresh),
+        half_of: parameters.word("ssthresh_from", &[("flight", HalfOf::Flight), ("window", HalfOf::Window)]),
+        repeated: parameters.word("repeated_timeout", &[("hold", Repeated::Hold), ("reduce", Repeated::Reduce)]),
+        grow: parameters.word("grow", &[("when-limiting", Grow::WhenLimiting), ("always", Grow::Always)]),
+        restart: parameters.switch("restart_after_idle", Restart::RestartWindow, Restart::Unchanged),
+    }))
+}
+
+pub(super) fn pace_none(_: &Parameters) -> Box<dyn pace::Pace> {
+    Box::new(pace::none::None)
+}
+
+pub(super) fn burst_limit(parameters: &Parameters) -> Box<dyn pace::Pace> {
+    Box::new(pace::burst_limit::BurstLimit::new(parameters.integer("segments") as u32))
+}
+
+pub(super) fn pacing(parameters: &Parameters) -> Box<dyn pace::Pace> {
+    let percent = (parameters.integer("slow_start_percent"), parameters.integer("avoidance_percent"));
+    Box::new(pace::pacing::Pacing::new(percent.0, percent.1))
+}
+
+/// What all recovery algorithms share.
+fn rules(parameters: &Parameters) -> Rules {
+    Rules {
+        duplicate_threshold: parameters.integer("duplicate_threshold") as u32,
+        limited_transmit: parameters.switch("limited_transmit", LimitedTransmit::On, LimitedTransmit::Off),
+        bugfix: parameters.switch("bugfix", Bugfix::On, Bugfix::Off),
+        below_point: parameters.word(
+            "fast_retransmit_below_recovery_point",
+            &[("allowed", BelowPoint::Allowed), ("blocked", BelowPoint::Blocked)],
+        ),
+        resume: parameters
+            .word("after_spurious_timeout", &[("next-unsent", Resume::NextUnsent), ("go-back-n", Resume::GoBackN)]),
+    }
+}

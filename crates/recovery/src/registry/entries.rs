@@ -1,0 +1,249 @@
+//! The list. Adding an algorithm is its file, its line here, its constructor in `build.rs`, its tests and its page.
+
+use super::build;
+use super::{Entry, Error, Kind, Parameter, Parameters, Seam};
+use crate::congest::Congest;
+use crate::detect::Detector;
+use crate::pace::Pace;
+use crate::recover::Recovery;
+use crate::respond::Response;
+use crate::rto::Rto;
+use crate::rto::after_spurious::AfterSpurious;
+use crate::time::Duration;
+
+/// What makes an algorithm from its parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Build {
+    Detect(fn(&Parameters) -> Box<dyn Detector>),
+    Respond(fn(&Parameters) -> Box<dyn Response>),
+    Rto(fn(&Parameters) -> Box<dyn Rto>),
+    AfterSpurious(fn(&Parameters) -> Box<dyn AfterSpurious>),
+    Recover(fn(&Parameters) -> Box<dyn Recovery>),
+    Congest(fn(&Parameters) -> Box<dyn Congest>),
+    Pace(fn(&Parameters) -> Box<dyn Pace>),
+}
+
+/// Every algorithm there is.
+pub fn entries() -> &'static [Entry] {
+    ENTRIES
+}
+
+/// The algorithm of that name.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn find(seam: Seam, name: &str) -> Result<&'static Entry, Error> {
+    let found = ENTRIES.iter().find(|entry| entry.seam == seam && entry.name == name);
+    found.ok_or_else(|| Error::UnknownAlgorithm { seam, name: name.into() })
+}
+
+const fn entry(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    parameters: &'static [Parameter],
+    build: Build,
+) -> Entry {
+    let seam = match build {
+        Build::Detect(_) => Seam::Detect,
+        Build::Respond(_) => Seam::Respond,
+        Build::Rto(_) => Seam::Rto,
+        Build::AfterSpurious(_) => Seam::AfterSpurious,
+        Build::Recover(_) => Seam::Recover,
+        Build::Congest(_) => Seam::Congest,
+        Build::Pace(_) => Seam::Pace,
+    };
+    Entry { seam, name, summary, source, parameters, build }
+}
+
+const RESPONDING: &str = "Responding to Spurious Timeouts in TCP";
+
+static ENTRIES: &[Entry] = &[
+    entry("none", "detects nothing", "RFC 5681", &[], Build::Detect(build::detect_none)),
+    entry(
+        "eifel-timestamps",
+        "the first ACK echoes a timestamp older than the first retransmission's",
+        "RFC 3522",
+        &[],
+        Build::Detect(build::eifel_timestamps),
+    ),
+    entry("none", "restores nothing", "RFC 5681", &[], Build::Respond(build::respond_none)),
+    entry("option-1", "restores ssthresh and cwnd", RESPONDING, &[], Build::Respond(build::option_1)),
+    entry("option-2", "ssthresh stays halved, cwnd is set to it", RESPONDING, &[], Build::Respond(build::option_2)),
+    entry("option-3", "one segment and slow start: nothing restored", RESPONDING, &[], Build::Respond(build::option_3)),
+    entry("option-4", "cwnd and ssthresh are set to the old cwnd", RESPONDING, &[], Build::Respond(build::option_4)),
+    entry(
+        "option-4-ssthresh",
+        "option 4, but ssthresh is restored too while no loss has been seen",
+        RESPONDING,
+        &[],
+        Build::Respond(build::option_4_ssthresh),
+    ),
+    entry(
+        "by-retransmissions",
+        "option 1, 2 or 3 after one, two or more retransmissions",
+        "Ludwig and Katz, The Eifel Algorithm, section 3.3",
+        &[],
+        Build::Respond(build::by_retransmissions),
+    ),
+    entry(
+        "rfc4015",
+        "cwnd = FlightSize + min(acked, IW), ssthresh = pipe_prev, timer re-seeded",
+        "RFC 4015",
+        &[],
+        Build::Respond(build::rfc4015),
+    ),
+    entry("rfc6298", "SRTT + 4 RTTVAR, doubled by each expiry", "RFC 6298", RFC6298, Build::Rto(build::rfc6298)),
+    entry("none", "learns nothing", "table 4, std", &[], Build::AfterSpurious(build::after_none)),
+    entry("reseed", "SRTT and RTTVAR begin anew", RESPONDING, &[], Build::AfterSpurious(build::reseed)),
+    entry(
+        "back-off",
+        "the back-off stays until a genuine timeout",
+        RESPONDING,
+        &[],
+        Build::AfterSpurious(build::back_off),
+    ),
+    entry(
+        "min-plus-plus",
+        "the minimum rises with each spurious timeout and falls back on a genuine one",
+        RESPONDING,
+        MIN_PLUS_PLUS,
+        Build::AfterSpurious(build::min_plus_plus),
+    ),
+    entry("reno", "fast retransmit and fast recovery", "RFC 5681", RULES, Build::Recover(build::reno)),
+    entry("newreno", "a retransmission for each partial ACK", "RFC 6582", RULES, Build::Recover(build::newreno)),
+    entry(
+        "reno-sack",
+        "fills holes as a pipe counted by ACKs allows",
+        "Fall and Floyd 1996",
+        RULES,
+        Build::Recover(build::reno_sack),
+    ),
+    entry(
+        "newreno-sack",
+        "Reno-SACK with at least one retransmission on each partial ACK",
+        RESPONDING,
+        NEWRENO_SACK,
+        Build::Recover(build::newreno_sack),
+    ),
+    entry(
+        "fack",
+        "everything below the forward-most block has left",
+        "Mathis and Mahdavi 1996",
+        RULES,
+        Build::Recover(build::fack),
+    ),
+    entry("rfc6675", "conservative recovery with SACK", "RFC 6675", RULES, Build::Recover(build::rfc6675)),
+    entry("reno", "slow start, congestion avoidance, halving", "RFC 5681", RENO, Build::Congest(build::congest_reno)),
+    entry("none", "all that the window allows, at once", "RFC 5681", &[], Build::Pace(build::pace_none)),
+    entry("burst-limit", "so many segments for one ACK", "Fall and Floyd 1996", BURST, Build::Pace(build::burst_limit)),
+    entry(
+        "pacing",
+        "the window spread over the round trip",
+        "Aggarwal, Savage and Anderson 2000",
+        PACING,
+        Build::Pace(build::pacing),
+    ),
+];
+
+const fn milliseconds(name: &'static str, summary: &'static str, default: u64, bounds: (Duration, u64)) -> Parameter {
+    let (minimum, maximum) = bounds;
+    let kind = Kind::Milliseconds {
+        default: Duration::from_millis(default),
+        minimum,
+        maximum: Duration::from_millis(maximum),
+    };
+    Parameter { name, summary, kind }
+}
+
+const fn integer(name: &'static str, summary: &'static str, default: i64, bounds: (i64, i64)) -> Parameter {
+    Parameter { name, summary, kind: Kind::Integer { default, minimum: bounds.0, maximum: bounds.1 } }
+}
+
+const fn switch(name: &'static str, summary: &'static str, default: bool) -> Parameter {
+    Parameter { name, summary, kind: Kind::Switch { default } }
+}
+
+const fn word(
+    name: &'static str,
+    summary: &'static str,
+    default: &'static str,
+    allowed: &'static [&'static str],
+) -> Parameter {
+    Parameter { name, summary, kind: Kind::Word { default, allowed } }
+}
+
+const HOUR_MS: u64 = 3_600_000;
+const MICROSECOND: Duration = Duration::from_micros(1);
+
+static RFC6298: &[Parameter] = &[
+    milliseconds("initial_ms", "before the first sample (section 2.1)", 1000, (MICROSECOND, HOUR_MS)),
+    milliseconds("minimum_ms", "never less (section 2.4)", 1000, (Duration::ZERO, HOUR_MS)),
+    milliseconds("maximum_ms", "never more (section 2.5)", 60_000, (MICROSECOND, HOUR_MS)),
+    milliseconds("granularity_ms", "G, the clock's granularity", 1, (Duration::ZERO, 10_000)),
+];
+
+static MIN_PLUS_PLUS: &[Parameter] =
+    &[milliseconds("step_ms", "by how much the minimum rises", 1000, (MICROSECOND, HOUR_MS))];
+
+const DUPLICATE_THRESHOLD: Parameter =
+    integer("duplicate_threshold", "DupThresh: duplicate ACKs that begin a fast retransmit", 3, (1, 1000));
+const LIMITED_TRANSMIT: Parameter =
+    switch("limited_transmit", "the first two duplicate ACKs let a new segment go each (RFC 3042)", true);
+const BUGFIX: Parameter =
+    switch("bugfix", "no second fast retransmit below the recovery point (RFC 2582, RFC 6582)", true);
+const BELOW_POINT: Parameter = word(
+    "fast_retransmit_below_recovery_point",
+    "after a spurious timeout, whether duplicate ACKs below its recovery point count",
+    "allowed",
+    &["allowed", "blocked"],
+);
+const AFTER_SPURIOUS_TIMEOUT: Parameter = word(
+    "after_spurious_timeout",
+    "how sending goes on when the detector says that the timeout was spurious",
+    "next-unsent",
+    &["next-unsent", "go-back-n"],
+);
+
+static RULES: &[Parameter] = &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_POINT, AFTER_SPURIOUS_TIMEOUT];
+
+static NEWRENO_SACK: &[Parameter] = &[
+    DUPLICATE_THRESHOLD,
+    LIMITED_TRANSMIT,
+    BUGFIX,
+    BELOW_POINT,
+    AFTER_SPURIOUS_TIMEOUT,
+    word("when", "when a partial ACK is worth a retransmission", "always", &["always", "after-spurious"]),
+    word("timer_restarts_on_partial", "which partial ACKs restart the timer", "every", &["every", "first"]),
+];
+
+static RENO: &[Parameter] = &[
+    integer("initial_window_segments", "the initial window (RFC 6928; RFC 5681 has 2 to 4)", 10, (1, 1_000_000)),
+    integer("initial_ssthresh_bytes", "the initial ssthresh; 0 is arbitrarily high", 0, (0, i64::MAX)),
+    word(
+        "ssthresh_from",
+        "what ssthresh becomes half of: FlightSize (RFC 5681) or the smaller of cwnd and the peer's window (4.4BSD, ns-2)",
+        "flight",
+        &["flight", "window"],
+    ),
+    word(
+        "repeated_timeout",
+        "what a further timeout of the same segment does to ssthresh: nothing (RFC 5681), or halve it again",
+        "hold",
+        &["hold", "reduce"],
+    ),
+    word(
+        "grow",
+        "when cwnd grows: while it is what limits sending, or always",
+        "when-limiting",
+        &["when-limiting", "always"],
+    ),
+    switch("restart_after_idle", "the restart window after an idle RTO (RFC 5681, section 4.1)", true),
+];
+
+static BURST: &[Parameter] = &[integer("segments", "segments that may leave for one ACK", 4, (1, 1_000_000))];
+
+static PACING: &[Parameter] = &[
+    integer("slow_start_percent", "rate in slow start, in percent of cwnd / SRTT", 200, (1, 10_000)),
+    integer("avoidance_percent", "rate in congestion avoidance, in percent of cwnd / SRTT", 120, (1, 10_000)),
+];

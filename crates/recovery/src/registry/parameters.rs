@@ -1,0 +1,264 @@
+//! Parameters of algorithms: what may be set, and what was.
+
+use core::fmt;
+
+use super::{Entry, Seam, entries};
+use crate::time::Duration;
+
+/// One thing that can be set.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its key in scenarios, with its unit.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Its type, default and bounds.
+    pub kind: Kind,
+}
+
+/// The type of a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A whole number.
+    Integer {
+        /// Where nothing is set.
+        default: i64,
+        /// Smallest allowed.
+        minimum: i64,
+        /// Largest allowed.
+        maximum: i64,
+    },
+    /// A time; written in milliseconds, with fractions if need be.
+    Milliseconds {
+        /// Where nothing is set.
+        default: Duration,
+        /// Smallest allowed.
+        minimum: Duration,
+        /// Largest allowed.
+        maximum: Duration,
+    },
+    /// On or off.
+    Switch {
+        /// Where nothing is set.
+        default: bool,
+    },
+    /// One of some words.
+    Word {
+        /// Where nothing is set.
+        default: &'static str,
+        /// All of them.
+        allowed: &'static [&'static str],
+    },
+}
+
+/// What a parameter is set to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// A whole number.
+    Integer(i64),
+    /// A time.
+    Duration(Duration),
+    /// On or off.
+    Switch(bool),
+    /// A word.
+    Word(String),
+}
+
+/// An algorithm by name, with what is set of its parameters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// Its name.
+    pub name: String,
+    /// Parameters that are set; the others have their defaults.
+    pub parameters: Vec<(String, Value)>,
+}
+
+impl Choice {
+    /// An algorithm with all its defaults.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.into(), parameters: Vec::new() }
+    }
+
+    /// The same with one parameter set.
+    #[must_use]
+    pub fn with(mut self, parameter: &str, value: Value) -> Self {
+        self.parameters.push((parameter.into(), value));
+        self
+    }
+}
+
+/// Parameters checked against an entry, every one with a value.
+#[derive(Debug)]
+pub struct Parameters {
+    values: Vec<(&'static str, Value)>,
+}
+
+impl Parameters {
+    /// Checks what is set, and fills in the defaults.
+    ///
+    /// # Errors
+    /// An unknown parameter, a wrong type, or a value out of its bounds.
+    pub fn check(entry: &'static Entry, set: &[(String, Value)]) -> Result<Self, Error> {
+        if let Some((name, _)) = set.iter().find(|(name, _)| !entry.parameters.iter().any(|known| known.name == name)) {
+            return Err(Error::UnknownParameter { algorithm: entry.name, name: name.clone(), known: entry.parameters });
+        }
+        let value_of = |parameter: &'static Parameter| {
+            let value = match set.iter().rev().find(|(name, _)| name == parameter.name) {
+                Some((_, value)) if parameter.kind.allows(value) => value.clone(),
+                Some((_, value)) => {
+                    return Err(Error::BadValue { algorithm: entry.name, parameter, value: value.clone() });
+                }
+                None => parameter.kind.default(),
+            };
+            Ok((parameter.name, value))
+        };
+        Ok(Self { values: entry.parameters.iter().map(value_of).collect::<Result<_, _>>()? })
+    }
+
+    fn value(&self, name: &str) -> &Value {
+        let found = self.values.iter().find(|(known, _)| *known == name);
+        &found.unwrap_or_else(|| panic!("the registry declares no parameter {name}")).1
+    }
+
+    pub(super) fn integer(&self, name: &str) -> u64 {
+        let Value::Integer(value) = self.value(name) else { panic!("{name} is not declared as an integer") };
+        value.unsigned_abs()
+    }
+
+    pub(super) fn duration(&self, name: &str) -> Duration {
+        let Value::Duration(value) = self.value(name) else { panic!("{name} is not declared as a time") };
+        *value
+    }
+
+    pub(super) fn switch<T>(&self, name: &str, on: T, off: T) -> T {
+        let Value::Switch(value) = self.value(name) else { panic!("{name} is not declared as a switch") };
+        if *value { on } else { off }
+    }
+
+    pub(super) fn word<T: Copy>(&self, name: &str, meanings: &[(&str, T)]) -> T {
+        let Value::Word(value) = self.value(name) else { panic!("{name} is not declared as a word") };
+        let found = meanings.iter().find(|(word, _)| word == value);
+        found.unwrap_or_else(|| panic!("the registry allows {value} for {name}, which has no meaning")).1
+    }
+}
+
+impl Kind {
+    fn default(&self) -> Value {
+        match *self {
+            Self::Integer { default, .. } => Value::Integer(default),
+            Self::Milliseconds { default, .. } => Value::Duration(default),
+            Self::Switch { default } => Value::Switch(default),
+            Self::Word { default, .. } => Value::Word(default.into()),
+        }
+    }
+
+    fn allows(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Integer { minimum, maximum, .. }, Value::Integer(value)) => (minimum..=maximum).contains(&value),
+            (Self::Milliseconds { minimum, maximum, .. }, Value::Duration(value)) => {
+                (minimum..=maximum).contains(&value)
+            }
+            (Self::Switch { .. }, Value::Switch(_)) => true,
+            (Self::Word { allowed, .. }, Value::Word(word)) => allowed.contains(&word.as_str()),
+            _ => false,
+        }
+    }
+}
+
+/// Why an algorithm cannot be built.
+#[derive(Clone, Debug)]
+pub enum Error {
+    /// No algorithm of that name.
+    UnknownAlgorithm {
+        /// Where it was looked for.
+        seam: Seam,
+        /// What was asked for.
+        name: String,
+    },
+    /// The algorithm has no such parameter.
+    UnknownParameter {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: &'static [Parameter],
+    },
+    /// The parameter cannot have this value.
+    BadValue {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// The parameter.
+        parameter: &'static Parameter,
+        /// What was asked for.
+        value: Value,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownAlgorithm { seam, name } => {
+                let names: Vec<_> = entries().iter().filter(|entry| entry.seam == *seam).map(|e| e.name).collect();
+                write!(f, "unknown algorithm \"{name}\" for {}", seam.name())?;
+                write_known(f, name, &names)
+            }
+            Self::UnknownParameter { algorithm, name, known } => {
+                let names: Vec<_> = known.iter().map(|parameter| parameter.name).collect();
+                write!(f, "unknown parameter \"{name}\" for {algorithm}")?;
+                write_known(f, name, &names)
+            }
+            Self::BadValue { algorithm, parameter, value } => {
+                write!(f, "{} = {value} for {algorithm}; allowed: {}", parameter.name, parameter.kind)
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Duration(value) => write!(f, "{}", value.as_nanos() as f64 / 1e6),
+            Self::Switch(value) => write!(f, "{value}"),
+            Self::Word(word) => write!(f, "\"{word}\""),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer { minimum, maximum, .. } => write!(f, "an integer from {minimum} to {maximum}"),
+            Self::Milliseconds { minimum, maximum, .. } => {
+                write!(f, "a time from {} to {} ms", Value::Duration(*minimum), Value::Duration(*maximum))
+            }
+            Self::Switch { .. } => f.write_str("true or false"),
+            Self::Word { allowed, .. } => f.write_str(&allowed.join(", ")),
+        }
+    }
+}
+
+fn write_known(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str]) -> fmt::Result {
+    if let Some(nearest) = known.iter().min_by_key(|candidate| edit_distance(name, candidate)) {
+        write!(f, " (did you mean \"{nearest}\"?); allowed: {}", known.join(", "))
+    } else {
+        f.write_str("; it has none")
+    }
+}
+
+/// Levenshtein's distance.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, left) in a.chars().enumerate() {
+        let mut diagonal = core::mem::replace(&mut row[0], i + 1);
+        for (j, right) in b.chars().enumerate() {
+            let changed = diagonal + usize::from(left != right);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.chars().count()]
+}

@@ -1,0 +1,25 @@
+//! *Looks at* how often the oldest segment was retransmitted.
+//! *Decides* on option 1 after one retransmission, option 2 after two, option 3 after three or more.
+//! *Blind to* the path itself: the length of a delay says little about how much it has changed.
+//! *From* the original Eifel response, quoted in "Responding to Spurious Timeouts in TCP", section III.B.
+
+use super::option_1::Option1;
+use super::option_2::Option2;
+use super::option_3::Option3;
+use super::{Adjust, Response, Verdict};
+use crate::congest::Window;
+use crate::episode::Saved;
+
+/// The less is restored the more retransmissions there were.
+#[derive(Debug)]
+pub struct ByRetransmissions;
+
+impl Response for ByRetransmissions {
+    fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust {
+        match verdict.timeouts {
+            0 | 1 => Option1.respond(verdict, saved, now),
+            2 => Option2.respond(verdict, saved, now),
+            _ => Option3.respond(verdict, saved, now),
+        }
+    }
+}

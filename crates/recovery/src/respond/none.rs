@@ -1,0 +1,19 @@
+//! *Looks at* nothing.
+//! *Decides* to leave everything as the loss signal has set it; data still go on with the next unsent segment.
+//! *Blind to* everything.
+//! *From* the baseline of every comparison.
+
+use super::{Adjust, Response, Verdict};
+use crate::congest::Window;
+use crate::episode::Saved;
+use crate::rto::TimerChange;
+
+/// Restores nothing.
+#[derive(Debug)]
+pub struct None;
+
+impl Response for None {
+    fn respond(&mut self, _: &Verdict, _: &Saved, now: &Window) -> Adjust {
+        Adjust { window: *now, timer: TimerChange::Keep }
+    }
+}

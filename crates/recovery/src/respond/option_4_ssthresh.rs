@@ -1,0 +1,23 @@
+//! *Looks at* what was saved, and at whether the connection has ever detected a loss.
+//! *Decides* as option 4, but restores ssthresh too while no loss has been seen: slow start goes on.
+//! *Blind to* losses that were not detected yet.
+//! *From* "Responding to Spurious Timeouts in TCP", section III.B, the variation of option 4.
+
+use super::{Adjust, Losses, Response, Verdict};
+use crate::congest::Window;
+use crate::episode::Saved;
+use crate::rto::TimerChange;
+
+/// Option 4, with ssthresh restored while no loss has been seen.
+#[derive(Debug)]
+pub struct Option4Ssthresh;
+
+impl Response for Option4Ssthresh {
+    fn respond(&mut self, verdict: &Verdict, saved: &Saved, _: &Window) -> Adjust {
+        let ssthresh = match verdict.losses {
+            Losses::NoneYet => saved.window.ssthresh,
+            Losses::Seen => saved.window.cwnd,
+        };
+        Adjust { window: Window { cwnd: saved.window.cwnd, ssthresh }, timer: TimerChange::Keep }
+    }
+}

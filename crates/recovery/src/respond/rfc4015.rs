@@ -1,0 +1,39 @@
+//! *Looks at* the flight when the verdict comes, what its ACK acknowledged, ECN-Echo, and what was saved.
+//! *Decides* on cwnd = FlightSize + min(bytes acked, initial window), ssthresh = pipe_prev, and after a timeout on a
+//! timer re-seeded from the delayed sample, no lower than before.
+//! *Blind to* nothing that it needs; it restores no window that ECN-Echo speaks against.
+//! *From* RFC 4015, section 3.2, steps 0, 9 and 11.
+
+use super::{Adjust, Response, Verdict};
+use crate::congest::Window;
+use crate::episode::Saved;
+use crate::fact::Cause;
+use crate::rto::TimerChange;
+
+/// The Eifel response algorithm as standardised.
+#[derive(Debug)]
+pub struct Rfc4015;
+
+impl Response for Rfc4015 {
+    fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust {
+        Adjust { window: reversed(verdict, saved, now), timer: timer(verdict, saved) }
+    }
+}
+
+/// Step 9, with step 0's pipe_prev.
+fn reversed(verdict: &Verdict, saved: &Saved, now: &Window) -> Window {
+    if verdict.ece {
+        return *now;
+    }
+    // While ssthresh stands at its unset initial value there is nothing to go back to but slow start without a limit.
+    let pipe_prev = saved.flight.max(saved.window.ssthresh);
+    Window { cwnd: verdict.flight + verdict.acked.min(verdict.initial_window), ssthresh: pipe_prev }
+}
+
+/// Step 11.
+fn timer(verdict: &Verdict, saved: &Saved) -> TimerChange {
+    match (verdict.cause, verdict.sample, saved.estimate) {
+        (Cause::Timeout, Some(sample), Some(before)) => TimerChange::ReseedAtLeast { sample, before },
+        _ => TimerChange::Keep,
+    }
+}

@@ -1,0 +1,16 @@
+//! What the timer learns from a verdict. One file an adaptation.
+
+pub mod back_off;
+pub mod min_plus_plus;
+pub mod none;
+pub mod reseed;
+
+use super::TimerChange;
+use crate::detect::Outcome;
+use crate::time::Duration;
+
+/// Adapts the timer when a timeout has been judged.
+pub trait AfterSpurious: Send {
+    /// `sample` is the round trip that the settling ACK gave, the delayed segment's own if the timeout was spurious.
+    fn settled(&mut self, outcome: Outcome, sample: Option<Duration>) -> TimerChange;
+}

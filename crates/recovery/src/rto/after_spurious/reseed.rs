@@ -1,0 +1,21 @@
+//! *Looks at* the sample of the delayed segment.
+//! *Decides* to begin SRTT and RTTVAR anew from it after a spurious timeout.
+//! *Blind to* how fast the samples that follow make the timer forget it.
+//! *From* "Responding to Spurious Timeouts in TCP", section III.C, option 1.
+
+use super::{AfterSpurious, TimerChange};
+use crate::detect::Outcome;
+use crate::time::Duration;
+
+/// Re-seeds the timer.
+#[derive(Debug)]
+pub struct Reseed;
+
+impl AfterSpurious for Reseed {
+    fn settled(&mut self, outcome: Outcome, sample: Option<Duration>) -> TimerChange {
+        match (outcome, sample) {
+            (Outcome::Spurious, Some(sample)) => TimerChange::Reseed(sample),
+            _ => TimerChange::Keep,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! How long to wait before giving a segment up. One file a timer; what it learns from a spurious timeout is apart.
+
+pub mod after_spurious;
+pub mod rfc6298;
+
+use crate::episode::Estimate;
+use crate::time::Duration;
+use crate::view::View;
+
+/// What a response or an adaptation wants of the timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimerChange {
+    /// Nothing.
+    Keep,
+    /// Begin anew from this sample, as if it were the first.
+    Reseed(Duration),
+    /// RFC 4015, section 3.2, step 11: begin anew from the sample, but not below what was before.
+    ReseedAtLeast {
+        /// The delayed segment's round trip.
+        sample: Duration,
+        /// SRTT and RTTVAR before the timeout.
+        before: Estimate,
+    },
+    /// Before the first sample, wait at least so long (RFC 6298, section 5.7).
+    RaiseInitial(Duration),
+    /// Keep the back-off through further samples.
+    HoldBackOff,
+    /// Let samples reset the back-off again, and reset it now.
+    ReleaseBackOff,
+    /// Raise the minimum by so much.
+    RaiseMinimum(Duration),
+    /// Set the minimum back to what was configured.
+    ResetMinimum,
+}
+
+/// A retransmission timer's arithmetic. It does not know when it was started; the engine does.
+pub trait Rto: Send {
+    /// Takes a round-trip sample in.
+    fn sample(&mut self, rtt: Duration, view: &View<'_>);
+    /// The timer has expired: wait longer next time.
+    fn back_off(&mut self);
+    /// How long to wait now, back-off included.
+    fn rto(&self) -> Duration;
+    /// SRTT and RTTVAR, once there is a sample.
+    fn estimate(&self) -> Option<Estimate>;
+    /// Does what a response or an adaptation asks for.
+    fn change(&mut self, change: TimerChange);
+}

@@ -1,0 +1,85 @@
+//! The one rule by which round-trip times are sampled.
+//!
+//! With timestamps every ACK that advances the window gives a sample (RFC 7323, section 4.1), whether or not the
+//! segment was retransmitted. Without them one segment a round trip is timed, and a retransmission spoils it (Karn's
+//! rule, RFC 6298, section 3).
+
+use crate::fact::Acked;
+use crate::time::{Duration, Instant};
+
+/// How samples are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    Echoes,
+    OneSegment(Option<Timed>),
+}
+
+/// The segment being timed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Timed {
+    end: u64,
+    sent_at: Instant,
+}
+
+/// Round-trip samples of a connection.
+#[derive(Clone, Debug)]
+pub struct RoundTrips {
+    source: Source,
+    latest: Option<Duration>,
+    minimum: Option<Duration>,
+}
+
+impl RoundTrips {
+    /// No samples yet; `timestamps` says whether echoes will come.
+    pub fn new(timestamps: bool) -> Self {
+        let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
+        Self { source, latest: None, minimum: None }
+    }
+
+    /// The newest sample.
+    pub fn latest(&self) -> Option<Duration> {
+        self.latest
+    }
+
+    /// The smallest sample.
+    pub fn minimum(&self) -> Option<Duration> {
+        self.minimum
+    }
+
+    /// Positions up to `end` were sent for the first time.
+    pub(crate) fn on_new(&mut self, now: Instant, end: u64) {
+        if let Source::OneSegment(timed @ None) = &mut self.source {
+            *timed = Some(Timed { end, sent_at: now });
+        }
+    }
+
+    /// Positions from `start` were sent again: what is being timed from there on became ambiguous.
+    pub(crate) fn on_retransmission(&mut self, start: u64) {
+        if let Source::OneSegment(timed) = &mut self.source
+            && timed.is_some_and(|timed| start < timed.end)
+        {
+            *timed = None;
+        }
+    }
+
+    /// The sample that this ACK gives, if any.
+    pub(crate) fn on_ack(&mut self, now: Instant, acked: &Acked) -> Option<Duration> {
+        if acked.bytes == 0 {
+            return None;
+        }
+        let sample = match &mut self.source {
+            Source::Echoes => acked.echo?.age,
+            Source::OneSegment(timed) => {
+                let due = (*timed)?;
+                if acked.cumulative < due.end {
+                    return None;
+                }
+                *timed = None;
+                now.since(due.sent_at)
+            }
+        };
+        self.latest = Some(sample);
+        self.minimum = Some(self.minimum.map_or(sample, |least| least.min(sample)));
+        Some(sample)
+    }
+}

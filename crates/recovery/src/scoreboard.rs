@@ -1,0 +1,294 @@
+//! What is outstanding, which of it the peer has reported, what is deemed lost, and what was sent again.
+//!
+//! Sent segments stand in a ring. What was reported, lost and repeated is kept as ranges and two marks instead of as a
+//! state of each segment, so that an ACK, a timeout and an undo cost the same however many segments are outstanding:
+//!
+//! ```text
+//!  una            resent_below            lost_below                    nxt
+//!   |  sent again, | deemed lost, to be    |  believed to be under way   |
+//!   |  under way   | sent again            |                             |
+//! ```
+//!
+//! Positions that the peer has reported by SACK are taken out of all three. Bytes under way, RFC 6675's pipe
+//! (section 4), are the first and the third part.
+
+use std::collections::VecDeque;
+
+use crate::fact::{Ack, Acked, Block};
+use crate::ranges::Ranges;
+use crate::recover::HighRxt;
+use crate::time::Instant;
+
+/// A segment that was sent and is not yet acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    start: u64,
+    len: u32,
+    copies: u32,
+    last_sent: Instant,
+}
+
+impl Sent {
+    /// First position.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// First position beyond.
+    pub fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+
+    /// How often it was sent, less one.
+    pub fn copies(&self) -> u32 {
+        self.copies
+    }
+
+    /// When it was sent last.
+    pub fn last_sent(&self) -> Instant {
+        self.last_sent
+    }
+}
+
+/// A position below which something holds, and how much below it the peer has reported by SACK.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    at: u64,
+    sacked_below: u64,
+}
+
+impl Mark {
+    fn count(&mut self, gap: Block) {
+        self.sacked_below += gap.end.min(self.at).saturating_sub(gap.start);
+    }
+
+    fn discount(&mut self, gone: Block) {
+        self.sacked_below -= gone.end.min(self.at).saturating_sub(gone.start);
+    }
+
+    fn raise(&mut self, to: u64, sacked: &Ranges) {
+        if to > self.at {
+            if !sacked.is_empty() {
+                self.sacked_below += sacked.covered(self.at, to);
+            }
+            self.at = to;
+        }
+    }
+}
+
+/// The sender's record of what is outstanding. All lengths in bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    sent: VecDeque<Sent>,
+    una: u64,
+    nxt: u64,
+    sacked: Ranges,
+    sacked_bytes: u64,
+    lost: Mark,
+    resent: Mark,
+}
+
+impl Scoreboard {
+    /// First position not acknowledged.
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// First position never sent.
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// RFC 5681's FlightSize: sent and not cumulatively acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// What the peer has reported by SACK.
+    pub fn sacked(&self) -> &Ranges {
+        &self.sacked
+    }
+
+    /// Bytes that the peer has reported by SACK.
+    pub fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    /// First position beyond the highest SACK block, or `una`.
+    pub fn highest_sacked(&self) -> u64 {
+        self.sacked.highest().unwrap_or(self.una)
+    }
+
+    /// Everything below, unless reported, is deemed lost.
+    pub fn lost_below(&self) -> u64 {
+        self.lost.at
+    }
+
+    /// RFC 6675's HighRxt: everything below, unless reported, was sent again since it was deemed lost.
+    pub fn resent_below(&self) -> u64 {
+        self.resent.at
+    }
+
+    /// RFC 6675's pipe (section 4): what is believed to be under way.
+    pub fn pipe(&self) -> u64 {
+        let believed = self.nxt - self.lost.at - (self.sacked_bytes - self.lost.sacked_below);
+        let again = self.resent.at - self.una - self.resent.sacked_below;
+        believed + again
+    }
+
+    /// The first position from `from` on that the peer has not reported, if it lies below `below`.
+    pub fn first_hole(&self, from: u64, below: u64) -> Option<u64> {
+        let hole = self.sacked.containing(from).map_or(from, |range| range.end);
+        (hole < below).then_some(hole)
+    }
+
+    /// The part of a sent segment that begins at `position` and is to be sent again: up to the segment's end or to
+    /// what the peer has reported.
+    pub fn segment_at(&self, position: u64) -> Option<Block> {
+        let segment = self.sent.get(self.index_of(position)?)?;
+        let mut end = segment.end();
+        if let Some(next) = self.sacked.from(position).next() {
+            end = end.min(next.start);
+        }
+        Some(Block { start: position, end })
+    }
+
+    /// The segment that has been outstanding the longest.
+    pub fn oldest(&self) -> Option<&Sent> {
+        self.sent.front()
+    }
+
+    /// The segment that was sent last for the first time.
+    pub fn newest(&self) -> Option<Block> {
+        self.sent.back().map(|segment| Block { start: segment.start(), end: segment.end() })
+    }
+
+    /// Segments outstanding.
+    pub fn segments(&self) -> usize {
+        self.sent.len()
+    }
+
+    /// Counts positions below `position` as sent and acknowledged: there was no handshake.
+    pub(crate) fn skip_to(&mut self, position: u64) {
+        debug_assert!(self.sent.is_empty());
+        (self.una, self.nxt) = (position, position);
+        (self.lost.at, self.resent.at) = (position, position);
+    }
+
+    pub(crate) fn on_new(&mut self, now: Instant, len: u32) {
+        self.sent.push_back(Sent { start: self.nxt, len, copies: 0, last_sent: now });
+        self.nxt += u64::from(len);
+    }
+
+    /// Notes that `block` was sent again; returns how often its segment had been sent before.
+    pub(crate) fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> u32 {
+        let Some(index) = self.index_of(block.start) else { return 0 };
+        let segment = &mut self.sent[index];
+        segment.copies += 1;
+        segment.last_sent = now;
+        if mark == HighRxt::Advance {
+            self.resent.raise(block.end, &self.sacked);
+            self.lost.raise(block.end, &self.sacked);
+        }
+        segment.copies
+    }
+
+    /// Takes an acceptable ACK in.
+    pub(crate) fn on_ack(&mut self, ack: &Ack<'_>, sack: bool) -> Acked {
+        let outstanding = self.outstanding() > 0;
+        let bytes = ack.cumulative - self.una;
+        if bytes > 0 {
+            self.advance(ack.cumulative);
+        }
+        let mut sacked = 0;
+        if sack {
+            for &block in ack.sacks {
+                sacked += self.report(block);
+            }
+        }
+        let news = !sack || sacked > 0 || ack.sacks.is_empty() && ack.dsack.is_none();
+        Acked {
+            cumulative: ack.cumulative,
+            bytes,
+            sacked,
+            duplicate: bytes == 0 && outstanding && ack.plain && news,
+            dsack: ack.dsack,
+            echo: ack.echo,
+            ece: ack.ece,
+            all: self.una == self.nxt,
+        }
+    }
+
+    /// Everything below `position` is deemed lost from now on.
+    pub(crate) fn mark_lost_below(&mut self, position: u64) {
+        self.lost.raise(position.min(self.nxt), &self.sacked);
+    }
+
+    /// After a timeout everything is deemed lost, and what the peer reported no longer counts: it may have reneged
+    /// (RFC 2018, section 8).
+    pub(crate) fn mark_all_lost(&mut self) {
+        self.sacked.clear();
+        self.sacked_bytes = 0;
+        self.lost = Mark { at: self.nxt, sacked_below: 0 };
+        self.resent = Mark { at: self.una, sacked_below: 0 };
+    }
+
+    /// Nothing is lost after all: all that is outstanding is under way again.
+    pub(crate) fn mark_none_lost(&mut self) {
+        self.lost = Mark { at: self.una, sacked_below: 0 };
+        self.resent = self.lost;
+    }
+
+    fn advance(&mut self, cumulative: u64) {
+        while let Some(first) = self.sent.front_mut() {
+            if first.end() > cumulative {
+                let cut = cumulative.saturating_sub(first.start);
+                first.start += cut;
+                first.len -= cut as u32;
+                break;
+            }
+            self.sent.pop_front();
+        }
+        if !self.sacked.is_empty() {
+            let (lost, resent, total) = (&mut self.lost, &mut self.resent, &mut self.sacked_bytes);
+            self.sacked.remove_below(cumulative, |gone| {
+                lost.discount(gone);
+                resent.discount(gone);
+                *total -= gone.end - gone.start;
+            });
+        }
+        self.una = cumulative;
+        // Both marks stand at or above `una`, and nothing reported lies below it, so raising them counts nothing.
+        self.lost.at = self.lost.at.max(cumulative);
+        self.resent.at = self.resent.at.max(cumulative);
+    }
+
+    fn report(&mut self, block: Block) -> u64 {
+        let block = Block { start: block.start.max(self.una), end: block.end };
+        // A block that was never sent, is inverted, or would split the record finer than segments were sent is a
+        // misbehaving peer's: it is worth nothing, and must not cost memory.
+        if block.start >= block.end || block.end > self.nxt || self.sacked.count() > self.sent.len() {
+            return 0;
+        }
+        let (lost, resent) = (&mut self.lost, &mut self.resent);
+        let mut new = 0;
+        self.sacked.insert(block, |gap| {
+            lost.count(gap);
+            resent.count(gap);
+            new += gap.end - gap.start;
+        });
+        self.sacked_bytes += new;
+        new
+    }
+
+    fn index_of(&self, position: u64) -> Option<usize> {
+        if position < self.una || position >= self.nxt {
+            return None;
+        }
+        // Retransmissions mostly begin at the front.
+        if self.sent.front()?.end() > position {
+            return Some(0);
+        }
+        Some(self.sent.partition_point(|segment| segment.end() <= position))
+    }
+}

@@ -1,0 +1,21 @@
+//! What every seam may read. Windows are not among it: detectors must not see them.
+
+use crate::rtt::RoundTrips;
+use crate::time::Instant;
+
+/// The connection as the seams see it at one instant. All positions unwrapped, all lengths in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Now.
+    pub now: Instant,
+    /// First position not acknowledged.
+    pub una: u64,
+    /// First position never sent.
+    pub nxt: u64,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Whether SACK was negotiated.
+    pub sack: bool,
+    /// What is known of the round-trip time.
+    pub round_trips: &'a RoundTrips,
+}
