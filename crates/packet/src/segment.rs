@@ -70,6 +70,11 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 
+    /// How many blocks, 0 to 4.
+    pub const fn len(&self) -> usize {
+        self.len as usize
+    }
+
     /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -82,22 +87,24 @@ impl core::fmt::Debug for SackBlocks {
     }
 }
 
-/// The options that this stack understands; others are skipped by the reader.
+/// The options that this stack understands; others are skipped by the reader. The bytes are the
+/// [`options`](crate::options) module's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// Maximum segment size in bytes, on a SYN.
+    /// Maximum segment size in bytes, on a SYN (RFC 9293, section 3.7.1); as read, may be absurdly small.
     pub mss: Option<u16>,
-    /// Window scale shift, on a SYN; as read, may exceed 14.
+    /// Window scale shift, on a SYN (RFC 7323, section 2); as read, may exceed 14.
     pub window_scale: Option<u8>,
-    /// SACK permitted, on a SYN.
+    /// SACK permitted, on a SYN (RFC 2018, section 2).
     pub sack_permitted: bool,
-    /// Timestamps.
+    /// Timestamps (RFC 7323, section 3).
     pub timestamps: Option<Timestamps>,
-    /// SACK blocks.
+    /// SACK blocks, as read: whether they make sense is for the connection to judge.
     pub sack: SackBlocks,
 }
 
-/// A TCP segment's header, and the length of what follows it.
+/// A TCP segment's header (RFC 9293, section 3.1), and the length of what follows it. The urgent pointer is not kept:
+/// it is written as 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
     /// Source port.

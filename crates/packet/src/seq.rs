@@ -25,6 +25,25 @@ pub const fn wrap(position: u64, initial: Seq) -> Seq {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_position_is_the_nearest_of_those_with_the_number(
+            initial: u32,
+            near in 0u64..1 << 40,
+            seq: u32,
+        ) {
+            let position = unwrap(near, Seq(initial), Seq(seq));
+            prop_assert_eq!(wrap(position, Seq(initial)), Seq(seq));
+            let circle = 1 << 32;
+            // No other turn of the circle is nearer, unless it lies before the beginning.
+            prop_assert!(position.abs_diff(near) <= near.abs_diff(position + circle));
+            if let Some(below) = position.checked_sub(circle) {
+                prop_assert!(position.abs_diff(near) <= near.abs_diff(below));
+            }
+        }
+    }
 
     #[test]
     fn a_position_survives_wrapping_and_unwrapping() {

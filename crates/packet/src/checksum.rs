@@ -1,0 +1,67 @@
+//! The Internet checksum (RFC 1071): the ones' complement of the ones' complement sum of 16-bit words.
+
+/// A sum under way. The order of the pieces does not matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sum(u64);
+
+impl Sum {
+    /// Adds one 16-bit word.
+    #[must_use]
+    pub const fn word(self, word: u16) -> Self {
+        Self(self.0 + word as u64)
+    }
+
+    /// Adds a 32-bit number: two words.
+    #[must_use]
+    pub const fn double_word(self, double_word: u32) -> Self {
+        Self(self.0 + double_word as u64)
+    }
+
+    /// Adds bytes, most significant byte of each word first. An odd last byte is padded with zero, so only the last
+    /// piece of a packet may have an odd length.
+    #[must_use]
+    pub fn bytes(self, bytes: &[u8]) -> Self {
+        // RFC 1071, section 2(C): adding wider words and folding afterwards gives the same sum; a u64 has room for the
+        // carries of 2^32 double words.
+        let (double_words, rest) = bytes.as_chunks::<4>();
+        let sum: u64 = double_words.iter().map(|four| u64::from(u32::from_be_bytes(*four))).sum();
+        let mut last = [0; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        Self(self.0 + sum + u64::from(u32::from_be_bytes(last)))
+    }
+
+    /// The checksum of what was added. Over bytes that contain their own right checksum it is 0.
+    pub const fn finish(self) -> u16 {
+        let mut sum = self.0;
+        while sum >> 16 != 0 {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        !(sum as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_rfc_1071() {
+        // Section 3: the words 0001 f203 f4f5 f6f7 add up to ddf2.
+        let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        assert_eq!(Sum::default().bytes(&bytes).finish(), !0xddf2);
+    }
+
+    #[test]
+    fn an_odd_last_byte_is_the_high_half_of_a_word() {
+        assert_eq!(Sum::default().bytes(&[0xab]).finish(), !0xab00);
+        assert_eq!(Sum::default().bytes(&[0x00, 0x01, 0xab]).finish(), !0xab01);
+        assert_eq!(Sum::default().bytes(&[0x00, 0x01, 0xab, 0x02, 0x10]).finish(), !0xbb03);
+    }
+
+    #[test]
+    fn carries_come_back_at_the_bottom_and_ways_to_add_agree() {
+        assert_eq!(Sum::default().word(0xffff).word(0x0002).finish(), !0x0002);
+        assert_eq!(Sum::default().double_word(0x1234_5678).finish(), Sum::default().word(0x1234).word(0x5678).finish());
+        assert_eq!(Sum::default().bytes(&[0xff; 65_536]).finish(), 0);
+    }
+}

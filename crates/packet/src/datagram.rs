@@ -1,0 +1,42 @@
+//! A whole packet as it stands on the wire: an IP header with a TCP segment in it.
+
+use crate::error::Error;
+use crate::ip::{self, Header, Version};
+use crate::segment::Segment;
+use crate::tcp;
+
+/// Bytes that a segment takes on the wire from the IP header on; links add their own framing.
+pub const fn len(segment: &Segment, version: Version) -> u32 {
+    version.header_len() + tcp::header_len(&segment.options) + segment.payload_len
+}
+
+/// Appends the packet to `out`. As in [`tcp::emit`], an empty `payload` leaves the payload out while the lengths and
+/// the checksum count `segment.payload_len` zeros.
+///
+/// # Errors
+/// [`Error::TooLong`], with nothing written: too many SACK blocks for the header, or too much payload for IP.
+///
+/// # Panics
+/// When `payload` is neither empty nor `segment.payload_len` long.
+pub fn emit(header: &Header, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    let start = out.len();
+    let tcp_len = (segment.payload_len as usize).saturating_add(tcp::header_len(&segment.options) as usize);
+    ip::emit(header, tcp::PROTOCOL, tcp_len, out)?;
+    tcp::emit(segment, payload, &header.addresses, out).inspect_err(|_| out.truncate(start))
+}
+
+/// Reads a packet; the segment's payload is borrowed from `bytes`.
+///
+/// # Errors
+/// Those of [`ip::parse`] and [`tcp::parse`], offsets counted from the start of `bytes`; [`Error::Invalid`] for another
+/// protocol than TCP.
+pub fn parse(bytes: &[u8]) -> Result<(Header, Segment, &[u8]), Error> {
+    let packet = ip::parse(bytes)?;
+    if packet.protocol != tcp::PROTOCOL {
+        let (offset, found) = (packet.protocol_offset, u32::from(packet.protocol));
+        return Err(Error::Invalid { what: "IP protocol", offset, expected: "6 (TCP)", found });
+    }
+    let (segment, payload) =
+        tcp::parse(packet.payload, &packet.header.addresses).map_err(|error| error.beyond(packet.offset))?;
+    Ok((packet.header, segment, payload))
+}

@@ -1,0 +1,130 @@
+//! What can be wrong with bytes, said so that a person finds the place.
+
+use core::fmt;
+
+/// Why bytes could not be read, or a value could not be written. Offsets count bytes from the start of the slice that
+/// was given to the reader that returned the error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// The bytes end too early.
+    Truncated {
+        /// The field or header that is cut off.
+        what: &'static str,
+        /// Where it starts.
+        offset: usize,
+        /// Bytes that it needs from there.
+        expected: usize,
+        /// Bytes that are there.
+        found: usize,
+    },
+    /// A field holds what it must not.
+    Invalid {
+        /// The field.
+        what: &'static str,
+        /// Where it stands.
+        offset: usize,
+        /// What is allowed.
+        expected: &'static str,
+        /// What it holds.
+        found: u32,
+    },
+    /// A checksum does not agree with the bytes that it covers.
+    Checksum {
+        /// The header that it protects.
+        what: &'static str,
+        /// Where the checksum stands.
+        offset: usize,
+        /// What the other bytes give.
+        expected: u16,
+        /// What stands there.
+        found: u16,
+    },
+    /// A part of a fragmented IP packet: only whole packets are analysed.
+    Fragment {
+        /// Where the header says so.
+        offset: usize,
+    },
+    /// A value does not fit the format; nothing was written.
+    TooLong {
+        /// The part that is too long.
+        what: &'static str,
+        /// The bytes that fit.
+        limit: usize,
+        /// The bytes that it has.
+        found: usize,
+    },
+}
+
+impl Error {
+    /// The same error, seen from a slice that starts `base` bytes earlier.
+    pub(crate) fn beyond(mut self, base: usize) -> Self {
+        match &mut self {
+            Self::Truncated { offset, .. }
+            | Self::Invalid { offset, .. }
+            | Self::Checksum { offset, .. }
+            | Self::Fragment { offset } => *offset += base,
+            Self::TooLong { .. } => {}
+        }
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Truncated { what, offset, expected, found } => {
+                write!(f, "{what} at byte {offset}: cut off: expected {expected} bytes, found {found}")
+            }
+            Self::Invalid { what, offset, expected, found } => {
+                write!(f, "{what} at byte {offset}: expected {expected}, found {found}")
+            }
+            Self::Checksum { what, offset, expected, found } => {
+                write!(f, "{what} checksum at byte {offset}: expected {expected:#06x}, found {found:#06x}")
+            }
+            Self::Fragment { offset } => {
+                write!(f, "IP fragment at byte {offset}: not analysed: expected a whole packet")
+            }
+            Self::TooLong { what, limit, found } => {
+                write!(f, "{what}: too long: expected at most {limit} bytes, found {found}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_error_is_one_line_that_says_what_where_and_what_was_expected() {
+        let cases = [
+            (
+                Error::Truncated { what: "TCP header", offset: 20, expected: 20, found: 7 },
+                "TCP header at byte 20: cut off: expected 20 bytes, found 7",
+            ),
+            (
+                Error::Invalid { what: "IP version", offset: 0, expected: "4 or 6", found: 5 },
+                "IP version at byte 0: expected 4 or 6, found 5",
+            ),
+            (
+                Error::Checksum { what: "TCP", offset: 36, expected: 0x0102, found: 0xfe },
+                "TCP checksum at byte 36: expected 0x0102, found 0x00fe",
+            ),
+            (Error::Fragment { offset: 6 }, "IP fragment at byte 6: not analysed: expected a whole packet"),
+            (
+                Error::TooLong { what: "TCP options", limit: 40, found: 44 },
+                "TCP options: too long: expected at most 40 bytes, found 44",
+            ),
+        ];
+        for (error, line) in cases {
+            assert_eq!(error.to_string(), line);
+        }
+    }
+
+    #[test]
+    fn an_offset_moves_with_the_start_of_the_slice() {
+        assert_eq!(Error::Fragment { offset: 6 }.beyond(14), Error::Fragment { offset: 20 });
+    }
+}

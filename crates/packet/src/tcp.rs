@@ -1,0 +1,129 @@
+//! A TCP segment as bytes (RFC 9293, section 3.1), with its checksum.
+
+use crate::checksum::Sum;
+use crate::error::Error;
+use crate::ip::Addresses;
+use crate::options;
+use crate::segment::{Flags, Options, Segment};
+use crate::seq::Seq;
+
+/// The protocol number of TCP in an IP header.
+pub const PROTOCOL: u8 = 6;
+
+/// Bytes of a header without options.
+const FIXED_LEN: usize = 20;
+/// The longest segment, header included, that any IP packet can carry: IPv6 has the whole of its 16-bit length for it.
+const LIMIT: usize = 65_535;
+/// Where the checksum stands in the header.
+const CHECKSUM_OFFSET: usize = 16;
+
+/// Bytes of the TCP header with these options. A few additions: cheap enough to ask for each packet of a simulation.
+pub const fn header_len(options: &Options) -> u32 {
+    (FIXED_LEN + options::len(options)) as u32
+}
+
+/// Appends a segment to `out`: header and payload, without the IP header.
+///
+/// `payload` is `segment.payload_len` bytes long; or it is empty, where only the length is known. Then the header
+/// stands alone, as in a capture that cuts packets off, and its checksum is right for a payload of zeros.
+///
+/// # Errors
+/// [`Error::TooLong`], with nothing written, when there are more SACK blocks than [`options::sack_room`], or more
+/// payload than any IP packet carries.
+///
+/// # Panics
+/// When `payload` is neither empty nor `segment.payload_len` long.
+pub fn emit(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), Error> {
+    assert!(
+        payload.is_empty() || payload.len() == segment.payload_len as usize,
+        "a payload of {} bytes given for a segment of {}",
+        payload.len(),
+        segment.payload_len
+    );
+    let options_len = options::len(&segment.options);
+    if options_len > options::LIMIT {
+        return Err(Error::TooLong { what: "TCP options", limit: options::LIMIT, found: options_len });
+    }
+    let tcp_len = FIXED_LEN + options_len + segment.payload_len.min(LIMIT as u32) as usize;
+    check_len(tcp_len)?;
+    let start = out.len();
+    let words = (FIXED_LEN + options_len) / 4;
+    out.extend(segment.source_port.to_be_bytes());
+    out.extend(segment.destination_port.to_be_bytes());
+    out.extend(segment.seq.0.to_be_bytes());
+    out.extend(segment.ack.0.to_be_bytes());
+    out.extend([(words as u8) << 4, segment.flags.0]);
+    out.extend(segment.window.to_be_bytes());
+    // Checksum, to be filled in, and urgent pointer.
+    out.extend([0; 4]);
+    options::emit(&segment.options, out);
+    // Bytes of value 0 change no sum, so a payload that is left out counts as zeros.
+    let checksum = pseudo_header(addresses, tcp_len as u32).bytes(&out[start..]).bytes(payload).finish();
+    out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
+    out.extend_from_slice(payload);
+    Ok(())
+}
+
+/// Reads the payload of an IP packet as a TCP segment; its own payload is borrowed from `bytes`.
+///
+/// Reserved bits and the urgent pointer are not looked at.
+///
+/// # Errors
+/// Bytes that end before the header does or are more than a packet holds, a data offset below 5 words, a checksum that
+/// is wrong over the pseudo-header of `addresses`, and malformed options (see [`options::parse`]).
+pub fn parse<'a>(bytes: &'a [u8], addresses: &Addresses) -> Result<(Segment, &'a [u8]), Error> {
+    let truncated = |what, expected| Error::Truncated { what, offset: 0, expected, found: bytes.len() };
+    let Some(header) = bytes.first_chunk::<FIXED_LEN>() else {
+        return Err(truncated("TCP header", FIXED_LEN));
+    };
+    let words = header[12] >> 4;
+    if words < 5 {
+        let found = u32::from(words);
+        return Err(Error::Invalid { what: "TCP data offset", offset: 12, expected: "at least 5 words", found });
+    }
+    let header_len = usize::from(words) * 4;
+    let (Some(option_bytes), Some(payload)) = (bytes.get(FIXED_LEN..header_len), bytes.get(header_len..)) else {
+        return Err(truncated("TCP header", header_len));
+    };
+    check_len(bytes.len())?;
+    verify(bytes, header, pseudo_header(addresses, bytes.len() as u32))?;
+    let options = options::parse(option_bytes).map_err(|error| error.beyond(FIXED_LEN))?;
+    let segment = Segment {
+        source_port: u16::from_be_bytes([header[0], header[1]]),
+        destination_port: u16::from_be_bytes([header[2], header[3]]),
+        seq: Seq(u32::from_be_bytes([header[4], header[5], header[6], header[7]])),
+        ack: Seq(u32::from_be_bytes([header[8], header[9], header[10], header[11]])),
+        flags: Flags(header[13]),
+        window: u16::from_be_bytes([header[14], header[15]]),
+        options,
+        payload_len: payload.len() as u32,
+    };
+    Ok((segment, payload))
+}
+
+fn check_len(found: usize) -> Result<(), Error> {
+    if found > LIMIT {
+        return Err(Error::TooLong { what: "TCP segment", limit: LIMIT, found });
+    }
+    Ok(())
+}
+
+fn verify(bytes: &[u8], header: &[u8; FIXED_LEN], pseudo_header: Sum) -> Result<(), Error> {
+    let sum = pseudo_header.bytes(bytes);
+    if sum.finish() == 0 {
+        return Ok(());
+    }
+    let found = u16::from_be_bytes([header[CHECKSUM_OFFSET], header[CHECKSUM_OFFSET + 1]]);
+    // In ones' complement arithmetic, adding the complement takes the found checksum out of the sum again.
+    Err(Error::Checksum { what: "TCP", offset: CHECKSUM_OFFSET, expected: sum.word(!found).finish(), found })
+}
+
+/// RFC 9293, section 3.1 for IPv4, and RFC 8200, section 8.1 for IPv6: the words differ in order only, and their sum
+/// not at all.
+fn pseudo_header(addresses: &Addresses, tcp_len: u32) -> Sum {
+    let sum = Sum::default().word(u16::from(PROTOCOL)).double_word(tcp_len);
+    match addresses {
+        Addresses::V4 { source, destination } => sum.double_word(source.to_bits()).double_word(destination.to_bits()),
+        Addresses::V6 { source, destination } => sum.bytes(&source.octets()).bytes(&destination.octets()),
+    }
+}

@@ -1,0 +1,333 @@
+//! Loss recovery, one algorithm after the other, by hand: genuine losses, reordering, lost ACKs, duplicates.
+
+mod talk;
+
+use eifel_recovery::engine::{Config, Negotiated};
+use eifel_recovery::registry::{Choice, Value};
+use talk::{MSS, Out, Talk, again, config, new};
+
+const ALL: [&str; 6] = ["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675"];
+
+/// Twenty segments are out at 0 and the first is acknowledged at 100: cwnd is 21, 2..=22 are outstanding.
+fn twenty(config: &Config) -> Talk {
+    let congest = config.congest.clone().with("initial_window_segments", Value::Integer(20));
+    let mut talk = Talk::new(&Config { congest, ..config.clone() });
+    assert_eq!(talk.send(), new(1..=20));
+    assert_eq!(talk.ack(100, 1, &[], 0), new(21..=22));
+    talk
+}
+
+#[test]
+fn limited_transmit_sends_one_new_segment_for_each_of_the_first_two_duplicates() {
+    for name in ALL {
+        let mut talk = twenty(&config(name));
+        assert_eq!(talk.ack(101, 1, &[(3, 3)], 0), new(23..=23), "{name}");
+        assert_eq!(talk.ack(102, 1, &[(3, 4)], 0), new(24..=24), "{name}");
+        assert_eq!(talk.ack(103, 1, &[(3, 5)], 0), again(2..=2), "{name}");
+        assert_eq!(talk.cwnd(), 10_500, "half of 21 outstanding, without Limited Transmit's two: {name}");
+    }
+}
+
+#[test]
+fn without_limited_transmit_the_first_two_duplicates_send_nothing() {
+    for name in ALL {
+        let recover = Choice::named(name).with("limited_transmit", Value::Switch(false));
+        let mut talk = twenty(&Config { recover, ..config(name) });
+        assert_eq!(talk.ack(101, 1, &[(3, 3)], 0), []);
+        assert_eq!(talk.ack(102, 1, &[(3, 4)], 0), []);
+        assert_eq!(talk.ack(103, 1, &[(3, 5)], 0), again(2..=2), "{name}");
+    }
+}
+
+#[test]
+fn two_overtakings_are_below_the_threshold() {
+    for name in ALL {
+        let mut talk = twenty(&config(name));
+        talk.ack(101, 1, &[(3, 3)], 0);
+        talk.ack(102, 1, &[(3, 4)], 0);
+        talk.ack(103, 4, &[], 0);
+        assert_eq!(talk.ssthresh(), u64::MAX, "{name}");
+    }
+}
+
+#[test]
+fn an_ack_with_data_or_another_window_is_no_duplicate() {
+    use eifel_recovery::engine::Ack;
+    let mut talk = twenty(&config("reno"));
+    for _ in 0..5 {
+        let cumulative = talk.engine.una();
+        talk.engine
+            .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsack: None, echo: None, plain: false, ece: false });
+    }
+    assert_eq!(talk.send(), []);
+}
+
+#[test]
+fn with_sack_a_duplicate_brings_news() {
+    let mut talk = twenty(&config("reno-sack"));
+    for at in 101..110 {
+        talk.ack(at, 1, &[(3, 3)], 0);
+    }
+    assert_eq!(talk.ssthresh(), u64::MAX, "the same block again is a duplicated packet, not a sign of loss");
+}
+
+#[test]
+fn reno_inflates_by_duplicates_and_leaves_at_the_first_new_ack() {
+    let mut talk = twenty(&config("reno"));
+    let sent: Vec<_> = (101..=121).map(|at| talk.ack(at, 1, &[], 0).len()).collect();
+    // Two by Limited Transmit, one retransmission, then from the 14th duplicate on (10.5 + d > 23) one new each.
+    assert_eq!(sent.iter().sum::<usize>(), 2 + 1 + 8);
+    assert_eq!(sent[..4], [1, 1, 1, 0]);
+    talk.ack(200, 2, &[], 103);
+    assert_eq!(talk.cwnd(), 10_500);
+}
+
+#[test]
+fn reno_needs_three_more_duplicates_for_a_second_loss_and_the_bugfix_denies_them() {
+    for (bugfix, repaired) in [(true, false), (false, true)] {
+        let recover = Choice::named("reno").with("bugfix", Value::Switch(bugfix));
+        let mut talk = twenty(&Config { recover, ..config("reno") });
+        for at in 101..=110 {
+            talk.ack(at, 1, &[], 0);
+        }
+        talk.ack(200, 4, &[], 103);
+        let sent: Vec<_> = (201..=205).flat_map(|at| talk.ack(at, 4, &[], 103)).collect();
+        assert_eq!(sent.contains(&Out::Again(5)), repaired, "bugfix {bugfix}");
+    }
+}
+
+#[test]
+fn newreno_repairs_one_loss_a_round_trip_and_ends_without_a_burst() {
+    let mut talk = twenty(&config("newreno"));
+    for at in 101..=119 {
+        talk.ack(at, 1, &[], 0);
+    }
+    // Segments 2 and 5 were lost.
+    assert!(talk.ack(200, 4, &[], 103).contains(&Out::Again(5)));
+    let nxt = (talk.engine.nxt() - 1) / MSS;
+    talk.ack(300, nxt, &[], 200);
+    assert!(talk.cwnd() <= 2 * MSS, "min(ssthresh, FlightSize + MSS) with nothing outstanding");
+}
+
+#[test]
+fn newreno_restarts_the_timer_only_on_the_first_partial_ack() {
+    let mut talk = twenty(&config("newreno"));
+    for at in 101..=119 {
+        talk.ack(at, 1, &[], 0);
+    }
+    talk.ack(200, 4, &[], 103);
+    let deadline = talk.engine.deadline();
+    assert_eq!(deadline, talk::at(1200));
+    talk.ack(300, 8, &[], 200);
+    assert_eq!(talk.engine.deadline(), deadline);
+}
+
+/// All of 2..=22 but the last three are lost; the receiver reports those and what Limited Transmit adds.
+fn large_hole(name: &str) -> (Talk, Vec<Out>) {
+    let mut talk = twenty(&config(name));
+    let mut sent = Vec::new();
+    for (at, last) in [(101, 20), (102, 21), (103, 22), (201, 23), (202, 24)] {
+        sent.extend(talk.ack(at, 1, &[(20, last)], 0));
+    }
+    (talk, sent)
+}
+
+#[test]
+fn reno_sack_cannot_fill_a_large_hole_because_it_counts_it_as_under_way() {
+    let (_, sent) = large_hole("reno-sack");
+    assert_eq!(sent, [Out::New(23), Out::New(24), Out::Again(2)]);
+}
+
+#[test]
+fn reno_sack_ends_such_a_hole_in_a_timeout_where_newreno_sack_goes_on() {
+    // pipe is 23 - 3 - 2 + 1 = 19 segments under a cwnd of 10.5; a partial ACK takes two.
+    let (mut talk, _) = large_hole("reno-sack");
+    assert_eq!(talk.ack(203, 2, &[(20, 24)], 103), []);
+    let (mut talk, sent) = large_hole("newreno-sack");
+    assert_eq!(sent, [Out::New(23), Out::New(24), Out::Again(2)]);
+    assert_eq!(talk.ack(203, 2, &[(20, 24)], 103), again(3..=3));
+    assert_eq!(talk.ack(303, 3, &[(20, 24)], 203), again(4..=4));
+}
+
+#[test]
+fn newreno_sack_can_be_kept_to_spurious_timeouts() {
+    let recover = Choice::named("newreno-sack").with("when", Value::Word("after-spurious".into()));
+    let mut talk = twenty(&Config { recover: recover.clone(), ..config("newreno-sack") });
+    for (at, last) in [(101, 20), (102, 21), (103, 22)] {
+        talk.ack(at, 1, &[(20, last)], 0);
+    }
+    assert_eq!(talk.ack(203, 2, &[(20, 22)], 103), [], "no timeout came before");
+
+    let mut talk = twenty(&Config { recover, ..talk::eifel("newreno-sack", "option-1") });
+    talk.expire();
+    assert!(talk.ack(3000, 2, &[], 0).contains(&Out::New(23)), "spurious");
+    for (at, last) in [(3001, 20), (3002, 21), (3003, 22)] {
+        talk.ack(at, 2, &[(20, last)], 0);
+    }
+    assert_eq!(talk.ack(3103, 3, &[(20, 22)], 3003), again(4..=4), "below the spurious timeout's recovery point");
+}
+
+#[test]
+fn fack_takes_the_hole_for_lost_at_the_first_sign_and_fills_it_at_once() {
+    let mut talk = twenty(&config("fack"));
+    // 19 segments below the first block: more than three, so no need to wait for duplicates. awnd = 22 - 20 = 2.
+    let sent = talk.ack(101, 1, &[(20, 20)], 0);
+    assert_eq!(sent, again(2..=9), "cwnd 10.5 less the two under way, less what each retransmission adds");
+    assert_eq!(talk.cwnd(), 10_500);
+}
+
+#[test]
+fn rfc6675_fills_what_enough_blocks_lie_above() {
+    let (_, sent) = large_hole("rfc6675");
+    assert_eq!(sent[..3], [Out::New(23), Out::New(24), Out::Again(2)]);
+    // With three segments' bytes above, 2..=19 are lost; pipe is 1 + 2 and each SACK lets more go.
+    assert!(sent[3..].starts_with(&again(3..=8)), "{sent:?}");
+}
+
+#[test]
+fn rfc6675_enters_by_bytes_above_before_three_duplicates_where_acks_were_lost() {
+    let mut talk = twenty(&config("rfc6675"));
+    assert_eq!(talk.ack(101, 1, &[(3, 5)], 0)[..1], again(2..=2), "one ACK, three segments above");
+}
+
+#[test]
+fn rfc6675_rescues_the_end_of_the_window_once() {
+    let mut talk = Talk::new(&config("rfc6675"));
+    talk.end = talk::start(11);
+    assert_eq!(talk.send(), new(1..=10));
+    // 2 and 9, 10 are lost; nothing new to send.
+    talk.ack(100, 1, &[], 0);
+    let sent: Vec<_> = [(101, 4), (102, 5), (103, 6), (104, 7), (105, 8)]
+        .into_iter()
+        .flat_map(|(at, last)| talk.ack(at, 1, &[(3, last)], 0))
+        .collect();
+    assert_eq!(sent.iter().filter(|out| **out == Out::Again(2)).count(), 1);
+    assert_eq!(sent.iter().filter(|out| **out == Out::Again(10)).count(), 1, "{sent:?}");
+}
+
+#[test]
+fn a_single_loss_is_repaired_once_and_fast_recovery_ends_at_the_recovery_point() {
+    for name in ALL {
+        let mut talk = twenty(&config(name));
+        let mut sent = Vec::new();
+        for (at, last) in (101..).zip(3..=22) {
+            sent.extend(talk.ack(at, 1, &[(3, last)], 0));
+        }
+        assert_eq!(sent.iter().filter(|out| matches!(out, Out::Again(_))).count(), 1, "{name}: {sent:?}");
+        let nxt = (talk.engine.nxt() - 1) / MSS;
+        talk.ack(250, nxt, &[], 200);
+        assert!(talk.cwnd() <= 10_500, "{name}");
+        assert_eq!(talk.ssthresh(), 10_500, "{name}");
+    }
+}
+
+#[test]
+fn a_timeout_goes_back_n_in_slow_start_and_skips_what_arrives() {
+    for name in ALL {
+        let mut talk = twenty(&config(name));
+        assert_eq!(talk.expire(), (1100, again(2..=2)), "{name}");
+        assert_eq!(talk.cwnd(), MSS, "{name}");
+        assert_eq!(talk.ack(1200, 2, &[], 1100), again(3..=4), "{name}");
+        assert_eq!(talk.ack(1300, 8, &[], 1200), again(9..=11), "{name}: the originals of 5 to 8 had arrived");
+        assert_eq!(talk.ack(1301, 22, &[], 1200)[..1], new(23..=23), "{name}");
+    }
+}
+
+#[test]
+fn a_further_timeout_of_the_same_segment_holds_ssthresh_or_halves_it_as_set() {
+    for (word, expected) in [("hold", 10_500), ("reduce", 10_500)] {
+        let congest = config("reno").congest.with("repeated_timeout", Value::Word(word.into()));
+        let mut talk = twenty(&Config { congest, ..config("reno") });
+        talk.expire();
+        talk.expire();
+        assert_eq!(talk.ssthresh(), expected, "{word}: half of FlightSize, which is still 21");
+    }
+    let congest = config("reno")
+        .congest
+        .with("repeated_timeout", Value::Word("reduce".into()))
+        .with("ssthresh_from", Value::Word("window".into()));
+    let mut talk = twenty(&Config { congest, ..config("reno") });
+    talk.expire();
+    assert_eq!(talk.ssthresh(), 10_000, "21 segments halved in whole segments");
+    talk.expire();
+    assert_eq!(talk.ssthresh(), 2 * MSS, "ns-2's collapse: half of a window of one");
+}
+
+#[test]
+fn the_back_off_doubles_and_a_sample_ends_it() {
+    let mut talk = twenty(&config("reno"));
+    let expiries: Vec<_> = (0..7).map(|_| talk.expire().0).collect();
+    assert_eq!(expiries, [1100, 3100, 7100, 15_100, 31_100, 63_100, 123_100], "1, 2, 4 ... 60 s");
+    talk.ack(123_200, 2, &[], 123_100);
+    assert_eq!(talk.rto(), 1000);
+}
+
+#[test]
+fn without_timestamps_a_retransmitted_segment_gives_no_sample() {
+    let mut talk = Talk::with(&config("reno"), Negotiated { mss: 1000, sack: false, timestamps: false });
+    talk.send();
+    talk.ack(100, 1, &[], 0);
+    assert_eq!(talk.engine.snapshot().samples, 1);
+    talk.expire();
+    talk.ack(1200, 2, &[], 0);
+    assert_eq!(talk.engine.snapshot().samples, 1);
+    assert_eq!(talk.rto(), 2000, "Karn: still backed off");
+}
+
+#[test]
+fn a_closed_window_is_probed_with_one_byte_and_backed_off_without_touching_cwnd() {
+    let mut talk = Talk::new(&config("reno"));
+    talk.limit = talk::start(3);
+    assert_eq!(talk.send(), new(1..=2));
+    assert_eq!(talk.ack(100, 2, &[], 0), []);
+    let cwnd = talk.cwnd();
+    assert_eq!(talk.expire(), (1100, vec![Out::Probe(3)]));
+    assert_eq!(talk.engine.nxt(), talk::start(3) + 1);
+    assert_eq!(talk.expire().1, [Out::Probe(3)]);
+    assert_eq!(talk.cwnd(), cwnd);
+    // The peer opens: the byte and the rest.
+    talk.limit = talk::start(5) + 1;
+    talk.now = talk::at(9000);
+    let cumulative = talk::start(3) + 1;
+    talk.engine.on_ack(
+        talk.now,
+        &eifel_recovery::engine::Ack { cumulative, sacks: &[], dsack: None, echo: None, plain: false, ece: false },
+    );
+    assert_eq!(talk.send().len(), 2);
+}
+
+#[test]
+fn a_burst_limit_lets_so_many_go_for_one_ack() {
+    let pace = Choice::named("burst-limit").with("segments", Value::Integer(3));
+    let mut talk = Talk::new(&Config { pace, ..config("reno") });
+    assert_eq!(talk.send(), new(1..=3));
+    assert_eq!(talk.ack(100, 1, &[], 0), new(4..=6));
+}
+
+#[test]
+fn pacing_spreads_the_window_over_the_round_trip() {
+    let pace = Choice::named("pacing").with("slow_start_percent", Value::Integer(100));
+    let mut talk = Talk::new(&Config { pace, ..config("reno") });
+    assert_eq!(talk.send(), new(1..=10));
+    // cwnd 11 000 over 100 ms: a segment every 9.09 ms.
+    assert_eq!(talk.ack(100, 1, &[], 0), new(11..=11));
+    let next = talk.engine.deadline();
+    assert_eq!(next.as_nanos(), 100_000_000 + 9_090_909);
+    talk.now = next;
+    talk.engine.on_timeout(next);
+    assert_eq!(talk.send(), new(12..=12));
+}
+
+#[test]
+fn idle_longer_than_the_timer_restarts_from_the_initial_window() {
+    let mut talk = Talk::new(&config("reno"));
+    talk.end = talk::start(21);
+    talk.send();
+    for segment in 1..=20 {
+        talk.ack(100 + segment, segment, &[], 100);
+    }
+    assert_eq!(talk.cwnd(), 30_000);
+    talk.end = talk::start(100);
+    talk.now = talk::at(10_000);
+    assert_eq!(talk.send().len(), 10);
+}
