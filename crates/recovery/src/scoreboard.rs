@@ -292,3 +292,6 @@ impl Scoreboard {
         Some(self.sent.partition_point(|segment| segment.end() <= position))
     }
 }
+
+#[cfg(test)]
+mod tests;

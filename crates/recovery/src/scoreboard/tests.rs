@@ -1,0 +1,186 @@
+//! The scoreboard against a naive one that keeps the state of every position.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::fact::Ack;
+
+/// One position as RFC 6675 speaks of it.
+#[derive(Clone, Copy, Default)]
+struct Octet {
+    sacked: bool,
+    lost: bool,
+    resent: bool,
+}
+
+/// Every position from 0 to `nxt`, and where segments begin.
+#[derive(Default)]
+struct Naive {
+    octets: Vec<Octet>,
+    starts: Vec<usize>,
+    una: usize,
+}
+
+impl Naive {
+    fn on_new(&mut self, len: u32) {
+        self.starts.push(self.octets.len());
+        self.octets.resize(self.octets.len() + len as usize, Octet::default());
+    }
+
+    fn outstanding(&self) -> &[Octet] {
+        &self.octets[self.una..]
+    }
+
+    /// SetPipe (RFC 6675, section 4).
+    fn pipe(&self) -> u64 {
+        let count = |octet: &Octet| u64::from(!octet.sacked) * (u64::from(!octet.lost) + u64::from(octet.resent));
+        self.outstanding().iter().map(count).sum()
+    }
+
+    fn sacked(&self) -> u64 {
+        self.outstanding().iter().filter(|octet| octet.sacked).count() as u64
+    }
+
+    /// A block counts unless the record is split finer than segments were sent already.
+    fn report(&mut self, block: Block) {
+        let ranges = self.outstanding().chunk_by(|a, b| a.sacked == b.sacked).filter(|chunk| chunk[0].sacked).count();
+        let segments = self.starts.iter().filter(|&&start| self.segment_end_of(start) > self.una).count();
+        if ranges <= segments {
+            let from = (block.start as usize).max(self.una);
+            for octet in self.octets.iter_mut().take(block.end as usize).skip(from) {
+                octet.sacked = true;
+            }
+        }
+    }
+
+    fn segment_end_of(&self, start: usize) -> usize {
+        self.starts.iter().find(|&&next| next > start).map_or(self.octets.len(), |&next| next)
+    }
+
+    fn first_hole(&self, from: u64, below: u64) -> Option<u64> {
+        (from..below).find(|&position| !self.octets[position as usize].sacked)
+    }
+
+    fn segment_end(&self, position: u64) -> u64 {
+        let next = self.starts.iter().find(|&&start| start as u64 > position);
+        let end = next.map_or(self.octets.len(), |&start| start);
+        (position as usize + 1..end).find(|&at| self.octets[at].sacked).unwrap_or(end) as u64
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    New(u32),
+    Again,
+    Ack { advance: u16, blocks: Vec<(u16, u16)> },
+    LoseBelow(u16),
+    Timeout,
+    Undo,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (1..40_u32).prop_map(Step::New),
+        3 => Just(Step::Again),
+        4 => (any::<u16>(), prop::collection::vec((any::<u16>(), any::<u16>()), 0..4))
+            .prop_map(|(advance, blocks)| Step::Ack { advance: advance % 60, blocks }),
+        2 => any::<u16>().prop_map(Step::LoseBelow),
+        1 => Just(Step::Timeout),
+        1 => Just(Step::Undo),
+    ]
+}
+
+/// A position between `una` and `nxt`, both included.
+fn within(board: &Scoreboard, raw: u16) -> u64 {
+    board.una() + u64::from(raw) % (board.outstanding() + 1)
+}
+
+fn apply(board: &mut Scoreboard, naive: &mut Naive, step: &Step) {
+    match step {
+        Step::New(len) => {
+            board.on_new(Instant::ZERO, *len);
+            naive.on_new(*len);
+        }
+        Step::Again => {
+            let Some(at) = board.first_hole(board.resent_below(), board.lost_below()) else { return };
+            let block = board.segment_at(at).unwrap();
+            assert_eq!((block.start, block.end), (at, naive.segment_end(at)));
+            board.on_retransmission(Instant::ZERO, block, HighRxt::Advance);
+            for octet in &mut naive.octets[..block.end as usize] {
+                octet.resent = true;
+                octet.lost = true;
+            }
+        }
+        Step::Ack { advance, blocks } => {
+            let cumulative = within(board, *advance);
+            let block = |&(a, b): &(u16, u16)| Block { start: within(board, a), end: within(board, b) };
+            let sacks: Vec<_> = blocks.iter().map(block).collect();
+            let ack = Ack { cumulative, sacks: &sacks, dsack: None, echo: None, plain: true, ece: false };
+            let acked = board.on_ack(&ack, true);
+            assert_eq!(acked.bytes, cumulative - naive.una as u64);
+            naive.una = cumulative as usize;
+            let before = naive.sacked();
+            for block in &sacks {
+                naive.report(*block);
+            }
+            assert_eq!(acked.sacked, naive.sacked() - before);
+        }
+        Step::LoseBelow(raw) => {
+            let position = within(board, *raw);
+            board.mark_lost_below(position);
+            for octet in &mut naive.octets[..position as usize] {
+                octet.lost = true;
+            }
+        }
+        Step::Timeout => {
+            board.mark_all_lost();
+            naive.octets.fill(Octet { lost: true, ..Octet::default() });
+        }
+        Step::Undo => {
+            board.mark_none_lost();
+            for octet in &mut naive.octets {
+                (octet.lost, octet.resent) = (false, false);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn agrees_with_a_naive_scoreboard(steps in prop::collection::vec(step(), 1..80)) {
+        let (mut board, mut naive) = (Scoreboard::default(), Naive::default());
+        for step in &steps {
+            apply(&mut board, &mut naive, step);
+            prop_assert_eq!(board.pipe(), naive.pipe());
+            prop_assert_eq!(board.sacked_bytes(), naive.sacked());
+            let hole = board.first_hole(board.una(), board.nxt());
+            prop_assert_eq!(hole, naive.first_hole(board.una(), board.nxt()));
+        }
+    }
+}
+
+#[test]
+fn blocks_that_were_never_sent_or_are_inverted_are_worth_nothing() {
+    let mut board = Scoreboard::default();
+    for _ in 0..3 {
+        board.on_new(Instant::ZERO, 10);
+    }
+    let sacks = [Block { start: 20, end: 40 }, Block { start: 20, end: 20 }, Block { start: 25, end: 15 }];
+    let ack = Ack { cumulative: 0, sacks: &sacks, dsack: None, echo: None, plain: true, ece: false };
+    assert_eq!(board.on_ack(&ack, true).sacked, 0);
+}
+
+#[test]
+fn a_peer_cannot_split_the_record_finer_than_segments_were_sent() {
+    let mut board = Scoreboard::default();
+    for _ in 0..10 {
+        board.on_new(Instant::ZERO, 1000);
+    }
+    for at in (0..10_000).step_by(2) {
+        let sacks = [Block { start: at + 1, end: at + 2 }];
+        board.on_ack(&Ack { cumulative: 0, sacks: &sacks, dsack: None, echo: None, plain: true, ece: false }, true);
+    }
+    assert!(board.sacked().count() <= 11, "{}", board.sacked().count());
+}
