@@ -1,0 +1,118 @@
+//! What a link is made from, as plain values; a scenario or a program fills them in.
+
+use crate::element::ElementConfig;
+use crate::queue::QueueConfig;
+use crate::spike::SpikeConfig;
+use crate::trace::Trace;
+use core::fmt;
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Rate;
+use std::sync::Arc;
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// How fast it transmits.
+    pub capacity: Capacity,
+    /// Propagation delay, from the end of a transmission to the arrival at the far end.
+    pub delay: Duration,
+    /// What waits in front of the transmitter, and what does not.
+    pub queue: QueueConfig,
+    /// Sources of spikes; any number may hold the link at once.
+    pub spikes: Vec<SpikeConfig>,
+    /// What a parcel meets before the queue, in this order.
+    pub elements: Vec<ElementConfig>,
+}
+
+impl LinkConfig {
+    /// A plain link: a rate, a delay, room for everything, nothing in the way.
+    pub fn plain(rate: Rate, delay: Duration) -> Self {
+        let capacity = Capacity::Rate { rate, changes: Vec::new() };
+        Self { capacity, delay, queue: QueueConfig::Unlimited, spikes: Vec::new(), elements: Vec::new() }
+    }
+
+    /// Whether the settings make sense, each and together.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.capacity.check()?;
+        self.queue.check(&self.capacity)?;
+        self.spikes.iter().try_for_each(SpikeConfig::check)?;
+        self.elements.iter().try_for_each(ElementConfig::check)
+    }
+}
+
+/// How fast a link transmits.
+#[derive(Clone, Debug)]
+pub enum Capacity {
+    /// A transmission takes no time.
+    Unlimited,
+    /// At a rate.
+    Rate {
+        /// From the beginning on.
+        rate: Rate,
+        /// Later rates, in order of their times.
+        changes: Vec<RateChange>,
+    },
+    /// At the opportunities of a recorded link.
+    Trace(Arc<Trace>),
+}
+
+/// A new rate, for the transmissions that begin at `at` or later; one that is under way keeps its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RateChange {
+    /// When.
+    pub at: Instant,
+    /// What to.
+    pub rate: Rate,
+}
+
+impl Capacity {
+    fn check(&self) -> Result<(), ConfigError> {
+        let Self::Rate { changes, .. } = self else { return Ok(()) };
+        match changes.windows(2).find(|pair| pair[0].at >= pair[1].at) {
+            None => Ok(()),
+            Some(pair) => {
+                let problem =
+                    format!("a change at {:?} follows one at {:?}; allowed: rising times", pair[1].at, pair[0].at);
+                Err(ConfigError { key: "rate_changes".to_owned(), problem })
+            }
+        }
+    }
+
+    /// The rate at the beginning, or the mean of a recorded link: what RED's averages go by. `None` if unlimited.
+    pub fn rate(&self) -> Option<Rate> {
+        match self {
+            Self::Unlimited => None,
+            Self::Rate { rate, .. } => Some(*rate),
+            Self::Trace(trace) => Some(trace.mean_rate()),
+        }
+    }
+}
+
+/// A setting that makes no sense.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    /// Which setting: the words of the fields, joined by dots, as in `queue.packets`.
+    pub key: String,
+    /// What it is, and what is allowed.
+    pub problem: String,
+}
+
+impl ConfigError {
+    /// `Ok` where `allowed` holds.
+    pub(crate) fn unless(allowed: bool, key: &str, problem: impl FnOnce() -> String) -> Result<(), Self> {
+        if allowed { Ok(()) } else { Err(Self { key: key.to_owned(), problem: problem() }) }
+    }
+
+    /// `Ok` for a number from 0 to 1.
+    pub(crate) fn unless_probability(value: f64, key: &str) -> Result<(), Self> {
+        Self::unless((0.0..=1.0).contains(&value), key, || format!("{value}; allowed: 0 to 1"))
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.problem)
+    }
+}
+
+impl core::error::Error for ConfigError {}

@@ -1,0 +1,229 @@
+//! Lengths of time as people describe them: constant, or drawn from a distribution.
+
+use crate::config::ConfigError;
+use crate::stream::Stream;
+use eifel_recovery::time::Duration;
+
+/// A length of time, constant or drawn. All times in seconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Draw {
+    /// Always the same; draws nothing.
+    Constant {
+        /// The length.
+        value_s: f64,
+    },
+    /// Every length between two is as likely.
+    Uniform {
+        /// The shortest.
+        low_s: f64,
+        /// The longest.
+        high_s: f64,
+    },
+    /// Exponential: the gaps of a Poisson process.
+    Exponential {
+        /// Mean length.
+        mean_s: f64,
+    },
+    /// Normal, truncated: a draw outside the bounds is drawn again.
+    Normal {
+        /// Mean, before truncation; within the bounds.
+        mean_s: f64,
+        /// Standard deviation, before truncation.
+        deviation_s: f64,
+        /// The shortest; not negative.
+        minimum_s: f64,
+        /// The longest; infinite for no bound.
+        maximum_s: f64,
+    },
+    /// Log-normal: the logarithm is normal.
+    LogNormal {
+        /// Half the draws are below it.
+        median_s: f64,
+        /// Standard deviation of the natural logarithm; no unit.
+        sigma: f64,
+    },
+    /// Pareto: the heavy tail; of infinite mean for a shape of 1 or less.
+    Pareto {
+        /// The shortest.
+        minimum_s: f64,
+        /// Exponent of the tail; no unit.
+        shape: f64,
+    },
+}
+
+impl Draw {
+    /// One length, to the nearest nanosecond.
+    pub fn draw(&self, stream: &mut Stream) -> Duration {
+        let seconds = match *self {
+            Self::Constant { value_s } => value_s,
+            Self::Uniform { low_s, high_s } => low_s + (high_s - low_s) * stream.unit(),
+            Self::Exponential { mean_s } => -mean_s * libm::log(1.0 - stream.unit()),
+            Self::Normal { mean_s, deviation_s, minimum_s, maximum_s } => {
+                let within = |s: &f64| (minimum_s..=maximum_s).contains(s);
+                // Bounds that hardly ever hold must not stop the run: after so many draws the mean stands in.
+                (0..REDRAWS).map(|_| mean_s + deviation_s * normal(stream)).find(within).unwrap_or(mean_s)
+            }
+            Self::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * normal(stream)),
+            Self::Pareto { minimum_s, shape } => minimum_s * libm::pow(1.0 - stream.unit(), -1.0 / shape),
+        };
+        Duration::from_secs_f64(seconds)
+    }
+
+    /// Mean length in seconds; infinite for the heaviest Pareto tails. Of the normal, the mean before truncation.
+    pub fn mean_s(&self) -> f64 {
+        match *self {
+            Self::Constant { value_s } => value_s,
+            Self::Uniform { low_s, high_s } => f64::midpoint(low_s, high_s),
+            Self::Exponential { mean_s } | Self::Normal { mean_s, .. } => mean_s,
+            Self::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * sigma / 2.0),
+            Self::Pareto { shape, .. } if shape <= 1.0 => f64::INFINITY,
+            Self::Pareto { minimum_s, shape } => minimum_s * shape / (shape - 1.0),
+        }
+    }
+
+    /// Whether the parameters make sense. `key` names the setting in the error.
+    pub fn check(&self, key: &str) -> Result<(), ConfigError> {
+        let time = |name: &str, value: f64| {
+            let allowed = (0.0..=LONGEST_S).contains(&value);
+            ConfigError::unless(allowed, key, || format!("{name} is {value} s; allowed: 0 to {LONGEST_S} s"))
+        };
+        let number = |name: &str, value: f64, most: f64| {
+            let allowed = value > 0.0 && value <= most;
+            ConfigError::unless(allowed, key, || format!("{name} is {value}; allowed: above 0, up to {most}"))
+        };
+        match *self {
+            Self::Constant { value_s } => time("the length", value_s),
+            Self::Uniform { low_s, high_s } => {
+                time("the lower end", low_s)?;
+                time("the upper end", high_s)?;
+                let ordered = low_s <= high_s;
+                ConfigError::unless(ordered, key, || format!("the lower end {low_s} s is above the upper {high_s} s"))
+            }
+            Self::Exponential { mean_s } => time("the mean", mean_s),
+            Self::Normal { mean_s, deviation_s, minimum_s, maximum_s } => {
+                time("the mean", mean_s)?;
+                time("the standard deviation", deviation_s)?;
+                time("the minimum", minimum_s)?;
+                let within = minimum_s <= mean_s && mean_s <= maximum_s;
+                ConfigError::unless(within, key, || {
+                    format!("the mean {mean_s} s is outside the bounds {minimum_s} s to {maximum_s} s")
+                })
+            }
+            Self::LogNormal { median_s, sigma } => {
+                time("the median", median_s)?;
+                number("sigma", sigma, 5.0)
+            }
+            Self::Pareto { minimum_s, shape } => {
+                time("the minimum", minimum_s)?;
+                number("the shape", shape, 1000.0)
+            }
+        }
+    }
+}
+
+/// A standard normal number (Marsaglia's polar method; of each pair the second is thrown away, so that a draw has no
+/// memory).
+fn normal(stream: &mut Stream) -> f64 {
+    loop {
+        let (x, y) = (2.0 * stream.unit() - 1.0, 2.0 * stream.unit() - 1.0);
+        let square = x * x + y * y;
+        if square > 0.0 && square < 1.0 {
+            return x * (-2.0 * libm::log(square) / square).sqrt();
+        }
+    }
+}
+
+const REDRAWS: usize = 1000;
+/// Ten years: nobody means more, and all sums of times stay far from the end of 64 bits.
+const LONGEST_S: f64 = 315_360_000.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean_and_quantiles(draw: Draw) -> (f64, [f64; 3]) {
+        let mut stream = Stream::new(11, &["draw"]);
+        let mut all: Vec<f64> = (0..40_000).map(|_| draw.draw(&mut stream).as_secs_f64()).collect();
+        all.sort_by(f64::total_cmp);
+        (all.iter().sum::<f64>() / 40_000.0, [all[4_000], all[20_000], all[36_000]])
+    }
+
+    fn near(found: f64, expected: f64, relative: f64) {
+        assert!((found - expected).abs() <= relative * expected.abs(), "{found} is not {expected}");
+    }
+
+    #[test]
+    fn a_constant_draws_nothing() {
+        let mut stream = Stream::new(1, &["a"]);
+        let untouched = stream.clone().unit();
+        assert_eq!(Draw::Constant { value_s: 0.25 }.draw(&mut stream), Duration::from_millis(250));
+        assert_eq!(stream.unit(), untouched);
+    }
+
+    #[test]
+    fn uniform_has_its_quantiles_and_stays_inside() {
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(Draw::Uniform { low_s: 3.0, high_s: 15.0 });
+        near(mean, 9.0, 0.01);
+        near(tenth, 4.2, 0.02);
+        near(half, 9.0, 0.02);
+        near(ninth, 13.8, 0.01);
+    }
+
+    #[test]
+    fn exponential_has_its_quantiles() {
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(Draw::Exponential { mean_s: 2.0 });
+        near(mean, 2.0, 0.02);
+        near(tenth, 2.0 * 0.105_36, 0.05);
+        near(half, 2.0 * core::f64::consts::LN_2, 0.03);
+        near(ninth, 2.0 * core::f64::consts::LN_10, 0.03);
+    }
+
+    #[test]
+    fn normal_has_its_quantiles_and_keeps_its_bounds() {
+        let wide = Draw::Normal { mean_s: 10.0, deviation_s: 2.0, minimum_s: 0.0, maximum_s: f64::INFINITY };
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(wide);
+        near(mean, 10.0, 0.01);
+        near(tenth, 10.0 - 2.0 * 1.281_55, 0.01);
+        near(half, 10.0, 0.01);
+        near(ninth, 10.0 + 2.0 * 1.281_55, 0.01);
+        let mut stream = Stream::new(3, &["draw"]);
+        let narrow = Draw::Normal { mean_s: 1.0, deviation_s: 5.0, minimum_s: 0.5, maximum_s: 1.5 };
+        assert!((0..2_000).all(|_| {
+            let drawn = narrow.draw(&mut stream).as_secs_f64();
+            (0.5..=1.5).contains(&drawn)
+        }));
+        let impossible = Draw::Normal { mean_s: 1.0, deviation_s: 5.0, minimum_s: 1.0, maximum_s: 1.0 };
+        assert_eq!(impossible.draw(&mut stream), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn lognormal_and_pareto_have_their_quantiles() {
+        let lognormal = Draw::LogNormal { median_s: 2.0, sigma: 0.5 };
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(lognormal);
+        near(mean, 2.0 * 1.133_15, 0.02);
+        near(mean, lognormal.mean_s(), 0.02);
+        near(tenth, 2.0 * 0.526_9, 0.02);
+        near(half, 2.0, 0.02);
+        near(ninth, 2.0 * 1.898_0, 0.02);
+        let pareto = Draw::Pareto { minimum_s: 1.0, shape: 3.0 };
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(pareto);
+        near(mean, 1.5, 0.02);
+        near(pareto.mean_s(), 1.5, 1e-12);
+        near(tenth, 1.035_74, 0.01);
+        near(half, 1.259_92, 0.01);
+        near(ninth, 2.154_43, 0.02);
+    }
+
+    #[test]
+    fn senseless_parameters_are_named() {
+        let message = |draw: Draw| draw.check("length").unwrap_err().to_string();
+        assert_eq!(message(Draw::Constant { value_s: -1.0 }), "length: the length is -1 s; allowed: 0 to 315360000 s");
+        assert!(message(Draw::Constant { value_s: f64::NAN }).contains("NaN"));
+        assert!(message(Draw::Uniform { low_s: 2.0, high_s: 1.0 }).contains("above the upper"));
+        assert!(message(Draw::Pareto { minimum_s: 1.0, shape: 0.0 }).contains("shape is 0"));
+        assert!(message(Draw::LogNormal { median_s: 1.0, sigma: 9.0 }).contains("sigma is 9"));
+        let outside = Draw::Normal { mean_s: 5.0, deviation_s: 1.0, minimum_s: 0.0, maximum_s: 2.0 };
+        assert!(message(outside).contains("outside the bounds"));
+        assert!(Draw::Uniform { low_s: 3.0, high_s: 15.0 }.check("length").is_ok());
+    }
+}

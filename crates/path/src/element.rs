@@ -1,0 +1,142 @@
+//! What a parcel may meet at the entrance of a link, before the queue.
+
+pub mod duplicate;
+pub mod gilbert_elliott;
+pub mod listed;
+pub mod loss;
+pub mod reorder;
+
+use crate::config::ConfigError;
+use crate::parcel::{DropCause, Parcel};
+use crate::stream::Stream;
+use duplicate::Duplicate;
+use eifel_recovery::time::Instant;
+use gilbert_elliott::{GilbertElliott, GilbertElliottConfig};
+use listed::{ListedDrop, ListedDrops};
+use loss::RandomLoss;
+use reorder::{Reorder, ReorderConfig};
+
+/// An element and its parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ElementConfig {
+    /// Drops chosen segments.
+    ListedDrops(Vec<ListedDrop>),
+    /// Drops each parcel with this probability, independently.
+    RandomLoss {
+        /// Probability of a drop.
+        rate: f64,
+    },
+    /// Drops in bursts.
+    GilbertElliott(GilbertElliottConfig),
+    /// Doubles each parcel with this probability; the copy follows at once.
+    Duplicate {
+        /// Probability of a copy.
+        rate: f64,
+    },
+    /// Lets later parcels pass a chosen one.
+    Reorder(ReorderConfig),
+}
+
+impl ElementConfig {
+    /// Whether the settings make sense.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::ListedDrops(drops) => drops.iter().try_for_each(ListedDrop::check),
+            Self::RandomLoss { rate } => ConfigError::unless_probability(*rate, "loss.rate"),
+            Self::GilbertElliott(config) => config.check(),
+            Self::Duplicate { rate } => ConfigError::unless_probability(*rate, "duplicate.rate"),
+            Self::Reorder(config) => config.check(),
+        }
+    }
+
+    /// Names its random stream within the link.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::ListedDrops(_) => "drops",
+            Self::RandomLoss { .. } => "loss",
+            Self::GilbertElliott(_) => "gilbert-elliott",
+            Self::Duplicate { .. } => "duplicate",
+            Self::Reorder(_) => "reorder",
+        }
+    }
+}
+
+/// What an element does to a parcel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It goes on.
+    Pass,
+    /// It goes on, and a copy behind it.
+    Twice,
+    /// It goes no further.
+    Drop(DropCause),
+    /// The element keeps it and gives it back later.
+    Held,
+}
+
+/// An element at work.
+#[derive(Debug)]
+pub(crate) enum Element {
+    ListedDrops(ListedDrops),
+    RandomLoss(RandomLoss),
+    GilbertElliott(GilbertElliott),
+    Duplicate(Duplicate),
+    Reorder(Reorder),
+}
+
+impl Element {
+    /// The elements of a link in their order. The stream of each is named by the link, its kind, and its place among
+    /// those of its kind, so that an element of another kind shifts nobody's draws.
+    pub(crate) fn all(configs: &[ElementConfig], link: &str, seed: u64) -> Vec<Self> {
+        let mut elements = Vec::with_capacity(configs.len());
+        for (index, config) in configs.iter().enumerate() {
+            let earlier = configs.iter().take(index).filter(|other| other.name() == config.name()).count();
+            let stream = Stream::new(seed, &["link", link, config.name(), &earlier.to_string()]);
+            elements.push(Self::new(config, stream));
+        }
+        elements
+    }
+
+    fn new(config: &ElementConfig, stream: Stream) -> Self {
+        match config {
+            ElementConfig::ListedDrops(drops) => Self::ListedDrops(ListedDrops::new(drops)),
+            ElementConfig::RandomLoss { rate } => Self::RandomLoss(RandomLoss::new(*rate, stream)),
+            ElementConfig::GilbertElliott(config) => Self::GilbertElliott(GilbertElliott::new(*config, stream)),
+            ElementConfig::Duplicate { rate } => Self::Duplicate(Duplicate::new(*rate, stream)),
+            ElementConfig::Reorder(config) => Self::Reorder(Reorder::new(config, stream)),
+        }
+    }
+
+    /// What becomes of the parcel here.
+    pub(crate) fn meet(&mut self, now: Instant, parcel: &Parcel) -> Fate {
+        match self {
+            Self::ListedDrops(drops) => drops.meet(parcel),
+            Self::RandomLoss(loss) => loss.meet(),
+            Self::GilbertElliott(loss) => loss.meet(),
+            Self::Duplicate(duplicate) => duplicate.meet(),
+            Self::Reorder(reorder) => reorder.meet(now, parcel),
+        }
+    }
+
+    /// A held parcel whose time to go on has come, because enough have passed it or because `now` is its deadline.
+    pub(crate) fn release(&mut self, now: Instant) -> Option<Parcel> {
+        match self {
+            Self::Reorder(reorder) => reorder.release(now),
+            Self::ListedDrops(_) | Self::RandomLoss(_) | Self::GilbertElliott(_) | Self::Duplicate(_) => None,
+        }
+    }
+
+    /// When a held parcel goes on whatever happens; [`Instant::NEVER`] if none is held.
+    pub(crate) fn deadline(&self) -> Instant {
+        match self {
+            Self::Reorder(reorder) => reorder.deadline(),
+            Self::ListedDrops(_) | Self::RandomLoss(_) | Self::GilbertElliott(_) | Self::Duplicate(_) => Instant::NEVER,
+        }
+    }
+
+    /// The parcels that it holds.
+    pub(crate) fn held(&self) -> impl Iterator<Item = &Parcel> {
+        let reorder = if let Self::Reorder(reorder) = self { Some(reorder) } else { None };
+        reorder.into_iter().flat_map(Reorder::held)
+    }
+}

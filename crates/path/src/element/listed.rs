@@ -1,0 +1,49 @@
+//! Drops by list: exactly these segments, exactly so many copies of each.
+
+use super::Fate;
+use crate::config::ConfigError;
+use crate::parcel::{DropCause, Parcel};
+
+/// A segment that is dropped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ListedDrop {
+    /// Number of the flow.
+    pub flow: u32,
+    /// Number of the segment in its flow, from 1.
+    pub segment: u64,
+    /// How many of its transmissions are dropped: 1 for the first alone, 2 for the first retransmission as well.
+    pub copies: u32,
+}
+
+impl ListedDrop {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        ConfigError::unless(self.segment > 0, "drops.segments", || "segment 0; allowed: 1 or more".to_owned())?;
+        ConfigError::unless(self.copies > 0, "drops.copies", || "0; allowed: 1 or more".to_owned())
+    }
+}
+
+/// A list of drops at work.
+#[derive(Debug)]
+pub struct ListedDrops {
+    /// By flow and segment.
+    list: Vec<ListedDrop>,
+}
+
+impl ListedDrops {
+    pub(super) fn new(drops: &[ListedDrop]) -> Self {
+        let mut list = drops.to_vec();
+        list.sort_unstable();
+        Self { list }
+    }
+
+    pub(super) fn meet(&self, parcel: &Parcel) -> Fate {
+        let of = |drop: &ListedDrop| (drop.flow, drop.segment);
+        let wanted = (parcel.flow, parcel.segment);
+        // Of several entries for one segment the last names most copies.
+        let upto = self.list.partition_point(|drop| of(drop) <= wanted);
+        match self.list.get(upto.wrapping_sub(1)) {
+            Some(drop) if of(drop) == wanted && parcel.copy < drop.copies => Fate::Drop(DropCause::Listed),
+            _ => Fate::Pass,
+        }
+    }
+}

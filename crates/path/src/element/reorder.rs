@@ -1,0 +1,104 @@
+//! Exact reordering: a chosen parcel is passed by a fixed number of later ones of its flow (the reordering length).
+
+use super::Fate;
+use crate::config::ConfigError;
+use crate::parcel::Parcel;
+use crate::stream::Stream;
+use eifel_recovery::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// Which parcels are reordered, and how far.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReorderConfig {
+    /// Which.
+    pub choice: Choice,
+    /// How many later parcels of its flow pass a chosen one; it goes on right behind the last of them. What passed and
+    /// is dropped further on has passed all the same.
+    pub length: u32,
+    /// When it goes on at the latest, so that the last parcels of a flow are not kept for ever.
+    pub longest_wait: Duration,
+}
+
+/// Which parcels an element chooses.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Choice {
+    /// The first transmission of these segments: flow and number in the flow, from 1.
+    Listed(Vec<(u32, u64)>),
+    /// Each parcel with this probability.
+    Rate(f64),
+}
+
+impl ReorderConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        ConfigError::unless(self.length > 0, "reorder.length", || "0; allowed: 1 or more".to_owned())?;
+        let waits = self.longest_wait > Duration::ZERO;
+        ConfigError::unless(waits, "reorder.longest_wait", || "0; allowed: more than 0".to_owned())?;
+        match &self.choice {
+            Choice::Rate(rate) => ConfigError::unless_probability(*rate, "reorder.rate"),
+            Choice::Listed(segments) => {
+                let numbered = segments.iter().all(|&(_, segment)| segment > 0);
+                ConfigError::unless(numbered, "reorder.segments", || "segment 0; allowed: 1 or more".to_owned())
+            }
+        }
+    }
+}
+
+/// Reordering at work.
+#[derive(Debug)]
+pub struct Reorder {
+    choice: Choice,
+    length: u32,
+    longest_wait: Duration,
+    /// In order of arrival, and so of deadline; within a flow also in order of what is still to pass.
+    held: VecDeque<Held>,
+    stream: Stream,
+}
+
+#[derive(Debug)]
+struct Held {
+    parcel: Parcel,
+    /// How many more have to pass it.
+    to_pass: u32,
+    deadline: Instant,
+}
+
+impl Reorder {
+    pub(super) fn new(config: &ReorderConfig, stream: Stream) -> Self {
+        let mut choice = config.choice.clone();
+        if let Choice::Listed(segments) = &mut choice {
+            segments.sort_unstable();
+        }
+        Self { choice, length: config.length, longest_wait: config.longest_wait, held: VecDeque::new(), stream }
+    }
+
+    pub(super) fn meet(&mut self, now: Instant, parcel: &Parcel) -> Fate {
+        let chosen = match &self.choice {
+            Choice::Listed(segments) => {
+                parcel.copy == 0 && segments.binary_search(&(parcel.flow, parcel.segment)).is_ok()
+            }
+            Choice::Rate(rate) => self.stream.chance(*rate),
+        };
+        if chosen {
+            let deadline = now + self.longest_wait;
+            self.held.push_back(Held { parcel: *parcel, to_pass: self.length, deadline });
+            return Fate::Held;
+        }
+        for held in self.held.iter_mut().filter(|held| held.parcel.flow == parcel.flow) {
+            held.to_pass = held.to_pass.saturating_sub(1);
+        }
+        Fate::Pass
+    }
+
+    pub(super) fn release(&mut self, now: Instant) -> Option<Parcel> {
+        let ready = self.held.iter().position(|held| held.to_pass == 0 || held.deadline <= now)?;
+        self.held.remove(ready).map(|held| held.parcel)
+    }
+
+    pub(super) fn deadline(&self) -> Instant {
+        self.held.front().map_or(Instant::NEVER, |held| held.deadline)
+    }
+
+    pub(super) fn held(&self) -> impl Iterator<Item = &Parcel> {
+        self.held.iter().map(|held| &held.parcel)
+    }
+}

@@ -1,0 +1,299 @@
+//! One direction of a link: elements at the entrance, queue, transmitter, propagation, far end.
+//!
+//! What is under way stands in one ring in the order of its departure, each parcel with the instants at which its
+//! transmission ends and at which it arrives, both computed when it is taken in. A count of those at the front whose
+//! transmission has ended is moved on as time goes; the rest is the queue. Only the arrival of the first is an event.
+
+use crate::config::{ConfigError, LinkConfig};
+use crate::element::{Element, Fate};
+use crate::parcel::{Counts, DropCause, Outcome, Parcel, Tally};
+use crate::queue::{Arrival, Occupancy, Queue};
+use crate::spike::{Holds, HoldsAt, Span};
+use crate::stream::Stream;
+use crate::transmitter::Transmitter;
+use core::fmt;
+use eifel_recovery::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// One direction of a link.
+#[derive(Debug)]
+pub struct Link {
+    /// Taken in and not yet arrived.
+    under_way: VecDeque<UnderWay>,
+    /// How many of them, at the front, were transmitted when somebody last looked.
+    transmitted: usize,
+    /// Bytes of the others.
+    queued_bytes: u64,
+    next_event: Instant,
+    last_departure: Instant,
+    delay: Duration,
+    queue: Queue,
+    transmitter: Transmitter,
+    sending: Holds,
+    arriving: Holds,
+    elements: Vec<Element>,
+    /// The earliest deadline of a parcel that an element holds.
+    deadline: Instant,
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    parcel: Parcel,
+    /// When its transmission ends.
+    departs: Instant,
+    /// When it is at the far end.
+    arrives: Instant,
+}
+
+/// The queue of a link at an instant.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct QueueState {
+    /// Parcels not yet transmitted, the one in transmission included.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The average length that RED goes by, in bytes; `None` for queues that keep none.
+    pub average_bytes: Option<f64>,
+}
+
+impl Link {
+    /// An idle link. `name` is unique in the run: with `seed` it derives what is random about the link. Spikes go by
+    /// their own names, so that several links share them.
+    pub fn new(config: &LinkConfig, name: &str, seed: u64) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self {
+            under_way: VecDeque::new(),
+            transmitted: 0,
+            queued_bytes: 0,
+            next_event: Instant::NEVER,
+            last_departure: Instant::ZERO,
+            delay: config.delay,
+            queue: Queue::new(&config.queue, &config.capacity, Stream::new(seed, &["link", name, "queue"])),
+            transmitter: Transmitter::new(&config.capacity),
+            sending: Holds::new(&config.spikes, HoldsAt::Sending, seed),
+            arriving: Holds::new(&config.spikes, HoldsAt::Arriving, seed),
+            elements: Element::all(&config.elements, name, seed),
+            deadline: Instant::NEVER,
+            counts: Counts::default(),
+        })
+    }
+
+    /// A parcel arrives at the entrance. Time never goes back from one call of the link to the next. Drops and
+    /// duplications are added to `outcomes`; [`next_event`](Self::next_event) may be earlier afterwards.
+    #[inline]
+    pub fn offer(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
+        self.counts.offered += &parcel;
+        if self.elements.is_empty() {
+            self.take_in(now, parcel, outcomes);
+        } else {
+            self.let_go(now, outcomes);
+            self.pass(0, now, parcel, outcomes);
+            self.plan();
+        }
+    }
+
+    /// When something happens next by itself: the time to call [`advance`](Self::advance). [`Instant::NEVER`] if
+    /// nothing is under way.
+    #[inline]
+    pub fn next_event(&self) -> Instant {
+        self.next_event
+    }
+
+    /// What happens at [`next_event`](Self::next_event), if that is `now` or earlier: a parcel arrives at the far end,
+    /// or, `None`, one that an element held goes on its way. To be called until `next_event` is later than `now`.
+    #[inline]
+    pub fn advance(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) -> Option<Parcel> {
+        if self.next_event > now {
+            return None;
+        }
+        if self.deadline <= self.next_event {
+            self.let_go(now, outcomes);
+            self.plan();
+            return None;
+        }
+        let first = self.under_way.pop_front()?;
+        if self.transmitted > 0 {
+            self.transmitted -= 1;
+        } else {
+            self.queued_bytes -= u64::from(first.parcel.bytes);
+        }
+        self.counts.delivered += &first.parcel;
+        self.plan();
+        Some(first.parcel)
+    }
+
+    /// The queue as it is at `now`, no earlier than the last call.
+    pub fn queue(&self, now: Instant) -> QueueState {
+        let mut bytes = self.queued_bytes;
+        let mut transmitted = self.transmitted;
+        while let Some(next) = self.under_way.get(transmitted).filter(|next| next.departs <= now) {
+            bytes -= u64::from(next.parcel.bytes);
+            transmitted += 1;
+        }
+        let packets = length(self.under_way.len() - transmitted);
+        QueueState { packets, bytes, average_bytes: self.queue.average_bytes() }
+    }
+
+    /// What has been offered, duplicated, delivered and dropped until now.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The spikes of this link that have started by `now`, whether or not there was anything to hold: by source, those
+    /// that hold the transmitter first.
+    pub fn spikes(&mut self, now: Instant) -> impl Iterator<Item = (&str, &[Span])> {
+        self.sending.begun(now).chain(self.arriving.begun(now))
+    }
+
+    /// Whether the books are right: nothing lost or made on the way, and everything in order. Its cost grows with what
+    /// is inside.
+    pub fn check(&self) -> Result<(), Imbalance> {
+        let mut inside = Tally::default();
+        self.under_way.iter().for_each(|one| inside += &one.parcel);
+        self.elements.iter().flat_map(Element::held).for_each(|parcel| inside += parcel);
+        let counted = self.counts.inside();
+        if counted != Some(inside) {
+            return Err(Imbalance::NotConserved { counts: self.counts, inside });
+        }
+        let queued: u64 = self.under_way.iter().skip(self.transmitted).map(|one| u64::from(one.parcel.bytes)).sum();
+        if queued != self.queued_bytes {
+            return Err(Imbalance::Queue { counted: self.queued_bytes, found: queued });
+        }
+        let backwards =
+            |pair: (&UnderWay, &UnderWay)| pair.0.departs > pair.1.departs || pair.0.arrives > pair.1.arrives;
+        match self.under_way.iter().zip(self.under_way.iter().skip(1)).position(backwards) {
+            Some(place) => Err(Imbalance::Order { place }),
+            None => Ok(()),
+        }
+    }
+
+    /// A parcel meets the elements from number `from` on, and then the queue.
+    fn pass(&mut self, from: usize, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
+        let Some(element) = self.elements.get_mut(from) else {
+            return self.take_in(now, parcel, outcomes);
+        };
+        match element.meet(now, &parcel) {
+            Fate::Pass => self.pass(from + 1, now, parcel, outcomes),
+            Fate::Twice => {
+                self.counts.duplicated += &parcel;
+                outcomes.push(Outcome::Duplicated { parcel });
+                self.pass(from + 1, now, parcel, outcomes);
+                self.pass(from + 1, now, parcel, outcomes);
+            }
+            Fate::Drop(cause) => self.drop_parcel(parcel, cause, outcomes),
+            Fate::Held => {}
+        }
+        self.release(from, now, outcomes);
+    }
+
+    /// What element number `from` gives back goes on.
+    fn release(&mut self, from: usize, now: Instant, outcomes: &mut Vec<Outcome>) {
+        while let Some(parcel) = self.elements.get_mut(from).and_then(|element| element.release(now)) {
+            self.pass(from + 1, now, parcel, outcomes);
+        }
+    }
+
+    /// What elements have held until its deadline goes on, each at its own deadline though the call may be late.
+    fn let_go(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
+        while self.deadline <= now {
+            let at = self.deadline;
+            for index in 0..self.elements.len() {
+                self.release(index, at, outcomes);
+            }
+            self.plan();
+        }
+    }
+
+    /// A parcel at the tail of the queue.
+    #[inline]
+    fn take_in(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
+        self.settle(now);
+        let packets = length(self.under_way.len() - self.transmitted);
+        let arrival = Arrival {
+            now,
+            bytes: parcel.bytes,
+            found: Occupancy { packets, bytes: self.queued_bytes },
+            in_transmission: self.under_way.get(self.transmitted).map_or(0, |first| first.parcel.bytes),
+            last_departure: self.last_departure,
+        };
+        if let Err(cause) = self.queue.admit(&arrival) {
+            return self.drop_parcel(parcel, cause, outcomes);
+        }
+        let departs = self.transmitter.depart(now, parcel.bytes, &mut self.sending);
+        let arrives = self.arriving.release(departs + self.delay);
+        self.last_departure = departs;
+        self.queued_bytes += u64::from(parcel.bytes);
+        if self.under_way.is_empty() {
+            self.next_event = arrives.min(self.deadline);
+        }
+        self.under_way.push_back(UnderWay { parcel, departs, arrives });
+    }
+
+    /// Counts as transmitted what is so by `now`.
+    #[inline]
+    fn settle(&mut self, now: Instant) {
+        while let Some(next) = self.under_way.get(self.transmitted).filter(|next| next.departs <= now) {
+            self.queued_bytes -= u64::from(next.parcel.bytes);
+            self.transmitted += 1;
+        }
+    }
+
+    fn drop_parcel(&mut self, parcel: Parcel, cause: DropCause, outcomes: &mut Vec<Outcome>) {
+        self.counts.dropped += &parcel;
+        outcomes.push(Outcome::Dropped { parcel, cause });
+    }
+
+    /// Finds the next event.
+    #[inline]
+    fn plan(&mut self) {
+        let arrival = self.under_way.front().map_or(Instant::NEVER, |first| first.arrives);
+        if self.elements.is_empty() {
+            self.next_event = arrival;
+        } else {
+            self.deadline = self.elements.iter().map(Element::deadline).min().unwrap_or(Instant::NEVER);
+            self.next_event = arrival.min(self.deadline);
+        }
+    }
+}
+
+/// A number of parcels as the queue's limits count it.
+fn length(parcels: usize) -> u32 {
+    u32::try_from(parcels).unwrap_or(u32::MAX)
+}
+
+/// What [`Link::check`] found wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Imbalance {
+    /// Offered and duplicated is not delivered, dropped and inside.
+    NotConserved {
+        /// As counted.
+        counts: Counts,
+        /// What really is inside.
+        inside: Tally,
+    },
+    /// The bytes of the queue are not those counted.
+    Queue {
+        /// Bytes counted.
+        counted: u64,
+        /// Bytes there.
+        found: u64,
+    },
+    /// A parcel leaves or arrives before the one in front of it.
+    Order {
+        /// Place of the one in front, from 0.
+        place: usize,
+    },
+}
+
+impl fmt::Display for Imbalance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConserved { counts, inside } => write!(f, "{counts:?} does not agree with {inside:?} inside"),
+            Self::Queue { counted, found } => write!(f, "{counted} bytes counted in the queue, {found} found"),
+            Self::Order { place } => write!(f, "the parcel behind number {place} overtakes it"),
+        }
+    }
+}
+
+impl core::error::Error for Imbalance {}

@@ -1,0 +1,115 @@
+//! What travels over a link, what can become of it, and the count of both.
+
+use core::fmt;
+use core::ops::AddAssign;
+
+/// What a link carries: enough of a packet to queue, transmit and choose it. The packet itself stays with the driver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Parcel {
+    /// The driver's own name for the packet; the link only hands it back. A duplicate carries the same one.
+    pub handle: u32,
+    /// Length on the link, headers included, in bytes.
+    pub bytes: u32,
+    /// Number of the flow it belongs to.
+    pub flow: u32,
+    /// Which copy of its segment this is: 0 is the first transmission, 1 the first retransmission.
+    pub copy: u32,
+    /// Number of its segment within the flow, from 1; 0 for a parcel without data.
+    pub segment: u64,
+}
+
+/// Why a link dropped a parcel.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum DropCause {
+    /// The queue was full.
+    Queue,
+    /// RED or Adaptive RED dropped it for the average length of its queue.
+    Red,
+    /// It was on a list of drops.
+    Listed,
+    /// Independent random loss.
+    Random,
+    /// Random loss in bursts.
+    GilbertElliott,
+}
+
+impl DropCause {
+    /// Every cause, in the order of their codes.
+    pub const ALL: [Self; 5] = [Self::Queue, Self::Red, Self::Listed, Self::Random, Self::GilbertElliott];
+
+    /// The word for it in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Red => "red",
+            Self::Listed => "listed",
+            Self::Random => "random",
+            Self::GilbertElliott => "gilbert-elliott",
+        }
+    }
+}
+
+impl fmt::Display for DropCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What happened to a parcel on the way, other than arriving.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It will not arrive.
+    Dropped {
+        /// The parcel as it was offered.
+        parcel: Parcel,
+        /// Why.
+        cause: DropCause,
+    },
+    /// From now on there is one more of it, with the same handle: it may be delivered or dropped once more.
+    Duplicated {
+        /// The parcel as it was offered.
+        parcel: Parcel,
+    },
+}
+
+/// A number of parcels and their bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Parcels.
+    pub parcels: u64,
+    /// Their bytes, headers included.
+    pub bytes: u64,
+}
+
+impl AddAssign<&Parcel> for Tally {
+    fn add_assign(&mut self, parcel: &Parcel) {
+        self.parcels += 1;
+        self.bytes += u64::from(parcel.bytes);
+    }
+}
+
+/// What a link has seen since its making. Conserved: offered + duplicated = delivered + dropped + inside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Arrived at the entrance.
+    pub offered: Tally,
+    /// Made by duplication.
+    pub duplicated: Tally,
+    /// Handed out at the far end.
+    pub delivered: Tally,
+    /// Dropped, for whatever cause.
+    pub dropped: Tally,
+}
+
+impl Counts {
+    /// What must still be inside: held by an element, queued, in transmission or propagating. `None` if more has come
+    /// out than ever went in.
+    pub fn inside(&self) -> Option<Tally> {
+        let left = |came: u64, made: u64, out: u64, lost: u64| (came + made).checked_sub(out + lost);
+        let Self { offered, duplicated, delivered, dropped } = self;
+        Some(Tally {
+            parcels: left(offered.parcels, duplicated.parcels, delivered.parcels, dropped.parcels)?,
+            bytes: left(offered.bytes, duplicated.bytes, delivered.bytes, dropped.bytes)?,
+        })
+    }
+}

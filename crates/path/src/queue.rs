@@ -1,0 +1,109 @@
+//! The queue in front of the transmitter: which parcels it takes in.
+//!
+//! Its length is what has been taken in and is not yet transmitted, the parcel in transmission included.
+
+pub mod adaptive_red;
+pub mod drop_tail;
+pub mod red;
+
+use crate::config::{Capacity, ConfigError};
+use crate::parcel::DropCause;
+use crate::stream::Stream;
+use adaptive_red::{AdaptiveRed, AdaptiveRedConfig};
+use drop_tail::DropTail;
+use eifel_recovery::time::Instant;
+use red::{Red, RedConfig};
+
+/// The rule of a queue.
+#[derive(Clone, PartialEq, Debug)]
+pub enum QueueConfig {
+    /// Takes in everything.
+    Unlimited,
+    /// Takes in what finds room.
+    DropTail(DropTail),
+    /// Random Early Detection.
+    Red(RedConfig),
+    /// RED that finds its parameters itself.
+    AdaptiveRed(AdaptiveRedConfig),
+}
+
+impl QueueConfig {
+    pub(crate) fn check(&self, capacity: &Capacity) -> Result<(), ConfigError> {
+        match self {
+            Self::Unlimited => return Ok(()),
+            Self::DropTail(limit) => return limit.check(),
+            Self::Red(red) => red.check()?,
+            Self::AdaptiveRed(red) => red.check()?,
+        }
+        ConfigError::unless(capacity.rate().is_some(), "queue", || {
+            "RED on a link of unlimited capacity; allowed: a link with a rate or a trace".to_owned()
+        })
+    }
+}
+
+/// How long a queue is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Occupancy {
+    /// Parcels not yet transmitted, the one in transmission included.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A parcel at the tail of the queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// When it comes.
+    pub now: Instant,
+    /// Its length in bytes.
+    pub bytes: u32,
+    /// The queue that it finds.
+    pub found: Occupancy,
+    /// Bytes of the parcel that is in transmission; 0 if there is none.
+    pub in_transmission: u32,
+    /// When the last transmission ended or will end.
+    pub last_departure: Instant,
+}
+
+/// The rule of a queue at work.
+#[derive(Debug)]
+pub(crate) enum Queue {
+    Unlimited,
+    DropTail(DropTail),
+    Red(Box<Red>),
+    AdaptiveRed(Box<AdaptiveRed>),
+}
+
+impl Queue {
+    /// A queue in front of a transmitter of that capacity; both are checked.
+    pub(crate) fn new(config: &QueueConfig, capacity: &Capacity, stream: Stream) -> Self {
+        match (config, capacity.rate()) {
+            (QueueConfig::DropTail(limit), _) => Self::DropTail(*limit),
+            (QueueConfig::Red(red), Some(rate)) => Self::Red(Box::new(Red::new(*red, rate, stream))),
+            (QueueConfig::AdaptiveRed(red), Some(rate)) => {
+                Self::AdaptiveRed(Box::new(AdaptiveRed::new(red, rate, stream)))
+            }
+            (QueueConfig::Unlimited | QueueConfig::Red(_) | QueueConfig::AdaptiveRed(_), _) => Self::Unlimited,
+        }
+    }
+
+    /// Whether the parcel is taken in, and if not, why.
+    #[inline]
+    pub(crate) fn admit(&mut self, arrival: &Arrival) -> Result<(), DropCause> {
+        match self {
+            Self::DropTail(limit) => limit.admit(arrival),
+            Self::Unlimited => Ok(()),
+            Self::Red(red) => red.admit(arrival),
+            Self::AdaptiveRed(red) => red.admit(arrival),
+        }
+    }
+
+    /// The average that RED goes by, in bytes; `None` for queues that keep none.
+    pub(crate) fn average_bytes(&self) -> Option<f64> {
+        match self {
+            Self::Unlimited | Self::DropTail(_) => None,
+            Self::Red(red) => Some(red.average_bytes()),
+            Self::AdaptiveRed(red) => Some(red.average_bytes()),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Recorded links in the format of the Mahimahi tools: when a packet could leave.
+//!
+//! Text, one integer a line: a time in milliseconds at which 1500 bytes may leave. A repeated line is one more
+//! opportunity in that millisecond. The last time is the length of the recording, after which it begins again; the
+//! last opportunity of one lap and one at 0 of the next fall on the same instant, and both count.
+
+use core::fmt;
+use eifel_recovery::time::Instant;
+use eifel_recovery::units::Rate;
+
+/// Bytes that one opportunity carries.
+pub const OPPORTUNITY_BYTES: u32 = 1500;
+
+/// A recorded link. Large and never changed: links share it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// Milliseconds since the beginning of a lap, in order; never empty, and the last is not 0.
+    opportunities: Vec<u32>,
+}
+
+/// Which opportunity: the lap from 0, and the line from 0 within it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Opportunity {
+    /// Laps before this one.
+    pub lap: u64,
+    /// Place within the recording.
+    pub index: usize,
+}
+
+/// Why a text is not a recorded link.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// Line from 1.
+    pub line: usize,
+    /// What stands there, shortened.
+    pub found: String,
+    /// What should.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}; expected {}", self.line, self.found, self.expected)
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+impl Trace {
+    /// Reads the text of a recording.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let mut opportunities = Vec::new();
+        let mut last = 0;
+        for (line, content) in (1..).zip(text.lines()) {
+            let refuse = |found: String, expected| ParseError { line, found, expected };
+            let digits = content.trim_end();
+            let shown = || if digits.is_empty() { "an empty line".to_owned() } else { quoted(digits) };
+            // `parse` would take a sign; the format has none.
+            if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(refuse(shown(), "a time in whole milliseconds"));
+            }
+            let Ok(time) = digits.parse::<u32>() else {
+                return Err(refuse(shown(), "a time in whole milliseconds, at most 4294967295"));
+            };
+            if time < last {
+                return Err(refuse(format!("{time} after {last}"), "times that never decrease"));
+            }
+            last = time;
+            opportunities.push(time);
+        }
+        let line = opportunities.len().max(1);
+        if opportunities.is_empty() {
+            return Err(ParseError { line, found: "an empty file".to_owned(), expected: "at least one time" });
+        }
+        if last == 0 {
+            let found = "no time above 0".to_owned();
+            return Err(ParseError { line, found, expected: "a last time above 0, the length of the recording" });
+        }
+        Ok(Self { opportunities })
+    }
+
+    /// Number of opportunities in a lap.
+    pub fn len(&self) -> usize {
+        self.opportunities.len()
+    }
+
+    /// Never: a recording has an opportunity.
+    pub fn is_empty(&self) -> bool {
+        self.opportunities.is_empty()
+    }
+
+    /// When it comes, the recording beginning at the beginning of the run.
+    pub fn time(&self, opportunity: Opportunity) -> Instant {
+        let millis = self.opportunities.get(opportunity.index).copied().unwrap_or(u32::MAX);
+        let since_lap = u64::from(millis) * NANOS_PER_MILLI;
+        Instant::from_nanos(opportunity.lap.saturating_mul(self.lap_nanos()).saturating_add(since_lap))
+    }
+
+    /// The one after it.
+    pub fn after(&self, Opportunity { lap, index }: Opportunity) -> Opportunity {
+        if index + 1 < self.len() {
+            Opportunity { lap, index: index + 1 }
+        } else {
+            Opportunity { lap: lap + 1, index: 0 }
+        }
+    }
+
+    /// The first at `at` or later.
+    pub fn first_from(&self, at: Instant) -> Opportunity {
+        let (mut lap, mut within) = (at.as_nanos() / self.lap_nanos(), at.as_nanos() % self.lap_nanos());
+        if within == 0 && lap > 0 {
+            // The instant at which laps meet: the last opportunities of the lap that ends come first.
+            (lap, within) = (lap - 1, self.lap_nanos());
+        }
+        let millis = within.div_ceil(NANOS_PER_MILLI);
+        Opportunity { lap, index: self.opportunities.partition_point(|&time| u64::from(time) < millis) }
+    }
+
+    /// What it could carry on average, to the nearest bit per second but at least one.
+    pub fn mean_rate(&self) -> Rate {
+        let bits = self.len() as u128 * u128::from(OPPORTUNITY_BYTES) * 8;
+        let lap = u128::from(self.lap_nanos());
+        let per_second = (bits * 1_000_000_000 + lap / 2) / lap;
+        let at_least_one = u64::try_from(per_second).unwrap_or(u64::MAX).max(1);
+        Rate::from_bps(at_least_one).unwrap_or(SLOWEST)
+    }
+
+    fn lap_nanos(&self) -> u64 {
+        u64::from(self.opportunities.last().copied().unwrap_or(1).max(1)) * NANOS_PER_MILLI
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Trace({} opportunities in {} ms)", self.len(), self.lap_nanos() / NANOS_PER_MILLI)
+    }
+}
+
+/// The text in quotes, cut so that a line of garbage does not fill a screen.
+fn quoted(text: &str) -> String {
+    let start: String = text.chars().take(24).collect();
+    if start.len() < text.len() { format!("{start:?}...") } else { format!("{start:?}") }
+}
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+const SLOWEST: Rate = match Rate::from_bps(1) {
+    Some(rate) => rate,
+    None => unreachable!(),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(value: u64) -> Instant {
+        Instant::from_nanos(value * NANOS_PER_MILLI)
+    }
+
+    fn at(lap: u64, index: usize) -> Opportunity {
+        Opportunity { lap, index }
+    }
+
+    #[test]
+    fn reads_repeated_lines_and_any_line_end() {
+        let trace = Trace::parse("0\n5\r\n5\n20").unwrap();
+        assert_eq!(trace.opportunities, [0, 5, 5, 20]);
+        // 4 opportunities of 12 000 bits in 20 ms.
+        assert_eq!(trace.mean_rate().as_bps(), 2_400_000);
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_recording_and_says_where() {
+        let error = |text: &str| Trace::parse(text).unwrap_err().to_string();
+        assert_eq!(error(""), "line 1: an empty file; expected at least one time");
+        assert_eq!(error("1\nx7\n"), "line 2: \"x7\"; expected a time in whole milliseconds");
+        assert_eq!(error("1\n-7\n"), "line 2: \"-7\"; expected a time in whole milliseconds");
+        assert_eq!(error("1\n+7\n"), "line 2: \"+7\"; expected a time in whole milliseconds");
+        assert_eq!(error("1\n2.5\n"), "line 2: \"2.5\"; expected a time in whole milliseconds");
+        assert_eq!(error("1\n\n2"), "line 2: an empty line; expected a time in whole milliseconds");
+        assert_eq!(error("1\n4\n3\n"), "line 3: 3 after 4; expected times that never decrease");
+        assert_eq!(
+            error("4294967296"),
+            "line 1: \"4294967296\"; expected a time in whole milliseconds, at most 4294967295"
+        );
+        assert_eq!(
+            error("0\n0\n"),
+            "line 2: no time above 0; expected a last time above 0, the length of the recording"
+        );
+        assert!(error(&"z".repeat(500)).len() < 90);
+    }
+
+    #[test]
+    fn laps_follow_each_other_by_the_last_time() {
+        let trace = Trace::parse("0\n5\n5\n20\n").unwrap();
+        assert_eq!(trace.time(at(0, 3)), millis(20));
+        assert_eq!(trace.after(at(0, 3)), at(1, 0));
+        assert_eq!(trace.time(at(1, 0)), millis(20));
+        assert_eq!(trace.time(at(2, 1)), millis(45));
+    }
+
+    #[test]
+    fn finds_the_first_opportunity_from_an_instant() {
+        let trace = Trace::parse("0\n5\n5\n20\n").unwrap();
+        assert_eq!(trace.first_from(Instant::ZERO), at(0, 0));
+        assert_eq!(trace.first_from(Instant::from_nanos(1)), at(0, 1));
+        assert_eq!(trace.first_from(millis(5)), at(0, 1));
+        assert_eq!(trace.first_from(Instant::from_nanos(5_000_001)), at(0, 3));
+        assert_eq!(trace.first_from(millis(20)), at(0, 3));
+        assert_eq!(trace.first_from(Instant::from_nanos(20_000_001)), at(1, 1));
+        assert_eq!(trace.first_from(millis(60)), at(2, 3));
+    }
+}

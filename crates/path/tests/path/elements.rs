@@ -1,0 +1,214 @@
+//! What parcels meet at the entrance.
+
+use crate::common::{MS, Run, burst, drive, drop_tail, megabit, parcel, run, run_seeded, steady};
+use eifel_path::config::LinkConfig;
+use eifel_path::element::ElementConfig;
+use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
+use eifel_path::element::listed::ListedDrop;
+use eifel_path::element::reorder::{Choice, ReorderConfig};
+use eifel_path::link::Link;
+use eifel_path::parcel::{DropCause, Outcome, Parcel};
+use eifel_recovery::time::{Duration, Instant};
+
+fn with(elements: Vec<ElementConfig>) -> LinkConfig {
+    LinkConfig { elements, ..megabit() }
+}
+
+fn reorder(choice: Choice, length: u32) -> ElementConfig {
+    ElementConfig::Reorder(ReorderConfig { choice, length, longest_wait: Duration::from_millis(500) })
+}
+
+fn drop_of(segment: u64, copies: u32) -> ListedDrop {
+    ListedDrop { flow: 0, segment, copies }
+}
+
+fn loss(rate: f64) -> ElementConfig {
+    ElementConfig::RandomLoss { rate }
+}
+
+const BURSTS: ElementConfig = ElementConfig::GilbertElliott(GilbertElliottConfig {
+    good_to_bad: 0.02,
+    bad_to_good: 0.3,
+    loss_in_good: 0.001,
+    loss_in_bad: 0.7,
+});
+
+fn lost(result: &Run, by: DropCause) -> Vec<u32> {
+    result.dropped.iter().filter(|drop| drop.1 == by).map(|drop| drop.0).collect()
+}
+
+#[test]
+fn listed_drops_take_these_segments_and_so_many_copies() {
+    let config = with(vec![ElementConfig::ListedDrops(vec![drop_of(3, 2), drop_of(1, 1), drop_of(3, 1)])]);
+    let sent = |handle, flow, segment, copy| (0, Parcel { handle, bytes: 1000, flow, copy, segment });
+    let offers = [
+        sent(1, 0, 1, 0),
+        sent(2, 0, 2, 0),
+        sent(3, 0, 3, 0),
+        sent(4, 1, 3, 0),
+        sent(5, 0, 1, 1),
+        sent(6, 0, 3, 1),
+        sent(7, 0, 3, 2),
+        sent(8, 0, 0, 0),
+    ];
+    let result = run(&config, &offers);
+    assert_eq!(result.dropped, [1, 3, 6].map(|handle| (handle, DropCause::Listed)));
+    // What is dropped at the entrance takes no time of the transmitter.
+    assert_eq!(result.arrived, [(108 * MS, 2), (116 * MS, 4), (124 * MS, 5), (132 * MS, 7), (140 * MS, 8)]);
+}
+
+#[test]
+fn random_loss_is_as_frequent_as_asked() {
+    let result = run(&with(vec![loss(0.1)]), &steady(8 * MS, 20_000));
+    // Standard deviation 42.
+    let drops = lost(&result, DropCause::Random).len();
+    assert!((1_850..2_150).contains(&drops), "{drops}");
+    // Independent: a loss follows a loss as often.
+    let pairs = result.dropped.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0).count();
+    assert!((140..260).contains(&pairs), "{pairs}");
+}
+
+#[test]
+fn a_duplicate_follows_its_original_and_may_be_dropped_by_itself() {
+    let config = LinkConfig { queue: drop_tail(3), ..with(vec![ElementConfig::Duplicate { rate: 1.0 }]) };
+    let result = run(&config, &burst(0, 2));
+    assert_eq!(result.doubled, [1, 2]);
+    assert_eq!(result.arrived, [(108 * MS, 1), (116 * MS, 1), (124 * MS, 2)]);
+    assert_eq!(result.dropped, [(2, DropCause::Queue)]);
+}
+
+#[test]
+fn duplicates_are_as_frequent_as_asked() {
+    let result = run(&with(vec![ElementConfig::Duplicate { rate: 0.05 }]), &steady(20 * MS, 20_000));
+    assert!((900..1_100).contains(&result.doubled.len()), "{}", result.doubled.len());
+    assert_eq!(result.arrived.len(), 20_000 + result.doubled.len());
+}
+
+#[test]
+fn a_reordered_parcel_is_passed_by_exactly_so_many_of_its_flow() {
+    let config = with(vec![reorder(Choice::Listed(vec![(0, 2)]), 3)]);
+    assert_eq!(run(&config, &burst(0, 7)).handles(), [1, 3, 4, 5, 2, 6, 7]);
+    // It goes on at the instant of the third, not earlier, and behind it.
+    let result = run(&config, &steady(10 * MS, 5));
+    assert_eq!(result.arrived[3..], [(158 * MS, 5), (166 * MS, 2)]);
+    // Others do not count; nor does a retransmission get chosen.
+    let mut offers = burst(0, 5);
+    for (_, parcel) in &mut offers[2..4] {
+        parcel.flow = 1;
+    }
+    assert_eq!(run(&config, &offers).handles()[..3], [1, 3, 4]);
+    offers[1].1.copy = 1;
+    assert_eq!(run(&config, &offers).handles(), [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn neighbours_that_are_both_reordered_keep_their_length() {
+    let config = with(vec![reorder(Choice::Listed(vec![(0, 2), (0, 3)]), 2)]);
+    assert_eq!(run(&config, &burst(0, 6)).handles(), [1, 4, 5, 2, 3, 6]);
+    let config = with(vec![reorder(Choice::Listed(vec![(0, 2), (0, 4)]), 2)]);
+    assert_eq!(run(&config, &burst(0, 8)).handles(), [1, 3, 5, 2, 6, 4, 7, 8]);
+}
+
+#[test]
+fn a_parcel_that_nothing_passes_goes_on_after_the_longest_wait() {
+    let config = with(vec![reorder(Choice::Listed(vec![(0, 1)]), 3)]);
+    assert_eq!(run(&config, &[(7 * MS, parcel(1))]).arrived, [(615 * MS, 1)]);
+    // The transmitter sends number 2 from 507 to 515; number 1 comes at 507 too, by its deadline, and so before it.
+    assert_eq!(run(&config, &[(7 * MS, parcel(1)), (507 * MS, parcel(2))]).arrived, [(615 * MS, 1), (623 * MS, 2)]);
+}
+
+#[test]
+fn a_driver_that_is_late_finds_deadlines_kept() {
+    let config = with(vec![reorder(Choice::Listed(vec![(0, 1)]), 3)]);
+    let mut link = Link::new(&config, "link", 1).unwrap();
+    let mut outcomes = Vec::new();
+    link.offer(Instant::ZERO, parcel(1), &mut outcomes);
+    assert_eq!(link.next_event(), Instant::from_nanos(500 * MS));
+    link.check().unwrap();
+    // Nobody advances the link at 500; the parcel offered at 504 still finds the transmitter busy until 508.
+    link.offer(Instant::from_nanos(504 * MS), parcel(2), &mut outcomes);
+    let mut result = Run::default();
+    drive(&mut link, Instant::from_nanos(u64::MAX - 1), &mut result);
+    assert_eq!(result.arrived, [(608 * MS, 1), (616 * MS, 2)]);
+}
+
+#[test]
+fn reordering_by_rate_keeps_its_rate_and_length() {
+    let config = with(vec![reorder(Choice::Rate(0.02), 6)]);
+    let count = 20_000;
+    let handles = run(&config, &steady(10 * MS, count)).handles();
+    assert_eq!(handles.len(), count as usize);
+    // A parcel is late if one with a higher number is already there.
+    let mut highest = 0;
+    let mut late = 0;
+    for (place, &handle) in handles.iter().enumerate() {
+        if handle < highest {
+            late += 1;
+            let passed = handles[..place].iter().rev().take(40).filter(|&&other| other > handle).count();
+            assert!(passed == 6 || handle + 8 > count, "{passed} passed {handle}");
+        }
+        highest = highest.max(handle);
+    }
+    assert!((330..470).contains(&late), "{late}");
+}
+
+#[test]
+fn elements_apply_in_their_order() {
+    let double_first = with(vec![ElementConfig::Duplicate { rate: 1.0 }, loss(1.0)]);
+    assert_eq!(run(&double_first, &burst(0, 1)).dropped.len(), 2);
+    let loss_first = with(vec![loss(1.0), ElementConfig::Duplicate { rate: 1.0 }]);
+    assert_eq!(run(&loss_first, &burst(0, 1)).dropped.len(), 1);
+}
+
+#[test]
+fn an_idle_element_shifts_nobodys_draws() {
+    let offers = steady(9 * MS, 5_000);
+    let plain = run(&with(vec![loss(0.05), BURSTS]), &offers);
+    assert!(lost(&plain, DropCause::GilbertElliott).len() > 100);
+    let idle =
+        [ElementConfig::Duplicate { rate: 0.0 }, ElementConfig::ListedDrops(vec![]), reorder(Choice::Rate(0.0), 6)];
+    for element in idle {
+        let mut elements = vec![loss(0.05), BURSTS];
+        elements.insert(0, element.clone());
+        assert_eq!(run(&with(elements), &offers), plain, "{element:?} in front");
+        assert_eq!(run(&with(vec![loss(0.05), element.clone(), BURSTS]), &offers), plain, "{element:?} between");
+    }
+}
+
+#[test]
+fn the_order_of_elements_and_busy_ones_leave_draws_alone() {
+    // What the first of two elements draws does not depend on the second, though that now drops others.
+    let offers = steady(9 * MS, 5_000);
+    let alone = run(&with(vec![loss(0.05)]), &offers);
+    let before = run(&with(vec![loss(0.05), BURSTS]), &offers);
+    assert_eq!(lost(&before, DropCause::Random), lost(&alone, DropCause::Random));
+}
+
+#[test]
+fn a_run_is_a_function_of_seed_and_name() {
+    let config = with(vec![loss(0.05), BURSTS, ElementConfig::Duplicate { rate: 0.1 }, reorder(Choice::Rate(0.1), 3)]);
+    let offers = steady(9 * MS, 2_000);
+    assert_eq!(run_seeded(&config, &offers, 5), run_seeded(&config, &offers, 5));
+    assert_ne!(run_seeded(&config, &offers, 5), run_seeded(&config, &offers, 6));
+    let drops = |name: &str| {
+        let mut link = Link::new(&config, name, 5).unwrap();
+        let mut outcomes = Vec::new();
+        offers.iter().for_each(|&(at, parcel)| link.offer(Instant::from_nanos(at), parcel, &mut outcomes));
+        outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Dropped { .. })).copied().collect::<Vec<_>>()
+    };
+    assert_ne!(drops("there"), drops("back"));
+}
+
+#[test]
+fn senseless_elements_are_refused_by_name() {
+    let message = |element| Link::new(&with(vec![element]), "link", 1).unwrap_err().to_string();
+    assert_eq!(message(loss(1.5)), "loss.rate: 1.5; allowed: 0 to 1");
+    assert_eq!(message(ElementConfig::Duplicate { rate: f64::NAN }), "duplicate.rate: NaN; allowed: 0 to 1");
+    assert_eq!(
+        message(ElementConfig::ListedDrops(vec![drop_of(0, 1)])),
+        "drops.segments: segment 0; allowed: 1 or more"
+    );
+    assert_eq!(message(ElementConfig::ListedDrops(vec![drop_of(1, 0)])), "drops.copies: 0; allowed: 1 or more");
+    assert_eq!(message(reorder(Choice::Rate(0.1), 0)), "reorder.length: 0; allowed: 1 or more");
+    assert_eq!(message(reorder(Choice::Listed(vec![(0, 0)]), 1)), "reorder.segments: segment 0; allowed: 1 or more");
+}

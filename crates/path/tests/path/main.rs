@@ -1,0 +1,9 @@
+//! Links as their drivers see them.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+mod elements;
+mod properties;
+mod recorded;
+mod spikes;
+mod timing;
