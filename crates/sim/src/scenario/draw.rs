@@ -1,0 +1,52 @@
+//! Lengths of time that are fixed or drawn.
+
+use super::check;
+use super::error::Fault;
+use super::reader::Reader;
+use eifel_path::draw::Draw;
+
+/// The length under `key`, which is there or has a default; in the unit of the key's name.
+pub(super) fn read(table: &Reader<'_>, key: &str) -> Result<Draw, Fault> {
+    let seconds = if key.ends_with("_ms") { 1e-3 } else { 1.0 };
+    let drawn = match table.node(key).map(|node| &node.value) {
+        Some(value) if check::real(value).is_none() => {
+            let distribution = table.table(key).expect("checked to be a number or a table");
+            distributed(&distribution, seconds)?
+        }
+        // Through the same rounding as other times, so that 300 ms is 0.3 s.
+        _ => Draw::Constant { value_s: table.duration(key).as_secs_f64() },
+    };
+    drawn.check("").map_err(|error| super::link::problem(table, key, &error.problem))?;
+    Ok(drawn)
+}
+
+fn distributed(table: &Reader<'_>, seconds: f64) -> Result<Draw, Fault> {
+    if let Some(mean) = table.maybe_number("exponential") {
+        return Ok(Draw::Exponential { mean_s: mean * seconds });
+    }
+    let number = |table: &Reader<'_>, key: &str| table.number(key) * seconds;
+    if let Some(normal) = table.table("normal") {
+        return Ok(Draw::Normal {
+            mean_s: number(&normal, "mean"),
+            deviation_s: number(&normal, "deviation"),
+            minimum_s: number(&normal, "minimum"),
+            maximum_s: normal.maybe_number("maximum").map_or(f64::INFINITY, |maximum| maximum * seconds),
+        });
+    }
+    if let Some(log_normal) = table.table("log_normal") {
+        return Ok(Draw::LogNormal { median_s: number(&log_normal, "median"), sigma: log_normal.number("sigma") });
+    }
+    if let Some(pareto) = table.table("pareto") {
+        return Ok(Draw::Pareto { minimum_s: number(&pareto, "minimum"), shape: pareto.number("shape") });
+    }
+    match table.items("uniform").as_slice() {
+        [low, high] if low.number() <= high.number() => {
+            Ok(Draw::Uniform { low_s: low.number() * seconds, high_s: high.number() * seconds })
+        }
+        [low, high] => {
+            let what = format!("{} is more than {}", low.number(), high.number());
+            Err(table.fault("uniform", what).allowed("the smaller number, then the larger"))
+        }
+        _ => Err(table.fault("uniform", "too many numbers").allowed("two: the smallest, the largest")),
+    }
+}

@@ -1,0 +1,159 @@
+//! Flows, their applications and the settings of their connections.
+
+use super::super::shape::Fallback::{Integer, Number, Switch, Word};
+use super::super::shape::{Kind, Rule, Table, default, optional, required};
+use super::kinds::{
+    COUNT, DRAWN, MILLISECONDS, MILLISECONDS_ABOVE_ZERO, RATE, SECONDS, SECONDS_ABOVE_ZERO, SHARE, TOTAL,
+};
+use super::sender::SENDER;
+
+const PACKET: Kind = Kind::Integer { minimum: 1, maximum: 65_535 };
+
+static APPLICATIONS: &[Table] = &[
+    Table {
+        name: "bulk",
+        summary: "As much as TCP takes, from `from` to `to`.",
+        keys: &[
+            optional("bytes", TOTAL, "How many bytes in all."),
+            optional("segments", TOTAL, "How many full-sized segments in all, in place of bytes."),
+            optional("endless", Kind::Switch, "`true` in place of an amount: until the run ends."),
+        ],
+        rules: &[Rule::ExactlyOne(&["bytes", "segments", "endless"])],
+    },
+    Table {
+        name: "request-response",
+        summary: "Over TCP: `from` sends a request, `to` answers, `from` waits a while and sends the next.",
+        keys: &[
+            required("requests", COUNT, "How many requests."),
+            required("request_bytes", TOTAL, "Length of a request."),
+            required("response_bytes", TOTAL, "Length of a response."),
+            default("think_ms", DRAWN, Number(0.0), "From the last byte of a response to the next request."),
+        ],
+        rules: &[],
+    },
+    Table {
+        name: "cbr",
+        summary: "Datagrams at a constant rate, without any control; they have no end.",
+        keys: &[
+            required("rate_bps", RATE, "Rate on the link, headers included."),
+            required("packet_bytes", PACKET, "Length of a datagram on the link, headers included."),
+            default(
+                "jitter",
+                SHARE,
+                Number(0.0),
+                "Each interval is drawn uniformly within plus or minus this share of it; 0.5 is what ns-2 calls random.",
+            ),
+        ],
+        rules: &[],
+    },
+    Table {
+        name: "on-off",
+        summary: "Datagrams at a constant rate in bursts; bursts and pauses are of exponential length. They have no end.",
+        keys: &[
+            required("rate_bps", RATE, "Rate on the link during a burst, headers included."),
+            required("packet_bytes", PACKET, "Length of a datagram on the link, headers included."),
+            required("on_ms", MILLISECONDS_ABOVE_ZERO, "Mean length of a burst."),
+            required("off_ms", MILLISECONDS_ABOVE_ZERO, "Mean length of a pause."),
+        ],
+        rules: &[],
+    },
+];
+
+const WINDOW: Kind = Kind::Integer { minimum: 1, maximum: 1 << 30 };
+const SIZE: Kind = Kind::Integer { minimum: 1, maximum: 65_495 };
+const SCALE: Kind = Kind::Either(&[Kind::Word(&["fit", "off"]), Kind::Integer { minimum: 0, maximum: 14 }]);
+
+pub(in super::super) static TCP: Table = Table {
+    name: "tcp",
+    summary: "The settings of both ends of a connection. Where nothing is given, those of a present-day stack.",
+    keys: &[
+        optional(
+            "mss_bytes",
+            SIZE,
+            "Value of the MSS option. As in RFC 9293, TCP options count: with timestamps a full-sized segment carries 12 \
+             bytes fewer. Left out: 1460.",
+        ),
+        optional("payload_bytes", SIZE, "Payload of a full-sized segment, in place of the MSS."),
+        optional("receive_window_bytes", WINDOW, "The largest window that is announced. Left out: 1 MiB."),
+        optional("receive_window_segments", WINDOW, "The same in full-sized segments."),
+        default(
+            "window_scale",
+            SCALE,
+            Word("fit"),
+            "Window scale option (RFC 7323): `fit` is the smallest that announces the whole window, `off` is none.",
+        ),
+        default("timestamps", Kind::Switch, Switch(true), "Timestamps option (RFC 7323)."),
+        optional(
+            "timestamp_granularity_ms",
+            MILLISECONDS_ABOVE_ZERO,
+            "How long the timestamp clock shows one value. Left out: 1.",
+        ),
+        optional(
+            "timestamp_offset",
+            Kind::Integer { minimum: 0, maximum: u32::MAX as i64 },
+            "What the timestamp clock shows at the beginning of the run. Left out: 0.",
+        ),
+        optional(
+            "timestamp_echo",
+            Kind::Word(&["standard", "on-duplicates"]),
+            "Which segments change the timestamp that is echoed: by RFC 7323, or duplicates below the cumulative ACK too. \
+             Left out: `standard`.",
+        ),
+        default("sack", Kind::Switch, Switch(true), "Selective acknowledgements (RFC 2018)."),
+        optional("dsack", Kind::Switch, "Reports of duplicates (RFC 2883). Left out: as `sack`."),
+        default(
+            "delayed_ack_every",
+            Kind::Integer { minimum: 1, maximum: 1000 },
+            Integer(2),
+            "An ACK leaves at once when so many full-sized segments wait for one.",
+        ),
+        default("delayed_ack_ms", MILLISECONDS, Number(200.0), "The longest that an ACK waits; 0 is no delay at all."),
+        default("nagle", Kind::Switch, Switch(false), "Whether a small segment waits while data is unacknowledged."),
+        default("time_wait_s", SECONDS, Number(60.0), "Length of TIME-WAIT."),
+        default(
+            "give_up_timeouts",
+            COUNT,
+            Integer(15),
+            "Consecutive timeouts after which the next one ends the connection.",
+        ),
+        default(
+            "give_up_handshake_timeouts",
+            COUNT,
+            Integer(6),
+            "The same for a connection that is not established yet.",
+        ),
+        optional("user_timeout_s", SECONDS_ABOVE_ZERO, "The longest that data waits for an ACK. Left out: no limit."),
+    ],
+    rules: &[
+        Rule::AtMostOne(&["mss_bytes", "payload_bytes"]),
+        Rule::AtMostOne(&["receive_window_bytes", "receive_window_segments"]),
+    ],
+};
+
+pub(super) static FLOW: Table = Table {
+    name: "flow",
+    summary: "One sender, one receiver and what they do; with `repeat`, several of a kind.",
+    keys: &[
+        required("name", Kind::Name, "Its name, in results and for `drops` and `reorder`."),
+        required("from", Kind::Name, "The node that opens the connection, or sends the datagrams."),
+        required("to", Kind::Name, "The node that it is opened to, or that gets the datagrams."),
+        optional(
+            "repeat",
+            Kind::Integer { minimum: 1, maximum: 10_000 },
+            "So many flows of the same kind; `#` in `name`, `from` and `to` stands for 1, 2 … in each.",
+        ),
+        default("start_s", DRAWN, Number(0.0), "When it begins; a distribution is drawn for each flow and run."),
+        optional("end_s", SECONDS_ABOVE_ZERO, "When its application stops sending, done or not."),
+        required("application", Kind::Tagged { tag: "kind", tables: APPLICATIONS }, "What is sent."),
+        default(
+            "handshake",
+            Kind::Switch,
+            Switch(true),
+            "Whether the connection is opened by a handshake and closed by FINs, or is there from the start, as in many \
+             papers' simulators.",
+        ),
+        optional("tcp", Kind::Table(&TCP), "Connection settings of this flow, over those of the table `tcp`."),
+        optional("sender", Kind::Table(&SENDER), "Algorithms of this flow, over those of the table `sender`."),
+    ],
+    rules: &[],
+};

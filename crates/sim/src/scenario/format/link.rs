@@ -1,0 +1,204 @@
+//! Nodes, links, routes and the short forms.
+
+use super::super::shape::Fallback::{Integer, Number, Switch};
+use super::super::shape::{Key, Kind, Rule, Table, default, optional, required};
+use super::kinds::{COUNT, MILLISECONDS, RATE, SECONDS_ABOVE_ZERO, SEGMENTS, SHARE};
+use super::queue::QUEUES;
+
+pub(super) static NODE: Table = Table {
+    name: "node",
+    summary: "A host or a router.",
+    keys: &[required("name", Kind::Name, "Its name, used by links, routes and flows.")],
+    rules: &[],
+};
+
+pub(super) static ROUTE: Table = Table {
+    name: "route",
+    summary: "Which link packets for one node take at another, where it is not the first link of the shortest path.",
+    keys: &[
+        required("at", Kind::Name, "The node where the packets are."),
+        required("to", Kind::Name, "The node that they are for."),
+        required("via", Kind::Name, "The link that they take; it begins at the node `at`."),
+    ],
+    rules: &[],
+};
+
+static RATE_CHANGE: Table = Table {
+    name: "rate-change",
+    summary: "A new rate from a moment on.",
+    keys: &[
+        required("at_s", SECONDS_ABOVE_ZERO, "When, from the beginning of the run."),
+        required("rate_bps", RATE, "The rate from then on. A transmission under way ends at the old rate."),
+    ],
+    rules: &[],
+};
+
+static DROPS: Table = Table {
+    name: "drops",
+    summary: "Segments of one flow that are dropped at the entrance of the link.",
+    keys: &[
+        required("flow", Kind::Name, "The flow's name."),
+        required("segments", SEGMENTS, "Numbers of data segments in the flow, from 1 in the order of the data."),
+        default("copies", COUNT, Integer(1), "How many transmissions of each are dropped: 1 is the first one only."),
+    ],
+    rules: &[],
+};
+
+static LOSS: &[Table] = &[
+    Table {
+        name: "random",
+        summary: "Each packet is lost on its own.",
+        keys: &[required("rate", SHARE, "Probability that a packet is lost.")],
+        rules: &[],
+    },
+    Table {
+        name: "gilbert-elliott",
+        summary: "A good and a bad state that change from packet to packet.",
+        keys: &[
+            required("good_to_bad", SHARE, "Probability, at each packet, of the change from good to bad."),
+            required("bad_to_good", SHARE, "Probability, at each packet, of the change from bad to good."),
+            default("loss_in_good", SHARE, Number(0.0), "Probability of loss while good."),
+            default("loss_in_bad", SHARE, Number(1.0), "Probability of loss while bad."),
+        ],
+        rules: &[],
+    },
+];
+
+static DUPLICATE: Table = Table {
+    name: "duplicate",
+    summary: "Packets that arrive twice.",
+    keys: &[required("rate", SHARE, "Probability that a packet is doubled.")],
+    rules: &[],
+};
+
+static REORDER: Table = Table {
+    name: "reorder",
+    summary: "Packets that come later than packets sent after them.",
+    keys: &[
+        optional("flow", Kind::Name, "The flow whose `segments` are held."),
+        optional("segments", SEGMENTS, "Numbers of the data segments whose first transmission is held."),
+        optional("rate", SHARE, "Probability that a packet is held, in place of a list."),
+        required("length", COUNT, "How many later packets of its flow pass a held one."),
+        default(
+            "longest_wait_s",
+            SECONDS_ABOVE_ZERO,
+            Number(10.0),
+            "A held packet goes on after this time at the latest, so that the last of a flow are not kept for ever.",
+        ),
+    ],
+    rules: &[Rule::ExactlyOne(&["segments", "rate"]), Rule::Needs("segments", "flow"), Rule::Needs("flow", "segments")],
+};
+
+/// The keys that every kind of link has, after those that only some have.
+macro_rules! link_keys {
+    ($delay:expr, [$($own:expr),* $(,)?]) => {
+        &[
+            $($own,)*
+            optional(
+                "rate_bps",
+                Kind::Either(&[RATE, Kind::Word(&["unlimited"])]),
+                "The link's rate; `unlimited` for a link whose transmissions take no time.",
+            ),
+            optional(
+                "rate_changes",
+                Kind::List { of: &Kind::Table(&RATE_CHANGE), at_least: 1 },
+                "Other rates, each from a moment on, in the order of time.",
+            ),
+            optional(
+                "trace",
+                Kind::Text,
+                "In place of a rate, a recording of the link in Mahimahi's format: one line for each 1500 bytes that \
+                 could pass, with the millisecond; repeated from its end on. A path relative to the scenario's folder.",
+            ),
+            $delay,
+            optional(
+                "queue",
+                Kind::Tagged { tag: "kind", tables: QUEUES },
+                "The queue at the link's entrance. Left out: one without limit.",
+            ),
+            optional("drops", Kind::OneOrMore(&Kind::Table(&DROPS)), "Segments to drop, by their number in the flow."),
+            optional("loss", Kind::Tagged { tag: "kind", tables: LOSS }, "Random loss."),
+            optional("duplicate", Kind::Table(&DUPLICATE), "Duplication."),
+            optional("reorder", Kind::Table(&REORDER), "Reordering."),
+        ]
+    };
+}
+
+const DELAY: Key = required("delay_ms", MILLISECONDS, "Propagation: from the end of the transmission to the arrival.");
+const ONE_SPEED: Rule = Rule::ExactlyOne(&["rate_bps", "trace"]);
+const CHANGES: Rule = Rule::Needs("rate_changes", "rate_bps");
+
+static BACK: Table = Table {
+    name: "back",
+    summary: "What is different on the way back. Rate or trace, delay and queue are those of the way there unless given \
+              here; drops, loss, duplication and reordering are only what is given here.",
+    keys: link_keys!(optional("delay_ms", MILLISECONDS, "Propagation on the way back."), []),
+    rules: &[Rule::AtMostOne(&["rate_bps", "trace"]), CHANGES],
+};
+
+const BACK_KEY: Key = optional("back", Kind::Table(&BACK), "What is different on the way back.");
+
+pub(super) static LINK: Table = Table {
+    name: "link",
+    summary: "A link from one node to another, or one each way.",
+    keys: link_keys!(
+        DELAY,
+        [
+            optional("name", Kind::Name, "Its name. Left out: `from-to`."),
+            required("from", Kind::Name, "The node where it begins."),
+            required("to", Kind::Name, "The node where it ends."),
+            default(
+                "both",
+                Kind::Switch,
+                Switch(false),
+                "Also a link of the same kind back, named `to-from`, or the link's own name with `-back`.",
+            ),
+            BACK_KEY,
+        ]
+    ),
+    rules: &[ONE_SPEED, CHANGES],
+};
+
+pub(super) static POINT_TO_POINT: Table = Table {
+    name: "point_to_point",
+    summary: "The nodes `sender` and `receiver`, the link `bottleneck` from the first to the second, and \
+              `bottleneck-back`.",
+    keys: link_keys!(DELAY, [BACK_KEY]),
+    rules: &[ONE_SPEED, CHANGES],
+};
+
+static BOTTLENECK: Table = Table {
+    name: "bottleneck",
+    summary: "The link `bottleneck` from the node `entry` to the node `exit`, and `bottleneck-back`.",
+    keys: link_keys!(DELAY, [BACK_KEY]),
+    rules: &[ONE_SPEED, CHANGES],
+};
+
+static ACCESS: Table = Table {
+    name: "access",
+    summary: "The links between each host and its router, both ways.",
+    keys: link_keys!(DELAY, [BACK_KEY]),
+    rules: &[ONE_SPEED, CHANGES],
+};
+
+const HOSTS: Kind = Kind::Integer { minimum: 1, maximum: 10_000 };
+
+pub(super) static DUMBBELL: Table = Table {
+    name: "dumbbell",
+    summary: "Hosts `left1`, `left2` … at the router `entry`, hosts `right1`, `right2` … at the router `exit`, one \
+              bottleneck between the routers. Access links are named by their ends: `left1-entry`, `entry-left1`, \
+              `exit-right1`, `right1-exit`.",
+    keys: &[
+        required("left", HOSTS, "How many hosts on the left."),
+        required("right", HOSTS, "How many hosts on the right."),
+        required("bottleneck", Kind::Table(&BOTTLENECK), "The link between the routers."),
+        optional("access", Kind::Table(&ACCESS), "All links between hosts and routers."),
+        optional("left_access", Kind::Table(&ACCESS), "Those on the left, where they differ from those on the right."),
+        optional("right_access", Kind::Table(&ACCESS), "Those on the right."),
+    ],
+    rules: &[
+        Rule::ExactlyOne(&["access", "left_access"]),
+        Rule::AtMostOne(&["access", "right_access"]),
+        Rule::Needs("left_access", "right_access"),
+    ],
+};

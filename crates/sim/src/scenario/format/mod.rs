@@ -1,0 +1,168 @@
+//! The format of a scenario: every table and key, what it may hold and what it means.
+
+mod flow;
+mod link;
+mod queue;
+mod sender;
+mod spike;
+
+pub(super) use flow::TCP;
+pub(super) use sender::{SEAMS, SENDER};
+
+use super::shape::Fallback::{Integer, Word};
+use super::shape::{Kind, Rule, Table, default, optional, required};
+
+/// Kinds that several tables use.
+mod kinds {
+    use super::super::shape::Fallback::Number;
+    use super::{Kind, Rule, Table, default, optional, required};
+
+    /// Ten years: sums of times stay far from the end of 64 bits of nanoseconds.
+    const LONGEST_S: f64 = 315_360_000.0;
+    pub(super) const SECONDS: Kind = Kind::Number { minimum: 0.0, maximum: LONGEST_S };
+    pub(super) const SECONDS_ABOVE_ZERO: Kind = Kind::Positive { maximum: LONGEST_S };
+    pub(super) const MILLISECONDS: Kind = Kind::Number { minimum: 0.0, maximum: LONGEST_S };
+    pub(super) const MILLISECONDS_ABOVE_ZERO: Kind = Kind::Positive { maximum: LONGEST_S };
+    pub(super) const RATE: Kind = Kind::Integer { minimum: 1, maximum: 1_000_000_000_000 };
+    pub(super) const COUNT: Kind = Kind::Integer { minimum: 1, maximum: u32::MAX as i64 };
+    pub(super) const TOTAL: Kind = Kind::Integer { minimum: 1, maximum: 1_000_000_000_000_000 };
+    pub(super) const SHARE: Kind = Kind::Number { minimum: 0.0, maximum: 1.0 };
+    pub(super) const SEGMENTS: Kind = Kind::List { of: &TOTAL, at_least: 1 };
+
+    const TIME: Kind = Kind::Number { minimum: 0.0, maximum: LONGEST_S };
+    const TIME_ABOVE_ZERO: Kind = Kind::Positive { maximum: LONGEST_S };
+
+    static DISTRIBUTION: Table = Table {
+        name: "distribution",
+        summary: "A length of time that is drawn each time it is needed; its unit is that of the key it stands under.",
+        keys: &[
+            optional(
+                "uniform",
+                Kind::List { of: &TIME, at_least: 2 },
+                "The shortest and the longest; every length between them is as likely.",
+            ),
+            optional("exponential", TIME_ABOVE_ZERO, "The mean of an exponential distribution."),
+            optional("normal", Kind::Table(&NORMAL), "A normal distribution, truncated."),
+            optional("log_normal", Kind::Table(&LOG_NORMAL), "A distribution whose logarithm is normal."),
+            optional("pareto", Kind::Table(&PARETO), "A distribution with a heavy tail."),
+        ],
+        rules: &[Rule::ExactlyOne(&["uniform", "exponential", "normal", "log_normal", "pareto"])],
+    };
+
+    static NORMAL: Table = Table {
+        name: "normal",
+        summary: "A normal distribution; a draw outside the bounds is drawn again.",
+        keys: &[
+            required("mean", TIME, "Mean, before truncation; within the bounds."),
+            required("deviation", TIME, "Standard deviation, before truncation."),
+            default("minimum", TIME, Number(0.0), "The shortest."),
+            optional("maximum", TIME, "The longest. Left out: no bound."),
+        ],
+        rules: &[],
+    };
+
+    static LOG_NORMAL: Table = Table {
+        name: "log_normal",
+        summary: "A distribution whose logarithm is normal.",
+        keys: &[
+            required("median", TIME_ABOVE_ZERO, "Half the draws are below it."),
+            required("sigma", Kind::Positive { maximum: 5.0 }, "Standard deviation of the natural logarithm; no unit."),
+        ],
+        rules: &[],
+    };
+
+    static PARETO: Table = Table {
+        name: "pareto",
+        summary: "A Pareto distribution.",
+        keys: &[
+            required("minimum", TIME_ABOVE_ZERO, "The shortest."),
+            required("shape", Kind::Positive { maximum: 1000.0 }, "Exponent of the tail; no unit."),
+        ],
+        rules: &[],
+    };
+
+    /// A fixed length of time, or one that is drawn.
+    pub(super) const DRAWN: Kind = Kind::Either(&[TIME, Kind::Table(&DISTRIBUTION)]);
+}
+
+/// The whole file.
+pub(super) static SCENARIO: Table = Table {
+    name: "scenario",
+    summary: "One run of the eifel simulator, as data.",
+    keys: &[
+        optional("title", Kind::Text, "What the run is about, for people."),
+        default(
+            "seed",
+            Kind::Integer { minimum: 0, maximum: i64::MAX },
+            Integer(1),
+            "Everything random is derived from it. The same scenario with the same seed gives the same run.",
+        ),
+        default(
+            "repetitions",
+            Kind::Integer { minimum: 1, maximum: 1_000_000 },
+            Integer(1),
+            "How many runs, each with its own draws.",
+        ),
+        required("duration_s", kinds::SECONDS_ABOVE_ZERO, "The run stops here at the latest."),
+        default(
+            "stop",
+            Kind::Word(&["all-flows-done", "first-flow-done", "at-duration"]),
+            Word("all-flows-done"),
+            "When the run stops before `duration_s`: when every flow that has an end is done, when the first of them is, \
+             or never. Flows without an end do not count; a run of nothing else lasts for `duration_s`.",
+        ),
+        optional(
+            "header_bytes",
+            Kind::Integer { minimum: 0, maximum: 1000 },
+            "What links charge a TCP segment for its headers, in place of the real ones, to compare with simulators \
+             that do so. Left out: IPv4 (20 bytes), TCP (20 bytes) and the options that the segment carries.",
+        ),
+        optional(
+            "record",
+            Kind::List { of: &Kind::Word(super::TABLES), at_least: 0 },
+            "The tables that a run keeps where the caller does not say. Left out: none.",
+        ),
+        optional(
+            "captures",
+            Kind::List { of: &Kind::Name, at_least: 0 },
+            "The nodes at which a run captures packets (pcapng) where the caller does not say. Left out: none.",
+        ),
+        optional("point_to_point", Kind::Table(&link::POINT_TO_POINT), "Two nodes and a link each way, in short form."),
+        optional("dumbbell", Kind::Table(&link::DUMBBELL), "Hosts on both sides of one bottleneck, in short form."),
+        optional(
+            "node",
+            Kind::List { of: &Kind::Table(&link::NODE), at_least: 1 },
+            "The nodes, where no short form is used.",
+        ),
+        optional(
+            "link",
+            Kind::List { of: &Kind::Table(&link::LINK), at_least: 1 },
+            "The links, where no short form is used.",
+        ),
+        optional(
+            "route",
+            Kind::List { of: &Kind::Table(&link::ROUTE), at_least: 1 },
+            "Routes that differ from the shortest path by hops.",
+        ),
+        optional(
+            "spike",
+            Kind::List { of: &Kind::Table(&spike::SPIKE), at_least: 1 },
+            "Delay spikes: all packets of some links are held, then let go back to back.",
+        ),
+        optional("tcp", Kind::Table(&TCP), "Connection settings for all flows; `flow.tcp` changes them key by key."),
+        optional(
+            "sender",
+            Kind::Table(&SENDER),
+            "The senders' algorithms for all flows; `flow.sender` changes them key by key.",
+        ),
+        required("flow", Kind::List { of: &Kind::Table(&flow::FLOW), at_least: 1 }, "Who sends what to whom."),
+    ],
+    rules: &[
+        Rule::AtMostOne(&["point_to_point", "dumbbell", "node"]),
+        Rule::AtMostOne(&["point_to_point", "dumbbell", "link"]),
+        Rule::ExactlyOne(&["point_to_point", "dumbbell", "link"]),
+        Rule::Needs("node", "link"),
+        Rule::Needs("link", "node"),
+        Rule::Needs("route", "link"),
+    ],
+};

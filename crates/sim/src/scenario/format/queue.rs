@@ -1,0 +1,85 @@
+//! Queues.
+
+use super::super::shape::Fallback::{Integer, Number, Switch, Word};
+use super::super::shape::{Key, Kind, Rule, Table, default, optional, required};
+use super::kinds::{COUNT, MILLISECONDS_ABOVE_ZERO, SHARE};
+
+const BYTES: Kind = Kind::Integer { minimum: 1, maximum: 1_000_000_000_000 };
+const THRESHOLD: Kind = Kind::Positive { maximum: 1e9 };
+
+const LIMIT: Key = required("packets", COUNT, "The most packets that wait behind the one in transmission.");
+const WAIT: Key = default(
+    "wait",
+    Kind::Switch,
+    Switch(true),
+    "Whether early drops are kept at least 1/p packets apart, as ns-2 does; without, at most, as in the paper of 1993.",
+);
+const MEASURE: Key = default(
+    "measure",
+    Kind::Word(&["packets", "bytes"]),
+    Word("packets"),
+    "What the queue is measured in; in bytes, thresholds count so many packets of `mean_packet_bytes`.",
+);
+const MEAN_PACKET: Key = default(
+    "mean_packet_bytes",
+    Kind::Integer { minimum: 1, maximum: 65_535 },
+    Integer(500),
+    "Length of a typical packet.",
+);
+const GENTLE: Key = default(
+    "gentle",
+    Kind::Switch,
+    Switch(true),
+    "Whether the probability rises to 1 at twice the upper threshold; without, all is dropped above the threshold.",
+);
+
+pub(super) static QUEUES: &[Table] = &[
+    Table { name: "unlimited", summary: "Room for everything.", keys: &[], rules: &[] },
+    Table {
+        name: "drop-tail",
+        summary: "What finds no room is dropped.",
+        keys: &[
+            optional("packets", COUNT, "The most packets that the queue holds, the one in transmission included."),
+            optional("bytes", BYTES, "The most bytes that it holds, in place of packets."),
+        ],
+        rules: &[Rule::ExactlyOne(&["packets", "bytes"])],
+    },
+    Table {
+        name: "red",
+        summary: "Random Early Detection (Floyd and Jacobson, 1993).",
+        keys: &[
+            LIMIT,
+            required("minimum_packets", THRESHOLD, "Average length below which nothing is dropped early (min_th)."),
+            required(
+                "maximum_packets",
+                THRESHOLD,
+                "Average length at which `maximum_probability` is reached (max_th).",
+            ),
+            default("maximum_probability", SHARE, Number(0.1), "Probability of an early drop there (max_p)."),
+            default(
+                "weight",
+                Kind::Positive { maximum: 1.0 },
+                Number(0.002),
+                "Weight of the present length in the average (w_q).",
+            ),
+            GENTLE,
+            WAIT,
+            MEASURE,
+            MEAN_PACKET,
+        ],
+        rules: &[],
+    },
+    Table {
+        name: "adaptive-red",
+        summary: "RED that finds its parameters itself (Floyd, Gummadi and Shenker, 2001).",
+        keys: &[
+            LIMIT,
+            default("target_delay_ms", MILLISECONDS_ABOVE_ZERO, Number(5.0), "The queueing delay that it aims at."),
+            GENTLE,
+            WAIT,
+            MEASURE,
+            MEAN_PACKET,
+        ],
+        rules: &[],
+    },
+];

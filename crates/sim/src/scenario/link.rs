@@ -1,0 +1,178 @@
+//! The settings of one link.
+
+use super::error::Fault;
+use super::names::Names;
+use super::reader::Reader;
+use eifel_path::config::{Capacity, LinkConfig, RateChange};
+use eifel_path::element::ElementConfig;
+use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
+use eifel_path::element::listed::ListedDrop;
+use eifel_path::element::reorder::{Choice, ReorderConfig};
+use eifel_path::queue::QueueConfig;
+use eifel_path::queue::adaptive_red::AdaptiveRedConfig;
+use eifel_path::queue::drop_tail::DropTail;
+use eifel_path::queue::red::{Manner, RedConfig, Unit};
+use eifel_path::trace::Trace;
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Rate;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What link settings refer to outside themselves.
+pub(super) struct Surroundings<'a> {
+    /// Where the files are that a scenario names.
+    pub(super) folder: &'a Path,
+    /// The flows, for drops and reordering.
+    pub(super) flows: &'a Names,
+}
+
+/// The link of a table, and the one back with what the table's `back` changes.
+pub(super) fn both_ways(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<(LinkConfig, LinkConfig), Fault> {
+    let there = one_way(table, None, around)?;
+    let plain = LinkConfig { elements: Vec::new(), ..there.clone() };
+    let back = match table.table("back") {
+        Some(changes) => one_way(&changes, Some(plain), around)?,
+        None => plain,
+    };
+    Ok((there, back))
+}
+
+/// The link of a table; what is not given is as in `like`.
+pub(super) fn one_way(
+    table: &Reader<'_>,
+    like: Option<LinkConfig>,
+    around: &Surroundings<'_>,
+) -> Result<LinkConfig, Fault> {
+    let given = capacity(table, around.folder)?;
+    let (old_capacity, old_delay, old_queue) = match like {
+        Some(like) => (like.capacity, like.delay, like.queue),
+        None => (Capacity::Unlimited, Duration::ZERO, QueueConfig::Unlimited),
+    };
+    let config = LinkConfig {
+        capacity: given.unwrap_or(old_capacity),
+        delay: table.maybe_duration("delay_ms").unwrap_or(old_delay),
+        queue: table.table("queue").map_or(old_queue, |queue| queue_of(&queue)),
+        spikes: Vec::new(),
+        elements: elements(table, around)?,
+    };
+    config.check().map_err(|error| problem(table, &error.key, &error.problem))?;
+    Ok(config)
+}
+
+/// What the path elements say of a setting, as a fault: their text ends in what is allowed.
+pub(super) fn problem(table: &Reader<'_>, key: &str, problem: &str) -> Fault {
+    let (first, rest) = key.split_once('.').unwrap_or((key, ""));
+    let inner = (!first.is_empty()).then(|| table.table(first)).flatten();
+    let place = |what: &str| match &inner {
+        Some(inner) if !rest.is_empty() => inner.fault(rest, what),
+        _ => table.fault(first, what),
+    };
+    match problem.split_once("; allowed: ") {
+        Some((what, allowed)) => place(what).allowed(allowed),
+        None => place(problem),
+    }
+}
+
+fn capacity(table: &Reader<'_>, folder: &Path) -> Result<Option<Capacity>, Fault> {
+    if let Some(file) = table.maybe_text("trace") {
+        return trace(table, &folder.join(file)).map(Some);
+    }
+    let Some(rate) = table.maybe_integer("rate_bps").and_then(Rate::from_bps) else {
+        if !table.has("rate_bps") {
+            return Ok(None);
+        }
+        if table.has("rate_changes") {
+            return Err(table.fault("rate_changes", "contradicts rate_bps = \"unlimited\""));
+        }
+        return Ok(Some(Capacity::Unlimited));
+    };
+    let mut changes: Vec<RateChange> = Vec::new();
+    for change in table.tables("rate_changes") {
+        let at = Instant::ZERO + change.duration("at_s");
+        if let Some(earlier) = changes.last().filter(|earlier| earlier.at >= at) {
+            let what = format!("{} s does not come after {} s", at.as_secs_f64(), earlier.at.as_secs_f64());
+            return Err(change.fault("at_s", what).allowed("changes in the order of time"));
+        }
+        changes.extend(Rate::from_bps(change.integer("rate_bps")).map(|rate| RateChange { at, rate }));
+    }
+    Ok(Some(Capacity::Rate { rate, changes }))
+}
+
+fn trace(table: &Reader<'_>, file: &Path) -> Result<Capacity, Fault> {
+    let refused =
+        |what: String| table.fault("trace", what).allowed("a file of one millisecond a line, never decreasing");
+    let text = std::fs::read_to_string(file).map_err(|error| refused(format!("{}: {error}", file.display())))?;
+    let trace = Trace::parse(&text).map_err(|error| refused(format!("{}: {error}", file.display())))?;
+    Ok(Capacity::Trace(Arc::new(trace)))
+}
+
+fn queue_of(table: &Reader<'_>) -> QueueConfig {
+    match table.kind() {
+        "drop-tail" => QueueConfig::DropTail(match table.maybe_count("packets") {
+            Some(packets) => DropTail::Packets(packets),
+            None => DropTail::Bytes(table.integer("bytes")),
+        }),
+        "red" => QueueConfig::Red(RedConfig {
+            minimum_packets: table.number("minimum_packets"),
+            maximum_packets: table.number("maximum_packets"),
+            maximum_probability: table.number("maximum_probability"),
+            weight: table.number("weight"),
+            manner: manner(table),
+        }),
+        "adaptive-red" => QueueConfig::AdaptiveRed(AdaptiveRedConfig {
+            target_delay: table.duration("target_delay_ms"),
+            manner: manner(table),
+        }),
+        _ => QueueConfig::Unlimited,
+    }
+}
+
+fn manner(table: &Reader<'_>) -> Manner {
+    Manner {
+        gentle: table.switch("gentle"),
+        wait: table.switch("wait"),
+        unit: if table.text("measure") == "bytes" { Unit::Bytes } else { Unit::Packets },
+        mean_packet_bytes: table.count("mean_packet_bytes"),
+        limit_packets: table.count("packets"),
+    }
+}
+
+/// What a packet meets before the queue: drops, loss, duplication, reordering.
+fn elements(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<Vec<ElementConfig>, Fault> {
+    let mut elements = Vec::new();
+    let mut drops = Vec::new();
+    for listed in table.tables("drops") {
+        let (flow, copies) = (flow(&listed, around)?, listed.count("copies"));
+        drops.extend(listed.items("segments").iter().map(|item| ListedDrop { flow, segment: item.integer(), copies }));
+    }
+    if !drops.is_empty() {
+        elements.push(ElementConfig::ListedDrops(drops));
+    }
+    elements.extend(table.table("loss").map(|loss| match loss.kind() {
+        "gilbert-elliott" => ElementConfig::GilbertElliott(GilbertElliottConfig {
+            good_to_bad: loss.number("good_to_bad"),
+            bad_to_good: loss.number("bad_to_good"),
+            loss_in_good: loss.number("loss_in_good"),
+            loss_in_bad: loss.number("loss_in_bad"),
+        }),
+        _ => ElementConfig::RandomLoss { rate: loss.number("rate") },
+    }));
+    elements
+        .extend(table.table("duplicate").map(|duplicate| ElementConfig::Duplicate { rate: duplicate.number("rate") }));
+    if let Some(reorder) = table.table("reorder") {
+        let choice = match reorder.maybe_number("rate") {
+            Some(rate) => Choice::Rate(rate),
+            None => {
+                let flow = flow(&reorder, around)?;
+                Choice::Listed(reorder.items("segments").iter().map(|item| (flow, item.integer())).collect())
+            }
+        };
+        let (length, longest_wait) = (reorder.count("length"), reorder.duration("longest_wait_s"));
+        elements.push(ElementConfig::Reorder(ReorderConfig { choice, length, longest_wait }));
+    }
+    Ok(elements)
+}
+
+fn flow(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<u32, Fault> {
+    around.flows.key(table, "flow").map(|index| u32::try_from(index).unwrap_or(u32::MAX))
+}

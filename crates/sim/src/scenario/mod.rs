@@ -1,0 +1,101 @@
+//! A run as data: a scenario is TOML, or JSON of the same structure, and is either understood wholly or refused with
+//! one line that says where and why. `docs/scenario.md` is the reference of the format.
+//!
+//! The text becomes a tree of values with their lines; the tree is checked against the
+//! format, which is data and also the source of the JSON [schema](schema()); what a format cannot say (names, routes,
+//! times in order) is checked while the result is built.
+
+mod algorithm;
+mod check;
+mod draw;
+mod error;
+mod flow;
+mod format;
+mod json;
+mod link;
+mod model;
+mod names;
+mod near;
+mod reader;
+mod routes;
+mod schema;
+mod shape;
+mod spike;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod topology;
+mod tree;
+
+pub use error::Error;
+pub use model::{
+    Connection, DatagramApplication, Flow, Link, Node, Recording, Scenario, Stop, StreamApplication, Traffic,
+};
+pub use schema::schema;
+
+use eifel_recovery::time::Duration;
+use error::Fault;
+use names::Names;
+use reader::Reader;
+use std::path::Path;
+
+/// The record tables that a scenario may ask for.
+pub const TABLES: &[&str] =
+    &["transmissions", "arrivals", "acks", "drops", "window", "timer", "episodes", "verdicts", "queues", "spikes"];
+
+impl Scenario {
+    /// Reads a scenario: TOML, or JSON where the text begins with a brace. `origin` is the file's name, for messages;
+    /// files that the scenario names are looked for in its folder.
+    pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
+        build(text, origin.parent().unwrap_or(Path::new(""))).map_err(|fault| fault.in_file(&origin.to_string_lossy()))
+    }
+}
+
+fn build(text: &str, folder: &Path) -> Result<Scenario, Fault> {
+    let tree = tree::read(text)?;
+    check::table(&tree, &format::SCENARIO, None, "")?;
+    let top = Reader::new(&tree, &format::SCENARIO, "");
+    let drafts = flow::drafts(&top)?;
+    let flow_names = flow::names(&drafts)?;
+    let mut topology = topology::build(&top, &link::Surroundings { folder, flows: &flow_names })?;
+    spike::attach(&top, &mut topology)?;
+    let duration = top.duration("duration_s");
+    let routes = routes::Routes::new(&top, &topology)?;
+    let flows = flow::build(&top, drafts, &topology, &routes)?;
+    let recording = recording(&top, &topology.node_names)?;
+    Ok(Scenario {
+        title: top.maybe_text("title").unwrap_or_default().to_owned(),
+        seed: top.integer("seed"),
+        repetitions: top.count("repetitions"),
+        duration: duration.max(Duration::from_nanos(1)),
+        stop: match top.text("stop") {
+            "first-flow-done" => Stop::FirstFlowDone,
+            "at-duration" => Stop::AtDuration,
+            _ => Stop::AllFlowsDone,
+        },
+        header_bytes: top.maybe_count("header_bytes"),
+        recording,
+        nodes: topology.nodes,
+        links: topology.links,
+        flows,
+    })
+}
+
+fn recording(top: &Reader<'_>, nodes: &Names) -> Result<Recording, Fault> {
+    let mut recording = Recording::default();
+    for item in top.items("record") {
+        let Some(&table) = TABLES.iter().find(|table| **table == item.text()) else { continue };
+        if recording.tables.contains(&table) {
+            return Err(item.fault(format!("{table} is listed twice")));
+        }
+        recording.tables.push(table);
+    }
+    for item in top.items("captures") {
+        let node = nodes.item(&item)?;
+        if recording.captures.contains(&node) {
+            return Err(item.fault(format!("{} is listed twice", item.text())));
+        }
+        recording.captures.push(node);
+    }
+    Ok(recording)
+}

@@ -1,0 +1,60 @@
+//! Names that a scenario gives, and their indices.
+
+use super::error::Fault;
+use super::near;
+use super::reader::{Item, Reader};
+use std::collections::BTreeMap;
+
+/// The names of all nodes, of all links, or of all flows.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// What it is that they name.
+    what: &'static str,
+    order: Vec<String>,
+    index: BTreeMap<String, usize>,
+}
+
+impl Names {
+    pub(super) fn new(what: &'static str) -> Self {
+        Self { what, order: Vec::new(), index: BTreeMap::new() }
+    }
+
+    /// Adds a name; the error says that it is there already.
+    pub(super) fn add(&mut self, name: &str) -> Result<usize, String> {
+        let index = self.order.len();
+        if self.index.insert(name.to_owned(), index).is_some() {
+            return Err(format!("a second {} named {name:?}", self.what));
+        }
+        self.order.push(name.to_owned());
+        Ok(index)
+    }
+
+    /// The index of the name that stands under `key`.
+    pub(super) fn key(&self, table: &Reader<'_>, key: &str) -> Result<usize, Fault> {
+        self.find(table.text(key), |what| table.fault(key, what))
+    }
+
+    /// The index of the name in a list.
+    pub(super) fn item(&self, item: &Item<'_>) -> Result<usize, Fault> {
+        self.find(item.text(), |what| item.fault(what))
+    }
+
+    /// The index of `name`, or the fault that says which there are.
+    pub(super) fn find(&self, name: &str, fault: impl Fn(String) -> Fault) -> Result<usize, Fault> {
+        self.index.get(name).copied().ok_or_else(|| {
+            let known = self.order.iter().map(String::as_str);
+            fault(near::unknown(self.what, name, known)).allowed(self.list())
+        })
+    }
+
+    /// All names, shortened where there are very many.
+    fn list(&self) -> String {
+        match self.order.as_slice() {
+            [] => format!("there is no {}", self.what),
+            all if all.len() <= SHOWN => all.join(", "),
+            all => format!("{}, … ({} in all)", all[..SHOWN].join(", "), all.len()),
+        }
+    }
+}
+
+const SHOWN: usize = 24;

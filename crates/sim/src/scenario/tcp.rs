@@ -1,0 +1,122 @@
+//! Connection settings: those of a flow over those of the scenario, key by key.
+
+use super::error::Fault;
+use super::format;
+use super::reader::Reader;
+use eifel_tcp::settings::{
+    AckSettings, EchoRule, GiveUp, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings, WindowScale,
+};
+
+/// The tables that hold a flow's settings, the closest first; the last is empty, for the defaults.
+pub(super) struct Layers<'a>(Vec<Reader<'a>>);
+
+impl<'a> Layers<'a> {
+    /// The table `key` of the flow, then that of the scenario, then nothing.
+    pub(super) fn new(key: &str, flow: &Reader<'a>, top: &Reader<'a>) -> Self {
+        let empty = match key {
+            "tcp" => Reader::empty(&format::TCP),
+            _ => Reader::empty(&format::SENDER),
+        };
+        Self([flow.table(key), top.table(key), Some(empty)].into_iter().flatten().collect())
+    }
+
+    /// The closest table that has one of these keys, or the empty one.
+    pub(super) fn of(&self, keys: &[&str]) -> &Reader<'a> {
+        let found = self.0.iter().find(|layer| keys.iter().any(|key| layer.has(key)));
+        found.or(self.0.last()).expect("there is at least the empty layer")
+    }
+}
+
+/// Bytes that the timestamps option takes in each segment, its padding included (RFC 7323, appendix A).
+const TIMESTAMPS_BYTES: u32 = 12;
+
+/// The settings, and the payload of a full-sized segment in bytes.
+pub(super) fn settings(layers: &Layers<'_>) -> Result<(Settings, u32), Fault> {
+    let timestamps = timestamps(layers)?;
+    let options = if timestamps.is_some() { TIMESTAMPS_BYTES } else { 0 };
+    let (mss, payload) = sizes(layers, options)?;
+    let window = layers.of(&["receive_window_bytes", "receive_window_segments"]);
+    let in_segments = window.maybe_count("receive_window_segments").map(|segments| segments.saturating_mul(payload));
+    let receive_window = window.maybe_count("receive_window_bytes").or(in_segments).unwrap_or(1 << 20);
+    if receive_window > 1 << 30 {
+        let what = format!("{receive_window} bytes are more than a window can be");
+        return Err(window.fault("receive_window_segments", what).allowed("at most 1073741824 bytes in all"));
+    }
+    let settings = Settings {
+        mss: u16::try_from(mss).unwrap_or(u16::MAX),
+        receive_window,
+        window_scale: window_scale(layers.of(&["window_scale"])),
+        timestamps,
+        sack: sack(layers)?,
+        acks: AckSettings {
+            every: layers.of(&["delayed_ack_every"]).count("delayed_ack_every"),
+            delay: layers.of(&["delayed_ack_ms"]).duration("delayed_ack_ms"),
+        },
+        nagle: layers.of(&["nagle"]).switch("nagle"),
+        time_wait: layers.of(&["time_wait_s"]).duration("time_wait_s"),
+        give_up: GiveUp {
+            handshake_timeouts: layers.of(&["give_up_handshake_timeouts"]).count("give_up_handshake_timeouts"),
+            timeouts: layers.of(&["give_up_timeouts"]).count("give_up_timeouts"),
+            user_timeout: layers.of(&["user_timeout_s"]).maybe_duration("user_timeout_s"),
+        },
+        send: SendKind::Counted,
+        receive: ReceiveKind::Drained,
+        ..Settings::default()
+    };
+    Ok((settings, payload))
+}
+
+/// MSS and payload of a full-sized segment.
+fn sizes(layers: &Layers<'_>, options: u32) -> Result<(u32, u32), Fault> {
+    let size = layers.of(&["mss_bytes", "payload_bytes"]);
+    if let Some(payload) = size.maybe_count("payload_bytes") {
+        return Ok((payload + options, payload));
+    }
+    let mss = size.maybe_count("mss_bytes").unwrap_or(1460);
+    match mss.checked_sub(options) {
+        Some(payload) if payload > 0 => Ok((mss, payload)),
+        _ => Err(size
+            .fault("mss_bytes", format!("{mss} bytes leave no room beside the timestamps option"))
+            .allowed(format!("more than {options} with timestamps"))),
+    }
+}
+
+fn timestamps(layers: &Layers<'_>) -> Result<Option<TimestampSettings>, Fault> {
+    let keys = ["timestamp_granularity_ms", "timestamp_offset", "timestamp_echo"];
+    if !layers.of(&["timestamps"]).switch("timestamps") {
+        return match keys.into_iter().find(|key| layers.of(&[key]).has(key)) {
+            Some(key) => Err(layers.of(&[key]).fault(key, "contradicts timestamps = false")),
+            None => Ok(None),
+        };
+    }
+    let usual = TimestampSettings::default();
+    let [granularity, offset, echo] = keys.map(|key| layers.of(&[key]));
+    Ok(Some(TimestampSettings {
+        granularity: granularity.maybe_duration("timestamp_granularity_ms").unwrap_or(usual.granularity),
+        offset: offset.maybe_count("timestamp_offset").unwrap_or(usual.offset),
+        echo: match echo.maybe_text("timestamp_echo") {
+            Some("on-duplicates") => EchoRule::OnDuplicates,
+            _ => EchoRule::Standard,
+        },
+    }))
+}
+
+fn sack(layers: &Layers<'_>) -> Result<SackUse, Fault> {
+    let duplicates = layers.of(&["dsack"]);
+    match (layers.of(&["sack"]).switch("sack"), duplicates.maybe_switch("dsack")) {
+        (false, Some(true)) => {
+            Err(duplicates.fault("dsack", "contradicts sack = false").allowed("false, without sack"))
+        }
+        (false, _) => Ok(SackUse::Off),
+        (true, Some(false)) => Ok(SackUse::Plain),
+        (true, _) => Ok(SackUse::WithDuplicates),
+    }
+}
+
+fn window_scale(table: &Reader<'_>) -> WindowScale {
+    match (table.maybe_integer("window_scale"), table.maybe_text("window_scale")) {
+        (Some(shift), _) => WindowScale::Shift(u8::try_from(shift).unwrap_or(14)),
+        (None, Some("off")) => WindowScale::Off,
+        (None, _) => WindowScale::Fit,
+    }
+}

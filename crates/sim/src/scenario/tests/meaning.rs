@@ -1,0 +1,168 @@
+//! What settings come to.
+
+use super::super::model::{DatagramApplication, Stop, StreamApplication, Traffic};
+use super::super::{Connection, Scenario};
+use super::{GRAPH, PLAIN, parse, with};
+use eifel_path::config::{Capacity, RateChange};
+use eifel_path::draw::Draw;
+use eifel_path::element::ElementConfig;
+use eifel_path::element::listed::ListedDrop;
+use eifel_path::queue::QueueConfig;
+use eifel_path::queue::drop_tail::DropTail;
+use eifel_path::spike::{HoldsAt, Measured, Span, SpikeSource};
+use eifel_recovery::registry::{Choice, Value};
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Rate;
+use eifel_tcp::settings::{SackUse, WindowScale};
+
+fn at(seconds: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(seconds)
+}
+
+fn connection(scenario: &Scenario, flow: usize) -> &Connection {
+    let Traffic::Stream { connection, .. } = &scenario.flows[flow].traffic else { panic!("a stream") };
+    connection
+}
+
+#[test]
+fn what_is_left_out_has_the_documented_defaults() {
+    let scenario = parse(PLAIN);
+    assert_eq!((scenario.seed, scenario.repetitions, scenario.title.as_str()), (1, 1, ""));
+    assert_eq!((scenario.stop, scenario.header_bytes), (Stop::AllFlowsDone, None));
+    assert_eq!(scenario.duration, Duration::from_secs(100));
+    assert!(scenario.recording.tables.is_empty() && scenario.recording.captures.is_empty());
+    assert_eq!(scenario.flows[0].start, Draw::Constant { value_s: 0.0 });
+    let connection = connection(&scenario, 0);
+    assert!(connection.handshake);
+    let settings = &connection.settings;
+    assert_eq!((settings.receive_window, settings.window_scale), (1 << 20, WindowScale::Fit));
+    assert_eq!((settings.acks.every, settings.acks.delay), (2, Duration::from_millis(200)));
+    assert_eq!(settings.sack, SackUse::WithDuplicates);
+    assert_eq!(connection.sender.congest, Choice::named("reno"));
+}
+
+#[test]
+fn the_short_form_is_two_nodes_and_two_links() {
+    let scenario = parse(PLAIN);
+    let links: Vec<_> = scenario.links.iter().map(|link| (link.name.as_str(), link.from, link.to)).collect();
+    assert_eq!(links, [("bottleneck", 0, 1), ("bottleneck-back", 1, 0)]);
+    for link in &scenario.links {
+        let Capacity::Rate { rate, changes } = &link.config.capacity else { panic!("a rate") };
+        assert_eq!((rate.as_bps(), changes.len()), (2_000_000, 0));
+        assert_eq!(link.config.delay, Duration::from_millis(150));
+        assert_eq!(link.config.queue, QueueConfig::DropTail(DropTail::Packets(75)));
+    }
+    let [spike] = scenario.links[0].config.spikes.as_slice() else { panic!("one spike") };
+    assert_eq!((spike.name.as_str(), spike.holds), ("spike1", HoldsAt::Sending));
+    let SpikeSource::Listed(spans) = &spike.source else { panic!("listed") };
+    assert_eq!(spans, &[Span { start: at(28), end: at(40) }]);
+    assert!(scenario.links[1].config.spikes.is_empty());
+}
+
+#[test]
+fn the_way_back_keeps_speed_delay_and_queue_and_nothing_else() {
+    let changed = "packets = 75 }\nloss = { kind = \"random\", rate = 0.5 }\nback = { delay_ms = 0.25, duplicate = { rate = 1 } }";
+    let scenario = parse(&with(PLAIN, "packets = 75 }", changed));
+    let [there, back] = scenario.links.as_slice() else { panic!("two links") };
+    assert_eq!(there.config.elements, [ElementConfig::RandomLoss { rate: 0.5 }]);
+    assert_eq!(back.config.elements, [ElementConfig::Duplicate { rate: 1.0 }]);
+    assert_eq!(back.config.delay, Duration::from_micros(250));
+    assert_eq!(back.config.queue, there.config.queue);
+}
+
+#[test]
+fn changes_of_the_rate_are_in_order_and_not_the_last_word_of_the_way_back() {
+    let changed = "rate_bps = 3e5\nrate_changes = [{ at_s = 20, rate_bps = 10_000 }]\nback = { rate_bps = 7 }";
+    let scenario = parse(&with(PLAIN, "rate_bps = 2_000_000", changed));
+    let rate = |bps| Rate::from_bps(bps).expect("not zero");
+    let Capacity::Rate { changes, .. } = &scenario.links[0].config.capacity else { panic!("a rate") };
+    assert_eq!(changes, &[RateChange { at: at(20), rate: rate(10_000) }]);
+    let Capacity::Rate { rate: back, changes } = &scenario.links[1].config.capacity else { panic!("a rate") };
+    assert_eq!((*back, changes.len()), (rate(7), 0));
+}
+
+#[test]
+fn drops_name_flows_by_number() {
+    let changed = "packets = 75 }\ndrops = [{ flow = \"main\", segments = [9, 10] }, { flow = \"main\", segments = [12], copies = 2 }]";
+    let scenario = parse(&with(PLAIN, "packets = 75 }", changed));
+    let [ElementConfig::ListedDrops(drops)] = scenario.links[0].config.elements.as_slice() else { panic!("drops") };
+    let drop = |segment, copies| ListedDrop { flow: 0, segment, copies };
+    assert_eq!(drops, &[drop(9, 1), drop(10, 1), drop(12, 2)]);
+}
+
+#[test]
+fn spikes_are_drawn_from_distributions() {
+    let drawn = "first_s = { exponential = 5 }\nlength_s = { uniform = [3, 15] }\ninterval_s = { uniform = [20, 40] }\ninterval = \"end-to-start\"";
+    let scenario = parse(&with(PLAIN, "at = [{ start_s = 28, end_s = 40 }]", drawn));
+    let SpikeSource::Drawn(spikes) = scenario.links[0].config.spikes[0].source else { panic!("drawn") };
+    assert_eq!(spikes.first, Draw::Exponential { mean_s: 5.0 });
+    assert_eq!(spikes.length, Draw::Uniform { low_s: 3.0, high_s: 15.0 });
+    assert_eq!(spikes.interval, Draw::Uniform { low_s: 20.0, high_s: 40.0 });
+    assert_eq!(spikes.measured, Measured::EndToStart);
+}
+
+#[test]
+fn sizes_in_segments_are_of_payload() {
+    let text = with(PLAIN, "bytes = 100_000", "segments = 7");
+    let scenario = parse(&with(&text, "payload_bytes = 1000", "mss_bytes = 512\nreceive_window_segments = 20"));
+    let Traffic::Stream { application: StreamApplication::Bulk { bytes }, .. } = scenario.flows[0].traffic else {
+        panic!("a bulk transfer")
+    };
+    assert_eq!((bytes, connection(&scenario, 0).settings.receive_window), (Some(3500), 10_000));
+}
+
+#[test]
+fn a_flow_changes_the_settings_of_all_key_by_key() {
+    let common = "[tcp]\nmss_bytes = 600\nnagle = true\n[sender]\nrecover = \"fack\"\ndetect = \"none\"\n[[flow]]";
+    let scenario = parse(&with(PLAIN, "[[flow]]", common));
+    let Connection { settings, sender, .. } = connection(&scenario, 0);
+    assert_eq!((settings.mss, settings.nagle), (1012, true));
+    assert_eq!((sender.recover.name.as_str(), sender.detect.name.as_str()), ("reno-sack", "none"));
+    let minimum = Value::Duration(Duration::from_secs(1));
+    assert_eq!(sender.rto, Choice::named("rfc6298").with("minimum_ms", minimum));
+}
+
+#[test]
+fn listed_routes_go_before_the_shortest_way() {
+    let shortcut = "[[link]]\nfrom = \"a\"\nto = \"c\"\nboth = true\nrate_bps = 5\ndelay_ms = 0\n[[flow]]";
+    let short = parse(&with(GRAPH, "[[flow]]", shortcut));
+    assert_eq!((short.flows[0].there.as_slice(), short.flows[0].back.as_slice()), (&[4][..], &[5][..]));
+    let listed = format!("{}{}", "[[route]]\nat = \"a\"\nto = \"c\"\nvia = \"a-b\"\n", shortcut);
+    let long = parse(&with(GRAPH, "[[flow]]", &listed));
+    assert_eq!((long.flows[0].there.as_slice(), long.flows[0].back.as_slice()), (&[0, 2][..], &[5][..]));
+}
+
+#[test]
+fn datagrams_need_no_way_back() {
+    let one_way = with(GRAPH, "from = \"b\"\nto = \"c\"\nboth = true", "from = \"b\"\nto = \"c\"");
+    let cbr = "{ kind = \"cbr\", rate_bps = 8000, packet_bytes = 100, jitter = 0.5 }";
+    let scenario = parse(&with(&one_way, "{ kind = \"bulk\", segments = 10 }", cbr));
+    let Traffic::Datagrams(DatagramApplication::Cbr { rate, packet_bytes, jitter }) = scenario.flows[0].traffic else {
+        panic!("datagrams")
+    };
+    assert_eq!((rate.as_bps(), packet_bytes, jitter.to_bits()), (8000, 100, 0.5_f64.to_bits()));
+    assert!(scenario.flows[0].back.is_empty() && !scenario.flows[0].has_end());
+}
+
+#[test]
+fn json_and_toml_mean_the_same() {
+    let json = r#"{
+        "duration_s": 100.0,
+        "point_to_point": { "rate_bps": 2e6, "delay_ms": 150, "queue": { "kind": "drop-tail", "packets": 75.0 } },
+        "spike": [{ "links": ["bottleneck"], "holds": "sending", "at": [{ "start_s": 28, "length_s": 12 }] }],
+        "flow": [{
+            "name": "main", "from": "sender", "to": "receiver",
+            "application": { "kind": "bulk", "bytes": 100000 },
+            "tcp": { "payload_bytes": 1000 },
+            "sender": { "rto": { "name": "rfc6298", "minimum_ms": 1000.0 }, "recover": "reno-sack" }
+        }]
+    }"#;
+    assert_eq!(format!("{:?}", parse(json)), format!("{:?}", parse(PLAIN)));
+}
+
+#[test]
+fn what_is_kept_is_by_name_and_number() {
+    let scenario =
+        parse(&with(PLAIN, "duration_s = 100", "duration_s = 100\nrecord = [\"acks\"]\ncaptures = [\"receiver\"]"));
+    assert_eq!((scenario.recording.tables, scenario.recording.captures), (vec!["acks"], vec![1]));
+}

@@ -1,0 +1,85 @@
+//! Mistakes, and the exact line that refuses each.
+
+use super::{GRAPH, PLAIN, refusal, with};
+
+/// Mistakes made in [`PLAIN`] and [`GRAPH`]: lines that are replaced (`-`), lines that replace them (`+`), and what is
+/// said (`=`), from the line's number on.
+const PLAIN_MISTAKES: &str = include_str!("refused_plain.txt");
+const GRAPH_MISTAKES: &str = include_str!("refused_graph.txt");
+
+/// Checks each mistake, and tells how many there are.
+fn verify(base: &str, mistakes: &str) -> usize {
+    let mut wrong = String::new();
+    let all = mistakes.split("\n\n");
+    let count = all.clone().count();
+    for mistake in all {
+        let marked = |mark: char| {
+            let lines = mistake.lines().filter_map(|line| line.strip_prefix(mark));
+            lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+        };
+        let said = refusal(&with(base, &marked('-'), &marked('+')));
+        if said != format!("run.toml:{}", marked('=')) {
+            wrong += &format!("{mistake}\n! {said}\n\n");
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+    count
+}
+
+#[test]
+fn mistakes_in_a_short_form_are_refused_with_exact_lines() {
+    assert_eq!(verify(PLAIN, PLAIN_MISTAKES), 91);
+}
+
+#[test]
+fn mistakes_in_a_graph_are_refused_with_exact_lines() {
+    assert_eq!(verify(GRAPH, GRAPH_MISTAKES), 14);
+}
+
+#[test]
+fn a_recording_that_cannot_be_read_is_refused_with_its_line() {
+    let folder = std::env::temp_dir().join(format!("eifel-scenario-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    let mut said = Vec::new();
+    for (name, text) in [("empty.down", ""), ("words.down", "1\nnext\n"), ("back.down", "5\n4\n")] {
+        std::fs::write(folder.join(name), text).expect("a file for the test");
+        let scenario = with(PLAIN, "rate_bps = 2_000_000", &format!("trace = {name:?}"));
+        let error = super::Scenario::parse(&scenario, &folder.join("run.toml")).expect_err("a bad recording");
+        said.push((error.line, error.key, error.what.replace(&folder.display().to_string(), "FOLDER")));
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder of the test");
+    let key = "point_to_point.trace".to_owned();
+    let expected = [
+        "FOLDER/empty.down: line 1: an empty file; expected at least one time",
+        "FOLDER/words.down: line 2: \"next\"; expected a time in whole milliseconds",
+        "FOLDER/back.down: line 2: 4 after 5; expected times that never decrease",
+    ];
+    assert_eq!(said, expected.map(|what| (4, key.clone(), what.to_owned())));
+}
+
+#[test]
+fn json_is_refused_with_its_lines_too() {
+    let text = "{\n \"duration_s\": 5,\n \"point_to_point\": {\n  \"rate_bps\": 1000,\n  \"delay\": 5\n }\n}";
+    assert_eq!(
+        refusal(text),
+        "run.toml:5: point_to_point.delay: unknown key; its unit here: delay_ms; allowed: back, rate_bps, rate_changes, \
+         trace, delay_ms, queue, drops, loss, duplicate, reorder"
+    );
+    assert_eq!(
+        refusal("{\"duration_s\": null}"),
+        "run.toml:1: duration_s: null is not a number; allowed: a number of \
+         seconds, more than 0, at most 315360000"
+    );
+    assert_eq!(refusal("{\"duration_s\": 5,"), "run.toml:1: not JSON: EOF while parsing an object");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text in ".{0,200}", cut in 0..PLAIN.len(), inserted in "[a-z0-9_\\[\\]{}=\",. \n-]{0,12}") {
+        let _ = super::Scenario::parse(&text, std::path::Path::new("run.toml"));
+        let changed = format!("{}{inserted}{}", &PLAIN[..cut], &PLAIN[cut..]);
+        if let Err(error) = super::Scenario::parse(&changed, std::path::Path::new("run.toml")) {
+            proptest::prop_assert!(!error.to_string().contains('\n'));
+        }
+    }
+}

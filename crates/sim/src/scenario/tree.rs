@@ -1,0 +1,137 @@
+//! A scenario's text as a tree of values that know their lines: the same tree from TOML and from JSON.
+
+use super::error::Fault;
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+/// One value and the line it begins on (from 1).
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) line: u32,
+    pub(super) value: Value,
+}
+
+/// What a value is, before anything is known about what it should be.
+#[derive(Debug)]
+pub(super) enum Value {
+    /// In the order of the text.
+    Table(Vec<Entry>),
+    List(Vec<Node>),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    Switch(bool),
+    /// A kind of value that no scenario has a use for: a date, or JSON's null.
+    Foreign(&'static str),
+}
+
+/// One `key = value`.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) line: u32,
+    pub(super) node: Node,
+}
+
+impl Value {
+    /// The value as a message names it.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Table(_) => "a table".to_owned(),
+            Self::List(_) => "a list".to_owned(),
+            Self::Integer(value) => format!("the number {value}"),
+            Self::Float(value) if value.is_nan() => "nan".to_owned(),
+            Self::Float(value) => format!("the number {value}"),
+            Self::Text(value) => format!("the text {value:?}"),
+            Self::Switch(value) => format!("the switch {value}"),
+            Self::Foreign(name) => (*name).to_owned(),
+        }
+    }
+}
+
+/// Where the lines of a text begin, to turn offsets into line numbers.
+pub(super) struct Lines(Vec<usize>);
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        Self(text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at).collect())
+    }
+
+    /// The line, from 1, that holds the byte at `offset`.
+    pub(super) fn line(&self, offset: usize) -> u32 {
+        let before = self.0.partition_point(|&end| end < offset);
+        u32::try_from(before).unwrap_or(u32::MAX - 1) + 1
+    }
+}
+
+/// Reads TOML, or JSON where the text begins with a brace, which no TOML document does.
+pub(super) fn read(text: &str) -> Result<Node, Fault> {
+    if text.trim_start().starts_with('{') { super::json::read(text) } else { read_toml(text) }
+}
+
+fn read_toml(text: &str) -> Result<Node, Fault> {
+    let lines = Lines::of(text);
+    let table = DeTable::parse(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| lines.line(span.start));
+        Fault::new(line, "", format!("not TOML: {}", error.message()))
+    })?;
+    Ok(Node { line: 1, value: from_table(table.into_inner(), &lines)? })
+}
+
+fn from_table(table: DeTable<'_>, lines: &Lines) -> Result<Value, Fault> {
+    let mut pairs: Vec<(Spanned<DeString<'_>>, Spanned<DeValue<'_>>)> = table.into_iter().collect();
+    pairs.sort_by_key(|(key, _)| key.span().start);
+    let mut entries = Vec::with_capacity(pairs.len());
+    for (key, value) in pairs {
+        let line = lines.line(key.span().start);
+        entries.push(Entry { line, node: from_value(value, lines)?, key: key.into_inner().into_owned() });
+    }
+    Ok(Value::Table(entries))
+}
+
+fn from_value(value: Spanned<DeValue<'_>>, lines: &Lines) -> Result<Node, Fault> {
+    let line = lines.line(value.span().start);
+    let value = match value.into_inner() {
+        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix())
+            .map(Value::Integer)
+            .map_err(|_| Fault::new(line, "", format!("the number {} has too many digits", digits.as_str())))?,
+        DeValue::Float(digits) => digits
+            .as_str()
+            .parse()
+            .map(Value::Float)
+            .map_err(|_| Fault::new(line, "", format!("{} is not a number", digits.as_str())))?,
+        DeValue::Boolean(switch) => Value::Switch(switch),
+        DeValue::Datetime(_) => Value::Foreign("a date"),
+        DeValue::Array(array) => {
+            Value::List(array.into_iter().map(|item| from_value(item, lines)).collect::<Result<_, _>>()?)
+        }
+        DeValue::Table(table) => from_table(table, lines)?,
+    };
+    Ok(Node { line, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_count_from_one() {
+        let lines = Lines::of("a\nbc\n\nd");
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|offset| lines.line(offset)), [1, 1, 2, 2, 2, 3, 4]);
+    }
+
+    #[test]
+    fn keys_come_in_the_order_of_the_text_with_their_lines() {
+        let node = read("z = 1\na = [1.5,\n 2]\n[[t]]\nx = true\n[[t]]\n").expect("good TOML");
+        let Value::Table(entries) = node.value else { panic!("a table") };
+        assert_eq!(
+            entries.iter().map(|e| (e.key.as_str(), e.line)).collect::<Vec<_>>(),
+            [("z", 1), ("a", 2), ("t", 4)]
+        );
+        let Value::List(numbers) = &entries[1].node.value else { panic!("a list") };
+        assert_eq!(numbers[1].line, 3);
+        let Value::List(tables) = &entries[2].node.value else { panic!("a list") };
+        assert_eq!((tables[0].line, tables[1].line), (4, 6));
+    }
+}
