@@ -1,1 +1,56 @@
-//! Python bindings.
+//! The engine as Python sees it: text goes in, columns come out. Nothing is decided here; `python/eifel/_engine.pyi`
+//! describes every function.
+
+mod many;
+mod numbers;
+mod outcome;
+mod registry;
+mod single;
+mod waiting;
+
+use eifel_sim::scenario::Scenario;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::Path;
+
+pyo3::create_exception!(
+    _engine,
+    ScenarioError,
+    PyValueError,
+    "A scenario that is refused; the message is one line: file, line, key, what is wrong, what is allowed."
+);
+
+/// Reads a scenario, or raises what is wrong with it.
+fn parse(text: &str, origin: &str) -> PyResult<Scenario> {
+    Scenario::parse(text, Path::new(origin)).map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
+/// The version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The JSON Schema of a scenario file.
+#[pyfunction]
+fn schema() -> String {
+    eifel_sim::scenario::schema()
+}
+
+/// Raises `ScenarioError` if the scenario is refused.
+#[pyfunction]
+fn check(text: &str, origin: &str) -> PyResult<()> {
+    parse(text, origin).map(drop)
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_class::<single::Run>()?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
+    module.add_function(wrap_pyfunction!(single::run, module)?)?;
+    module.add_function(wrap_pyfunction!(many::run_many, module)?)
+}

@@ -1,8 +1,50 @@
 //! The simulator: virtual time, nodes and links, hosts with TCP connections and applications, records of what
 //! happened, the oracle that knows what every retransmission was worth, and checkers.
+//!
+//! ```
+//! use eifel_sim::record::Record;
+//! use eifel_sim::scenario::Scenario;
+//!
+//! let text = r#"
+//!     [point_to_point]
+//!     rate_bps = 2_000_000
+//!     delay_ms = 150
+//!
+//!     [[flow]]
+//!     name = "main"
+//!     from = "sender"
+//!     to = "receiver"
+//!     application = { kind = "bulk", bytes = 100_000 }
+//! "#;
+//! let scenario = Scenario::parse(text, "example.toml".as_ref()).unwrap();
+//! let outcome = eifel_sim::run(&scenario, 0, Record::none()).unwrap();
+//! assert!(outcome.summary.flows[0].completed);
+//! ```
 #![forbid(unsafe_code)]
 
-pub mod clock;
+mod app;
+mod capture;
+mod check;
+mod clock;
+mod datagram_flow;
+mod endpoint;
+mod network;
+mod numbering;
+mod opening;
 pub mod oracle;
+mod outcome;
+mod pattern;
+pub mod record;
+mod routes;
+mod run;
 pub mod scenario;
-pub mod slab;
+mod seed;
+mod slab;
+mod stream_flow;
+pub mod summary;
+mod wire;
+mod world;
+
+pub use capture::Capture;
+pub use run::{Error, Options, Outcome, run, run_with};
+pub use slab::End;

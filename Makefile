@@ -1,0 +1,57 @@
+# Everything runs from a checkout with nothing but Rust and Python 3.11 or newer: each target sets up what it needs.
+# `cargo` decides whether the engine has to be rebuilt; when nothing changed that takes about a second.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The environment is made again when what it depends on changes.
+READY := $(VENV)/.ready
+
+.PHONY: help setup engine reproduce test test-rust test-python bench lint format clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(READY): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt maturin
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+engine: $(READY)
+	@log=$$(VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --skip-install 2>&1) \
+		|| { printf '%s\n' "$$log" >&2; exit 1; }
+
+setup: engine  ## environment in .venv and the engine, built
+
+reproduce: setup  ## every table and figure of the papers, published beside measured, and the report
+	@$(BIN)/eifel reproduce
+	@$(BIN)/eifel report
+
+test: test-rust test-python  ## all tests
+
+test-rust:
+	cargo test --workspace --exclude eifel-python
+
+# After the Rust tests, so that the last lines are pytest's own.
+test-python: setup test-rust
+	$(BIN)/python -m pytest
+
+bench: setup  ## speed and agreement against ns-2, where it is installed
+	$(BIN)/python benches/run.py
+
+lint: setup  ## what a reviewer should not have to say
+	cargo fmt --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check python tests/python
+	$(BIN)/ruff format --check python tests/python
+	$(BIN)/mypy
+
+format:  setup  ## put the sources in order
+	cargo fmt
+	$(BIN)/ruff check --fix-only --quiet python tests/python
+	$(BIN)/ruff format python tests/python
+
+clean:  ## everything made here
+	rm -rf $(VENV) target out

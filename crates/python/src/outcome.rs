@@ -1,0 +1,54 @@
+//! The only file that knows what the simulator's results are made of: they become names and columns here.
+
+use crate::numbers::Number;
+use eifel_sim::Outcome;
+use eifel_sim::record::Record;
+use eifel_sim::scenario::Scenario;
+use eifel_sim::summary;
+
+/// What asks for a capture at the node whose name follows.
+const CAPTURE: &str = "capture:";
+
+/// A flow's summary: what names it, and its numbers.
+pub(crate) struct Numbered {
+    /// The flow's name and its ends.
+    pub(crate) words: [(&'static str, String); 3],
+    /// The numbers, in the order that they are shown in.
+    pub(crate) numbers: Vec<(&'static str, Number)>,
+}
+
+/// What to keep. Says what is allowed if a name is unknown.
+pub(crate) fn record(scenario: &Scenario, names: &[String]) -> Result<Record, String> {
+    let (captures, tables): (Vec<&str>, Vec<&str>) =
+        names.iter().map(String::as_str).partition(|name| name.starts_with(CAPTURE));
+    let record = Record::named(tables).map_err(|error| error.to_string())?;
+    captures.into_iter().try_fold(record, |record, name| {
+        let name = &name[CAPTURE.len()..];
+        let node = scenario.nodes.iter().position(|node| node.name == name);
+        node.map(|node| record.capturing(node)).ok_or_else(|| format!("there is no node {name:?} to capture at"))
+    })
+}
+
+/// The summary of every flow, in the scenario's order.
+pub(crate) fn flows(scenario: &Scenario, outcome: &Outcome) -> Vec<Numbered> {
+    let name = |node: usize| scenario.nodes[node].name.clone();
+    let numbered = scenario.flows.iter().zip(&outcome.summary.flows).map(|(flow, summary)| Numbered {
+        words: [("flow", flow.name.clone()), ("from", name(flow.from)), ("to", name(flow.to))],
+        numbers: summary.numbers().map(|(name, value)| (name, number(value))).to_vec(),
+    });
+    numbered.collect()
+}
+
+fn number(number: summary::Number) -> Number {
+    match number {
+        summary::Number::Count(count) => Number::Integer(i64::try_from(count).unwrap_or(i64::MAX)),
+        summary::Number::Measure(measure) => Number::Real(measure),
+        summary::Number::Flag(flag) => Number::Switch(flag),
+    }
+}
+
+/// The packets that the node of this name sent and got. Says so if they were not kept.
+pub(crate) fn capture<'a>(outcome: &'a Outcome, node: &str) -> Result<&'a [u8], String> {
+    let found = outcome.captures.iter().find(|capture| capture.name == node);
+    found.map(|capture| capture.pcapng.as_slice()).ok_or_else(|| format!("nothing was captured at {node:?}"))
+}

@@ -1,0 +1,52 @@
+//! The registry as JSON.
+
+use eifel_recovery::registry::{Kind, Parameter, entries};
+use eifel_recovery::time::Duration;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// Every algorithm of every seam with its parameters, as JSON.
+#[pyfunction]
+pub(crate) fn registry() -> String {
+    let listed: Vec<Value> = entries()
+        .iter()
+        .map(|entry| {
+            json!({
+                "seam": entry.seam.name(),
+                "name": entry.name,
+                "summary": entry.summary,
+                "source": entry.source,
+                "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    Value::from(listed).to_string()
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let (kind, default, minimum, maximum, allowed) = match parameter.kind {
+        Kind::Integer { default, minimum, maximum } => {
+            ("integer", json!(default), json!(minimum), json!(maximum), Value::Null)
+        }
+        Kind::Milliseconds { default, minimum, maximum } => {
+            ("milliseconds", milliseconds(default), milliseconds(minimum), milliseconds(maximum), Value::Null)
+        }
+        Kind::Switch { default } => ("switch", json!(default), Value::Null, Value::Null, Value::Null),
+        Kind::Word { default, allowed } => ("word", json!(default), Value::Null, Value::Null, json!(allowed)),
+    };
+    json!({
+        "name": parameter.name,
+        "summary": parameter.summary,
+        "kind": kind,
+        "default": default,
+        "minimum": minimum,
+        "maximum": maximum,
+        "allowed": allowed,
+    })
+}
+
+/// A whole number where it is one.
+fn milliseconds(duration: Duration) -> Value {
+    let nanos = duration.as_nanos();
+    if nanos.is_multiple_of(1_000_000) { json!(nanos / 1_000_000) } else { json!(nanos as f64 / 1e6) }
+}

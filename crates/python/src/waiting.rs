@@ -1,0 +1,34 @@
+//! Waits for threads that do the work, without the GIL, and honours Ctrl-C meanwhile.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::any::Any;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// How often signals are looked for while nothing comes.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The next thing that comes. Raises `KeyboardInterrupt` when Ctrl-C was pressed, and `RuntimeError` when nothing can
+/// come any more.
+pub(crate) fn next<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>) -> PyResult<T> {
+    loop {
+        let waiting = &mut *receiver;
+        match py.detach(move || waiting.recv_timeout(LOOK)) {
+            Ok(arrived) => return Ok(arrived),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the engine's threads ended without a result"));
+            }
+        }
+    }
+}
+
+/// What a panic said.
+pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("it panicked without a message")
+}

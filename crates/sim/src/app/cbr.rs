@@ -1,0 +1,50 @@
+//! Datagrams at a constant rate.
+
+use eifel_path::stream::Stream;
+use eifel_recovery::time::Duration;
+use eifel_recovery::units::Rate;
+
+/// A source at a constant rate. With a jitter of 0.5 the intervals are those of ns-2's `random_`.
+pub struct Cbr {
+    interval: Duration,
+    pub(super) packet_bytes: u32,
+    jitter: f64,
+    stream: Stream,
+}
+
+impl Cbr {
+    /// A source of `packet_bytes` (headers included) at `rate`; each interval is drawn uniformly within plus or minus
+    /// `jitter` of itself.
+    pub fn new(rate: Rate, packet_bytes: u32, jitter: f64, stream: Stream) -> Self {
+        Self { interval: rate.time_for(packet_bytes), packet_bytes, jitter, stream }
+    }
+
+    pub(super) fn gap(&mut self) -> Duration {
+        if self.jitter == 0.0 {
+            return self.interval;
+        }
+        let share = 1.0 + self.jitter * (2.0 * self.stream.unit() - 1.0);
+        Duration::from_nanos((self.interval.as_nanos() as f64 * share).round() as u64).max(SHORTEST_GAP)
+    }
+}
+
+/// Time goes on between two datagrams, whatever is drawn.
+const SHORTEST_GAP: Duration = Duration::from_nanos(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_keep_within_the_jitter_and_to_their_mean() {
+        let rate = Rate::from_bps(1_000_000).unwrap();
+        let mut plain = Cbr::new(rate, 1000, 0.0, Stream::new(1, &["x"]));
+        assert_eq!(plain.gap(), Duration::from_millis(8));
+        let mut drawn = Cbr::new(rate, 1000, 0.5, Stream::new(1, &["x"]));
+        let gaps: Vec<u64> = (0..10_000).map(|_| drawn.gap().as_nanos()).collect();
+        assert!(gaps.iter().all(|gap| (4_000_000..=12_000_000).contains(gap)));
+        let mean = gaps.iter().sum::<u64>() / 10_000;
+        // Standard deviation of the mean: 8 ms / sqrt(12) / 100 = 23 us.
+        assert!(mean.abs_diff(8_000_000) < 92_000, "{mean}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Applications: who writes what into a connection, and when; and what goes out as datagrams.
+
+pub mod bulk;
+pub mod cbr;
+pub mod on_off;
+pub mod request_response;
+
+use crate::slab::End;
+use bulk::Bulk;
+use cbr::Cbr;
+use eifel_recovery::time::{Duration, Instant};
+use on_off::OnOff;
+use request_response::RequestResponse;
+
+/// What an application does at one end of its connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Step {
+    /// It writes so many bytes.
+    pub write: u64,
+    /// It has no more to write, now or later.
+    pub close: bool,
+    /// It wants to be woken after so long.
+    pub wake_after: Option<Duration>,
+    /// The last byte of all has been read.
+    pub done: bool,
+}
+
+impl Step {
+    /// It does nothing.
+    pub const NOTHING: Self = Self { write: 0, close: false, wake_after: None, done: false };
+}
+
+/// An application over a connection.
+pub enum StreamApp {
+    /// As much as TCP takes, one way.
+    Bulk(Bulk),
+    /// Requests and responses.
+    RequestResponse(Box<RequestResponse>),
+}
+
+impl StreamApp {
+    /// Its connection is there; this happens at the end [`End::From`].
+    pub fn start(&mut self) -> Step {
+        match self {
+            Self::Bulk(bulk) => bulk.start(),
+            Self::RequestResponse(dialogue) => dialogue.start(),
+        }
+    }
+
+    /// `end` has read `total` bytes since the beginning; `None` where nothing follows from it.
+    #[inline]
+    pub fn read(&mut self, end: End, total: u64) -> Option<Step> {
+        match self {
+            Self::Bulk(bulk) => bulk.read(end, total),
+            Self::RequestResponse(dialogue) => dialogue.read(end, total),
+        }
+    }
+
+    /// The time that it wanted to wait is over; this happens at the end [`End::From`].
+    pub fn wake(&mut self) -> Step {
+        match self {
+            Self::Bulk(_) => Step::NOTHING,
+            Self::RequestResponse(dialogue) => dialogue.wake(),
+        }
+    }
+
+    /// So many bytes are written and not sent: what is written in addition at the end [`End::From`].
+    #[inline]
+    pub fn refill(&mut self, unsent: u64) -> u64 {
+        match self {
+            Self::Bulk(bulk) => bulk.refill(unsent),
+            Self::RequestResponse(_) => 0,
+        }
+    }
+
+    /// It stops sending, done or not.
+    pub fn stop(&mut self) {
+        match self {
+            Self::Bulk(bulk) => bulk.stop(),
+            Self::RequestResponse(dialogue) => dialogue.stop(),
+        }
+    }
+
+    /// Whether this end sends data of the application.
+    pub fn sends_from(&self, end: End) -> bool {
+        matches!(self, Self::RequestResponse(_)) || end == End::From
+    }
+}
+
+/// An application that sends datagrams.
+pub enum DatagramApp {
+    /// At a constant rate.
+    Cbr(Cbr),
+    /// In bursts.
+    OnOff(Box<OnOff>),
+}
+
+impl DatagramApp {
+    /// How long after its start the first datagram leaves.
+    pub fn first(&mut self) -> Duration {
+        match self {
+            Self::Cbr(_) => Duration::ZERO,
+            Self::OnOff(bursts) => bursts.gap(),
+        }
+    }
+
+    /// How long after a datagram the next one leaves.
+    pub fn gap(&mut self) -> Duration {
+        match self {
+            Self::Cbr(cbr) => cbr.gap(),
+            Self::OnOff(bursts) => bursts.gap(),
+        }
+    }
+
+    /// Bytes of a datagram on the link.
+    pub fn packet_bytes(&self) -> u32 {
+        match self {
+            Self::Cbr(cbr) => cbr.packet_bytes,
+            Self::OnOff(bursts) => bursts.packet_bytes,
+        }
+    }
+}
+
+/// The earlier of the times at which an application wants to be woken.
+#[derive(Clone, Copy, Debug)]
+pub struct Alarm {
+    /// Its start, or the end of a pause.
+    pub wake_at: Instant,
+    /// When it stops sending.
+    pub stop_at: Instant,
+}
+
+impl Alarm {
+    /// The earlier one.
+    pub fn next(&self) -> Instant {
+        self.wake_at.min(self.stop_at)
+    }
+}

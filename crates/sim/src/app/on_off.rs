@@ -1,0 +1,49 @@
+//! Datagrams at a constant rate in bursts, with pauses between; lengths as drawn, exponential as a rule.
+
+use eifel_path::draw::Draw;
+use eifel_path::stream::Stream;
+use eifel_recovery::time::Duration;
+use eifel_recovery::units::Rate;
+
+/// A source that sends in bursts. It begins with a pause, and a burst is at least one datagram, as in ns-2.
+pub struct OnOff {
+    interval: Duration,
+    pub(super) packet_bytes: u32,
+    on: Draw,
+    off: Draw,
+    stream: Stream,
+    /// Datagrams of the present burst that have not left.
+    left: u64,
+}
+
+impl OnOff {
+    /// A source of `packet_bytes` (headers included) at `rate` while `on`, silent while `off`.
+    pub fn new(rate: Rate, packet_bytes: u32, (on, off): (Draw, Draw), stream: Stream) -> Self {
+        Self { interval: rate.time_for(packet_bytes), packet_bytes, on, off, stream, left: 0 }
+    }
+
+    pub(super) fn gap(&mut self) -> Duration {
+        let mut gap = self.interval;
+        if self.left == 0 {
+            let (burst, interval) = (self.on.draw(&mut self.stream).as_nanos(), self.interval.as_nanos().max(1));
+            self.left = ((burst + interval / 2) / interval).max(1);
+            gap = gap + self.off.draw(&mut self.stream);
+        }
+        self.left -= 1;
+        gap.max(Duration::from_nanos(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_and_pauses_have_their_means() {
+        let rate = Rate::from_bps(1_000_000).unwrap();
+        let draws = (Draw::Constant { value_s: 0.024 }, Draw::Constant { value_s: 0.1 });
+        let mut source = OnOff::new(rate, 1000, draws, Stream::new(1, &["x"]));
+        let gaps: Vec<u64> = (0..7).map(|_| source.gap().as_nanos() / 1_000_000).collect();
+        assert_eq!(gaps, [108, 8, 8, 108, 8, 8, 108]);
+    }
+}

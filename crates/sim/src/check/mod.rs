@@ -1,0 +1,60 @@
+//! Checkers: laws that hold whatever a scenario does, verified after each event. A broken one is a fault of this
+//! program, and panics.
+
+pub mod flight;
+pub mod links;
+pub mod reading;
+
+use crate::clock::queue::EventQueue;
+use crate::endpoint::Endpoint;
+use crate::network::Span;
+use crate::slab::Slab;
+use eifel_recovery::time::Instant;
+use flight::Flight;
+use links::Links;
+use reading::Reading;
+
+/// All checkers of a run.
+pub struct Checkers {
+    now: Instant,
+    flights: Vec<Flight>,
+    readings: Vec<Reading>,
+    links: Links,
+}
+
+impl Checkers {
+    /// Checkers for so many flows, and for links with these limits.
+    pub fn new(flows: usize, links: Links) -> Self {
+        let flights = vec![Flight::default(); 2 * flows];
+        Self { now: Instant::ZERO, flights, readings: vec![Reading::default(); 2 * flows], links }
+    }
+
+    /// After an input to a connection.
+    ///
+    /// # Panics
+    /// When a law is broken.
+    pub fn after_input(&mut self, now: Instant, endpoint: &Endpoint, other: &Endpoint) {
+        let place = 2 * endpoint.flow as usize + endpoint.end.index();
+        self.flights[place].check(now, endpoint);
+        self.readings[place].check(now, endpoint, other);
+    }
+
+    /// After an event: time, and the books of the link that it was on, if any.
+    ///
+    /// # Panics
+    /// When a law is broken.
+    pub fn after_event(&mut self, now: Instant, queue: &EventQueue, spans: &[Span], link: Option<usize>, slab: &Slab) {
+        assert!(self.now <= now, "time went back from {:?} to {now:?}", self.now);
+        assert!(queue.peek().is_none_or(|(next, _)| next >= now), "an event is due before {now:?}, in the past");
+        self.now = now;
+        self.links.after_event(now, spans, link, slab);
+    }
+
+    /// When the run is over.
+    ///
+    /// # Panics
+    /// When a law is broken.
+    pub fn finish(&mut self, now: Instant, spans: &[Span], slab: &Slab) {
+        self.links.all(now, spans, slab);
+    }
+}

@@ -1,0 +1,3 @@
+//! Virtual time: the queue of what happens next.
+
+pub mod queue;

@@ -1,0 +1,267 @@
+//! The event queue: one entry a slot (a link, a timer), moved rather than queued again.
+//!
+//! An indexed heap of four children a node. Its keys are (time, insertion number), so that two events of one instant
+//! happen in the order in which they were set, on every machine. Slots are of two classes, near ones (links, due within a
+//! packet's time) and far ones (timers, mostly moved before they are due), each with a heap of its own: the many far ones
+//! make the near ones no slower.
+
+use eifel_recovery::time::Instant;
+
+/// How many children a node of the heap has: four of them share one cache line.
+const ARITY: usize = 4;
+/// Bits of an entry that name its slot; above them is the insertion number, and above that the time.
+const SLOT_BITS: u32 = 20;
+/// `place` of a slot that has no entry.
+const ABSENT: u32 = u32::MAX;
+
+/// Time (64 bits), insertion number (44), slot (20): entries compare as numbers, which needs no branch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u128);
+
+impl Entry {
+    /// Later than every entry.
+    const NONE: Self = Self(u128::MAX);
+
+    #[inline]
+    fn new(at: Instant, number: u64, slot: u32) -> Self {
+        let low = (number << SLOT_BITS) | u64::from(slot);
+        Self((u128::from(at.as_nanos()) << 64) | u128::from(low))
+    }
+
+    #[inline]
+    fn slot(self) -> u32 {
+        self.0 as u32 & ((1 << SLOT_BITS) - 1)
+    }
+
+    #[inline]
+    fn at(self) -> Instant {
+        Instant::from_nanos((self.0 >> 64) as u64)
+    }
+}
+
+/// What happens next, at most one entry a slot.
+pub struct EventQueue {
+    near: Heap,
+    far: Heap,
+    /// Slots below are near ones.
+    nears: u32,
+    next_number: u64,
+}
+
+impl EventQueue {
+    /// The largest number of slots that a queue can hold.
+    pub const MAX_SLOTS: usize = 1 << SLOT_BITS;
+
+    /// A queue for the slots `0..slots`, of which those below `nears` are near; nothing is due.
+    ///
+    /// # Panics
+    /// With more than [`EventQueue::MAX_SLOTS`] slots.
+    pub fn new(slots: usize, nears: usize) -> Self {
+        assert!(slots <= Self::MAX_SLOTS, "{slots} event slots, the most is {}", Self::MAX_SLOTS);
+        let heap = |count: usize| Heap {
+            entries: vec![Entry::NONE; count + 1 + ARITY],
+            length: 0,
+            place: vec![ABSENT; slots],
+        };
+        Self { near: heap(nears), far: heap(slots.saturating_sub(nears)), nears: nears as u32, next_number: 0 }
+    }
+
+    /// The earliest entry: its time and slot. It stays until it is moved or removed.
+    #[inline]
+    pub fn peek(&self) -> Option<(Instant, u32)> {
+        let first = self.near.first().min(self.far.first());
+        (first != Entry::NONE).then(|| (first.at(), first.slot()))
+    }
+
+    /// When `slot` is due, [`Instant::NEVER`] when it is not.
+    #[inline]
+    pub fn due(&self, slot: u32) -> Instant {
+        let heap = if slot < self.nears { &self.near } else { &self.far };
+        match heap.place[slot as usize] {
+            ABSENT => Instant::NEVER,
+            place => heap.entries[place as usize].at(),
+        }
+    }
+
+    /// Lets `slot` be due at `at` and not before; [`Instant::NEVER`] takes its entry away. An entry that is due then
+    /// already keeps its turn.
+    #[inline]
+    pub fn set(&mut self, slot: u32, at: Instant) {
+        self.next_number += 1;
+        let entry = Entry::new(at, self.next_number, slot);
+        let heap = if slot < self.nears { &mut self.near } else { &mut self.far };
+        heap.set(slot, entry);
+    }
+
+    /// Lets `slot` be due at `at` or earlier: an entry that is due before then is left where it is, so that a timer
+    /// which is pushed back again and again costs nothing until it fires too early and is set anew.
+    #[inline]
+    pub fn set_no_later(&mut self, slot: u32, at: Instant) {
+        if at < self.due(slot) {
+            self.set(slot, at);
+        }
+    }
+}
+
+/// Entries of one class.
+struct Heap {
+    /// Behind the entries stands [`Entry::NONE`], so that every node has four children to compare.
+    entries: Vec<Entry>,
+    length: usize,
+    /// Where in `entries` each slot's is.
+    place: Vec<u32>,
+}
+
+impl Heap {
+    #[inline]
+    fn first(&self) -> Entry {
+        self.entries[0]
+    }
+
+    #[inline]
+    fn set(&mut self, slot: u32, entry: Entry) {
+        let place = self.place[slot as usize];
+        if place == ABSENT {
+            if entry.at() != Instant::NEVER {
+                self.length += 1;
+                self.sift_up(self.length - 1, entry);
+            }
+            return;
+        }
+        let place = place as usize;
+        let before = self.entries[place];
+        if before.at() == entry.at() {
+            return;
+        }
+        if entry.at() == Instant::NEVER {
+            self.remove(place);
+        } else if entry < before {
+            self.sift_up(place, entry);
+        } else {
+            self.sift_down(place, entry);
+        }
+    }
+
+    fn remove(&mut self, place: usize) {
+        let gone = self.entries[place];
+        self.place[gone.slot() as usize] = ABSENT;
+        self.length -= 1;
+        let last = std::mem::replace(&mut self.entries[self.length], Entry::NONE);
+        if place < self.length {
+            if last < gone {
+                self.sift_up(place, last);
+            } else {
+                self.sift_down(place, last);
+            }
+        }
+    }
+
+    /// Moves the hole at `place` towards the root until `entry` fits into it.
+    #[inline]
+    fn sift_up(&mut self, mut place: usize, entry: Entry) {
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            let above = self.entries[parent];
+            if above < entry {
+                break;
+            }
+            self.put(place, above);
+            place = parent;
+        }
+        self.put(place, entry);
+    }
+
+    /// Moves the hole at `place` towards the leaves until `entry` fits into it.
+    #[inline]
+    fn sift_down(&mut self, mut place: usize, entry: Entry) {
+        loop {
+            let first = place * ARITY + 1;
+            let Some(&[a, b, c, d]) = self.entries.get(first..first + ARITY) else { break };
+            let (left, left_place) = if b < a { (b, first + 1) } else { (a, first) };
+            let (right, right_place) = if d < c { (d, first + 3) } else { (c, first + 2) };
+            let (smallest, chosen) = if right < left { (right, right_place) } else { (left, left_place) };
+            if entry < smallest {
+                break;
+            }
+            self.put(place, smallest);
+            place = chosen;
+        }
+        self.put(place, entry);
+    }
+
+    #[inline]
+    fn put(&mut self, place: usize, entry: Entry) {
+        self.entries[place] = entry;
+        self.place[entry.slot() as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn drain(queue: &mut EventQueue) -> Vec<(u64, u32)> {
+        let mut order = Vec::new();
+        while let Some((at, slot)) = queue.peek() {
+            order.push((at.as_nanos(), slot));
+            queue.set(slot, Instant::NEVER);
+        }
+        order
+    }
+
+    #[test]
+    fn events_of_one_instant_happen_in_the_order_in_which_they_were_set() {
+        let mut queue = EventQueue::new(4, 2);
+        for slot in [2, 0, 3, 1] {
+            queue.set(slot, Instant::from_nanos(7));
+        }
+        queue.set(0, Instant::from_nanos(8));
+        queue.set(0, Instant::from_nanos(7));
+        assert_eq!(drain(&mut queue), [(7, 2), (7, 3), (7, 1), (7, 0)]);
+    }
+
+    #[test]
+    fn a_timer_that_is_pushed_back_keeps_its_entry() {
+        let mut queue = EventQueue::new(1, 0);
+        queue.set_no_later(0, Instant::from_nanos(5));
+        queue.set_no_later(0, Instant::from_nanos(9));
+        assert_eq!(queue.due(0), Instant::from_nanos(5));
+        queue.set_no_later(0, Instant::from_nanos(3));
+        assert_eq!(queue.due(0), Instant::from_nanos(3));
+        queue.set_no_later(0, Instant::NEVER);
+        assert_eq!(queue.due(0), Instant::from_nanos(3));
+    }
+
+    proptest! {
+        /// Against the plainest queue there is: a list that is searched for its least (time, number).
+        #[test]
+        fn it_does_as_a_searched_list_does(steps in prop::collection::vec((0u32..40, 0u64..50, 0u8..6), 1..400)) {
+            let mut queue = EventQueue::new(40, 25);
+            let mut list: Vec<(u64, u64, u32)> = Vec::new();
+            for (number, (slot, at, action)) in steps.into_iter().enumerate() {
+                let existing = list.iter().position(|entry| entry.2 == slot);
+                match action {
+                    0 => {
+                        queue.set(slot, Instant::NEVER);
+                        list.retain(|entry| entry.2 != slot);
+                    }
+                    _ => {
+                        queue.set(slot, Instant::from_nanos(at));
+                        match existing {
+                            Some(index) if list[index].0 == at => {}
+                            Some(index) => list[index] = (at, number as u64, slot),
+                            None => list.push((at, number as u64, slot)),
+                        }
+                    }
+                }
+                let least = list.iter().min().map(|entry| (Instant::from_nanos(entry.0), entry.2));
+                prop_assert_eq!(queue.peek(), least);
+                for slot in 0..40 {
+                    let due = list.iter().find(|entry| entry.2 == slot).map_or(Instant::NEVER, |entry| Instant::from_nanos(entry.0));
+                    prop_assert_eq!(queue.due(slot), due);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! One end of a flow: its connection, and the way from it into the network.
+
+use crate::app::Step;
+use crate::network::Network;
+use crate::numbering::Numbering;
+use crate::pattern;
+use crate::slab::{Body, End, Packet};
+use crate::wire;
+use eifel_packet::datagram;
+use eifel_packet::ip::Version;
+use eifel_packet::seq::Seq;
+use eifel_recovery::engine::{Cause, Kind};
+use eifel_tcp::{Connection, Outgoing};
+
+/// What one end has done, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Data segments sent, all copies.
+    pub segments: u64,
+    /// Those of them that were sent before.
+    pub retransmissions: u64,
+    /// Retransmissions of data that were not needed.
+    pub spurious: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Episodes that were opened, by cause, and those whose first retransmission was not needed, or was.
+    pub after_timeout: Episodes,
+    /// The same for fast retransmits.
+    pub after_duplicates: Episodes,
+    /// Episodes that the acting detector called spurious.
+    pub detected_spurious: u64,
+}
+
+/// Episodes of one cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Episodes {
+    /// All.
+    pub opened: u64,
+    /// The oracle calls their first retransmission spurious.
+    pub spurious: u64,
+    /// The oracle calls their first retransmission needed.
+    pub genuine: u64,
+}
+
+/// The first retransmission of an episode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct First {
+    /// Number of the transmission, from 1.
+    pub transmission: u64,
+    /// Number of the episode.
+    pub episode: u32,
+    /// What opened it.
+    pub cause: Cause,
+}
+
+/// One end of a flow.
+pub struct Endpoint {
+    /// Its connection.
+    pub connection: Connection,
+    /// Bytes that its application has read.
+    pub read: u64,
+    /// Its slot in the event queue.
+    pub slot: u32,
+    /// Index of the flow.
+    pub flow: u32,
+    /// The link that its packets take first.
+    pub link: u32,
+    /// The node that it is on, and that of the other end.
+    pub path: (u16, u16),
+    /// Which end it is.
+    pub end: End,
+    /// Numbers of its data segments.
+    pub numbering: Numbering,
+    /// An episode whose first retransmission has not left.
+    pub opening: Option<(u32, Cause)>,
+    /// The first retransmissions of all episodes, in order.
+    pub firsts: Vec<First>,
+    /// Its initial sequence number.
+    pub isn: Seq,
+    /// What it has done.
+    pub counts: Counts,
+}
+
+impl Endpoint {
+    /// Everything that may leave now leaves.
+    #[inline]
+    pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        loop {
+            // Borrowed where it was made: a segment is too large to be moved for nothing.
+            let outgoing = self.connection.poll_transmit(net.now);
+            let Some(outgoing) = &outgoing else { return };
+            self.send(net, outgoing);
+        }
+    }
+
+    #[inline]
+    fn send<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, outgoing: &Outgoing) {
+        let segment = &outgoing.segment;
+        let bytes = match net.header_bytes {
+            Some(headers) => headers + segment.payload_len,
+            None => datagram::len(segment, Version::V4),
+        };
+        let mut packet = Packet {
+            body: Body::Segment(*segment),
+            transmission: 0,
+            start: 0,
+            segment: 0,
+            positions: 0,
+            bytes,
+            copy: 0,
+            flow: self.flow,
+            destination: self.path.1,
+            sender: self.end,
+            repeats: false,
+        };
+        if let Some(transmission) = &outgoing.transmission {
+            packet.transmission = transmission.id.0 + 1;
+            packet.start = transmission.start;
+            packet.positions = transmission.len;
+            packet.copy = transmission.copy;
+            packet.repeats = matches!(transmission.kind, Kind::Retransmission(_));
+            if segment.payload_len > 0 {
+                self.counts.segments += 1;
+                if transmission.copy == 0 {
+                    packet.segment = self.numbering.next(transmission.start, segment.payload_len);
+                } else {
+                    packet.segment = self.numbering.of(transmission.start);
+                    self.counts.retransmissions += 1;
+                }
+            }
+            if packet.repeats
+                && let Some((episode, cause)) = self.opening.take()
+            {
+                self.firsts.push(First { transmission: packet.transmission, episode, cause });
+            }
+            net.oracle.left(self.flow, self.end, crate::network::sent(&packet));
+        }
+        if OBSERVED {
+            self.observe_sending(net, outgoing, &packet);
+        }
+        net.launch(packet, self.link as usize);
+    }
+
+    /// Before a packet goes: its row, its capture, its bytes.
+    fn observe_sending<const OBSERVED: bool>(&self, net: &mut Network<OBSERVED>, outgoing: &Outgoing, packet: &Packet) {
+        if let Some(recorder) = &mut net.observers.recorder {
+            if let Some(transmission) = &outgoing.transmission {
+                recorder.sent(net.now, packet, transmission.kind);
+            }
+            recorder.passes(net.now, self.path.0, &outgoing.segment, self.path, outgoing.start);
+        }
+        if let Some(wire) = &mut net.observers.wire {
+            let (front, back) = self.connection.payload(outgoing);
+            let payload = [front, back].concat();
+            let handle = net.slab.next_handle();
+            if wire.len() <= handle {
+                wire.resize(handle + 1, Vec::new());
+            }
+            wire[handle] = wire::bytes(&outgoing.segment, self.path, outgoing.start, Some(&payload));
+        }
+    }
+
+    /// The application writes and closes.
+    pub fn apply(&mut self, step: &Step, carries_bytes: bool) {
+        if step.write > 0 {
+            self.write(step.write, carries_bytes);
+        }
+        if step.close {
+            self.connection.close();
+        }
+    }
+
+    /// The application writes so many bytes.
+    pub fn write(&mut self, count: u64, carries_bytes: bool) {
+        if carries_bytes {
+            let offset = self.connection.end().saturating_sub(1);
+            self.connection.write(&pattern::bytes(offset, count as usize));
+        } else {
+            self.connection.write_counted(count);
+        }
+    }
+
+    /// The application reads all that it can; the answer is whether that was anything.
+    #[inline]
+    pub fn read_all(&mut self, carries_bytes: bool) -> bool {
+        if carries_bytes {
+            return self.read_bytes();
+        }
+        let received = self.connection.received();
+        let news = received > self.read;
+        self.read = received;
+        news
+    }
+
+    /// Reads bytes, and verifies every one.
+    ///
+    /// # Panics
+    /// When one is not what was written there.
+    fn read_bytes(&mut self) -> bool {
+        let before = self.read;
+        let mut buffer = [0; 4096];
+        loop {
+            let count = self.connection.read(&mut buffer);
+            if count == 0 {
+                return self.read > before;
+            }
+            for (index, &byte) in buffer[..count].iter().enumerate() {
+                let offset = self.read + index as u64;
+                assert_eq!(byte, pattern::byte(offset), "flow {}: the byte at {offset} is not the one sent", self.flow);
+            }
+            self.read += count as u64;
+        }
+    }
+}

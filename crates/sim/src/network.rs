@@ -1,0 +1,137 @@
+//! The network between the hosts: links, routes, the packets under way and the queue of what happens next.
+
+use crate::check::Checkers;
+use crate::clock::queue::EventQueue;
+use crate::oracle::{Oracle, Sent};
+use crate::record::recorder::Recorder;
+use crate::routes::Routes;
+use crate::slab::{Packet, Remains, Slab};
+use eifel_path::link::Link;
+use eifel_path::parcel::{DropCause, Outcome, Parcel};
+use eifel_recovery::time::Instant;
+
+/// A link and where it ends.
+pub struct Span {
+    /// The link.
+    pub link: Link,
+    /// Index of the node at its far end.
+    pub to: u16,
+}
+
+/// What only some runs have.
+#[derive(Default)]
+pub struct Observers {
+    /// Keeps tables and captures.
+    pub recorder: Option<Recorder>,
+    /// Verifies after each event.
+    pub checkers: Option<Checkers>,
+    /// The bytes of each packet under way, by handle, where segments are carried as bytes.
+    pub wire: Option<Vec<Vec<u8>>>,
+}
+
+/// The network. With `OBSERVED` false, nothing is recorded or checked, and the code for it is not there.
+pub struct Network<const OBSERVED: bool> {
+    /// Now.
+    pub now: Instant,
+    /// What happens next: a slot for each link, then three for each flow.
+    pub queue: EventQueue,
+    /// Packets under way.
+    pub slab: Slab,
+    /// The links, in the order of the scenario.
+    pub spans: Vec<Span>,
+    /// Next links.
+    pub routes: Routes,
+    /// The truth.
+    pub oracle: Oracle,
+    /// Data segments or datagrams dropped, by twice the flow's index plus the sending end.
+    pub drops: Vec<u64>,
+    /// What links charge for a segment's headers in place of their length.
+    pub header_bytes: Option<u32>,
+    /// Observers of an observed run.
+    pub observers: Observers,
+    /// Kept between events, so that it is allocated once.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl<const OBSERVED: bool> Network<OBSERVED> {
+    /// A packet leaves its sender over `link`.
+    #[inline]
+    pub fn launch(&mut self, packet: Packet, link: usize) {
+        let Packet { bytes, flow, copy, segment, .. } = packet;
+        let handle = self.slab.insert(packet);
+        self.offer(link, Parcel { handle, bytes, flow, copy, segment });
+    }
+
+    /// A parcel is at the entrance of `link`.
+    #[inline]
+    pub fn offer(&mut self, link: usize, parcel: Parcel) {
+        let span = &mut self.spans[link];
+        let before = span.link.next_event();
+        span.link.offer(self.now, parcel, &mut self.outcomes);
+        let next = span.link.next_event();
+        if next != before {
+            self.queue.set(link as u32, next);
+        }
+        if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
+            recorder.queue(self.now, link, || self.spans[link].link.queue(self.now));
+        }
+        if !self.outcomes.is_empty() {
+            self.settle_outcomes(link);
+        }
+    }
+
+    /// What is due on `link` happens; the answer is the parcel that is at its destination.
+    #[inline]
+    pub fn advance(&mut self, link: usize) -> Option<Parcel> {
+        let span = &mut self.spans[link];
+        let arrived = span.link.advance(self.now, &mut self.outcomes);
+        let to = span.to;
+        self.queue.set(link as u32, span.link.next_event());
+        if !self.outcomes.is_empty() {
+            self.settle_outcomes(link);
+        }
+        let parcel = arrived?;
+        let destination = self.slab.destination(parcel.handle);
+        if destination == to {
+            return Some(parcel);
+        }
+        let next = self.routes.next(to, destination);
+        self.offer(next, parcel);
+        None
+    }
+
+    #[cold]
+    fn settle_outcomes(&mut self, link: usize) {
+        for outcome in std::mem::take(&mut self.outcomes) {
+            match outcome {
+                Outcome::Duplicated { parcel } => self.slab.share(parcel.handle),
+                Outcome::Dropped { parcel, cause } => self.note_drop(link, parcel, cause),
+            }
+        }
+    }
+
+    fn note_drop(&mut self, link: usize, parcel: Parcel, cause: DropCause) {
+        let packet = *self.slab.get(parcel.handle);
+        let remains = self.slab.drop_one(parcel.handle);
+        if packet.segment > 0 {
+            self.drops[2 * packet.flow as usize + packet.sender.index()] += 1;
+        }
+        if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
+            recorder.dropped(self.now, link, &packet, cause, remains);
+        }
+        if packet.transmission > 0 && remains == Remains::Nothing {
+            self.oracle.lost(packet.flow, packet.sender, sent(&packet));
+        }
+    }
+}
+
+/// A packet's transmission as the oracle sees it.
+#[inline]
+pub fn sent(packet: &Packet) -> Sent {
+    Sent {
+        transmission: packet.transmission,
+        start: packet.start,
+        end: packet.start + u64::from(packet.positions),
+        retransmission: packet.repeats,
+    }
+}

@@ -1,0 +1,91 @@
+//! A flow begins: its two connections are made.
+
+use crate::endpoint::{Counts, Endpoint};
+use crate::network::Network;
+use crate::numbering::Numbering;
+use crate::run::Error;
+use crate::scenario::{Connection as Agreed, Flow, Traffic};
+use crate::slab::End;
+use crate::stream_flow::{Progress, StreamFlow};
+use crate::world::ALARM;
+use eifel_packet::seq::Seq;
+use eifel_path::stream::Stream;
+use eifel_recovery::engine::Engine;
+use eifel_tcp::settings::{ReceiveKind, SendKind};
+use eifel_tcp::{Connection, Ports, Settings};
+
+/// The ports of the first flow; each flow has its own pair.
+const FROM_PORT: u32 = 49_152;
+const TO_PORT: u32 = 5_001;
+const PORTS: u32 = 16_384;
+
+/// Makes the connections of a flow, and lets it begin.
+pub fn open<const OBSERVED: bool>(
+    net: &mut Network<OBSERVED>,
+    running: &mut StreamFlow,
+    (flow, index): (&Flow, u32),
+    seed: u64,
+) -> Result<(), Error> {
+    let Traffic::Stream { connection: agreed, .. } = &flow.traffic else { return Ok(()) };
+    let settings = settings(agreed, running.carries_bytes);
+    let mut stream = Stream::new(seed, &["flow", &flow.name, "isn"]);
+    let isns = [Seq(draw(&mut stream)), Seq(draw(&mut stream))];
+    let from_port = (FROM_PORT + index % PORTS) as u16;
+    let to_port = (TO_PORT + index / PORTS) as u16;
+    let ports = [Ports { local: from_port, remote: to_port }, Ports { local: to_port, remote: from_port }];
+    let make = |end: End| -> Result<Connection, Error> {
+        let engine = Engine::new(&agreed.sender).map_err(|error| Error::Engine { flow: flow.name.clone(), error })?;
+        let (own, other) = (end.index(), end.other().index());
+        Ok(match (agreed.handshake, end) {
+            (true, End::From) => Connection::connect(&settings, engine, ports[own], isns[own]),
+            (true, End::To) => Connection::listen(&settings, engine, ports[own], isns[own]),
+            (false, _) => {
+                Connection::established(&settings, &settings, engine, ports[own], (isns[own], isns[other]), net.now)
+            }
+        })
+    };
+    let endpoint = |end: End, connection: Connection| {
+        let (path, links) = match end {
+            End::From => ((flow.from as u16, flow.to as u16), &flow.there),
+            End::To => ((flow.to as u16, flow.from as u16), &flow.back),
+        };
+        Endpoint {
+            connection,
+            read: 0,
+            slot: running.slot - ALARM as u32 + end.index() as u32,
+            flow: index,
+            link: links.first().copied().unwrap_or_default() as u32,
+            path,
+            end,
+            numbering: Numbering::default(),
+            opening: None,
+            firsts: Vec::new(),
+            isn: isns[end.index()],
+            counts: Counts::default(),
+        }
+    };
+    let ends = [endpoint(End::From, make(End::From)?), endpoint(End::To, make(End::To)?)];
+    running.ends = Some(Box::new(ends));
+    running.progress = Progress::Running;
+    if !agreed.handshake {
+        for end in [End::From, End::To] {
+            net.oracle.begin(index, end, 1);
+        }
+        running.begin(net);
+    }
+    running.pump(net, End::From);
+    Ok(())
+}
+
+/// The scenario's settings; the streams are those of the run: lengths as a rule, bytes on demand, read at once by both.
+fn settings(agreed: &Agreed, carries_bytes: bool) -> Settings {
+    let (send, receive) = match carries_bytes {
+        true => (SendKind::Held { buffer: usize::MAX }, ReceiveKind::Held),
+        false => (SendKind::Counted, ReceiveKind::Drained),
+    };
+    Settings { send, receive, ..agreed.settings }
+}
+
+fn draw(stream: &mut Stream) -> u32 {
+    (stream.unit() * 4_294_967_296.0) as u32
+}

@@ -1,0 +1,203 @@
+use super::*;
+
+/// Segment `number` of 1000 bytes.
+fn sent(transmission: u64, number: u64, retransmission: bool) -> Sent {
+    Sent { transmission, start: 1 + 1000 * number, end: 1001 + 1000 * number, retransmission }
+}
+
+struct Case(Oracle);
+
+impl Case {
+    /// Segments 0 to 3 have left as transmissions 1 to 4.
+    fn new() -> Self {
+        let mut oracle = Oracle::new(1);
+        oracle.arrived(0, End::From, Sent { transmission: 0, start: 0, end: 1, retransmission: false }, u64::MAX);
+        for number in 0..4 {
+            oracle.left(0, End::From, sent(number + 1, number, false));
+        }
+        Self(oracle)
+    }
+
+    fn left(&mut self, transmission: u64, number: u64) {
+        self.0.left(0, End::From, sent(transmission, number, true));
+    }
+
+    fn arrived(&mut self, transmission: u64, number: u64) -> (u32, bool) {
+        self.0.arrived(0, End::From, sent(transmission, number, transmission > 4), u64::MAX)
+    }
+
+    fn lost(&mut self, transmission: u64, number: u64) {
+        self.0.lost(0, End::From, sent(transmission, number, transmission > 4));
+    }
+
+    fn settled(&mut self) -> Vec<(u64, bool)> {
+        self.0.take_settled().into_iter().map(|settled| (settled.transmission, settled.needed)).collect()
+    }
+}
+
+#[test]
+fn what_was_lost_before_is_needed_at_once() {
+    let mut case = Case::new();
+    case.lost(1, 0);
+    assert_eq!(case.arrived(2, 1), (1000, false));
+    case.left(5, 0);
+    assert_eq!(case.settled(), [(5, true)]);
+    assert_eq!(case.arrived(5, 0), (1000, true));
+    assert!(case.0.directions[0].retransmitted.is_empty());
+    assert!(case.0.directions[0].lost.is_empty());
+    assert_eq!(case.0.directions[0].arrived, 2001);
+}
+
+#[test]
+fn what_had_arrived_is_spurious_at_once() {
+    let mut case = Case::new();
+    case.arrived(1, 0);
+    case.left(5, 0);
+    assert_eq!(case.settled(), [(5, false)]);
+    assert_eq!(case.arrived(5, 0), (0, false));
+}
+
+#[test]
+fn a_copy_on_its_way_decides_when_it_arrives() {
+    let mut case = Case::new();
+    case.left(5, 0);
+    assert_eq!(case.settled(), []);
+    case.arrived(1, 0);
+    assert_eq!(case.settled(), [(5, false)]);
+}
+
+#[test]
+fn a_copy_on_its_way_decides_when_it_is_lost() {
+    let mut case = Case::new();
+    case.left(5, 0);
+    case.lost(1, 0);
+    assert_eq!(case.settled(), [(5, true)]);
+}
+
+#[test]
+fn a_retransmission_that_overtakes_waits_for_the_first_copy() {
+    let mut case = Case::new();
+    case.left(5, 0);
+    case.arrived(5, 0);
+    assert_eq!(case.settled(), []);
+    case.lost(1, 0);
+    assert_eq!(case.settled(), [(5, true)]);
+}
+
+#[test]
+fn of_two_retransmissions_the_second_leans_on_the_first() {
+    let mut case = Case::new();
+    case.lost(1, 0);
+    case.left(5, 0);
+    case.left(6, 0);
+    assert_eq!(case.settled(), [(5, true)]);
+    case.arrived(5, 0);
+    assert_eq!(case.settled(), [(6, false)]);
+
+    let mut case = Case::new();
+    case.left(5, 0);
+    case.left(6, 0);
+    case.lost(1, 0);
+    case.lost(5, 0);
+    assert_eq!(case.settled(), [(5, true), (6, true)]);
+}
+
+#[test]
+fn a_longer_retransmission_is_needed_when_one_byte_of_it_is() {
+    let mut case = Case::new();
+    case.lost(2, 1);
+    case.arrived(1, 0);
+    case.0.left(0, End::From, Sent { transmission: 5, start: 1, end: 2001, retransmission: true });
+    assert_eq!(case.settled(), [(5, true)]);
+}
+
+#[test]
+fn what_the_receiver_refuses_is_as_good_as_lost() {
+    let mut case = Case::new();
+    case.0.arrived(0, End::From, sent(1, 0, false), 501);
+    case.left(5, 0);
+    assert_eq!(case.settled(), [(5, true)]);
+}
+
+#[test]
+fn at_the_end_of_the_run_what_is_under_way_counts_as_arriving() {
+    let mut case = Case::new();
+    case.left(5, 0);
+    case.left(6, 2);
+    case.lost(3, 2);
+    case.0.finish();
+    assert_eq!(case.settled(), [(6, true), (5, false)]);
+}
+
+mod model {
+    //! The definition, byte by byte, with the whole future known.
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    struct Trip {
+        sent: Sent,
+        leaves: u64,
+        /// When it arrives or is lost.
+        ends: u64,
+        arrives: bool,
+    }
+
+    fn trips() -> impl Strategy<Value = Vec<Trip>> {
+        prop::collection::vec((0u64..6, 1u64..3, 1u64..40, any::<bool>()), 1..25).prop_map(|again| {
+            let mut trips: Vec<Trip> = Vec::new();
+            for number in 0..8 {
+                let sent = Sent { transmission: number + 1, start: number, end: number + 1, retransmission: false };
+                let (_, _, length, arrives) = again[number as usize % again.len()];
+                trips.push(Trip { sent, leaves: 10 * number, ends: 10 * number + 10 * length, arrives });
+            }
+            for (index, (start, length, time, arrives)) in again.into_iter().enumerate() {
+                let leaves = 100 + 10 * index as u64;
+                let sent = Sent { transmission: 9 + index as u64, start, end: start + length, retransmission: true };
+                trips.push(Trip { sent, leaves, ends: leaves + 10 * time + 3, arrives });
+            }
+            trips
+        })
+    }
+
+    fn needed(trips: &[Trip], which: usize) -> bool {
+        let own = &trips[which];
+        (own.sent.start..own.sent.end).any(|byte| {
+            !trips[..which].iter().any(|trip| trip.sent.start <= byte && byte < trip.sent.end && trip.arrives)
+                && !trips[which + 1..].iter().any(|trip| {
+                    trip.sent.start <= byte && byte < trip.sent.end && trip.arrives && trip.ends < own.leaves
+                })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_judges_by_the_definition(trips in trips()) {
+            let mut oracle = Oracle::new(1);
+            let mut times: Vec<(u64, usize, bool)> = Vec::new();
+            for (index, trip) in trips.iter().enumerate() {
+                times.push((trip.leaves, index, true));
+                times.push((trip.ends, index, false));
+            }
+            times.sort();
+            for (_, index, leaves) in times {
+                let trip = &trips[index];
+                match (leaves, trip.arrives) {
+                    (true, _) => oracle.left(0, End::From, trip.sent),
+                    (false, true) => {
+                        oracle.arrived(0, End::From, trip.sent, u64::MAX);
+                    }
+                    (false, false) => oracle.lost(0, End::From, trip.sent),
+                }
+            }
+            oracle.finish();
+            let mut judged: Vec<(u64, bool)> =
+                oracle.take_settled().into_iter().map(|settled| (settled.transmission, settled.needed)).collect();
+            judged.sort();
+            let expected: Vec<(u64, bool)> =
+                (8..trips.len()).map(|index| (trips[index].sent.transmission, needed(&trips, index))).collect();
+            prop_assert_eq!(judged, expected);
+            prop_assert!(oracle.directions[0].retransmitted.is_empty());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The summary of a world whose run is over.
+
+use crate::scenario::Flow;
+use crate::slab::End;
+use crate::stream_flow::{Progress, StreamFlow};
+use crate::summary::{FlowSummary, Summary};
+use crate::world::{Running, World, seconds};
+use eifel_recovery::time::Instant;
+
+/// Sums a run up; the oracle's open judgements are closed first.
+pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary {
+    world.net.oracle.finish();
+    world.settle();
+    let now = world.net.now;
+    let flows = world
+        .flows
+        .iter()
+        .zip(&world.scenario.flows)
+        .enumerate()
+        .map(|(index, (running, flow))| {
+            let drops = world.net.drops[2 * index] + world.net.drops[2 * index + 1];
+            let mut summary = match running {
+                Running::Stream(stream) => of_stream(stream, flow, now),
+                Running::Datagrams(datagrams) => FlowSummary {
+                    flow: flow.name.clone(),
+                    time_s: seconds(datagrams.started, now),
+                    bytes: datagrams.arrived_bytes,
+                    segments_sent: datagrams.sent,
+                    ..FlowSummary::default()
+                },
+            };
+            summary.drops = drops;
+            summary.goodput_bps = if summary.time_s > 0.0 { summary.bytes as f64 * 8.0 / summary.time_s } else { 0.0 };
+            summary
+        })
+        .collect();
+    Summary { flows, duration_s: now.as_secs_f64(), events: world.events }
+}
+
+fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {
+    let read_at = match stream.progress {
+        Progress::Read { at } => Some(at),
+        Progress::Over { read_at } => read_at,
+        Progress::Waiting | Progress::Running => None,
+    };
+    let mut summary = FlowSummary {
+        flow: flow.name.clone(),
+        completed: read_at.is_some(),
+        time_s: seconds(stream.started, read_at.unwrap_or(now)),
+        ..FlowSummary::default()
+    };
+    let Some(ends) = &stream.ends else { return summary };
+    for end in [End::From, End::To] {
+        let endpoint = &ends[end.index()];
+        let counts = &endpoint.counts;
+        summary.bytes += endpoint.read;
+        summary.segments_sent += counts.segments;
+        summary.retransmissions += counts.retransmissions;
+        summary.spurious_retransmissions += counts.spurious;
+        if stream.app.sends_from(end) {
+            summary.timeouts += counts.timeouts;
+            summary.timeout_episodes += counts.after_timeout.opened;
+            summary.spurious_timeouts += counts.after_timeout.spurious;
+            summary.genuine_timeouts += counts.after_timeout.genuine;
+            summary.fast_retransmits += counts.after_duplicates.opened;
+            summary.spurious_fast_retransmits += counts.after_duplicates.spurious;
+            summary.detected_spurious += counts.detected_spurious;
+        }
+    }
+    summary
+}

@@ -1,0 +1,146 @@
+//! Columns of words are kept as small numbers: here is what the numbers mean.
+
+use super::{Record, Table};
+use eifel_path::parcel::DropCause;
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::engine::{Cause, Kind};
+
+/// Words of `end`.
+pub const ENDS: &[&str] = &["from", "to"];
+/// Words of `kind`.
+pub const KINDS: &[&str] = &["new", "retransmission", "probe"];
+/// Words of `cause` of transmissions and episodes.
+pub const CAUSES: &[&str] = &["-", "timeout", "fast-retransmit"];
+/// Words of `fate`.
+pub const FATES: &[&str] = &["under-way", "delivered", "dropped"];
+/// Words of `needed`.
+pub const NEEDS: &[&str] = &["-", "needed", "spurious"];
+/// Words of `event` of the timer.
+pub const TIMER_EVENTS: &[&str] = &["sample", "back-off", "expired", "adapted"];
+/// Words of `verdict` of episodes and verdicts.
+pub const VERDICTS: &[&str] = &["undecided", "spurious", "genuine"];
+/// Words of `truth`.
+pub const TRUTHS: &[&str] = &["-", "spurious", "genuine"];
+
+/// Codes of [`FATES`].
+pub const UNDER_WAY: u8 = 0;
+/// It has arrived.
+pub const DELIVERED: u8 = 1;
+/// It was lost.
+pub const DROPPED: u8 = 2;
+/// Codes of [`TIMER_EVENTS`].
+pub const SAMPLE: u8 = 0;
+/// The timeout was backed off.
+pub const BACK_OFF: u8 = 1;
+/// The timer expired.
+pub const EXPIRED: u8 = 2;
+/// The timeout was changed after a verdict.
+pub const ADAPTED: u8 = 3;
+
+/// Codes of [`KINDS`] and [`CAUSES`].
+pub fn kind_and_cause(kind: Kind) -> (u8, u8) {
+    match kind {
+        Kind::New => (0, 0),
+        Kind::Retransmission(reason) => (1, cause(reason)),
+        Kind::Probe => (2, 0),
+    }
+}
+
+/// Code of [`CAUSES`].
+pub fn cause(cause: Cause) -> u8 {
+    match cause {
+        Cause::Timeout => 1,
+        Cause::FastRetransmit => 2,
+    }
+}
+
+/// Code of [`NEEDS`].
+pub fn need(needed: bool) -> u8 {
+    if needed { 1 } else { 2 }
+}
+
+/// Code of [`TRUTHS`].
+pub fn truth(needed: bool) -> u8 {
+    if needed { 2 } else { 1 }
+}
+
+/// Code of [`VERDICTS`].
+pub fn verdict(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Spurious => 1,
+        Outcome::Genuine => 2,
+    }
+}
+
+/// Code of a drop's cause: its place in [`DropCause::ALL`].
+pub fn drop_cause(cause: DropCause) -> u8 {
+    DropCause::ALL.iter().position(|other| *other == cause).unwrap_or_default() as u8
+}
+
+/// Words that are only known from the run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Dictionaries {
+    /// Names of links: the code is the link's index in the scenario.
+    pub links: Vec<String>,
+    /// Names of detectors.
+    pub detectors: Vec<String>,
+    /// Reasons of verdicts; the first is "-".
+    pub reasons: Vec<String>,
+}
+
+impl Dictionaries {
+    /// The code of a reason, new or known.
+    pub fn reason(&mut self, reason: &str) -> u8 {
+        intern(&mut self.reasons, reason)
+    }
+
+    /// The code of a detector's name, new or known.
+    pub fn detector(&mut self, name: &str) -> u8 {
+        intern(&mut self.detectors, name)
+    }
+
+    pub(super) fn by_column(&self, kept: &Record) -> Vec<(String, Vec<String>)> {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let drop_causes: Vec<&str> = DropCause::ALL.iter().map(|cause| cause.name()).collect();
+        let columns = [
+            (Table::Transmissions, "end", words(ENDS)),
+            (Table::Transmissions, "kind", words(KINDS)),
+            (Table::Transmissions, "cause", words(CAUSES)),
+            (Table::Transmissions, "fate", words(FATES)),
+            (Table::Transmissions, "needed", words(NEEDS)),
+            (Table::Arrivals, "end", words(ENDS)),
+            (Table::Acks, "end", words(ENDS)),
+            (Table::Drops, "end", words(ENDS)),
+            (Table::Drops, "link", self.links.clone()),
+            (Table::Drops, "cause", words(&drop_causes)),
+            (Table::Window, "end", words(ENDS)),
+            (Table::Timer, "end", words(ENDS)),
+            (Table::Timer, "event", words(TIMER_EVENTS)),
+            (Table::Episodes, "end", words(ENDS)),
+            (Table::Episodes, "cause", words(CAUSES)),
+            (Table::Episodes, "verdict", words(VERDICTS)),
+            (Table::Episodes, "reason", self.reasons.clone()),
+            (Table::Episodes, "truth", words(TRUTHS)),
+            (Table::Verdicts, "end", words(ENDS)),
+            (Table::Verdicts, "detector", self.detectors.clone()),
+            (Table::Verdicts, "verdict", words(VERDICTS)),
+            (Table::Verdicts, "reason", self.reasons.clone()),
+            (Table::Queues, "link", self.links.clone()),
+            (Table::Spikes, "link", self.links.clone()),
+        ];
+        columns
+            .into_iter()
+            .filter(|(table, ..)| kept.keeps(*table))
+            .map(|(table, column, words)| (format!("{}.{column}", table.name()), words))
+            .collect()
+    }
+}
+
+/// The place of `word`, which is appended if it is not there. Beyond 256 words the last stands for the rest.
+fn intern(words: &mut Vec<String>, word: &str) -> u8 {
+    let place = words.iter().position(|known| known == word).unwrap_or_else(|| {
+        words.push(word.to_owned());
+        words.len() - 1
+    });
+    u8::try_from(place).unwrap_or(u8::MAX)
+}

@@ -1,0 +1,383 @@
+//! Fills the tables while a run goes on. It reads, and nothing reads it before the end.
+
+use super::codes;
+use super::tables::{
+    AckRow, ArrivalRow, DropRow, EpisodeRow, QueueRow, SpikeRow, TimerRow, TransmissionRow, VerdictRow, WindowRow,
+};
+use super::{Record, Table, Tables};
+use crate::capture::Captures;
+use crate::endpoint::Endpoint;
+use crate::network::Span;
+use crate::oracle::Settled;
+use crate::slab::{Body, End, Packet, Remains};
+use eifel_packet::segment::Segment;
+use eifel_packet::seq::unwrap;
+use eifel_path::link::QueueState;
+use eifel_path::parcel::DropCause;
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::engine::{Event, Kind, Snapshot};
+use eifel_recovery::episode::Episode;
+use eifel_recovery::time::{Duration, Instant};
+
+/// What is remembered of one end.
+#[derive(Clone, Default)]
+struct Memory {
+    /// Rows of its transmissions, by number.
+    transmissions: Vec<u32>,
+    /// Row of its first episode, and of those that follow.
+    episodes: Vec<u32>,
+    /// Its variables after the last input.
+    last: Option<(Snapshot, u64)>,
+    /// The timer has expired since.
+    expired: bool,
+    /// Whether its data is the application's.
+    recorded: bool,
+    /// Names of its detectors, as codes.
+    detectors: Vec<u8>,
+}
+
+/// Fills the tables.
+pub struct Recorder {
+    tables: Tables,
+    memories: Vec<Memory>,
+    captures: Option<Captures>,
+}
+
+impl Recorder {
+    /// A recorder for so many flows; `links` are the names of all links.
+    pub fn new(kept: Record, links: Vec<String>, flows: usize, captures: Option<Captures>) -> Self {
+        let mut tables = Tables { kept, ..Tables::default() };
+        tables.dictionaries.links = links;
+        tables.dictionaries.reason("-");
+        Self { tables, memories: vec![Memory::default(); 2 * flows], captures }
+    }
+
+    /// This end of this flow is to be recorded; these are its detectors, the acting one first.
+    pub fn follow<'a>(&mut self, flow: u32, end: End, detectors: impl Iterator<Item = &'a str>) {
+        let memory = &mut self.memories[place(flow, end)];
+        memory.recorded = true;
+        memory.detectors = detectors.map(|name| self.tables.dictionaries.detector(name)).collect();
+    }
+
+    fn records(&self, flow: u32, end: End, table: Table) -> bool {
+        self.tables.kept.keeps(table) && self.memories[place(flow, end)].recorded
+    }
+
+    /// A transmission leaves.
+    pub fn sent(&mut self, now: Instant, packet: &Packet, kind: Kind) {
+        if !self.records(packet.flow, packet.sender, Table::Transmissions) {
+            return;
+        }
+        let rows = &mut self.memories[place(packet.flow, packet.sender)].transmissions;
+        rows.resize(packet.transmission as usize - 1, u32::MAX);
+        rows.push(self.tables.transmissions.t_ns.len() as u32);
+        let (kind, cause) = codes::kind_and_cause(kind);
+        self.tables.transmissions.push(TransmissionRow {
+            t_ns: nanos(now),
+            flow: packet.flow as i32,
+            end: packet.sender as u8,
+            tx: packet.transmission as i64 - 1,
+            start: packet.start as i64,
+            len: i64::from(packet.positions),
+            segment: packet.segment as i64,
+            kind,
+            cause,
+            copy: packet.copy as i32,
+            fate: codes::UNDER_WAY,
+            arrived_ns: -1,
+            needed: 0,
+        });
+    }
+
+    /// A segment passes a node.
+    pub fn passes(&mut self, now: Instant, node: u16, segment: &Segment, path: (u16, u16), offset: u64) {
+        if let Some(captures) = &mut self.captures
+            && captures.wants(node)
+        {
+            captures.note(now, node, segment, path, offset);
+        }
+    }
+
+    fn row(&self, flow: u32, sender: End, transmission: u64) -> Option<usize> {
+        let rows = &self.memories[place(flow, sender)].transmissions;
+        let row = *rows.get(usize::try_from(transmission).ok()?.checked_sub(1)?)?;
+        (row != u32::MAX).then_some(row as usize)
+    }
+
+    /// A transmission is at its destination for the first time; so much of it is new.
+    pub fn arrived(&mut self, now: Instant, packet: &Packet, (new, in_order): (u32, bool)) {
+        if let Some(row) = self.row(packet.flow, packet.sender, packet.transmission) {
+            self.tables.transmissions.fate[row] = codes::DELIVERED;
+            self.tables.transmissions.arrived_ns[row] = nanos(now);
+        }
+        if self.records(packet.flow, packet.sender, Table::Arrivals) {
+            self.tables.arrivals.push(ArrivalRow {
+                t_ns: nanos(now),
+                flow: packet.flow as i32,
+                end: packet.sender as u8,
+                tx: packet.transmission as i64 - 1,
+                start: packet.start as i64,
+                len: i64::from(packet.positions),
+                new_bytes: i64::from(new),
+                in_order,
+            });
+        }
+    }
+
+    /// A segment is handed to the connection of `to`, for which it may be an acknowledgement.
+    pub fn acknowledged(&mut self, now: Instant, to: &Endpoint, segment: &Segment) {
+        if !segment.flags.has(eifel_packet::segment::Flags::ACK) || !self.records(to.flow, to.end, Table::Acks) {
+            return;
+        }
+        let engine = to.connection.engine();
+        let una = engine.una();
+        let position = |seq| unwrap(una, to.isn, seq);
+        let cumulative = position(segment.ack);
+        let mut blocks: Vec<(i64, i64)> =
+            segment.options.sack.as_slice().iter().map(|&(l, r)| (position(l) as i64, position(r) as i64)).collect();
+        let dsack = blocks.first().copied().filter(|first| {
+            first.0 < cumulative as i64
+                || blocks.get(1).is_some_and(|second| second.0 <= first.0 && first.1 <= second.1)
+        });
+        if dsack.is_some() {
+            blocks.remove(0);
+        }
+        let none = (-1, -1);
+        let block = |index: usize| blocks.get(index).copied().unwrap_or(none);
+        self.tables.acks.push(AckRow {
+            t_ns: nanos(now),
+            flow: to.flow as i32,
+            end: to.end as u8,
+            cumulative: cumulative as i64,
+            echo: segment.options.timestamps.map_or(-1, |stamps| i64::from(stamps.echo)),
+            duplicate: cumulative == una && segment.payload_len == 0 && engine.nxt() > una,
+            dsack_start: dsack.unwrap_or(none).0,
+            dsack_end: dsack.unwrap_or(none).1,
+            sack1_start: block(0).0,
+            sack1_end: block(0).1,
+            sack2_start: block(1).0,
+            sack2_end: block(1).1,
+            sack3_start: block(2).0,
+            sack3_end: block(2).1,
+        });
+    }
+
+    /// A segment is at its destination node.
+    pub fn passes_in(&mut self, now: Instant, packet: &Packet, path: (u16, u16)) {
+        if let Body::Segment(segment) = &packet.body {
+            self.passes(now, packet.destination, segment, path, packet.start.saturating_sub(1));
+        }
+    }
+
+    /// A link dropped a packet.
+    pub fn dropped(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause, remains: Remains) {
+        if remains == Remains::Nothing
+            && let Some(row) = self.row(packet.flow, packet.sender, packet.transmission)
+        {
+            self.tables.transmissions.fate[row] = codes::DROPPED;
+        }
+        if self.tables.kept.keeps(Table::Drops) {
+            self.tables.drops.push(DropRow {
+                t_ns: nanos(now),
+                link: link as u16,
+                flow: packet.flow as i32,
+                end: packet.sender as u8,
+                tx: packet.transmission as i64 - 1,
+                cause: codes::drop_cause(cause),
+            });
+        }
+    }
+
+    /// A parcel came to a queue.
+    pub fn queue(&mut self, now: Instant, link: usize, state: impl FnOnce() -> QueueState) {
+        if self.tables.kept.keeps(Table::Queues) {
+            let state = state();
+            self.tables.queues.push(QueueRow {
+                t_ns: nanos(now),
+                link: link as u16,
+                packets: i64::from(state.packets),
+                bytes: state.bytes as i64,
+                average_bytes: state.average_bytes.map_or(-1, |average| average.round() as i64),
+            });
+        }
+    }
+
+    /// The engine of an end reports.
+    pub fn recovery(&mut self, now: Instant, endpoint: &Endpoint, event: &Event) {
+        let (flow, end) = (endpoint.flow, endpoint.end);
+        let place = place(flow, end);
+        match *event {
+            Event::TimerExpired { .. } => self.memories[place].expired = true,
+            Event::EpisodeOpened(episode) if self.tables.kept.keeps(Table::Episodes) => {
+                self.memories[place].episodes.push(self.tables.episodes.flow.len() as u32);
+                self.tables.episodes.push(opened(flow, end, &episode));
+            }
+            Event::Judged { episode, detector, outcome, reason } => {
+                let reason = self.tables.dictionaries.reason(reason);
+                self.judged(now, (flow, end, episode), detector, (outcome, reason));
+            }
+            Event::EpisodeClosed { episode, timeouts } => {
+                if let Some(row) = self.episode(flow, end, episode) {
+                    self.tables.episodes.closed_ns[row] = nanos(now);
+                    self.tables.episodes.timeouts[row] = timeouts as i32;
+                }
+            }
+            Event::EpisodeOpened(_) | Event::Adjusted { .. } => {}
+        }
+    }
+
+    fn judged(
+        &mut self,
+        now: Instant,
+        (flow, end, episode): (u32, End, u32),
+        detector: usize,
+        (outcome, reason): (Outcome, u8),
+    ) {
+        if self.tables.kept.keeps(Table::Verdicts) {
+            let detectors = &self.memories[place(flow, end)].detectors;
+            self.tables.verdicts.push(VerdictRow {
+                t_ns: nanos(now),
+                flow: flow as i32,
+                end: end as u8,
+                episode: episode as i32,
+                detector: detectors.get(detector).copied().unwrap_or(u8::MAX),
+                acting: detector == 0,
+                verdict: codes::verdict(outcome),
+                reason,
+            });
+        }
+        if detector == 0
+            && let Some(row) = self.episode(flow, end, episode)
+            && self.tables.episodes.verdict_ns[row] < 0
+        {
+            self.tables.episodes.verdict[row] = codes::verdict(outcome);
+            self.tables.episodes.verdict_ns[row] = nanos(now);
+            self.tables.episodes.reason[row] = reason;
+        }
+    }
+
+    fn episode(&self, flow: u32, end: End, number: u32) -> Option<usize> {
+        let rows = &self.memories[place(flow, end)].episodes;
+        rows.get((number as usize).checked_sub(1)?).map(|&row| row as usize)
+    }
+
+    /// The oracle has judged a retransmission, maybe the first of an episode.
+    pub fn settled(&mut self, settled: &Settled, episode: Option<u32>) {
+        if let Some(row) = self.row(settled.flow, settled.sender, settled.transmission) {
+            self.tables.transmissions.needed[row] = codes::need(settled.needed);
+        }
+        if let Some(row) = episode.and_then(|number| self.episode(settled.flow, settled.sender, number)) {
+            self.tables.episodes.truth[row] = codes::truth(settled.needed);
+        }
+    }
+
+    /// An end's variables after an input: rows where they have changed.
+    pub fn variables(&mut self, now: Instant, endpoint: &Endpoint) {
+        let (flow, end) = (endpoint.flow, endpoint.end);
+        let place = place(flow, end);
+        let wanted = self.records(flow, end, Table::Window) || self.records(flow, end, Table::Timer);
+        if !wanted {
+            return;
+        }
+        let snapshot = endpoint.connection.engine().snapshot();
+        let peer_window = endpoint.connection.peer_window();
+        let last = self.memories[place].last.replace((snapshot, peer_window));
+        let expired = std::mem::take(&mut self.memories[place].expired);
+        let key = |(s, window): &(Snapshot, u64)| (s.cwnd, s.ssthresh, s.flight, s.una, s.nxt, *window);
+        if self.tables.kept.keeps(Table::Window) && last.as_ref().map(key) != Some(key(&(snapshot, peer_window))) {
+            self.tables.window.push(WindowRow {
+                t_ns: nanos(now),
+                flow: flow as i32,
+                end: end as u8,
+                cwnd: snapshot.cwnd as i64,
+                ssthresh: threshold(snapshot.ssthresh),
+                flight: snapshot.flight as i64,
+                peer_window: peer_window as i64,
+                una: snapshot.una as i64,
+                nxt: snapshot.nxt as i64,
+            });
+        }
+        if self.tables.kept.keeps(Table::Timer) {
+            self.timer(now, (flow, end), (last.map(|last| last.0), snapshot), expired);
+        }
+    }
+
+    fn timer(&mut self, now: Instant, of: (u32, End), (last, new): (Option<Snapshot>, Snapshot), expired: bool) {
+        if expired {
+            let before = last.unwrap_or(new);
+            self.timer_row(now, of, codes::EXPIRED, &Snapshot { deadline: now, ..before });
+        }
+        let changed = last.is_none_or(|last| (last.rto, last.srtt, last.rttvar) != (new.rto, new.srtt, new.rttvar));
+        let event = match () {
+            () if last.is_some_and(|last| new.samples > last.samples) => codes::SAMPLE,
+            () if !changed || last.is_none() => return,
+            () if expired => codes::BACK_OFF,
+            () => codes::ADAPTED,
+        };
+        self.timer_row(now, of, event, &new);
+    }
+
+    fn timer_row(&mut self, now: Instant, (flow, end): (u32, End), event: u8, snapshot: &Snapshot) {
+        let length = |duration: Option<Duration>| duration.map_or(-1, |duration| duration.as_nanos() as i64);
+        self.tables.timer.push(TimerRow {
+            t_ns: nanos(now),
+            flow: flow as i32,
+            end: end as u8,
+            event,
+            rtt_ns: length(snapshot.latest_rtt),
+            srtt_ns: length(snapshot.srtt),
+            rttvar_ns: length(snapshot.rttvar),
+            rto_ns: snapshot.rto.as_nanos() as i64,
+            deadline_ns: nanos(snapshot.deadline),
+        });
+    }
+
+    /// The run is over at `now`: the tables, and the captures.
+    pub fn finish(mut self, now: Instant, spans: &mut [Span]) -> (Tables, Option<Captures>) {
+        if self.tables.kept.keeps(Table::Spikes) {
+            for (index, span) in spans.iter_mut().enumerate() {
+                for (_, spikes) in span.link.spikes(now) {
+                    for spike in spikes {
+                        let (start_ns, end_ns) = (nanos(spike.start), nanos(spike.end));
+                        self.tables.spikes.push(SpikeRow { link: index as u16, start_ns, end_ns });
+                    }
+                }
+            }
+        }
+        (self.tables, self.captures)
+    }
+}
+
+fn opened(flow: u32, end: End, episode: &Episode) -> EpisodeRow {
+    let saved = episode.saved();
+    EpisodeRow {
+        flow: flow as i32,
+        end: end as u8,
+        episode: episode.number as i32,
+        opened_ns: nanos(episode.opened_at),
+        cause: codes::cause(episode.cause),
+        start: episode.start as i64,
+        recovery_point: episode.recovery_point as i64,
+        timeouts: episode.timeouts as i32,
+        closed_ns: -1,
+        saved_cwnd: saved.window.cwnd as i64,
+        saved_ssthresh: threshold(saved.window.ssthresh),
+        verdict: 0,
+        verdict_ns: -1,
+        reason: 0,
+        truth: 0,
+    }
+}
+
+fn place(flow: u32, end: End) -> usize {
+    2 * flow as usize + end.index()
+}
+
+/// Nanoseconds as tables keep them; -1 for never.
+fn nanos(at: Instant) -> i64 {
+    i64::try_from(at.as_nanos()).unwrap_or(-1)
+}
+
+fn threshold(ssthresh: u64) -> i64 {
+    i64::try_from(ssthresh).unwrap_or(-1)
+}

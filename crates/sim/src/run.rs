@@ -1,0 +1,287 @@
+//! A run from beginning to end.
+
+use crate::capture::{Capture, Captures};
+use crate::check::Checkers;
+use crate::check::links::Links;
+use crate::network::{Observers, sent};
+use crate::opening;
+use crate::outcome;
+use crate::record::recorder::Recorder;
+use crate::record::{Record, Tables};
+use crate::scenario::{Scenario, Stop, StreamApplication, Traffic};
+use crate::seed;
+use crate::slab::{Arrival, Body, End};
+use crate::stream_flow::Progress;
+use crate::summary::Summary;
+use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
+use eifel_path::config::ConfigError;
+use eifel_path::parcel::Parcel;
+use eifel_recovery::registry;
+use eifel_recovery::time::Instant;
+use std::fmt;
+
+/// How a run is done.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// What it keeps.
+    pub record: Record,
+    /// Whether the laws of [`check`](crate::check) are verified after each event.
+    pub checked: bool,
+    /// Whether every segment is carried as the bytes it would be on a wire, and every byte read is verified. The outcome
+    /// is the same.
+    pub bytes: bool,
+}
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// Flow by flow.
+    pub summary: Summary,
+    /// What was asked for.
+    pub tables: Tables,
+    /// What was asked for, in the order of the request.
+    pub captures: Vec<Capture>,
+}
+
+/// Why a run cannot be done. What [`Scenario::parse`] accepts gives none but the first and the last.
+#[derive(Debug)]
+pub enum Error {
+    /// More links, nodes or flows than the simulator has numbers for.
+    TooLarge,
+    /// A link's settings make no sense.
+    Link {
+        /// The link's name.
+        name: String,
+        /// What is wrong.
+        error: ConfigError,
+    },
+    /// A flow's algorithms cannot be made.
+    Engine {
+        /// The flow's name.
+        flow: String,
+        /// What is wrong.
+        error: registry::Error,
+    },
+    /// A capture cannot be written.
+    Capture(std::io::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge => {
+                write!(
+                    f,
+                    "too large; allowed: 65535 nodes, 65535 links, and 1048576 in all of links and three times flows"
+                )
+            }
+            Self::Link { name, error } => write!(f, "link {name}: {error}"),
+            Self::Engine { flow, error } => write!(f, "flow {flow}: {error}"),
+            Self::Capture(error) => write!(f, "capture: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Runs one repetition of a scenario. It depends on nothing else: the same arguments give the same outcome, on any
+/// machine and in any thread. In debug builds the laws of [`check`](crate::check) are verified.
+///
+/// # Errors
+/// See [`Error`].
+pub fn run(scenario: &Scenario, repetition: u32, record: Record) -> Result<Outcome, Error> {
+    run_with(scenario, repetition, Options { record, checked: cfg!(debug_assertions), bytes: false })
+}
+
+/// Runs one repetition of a scenario in a given way.
+///
+/// # Errors
+/// See [`Error`].
+///
+/// # Panics
+/// When a law of [`check`](crate::check) is broken, or bytes are not those sent: a fault of this program.
+pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Result<Outcome, Error> {
+    let seed = seed::of_repetition(scenario.seed, repetition);
+    let names: Vec<String> = scenario.nodes.iter().map(|node| node.name.clone()).collect();
+    let observed = options != Options::default();
+    if !observed {
+        let mut world = World::<false>::new(scenario, seed, Observers::default())?;
+        world.run()?;
+        return Ok(Outcome { summary: outcome::summary(&mut world), tables: Tables::default(), captures: Vec::new() });
+    }
+    let mut world = World::<true>::new(scenario, seed, observers(scenario, options, &names)?)?;
+    world.run()?;
+    let summary = outcome::summary(&mut world);
+    let now = world.net.now;
+    if let Some(checkers) = &mut world.net.observers.checkers {
+        checkers.finish(now, &world.net.spans, &world.net.slab);
+    }
+    let (tables, captures) = match world.net.observers.recorder.take() {
+        Some(recorder) => recorder.finish(now, &mut world.net.spans),
+        None => (Tables::default(), None),
+    };
+    let captures = captures.map_or(Ok(Vec::new()), |captures| captures.finish(&names)).map_err(Error::Capture)?;
+    Ok(Outcome { summary, tables, captures })
+}
+
+fn observers(scenario: &Scenario, options: Options, names: &[String]) -> Result<Observers, Error> {
+    let flows = scenario.flows.len();
+    let mut observers = Observers::default();
+    if options.checked {
+        let links = Links::new(scenario.links.iter().map(|link| &link.config.queue));
+        observers.checkers = Some(Checkers::new(flows, links));
+    }
+    if options.bytes {
+        observers.wire = Some(Vec::new());
+    }
+    if options.record.is_none() {
+        return Ok(observers);
+    }
+    let captures = match options.record.captures() {
+        [] => None,
+        nodes => Some(Captures::new(nodes, names).map_err(Error::Capture)?),
+    };
+    let links = scenario.links.iter().map(|link| link.name.clone()).collect();
+    let mut recorder = Recorder::new(options.record, links, flows, captures);
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        if let Traffic::Stream { application, connection } = &flow.traffic {
+            for end in [End::From, End::To] {
+                if end == End::From || matches!(application, StreamApplication::RequestResponse { .. }) {
+                    let sender = &connection.sender;
+                    let detectors = std::iter::once(&sender.detect).chain(&sender.observers);
+                    recorder.follow(index as u32, end, detectors.map(|choice| choice.name.as_str()));
+                }
+            }
+        }
+    }
+    observers.recorder = Some(recorder);
+    Ok(observers)
+}
+
+impl<const OBSERVED: bool> World<'_, OBSERVED> {
+    /// Event after event, until the scenario's end.
+    fn run(&mut self) -> Result<(), Error> {
+        let links = self.scenario.links.len();
+        let end = Instant::ZERO + self.scenario.duration;
+        let finite = self.unfinished;
+        let stop_at = match self.scenario.stop {
+            Stop::AllFlowsDone => 0,
+            Stop::FirstFlowDone => finite.saturating_sub(1),
+            Stop::AtDuration => usize::MAX,
+        };
+        while let Some((at, slot)) = self.net.queue.peek() {
+            if at > end {
+                break;
+            }
+            self.net.now = at;
+            self.events += 1;
+            let slot = slot as usize;
+            if slot < links {
+                if let Some(parcel) = self.net.advance(slot) {
+                    self.deliver(parcel);
+                }
+            } else {
+                self.wake((slot - links) / SLOTS_PER_FLOW, (slot - links) % SLOTS_PER_FLOW)?;
+            }
+            if self.net.oracle.has_settled() {
+                self.settle();
+            }
+            if OBSERVED && let Some(checkers) = &mut self.net.observers.checkers {
+                let link = (slot < links).then_some(slot);
+                checkers.after_event(at, &self.net.queue, &self.net.spans, link, &self.net.slab);
+            }
+            if self.unfinished == stop_at && finite > 0 {
+                return Ok(());
+            }
+        }
+        self.net.now = end;
+        Ok(())
+    }
+
+    /// A parcel is at its destination.
+    #[inline]
+    fn deliver(&mut self, parcel: Parcel) {
+        let handle = parcel.handle;
+        let arrival = self.net.slab.reach(handle);
+        let packet = self.net.slab.get(handle);
+        match &mut self.flows[packet.flow as usize] {
+            Running::Datagrams(flow) => {
+                flow.arrived_bytes += u64::from(packet.bytes);
+                self.net.slab.release(handle);
+            }
+            Running::Stream(flow) => {
+                let end = packet.sender.other();
+                let Body::Segment(segment) = &packet.body else { return };
+                let Some(ends) = &mut flow.ends else { return };
+                let endpoint = &mut ends[end.index()];
+                let mut news = (0, false);
+                if packet.transmission > 0 && arrival == Arrival::First {
+                    // Applications read at once, so that what is sent within a window has room.
+                    news = self.net.oracle.arrived(packet.flow, packet.sender, sent(packet), u64::MAX);
+                }
+                if OBSERVED && let Some(recorder) = &mut self.net.observers.recorder {
+                    if packet.transmission > 0 && arrival == Arrival::First {
+                        recorder.arrived(self.net.now, packet, news);
+                    }
+                    recorder.acknowledged(self.net.now, endpoint, segment);
+                    recorder.passes_in(self.net.now, packet, (endpoint.path.1, endpoint.path.0));
+                }
+                if OBSERVED && let Some(wire) = &self.net.observers.wire {
+                    let (segment, payload) = crate::wire::read(&wire[handle as usize]);
+                    assert_eq!(Body::Segment(segment), packet.body, "a segment's bytes are not the segment");
+                    endpoint.connection.handle_segment(self.net.now, &segment, payload);
+                } else {
+                    endpoint.connection.handle_segment(self.net.now, segment, &[]);
+                }
+                self.net.slab.release(handle);
+                flow.pump(&mut self.net, end);
+                if flow.untold {
+                    self.note_end(parcel.flow as usize);
+                }
+            }
+        }
+    }
+
+    /// A timer or alarm of a flow is due.
+    fn wake(&mut self, index: usize, which: usize) -> Result<(), Error> {
+        match &mut self.flows[index] {
+            Running::Datagrams(flow) => flow.ring(&mut self.net),
+            Running::Stream(flow) => {
+                match which {
+                    ALARM if flow.progress == Progress::Waiting && self.net.now >= flow.alarm.wake_at => {
+                        flow.alarm.wake_at = Instant::NEVER;
+                        let made_of = &self.scenario.flows[index];
+                        opening::open(&mut self.net, flow, (made_of, index as u32), self.seed)?;
+                        self.net.queue.set(flow.slot, flow.alarm.next());
+                    }
+                    ALARM => flow.ring(&mut self.net),
+                    0 => flow.timer(&mut self.net, End::From),
+                    _ => flow.timer(&mut self.net, End::To),
+                }
+                if flow.untold {
+                    self.note_end(index);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A flow is over.
+    #[cold]
+    fn note_end(&mut self, index: usize) {
+        if let Running::Stream(flow) = &mut self.flows[index] {
+            flow.untold = false;
+            self.unfinished -= usize::from(self.scenario.flows[index].has_end());
+        }
+    }
+
+    /// Hands the oracle's judgements to their flows.
+    #[cold]
+    pub(crate) fn settle(&mut self) {
+        for settled in self.net.oracle.take_settled() {
+            if let Running::Stream(flow) = &mut self.flows[settled.flow as usize] {
+                flow.settle(&mut self.net, &settled);
+            }
+        }
+    }
+}

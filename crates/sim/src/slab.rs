@@ -1,0 +1,243 @@
+//! Packets as values in one array: a packet under way is a number, a copy of it is one more reference.
+
+use eifel_packet::segment::Segment;
+
+/// Which end of a flow: the one that the scenario names in `from`, or the one in `to`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum End {
+    /// The end that opens the flow.
+    From = 0,
+    /// The end that answers.
+    To = 1,
+}
+
+impl End {
+    /// The end across the network.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::From => Self::To,
+            Self::To => Self::From,
+        }
+    }
+
+    /// 0 or 1, to look a thing up by.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Body {
+    /// A TCP segment.
+    Segment(Segment),
+    /// So many bytes that nobody acknowledges.
+    Datagram,
+}
+
+/// A packet in the simulated network.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Packet {
+    /// What it carries.
+    pub body: Body,
+    /// The number of the transmission at its sender, counted from 1; 0 when it is none (an acknowledgement alone).
+    pub transmission: u64,
+    /// First position of the sender's stream that it carries (SYN is position 0).
+    pub start: u64,
+    /// Number of the data segment in its flow and direction, from 1; 0 when it carries no data.
+    pub segment: u64,
+    /// Positions that it carries (SYN and FIN take one each).
+    pub positions: u32,
+    /// Bytes that a link charges for it: headers and payload.
+    pub bytes: u32,
+    /// How many transmissions of the same data came before this one.
+    pub copy: u32,
+    /// Index of the flow in the scenario.
+    pub flow: u32,
+    /// Index of the node that it goes to.
+    pub destination: u16,
+    /// The end of the flow that sent it.
+    pub sender: End,
+    /// Whether its sender's engine called it a retransmission.
+    pub repeats: bool,
+}
+
+struct Cell {
+    packet: Packet,
+    /// How many places of the network hold this packet; 0 when the cell is free.
+    references: u32,
+    reached: Reached,
+}
+
+/// Whether a packet has been at its destination.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reached {
+    NotYet,
+    Already,
+}
+
+/// Which arrival of a packet one is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    /// The first.
+    First,
+    /// The network had duplicated it.
+    Again,
+}
+
+/// What is left of a packet that was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Remains {
+    /// Another copy of it has arrived or is under way.
+    Another,
+    /// No copy has arrived, and none will.
+    Nothing,
+}
+
+/// All packets under way.
+#[derive(Default)]
+pub struct Slab {
+    cells: Vec<Cell>,
+    /// The destinations of the packets, apart: all that forwarding looks at, close together.
+    destinations: Vec<u16>,
+    free: Vec<u32>,
+}
+
+impl Slab {
+    /// Stores a packet with one reference; the answer is its handle.
+    #[inline(always)]
+    pub fn insert(&mut self, packet: Packet) -> u32 {
+        if let Some(handle) = self.free.pop()
+            && let Some(cell) = self.cells.get_mut(handle as usize)
+        {
+            self.destinations[handle as usize] = packet.destination;
+            cell.packet = packet;
+            cell.references = 1;
+            cell.reached = Reached::NotYet;
+            return handle;
+        }
+        self.grow(packet)
+    }
+
+    #[cold]
+    fn grow(&mut self, packet: Packet) -> u32 {
+        self.destinations.push(packet.destination);
+        self.cells.push(Cell { packet, references: 1, reached: Reached::NotYet });
+        (self.cells.len() - 1) as u32
+    }
+
+    /// The destination of the packet of this handle.
+    #[inline]
+    pub fn destination(&self, handle: u32) -> u16 {
+        self.destinations[handle as usize]
+    }
+
+    /// The handle that the next packet will get.
+    pub fn next_handle(&self) -> usize {
+        self.free.last().map_or(self.cells.len(), |&handle| handle as usize)
+    }
+
+    /// The packet of this handle.
+    #[inline]
+    pub fn get(&self, handle: u32) -> &Packet {
+        &self.cells[handle as usize].packet
+    }
+
+    /// One more place holds the packet (the network duplicated it).
+    pub fn share(&mut self, handle: u32) {
+        self.cells[handle as usize].references += 1;
+    }
+
+    /// The packet is at its destination.
+    #[inline]
+    pub fn reach(&mut self, handle: u32) -> Arrival {
+        let cell = &mut self.cells[handle as usize];
+        match cell.reached {
+            Reached::NotYet => {
+                cell.reached = Reached::Already;
+                Arrival::First
+            }
+            Reached::Already => Arrival::Again,
+        }
+    }
+
+    /// One place holds it no more; with the last reference, the handle is free for another packet.
+    #[inline]
+    pub fn release(&mut self, handle: u32) {
+        let cell = &mut self.cells[handle as usize];
+        debug_assert!(cell.references > 0, "a packet is released once for each place that held it");
+        cell.references -= 1;
+        if cell.references == 0 {
+            self.free.push(handle);
+        }
+    }
+
+    /// The network has dropped it in one place.
+    pub fn drop_one(&mut self, handle: u32) -> Remains {
+        let cell = &self.cells[handle as usize];
+        let lost = cell.references == 1 && cell.reached == Reached::NotYet;
+        self.release(handle);
+        if lost { Remains::Nothing } else { Remains::Another }
+    }
+
+    /// Packets under way, a duplicated one counted as often as it is there.
+    pub fn references(&self) -> u64 {
+        self.cells.iter().map(|cell| u64::from(cell.references)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: Packet = Packet {
+        body: Body::Datagram,
+        transmission: 0,
+        start: 0,
+        segment: 0,
+        positions: 0,
+        bytes: 100,
+        copy: 0,
+        flow: 0,
+        destination: 0,
+        sender: End::From,
+        repeats: false,
+    };
+
+    #[test]
+    fn a_handle_is_used_again_when_the_last_reference_is_gone() {
+        let mut slab = Slab::default();
+        let first = slab.insert(PACKET);
+        slab.share(first);
+        assert_eq!(slab.references(), 2);
+        slab.release(first);
+        assert_ne!(slab.insert(PACKET), first);
+        slab.release(first);
+        assert_eq!(slab.insert(Packet { bytes: 7, ..PACKET }), first);
+        assert_eq!(slab.get(first).bytes, 7);
+        assert_eq!(slab.references(), 2);
+    }
+
+    #[test]
+    fn a_duplicated_packet_is_lost_with_its_last_copy_only() {
+        let mut slab = Slab::default();
+        let handle = slab.insert(PACKET);
+        slab.share(handle);
+        assert_eq!(slab.drop_one(handle), Remains::Another);
+        assert_eq!(slab.drop_one(handle), Remains::Nothing);
+        let handle = slab.insert(PACKET);
+        slab.share(handle);
+        assert_eq!(slab.reach(handle), Arrival::First);
+        slab.release(handle);
+        assert_eq!(slab.drop_one(handle), Remains::Another);
+        let handle = slab.insert(PACKET);
+        assert_eq!(slab.reach(handle), Arrival::First);
+        assert_eq!(slab.reach(handle), Arrival::Again);
+    }
+
+    #[test]
+    fn a_packet_fits_two_cache_lines() {
+        assert!(size_of::<Cell>() <= 144, "{}", size_of::<Cell>());
+    }
+}

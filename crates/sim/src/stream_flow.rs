@@ -1,0 +1,273 @@
+//! A flow over a TCP connection: two ends and an application.
+
+use crate::app::{Alarm, Step, StreamApp};
+use crate::endpoint::Endpoint;
+use crate::network::Network;
+use crate::oracle::Settled;
+use crate::slab::End;
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::engine::{self, Cause};
+use eifel_recovery::time::{Duration, Instant};
+use eifel_tcp::{Event, State};
+
+/// How far a flow has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// It has not begun.
+    Waiting,
+    /// Its application is at work.
+    Running,
+    /// The application has read all; the connection is still busy.
+    Read {
+        /// When.
+        at: Instant,
+    },
+    /// Nothing more happens.
+    Over {
+        /// When the application had read all; `None` if it never did.
+        read_at: Option<Instant>,
+    },
+}
+
+/// A flow over a connection.
+pub struct StreamFlow {
+    /// The two ends, once the flow has begun.
+    pub ends: Option<Box<[Endpoint; 2]>>,
+    /// Its application.
+    pub app: StreamApp,
+    /// When the application wants to be woken.
+    pub alarm: Alarm,
+    /// The slot of the alarm.
+    pub slot: u32,
+    /// When it began.
+    pub started: Instant,
+    /// How far it has come.
+    pub progress: Progress,
+    /// Whether segments open and close its connection.
+    pub handshake: bool,
+    /// Whether its segments are carried as bytes.
+    pub carries_bytes: bool,
+    /// Whether it is over, and nobody has been told.
+    pub untold: bool,
+}
+
+impl StreamFlow {
+    /// After an input to the connection at `end`: events, the application, what leaves, timers.
+    #[inline]
+    pub fn pump<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        if endpoint.read_all(self.carries_bytes)
+            && let Some(step) = self.app.read(end, endpoint.read)
+        {
+            endpoint.apply(&step, self.carries_bytes);
+            self.note(net, &step);
+        }
+        while let Some(event) = self.poll_event(end) {
+            self.on_event(net, end, event);
+        }
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        endpoint.transmit(net);
+        if end == End::From {
+            loop {
+                let unsent = endpoint.connection.end().saturating_sub(endpoint.connection.engine().nxt());
+                let more = self.app.refill(unsent);
+                if more == 0 {
+                    break;
+                }
+                endpoint.write(more, self.carries_bytes);
+                if matches!(&self.app, StreamApp::Bulk(bulk) if bulk.is_over()) {
+                    endpoint.connection.close();
+                }
+                endpoint.transmit(net);
+            }
+        }
+        net.queue.set_no_later(endpoint.slot, endpoint.connection.poll_timeout());
+        if OBSERVED {
+            self.observe(net, end);
+        }
+        match self.progress {
+            Progress::Running => {}
+            Progress::Read { .. } => self.end_if_quiet(),
+            Progress::Waiting | Progress::Over { .. } => {}
+        }
+    }
+
+    #[inline]
+    fn poll_event(&mut self, end: End) -> Option<Event> {
+        self.ends.as_mut()?[end.index()].connection.poll_event()
+    }
+
+    /// What an application's step means for the flow.
+    #[cold]
+    pub fn note<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, step: &Step) {
+        if let Some(pause) = step.wake_after {
+            self.alarm.wake_at = net.now + pause;
+            net.queue.set(self.slot, self.alarm.next());
+        }
+        if step.done && self.progress == Progress::Running {
+            self.progress = Progress::Read { at: net.now };
+        }
+    }
+
+    #[cold]
+    fn on_event<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, event: Event) {
+        match event {
+            Event::Connected if end == End::From => self.begin(net),
+            Event::PeerClosed => {
+                if let Some(ends) = &mut self.ends {
+                    ends[end.index()].connection.close();
+                }
+            }
+            Event::Reset | Event::Refused | Event::TimedOut => self.give_up(),
+            Event::Closed if self.progress == Progress::Running && end == End::From => self.give_up(),
+            Event::Recovery(event) => self.on_recovery(net, end, event),
+            Event::Connected | Event::Readable | Event::Writable | Event::Closed => {}
+        }
+    }
+
+    /// The application begins to write.
+    pub fn begin<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        let step = self.app.start();
+        if let Some(ends) = &mut self.ends {
+            ends[End::From.index()].apply(&step, self.carries_bytes);
+        }
+        self.note(net, &step);
+    }
+
+    fn give_up(&mut self) {
+        let read_at = match self.progress {
+            Progress::Read { at } => Some(at),
+            Progress::Over { read_at } => read_at,
+            Progress::Waiting | Progress::Running => None,
+        };
+        self.untold = !matches!(self.progress, Progress::Over { .. });
+        self.progress = Progress::Over { read_at };
+    }
+
+    /// The application has all, and the connection too has come to rest.
+    fn end_if_quiet(&mut self) {
+        let Some(ends) = &self.ends else { return };
+        let quiet = ends.iter().all(|endpoint| {
+            let connection = &endpoint.connection;
+            match self.handshake {
+                true => matches!(connection.state(), State::TimeWait { .. } | State::Closed),
+                false => connection.engine().una() == connection.end(),
+            }
+        });
+        if quiet {
+            self.give_up();
+        }
+    }
+
+    fn on_recovery<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, event: engine::Event) {
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        match &event {
+            engine::Event::TimerExpired { .. } => endpoint.counts.timeouts += 1,
+            engine::Event::EpisodeOpened(episode) => {
+                match episode.cause {
+                    Cause::Timeout => endpoint.counts.after_timeout.opened += 1,
+                    Cause::FastRetransmit => endpoint.counts.after_duplicates.opened += 1,
+                }
+                endpoint.opening = Some((episode.number, episode.cause));
+            }
+            engine::Event::Judged { detector: 0, outcome: Outcome::Spurious, .. } => {
+                endpoint.counts.detected_spurious += 1;
+            }
+            _ => {}
+        }
+        if OBSERVED
+            && self.app.sends_from(end)
+            && let Some(recorder) = &mut net.observers.recorder
+        {
+            recorder.recovery(net.now, endpoint, &event);
+        }
+    }
+
+    /// A judgement of the oracle on one of this flow's retransmissions.
+    pub fn settle<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, settled: &Settled) {
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[settled.sender.index()];
+        if !settled.needed {
+            endpoint.counts.spurious += 1;
+        }
+        let first = endpoint.firsts.binary_search_by_key(&settled.transmission, |first| first.transmission);
+        let first = first.ok().map(|index| endpoint.firsts[index]);
+        if let Some(first) = first {
+            let episodes = match first.cause {
+                Cause::Timeout => &mut endpoint.counts.after_timeout,
+                Cause::FastRetransmit => &mut endpoint.counts.after_duplicates,
+            };
+            match settled.needed {
+                true => episodes.genuine += 1,
+                false => episodes.spurious += 1,
+            }
+        }
+        if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+            recorder.settled(settled, first.map(|first| first.episode));
+        }
+    }
+
+    /// The application's alarm rings.
+    pub fn ring<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        if net.now >= self.alarm.stop_at {
+            self.alarm.stop_at = Instant::NEVER;
+            self.stop(net);
+        }
+        if net.now >= self.alarm.wake_at {
+            self.alarm.wake_at = Instant::NEVER;
+            let step = self.app.wake();
+            if let Some(ends) = &mut self.ends {
+                ends[End::From.index()].apply(&step, self.carries_bytes);
+            }
+            self.pump(net, End::From);
+        }
+        net.queue.set(self.slot, self.alarm.next());
+    }
+
+    /// The application stops sending, done or not.
+    fn stop<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        self.app.stop();
+        let closes = matches!(&self.app, StreamApp::Bulk(bulk) if bulk.is_over());
+        if let Some(ends) = &mut self.ends
+            && closes
+        {
+            ends[End::From.index()].connection.close();
+            self.pump(net, End::From);
+        }
+    }
+
+    /// The timer of one end is due, or was when it was set.
+    #[inline]
+    pub fn timer<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        let due = endpoint.connection.poll_timeout();
+        let slot = endpoint.slot;
+        if due <= net.now {
+            endpoint.connection.handle_timeout(net.now);
+            self.pump(net, end);
+        }
+        let Some(ends) = &self.ends else { return };
+        let due = ends[end.index()].connection.poll_timeout();
+        // A deadline that has come and that nothing answered would stop time.
+        let due = if due <= net.now { net.now + Duration::from_nanos(1) } else { due };
+        net.queue.set(slot, due);
+    }
+
+    /// Rows and checks after an input.
+    fn observe<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        let Some(ends) = &self.ends else { return };
+        let endpoint = &ends[end.index()];
+        if let Some(recorder) = &mut net.observers.recorder
+            && self.app.sends_from(end)
+        {
+            recorder.variables(net.now, endpoint);
+        }
+        if let Some(checkers) = &mut net.observers.checkers {
+            checkers.after_input(net.now, endpoint, &ends[end.other().index()]);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What a run came to, flow by flow.
+
+use std::fmt;
+
+/// One flow of a run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct FlowSummary {
+    /// Its name in the scenario.
+    pub flow: String,
+    /// Whether its application has read all that it was to read.
+    pub completed: bool,
+    /// From the start of the flow to the last byte read, in seconds; to the end of the run if it is not completed.
+    pub time_s: f64,
+    /// Bytes of data that the applications have read, in both directions; headers included for datagrams.
+    pub bytes: u64,
+    /// Data segments sent, all copies; or datagrams.
+    pub segments_sent: u64,
+    /// Those of them that were sent before.
+    pub retransmissions: u64,
+    /// Retransmissions that the oracle says were not needed.
+    pub spurious_retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Episodes that a timeout opened.
+    pub timeout_episodes: u64,
+    /// Those whose first retransmission was not needed.
+    pub spurious_timeouts: u64,
+    /// Those whose first retransmission was needed.
+    pub genuine_timeouts: u64,
+    /// Episodes that duplicate ACKs or SACKs opened.
+    pub fast_retransmits: u64,
+    /// Those whose first retransmission was not needed.
+    pub spurious_fast_retransmits: u64,
+    /// Episodes that the acting detector called spurious.
+    pub detected_spurious: u64,
+    /// Data segments (or datagrams) that links dropped.
+    pub drops: u64,
+    /// `bytes` over `time_s`, in bits per second.
+    pub goodput_bps: f64,
+}
+
+/// All flows of a run, in the order of the scenario.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Summary {
+    /// The flows.
+    pub flows: Vec<FlowSummary>,
+    /// When the run stopped, in seconds.
+    pub duration_s: f64,
+    /// Events of the simulation.
+    pub events: u64,
+}
+
+/// A number of a summary, as its type is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Number {
+    /// A count.
+    Count(u64),
+    /// A measure.
+    Measure(f64),
+    /// Yes or no.
+    Flag(bool),
+}
+
+impl FlowSummary {
+    /// Every number by its name, in order.
+    pub fn numbers(&self) -> [(&'static str, Number); 15] {
+        [
+            ("completed", Number::Flag(self.completed)),
+            ("time_s", Number::Measure(self.time_s)),
+            ("bytes", Number::Count(self.bytes)),
+            ("segments_sent", Number::Count(self.segments_sent)),
+            ("retransmissions", Number::Count(self.retransmissions)),
+            ("spurious_retransmissions", Number::Count(self.spurious_retransmissions)),
+            ("timeouts", Number::Count(self.timeouts)),
+            ("timeout_episodes", Number::Count(self.timeout_episodes)),
+            ("spurious_timeouts", Number::Count(self.spurious_timeouts)),
+            ("genuine_timeouts", Number::Count(self.genuine_timeouts)),
+            ("fast_retransmits", Number::Count(self.fast_retransmits)),
+            ("spurious_fast_retransmits", Number::Count(self.spurious_fast_retransmits)),
+            ("detected_spurious", Number::Count(self.detected_spurious)),
+            ("drops", Number::Count(self.drops)),
+            ("goodput_bps", Number::Measure(self.goodput_bps)),
+        ]
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Measure(measure) => write!(f, "{measure}"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+        }
+    }
+}
+
+impl Summary {
+    /// The summary as a JSON object.
+    pub fn to_json(&self) -> String {
+        let flows: Vec<String> = self
+            .flows
+            .iter()
+            .map(|flow| {
+                let numbers: Vec<String> =
+                    flow.numbers().iter().map(|(name, number)| format!("\"{name}\": {number}")).collect();
+                format!("{{\"flow\": {}, {}}}", json_text(&flow.flow), numbers.join(", "))
+            })
+            .collect();
+        let (duration_s, events) = (self.duration_s, self.events);
+        format!("{{\"duration_s\": {duration_s}, \"events\": {events}, \"flows\": [{}]}}", flows.join(", "))
+    }
+}
+
+/// A text as a JSON string.
+fn json_text(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            control if control < ' ' => quoted.push_str(&format!("\\u{:04x}", control as u32)),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_quoted_for_json() {
+        assert_eq!(json_text("a\"b\\c\u{7}"), r#""a\"b\\c\u0007""#);
+        let summary = Summary { flows: vec![FlowSummary::default()], duration_s: 1.5, events: 3 };
+        assert!(summary.to_json().starts_with(
+            r#"{"duration_s": 1.5, "events": 3, "flows": [{"flow": "", "completed": false, "time_s": 0, "#
+        ));
+    }
+}

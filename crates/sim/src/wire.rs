@@ -1,0 +1,44 @@
+//! Segments as bytes: for captures, and for runs that carry every segment as the bytes it would be.
+
+use crate::pattern;
+use eifel_packet::datagram;
+use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::segment::Segment;
+use std::net::Ipv4Addr;
+
+/// The address of a node: 10.0.0.1 for the first, and so on.
+pub fn address(node: u16) -> Ipv4Addr {
+    Ipv4Addr::from_bits(0x0a00_0001 + u32::from(node))
+}
+
+/// The bytes of a segment from one node to another. Where no payload is given it is the pattern at `offset`.
+///
+/// # Panics
+/// When a connection made a segment that no packet can carry.
+pub fn bytes(segment: &Segment, (from, to): (u16, u16), offset: u64, payload: Option<&[u8]>) -> Vec<u8> {
+    let addresses = Addresses::V4 { source: address(from), destination: address(to) };
+    let made;
+    let payload = match payload {
+        Some(payload) => payload,
+        None => {
+            made = pattern::bytes(offset, segment.payload_len as usize);
+            &made
+        }
+    };
+    let mut bytes = Vec::with_capacity(payload.len() + 80);
+    if let Err(error) = datagram::emit(&Header::new(addresses), segment, payload, &mut bytes) {
+        panic!("a connection made a segment that does not fit a packet: {error}");
+    }
+    bytes
+}
+
+/// The segment and payload of bytes that [`bytes`] made.
+///
+/// # Panics
+/// When they cannot be read back.
+pub fn read(bytes: &[u8]) -> (Segment, &[u8]) {
+    match datagram::parse(bytes) {
+        Ok((_, segment, payload)) => (segment, payload),
+        Err(error) => panic!("a segment's own bytes cannot be read: {error}"),
+    }
+}

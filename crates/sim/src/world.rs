@@ -1,0 +1,158 @@
+//! A world: everything of one run, assembled from its scenario.
+
+use crate::app::bulk::{Bulk, Writing};
+use crate::app::cbr::Cbr;
+use crate::app::on_off::OnOff;
+use crate::app::request_response::RequestResponse;
+use crate::app::{Alarm, DatagramApp, StreamApp};
+use crate::clock::queue::EventQueue;
+use crate::datagram_flow::DatagramFlow;
+use crate::network::{Network, Observers, Span};
+use crate::oracle::Oracle;
+use crate::routes::Routes;
+use crate::run::Error;
+use crate::scenario::{DatagramApplication, Flow, Scenario, StreamApplication, Traffic};
+use crate::slab::Slab;
+use crate::stream_flow::{Progress, StreamFlow};
+use eifel_path::link::Link;
+use eifel_path::stream::Stream;
+use eifel_recovery::time::{Duration, Instant};
+
+/// Slots of the event queue that a flow has: a timer at each end, and an alarm.
+pub const SLOTS_PER_FLOW: usize = 3;
+/// The place of the alarm among them.
+pub const ALARM: usize = 2;
+
+/// One flow of a run.
+pub enum Running {
+    /// Over a connection.
+    Stream(StreamFlow),
+    /// Datagrams.
+    Datagrams(DatagramFlow),
+}
+
+/// Everything of one run.
+pub struct World<'a, const OBSERVED: bool> {
+    /// What it was made from.
+    pub scenario: &'a Scenario,
+    /// The seed of this repetition.
+    pub seed: u64,
+    /// The network.
+    pub net: Network<OBSERVED>,
+    /// The flows, in the order of the scenario.
+    pub flows: Vec<Running>,
+    /// Flows that have an end and are not over.
+    pub unfinished: usize,
+    /// Events so far.
+    pub events: u64,
+}
+
+impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
+    /// The world at the beginning of a run.
+    pub fn new(scenario: &'a Scenario, seed: u64, observers: Observers) -> Result<Self, Error> {
+        let slots = scenario.links.len() + SLOTS_PER_FLOW * scenario.flows.len();
+        let most = usize::from(u16::MAX);
+        if slots > EventQueue::MAX_SLOTS || scenario.nodes.len() > most || scenario.links.len() > most {
+            return Err(Error::TooLarge);
+        }
+        let mut spans = Vec::with_capacity(scenario.links.len());
+        for link in &scenario.links {
+            let made = Link::new(&link.config, &link.name, seed)
+                .map_err(|error| Error::Link { name: link.name.clone(), error })?;
+            spans.push(Span { link: made, to: link.to as u16 });
+        }
+        let carries_bytes = observers.wire.is_some();
+        let net = Network {
+            now: Instant::ZERO,
+            queue: EventQueue::new(slots, scenario.links.len()),
+            slab: Slab::default(),
+            spans,
+            routes: Routes::new(scenario),
+            oracle: Oracle::new(scenario.flows.len()),
+            drops: vec![0; 2 * scenario.flows.len()],
+            header_bytes: scenario.header_bytes,
+            observers,
+            outcomes: Vec::new(),
+        };
+        let mut world = Self { scenario, seed, net, flows: Vec::new(), unfinished: 0, events: 0 };
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let slot = world.slot(index, ALARM);
+            let running = running(flow, index, (slot, carries_bytes), seed);
+            let alarm = match &running {
+                Running::Stream(stream) => stream.alarm,
+                Running::Datagrams(datagrams) => datagrams.alarm,
+            };
+            world.net.queue.set(slot, alarm.next());
+            world.unfinished += usize::from(flow.has_end());
+            world.flows.push(running);
+        }
+        Ok(world)
+    }
+
+    /// The slot of a flow's timer or alarm.
+    pub fn slot(&self, flow: usize, which: usize) -> u32 {
+        (self.scenario.links.len() + SLOTS_PER_FLOW * flow + which) as u32
+    }
+}
+
+fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: u64) -> Running {
+    let stream = |what: &str| Stream::new(seed, &["flow", &flow.name, what]);
+    let started = Instant::ZERO + flow.start.draw(&mut stream("start"));
+    let mut alarm = Alarm { wake_at: started, stop_at: flow.end.unwrap_or(Instant::NEVER) };
+    match &flow.traffic {
+        Traffic::Stream { application, connection } => {
+            let closes = connection.handshake;
+            let app = match application {
+                StreamApplication::Bulk { bytes } => {
+                    let ahead = flow.end.is_some() || (carries_bytes && bytes.is_none());
+                    let writing = if ahead { Writing::AheadLater } else { Writing::AtOnce };
+                    StreamApp::Bulk(Bulk::new(*bytes, writing, closes))
+                }
+                StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
+                    let bytes = (*request_bytes, *response_bytes);
+                    let pause = (*think, stream("think"));
+                    StreamApp::RequestResponse(Box::new(RequestResponse::new(*requests, bytes, pause, closes)))
+                }
+            };
+            Running::Stream(StreamFlow {
+                ends: None,
+                app,
+                alarm,
+                slot,
+                started,
+                progress: Progress::Waiting,
+                handshake: connection.handshake,
+                carries_bytes,
+                untold: false,
+            })
+        }
+        Traffic::Datagrams(application) => {
+            let mut app = match application {
+                DatagramApplication::Cbr { rate, packet_bytes, jitter } => {
+                    DatagramApp::Cbr(Cbr::new(*rate, *packet_bytes, *jitter, stream("jitter")))
+                }
+                DatagramApplication::OnOff { rate, packet_bytes, on, off } => {
+                    DatagramApp::OnOff(Box::new(OnOff::new(*rate, *packet_bytes, (*on, *off), stream("bursts"))))
+                }
+            };
+            alarm.wake_at = started + app.first();
+            Running::Datagrams(DatagramFlow {
+                app,
+                alarm,
+                slot,
+                flow: index as u32,
+                link: flow.there.first().copied().unwrap_or_default() as u32,
+                destination: flow.to as u16,
+                started,
+                sent: 0,
+                arrived_bytes: 0,
+            })
+        }
+    }
+}
+
+/// How long a flow had, in seconds: from its start to `until`.
+pub fn seconds(started: Instant, until: Instant) -> f64 {
+    let length: Duration = until.since(started);
+    length.as_secs_f64()
+}

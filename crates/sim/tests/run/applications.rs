@@ -1,0 +1,75 @@
+//! What applications do on the wire.
+
+use crate::common::{numbers, observed, scenario};
+
+fn flow(application: &str, rest: &str) -> String {
+    format!(
+        r#"
+        duration_s = 10
+        [point_to_point]
+        rate_bps = 8_000_000
+        delay_ms = 10
+        [tcp]
+        payload_bytes = 1000
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        {rest}
+        application = {application}
+        "#
+    )
+}
+
+#[test]
+fn a_constant_rate_source_sends_at_its_rate_until_its_end() {
+    let text = flow(r#"{ kind = "cbr", rate_bps = 1_000_000, packet_bytes = 1000 }"#, "start_s = 1\nend_s = 3");
+    let outcome = observed(&scenario(&text), 0);
+    let summary = &outcome.summary.flows[0];
+    // 125 a second for two seconds, the first at once, none at the end.
+    assert_eq!((summary.segments_sent, summary.bytes, summary.completed), (250, 250_000, false));
+    assert_eq!(outcome.summary.duration_s, 10.0);
+    let times = numbers(&outcome, "queues", "t_ns");
+    assert_eq!(times[..3], [1_000_000_000, 1_008_000_000, 1_016_000_000]);
+}
+
+#[test]
+fn bursts_keep_to_their_mean_rate() {
+    let text = flow(r#"{ kind = "on-off", rate_bps = 1_000_000, packet_bytes = 500, on_ms = 50, off_ms = 50 }"#, "");
+    let text = text.replace("duration_s = 10", "duration_s = 400");
+    let summary = observed(&scenario(&text), 0).summary.flows[0].clone();
+    // Half a megabit a second on average; 4000 bursts and pauses.
+    assert!((summary.goodput_bps / 500_000.0 - 1.0).abs() < 0.06, "{}", summary.goodput_bps);
+}
+
+#[test]
+fn a_dialogue_takes_its_round_trips_and_pauses() {
+    let dialogue =
+        "{ kind = \"request-response\", requests = 3, request_bytes = 1000, response_bytes = 1000, think_ms = 100 }";
+    let text = flow(dialogue, "handshake = false").replace("duration_s = 10", "duration_s = 10\nheader_bytes = 0");
+    let outcome = observed(&scenario(&text), 0);
+    let summary = &outcome.summary.flows[0];
+    // Each request and response takes 1 ms to send and 10 ms to arrive; two pauses.
+    assert_eq!((summary.completed, summary.bytes, summary.segments_sent), (true, 6000, 6));
+    assert!((summary.time_s - (3.0 * 0.022 + 0.2)).abs() < 1e-12, "{}", summary.time_s);
+}
+
+#[test]
+fn a_handshake_and_a_close_surround_the_data() {
+    let outcome = observed(&scenario(&flow(r#"{ kind = "bulk", bytes = 1500 }"#, "")), 0);
+    let summary = &outcome.summary.flows[0];
+    assert_eq!((summary.completed, summary.segments_sent, summary.retransmissions), (true, 2, 0));
+    // The SYN, and two data segments of which the last carries the FIN.
+    assert_eq!(numbers(&outcome, "transmissions", "start"), [0, 1, 1001]);
+    assert_eq!(numbers(&outcome, "transmissions", "len"), [1, 1000, 501]);
+    assert_eq!(numbers(&outcome, "transmissions", "segment"), [0, 1, 2]);
+}
+
+#[test]
+fn an_endless_transfer_stops_at_its_end() {
+    let outcome = observed(&scenario(&flow(r#"{ kind = "bulk", endless = true }"#, "end_s = 2")), 0);
+    let summary = &outcome.summary.flows[0];
+    let last = numbers(&outcome, "transmissions", "t_ns").into_iter().max().unwrap();
+    assert!((1_900_000_000..2_500_000_000).contains(&last), "{last}");
+    assert!(summary.bytes > 1_000_000 && !summary.completed, "{summary:?}");
+}

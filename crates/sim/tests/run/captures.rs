@@ -1,0 +1,65 @@
+//! Captures of a run, as Wireshark's own reader sees them.
+
+use crate::common::{ROUGH, scenario};
+use eifel_sim::record::Record;
+use eifel_sim::{Outcome, run};
+use std::process::Command;
+
+fn captured() -> Outcome {
+    let scenario = scenario(ROUGH);
+    run(&scenario, 0, Record::all().capturing(0).capturing(1)).unwrap()
+}
+
+#[test]
+fn both_ends_have_a_capture() {
+    let outcome = captured();
+    let names: Vec<&str> = outcome.captures.iter().map(|capture| capture.name.as_str()).collect();
+    assert_eq!(names, ["sender", "receiver"]);
+    for capture in &outcome.captures {
+        assert_eq!(capture.pcapng[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
+    }
+}
+
+#[test]
+fn tshark_reads_them_without_complaint() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: tshark is not installed, captures are not verified");
+        return;
+    }
+    let outcome = captured();
+    for (capture, name) in outcome.captures.iter().zip(["sender", "receiver"]) {
+        let file = std::env::temp_dir().join(format!("eifel-sim-{}-{name}.pcapng", std::process::id()));
+        std::fs::write(&file, &capture.pcapng).unwrap();
+        let checks = ["tcp.check_checksum:TRUE", "ip.check_checksum:TRUE"];
+        let fields = [
+            "tcp.srcport",
+            "tcp.len",
+            "tcp.checksum.status",
+            "ip.checksum.status",
+            "_ws.malformed",
+            "frame.cap_len",
+            "frame.len",
+        ];
+        let mut command = Command::new("tshark");
+        command.arg("-r").arg(&file).args(["-T", "fields", "-E", "separator=,"]);
+        command.args(checks.iter().flat_map(|check| ["-o", check]));
+        command.args(fields.iter().flat_map(|field| ["-e", field]));
+        let read = command.output().unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+        let text = String::from_utf8(read.stdout).unwrap();
+        let mut data = 0;
+        for line in text.lines() {
+            let fields: Vec<&str> = line.split(',').collect();
+            // 1 is "good"; nothing is malformed or cut off.
+            assert_eq!(fields[2..5], ["1", "1", ""], "{line}");
+            assert_eq!(fields[5], fields[6], "{line}");
+            data += u64::from(fields[0] == "49152" && fields[1] != "0");
+        }
+        if name == "sender" {
+            assert_eq!(data, outcome.summary.flows[0].segments_sent);
+        } else {
+            assert!(data > 600, "{data}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The checkers watch over scenarios of all sorts, drawn at random.
+
+use crate::common::{ROUGH, SPIKES, observed, scenario};
+use eifel_sim::record::Record;
+use eifel_sim::{Options, run_with};
+use proptest::prelude::*;
+
+#[test]
+fn the_transfers_of_the_tests_keep_the_laws() {
+    for text in [ROUGH, SPIKES] {
+        let scenario = scenario(text);
+        for repetition in 0..10 {
+            let outcome = observed(&scenario, repetition);
+            let flow = &outcome.summary.flows[0];
+            assert!(flow.completed, "{repetition}: {flow:?}");
+            assert!(flow.spurious_retransmissions <= flow.retransmissions, "{flow:?}");
+            let judged = flow.spurious_timeouts + flow.genuine_timeouts;
+            assert!(judged <= flow.timeout_episodes && flow.timeout_episodes <= flow.timeouts, "{flow:?}");
+        }
+    }
+}
+
+#[test]
+fn without_loss_or_delay_nothing_is_sent_twice() {
+    let text =
+        SPIKES.split("[[spike]]").next().unwrap().to_owned() + SPIKES.split("\"start-to-start\"").nth(1).unwrap();
+    let text = text.replace("packets = 75", "packets = 1000");
+    let flow = observed(&scenario(&text), 0).summary.flows[0].clone();
+    assert_eq!((flow.completed, flow.segments_sent, flow.retransmissions), (true, 2000, 0));
+}
+
+/// Every retransmission is called needed or spurious, and needed ones are those of lost data: as many as were lost and
+/// repaired, or more where repairs were lost too.
+#[test]
+fn every_retransmission_is_judged() {
+    let scenario = scenario(ROUGH);
+    for repetition in 0..5 {
+        let outcome = observed(&scenario, repetition);
+        let table = &outcome.tables.transmissions;
+        for row in 0..table.kind.len() {
+            assert_eq!(table.kind[row] == 1, table.needed[row] != 0, "row {row}");
+        }
+        let lost_data: i64 = (0..table.kind.len()).filter(|&row| table.fate[row] == 2).map(|row| table.len[row]).sum();
+        let needed: i64 = (0..table.kind.len()).filter(|&row| table.needed[row] == 1).map(|row| table.len[row]).sum();
+        assert!(lost_data > 0 && needed <= lost_data, "{needed} positions repaired, {lost_data} lost");
+    }
+}
+
+fn recoveries() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675"])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn drawn_scenarios_keep_the_laws(
+        recover in recoveries(),
+        detect in prop::sample::select(vec!["eifel-timestamps", "none"]),
+        (rate, delay, packets) in (100_000u64..20_000_000, 0u64..200, 2u32..60),
+        (loss, duplicate, reorder) in (0.0f64..0.1, 0.0f64..0.1, 0.0f64..0.1),
+        (bytes, seed, handshake, window) in (1u64..300_000, 0u64..1000, any::<bool>(), 1500u32..200_000),
+        carries_bytes in any::<bool>(),
+    ) {
+        let text = format!(r#"
+            seed = {seed}
+            duration_s = 200
+            [point_to_point]
+            rate_bps = {rate}
+            delay_ms = {delay}
+            queue = {{ kind = "drop-tail", packets = {packets} }}
+            loss = {{ kind = "random", rate = {loss} }}
+            duplicate = {{ rate = {duplicate} }}
+            reorder = {{ rate = {reorder}, length = 3 }}
+            [point_to_point.back]
+            loss = {{ kind = "random", rate = {loss} }}
+            duplicate = {{ rate = {duplicate} }}
+            [[spike]]
+            links = ["bottleneck"]
+            holds = "arriving"
+            first_s = {{ uniform = [0, 3] }}
+            length_s = {{ uniform = [0.5, 4] }}
+            interval_s = {{ uniform = [5, 20] }}
+            interval = "end-to-start"
+            [tcp]
+            receive_window_bytes = {window}
+            [sender]
+            recover = "{recover}"
+            detect = "{detect}"
+            [[flow]]
+            name = "main"
+            from = "sender"
+            to = "receiver"
+            handshake = {handshake}
+            application = {{ kind = "bulk", bytes = {bytes} }}
+        "#);
+        let options = Options { record: Record::all(), checked: true, bytes: carries_bytes };
+        let outcome = run_with(&scenario(&text), 0, options).unwrap();
+        prop_assert!(outcome.summary.flows[0].bytes <= bytes);
+    }
+}

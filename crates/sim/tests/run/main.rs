@@ -1,0 +1,11 @@
+//! Whole runs.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod applications;
+mod bytes;
+mod captures;
+mod command;
+mod common;
+mod determinism;
+mod golden;
+mod laws;

@@ -1,0 +1,261 @@
+//! The connection: what holds the parts together, and what the application calls.
+
+use std::collections::VecDeque;
+
+use eifel_packet::segment::{Flags, Options, Segment};
+use eifel_packet::seq::{Seq, wrap};
+use eifel_recovery::engine::{Engine, Negotiated};
+use eifel_recovery::fact::Transmission;
+use eifel_recovery::time::{Duration, Instant};
+
+use crate::challenge::Challenges;
+use crate::event::Event;
+use crate::handshake::offer;
+use crate::receive::Receiver;
+use crate::send_stream::SendStream;
+use crate::settings::{Ports, SackUse, Settings};
+use crate::state::State;
+use crate::timestamps::Stamps;
+use crate::window::SendWindow;
+
+/// A segment to be sent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outgoing {
+    /// Its header; where bytes are held, [`Connection::payload`] has them.
+    pub segment: Segment,
+    /// Offset of its payload in the stream of data.
+    pub start: u64,
+    /// What the engine knows it as; `None` for what it does not decide: acknowledgements and resets.
+    pub transmission: Option<Transmission>,
+}
+
+/// How often something arrived that was not believed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Segments refused by PAWS (RFC 7323, section 5).
+    pub old_timestamps: u64,
+    /// Segments without the timestamp that was agreed on (RFC 7323, section 3.2).
+    pub missing_timestamps: u64,
+    /// Timestamp echoes outside what is outstanding.
+    pub ignored_echoes: u64,
+    /// SACK blocks that cannot be true.
+    pub ignored_sack_blocks: u64,
+    /// Acknowledgements of what was never sent, or of what is long past (RFC 5961, section 5).
+    pub refused_acks: u64,
+    /// Segments outside the window.
+    pub outside_window: u64,
+    /// Challenge ACKs sent.
+    pub challenges: u64,
+    /// Challenge ACKs not sent because there had been too many.
+    pub withheld_challenges: u64,
+}
+
+/// What is seldom touched.
+pub(crate) struct Cold {
+    pub(crate) settings: Settings,
+    /// What a SYN from this end offers, or confirms, but for the timestamps.
+    pub(crate) offer: Options,
+    pub(crate) negotiated: Negotiated,
+    pub(crate) challenges: Challenges,
+    pub(crate) counts: Counts,
+}
+
+/// One end of a TCP connection.
+pub struct Connection {
+    pub(crate) state: State,
+    pub(crate) iss: Seq,
+    pub(crate) ports: Ports,
+    /// Bytes of payload in a full segment.
+    pub(crate) mss: u32,
+    pub(crate) nagle: bool,
+    pub(crate) peer: SendWindow,
+    pub(crate) stream: SendStream,
+    pub(crate) receiver: Receiver,
+    pub(crate) stamps: Option<Stamps>,
+    /// When the user timeout ends the connection; never while nothing waits or none is set.
+    pub(crate) give_up_at: Instant,
+    /// The user timeout; the longest duration if there is none.
+    pub(crate) user_timeout: Duration,
+    /// Consecutive timeouts of the engine that do not count, since the peer answered with a closed window.
+    pub(crate) forgiven_timeouts: u32,
+    /// A segment that answers one outside the connection's own course.
+    pub(crate) reply: Option<Box<Segment>>,
+    pub(crate) events: VecDeque<Event>,
+    pub(crate) cold: Box<Cold>,
+    pub(crate) engine: Engine,
+}
+
+impl Connection {
+    /// Calls a peer: the first [`poll_transmit`](Self::poll_transmit) gives the SYN with sequence number `isn`.
+    pub fn connect(settings: &Settings, engine: Engine, ports: Ports, isn: Seq) -> Self {
+        Self::new(settings, engine, ports, isn, State::SynSent)
+    }
+
+    /// Waits for one peer's SYN; `isn` is this end's sequence number in the answer. A second peer needs a second value:
+    /// backlogs are the driver's.
+    pub fn listen(settings: &Settings, engine: Engine, ports: Ports, isn: Seq) -> Self {
+        Self::new(settings, engine, ports, isn, State::Listen)
+    }
+
+    fn new(settings: &Settings, engine: Engine, ports: Ports, isn: Seq, state: State) -> Self {
+        let mss = u32::from(settings.mss);
+        Self {
+            state,
+            iss: isn,
+            ports,
+            mss,
+            nagle: settings.nagle,
+            peer: SendWindow::CLOSED,
+            stream: SendStream::new(settings.send),
+            receiver: Receiver::new(settings, Seq(0), mss, 0, SackUse::Off),
+            stamps: settings.timestamps.as_ref().map(Stamps::new),
+            give_up_at: Instant::NEVER,
+            user_timeout: settings.give_up.user_timeout.unwrap_or(Duration::MAX),
+            forgiven_timeouts: 0,
+            reply: None,
+            events: VecDeque::new(),
+            cold: Box::new(Cold {
+                settings: *settings,
+                offer: offer(settings),
+                negotiated: Negotiated { mss, sack: false, timestamps: false },
+                challenges: Challenges::new(settings.challenge),
+                counts: Counts::default(),
+            }),
+            engine,
+        }
+    }
+
+    /// Writes bytes; returns how many there was room for (of those that are held: see
+    /// [`SendKind`](crate::settings::SendKind)). None after a close.
+    pub fn write(&mut self, bytes: &[u8]) -> usize {
+        if self.takes_writes() { self.stream.write(bytes) } else { 0 }
+    }
+
+    /// Writes `count` bytes of which only the length is kept; returns how many were taken: all, or none where bytes are
+    /// held or after a close.
+    pub fn write_counted(&mut self, count: u64) -> u64 {
+        if self.takes_writes() { self.stream.write_counted(count) } else { 0 }
+    }
+
+    /// Reads bytes that have arrived in order; returns how many. None where they are not held.
+    pub fn read(&mut self, into: &mut [u8]) -> usize {
+        self.receiver.read(into)
+    }
+
+    /// Reads at most `limit` bytes that have arrived in order without looking at them; returns how many.
+    pub fn skip(&mut self, limit: u64) -> u64 {
+        self.receiver.skip(limit)
+    }
+
+    /// Bytes that can be read now.
+    pub fn readable(&self) -> u64 {
+        self.receiver.unread()
+    }
+
+    /// Bytes of data that have arrived in order since the beginning, read or not.
+    pub fn received(&self) -> u64 {
+        self.receiver.arrived()
+    }
+
+    /// Closes this end's direction: a FIN follows what was written. The other direction stays open until the peer closes
+    /// it. Before there is a peer, the connection is over at once.
+    pub fn close(&mut self) {
+        if !self.takes_writes() {
+            return;
+        }
+        self.stream.finish();
+        self.enter(self.state.after_close());
+    }
+
+    /// Ends the connection at once, with a reset for a peer that knows of it.
+    pub fn abort(&mut self) {
+        match self.state {
+            State::Closed => return,
+            State::Listen | State::SynSent | State::TimeWait { .. } => {}
+            _ => {
+                let seq = wrap(self.engine.nxt(), self.iss);
+                let ack = wrap(self.receiver.nxt, self.receiver.irs);
+                self.answer(seq, ack, Flags::RST.with(Flags::ACK));
+            }
+        }
+        self.enter(State::Closed);
+    }
+
+    /// The payload of a segment just returned by [`poll_transmit`](Self::poll_transmit), in two parts of which the second
+    /// follows the first; empty where bytes are not held.
+    pub fn payload(&self, outgoing: &Outgoing) -> (&[u8], &[u8]) {
+        self.stream.bytes(outgoing.start, outgoing.segment.payload_len)
+    }
+
+    /// The next thing that the application may want to know.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        match self.events.pop_front() {
+            None => self.engine.poll_event().map(Event::Recovery),
+            event => event,
+        }
+    }
+
+    /// The state.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The sending side's engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Bytes of payload in a full segment, as agreed.
+    pub fn mss(&self) -> u32 {
+        self.mss
+    }
+
+    /// The peer's announced window: bytes from the first unacknowledged position on.
+    pub fn peer_window(&self) -> u64 {
+        self.peer.limit.saturating_sub(self.engine.una())
+    }
+
+    /// The first position for which there is nothing to send; see [`Engine::una`] and [`Engine::nxt`] for how much of it
+    /// is acknowledged and sent.
+    pub fn end(&self) -> u64 {
+        self.stream.end()
+    }
+
+    /// What arrived and was not believed.
+    pub fn counts(&self) -> Counts {
+        self.cold.counts
+    }
+
+    fn takes_writes(&self) -> bool {
+        self.state.takes_writes() && !self.stream.is_finished()
+    }
+
+    /// Enters a state, and says so where it is the end.
+    pub(crate) fn enter(&mut self, state: State) {
+        if state == State::Closed && self.state != State::Closed {
+            self.events.push_back(Event::Closed);
+        }
+        self.state = state;
+    }
+
+    /// Ends the connection for a reason other than a close.
+    pub(crate) fn fail(&mut self, event: Event) {
+        self.events.push_back(event);
+        self.state = State::Closed;
+    }
+
+    /// Prepares a segment without data outside the connection's own course.
+    pub(crate) fn answer(&mut self, seq: Seq, ack: Seq, flags: Flags) {
+        self.reply = Some(Box::new(Segment {
+            source_port: self.ports.local,
+            destination_port: self.ports.remote,
+            seq,
+            ack,
+            flags,
+            window: 0,
+            options: Options::default(),
+            payload_len: 0,
+        }));
+    }
+}

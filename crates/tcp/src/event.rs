@@ -1,0 +1,26 @@
+//! What a connection tells its application.
+
+use eifel_recovery::engine;
+
+/// Something that the application may want to know.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Event {
+    /// The handshake is complete.
+    Connected,
+    /// There is something to read, where there was nothing.
+    Readable,
+    /// There is room to write again, where there was none.
+    Writable,
+    /// The peer has closed its direction, and everything before that can be read.
+    PeerClosed,
+    /// The connection has come to its end in good order (TIME-WAIT included), or was aborted from this side.
+    Closed,
+    /// The peer has reset the connection.
+    Reset,
+    /// The peer has refused the connection.
+    Refused,
+    /// The connection was given up: nothing was heard for too long.
+    TimedOut,
+    /// The sending side's engine reports.
+    Recovery(engine::Event),
+}

@@ -1,0 +1,187 @@
+//! From nothing to ESTABLISHED, and what is agreed on the way (RFC 9293, sections 3.5 and 3.10.7.2 to 3.10.7.4).
+
+use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
+use eifel_packet::seq::{Seq, unwrap, wrap};
+use eifel_recovery::engine::{Engine, Negotiated};
+use eifel_recovery::time::Instant;
+
+use crate::connection::Connection;
+use crate::event::Event;
+use crate::receive::Receiver;
+use crate::settings::{LARGEST_SHIFT, Ports, SackUse, Settings};
+use crate::state::{Opening, State};
+use crate::timestamps::Stamps;
+use crate::window::ReceiveWindow;
+
+/// What a peer takes that sends no MSS option (RFC 9293, section 3.7.1, for IPv4).
+const DEFAULT_MSS: u16 = 536;
+/// A peer that asks for less gets this: tiny segments cost this end, not the peer (CVE-2019-11479).
+const SMALLEST_MSS: u16 = 88;
+/// Bytes of the timestamps option with its padding.
+const TIMESTAMPS_LENGTH: u32 = 12;
+
+impl Connection {
+    /// A connection that exists without a handshake, as in the one-way models of the literature: both ends stand at
+    /// position 1, and everything is agreed as if `peer` were the settings of the other end. `isns` are this end's and the
+    /// peer's initial sequence numbers.
+    pub fn established(
+        settings: &Settings,
+        peer: &Settings,
+        engine: Engine,
+        ports: Ports,
+        isns: (Seq, Seq),
+        now: Instant,
+    ) -> Self {
+        let mut connection = Self::connect(settings, engine, ports, isns.0);
+        let mut stamps = peer.timestamps.as_ref().map(Stamps::new);
+        let stamp = stamps.as_mut().map(|stamps| Timestamps { value: stamps.value(now).0, echo: 0 });
+        let syn = Segment {
+            source_port: ports.remote,
+            destination_port: ports.local,
+            seq: isns.1,
+            ack: Seq(0),
+            flags: Flags::SYN,
+            window: 0,
+            options: Options { timestamps: stamp, ..offer(peer) },
+            payload_len: 0,
+        };
+        connection.agree(now, &syn);
+        let shift = settings.shift().zip(peer.shift()).map_or(0, |(_, peer)| peer);
+        connection.peer.open(1, 0, shift, 0);
+        let field = ReceiveWindow::new(peer.receive_window, 1, shift).field(1);
+        connection.peer.update(1, 1, field);
+        connection.state = State::Established;
+        connection.engine.established(now, connection.cold.negotiated);
+        connection
+    }
+
+    /// A segment in LISTEN (RFC 9293, section 3.10.7.2).
+    pub(crate) fn listening_arrival(&mut self, now: Instant, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.flags.has(Flags::ACK) {
+            self.reset_back(segment);
+        } else if segment.flags.has(Flags::SYN) {
+            self.agree(now, segment);
+            self.state = State::SynReceived(Opening::Passive);
+        }
+    }
+
+    /// A segment in SYN-SENT (RFC 9293, section 3.10.7.3).
+    pub(crate) fn calling_arrival(&mut self, now: Instant, segment: &Segment) {
+        let has_ack = segment.flags.has(Flags::ACK);
+        let acks_syn = has_ack && unwrap(1, self.iss, segment.ack) == 1 && self.engine.nxt() == 1;
+        if has_ack && !acks_syn {
+            if !segment.flags.has(Flags::RST) {
+                self.reset_back(segment);
+            }
+            return;
+        }
+        if segment.flags.has(Flags::RST) {
+            if acks_syn {
+                self.fail(Event::Refused);
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        self.agree(now, segment);
+        if acks_syn {
+            self.acknowledge_to_engine(now, 1, segment, false);
+            self.become_established(now);
+            self.receiver.due.now();
+        } else {
+            // Both ends have called: the SYN leaves again, with an acknowledgement.
+            self.state = State::SynReceived(Opening::Simultaneous);
+            let again = self.syn(now);
+            self.reply = Some(Box::new(again));
+        }
+    }
+
+    /// The peer has acknowledged this end's SYN, and sent its own.
+    pub(crate) fn become_established(&mut self, now: Instant) {
+        self.state = State::Established;
+        self.engine.established(now, self.cold.negotiated);
+        self.events.push_back(Event::Connected);
+        if self.stream.is_finished() {
+            self.state = self.state.after_close();
+        }
+    }
+
+    /// Takes the peer's SYN: its initial sequence number, window and options. Data on it is not taken; the peer sends it
+    /// again.
+    fn agree(&mut self, now: Instant, syn: &Segment) {
+        let settings = &self.cold.settings;
+        let options = &syn.options;
+        let stamp = options.timestamps.filter(|_| self.stamps.is_some());
+        let scales = settings.shift().zip(options.window_scale.map(|shift| shift.min(LARGEST_SHIFT)));
+        let (shift, peer_shift) = scales.unwrap_or((0, 0));
+        let sack = if options.sack_permitted { settings.sack } else { SackUse::Off };
+        let peer_mss = options.mss.unwrap_or(DEFAULT_MSS).max(SMALLEST_MSS);
+        let length = u32::from(settings.mss.min(peer_mss));
+        let mss = if stamp.is_some() { length.saturating_sub(TIMESTAMPS_LENGTH).max(1) } else { length.max(1) };
+        self.mss = mss;
+        self.receiver = Receiver::new(settings, syn.seq, mss, shift, sack);
+        self.peer.open(1, syn.window, peer_shift, 0);
+        // An answer to this SYN confirms only what it offered.
+        self.cold.offer.window_scale = scales.map(|(own, _)| own);
+        self.cold.offer.sack_permitted = sack != SackUse::Off;
+        self.cold.negotiated = Negotiated { mss, sack: sack != SackUse::Off, timestamps: stamp.is_some() };
+        match (&mut self.stamps, stamp) {
+            (Some(stamps), Some(stamp)) => stamps.accept(now, stamp.value, 0, 1),
+            _ => self.stamps = None,
+        }
+    }
+
+    /// The SYN, or SYN-ACK once the peer's SYN is here. It offers what the settings say, or answers what the peer
+    /// offered.
+    pub(crate) fn syn(&mut self, now: Instant) -> Segment {
+        let stamp = self.stamps.as_mut().map(|stamps| Timestamps { value: stamps.value(now).0, echo: stamps.echo() });
+        let (flags, ack) = match self.state {
+            State::SynSent => (Flags::SYN, Seq(0)),
+            _ => (Flags::SYN.with(Flags::ACK), wrap(1, self.receiver.irs)),
+        };
+        let offer = self.cold.offer;
+        Segment {
+            source_port: self.ports.local,
+            destination_port: self.ports.remote,
+            seq: self.iss,
+            ack,
+            flags,
+            window: self.receiver.window.field_on_syn(),
+            options: Options { timestamps: stamp, ..offer },
+            payload_len: 0,
+        }
+    }
+
+    /// Answers a segment that belongs to no connection of ours (RFC 9293, section 3.5.2, group 1).
+    pub(crate) fn reset_back(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.flags.has(Flags::ACK) {
+            self.answer(segment.ack, Seq(0), Flags::RST);
+        } else {
+            let ack = wrap(length(segment), segment.seq);
+            self.answer(Seq(0), ack, Flags::RST.with(Flags::ACK));
+        }
+    }
+}
+
+/// The positions that a segment takes.
+pub(crate) fn length(segment: &Segment) -> u64 {
+    let controls = u64::from(segment.flags.has(Flags::SYN)) + u64::from(segment.flags.has(Flags::FIN));
+    u64::from(segment.payload_len) + controls
+}
+
+/// The options that a SYN offers, but for the timestamps.
+pub(crate) fn offer(settings: &Settings) -> Options {
+    Options {
+        mss: Some(settings.mss),
+        window_scale: settings.shift(),
+        sack_permitted: settings.sack != SackUse::Off,
+        ..Options::default()
+    }
+}

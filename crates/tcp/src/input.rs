@@ -1,0 +1,244 @@
+//! A segment arrives (RFC 9293, section 3.10.7; RFC 5961; RFC 7323, section 5).
+
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::unwrap;
+use eifel_recovery::fact::{Ack, Block, Echo};
+use eifel_recovery::time::Instant;
+
+use crate::connection::Connection;
+use crate::event::Event;
+use crate::handshake::length;
+use crate::receive::Arrival;
+use crate::sack_option::Reported;
+use crate::state::State;
+
+/// What becomes of a segment after a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Next {
+    /// It is looked at further.
+    GoOn,
+    /// It has done what it could.
+    Stop,
+}
+
+const SYN_OR_RST: u8 = Flags::SYN.0 | Flags::RST.0;
+
+impl Connection {
+    /// Takes a segment. `payload` is `segment.payload_len` long, or empty where this end does not hold bytes; a segment
+    /// whose bytes are wanted and missing is ignored.
+    #[inline]
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
+        match self.state {
+            State::Established => self.synchronised_arrival(now, segment, payload),
+            State::Closed => self.reset_back(segment),
+            State::Listen => self.listening_arrival(now, segment),
+            State::SynSent => self.calling_arrival(now, segment),
+            _ => self.synchronised_arrival(now, segment, payload),
+        }
+    }
+
+    fn synchronised_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
+        if self.receiver.holds_bytes() && payload.len() as u64 != u64::from(segment.payload_len) {
+            return;
+        }
+        let start = self.receiver.position(segment.seq);
+        let mut block = Block { start, end: start + length(segment) };
+        if segment.flags.0 & SYN_OR_RST != 0 {
+            if self.handle_control(now, segment, &mut block) == Next::Stop {
+                return;
+            }
+        } else if self.check_timestamp(now, segment, block) == Next::Stop {
+            return;
+        } else if !self.receiver.accepts(block.start, block.end) {
+            return self.refuse(now, segment, block);
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        if self.take_acknowledgement(now, segment, block) == Next::Stop {
+            return;
+        }
+        if block.end > block.start {
+            self.take_data(now, segment, block, payload);
+        }
+    }
+
+    /// PAWS: a segment from the past, or without the timestamp that was agreed on, is not believed (RFC 7323, sections 3.2
+    /// and 5.3, R1).
+    #[inline]
+    fn check_timestamp(&mut self, now: Instant, segment: &Segment, block: Block) -> Next {
+        let Some(stamps) = &self.stamps else { return Next::GoOn };
+        match segment.options.timestamps {
+            Some(stamp) if !stamps.is_old(now, stamp.value) => Next::GoOn,
+            Some(_) => {
+                self.cold.counts.old_timestamps += 1;
+                self.answer_unacceptable(now, block);
+                Next::Stop
+            }
+            None => {
+                self.cold.counts.missing_timestamps += 1;
+                Next::Stop
+            }
+        }
+    }
+
+    /// A segment with SYN or RST in a synchronised state (RFC 5961, sections 3.2 and 4.2). Timestamps do not matter: a
+    /// reset carries none, or any.
+    fn handle_control(&mut self, now: Instant, segment: &Segment, block: &mut Block) -> Next {
+        if segment.flags.has(Flags::RST) {
+            if block.start == self.receiver.nxt {
+                let event = match self.state {
+                    State::SynReceived(_) => Event::Refused,
+                    State::TimeWait { .. } => Event::Closed,
+                    _ => Event::Reset,
+                };
+                self.fail(event);
+            } else if self.receiver.accepts(block.start, block.end) {
+                self.challenge(now);
+            } else {
+                self.cold.counts.outside_window += 1;
+            }
+            return Next::Stop;
+        }
+        // The SYN-ACK of a simultaneous open: its SYN is the one that is here already.
+        let acks_syn = segment.flags.has(Flags::ACK) && unwrap(1, self.iss, segment.ack) == 1;
+        if matches!(self.state, State::SynReceived(_)) && block.start == 0 && acks_syn {
+            *block = Block { start: 1, end: 1 };
+            self.receiver.due.now();
+            return self.check_timestamp(now, segment, *block);
+        }
+        self.challenge(now);
+        Next::Stop
+    }
+
+    /// A segment that is not acceptable: it is answered, and dropped (RFC 9293, section 3.10.7.4, first check).
+    fn refuse(&mut self, now: Instant, segment: &Segment, block: Block) {
+        self.cold.counts.outside_window += 1;
+        let duplicate = block.end <= self.receiver.nxt;
+        if let (true, Some(stamps), Some(stamp)) = (duplicate, &mut self.stamps, segment.options.timestamps) {
+            stamps.duplicate(now, stamp.value);
+        }
+        if let State::TimeWait { .. } = self.state
+            && segment.flags.has(Flags::FIN)
+        {
+            self.state = State::TimeWait { until: now + self.cold.settings.time_wait };
+        }
+        self.answer_unacceptable(now, block);
+    }
+
+    /// What carries data is always answered, so that its sender learns what is here; the rest is answered within limits,
+    /// so that two ends do not answer each other for ever.
+    fn answer_unacceptable(&mut self, now: Instant, block: Block) {
+        if block.end > block.start { self.receiver.refuse(block) } else { self.challenge(now) }
+    }
+
+    /// The acknowledgement field and what comes with it.
+    #[inline]
+    fn take_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block) -> Next {
+        let (una, nxt) = (self.engine.una(), self.engine.nxt());
+        let ack = unwrap(una, self.iss, segment.ack);
+        let handshake = matches!(self.state, State::SynReceived(_));
+        if ack > nxt || ack + self.peer.largest < una || handshake && ack <= una {
+            self.cold.counts.refused_acks += 1;
+            if handshake {
+                self.reset_back(segment)
+            } else {
+                self.challenge(now)
+            }
+            return Next::Stop;
+        }
+        // Only now are options believed: this is no blind guess (RFC 5961, section 5.2).
+        if let (Some(stamps), Some(stamp)) = (&mut self.stamps, segment.options.timestamps) {
+            stamps.accept(now, stamp.value, block.start, self.receiver.last_ack_sent);
+        }
+        if ack < una {
+            return Next::GoOn;
+        }
+        let window_changed = self.peer.update(block.start, ack, segment.window);
+        if nxt > una {
+            let plain = block.start == block.end && !window_changed;
+            self.acknowledge_to_engine(now, ack, segment, plain);
+            if self.peer.is_closed() {
+                // As long as probes are answered, the connection stays (RFC 9293, section 3.8.6.1).
+                self.forgiven_timeouts = self.engine.consecutive_timeouts();
+            }
+        }
+        if handshake {
+            self.become_established(now);
+        }
+        if self.state == State::Closed { Next::Stop } else { Next::GoOn }
+    }
+
+    /// Hands an acceptable acknowledgement of something outstanding to the engine.
+    #[inline]
+    pub(crate) fn acknowledge_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool) {
+        let una = self.engine.una();
+        let echo = self.believed_echo(now, segment, una);
+        // ECN is not negotiated, so ECE means nothing (RFC 3168, section 6.1.1).
+        let mut ack = Ack { cumulative, sacks: &[], dsack: None, echo, plain, ece: false };
+        let reported;
+        if !segment.options.sack.is_empty() && self.cold.negotiated.sack {
+            reported = Reported::read(&segment.options.sack, self.iss, cumulative, self.engine.nxt());
+            self.cold.counts.ignored_sack_blocks += u64::from(reported.ignored);
+            ack.sacks = reported.blocks();
+            ack.dsack = reported.dsack;
+        }
+        self.engine.on_ack(now, &ack);
+        if cumulative > una {
+            self.after_progress(now, cumulative);
+        }
+    }
+
+    /// What a segment's timestamp echo says, if it can be true.
+    #[inline]
+    fn believed_echo(&mut self, now: Instant, segment: &Segment, una: u64) -> Option<Echo> {
+        let stamp = segment.options.timestamps?;
+        let believed = self.stamps.as_mut()?.believe(now, stamp.echo, una);
+        if believed.is_none() {
+            self.cold.counts.ignored_echoes += 1;
+        }
+        believed
+    }
+
+    /// More is acknowledged: room in the send buffer, patience, and perhaps the end of this direction.
+    #[inline]
+    fn after_progress(&mut self, now: Instant, una: u64) {
+        let end = self.stream.end();
+        self.forgiven_timeouts = 0;
+        if self.stream.release(una.saturating_sub(1)) {
+            self.events.push_back(Event::Writable);
+        }
+        self.give_up_at = if una == end { Instant::NEVER } else { now + self.user_timeout };
+        if una == end && self.stream.is_finished() {
+            let time_wait_end = now + self.cold.settings.time_wait;
+            self.enter(self.state.after_fin_acknowledged(time_wait_end));
+        }
+    }
+
+    /// The positions that an acceptable segment takes.
+    #[inline]
+    fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
+        match self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload) {
+            Arrival::Nothing => {}
+            Arrival::Readable => self.events.push_back(Event::Readable),
+            Arrival::Finished { readable } => {
+                if readable {
+                    self.events.push_back(Event::Readable);
+                }
+                self.events.push_back(Event::PeerClosed);
+                let time_wait_end = now + self.cold.settings.time_wait;
+                self.enter(self.state.after_fin_received(time_wait_end));
+            }
+        }
+    }
+
+    /// Answers with an acknowledgement that proves nothing to a blind sender, within the limit.
+    fn challenge(&mut self, now: Instant) {
+        if self.cold.challenges.take(now) {
+            self.cold.counts.challenges += 1;
+            self.receiver.due.now();
+        } else {
+            self.cold.counts.withheld_challenges += 1;
+        }
+    }
+}

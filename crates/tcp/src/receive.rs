@@ -1,0 +1,264 @@
+//! The receiving side: what has arrived, what is acknowledged, what is announced.
+
+use eifel_packet::segment::SackBlocks;
+use eifel_packet::seq::{Seq, unwrap, wrap};
+use eifel_recovery::fact::Block;
+use eifel_recovery::time::Instant;
+
+use crate::delayed_ack::{AckPace, Due};
+use crate::reassembly::Reassembly;
+use crate::recv_stream::RecvStream;
+use crate::sack::SackReport;
+use crate::settings::{SackUse, Settings};
+use crate::window::ReceiveWindow;
+
+/// What a segment brought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arrival {
+    /// Nothing new in order.
+    Nothing,
+    /// More can be read.
+    Readable,
+    /// The peer's FIN and everything before it; and whether more can be read.
+    Finished { readable: bool },
+}
+
+/// The receiving side of a synchronised connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    /// RCV.NXT.
+    pub(crate) nxt: u64,
+    /// The peer's initial sequence number.
+    pub(crate) irs: Seq,
+    /// What is owed to the peer.
+    pub(crate) due: Due,
+    /// Last.ACK.sent of RFC 7323, section 4.3.
+    pub(crate) last_ack_sent: u64,
+    pub(crate) window: ReceiveWindow,
+    stream: RecvStream,
+    /// The position of the peer's FIN, or beyond everything.
+    fin: u64,
+    pace: AckPace,
+    order: Order,
+    disorder: Box<Disorder>,
+}
+
+/// Whether everything that has arrived is in order and nothing about it is left to report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Order {
+    Kept,
+    Broken,
+}
+
+/// What is touched only where order is broken.
+#[derive(Clone, Debug)]
+struct Disorder {
+    sack: SackUse,
+    queue: Reassembly,
+    report: SackReport,
+}
+
+impl Receiver {
+    /// After a SYN with sequence number `irs`; the peer's full segments carry `full_size` bytes, and the window field is
+    /// shifted by `shift`.
+    pub(crate) fn new(settings: &Settings, irs: Seq, full_size: u32, shift: u8, sack: SackUse) -> Self {
+        Self {
+            nxt: 1,
+            irs,
+            due: Due::Nothing,
+            last_ack_sent: 1,
+            window: ReceiveWindow::new(settings.receive_window, full_size, shift),
+            stream: RecvStream::new(settings.receive, settings.receive_window),
+            fin: u64::MAX,
+            pace: AckPace::new(&settings.acks, full_size),
+            order: Order::Kept,
+            disorder: Box::new(Disorder {
+                sack,
+                queue: Reassembly::new(u64::from(settings.receive_window)),
+                report: SackReport::default(),
+            }),
+        }
+    }
+
+    /// The position that a sequence number of the peer stands for.
+    #[inline]
+    pub(crate) fn position(&self, seq: Seq) -> u64 {
+        unwrap(self.nxt, self.irs, seq)
+    }
+
+    /// Whether a segment of positions `start..end` is acceptable (RFC 9293, section 3.4, the four cases). A segment that
+    /// takes no position may stand at the very end of the window: so does every ACK of a peer that has filled it.
+    #[inline]
+    pub(crate) fn accepts(&self, start: u64, end: u64) -> bool {
+        if start == self.nxt {
+            return true;
+        }
+        let last = end.max(start + 1) - 1;
+        if start == end {
+            self.nxt <= start && start <= self.window.edge
+        } else {
+            last >= self.nxt && start < self.window.edge
+        }
+    }
+
+    /// Bytes of data that have arrived in order.
+    #[inline]
+    pub(crate) fn arrived(&self) -> u64 {
+        self.nxt.min(self.fin) - 1
+    }
+
+    /// Takes the positions `start..end` of an acceptable segment; the last is a FIN if `fin`. `payload` is empty where
+    /// bytes are not kept.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Instant, block: Block, fin: bool, payload: &[u8]) -> Arrival {
+        let Block { start, end } = block;
+        if start == self.nxt && !fin && end <= self.window.edge && end <= self.fin && self.order == Order::Kept {
+            let before = self.unread();
+            self.stream.put(start - 1, payload);
+            self.nxt = end;
+            self.due.in_order(now, end - start, &self.pace);
+            let readable = before == 0 && self.unread() > 0;
+            return if readable { Arrival::Readable } else { Arrival::Nothing };
+        }
+        self.take_any(block, fin, payload)
+    }
+
+    /// Everything but plain data in order.
+    fn take_any(&mut self, block: Block, fin: bool, payload: &[u8]) -> Arrival {
+        let Block { start, end } = block;
+        // What does not fit the window, and what follows the FIN, is cut off.
+        let kept = end.min(self.window.edge).min(self.fin.saturating_add(1));
+        self.due = Due::Alone;
+        if kept <= start.max(self.nxt) {
+            self.note_duplicate(Block { start, end: end.min(self.nxt) });
+            return Arrival::Nothing;
+        }
+        if fin && self.fin == u64::MAX {
+            self.fin = end - 1;
+        }
+        let whole = Block { start, end: kept };
+        match start < self.nxt {
+            true => self.note_duplicate(Block { start, end: self.nxt }),
+            false => {
+                if let Some(overlap) = self.disorder.queue.first_overlap(whole) {
+                    self.note_duplicate(overlap);
+                }
+            }
+        }
+        let new = Block { start: start.max(self.nxt), end: kept };
+        self.keep(start, new, payload);
+        if new.start > self.nxt {
+            self.order = Order::Broken;
+            let Disorder { report, queue, .. } = &mut *self.disorder;
+            report.touch(new.start, queue);
+            return Arrival::Nothing;
+        }
+        self.advance(new)
+    }
+
+    /// Puts what is new of `new` into the queue and its bytes into the stream: what came first stays.
+    fn keep(&mut self, start: u64, new: Block, payload: &[u8]) {
+        let Self { disorder, stream, fin, .. } = self;
+        let limit = start + payload.len() as u64;
+        disorder.queue.insert(new, |gap| {
+            let end = gap.end.min(limit).min(*fin);
+            if gap.start < end {
+                stream.put(gap.start - 1, &payload[(gap.start - start) as usize..(end - start) as usize]);
+            }
+        });
+    }
+
+    /// `new` begins at `nxt`: moves on over it and over what had arrived behind it.
+    fn advance(&mut self, new: Block) -> Arrival {
+        let unread = self.unread();
+        self.nxt = self.disorder.queue.advance(self.nxt.max(new.start));
+        self.settle();
+        let readable = unread == 0 && self.unread() > 0;
+        match (self.nxt > self.fin, readable) {
+            (true, readable) => Arrival::Finished { readable },
+            (false, true) => Arrival::Readable,
+            (false, false) => Arrival::Nothing,
+        }
+    }
+
+    /// A segment that is not acceptable has arrived: it is answered, and what of it is a duplicate is reported.
+    pub(crate) fn refuse(&mut self, block: Block) {
+        self.due = Due::Alone;
+        self.note_duplicate(Block { start: block.start, end: block.end.min(self.nxt) });
+    }
+
+    fn note_duplicate(&mut self, block: Block) {
+        if self.disorder.sack == SackUse::WithDuplicates && block.start < block.end {
+            self.disorder.report.duplicate(block);
+            self.order = Order::Broken;
+        }
+    }
+
+    /// Order is kept again if nothing waits for a gap to be filled, or to be reported.
+    fn settle(&mut self) {
+        let Disorder { report, queue, .. } = &mut *self.disorder;
+        if queue.is_empty() {
+            report.forget_blocks();
+            self.order = if report.is_empty() { Order::Kept } else { Order::Broken };
+        }
+    }
+
+    /// The application reads; `true` if the peer should hear of the room at once.
+    fn after_read(&mut self, count: u64) {
+        if count > 0 && self.nxt <= self.fin && self.window.is_worth_telling(self.nxt, self.unread()) {
+            self.due.now();
+        }
+    }
+
+    /// Reads bytes; see [`RecvStream::read`].
+    pub(crate) fn read(&mut self, into: &mut [u8]) -> usize {
+        let count = self.stream.read(self.arrived(), into);
+        self.after_read(count as u64);
+        count
+    }
+
+    /// Passes over bytes; see [`RecvStream::skip`].
+    pub(crate) fn skip(&mut self, limit: u64) -> u64 {
+        let count = self.stream.skip(self.arrived(), limit);
+        self.after_read(count);
+        count
+    }
+
+    /// Bytes that can be read.
+    #[inline]
+    pub(crate) fn unread(&self) -> u64 {
+        self.stream.unread(self.arrived())
+    }
+
+    /// Whether bytes are kept, so that segments must bring them.
+    #[inline]
+    pub(crate) fn holds_bytes(&self) -> bool {
+        matches!(self.stream, RecvStream::Held(_))
+    }
+
+    /// What an acknowledgement that leaves now says: the number and the window field. It settles what is due.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self) -> (Seq, u16) {
+        self.window.advance(self.nxt, self.unread());
+        self.due = Due::Nothing;
+        self.last_ack_sent = self.nxt;
+        (wrap(self.nxt, self.irs), self.window.field(self.nxt))
+    }
+
+    /// Whether an acknowledgement may have SACK blocks to carry.
+    #[inline]
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.order == Order::Broken
+    }
+
+    /// SACK blocks for an acknowledgement that has room for so many.
+    pub(crate) fn sack_blocks(&mut self, room: usize) -> SackBlocks {
+        let Disorder { sack, report, queue } = &mut *self.disorder;
+        let blocks = match sack {
+            SackUse::Off => SackBlocks::EMPTY,
+            _ => report.take(room, self.irs, queue),
+        };
+        self.settle();
+        blocks
+    }
+}

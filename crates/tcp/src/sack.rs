@@ -1,0 +1,154 @@
+//! Which blocks go into a SACK option, and in what order (RFC 2018, section 4; RFC 2883, section 4).
+
+use eifel_packet::segment::SackBlocks;
+use eifel_packet::seq::{Seq, wrap};
+use eifel_recovery::fact::Block;
+
+use crate::reassembly::Reassembly;
+
+/// The blocks reported lately, most recent first, and the duplicate that is still to be reported. A block is remembered by
+/// one position inside it, since it grows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SackReport {
+    recent: [u64; REMEMBERED],
+    remembered: u8,
+    duplicate: Option<Block>,
+}
+
+const REMEMBERED: usize = 4;
+
+impl SackReport {
+    /// A segment that begins at `position` has arrived out of order: its block is the first to report.
+    pub(crate) fn touch(&mut self, position: u64, queue: &Reassembly) {
+        let Some(block) = queue.containing(position) else { return };
+        let mut recent = [block.start; REMEMBERED];
+        let mut count = 1;
+        for &other in &self.recent[..usize::from(self.remembered)] {
+            if count < REMEMBERED && !(block.start..block.end).contains(&other) {
+                recent[count] = other;
+                count += 1;
+            }
+        }
+        *self = Self { recent, remembered: count as u8, duplicate: self.duplicate };
+    }
+
+    /// `block` has arrived a second time; each duplicate is reported once.
+    pub(crate) fn duplicate(&mut self, block: Block) {
+        self.duplicate = Some(block);
+    }
+
+    /// Nothing is out of order any more.
+    pub(crate) fn forget_blocks(&mut self) {
+        self.remembered = 0;
+    }
+
+    /// Whether neither block nor duplicate is remembered.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.duplicate.is_none() && self.remembered == 0
+    }
+
+    /// At most `room` blocks as they go into the option: the duplicate, then the pieces touched last (the first of which a
+    /// duplicate above a gap lies in, since it touched it), then the lowest others. A duplicate that is a whole piece stands
+    /// there twice (RFC 2883, section 4.1.3).
+    pub(crate) fn take(&mut self, room: usize, irs: Seq, queue: &Reassembly) -> SackBlocks {
+        let mut blocks = SackBlocks::EMPTY;
+        let mut left = room.min(REMEMBERED);
+        if left == 0 {
+            return blocks;
+        }
+        let mut push = |block: Block| blocks.push(wrap(block.start, irs), wrap(block.end, irs));
+        if let Some(duplicate) = self.duplicate.take() {
+            push(duplicate);
+            left -= 1;
+        }
+        let recent = self.recent[..usize::from(self.remembered)].iter().filter_map(|&at| queue.containing(at));
+        let mut chosen = [Block { start: 0, end: 0 }; REMEMBERED];
+        let mut count = 0;
+        for block in recent.chain(queue.ascending().take(REMEMBERED)) {
+            if count == left {
+                break;
+            }
+            if !chosen[..count].contains(&block) {
+                chosen[count] = block;
+                count += 1;
+                push(block);
+            }
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(start: u64, end: u64) -> Block {
+        Block { start, end }
+    }
+
+    struct Receiver {
+        report: SackReport,
+        queue: Reassembly,
+    }
+
+    impl Receiver {
+        fn new() -> Self {
+            Self { report: SackReport::default(), queue: Reassembly::new(1 << 16) }
+        }
+
+        fn arrive(&mut self, start: u64, end: u64) {
+            self.queue.insert(block(start, end), |_| {});
+            self.report.touch(start, &self.queue);
+        }
+
+        fn option(&mut self, room: usize) -> Vec<(u32, u32)> {
+            let blocks = self.report.take(room, Seq(0), &self.queue);
+            blocks.as_slice().iter().map(|&(left, right)| (left.0, right.0)).collect()
+        }
+    }
+
+    #[test]
+    fn the_block_touched_last_comes_first() {
+        let mut receiver = Receiver::new();
+        receiver.arrive(100, 200);
+        receiver.arrive(300, 400);
+        receiver.arrive(500, 600);
+        assert_eq!(receiver.option(3), [(500, 600), (300, 400), (100, 200)]);
+        receiver.arrive(200, 250);
+        assert_eq!(receiver.option(3), [(100, 250), (500, 600), (300, 400)]);
+        // 300..400 and 500..600 become one, which is reported once; a fourth fits where there are no timestamps.
+        receiver.arrive(400, 500);
+        receiver.arrive(700, 800);
+        receiver.arrive(900, 1000);
+        assert_eq!(receiver.option(3), [(900, 1000), (700, 800), (300, 600)]);
+        assert_eq!(receiver.option(4), [(900, 1000), (700, 800), (300, 600), (100, 250)]);
+    }
+
+    #[test]
+    fn pieces_that_are_no_longer_remembered_fill_the_option() {
+        let mut receiver = Receiver::new();
+        for piece in 1..=6 {
+            receiver.arrive(piece * 100, piece * 100 + 50);
+        }
+        assert_eq!(receiver.option(4), [(600, 650), (500, 550), (400, 450), (300, 350)]);
+        assert_eq!(receiver.queue.advance(300), 350);
+        receiver.queue.advance(650);
+        receiver.arrive(700, 750);
+        assert_eq!(receiver.option(4), [(700, 750)]);
+        assert_eq!(receiver.option(0), []);
+    }
+
+    #[test]
+    fn a_duplicate_is_reported_first_and_once() {
+        let mut receiver = Receiver::new();
+        receiver.arrive(100, 200);
+        receiver.arrive(300, 400);
+        receiver.report.duplicate(block(120, 180));
+        receiver.arrive(120, 180);
+        assert_eq!(receiver.option(3), [(120, 180), (100, 200), (300, 400)]);
+        assert_eq!(receiver.option(3), [(100, 200), (300, 400)]);
+        // Below everything: only the duplicate has no block around it.
+        receiver.report.duplicate(block(10, 20));
+        assert_eq!(receiver.option(2), [(10, 20), (100, 200)]);
+    }
+}

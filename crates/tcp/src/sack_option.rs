@@ -1,0 +1,98 @@
+//! Reading the peer's SACK option: which blocks can be true, and which reports a duplicate (RFC 2018; RFC 2883, section
+//! 4.2; RFC 9293 has no say).
+
+use eifel_packet::segment::SackBlocks;
+use eifel_packet::seq::{Seq, unwrap};
+use eifel_recovery::fact::Block;
+
+/// A SACK option after the blocks that cannot be true are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reported {
+    blocks: [Block; 4],
+    count: u8,
+    /// Blocks left out.
+    pub(crate) ignored: u8,
+    /// The duplicate, if the first block is one.
+    pub(crate) dsack: Option<Block>,
+}
+
+impl Reported {
+    const NOTHING: Self = Self { blocks: [Block { start: 0, end: 0 }; 4], count: 0, ignored: 0, dsack: None };
+
+    /// Blocks above the cumulative acknowledgement, in the option's order.
+    #[inline]
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks[..usize::from(self.count)]
+    }
+
+    /// Reads an option that came with `cumulative`, when `nxt` was the first position never sent. Blocks that are
+    /// inverted, were never sent, or begin at or below `cumulative` without being a duplicate are ignored.
+    pub(crate) fn read(option: &SackBlocks, iss: Seq, cumulative: u64, nxt: u64) -> Self {
+        let mut reported = Self::NOTHING;
+        let position = |seq| unwrap(cumulative, iss, seq);
+        let wire = option.as_slice();
+        for (index, &(left, right)) in wire.iter().enumerate() {
+            let block = Block { start: position(left), end: position(right) };
+            if block.start >= block.end || block.end > nxt {
+                reported.ignored += 1;
+                continue;
+            }
+            let below = block.end <= cumulative;
+            let within_next = index == 0
+                && wire
+                    .get(1)
+                    .is_some_and(|&(left, right)| position(left) <= block.start && block.end <= position(right));
+            if index == 0 && (below || within_next) {
+                reported.dsack = Some(block);
+            } else if block.start > cumulative {
+                reported.blocks[usize::from(reported.count)] = block;
+                reported.count += 1;
+            } else {
+                reported.ignored += 1;
+            }
+        }
+        reported
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ISS: Seq = Seq(u32::MAX - 999);
+
+    fn read(blocks: &[(u64, u64)], cumulative: u64, nxt: u64) -> Reported {
+        let mut option = SackBlocks::EMPTY;
+        for &(left, right) in blocks {
+            option.push(eifel_packet::seq::wrap(left, ISS), eifel_packet::seq::wrap(right, ISS));
+        }
+        Reported::read(&option, ISS, cumulative, nxt)
+    }
+
+    #[test]
+    fn true_blocks_keep_their_order_across_the_wrap() {
+        let reported = read(&[(2001, 3001), (1001, 1501)], 501, 5001);
+        assert_eq!(reported.blocks(), [Block { start: 2001, end: 3001 }, Block { start: 1001, end: 1501 }]);
+        assert_eq!((reported.dsack, reported.ignored), (None, 0));
+    }
+
+    #[test]
+    fn a_first_block_below_the_acknowledgement_or_within_the_second_is_a_duplicate() {
+        let below = read(&[(1, 501), (2001, 3001)], 501, 5001);
+        assert_eq!(below.dsack, Some(Block { start: 1, end: 501 }));
+        assert_eq!(below.blocks(), [Block { start: 2001, end: 3001 }]);
+        let within = read(&[(2001, 2501), (2001, 3001)], 501, 5001);
+        assert_eq!(within.dsack, Some(Block { start: 2001, end: 2501 }));
+        assert_eq!(within.blocks(), [Block { start: 2001, end: 3001 }]);
+    }
+
+    #[test]
+    fn lies_are_left_out_block_by_block() {
+        // Inverted, empty, never sent, straddling the acknowledgement.
+        let reported = read(&[(3001, 2001), (2001, 2001), (4001, 5002), (400, 1501)], 501, 5001);
+        assert_eq!((reported.blocks(), reported.dsack, reported.ignored), (&[][..], None, 4));
+        // Below the acknowledgement, but not the first.
+        let reported = read(&[(2001, 3001), (1, 501)], 501, 5001);
+        assert_eq!((reported.blocks().len(), reported.dsack, reported.ignored), (1, None, 1));
+    }
+}

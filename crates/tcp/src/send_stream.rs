@@ -1,0 +1,143 @@
+//! What the application writes.
+
+use std::collections::VecDeque;
+
+use crate::settings::SendKind;
+
+/// What is kept of written data. Offsets count from the first byte.
+#[derive(Clone, Debug)]
+enum Kept {
+    Nothing,
+    Bytes { bytes: VecDeque<u8>, base: u64, capacity: usize, blocked: Blocked },
+}
+
+/// Whether a write found too little room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Blocked {
+    No,
+    Yes,
+}
+
+/// Whether more can be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ending {
+    Open,
+    /// The FIN follows the last byte.
+    Finished,
+}
+
+/// The sending side's stream.
+#[derive(Clone, Debug)]
+pub(crate) struct SendStream {
+    written: u64,
+    ending: Ending,
+    kept: Kept,
+}
+
+impl SendStream {
+    pub(crate) fn new(kind: SendKind) -> Self {
+        let kept = match kind {
+            SendKind::Counted => Kept::Nothing,
+            SendKind::Held { buffer } => {
+                Kept::Bytes { bytes: VecDeque::new(), base: 0, capacity: buffer, blocked: Blocked::No }
+            }
+        };
+        Self { written: 0, ending: Ending::Open, kept }
+    }
+
+    /// The first position for which there is nothing: after the SYN, the bytes written, and the FIN.
+    #[inline]
+    pub(crate) fn end(&self) -> u64 {
+        1 + self.written + u64::from(self.is_finished())
+    }
+
+    /// Whether the last position is the FIN's.
+    #[inline]
+    pub(crate) fn is_finished(&self) -> bool {
+        self.ending == Ending::Finished
+    }
+
+    pub(crate) fn finish(&mut self) {
+        self.ending = Ending::Finished;
+    }
+
+    /// Takes what there is room for; returns how much.
+    pub(crate) fn write(&mut self, new: &[u8]) -> usize {
+        let count = match &mut self.kept {
+            Kept::Nothing => new.len(),
+            Kept::Bytes { bytes, capacity, blocked, .. } => {
+                let count = new.len().min(capacity.saturating_sub(bytes.len()));
+                if count < new.len() {
+                    *blocked = Blocked::Yes;
+                }
+                bytes.extend(&new[..count]);
+                count
+            }
+        };
+        self.written += count as u64;
+        count
+    }
+
+    /// Counts `count` bytes as written, where only the length is kept; returns how many that is.
+    pub(crate) fn write_counted(&mut self, count: u64) -> u64 {
+        match self.kept {
+            Kept::Nothing => {
+                self.written += count;
+                count
+            }
+            Kept::Bytes { .. } => 0,
+        }
+    }
+
+    /// Everything below `offset` is acknowledged. `true` if that makes room where a write had found too little.
+    #[inline]
+    pub(crate) fn release(&mut self, offset: u64) -> bool {
+        let Kept::Bytes { bytes, base, blocked, .. } = &mut self.kept else { return false };
+        let gone = (offset.saturating_sub(*base)).min(bytes.len() as u64);
+        bytes.drain(..gone as usize);
+        *base += gone;
+        gone > 0 && core::mem::replace(blocked, Blocked::No) == Blocked::Yes
+    }
+
+    /// The bytes `offset..offset + len` in two parts; empty where they are not kept.
+    pub(crate) fn bytes(&self, offset: u64, len: u32) -> (&[u8], &[u8]) {
+        let Kept::Bytes { bytes, base, .. } = &self.kept else { return (&[], &[]) };
+        let from = usize::try_from(offset.saturating_sub(*base)).unwrap_or(usize::MAX).min(bytes.len());
+        let to = from.saturating_add(len as usize).min(bytes.len());
+        let (front, back) = bytes.as_slices();
+        let cut = |part: usize| part.min(front.len());
+        let rest = |part: usize| part.saturating_sub(front.len());
+        (&front[cut(from)..cut(to)], &back[rest(from)..rest(to)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_held_until_they_are_acknowledged() {
+        let mut stream = SendStream::new(SendKind::Held { buffer: 5 });
+        assert_eq!(stream.write(b"abc"), 3);
+        assert_eq!(stream.write(b"defg"), 2);
+        assert_eq!(stream.end(), 6);
+        assert!(stream.release(2));
+        assert!(!stream.release(3));
+        assert_eq!(stream.write(b"xyz"), 3);
+        let (front, back) = stream.bytes(3, 5);
+        assert_eq!([front, back].concat(), b"dexyz");
+        let (front, back) = stream.bytes(7, 100);
+        assert_eq!([front, back].concat(), b"z");
+        stream.finish();
+        assert_eq!(stream.end(), 10);
+    }
+
+    #[test]
+    fn a_counted_stream_keeps_lengths_only() {
+        let mut stream = SendStream::new(SendKind::Counted);
+        assert_eq!(stream.write_counted(1 << 40), 1 << 40);
+        assert_eq!(stream.end(), (1 << 40) + 1);
+        assert!(!stream.release(1 << 39));
+        assert_eq!(stream.bytes(0, 10), (&[][..], &[][..]));
+    }
+}

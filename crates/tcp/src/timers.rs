@@ -1,0 +1,46 @@
+//! Time passes.
+
+use eifel_recovery::time::Instant;
+
+use crate::connection::Connection;
+use crate::event::Event;
+use crate::state::State;
+
+impl Connection {
+    /// The earliest instant at which [`handle_timeout`](Self::handle_timeout) has something to do; never if there is none.
+    #[inline]
+    pub fn poll_timeout(&self) -> Instant {
+        match self.state {
+            State::Closed | State::Listen => Instant::NEVER,
+            State::TimeWait { until } => until.min(self.receiver.due.deadline()),
+            _ => self.engine.deadline().min(self.receiver.due.deadline()).min(self.give_up_at),
+        }
+    }
+
+    /// Does what is due at `now`; nothing if nothing is.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        match self.state {
+            State::Closed | State::Listen => return,
+            State::TimeWait { until } if now >= until => return self.enter(State::Closed),
+            _ if now >= self.give_up_at => return self.fail(Event::TimedOut),
+            _ => {}
+        }
+        self.receiver.due.handle_timeout(now);
+        if now >= self.engine.deadline() {
+            self.engine.on_timeout(now);
+            let silent = self.engine.consecutive_timeouts().saturating_sub(self.forgiven_timeouts);
+            if silent > self.most_timeouts() {
+                self.fail(Event::TimedOut);
+            }
+        }
+    }
+
+    /// How many consecutive timeouts are borne.
+    fn most_timeouts(&self) -> u32 {
+        let give_up = &self.cold.settings.give_up;
+        match self.state {
+            State::SynSent | State::SynReceived(_) => give_up.handshake_timeouts,
+            _ => give_up.timeouts,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The timestamp clock, the value to be echoed, and which echoes of ours are believed (RFC 7323).
+
+use std::collections::VecDeque;
+
+use eifel_recovery::fact::Echo;
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Timestamp;
+
+use crate::settings::{EchoRule, TimestampSettings};
+
+/// This end's timestamp clock. The tick that it shows is kept, since dividing time for each segment is slow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    granularity: u64,
+    offset: u32,
+    shown: u32,
+    since: u64,
+    until: u64,
+}
+
+impl Clock {
+    pub(crate) fn new(settings: &TimestampSettings) -> Self {
+        let granularity = settings.granularity.as_nanos().max(1);
+        Self { granularity, offset: settings.offset, shown: settings.offset, since: 0, until: granularity }
+    }
+
+    /// What the clock shows at `now`.
+    #[inline]
+    pub(crate) fn value(&mut self, now: Instant) -> Timestamp {
+        let now = now.as_nanos();
+        if now < self.since || now >= self.until {
+            let tick = now / self.granularity;
+            self.since = tick * self.granularity;
+            self.until = self.since.saturating_add(self.granularity);
+            self.shown = self.offset.wrapping_add(tick as u32);
+        }
+        Timestamp(self.shown)
+    }
+
+    /// Time from the moment when the clock began to show `value`, which is not later than what it shows now.
+    #[inline]
+    fn age(&mut self, now: Instant, value: Timestamp) -> Duration {
+        let ticks = self.value(now).0.wrapping_sub(value.0);
+        let age = (now.as_nanos() - self.since).saturating_add(u64::from(ticks).saturating_mul(self.granularity));
+        Duration::from_nanos(age.min(now.as_nanos()))
+    }
+}
+
+/// TS.Recent: the peer's timestamp that goes back to it.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    value: Timestamp,
+    at: Instant,
+}
+
+/// After so long without an update TS.Recent says nothing any more (RFC 7323, section 5.5).
+const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
+
+/// Everything that a connection with timestamps keeps for them.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamps {
+    clock: Clock,
+    recent: Option<Recent>,
+    /// Where data first sent at a new tick begins, and that tick, from the oldest that is outstanding.
+    sent: VecDeque<(u64, Timestamp)>,
+    rule: EchoRule,
+}
+
+impl Stamps {
+    pub(crate) fn new(settings: &TimestampSettings) -> Self {
+        Self { clock: Clock::new(settings), recent: None, sent: VecDeque::new(), rule: settings.echo }
+    }
+
+    /// TSval of a segment that leaves now.
+    #[inline]
+    pub(crate) fn value(&mut self, now: Instant) -> Timestamp {
+        self.clock.value(now)
+    }
+
+    /// TSecr of a segment with ACK; zero as long as nothing has come.
+    #[inline]
+    pub(crate) fn echo(&self) -> u32 {
+        self.recent.map_or(0, |recent| recent.value.0)
+    }
+
+    /// PAWS (RFC 7323, section 5.3, R1): whether a segment with this TSval is from the past.
+    #[inline]
+    pub(crate) fn is_old(&self, now: Instant, value: u32) -> bool {
+        match self.recent {
+            Some(recent) => Timestamp(value).precedes(recent.value) && now.since(recent.at) <= OUTDATED,
+            None => false,
+        }
+    }
+
+    /// Takes the TSval of an acceptable segment for TS.Recent (R3: only if it begins at or below Last.ACK.sent, so that a
+    /// delayed acknowledgement echoes the earliest, and one with a gap the last before the gap).
+    #[inline]
+    pub(crate) fn accept(&mut self, now: Instant, value: u32, start: u64, last_ack_sent: u64) {
+        if start <= last_ack_sent {
+            self.recent = Some(Recent { value: Timestamp(value), at: now });
+        }
+    }
+
+    /// A duplicate below the cumulative acknowledgement: the standard leaves TS.Recent as it is.
+    pub(crate) fn duplicate(&mut self, now: Instant, value: u32) {
+        if self.rule == EchoRule::OnDuplicates && !self.is_old(now, value) {
+            self.recent = Some(Recent { value: Timestamp(value), at: now });
+        }
+    }
+
+    /// The data from `start` on leaves for the first time, stamped with `value`.
+    #[inline]
+    pub(crate) fn sent(&mut self, start: u64, value: Timestamp) {
+        if self.sent.back().is_none_or(|last| last.1 != value) {
+            self.sent.push_back((start, value));
+        }
+    }
+
+    /// What a TSecr says, if it can be true: it lies between the stamp of the oldest outstanding data and now. `una` is
+    /// the first outstanding position before the acknowledgement that brought it.
+    #[inline]
+    pub(crate) fn believe(&mut self, now: Instant, echo: u32, una: u64) -> Option<Echo> {
+        while self.sent.len() > 1 && self.sent[1].0 <= una {
+            self.sent.pop_front();
+        }
+        let value = Timestamp(echo);
+        let oldest = self.sent.front()?.1;
+        if value.precedes(oldest) || self.clock.value(now).precedes(value) {
+            return None;
+        }
+        Some(Echo { value, age: self.clock.age(now, value) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn stamps(offset: u32) -> Stamps {
+        let granularity = Duration::from_millis(10);
+        Stamps::new(&TimestampSettings { granularity, offset, echo: EchoRule::Standard })
+    }
+
+    #[test]
+    fn the_clock_ticks_and_wraps() {
+        let mut clock = stamps(u32::MAX).clock;
+        assert_eq!([0, 9, 10, 25, 9].map(|ms| clock.value(at(ms)).0), [u32::MAX, u32::MAX, 0, 1, u32::MAX]);
+        assert_eq!(clock.age(at(25), Timestamp(u32::MAX)), Duration::from_millis(25));
+        assert_eq!(clock.age(at(25), Timestamp(1)), Duration::from_millis(5));
+    }
+
+    #[test]
+    fn only_an_echo_between_the_oldest_outstanding_and_now_is_believed() {
+        let mut stamps = stamps(1000);
+        stamps.sent(1, Timestamp(1010));
+        stamps.sent(501, Timestamp(1010));
+        stamps.sent(1001, Timestamp(1015));
+        let now = at(200);
+        assert_eq!(stamps.believe(now, 1009, 1), None);
+        let echo = Echo { value: Timestamp(1010), age: Duration::from_millis(100) };
+        assert_eq!(stamps.believe(now, 1010, 1), Some(echo));
+        assert!(stamps.believe(now, 1020, 1).is_some());
+        assert_eq!(stamps.believe(now, 1021, 1), None);
+        // Everything below 1001 is acknowledged: its stamps are too old now.
+        assert!(stamps.believe(now, 1010, 1000).is_some());
+        assert_eq!(stamps.believe(now, 1010, 1001), None);
+        assert!(stamps.believe(now, 1015, 1001).is_some());
+    }
+
+    #[test]
+    fn the_past_is_refused_across_the_wrap_until_it_is_outdated() {
+        let mut stamps = stamps(0);
+        assert!(!stamps.is_old(at(0), 17));
+        stamps.accept(at(0), 5, 1, 1);
+        assert!(stamps.is_old(at(1), 4));
+        assert!(stamps.is_old(at(1), u32::MAX - 3));
+        assert!(!stamps.is_old(at(1), 5));
+        assert!(!stamps.is_old(at(1), 1 << 30));
+        assert!(stamps.is_old(Instant::ZERO + OUTDATED, 4));
+        assert!(!stamps.is_old(Instant::ZERO + OUTDATED + Duration::from_nanos(1), 4));
+    }
+
+    #[test]
+    fn recent_is_taken_only_at_or_below_the_last_acknowledgement_sent() {
+        let mut stamps = stamps(0);
+        stamps.accept(at(0), 5, 1, 1);
+        stamps.accept(at(1), 6, 1001, 1);
+        assert_eq!(stamps.echo(), 5);
+        stamps.accept(at(2), 7, 1001, 1001);
+        assert_eq!(stamps.echo(), 7);
+    }
+
+    #[test]
+    fn a_duplicate_counts_only_in_the_variant() {
+        let mut standard = stamps(0);
+        standard.accept(at(0), 5, 1, 1);
+        standard.duplicate(at(1), 9);
+        assert_eq!(standard.echo(), 5);
+        let mut variant = Stamps { rule: EchoRule::OnDuplicates, ..standard };
+        variant.duplicate(at(1), 4);
+        assert_eq!(variant.echo(), 5);
+        variant.duplicate(at(1), 9);
+        assert_eq!(variant.echo(), 9);
+    }
+}

@@ -1,0 +1,148 @@
+//! Flow control: what the peer allows, and what is announced to it (RFC 9293, sections 3.8.6 and 3.10.7.4).
+
+/// The peer's window for this end's data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SendWindow {
+    /// First position beyond it. It may move back: shrinking is tolerated (RFC 9293, section 3.8.6).
+    pub(crate) limit: u64,
+    /// Its size in bytes when it was announced last.
+    size: u64,
+    /// The largest size ever: MAX.SND.WND of RFC 5961, section 5.2.
+    pub(crate) largest: u64,
+    /// SND.WL2 and SND.WL1: what the segment of the last update acknowledged, and where it began. The acknowledgement is
+    /// compared first, unlike in RFC 9293: a retransmission begins low and yet says the latest.
+    update: (u64, u64),
+    /// What the window field is shifted by.
+    shift: u8,
+}
+
+impl SendWindow {
+    /// Nothing may be sent before the peer has spoken.
+    pub(crate) const CLOSED: Self = Self { limit: 0, size: 0, largest: 0, update: (0, 0), shift: 0 };
+
+    /// The peer's first window, whose field is never shifted, with what later ones are shifted by.
+    pub(crate) fn open(&mut self, limit_from: u64, field: u16, shift: u8, seq: u64) {
+        let size = u64::from(field);
+        *self = Self { limit: limit_from + size, size, largest: size, update: (limit_from, seq), shift };
+    }
+
+    /// An acceptable segment that begins at `seq`, acknowledges `ack` and carries this window field. `false` if the size
+    /// of the window is what it was.
+    #[inline]
+    pub(crate) fn update(&mut self, seq: u64, ack: u64, field: u16) -> bool {
+        if (ack, seq) < self.update {
+            return true;
+        }
+        let size = u64::from(field) << self.shift;
+        let changed = size != self.size;
+        self.update = (ack, seq);
+        self.size = size;
+        self.largest = self.largest.max(size);
+        self.limit = ack + size;
+        changed
+    }
+
+    /// Whether the peer takes nothing now.
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.size == 0
+    }
+}
+
+/// This end's window for the peer's data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReceiveWindow {
+    /// First position beyond what was ever announced: data below is taken.
+    pub(crate) edge: u64,
+    /// Bytes of buffer that can be announced.
+    buffer: u64,
+    /// The edge moves only by at least so much (RFC 9293, section 3.8.6.2.2).
+    step: u64,
+    shift: u8,
+}
+
+impl ReceiveWindow {
+    /// A window on `buffer` bytes from position 1 on.
+    pub(crate) fn new(buffer: u32, full_size: u32, shift: u8) -> Self {
+        let buffer = u64::from(buffer).min(0xffff << shift);
+        Self { edge: 1 + buffer, buffer, step: (buffer / 2).min(u64::from(full_size)).max(1), shift }
+    }
+
+    /// Moves the edge, if it moves far enough; `unread` bytes below `nxt` still take room.
+    #[inline]
+    pub(crate) fn advance(&mut self, nxt: u64, unread: u64) {
+        let target = nxt + self.buffer.saturating_sub(unread);
+        if target >= self.edge + self.step {
+            self.edge = target;
+        }
+    }
+
+    /// The window field of a segment that acknowledges `nxt`.
+    #[inline]
+    pub(crate) fn field(&self, nxt: u64) -> u16 {
+        let size = self.edge.saturating_sub(nxt) >> self.shift;
+        u16::try_from(size).unwrap_or(u16::MAX)
+    }
+
+    /// The window field of a SYN, which is never shifted (RFC 7323, section 2.2).
+    pub(crate) fn field_on_syn(&self) -> u16 {
+        u16::try_from(self.buffer).unwrap_or(u16::MAX)
+    }
+
+    /// Whether the peer should hear of a larger window now, though nothing else is to be said: the window has become at
+    /// least twice what it knows. Smaller steps ride on the next acknowledgement.
+    pub(crate) fn is_worth_telling(&self, nxt: u64, unread: u64) -> bool {
+        let target = nxt + self.buffer.saturating_sub(unread);
+        target >= self.edge + self.step && target - nxt >= 2 * self.edge.saturating_sub(nxt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_segment_updates_and_an_older_one_does_not() {
+        let mut window = SendWindow::CLOSED;
+        window.open(1, 1000, 2, 0);
+        assert_eq!((window.limit, window.largest), (1001, 1000));
+        assert!(window.update(1, 1, 500));
+        assert_eq!((window.limit, window.largest), (2001, 2000));
+        assert!(!window.update(1, 501, 500));
+        assert_eq!(window.limit, 2501);
+        // Reordered: began earlier.
+        window.update(0, 501, 9);
+        assert_eq!(window.limit, 2501);
+        // Same beginning, acknowledges less.
+        window.update(1, 500, 9);
+        assert_eq!(window.limit, 2501);
+        // The window shrinks.
+        assert!(window.update(1, 501, 10));
+        assert_eq!((window.limit, window.largest), (541, 2000));
+        // A retransmission begins earlier and acknowledges more.
+        assert!(window.update(0, 541, 500));
+        assert_eq!(window.limit, 2541);
+    }
+
+    #[test]
+    fn the_edge_never_moves_back_and_never_by_a_silly_step() {
+        let mut window = ReceiveWindow::new(10_000, 1000, 2);
+        assert_eq!((window.edge, window.field(1)), (10_001, 2500));
+        window.advance(1001, 1000);
+        assert_eq!((window.edge, window.field(1001)), (10_001, 2250));
+        window.advance(1001, 1);
+        assert_eq!(window.edge, 10_001);
+        window.advance(1001, 0);
+        assert_eq!((window.edge, window.field(1001)), (11_001, 2500));
+        assert!(!window.is_worth_telling(11_001, 9_001));
+        assert!(window.is_worth_telling(11_001, 9_000));
+        assert!(!window.is_worth_telling(6001, 1000));
+        assert!(window.is_worth_telling(6001, 0));
+    }
+
+    #[test]
+    fn what_cannot_be_announced_is_not_used() {
+        let window = ReceiveWindow::new(1 << 20, 1000, 0);
+        assert_eq!((window.edge, window.field(1), window.field_on_syn()), (65_536, 65_535, 65_535));
+    }
+}

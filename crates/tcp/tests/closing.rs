@@ -1,0 +1,153 @@
+//! Closing: every path of RFC 9293, figure 5, and TIME-WAIT.
+
+mod talk;
+
+use eifel_tcp::settings::ReceiveKind;
+use eifel_tcp::{Event, Settings, State};
+use talk::{Talk, ms, plain};
+
+#[test]
+fn this_end_first() {
+    let mut talk = Talk::open(&plain());
+    talk.connection.close();
+    talk.is(State::FinWait1);
+    talk.says(&["FA 1 ack 1 win 10000"]);
+    talk.gets(10, "A 1 ack 2 win 10000");
+    talk.is(State::FinWait2);
+    // The other direction is open still.
+    talk.gets(20, "A 1..101 ack 2 win 10000");
+    talk.wakes(220);
+    talk.says(&["A 2 ack 101 win 9900"]);
+    talk.gets(300, "FA 101 ack 2 win 10000");
+    talk.is(State::TimeWait { until: ms(60_300) });
+    talk.says(&["A 2 ack 102 win 9899"]);
+    assert_eq!(talk.events(), [Event::PeerClosed]);
+    // A repeated FIN is answered, and starts the wait anew.
+    talk.gets(400, "FA 101 ack 2 win 10000");
+    talk.is(State::TimeWait { until: ms(60_400) });
+    talk.says(&["A 2 ack 102 win 9899"]);
+    talk.wakes(60_400);
+    talk.is(State::Closed);
+    assert_eq!(talk.events(), [Event::Closed]);
+    assert_eq!(talk.connection.received(), 100);
+}
+
+#[test]
+fn this_end_first_and_the_peers_fin_brings_the_acknowledgement() {
+    let mut talk = Talk::open(&plain());
+    talk.connection.close();
+    talk.sent();
+    talk.gets(10, "FA 1 ack 2 win 10000");
+    talk.is(State::TimeWait { until: ms(60_010) });
+    talk.says(&["A 2 ack 2 win 9999"]);
+    assert_eq!(talk.events(), [Event::PeerClosed]);
+}
+
+#[test]
+fn both_at_once() {
+    let mut talk = Talk::open(&plain());
+    talk.connection.close();
+    talk.sent();
+    talk.gets(10, "FA 1 ack 1 win 10000");
+    talk.is(State::Closing);
+    talk.says(&["A 2 ack 2 win 9999"]);
+    talk.gets(20, "A 2 ack 2 win 10000");
+    talk.is(State::TimeWait { until: ms(60_020) });
+    talk.says(&[]);
+}
+
+#[test]
+fn the_peer_first() {
+    let mut talk = Talk::open(&plain());
+    talk.gets(10, "FA 1..51 ack 1 win 10000");
+    talk.is(State::CloseWait);
+    talk.says(&["A 1 ack 52 win 9949"]);
+    assert_eq!(talk.events(), [Event::PeerClosed]);
+    assert_eq!(talk.connection.write_counted(10), 10);
+    talk.says(&["PA 1..11 ack 52 win 9949"]);
+    talk.connection.close();
+    talk.is(State::LastAck);
+    talk.says(&["FA 11 ack 52 win 9949"]);
+    talk.gets(20, "A 52 ack 11 win 10000");
+    talk.is(State::LastAck);
+    talk.gets(30, "A 52 ack 12 win 10000");
+    talk.is(State::Closed);
+    assert_eq!(talk.events(), [Event::Closed]);
+    assert_eq!(talk.connection.received(), 50);
+}
+
+#[test]
+fn a_fin_ahead_of_its_data_waits_for_it() {
+    let mut talk = Talk::open(&Settings { receive: ReceiveKind::Counted, ..plain() });
+    talk.gets(10, "FA 101 ack 1 win 10000");
+    talk.is(State::Established);
+    talk.says(&["A 1 ack 1 win 10000"]);
+    talk.gets(20, "A 1..101 ack 1 win 10000");
+    talk.is(State::CloseWait);
+    talk.says(&["A 1 ack 102 win 9899"]);
+    assert_eq!(talk.events(), [Event::Readable, Event::PeerClosed]);
+    assert_eq!(talk.connection.skip(1000), 100);
+    // Nothing follows a FIN.
+    talk.gets(30, "A 102..202 ack 1 win 10000");
+    talk.says(&["A 1 ack 102 win 9899"]);
+    assert_eq!(talk.connection.received(), 100);
+}
+
+#[test]
+fn a_lost_fin_is_repeated() {
+    let mut talk = Talk::open(&plain());
+    talk.connection.write_counted(100);
+    talk.connection.close();
+    talk.says(&["FPA 1..101 ack 1 win 10000"]);
+    talk.wakes(1000);
+    talk.says(&["FPA 1..101 ack 1 win 10000"]);
+    talk.gets(1100, "A 1 ack 101 win 10000");
+    talk.is(State::FinWait1);
+    talk.wakes(talk.connection.poll_timeout().as_nanos() / 1_000_000);
+    talk.says(&["FA 101 ack 1 win 10000"]);
+    talk.gets(5000, "A 1 ack 102 win 10000");
+    talk.is(State::FinWait2);
+}
+
+#[test]
+fn an_abort_resets_the_peer_in_every_state_that_it_knows() {
+    let reset = |talk: &mut Talk, expected: &[&str]| {
+        talk.connection.abort();
+        talk.says(expected);
+        talk.is(State::Closed);
+        assert_eq!(talk.events().last(), Some(&Event::Closed));
+        talk.connection.abort();
+        talk.says(&[]);
+    };
+    let mut talk = Talk::connect(&plain());
+    talk.sent();
+    reset(&mut talk, &[]);
+    reset(&mut Talk::listen(&plain()), &[]);
+    let mut talk = Talk::listen(&plain());
+    talk.gets(0, "S 0 win 5000 mss 1000");
+    talk.sent();
+    reset(&mut talk, &["RA 1 ack 1"]);
+    let mut talk = Talk::open(&plain());
+    talk.connection.write_counted(100);
+    talk.sent();
+    reset(&mut talk, &["RA 101 ack 1"]);
+    let mut talk = Talk::open(&plain());
+    talk.connection.close();
+    talk.sent();
+    reset(&mut talk, &["RA 2 ack 1"]);
+}
+
+#[test]
+fn what_is_over_answers_with_a_reset() {
+    let mut talk = Talk::open(&plain());
+    talk.connection.abort();
+    talk.sent();
+    talk.gets(10, "A 1..101 ack 7 win 10000");
+    talk.says(&["R 7"]);
+    talk.gets(10, "R 1");
+    talk.says(&[]);
+    talk.gets(10, "S 0");
+    talk.sent();
+    talk.gets(10, "F 5..7");
+    assert_eq!(talk.connection.poll_transmit(ms(10)).unwrap().segment.ack.0, talk::IRS.wrapping_add(8));
+}

@@ -1,0 +1,257 @@
+//! Opening: RFC 9293, section 3.5, and what is agreed in it.
+
+mod talk;
+
+use eifel_packet::seq::Seq;
+use eifel_tcp::settings::{GiveUp, SackUse, TimestampSettings, WindowScale};
+use eifel_tcp::state::Opening;
+use eifel_tcp::{Connection, Event, Settings, State};
+use talk::{ISS, PORTS, Talk, engine, ms, plain};
+
+#[test]
+fn active() {
+    let mut talk = Talk::connect(&plain());
+    talk.says(&["S 0 win 10000 mss 1000"]);
+    talk.is(State::SynSent);
+    talk.gets(50, "SA 0 ack 1 win 5000 mss 800");
+    talk.is(State::Established);
+    talk.says(&["A 1 ack 1 win 10000"]);
+    assert_eq!(talk.events(), [Event::Connected]);
+    assert_eq!(talk.connection.mss(), 800);
+    assert_eq!(talk.connection.peer_window(), 5000);
+}
+
+#[test]
+fn passive() {
+    let mut talk = Talk::listen(&plain());
+    talk.says(&[]);
+    talk.gets(0, "S 0 win 5000 mss 1200");
+    talk.is(State::SynReceived(Opening::Passive));
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+    assert_eq!(talk.events(), []);
+    talk.gets(70, "A 1..101 ack 1 win 5000");
+    talk.is(State::Established);
+    assert_eq!(talk.connection.received(), 100);
+    assert_eq!(talk.connection.mss(), 1000);
+    assert_eq!(talk.events(), [Event::Connected]);
+}
+
+#[test]
+fn simultaneous() {
+    let mut talk = Talk::connect(&plain());
+    talk.says(&["S 0 win 10000 mss 1000"]);
+    talk.gets(20, "S 0 win 5000 mss 1000");
+    talk.is(State::SynReceived(Opening::Simultaneous));
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+    talk.gets(40, "SA 0 ack 1 win 5000 mss 1000");
+    talk.is(State::Established);
+    talk.says(&["A 1 ack 1 win 10000"]);
+    assert_eq!(talk.events(), [Event::Connected]);
+}
+
+#[test]
+fn simultaneous_is_not_completed_by_a_wrong_answer() {
+    let mut talk = Talk::connect(&plain());
+    talk.sent();
+    talk.gets(20, "S 0 win 5000 mss 1000");
+    talk.sent();
+    for wrong in ["SA 0 ack 0 win 5000", "SA 0 ack 2 win 5000", "S 0 win 5000"] {
+        talk.gets(40, wrong);
+        talk.says(&["A 1 ack 1 win 10000"]);
+        talk.is(State::SynReceived(Opening::Simultaneous));
+    }
+}
+
+#[test]
+fn an_answer_before_the_call_is_refused() {
+    let mut talk = Talk::connect(&plain());
+    talk.gets(0, "SA 0 ack 1 win 5000");
+    assert_eq!(talk.sent(), ["R 1", "S 0 win 10000 mss 1000"]);
+}
+
+#[test]
+fn simultaneous_ends_with_a_plain_acknowledgement_too() {
+    let mut talk = Talk::connect(&plain());
+    talk.sent();
+    talk.gets(20, "S 0 win 5000 mss 1000");
+    talk.sent();
+    talk.gets(40, "A 1 ack 1 win 5000");
+    talk.is(State::Established);
+    talk.says(&[]);
+}
+
+#[test]
+fn everything_offered_and_taken() {
+    let settings = Settings {
+        receive_window: 150_000,
+        window_scale: WindowScale::Fit,
+        timestamps: Some(TimestampSettings { offset: 7, ..TimestampSettings::default() }),
+        sack: SackUse::WithDuplicates,
+        ..plain()
+    };
+    let mut talk = Talk::connect(&settings);
+    talk.says(&["S 0 win 65535 mss 1000 ws 2 sackok ts 7/0"]);
+    talk.gets(30, "SA 0 ack 1 win 100 mss 1000 ws 16 sackok ts 900/7");
+    talk.says(&["A 1 ack 1 win 37500 ts 37/900"]);
+    assert_eq!(talk.connection.mss(), 988);
+    // The window on a SYN is not scaled; later ones are, and a shift beyond 14 is 14.
+    assert_eq!(talk.connection.peer_window(), 100);
+    talk.gets(31, "A 1 ack 1 win 2 ts 901/37");
+    assert_eq!(talk.connection.peer_window(), 2 << 14);
+}
+
+#[test]
+fn the_answer_confirms_only_what_was_offered() {
+    let settings = Settings {
+        receive_window: 150_000,
+        window_scale: WindowScale::Shift(3),
+        timestamps: Some(TimestampSettings::default()),
+        sack: SackUse::Plain,
+        ..plain()
+    };
+    let mut talk = Talk::listen(&settings);
+    talk.gets(0, "S 0 win 5000 mss 1000");
+    talk.says(&["SA 0 ack 1 win 65535 mss 1000"]);
+    let mut talk = Talk::listen(&settings);
+    talk.gets(0, "S 0 win 5000 mss 1000 ws 0 sackok ts 44/0");
+    talk.says(&["SA 0 ack 1 win 65535 mss 1000 ws 3 sackok ts 0/44"]);
+    // The edge of the window does not move by a byte.
+    talk.gets(1, "A 1 ack 1 win 5000 ts 45/0");
+    talk.gets(1, "A 1..2 ack 1 win 5000 ts 46/0");
+    talk.wakes(201);
+    talk.says(&["A 1 ack 2 win 18749 ts 201/46"]);
+}
+
+#[test]
+fn a_peer_that_refuses_all_options_gets_none() {
+    let settings = Settings { timestamps: Some(TimestampSettings::default()), sack: SackUse::Plain, ..plain() };
+    let mut talk = Talk::connect(&settings);
+    talk.sent();
+    talk.gets(30, "SA 0 ack 1 win 100");
+    talk.says(&["A 1 ack 1 win 10000"]);
+    assert_eq!(talk.connection.mss(), 536);
+    talk.gets(31, "A 1001..1101 ack 1 win 100");
+    talk.says(&["A 1 ack 1 win 10000"]);
+}
+
+#[test]
+fn tiny_segments_are_not_granted() {
+    let mut talk = Talk::connect(&plain());
+    talk.sent();
+    talk.gets(30, "SA 0 ack 1 win 100 mss 1");
+    assert_eq!(talk.connection.mss(), 88);
+}
+
+#[test]
+fn a_lost_syn_is_repeated_and_given_up() {
+    let settings = Settings { give_up: GiveUp { handshake_timeouts: 2, ..GiveUp::default() }, ..plain() };
+    let mut talk = Talk::connect(&settings);
+    talk.sent();
+    talk.wakes(1000);
+    talk.says(&["S 0 win 10000 mss 1000"]);
+    talk.wakes(3000);
+    talk.says(&["S 0 win 10000 mss 1000"]);
+    talk.wakes(7000);
+    talk.says(&[]);
+    assert_eq!(talk.events(), [Event::TimedOut]);
+    talk.is(State::Closed);
+    assert_eq!(talk.connection.poll_timeout(), eifel_recovery::time::Instant::NEVER);
+}
+
+#[test]
+fn a_lost_syn_ack_is_repeated() {
+    let mut talk = Talk::listen(&plain());
+    talk.gets(0, "S 0 win 5000 mss 1000");
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+    talk.wakes(1000);
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+}
+
+#[test]
+fn a_calling_end_refuses_what_does_not_answer_it() {
+    let mut talk = Talk::connect(&plain());
+    talk.sent();
+    for wrong in ["A 1 ack 0 win 5", "SA 0 ack 2 win 5", "SA 0 ack 0 win 5"] {
+        talk.gets(1, wrong);
+        let ack = wrong.split_whitespace().nth(3).unwrap();
+        talk.says(&[&format!("R {ack}")]);
+    }
+    talk.gets(1, "R 0 win 0");
+    talk.gets(1, "RA 0 ack 2 win 0");
+    talk.gets(1, "A 1 ack 1 win 5");
+    talk.says(&[]);
+    talk.is(State::SynSent);
+    talk.gets(1, "RA 0 ack 1 win 0");
+    talk.is(State::Closed);
+    assert_eq!(talk.events(), [Event::Refused]);
+}
+
+#[test]
+fn a_listening_end_refuses_what_is_not_a_syn() {
+    let mut talk = Talk::listen(&plain());
+    talk.gets(0, "A 1 ack 17 win 5");
+    talk.says(&["R 17"]);
+    talk.gets(0, "R 0");
+    talk.gets(0, "F 0");
+    talk.says(&[]);
+    talk.is(State::Listen);
+}
+
+#[test]
+fn a_syn_received_is_not_completed_by_a_wrong_acknowledgement() {
+    for wrong in [0, 2] {
+        let mut talk = Talk::listen(&plain());
+        talk.gets(0, "S 0 win 5000 mss 1000");
+        talk.sent();
+        talk.gets(1, &format!("A 1 ack {wrong} win 5000"));
+        talk.says(&[&format!("R {wrong}")]);
+        talk.is(State::SynReceived(Opening::Passive));
+    }
+}
+
+#[test]
+fn data_on_a_syn_is_left_for_later() {
+    let mut talk = Talk::listen(&plain());
+    talk.gets(0, "S 0..10 win 5000 mss 1000");
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+    talk.gets(1, "A 1..11 ack 1 win 5000");
+    assert_eq!(talk.connection.received(), 10);
+}
+
+#[test]
+fn without_a_handshake_both_ends_stand_at_one() {
+    let settings = Settings { timestamps: Some(TimestampSettings::default()), sack: SackUse::Plain, ..plain() };
+    let peer = Settings { receive_window: 4000, mss: 800, ..settings };
+    let connection = Connection::established(&settings, &peer, engine(), PORTS, (Seq(ISS), Seq(talk::IRS)), ms(500));
+    assert_eq!(connection.state(), State::Established);
+    assert_eq!((connection.mss(), connection.peer_window()), (788, 4000));
+    let mut talk = Talk::new(connection);
+    talk.now = ms(500);
+    talk.connection.write_counted(100);
+    talk.says(&["PA 1..101 ack 1 win 10000 ts 500/500"]);
+    talk.gets(700, "A 1 ack 101 win 4000 ts 600/500");
+    assert_eq!(talk.connection.engine().una(), 101);
+    assert_eq!(talk.events(), []);
+}
+
+#[test]
+fn closing_before_there_is_a_peer_ends_it() {
+    let mut talk = Talk::connect(&plain());
+    talk.sent();
+    talk.connection.close();
+    talk.is(State::Closed);
+    assert_eq!(talk.events(), [Event::Closed]);
+}
+
+#[test]
+fn data_written_and_closed_before_the_handshake_ends_follow_it() {
+    let mut talk = Talk::listen(&plain());
+    talk.gets(0, "S 0 win 5000 mss 1000");
+    assert_eq!(talk.connection.write_counted(10), 10);
+    talk.connection.close();
+    assert_eq!(talk.connection.write_counted(10), 0);
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+    talk.gets(1, "A 1 ack 1 win 5000");
+    talk.is(State::FinWait1);
+    talk.says(&["FPA 1..11 ack 1 win 10000"]);
+}

@@ -1,0 +1,96 @@
+//! Whatever arrives, in whatever state: no panic, no endless answers, and no more than was offered.
+
+mod talk;
+
+use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use eifel_packet::seq::Seq;
+use eifel_tcp::settings::{ReceiveKind, SackUse, TimestampSettings, WindowScale};
+use eifel_tcp::{Settings, State};
+use proptest::prelude::*;
+use talk::{IRS, ISS, Talk, plain};
+
+/// Numbers near what is expected, at the edges of the circle, and anywhere.
+fn near(initial: u32) -> impl Strategy<Value = Seq> {
+    let offset = prop_oneof![
+        6 => 0u32..12_000,
+        2 => (0u32..12_000).prop_map(|below| below.wrapping_neg()),
+        1 => (1u32 << 31) - 5..(1u32 << 31) + 5,
+        1 => any::<u32>(),
+    ];
+    offset.prop_map(move |offset| Seq(initial.wrapping_add(offset)))
+}
+
+fn segments() -> impl Strategy<Value = Segment> {
+    let len = prop_oneof![4 => Just(0u32), 4 => 1u32..3000, 1 => any::<u32>()];
+    let flags = prop_oneof![6 => Just(Flags::ACK), 2 => any::<u8>().prop_map(Flags)];
+    let sack = prop::collection::vec((near(ISS), near(ISS)), 0..5);
+    let stamps = prop::option::of((prop_oneof![Just(100u32), 100u32..300, any::<u32>()], any::<u32>()));
+    let syn = (prop::option::of(any::<u16>()), prop::option::of(any::<u8>()), any::<bool>());
+    (near(IRS), near(ISS), flags, any::<u16>(), len, sack, stamps, syn).prop_map(
+        |(seq, ack, flags, window, payload_len, blocks, stamps, (mss, window_scale, sack_permitted))| {
+            let mut sack = SackBlocks::EMPTY;
+            for (left, right) in blocks {
+                sack.push(left, right);
+            }
+            let timestamps = stamps.map(|(value, echo)| Timestamps { value, echo });
+            Segment {
+                source_port: 2000,
+                destination_port: 1000,
+                seq,
+                ack,
+                flags,
+                window,
+                options: Options { mss, window_scale, sack_permitted, timestamps, sack },
+                payload_len,
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn anything_may_arrive(
+        segments in prop::collection::vec((0u64..500, segments()), 1..60),
+        begins in 0u8..4,
+        (stamps, sack, held) in any::<(bool, bool, bool)>(),
+    ) {
+        let settings = Settings {
+            timestamps: stamps.then(TimestampSettings::default),
+            sack: if sack { SackUse::WithDuplicates } else { SackUse::Off },
+            receive: if held { ReceiveKind::Held } else { ReceiveKind::Counted },
+            window_scale: WindowScale::Fit,
+            ..plain()
+        };
+        let mut talk = match begins {
+            0 => Talk::listen(&settings),
+            1 => Talk::connect(&settings),
+            _ => Talk::open(&settings),
+        };
+        talk.connection.write_counted(50_000);
+        if begins == 3 {
+            talk.connection.close();
+        }
+        let mut at = 0;
+        for (wait, segment) in segments {
+            at += wait;
+            talk.now = talk::ms(at);
+            if talk.connection.poll_timeout() <= talk.now {
+                talk.connection.handle_timeout(talk.now);
+            }
+            let bytes = vec![7; if held { segment.payload_len.min(3000) as usize } else { 0 }];
+            let before = talk.connection.received();
+            talk.connection.handle_segment(talk.now, &segment, &bytes);
+            let engine = talk.connection.engine();
+            prop_assert!(engine.una() <= engine.nxt() && engine.nxt() <= talk.connection.end());
+            prop_assert!(talk.connection.received() >= before);
+            prop_assert!(talk.connection.received() <= 10_000 && talk.connection.readable() <= 10_000);
+            prop_assert!(talk.sent().len() <= 60);
+            talk.events();
+            if talk.connection.state() == State::Closed {
+                prop_assert_eq!(talk.connection.poll_timeout(), eifel_recovery::time::Instant::NEVER);
+            }
+        }
+    }
+}

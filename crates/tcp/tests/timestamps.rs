@@ -1,0 +1,184 @@
+//! Timestamps: what is echoed, and what is refused (RFC 7323, sections 3 to 5).
+
+mod talk;
+
+use eifel_recovery::time::Duration;
+use eifel_tcp::Settings;
+use eifel_tcp::settings::{EchoRule, ReceiveKind, SackUse, TimestampSettings};
+use talk::{Talk, plain};
+
+fn stamped() -> Settings {
+    Settings { timestamps: Some(TimestampSettings::default()), receive: ReceiveKind::Drained, ..plain() }
+}
+
+/// RFC 7323, section 4.3, figure: a delayed acknowledgement echoes the earliest.
+#[test]
+fn a_delayed_acknowledgement_echoes_the_earliest_segment() {
+    let mut talk = Talk::open(&stamped());
+    talk.gets(10, "A 1..501 ack 1 win 10000 ts 101/0");
+    talk.gets(11, "A 501..1001 ack 1 win 10000 ts 102/0");
+    talk.gets(12, "A 1001..2001 ack 1 win 10000 ts 103/0");
+    talk.says(&["A 1 ack 2001 win 10000 ts 12/101"]);
+    talk.gets(20, "A 2001..2989 ack 1 win 10000 ts 110/0");
+    talk.gets(21, "A 2989..3977 ack 1 win 10000 ts 111/0");
+    talk.says(&["A 1 ack 3977 win 10000 ts 21/110"]);
+}
+
+/// RFC 7323, section 4.3, figure: a gap, and the segment that fills it.
+#[test]
+fn a_gap_echoes_the_last_before_it_and_the_filling_segment_itself() {
+    let mut talk = Talk::open(&stamped());
+    talk.gets(10, "A 1..989 ack 1 win 10000 ts 101/0");
+    talk.gets(11, "A 1977..2965 ack 1 win 10000 ts 103/0");
+    talk.says(&["A 1 ack 989 win 10000 ts 11/101"]);
+    talk.gets(12, "A 2965..3953 ack 1 win 10000 ts 104/0");
+    talk.says(&["A 1 ack 989 win 10000 ts 12/101"]);
+    talk.gets(13, "A 989..1977 ack 1 win 10000 ts 109/0");
+    talk.says(&["A 1 ack 3953 win 10000 ts 13/109"]);
+}
+
+#[test]
+fn a_duplicate_is_echoed_only_in_the_variant() {
+    for (echo, expected) in [(EchoRule::Standard, 101), (EchoRule::OnDuplicates, 150)] {
+        let timestamps = Some(TimestampSettings { echo, ..TimestampSettings::default() });
+        let mut talk = Talk::open(&Settings { timestamps, ..stamped() });
+        talk.gets(10, "A 1..989 ack 1 win 10000 ts 101/0");
+        talk.gets(10, "A 989..1977 ack 1 win 10000 ts 101/0");
+        talk.says(&["A 1 ack 1977 win 10000 ts 10/101"]);
+        // The acknowledgement is lost; the peer sends the first segment again.
+        talk.gets(70, "A 1..989 ack 1 win 10000 ts 150/0");
+        talk.says(&[&format!("A 1 ack 1977 win 10000 ts 70/{expected}")]);
+        // In neither is a segment from the past echoed.
+        talk.gets(80, "A 1..989 ack 1 win 10000 ts 99/0");
+        talk.says(&[&format!("A 1 ack 1977 win 10000 ts 80/{expected}")]);
+    }
+}
+
+#[test]
+fn the_past_is_refused_and_answered() {
+    let mut talk = Talk::open(&Settings { sack: SackUse::WithDuplicates, ..stamped() });
+    talk.gets(10, "A 1..101 ack 1 win 10000 ts 99/0");
+    talk.says(&["A 1 ack 1 win 10000 ts 10/100"]);
+    assert_eq!(talk.connection.received(), 0);
+    // The same value again is not the past.
+    talk.gets(10, "A 1..101 ack 1 win 10000 ts 100/0");
+    assert_eq!(talk.connection.received(), 100);
+    // Without the timestamp that was agreed on: nothing.
+    talk.gets(10, "A 101..201 ack 1 win 10000");
+    assert_eq!(talk.connection.received(), 100);
+    let counts = talk.connection.counts();
+    assert_eq!((counts.old_timestamps, counts.missing_timestamps), (1, 1));
+    // A reset needs none.
+    talk.gets(10, "R 101");
+    talk.is(eifel_tcp::State::Closed);
+}
+
+#[test]
+fn one_forged_stamp_ahead_of_the_window_poisons_nothing() {
+    let mut talk = Talk::open(&stamped());
+    // Begins above the last acknowledgement sent.
+    talk.gets(10, "A 2001..2002 ack 1 win 10000 ts 1000000/0");
+    talk.sent();
+    // Begins there, but acknowledges what was never sent.
+    talk.gets(10, "A 1..2 ack 5000 win 10000 ts 1000000/0");
+    talk.sent();
+    for step in 0..100u64 {
+        let start = 1 + step * 10;
+        talk.gets(20 + step, &format!("A {start}..{} ack 1 win 10000 ts {}/0", start + 10, 101 + step));
+    }
+    assert_eq!(talk.connection.received(), 1000);
+}
+
+#[test]
+fn after_twenty_four_days_the_past_is_believed_again() {
+    let mut talk = Talk::open(&stamped());
+    let days = 24 * 24 * 3600 * 1000;
+    talk.gets(days, "A 1..101 ack 1 win 10000 ts 99/0");
+    assert_eq!(talk.connection.received(), 0);
+    talk.gets(days + 1, "A 1..101 ack 1 win 10000 ts 99/0");
+    assert_eq!(talk.connection.received(), 100);
+}
+
+#[test]
+fn the_clock_wraps_and_its_echo_is_believed() {
+    let timestamps = Some(TimestampSettings {
+        granularity: Duration::from_millis(10),
+        offset: u32::MAX,
+        ..TimestampSettings::default()
+    });
+    let mut talk = Talk::open(&Settings { timestamps, ..stamped() });
+    let handshake = talk.connection.counts().ignored_echoes;
+    talk.connection.write_counted(100);
+    talk.now = talk::ms(9);
+    talk.says(&["PA 1..101 ack 1 win 10000 ts 4294967295/100"]);
+    talk.gets(35, "A 1 ack 101 win 10000 ts 101/4294967295");
+    assert_eq!(talk.connection.counts().ignored_echoes, handshake);
+    talk.connection.write_counted(100);
+    talk.says(&["PA 101..201 ack 1 win 10000 ts 2/101"]);
+    // Older than everything outstanding, and newer than now.
+    talk.gets(60, "A 1 ack 101 win 10000 ts 102/1");
+    talk.gets(60, "A 1 ack 101 win 10000 ts 102/6");
+    assert_eq!(talk.connection.counts().ignored_echoes, handshake + 2);
+    talk.gets(60, "A 1 ack 201 win 10000 ts 102/2");
+    assert_eq!(talk.connection.counts().ignored_echoes, handshake + 2);
+}
+
+#[test]
+fn the_peers_clock_wraps() {
+    let mut talk = Talk::listen(&stamped());
+    talk.gets(0, "S 0 win 10000 mss 1000 ts 4294967290/0");
+    talk.sent();
+    talk.gets(0, "A 1 ack 1 win 10000 ts 4294967295/0");
+    talk.gets(1, "A 1..101 ack 1 win 10000 ts 3/0");
+    talk.gets(2, "A 101..201 ack 1 win 10000 ts 4294967295/0");
+    assert_eq!(talk.connection.received(), 100);
+    talk.says(&["A 1 ack 101 win 9900 ts 2/3"]);
+}
+
+#[test]
+fn a_retransmission_does_not_outdate_the_stamps_of_what_follows() {
+    let mut talk = Talk::open(&stamped());
+    talk.connection.write_counted(988);
+    talk.says(&["PA 1..989 ack 1 win 10000 ts 0/100"]);
+    talk.now = talk::ms(5);
+    talk.connection.write_counted(988);
+    talk.says(&["PA 989..1977 ack 1 win 10000 ts 5/100"]);
+    talk.wakes(1000);
+    talk.says(&["A 1..989 ack 1 win 10000 ts 1000/100"]);
+    // The original was only late: its stamp is what comes back, and then the second segment's.
+    talk.gets(1100, "A 1 ack 989 win 10000 ts 101/0");
+    talk.gets(1100, "A 1 ack 1977 win 10000 ts 101/5");
+    assert_eq!(talk.connection.counts().ignored_echoes, 0);
+}
+
+/// Whatever a liar echoes, the smoothed round-trip time stays within what the round trips were.
+#[test]
+fn random_echoes_do_not_move_the_timer() {
+    let mut talk = Talk::open(&stamped());
+    let mut random = 1u64;
+    let mut draw = || {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) as u32
+    };
+    let (mut at, mut acked) = (1000, 1);
+    for round in 0..10_000u64 {
+        talk.connection.write_counted(988);
+        talk.now = talk::ms(at);
+        talk.sent();
+        at += 100;
+        for lie in 0..100 {
+            // Half of the lies are near the truth.
+            let echo = if lie % 2 == 0 { draw() } else { at as u32 - 250 + draw() % 150 + 300 * (draw() % 2) };
+            talk.gets(at, &format!("A 1 ack {acked} win 10000 ts {}/{echo}", 200 + round));
+        }
+        acked += 988;
+        let echo = draw();
+        talk.gets(at, &format!("A 1 ack {acked} win 10000 ts {}/{echo}", 200 + round));
+        let snapshot = talk.connection.engine().snapshot();
+        if let Some(srtt) = snapshot.srtt {
+            // The handshake took no time, which is the lowest of the round trips.
+            assert!(srtt <= Duration::from_millis(101), "{srtt:?}");
+        }
+    }
+    assert!(talk.connection.counts().ignored_echoes > 900_000);
+}

@@ -1,0 +1,62 @@
+"""Spurious retransmissions: detect them, respond to them, and measure what that is worth.
+
+```python
+import eifel
+
+result = eifel.run("scenario.toml")      # one simulated run, everything recorded
+result.summary                           # a dict a flow: time_s, retransmissions, spurious_timeouts, ...
+result.tables["transmissions"]           # pyarrow tables, which pandas and polars take as they are
+result.plot()                            # a time-sequence graph, as in the papers
+
+runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
+eifel.reproduce("responding.table1")     # published beside measured
+eifel.algorithms(), eifel.artefacts()    # what there is to choose from
+```
+
+Everything heavy is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eifel.errors import ScenarioError as ScenarioError
+    from eifel.papers import artefacts as artefacts
+    from eifel.registry import algorithms as algorithms
+    from eifel.reproduce import reproduce as reproduce
+    from eifel.result import Result as Result
+    from eifel.runs import Runs as Runs
+    from eifel.runs import run as run
+    from eifel.runs import run_many as run_many
+
+__all__ = ["Result", "Runs", "ScenarioError", "algorithms", "artefacts", "reproduce", "run", "run_many"]
+
+_HOME = {
+    "Result": "eifel.result",
+    "Runs": "eifel.runs",
+    "ScenarioError": "eifel.errors",
+    "algorithms": "eifel.registry",
+    "artefacts": "eifel.papers",
+    "reproduce": "eifel.reproduce",
+    "run": "eifel.runs",
+    "run_many": "eifel.runs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("eifel")
+    if name not in _HOME:
+        raise AttributeError(f"module 'eifel' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    # The name of a function may also be that of its module, which importing has just put here: the function wins.
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,58 @@
+"""The compiled engine, as Python sees it. Nothing here decides anything: it hands text in and columns out."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Column = np.ndarray[tuple[int], np.dtype[Any]]
+
+class ScenarioError(ValueError):
+    """A scenario that is refused; the message is one line: file, line, key, what is wrong, what is allowed."""
+
+class Run:
+    """One finished run."""
+
+    def summary_json(self) -> str:
+        """The summary of every flow, as a JSON list of objects."""
+
+    def columns(self) -> dict[str, dict[str, Column]]:
+        """The recorded tables. The arrays are moved out: a second call returns nothing."""
+
+    def categories(self) -> dict[str, list[str]]:
+        """What the small integers of a category column mean, by "table.column"."""
+
+    def pcapng(self, node: str) -> bytes:
+        """A pcapng of what a capture at the node would have seen. Raises ValueError if none was recorded."""
+
+def version() -> str:
+    """The version of the engine."""
+
+def registry() -> str:
+    """Every algorithm of every seam with its parameters, as JSON."""
+
+def schema() -> str:
+    """The JSON Schema of a scenario file, for editors."""
+
+def check(text: str, origin: str) -> None:
+    """Raises ScenarioError if the scenario is refused. `origin` is its file: relative paths start there."""
+
+def run(text: str, origin: str, repetition: int, record: Sequence[str]) -> Run:
+    """Runs one repetition and keeps the named tables, and for `capture:NODE` what passes at that node.
+
+    The GIL is released; Ctrl-C is honoured. Raises ValueError for a table or a node that there is not, RuntimeError if
+    the run fails.
+    """
+
+def run_many(
+    scenarios: Sequence[tuple[str, str]],
+    repetitions: int,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> dict[str, Column]:
+    """Runs every repetition of every scenario on several threads.
+
+    Returns columns: `scenario` and `repetition` (both counted from 0), `flow`, and each number of the summary; a row a
+    flow, ordered by scenario, repetition and flow however many threads ran. `progress(done, total)` is called now and
+    then from the calling thread.
+    """

@@ -1,0 +1,188 @@
+"""The command line. `eifel --help` answers without loading anything heavy: each command imports what it needs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+"""The exit codes: done; failed; what was asked for cannot be done; interrupted by Ctrl-C."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command and returns its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever reads us has seen enough (`eifel list | head`); what is buffered cannot go anywhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except ValueError as error:
+        if not _is_bad_input(error):
+            raise
+        print(f"eifel: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except OSError as error:
+        print(f"eifel: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        return FAILED
+
+
+def _is_bad_input(error: ValueError) -> bool:
+    from eifel.errors import BadInputError
+
+    if isinstance(error, BadInputError):
+        return True
+    engine = sys.modules.get("eifel._engine")
+    return engine is not None and isinstance(error, engine.ScenarioError)
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from eifel import __version__
+
+        print(f"eifel {__version__}")
+        parser.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="eifel",
+        description="Spurious retransmissions: detect them, respond to them, and measure what that is worth.",
+        epilog="example: eifel reproduce responding.table1",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for add in (_add_run, _add_reproduce, _add_report, _add_list):
+        add(commands)
+    return parser
+
+
+Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _command(commands: Commands, name: str, summary: str, example: str) -> argparse.ArgumentParser:  # type: ignore[valid-type]
+    parser: argparse.ArgumentParser = commands.add_parser(  # type: ignore[attr-defined]
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=f"example: {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON to standard output")
+    return parser
+
+
+def _add_run(commands: Commands) -> None:  # type: ignore[valid-type]
+    parser = _command(
+        commands,
+        "run",
+        "run a scenario",
+        "eifel run scenario.toml --repetitions 20 --set flow.main.sender.respond=option-4 --plot run.svg",
+    )
+    parser.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
+    parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of the scenario's number")
+    parser.add_argument("--seed", type=_natural, metavar="S", help="in place of the scenario's seed")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY.PATH=VALUE",
+        help="put another value at a key; entries of lists by number or name; may be repeated",
+    )
+    parser.add_argument("--record", metavar="FOLDER", help="write every table (Parquet), captures and a manifest there")
+    parser.add_argument("--pcap", metavar="FILE", help="write a pcapng as captured at the first flow's sender")
+    parser.add_argument("--plot", metavar="FILE", help="draw the run: .png, .svg, .pdf, or .html with zoom")
+    parser.add_argument(
+        "--repetition", type=_natural, default=0, metavar="N", help="which one is recorded and drawn (default: 0)"
+    )
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.set_defaults(command=_run)
+
+
+def _add_reproduce(commands: Commands) -> None:  # type: ignore[valid-type]
+    parser = _command(
+        commands,
+        "reproduce",
+        "measure tables and figures of the papers, published beside measured",
+        "eifel reproduce responding.table1 responding.figure4",
+    )
+    parser.add_argument("ids", nargs="*", metavar="ID", help="an id or how ids begin; all without any")
+    parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of each table's own number")
+    parser.add_argument("--seed", type=_natural, metavar="S", help="in place of each artefact's seed")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument(
+        "--out", default="out", metavar="FOLDER", help="where finished artefacts are kept (default: out)"
+    )
+    parser.add_argument("--fresh", action="store_true", help="measure again what is stored already")
+    parser.add_argument("--trace", nargs="+", default=[], metavar="FILE", help="link traces, for cellular.trace")
+    parser.add_argument(
+        "--check", action="store_true", help="exit with 1 if a value is outside its tolerance or a claim does not hold"
+    )
+    parser.set_defaults(command=_reproduce)
+
+
+def _add_report(commands: Commands) -> None:  # type: ignore[valid-type]
+    parser = _command(
+        commands,
+        "report",
+        "write the stored artefacts as one HTML file with pictures to zoom into",
+        "eifel report --out report.html",
+    )
+    parser.add_argument("--from", dest="folder", default="out", metavar="FOLDER", help="the artefacts (default: out)")
+    parser.add_argument("--out", metavar="FILE.html", help="the report (default: report.html beside the artefacts)")
+    parser.set_defaults(command=_report)
+
+
+def _add_list(commands: Commands) -> None:  # type: ignore[valid-type]
+    parser = _command(commands, "list", "list what there is to choose from", "eifel list algorithms")
+    parser.add_argument(
+        "what",
+        nargs="?",
+        default="all",
+        choices=("all", "algorithms", "artefacts", "schema"),
+        help="algorithms with their parameters, artefacts of the papers, or the JSON Schema of scenario files",
+    )
+    parser.set_defaults(command=_list)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from eifel.cli.run import command
+
+    return command(options)
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from eifel.cli.reproduce import command
+
+    return command(options)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from eifel.cli.report import command
+
+    return command(options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from eifel.cli.list import command
+
+    return command(options)
+
+
+def _positive(text: str) -> int:
+    number = _natural(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
+    return int(text)

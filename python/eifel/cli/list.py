@@ -1,0 +1,77 @@
+"""`eifel list`: the algorithms and the artefacts."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from eifel.cli import OK
+
+
+def command(options: argparse.Namespace) -> int:
+    """Prints what was asked for."""
+    if options.what == "schema":
+        from eifel import _engine
+
+        sys.stdout.write(_engine.schema().rstrip() + "\n")
+        return OK
+    listed: dict[str, list[dict[str, Any]]] = {}
+    if options.what in ("all", "algorithms"):
+        from eifel.registry import algorithms
+
+        listed["algorithms"] = algorithms()
+    if options.what in ("all", "artefacts"):
+        listed["artefacts"] = _artefacts()
+    if options.json:
+        json.dump(listed, sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        _print(listed)
+    return OK
+
+
+def _artefacts() -> list[dict[str, Any]]:
+    from eifel.papers import artefacts
+
+    return [
+        {
+            "id": artefact.id,
+            "title": artefact.title,
+            "source": artefact.source,
+            "kind": "figure" if artefact.is_figure else "table",
+            "repetitions": artefact.repetitions,
+            "needs_traces": artefact.needs_traces,
+        }
+        for artefact in artefacts().values()
+    ]
+
+
+def _print(listed: dict[str, list[dict[str, Any]]]) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from eifel.cli.output import console, heading, table
+
+    out = console()
+    for seam in dict.fromkeys(algorithm["seam"] for algorithm in listed.get("algorithms", [])):
+        out.print(heading(seam))
+        shown = table(["name", "summary", "parameters", "from"], left=4)
+        for algorithm in listed["algorithms"]:
+            if algorithm["seam"] == seam:
+                parameters = ", ".join(_parameter(parameter) for parameter in algorithm["parameters"])
+                shown.add_row(*map(Text, (algorithm["name"], algorithm["summary"], parameters, algorithm["source"])))
+        out.print(Padding(shown, (0, 0, 1, 0)))
+    if "artefacts" in listed:
+        out.print(heading("artefacts"))
+        shown = table(["id", "title", "repetitions"], left=2)
+        for artefact in listed["artefacts"]:
+            title = artefact["title"] + (" (needs --trace FILE…)" if artefact["needs_traces"] else "")
+            shown.add_row(*map(Text, (artefact["id"], title, str(artefact["repetitions"]))))
+        out.print(shown)
+
+
+def _parameter(parameter: dict[str, Any]) -> str:
+    default = parameter.get("default")
+    return str(parameter["name"]) if default is None else f"{parameter['name']}={default}"

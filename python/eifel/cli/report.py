@@ -1,0 +1,42 @@
+"""`eifel report`: the stored artefacts as one HTML file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from eifel import store
+from eifel.cli import OK
+from eifel.cli.output import note, print_json, progress
+from eifel.errors import BadInputError
+from eifel.papers import artefacts
+from eifel.report import build
+
+
+def command(options: argparse.Namespace) -> int:
+    """Reads what is stored and writes the report."""
+    folder = Path(options.folder)
+    file = Path(options.out) if options.out else folder / "report.html"
+    stored = store.stored_ids(folder)
+    known = artefacts()
+    measured = []
+    with progress("reading artefacts") as advance:
+        for number, name in enumerate(name for name in known if name in stored):
+            found = store.read(folder, known[name])
+            if found is None:
+                note(f"{name} is left out: it was made from another definition; `eifel reproduce {name}` makes it anew")
+            else:
+                measured.append(found)
+            advance(number + 1, len(stored))
+    if not measured:
+        raise BadInputError(f"{folder}: no finished artefacts there; `eifel reproduce` makes some")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # Written whole or not at all: a report that ends in the middle opens, and misleads.
+    partial = file.with_name(f".{file.name}.partial")
+    partial.write_text(build(measured), encoding="utf-8")
+    partial.replace(file)
+    if options.json:
+        print_json({"report": str(file), "artefacts": [m.artefact.id for m in measured], "bytes": file.stat().st_size})
+    else:
+        note(f"wrote {file}: {len(measured)} artefacts, {file.stat().st_size / 1e6:.1f} MB")
+    return OK

@@ -1,0 +1,108 @@
+"""`eifel reproduce`: artefacts of the papers, one after another; what is finished stays."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from eifel import store
+from eifel.cli import FAILED, OK
+from eifel.cli.output import console, heading, note, print_json, progress, table
+from eifel.errors import BadInputError
+from eifel.papers import select
+from eifel.papers.artefact import Artefact, Column
+from eifel.papers.measured import Measured, MeasuredRow
+from eifel.reproduce import reproduce
+
+
+def command(options: argparse.Namespace) -> int:
+    """Measures what the ids select and prints published beside measured."""
+    chosen = _chosen(options)
+    out = Path(options.out)
+    finished: list[Measured] = []
+    for number, artefact in enumerate(chosen, start=1):
+        with progress(f"{artefact.id} ({number} of {len(chosen)})") as advance:
+            measured = reproduce(
+                artefact,
+                repetitions=options.repetitions,
+                seed=options.seed,
+                threads=options.jobs,
+                traces=options.trace if artefact.rows_of_traces else (),
+                out=out,
+                fresh=options.fresh,
+                progress=advance,
+            )
+        finished.append(measured)
+        if not options.json:
+            show(console(), measured)
+    if options.json:
+        print_json({"artefacts": [measured.json() for measured in finished]})
+    else:
+        note(f"stored in {out}: {len(store.stored_ids(out))} artefacts; `eifel report` makes a page of them")
+    return FAILED if options.check and not all(map(holds, finished)) else OK
+
+
+def _chosen(options: argparse.Namespace) -> list[Artefact]:
+    chosen = select(options.ids)
+    if options.trace:
+        if not any(artefact.rows_of_traces for artefact in chosen):
+            raise BadInputError("--trace: none of the artefacts chosen is measured over traces; cellular.trace is")
+        return chosen
+    lacking = [artefact.id for artefact in chosen if artefact.needs_traces]
+    if lacking and options.ids:
+        raise BadInputError(f"{', '.join(lacking)}: needs link traces: --trace FILE…")
+    for name in lacking:
+        note(f"{name} is left out: it needs link traces (--trace FILE…)")
+    return [artefact for artefact in chosen if not artefact.needs_traces]
+
+
+def holds(measured: Measured) -> bool:
+    """Whether every judged value is within its tolerance and every claim holds."""
+    judged = [row.agrees(column) for row in measured.rows for column in measured.artefact.columns]
+    return False not in judged and all(claim["holds"] for claim in measured.claims())
+
+
+def show(out: Console, measured: Measured) -> None:
+    """Prints an artefact for a person."""
+    artefact = measured.artefact
+    published = any(row.row.published for row in measured.rows)
+    headings = [*artefact.keys]
+    for column in artefact.columns:
+        headings += [f"{column.title} (paper)", "measured"] if published else [column.title]
+    out.print(heading(f"{artefact.id}  {artefact.title}"))
+    shown = table(headings, left=len(artefact.keys))
+    for row in measured.rows:
+        cells = [Text(_word(row.row.keys[key])) for key in artefact.keys]
+        for column in artefact.columns:
+            if published:
+                cells.append(Text(_published(row, column), style="dim"))
+            cells.append(_measured(row, column))
+        shown.add_row(*cells)
+    out.print(shown)
+    for claim in measured.claims():
+        mark = Text("  holds  ", style="green") if claim["holds"] else Text("  FAILS  ", style="bold red")
+        reason = f" ({claim['reason']})" if claim.get("reason") else ""
+        out.print(mark.append(Text(claim["text"] + reason, style="default not bold")))
+    times = f"{measured.repetitions} repetitions, " if measured.repetitions > 1 else ""
+    out.print(Text(f"  {times}seed {measured.seed}, {measured.elapsed_s:.1f} s\n", style="dim"))
+
+
+def _published(row: MeasuredRow, column: Column) -> str:
+    value = row.row.published.get(column.name)
+    return "" if value is None else f"{value:.{column.digits}f}"
+
+
+def _measured(row: MeasuredRow, column: Column) -> Text:
+    mean = row.means[column.name]
+    text = f"{mean.mean:.{column.digits}f}"
+    if mean.half_width is not None:
+        text += f" ± {mean.half_width:.{column.digits}f}"
+    outside = row.agrees(column) is False
+    return Text(f"{text} outside" if outside else text, style="yellow" if outside else "")
+
+
+def _word(value: object) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

@@ -1,0 +1,50 @@
+"""The tables and figures of the papers. Each module of `papers/<paper>/` that declares an `ARTEFACT` is one."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+
+from eifel.errors import BadInputError
+from eifel.papers.artefact import Artefact
+
+
+@cache
+def artefacts() -> dict[str, Artefact]:
+    """Every artefact by its id, paper by paper, tables first, in the paper's order; what needs input comes last."""
+    found: dict[str, Artefact] = {}
+    for paper in pkgutil.iter_modules(__path__):
+        if not paper.ispkg:
+            continue
+        package = import_module(f"{__name__}.{paper.name}")
+        for module in pkgutil.iter_modules(package.__path__):
+            artefact = getattr(import_module(f"{package.__name__}.{module.name}"), "ARTEFACT", None)
+            if artefact is not None:
+                found[artefact.id] = artefact
+    return {name: found[name] for name in sorted(found, key=lambda name: (found[name].needs_traces, _order(name)))}
+
+
+def select(prefixes: Iterable[str]) -> list[Artefact]:
+    """The artefacts whose id is one of these or begins with one: `responding`, `responding.table`.
+
+    All of them without any. Raises BadInputError for one that matches nothing.
+    """
+    known = artefacts()
+    chosen: dict[str, Artefact] = {}
+    prefixes = list(prefixes)
+    for prefix in prefixes:
+        exact = {name: artefact for name, artefact in known.items() if name == prefix}
+        matching = exact or {name: artefact for name, artefact in known.items() if name.startswith(prefix)}
+        if not matching:
+            raise BadInputError(f"{prefix}: no artefact begins with this; there is: {', '.join(known)}")
+        chosen |= matching
+    return [known[name] for name in known if name in chosen or not prefixes]
+
+
+def _order(name: str) -> tuple[str, int, list[tuple[int, str]]]:
+    paper, _, artefact = name.partition(".")
+    rank = 0 if artefact.startswith("table") else 1 if artefact.startswith("figure") else 2
+    return paper, rank, [(int(digits or 0), letters) for digits, letters in re.findall(r"(\d*)(\D*)", artefact)]

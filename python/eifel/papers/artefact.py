@@ -1,0 +1,129 @@
+"""An artefact: one table or figure of a paper, declared as data. How it is run is not its business."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from eifel.papers.measured import Measured
+    from eifel.runs import Runs
+    from eifel.statistics import Mean
+
+Key = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Column:
+    """A measured quantity: a number of a flow's summary, averaged over the repetitions."""
+
+    name: str
+    """Its name in the artefact, as in the paper's table: `spurious_rtos`."""
+    title: str
+    """What a reader sees, with the unit."""
+    summary: str = ""
+    """The number of the summary, where it has another name."""
+    digits: int = 2
+    relative: float | None = None
+    """A measured value within this share of the published one agrees with it..."""
+    absolute: float | None = None
+    """...and so does one within this distance. With neither, the column is not judged."""
+
+    @property
+    def number(self) -> str:
+        """The name of the number in a flow's summary."""
+        return self.summary or self.name
+
+    def agrees(self, published: float, measured: float) -> bool | None:
+        """Whether the two agree by this column's tolerances; None if it has none."""
+        if self.relative is None and self.absolute is None:
+            return None
+        distance = abs(measured - published)
+        return distance <= max((self.relative or 0) * abs(published), self.absolute or 0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One setting of a table, or one run of a figure."""
+
+    keys: Mapping[str, Key]
+    """What tells it from the other rows: `{"recovery": "fack", "eifel": True}`."""
+    scenario: Mapping[str, Any]
+    published: Mapping[str, float] = field(default_factory=dict)
+    """The printed values, by the column's name."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper that the measured values bear out, or do not."""
+
+    text: str
+    check: Callable[[Measured], bool]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value that the paper leaves open and that was chosen so that measured and published agree."""
+
+    name: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """One table or figure. Its file declares one of these as `ARTEFACT`."""
+
+    id: str
+    """Paper and number: `responding.table1`."""
+    title: str
+    source: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...] = ()
+    repetitions: int = 1
+    seed: int = 1
+    flow: str = "main"
+    """The flow that is measured."""
+    claims: tuple[Claim, ...] = ()
+    fitted: tuple[Setting, ...] = ()
+    draw: Callable[[Measured], Figure] | None = None
+    """Figures are drawn from the recorded run of each row; a table has no drawing and records nothing."""
+    measure: Callable[[Artefact, Runs], list[dict[str, Mean]]] | None = None
+    """Takes the place of the means of `columns`, for the artefact that needs something else."""
+    rows_of_traces: Callable[[Sequence[Path]], tuple[Row, ...]] | None = None
+    """For an artefact that is measured over recorded links, given as files: makes its rows."""
+    inputs: tuple[str, ...] = ()
+    """The digests of the files given."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the keys that its rows have."""
+        return tuple(self.rows[0].keys) if self.rows else ()
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it is a picture of recorded runs rather than a table of means."""
+        return self.draw is not None
+
+    @property
+    def needs_traces(self) -> bool:
+        """Whether it can only be run over link traces that somebody gives."""
+        return self.rows_of_traces is not None and not self.rows
+
+    def with_traces(self, traces: Sequence[Path]) -> Artefact:
+        """The artefact over these trace files. Raises OSError if one cannot be read."""
+        if self.rows_of_traces is None:
+            return self
+        digests = tuple(hashlib.sha256(trace.read_bytes()).hexdigest() for trace in traces)
+        return replace(self, rows=self.rows_of_traces(traces), inputs=digests)
+
+    def definition(self) -> str:
+        """The digest of everything that decides what its runs give, but for the engine."""
+        runs = [self.id, self.flow, self.is_figure, self.inputs, [[dict(r.keys), dict(r.scenario)] for r in self.rows]]
+        return hashlib.sha256(json.dumps(runs, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,107 @@
+"""What was measured for an artefact, beside what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from eifel.papers.artefact import Artefact, Column, Row
+from eifel.statistics import Mean, mean_interval
+
+if TYPE_CHECKING:
+    from eifel.result import Result
+    from eifel.runs import Runs
+
+
+@dataclass(frozen=True)
+class MeasuredRow:
+    """A row of an artefact with the mean of each of its columns."""
+
+    row: Row
+    means: Mapping[str, Mean]
+
+    def agrees(self, column: Column) -> bool | None:
+        """Whether the measured mean agrees with the published value; None where nothing is published or judged."""
+        published = self.row.published.get(column.name)
+        found = self.means.get(column.name)
+        return None if published is None or found is None else column.agrees(published, found.mean)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All rows of an artefact, measured; for a figure also the recorded run of each row."""
+
+    artefact: Artefact
+    rows: Sequence[MeasuredRow]
+    results: Sequence[Result]
+    repetitions: int
+    seed: int
+    elapsed_s: float
+
+    def row(self, **keys: Any) -> MeasuredRow:
+        """The one row with these keys. Raises LookupError if there is none, or more than one."""
+        return self.rows[self._index(keys)]
+
+    def mean(self, column: str, **keys: Any) -> float:
+        """The mean of a column in the row with these keys."""
+        return self.row(**keys).means[column].mean
+
+    def result(self, **keys: Any) -> Result:
+        """The recorded run of the row with these keys; of the first row without any."""
+        return self.results[self._index(keys) if keys else 0]
+
+    def _index(self, keys: Mapping[str, Any]) -> int:
+        found = [i for i, row in enumerate(self.rows) if all(row.row.keys.get(k) == v for k, v in keys.items())]
+        if len(found) != 1:
+            raise LookupError(f"{self.artefact.id}: {len(found)} rows with {dict(keys)}, not one")
+        return found[0]
+
+    def claims(self) -> list[dict[str, Any]]:
+        """Each claim of the paper with whether it holds; where it could not even be looked for, with the reason."""
+        judged: list[dict[str, Any]] = []
+        for claim in self.artefact.claims:
+            try:
+                judged.append({"text": claim.text, "holds": bool(claim.check(self))})
+            except (LookupError, ValueError, ZeroDivisionError) as error:
+                judged.append({"text": claim.text, "holds": False, "reason": str(error)})
+        return judged
+
+    def json(self) -> dict[str, Any]:
+        """The artefact as one JSON object."""
+        artefact = self.artefact
+        return {
+            "id": artefact.id,
+            "title": artefact.title,
+            "source": artefact.source,
+            "columns": [column.name for column in artefact.columns],
+            "rows": [self._row_json(row) for row in self.rows],
+            "claims": self.claims(),
+            "fitted": [vars(setting) for setting in artefact.fitted],
+            "settings": [dict(row.row.scenario) for row in self.rows],
+            "repetitions": self.repetitions,
+            "seed": self.seed,
+            "elapsed_s": round(self.elapsed_s, 3),
+        }
+
+    def _row_json(self, row: MeasuredRow) -> dict[str, Any]:
+        judged = {column.name: row.agrees(column) for column in self.artefact.columns}
+        shown: dict[str, Any] = {
+            "keys": dict(row.row.keys),
+            "published": dict(row.row.published),
+            "measured": {name: mean.mean for name, mean in row.means.items()},
+        }
+        if self.repetitions > 1:
+            shown["interval95"] = {name: mean.interval for name, mean in row.means.items()}
+        shown["agrees"] = {name: verdict for name, verdict in judged.items() if verdict is not None}
+        return shown
+
+
+def means_of(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    """The means of the artefact's columns, row by row, over the repetitions of the flow it measures."""
+    measured = []
+    for number, row in enumerate(artefact.rows):
+        flows = [flow.get("name") for flow in row.scenario["flow"]]
+        rows = runs.where(scenario=number, flow=flows.index(artefact.flow))
+        measured.append({column.name: mean_interval(rows[column.number]) for column in artefact.columns})
+    return measured

@@ -1,0 +1,124 @@
+"""What can be read off a recorded run: the sentences of the paper, as questions to the run that the figure draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from eifel.papers.measured import Measured
+
+if TYPE_CHECKING:
+    from eifel.result import Result
+    from eifel.tables import Frame
+
+FLOW = 0
+"""The flow that the figures show is always the first."""
+
+
+def of(question: Callable[[Result], bool]) -> Callable[[Measured], bool]:
+    """A question to the first run as a claim's check."""
+    return lambda measured: question(measured.result())
+
+
+def number(name: str, compare: Callable[[float], bool]) -> Callable[[Measured], bool]:
+    """A question to one number of the first run's summary as a claim's check."""
+    return lambda measured: compare(float(measured.result().main[name]))
+
+
+def retransmissions(result: Result, **wanted: str | tuple[str, ...]) -> Frame:
+    """The flow's retransmissions, in time; `needed="spurious"`, `cause="fast-retransmit"` pick some."""
+    return result.of("transmissions", FLOW).where(kind="retransmission", **wanted)
+
+
+def timeout_episodes(result: Result, truth: str | None = None) -> Frame:
+    """The flow's episodes that a timeout opened, in time; by the oracle's truth, where given."""
+    episodes = result.of("episodes", FLOW).where(cause="timeout")
+    return episodes if truth is None else episodes.where(truth=truth)
+
+
+def first_timeout_is_spurious(result: Result) -> bool:
+    """Whether nothing was lost when the retransmission timer expired for the first time."""
+    return str(timeout_episodes(result)["truth"][0]) == "spurious"
+
+
+def goes_back_n(result: Result, share: float = 0.8) -> bool:
+    """Whether what was outstanding at the first timeout is sent again, needlessly, at least this share of it."""
+    episode = timeout_episodes(result)
+    opened, start, end = (int(episode[name][0]) for name in ("opened_ns", "start", "recovery_point"))
+    again = retransmissions(result, needed="spurious")
+    again = again.rows((again["t_ns"] >= opened) & (again["start"] >= start) & (again["start"] < end))
+    return int(again["len"].sum()) >= share * (end - start)
+
+
+def only_first_is_sent_again(result: Result) -> bool:
+    """Whether nothing is sent again needlessly but the oldest segment, once a timeout."""
+    again = retransmissions(result, needed="spurious")
+    oldest = int(timeout_episodes(result)["start"][0])
+    return len(again) > 0 and bool((again["start"] == oldest).all())
+
+
+def resumes_with_new_data(result: Result) -> bool:
+    """Whether the first thing sent after the verdict "spurious" had never been sent before."""
+    told = int(timeout_episodes(result).where(verdict="spurious")["verdict_ns"][0])
+    sent = result.of("transmissions", FLOW)
+    after = sent.rows(sent["t_ns"] >= told)
+    return str(after["kind"][0]) == "new"
+
+
+def window_at(result: Result, t_ns: int, name: str = "cwnd") -> int:
+    """A variable of the window as it was last recorded before an instant, in bytes."""
+    window = result.of("window", FLOW)
+    before = window[name][window["t_ns"] < t_ns]
+    if len(before) == 0:
+        raise LookupError(f"no {name} before {t_ns} ns")
+    return int(before[-1])
+
+
+def window_after(result: Result, t_ns: int, name: str = "cwnd") -> int:
+    """A variable of the window as it is first recorded from an instant on, once all of that instant is done."""
+    window = result.of("window", FLOW)
+    after = window.rows(window["t_ns"] >= t_ns)
+    if len(after) == 0:
+        raise LookupError(f"no {name} after {t_ns} ns")
+    same = after["t_ns"] == after["t_ns"][0]
+    return int(after[name][same][-1])
+
+
+def restores_window(result: Result) -> bool:
+    """Whether cwnd is at least what it was before the timeout, as soon as the verdict is in."""
+    episode = timeout_episodes(result).where(verdict="spurious")
+    before = window_at(result, int(episode["opened_ns"][0]))
+    return window_after(result, int(episode["verdict_ns"][0])) >= before
+
+
+def silence_after_verdict_s(result: Result) -> float:
+    """How long the sender sends nothing after the first verdict "spurious"."""
+    told = int(timeout_episodes(result).where(verdict="spurious")["verdict_ns"][0])
+    sent = result.of("transmissions", FLOW)["t_ns"]
+    later = sent[sent >= told]
+    if len(later) == 0:
+        raise LookupError("nothing is sent after the verdict")
+    return float(later[0] - told) / 1e9
+
+
+def rto_samples(result: Result) -> Frame:
+    """The flow's measurements of the round trip, in time."""
+    return result.of("timer", FLOW).where(event="sample")
+
+
+def largest_gap_s(result: Result, after_s: float) -> float:
+    """The longest time without a sample of the round trip, from an instant on."""
+    instants = rto_samples(result)["t_ns"]
+    instants = instants[instants >= after_s * 1e9]
+    if len(instants) < 2:
+        raise LookupError(f"no two samples of the round trip after {after_s} s")
+    return float((instants[1:] - instants[:-1]).max()) / 1e9
+
+
+def rto_at_s(result: Result, t_s: float) -> float:
+    """The retransmission timeout as it was last recorded before an instant, in seconds."""
+    timer = result.of("timer", FLOW)
+    before = timer["rto_ns"][timer["t_ns"] < t_s * 1e9]
+    if len(before) == 0:
+        raise LookupError(f"no RTO before {t_s} s")
+    return float(before[-1]) / 1e9

@@ -1,0 +1,56 @@
+"""Section IV.B: tables 1 and 2 again, with Adaptive RED in place of the drop-tail queue."""
+
+from eifel.papers.artefact import Artefact, Claim, Row
+from eifel.papers.measured import Measured
+from eifel.papers.responding import settings
+
+_PAIRS = ((False, "reno-sack"), (True, "reno-sack"), (True, "newreno-sack"), (True, "fack"))
+
+
+def _rows() -> tuple[Row, ...]:
+    return tuple(
+        Row(
+            {"queue": queue, "congested": congested, "recovery": recovery, "eifel": eifel},
+            settings.dumbbell(recovery, eifel=eifel, congested=congested, queue=queue),
+        )
+        for queue in ("drop-tail", "adaptive-red")
+        for congested, recovery in _PAIRS
+        for eifel in (False, True)
+    )
+
+
+def _red_time(measured: Measured, congested: bool, recovery: str, eifel: bool) -> float:
+    return measured.mean("time_s", queue="adaptive-red", congested=congested, recovery=recovery, eifel=eifel)
+
+
+def _slower_with_red(measured: Measured) -> bool:
+    def time(queue: str, row: dict[str, str | bool]) -> float:
+        return measured.mean("time_s", queue=queue, **row)
+
+    rows = [{"congested": c, "recovery": r, "eifel": e} for c, r in _PAIRS for e in (False, True)]
+    return all(time("adaptive-red", row) > 0.95 * time("drop-tail", row) for row in rows)
+
+
+ARTEFACT = Artefact(
+    id="responding.red",
+    title="Tables 1 and 2 with Adaptive RED at the bottleneck",
+    source=f"{settings.SOURCE}, section IV.B",
+    columns=settings.COLUMNS,
+    rows=_rows(),
+    repetitions=settings.REPETITIONS,
+    seed=settings.SEED,
+    fitted=settings.FITTED,
+    claims=(
+        Claim(
+            "on the uncongested link Eifel still gains",
+            lambda m: _red_time(m, False, "reno-sack", True) < _red_time(m, False, "reno-sack", False),
+        ),
+        Claim(
+            "on the congested link NewReno-SACK and FACK with Eifel are equal to those without, or better",
+            lambda m: all(
+                _red_time(m, True, r, True) <= 1.05 * _red_time(m, True, r, False) for r in ("newreno-sack", "fack")
+            ),
+        ),
+        Claim("throughput is lower than with drop-tail in general", _slower_with_red),
+    ),
+)

@@ -1,0 +1,91 @@
+"""How all pictures look: colours by meaning, the same in the report, and told apart by the colour-blind too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from eifel.result import Result
+
+SENT = "#3b6fb6"
+NEEDED = "#e08a00"
+SPURIOUS = "#d0312d"
+PROBE = "#8a5fbf"
+ACK = "#5f6b76"
+SACK = "#8a5fbf"
+DROP = "#000000"
+EPISODE = "#f3d9a4"
+SPIKE = "#d9dee4"
+LIMIT = "#2f8f6b"
+
+DENSE = 20_000
+"""A layer with more marks than this is drawn as pixels inside an SVG or PDF."""
+
+
+def new_figure(count: int, size_in: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+    """A figure of its own, not pyplot's: nothing is kept in a global list, and no window opens."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as NewFigure
+
+    figure = NewFigure(figsize=size_in, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    return figure, list(axes)
+
+
+def finish(figure: Figure, axes: list[Axes], title: str) -> Figure:
+    """Grids, the time axis, the title."""
+    for place in axes:
+        place.grid(True, color="#e6e9ed", linewidth=0.6)
+        place.set_axisbelow(True)
+        place.spines[["top", "right"]].set_visible(False)
+        handles, labels = place.get_legend_handles_labels()
+        if handles:
+            place.legend(handles, labels, loc="best", fontsize=7, frameon=True, framealpha=0.85, ncols=2)
+    axes[-1].set_xlabel("Time, s")
+    axes[0].set_xlim(left=0)
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def shade(axes: Axes, result: Result, flow: int) -> None:
+    """Spikes and episodes as bands behind everything else."""
+    end_s = last_s(result)
+    if "spikes" in result.tables:
+        spikes = result.frame("spikes")
+        # Both directions stand still at once: one band for the same instants.
+        for start, end in sorted({(int(a), int(b)) for a, b in zip(spikes["start_ns"], spikes["end_ns"], strict=True)}):
+            if start / 1e9 <= end_s:
+                axes.axvspan(start / 1e9, end / 1e9, color=SPIKE, zorder=0, label=once(axes, "spike"), linewidth=0)
+    if "episodes" in result.tables:
+        episodes = result.of("episodes", flow).where(cause="timeout")
+        for opened, closed in zip(episodes["opened_ns"], episodes["closed_ns"], strict=True):
+            until = closed / 1e9 if closed >= 0 else end_s
+            axes.axvspan(
+                opened / 1e9, until, ymax=0.03, color=EPISODE, zorder=0.5, label=once(axes, "episode"), linewidth=0
+            )
+
+
+def last_s(result: Result) -> float:
+    """The instant of the last thing recorded for a flow."""
+    last = 0
+    for name in ("transmissions", "acks", "window"):
+        if name in result.tables and len(result.frame(name)):
+            last = max(last, int(np.max(result.frame(name)["t_ns"])))
+    return last / 1e9
+
+
+def once(axes: Axes, label: str) -> str | None:
+    """The label the first time it is used in these axes, so that the legend has it once."""
+    return None if label in axes.get_legend_handles_labels()[1] else label
+
+
+def dense(marks: int) -> dict[str, Any]:
+    """How to draw a layer of so many marks."""
+    return {"rasterized": marks > DENSE}

@@ -1,0 +1,111 @@
+"""The time-sequence graph: every segment sent, whether it was needed, every ACK, every drop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from eifel.result import Result
+    from eifel.tables import Frame
+
+
+def draw(axes: Axes, result: Result, flow: int = 0) -> None:
+    """Draws one flow; segments are numbered from 1, as in the papers."""
+    sent = result.of("transmissions", flow)
+    size = segment_size(sent)
+    style.shade(axes, result, flow)
+    again = sent["kind"] == "retransmission"
+    layers = (
+        ("segment", sent["kind"] == "new", style.SENT, "o", 5.0),
+        ("probe", sent["kind"] == "probe", style.PROBE, "v", 14.0),
+        ("retransmission, needed", again & (sent["needed"] != "spurious"), style.NEEDED, "s", 12.0),
+        ("retransmission, spurious", again & (sent["needed"] == "spurious"), style.SPURIOUS, "D", 12.0),
+    )
+    for label, mask, colour, marker, area in layers:
+        if mask.any():
+            axes.scatter(
+                sent["t_ns"][mask] / 1e9,
+                number(sent["start"][mask], size),
+                s=area if len(sent) < 2000 else area / 3,
+                color=colour,
+                marker=marker,
+                linewidths=0,
+                label=label,
+                zorder=3 if label == "segment" else 4,
+                **style.dense(int(mask.sum())),
+            )
+    _acks(axes, result, flow, size)
+    _drops(axes, result, flow, sent, size)
+    axes.set_ylabel("Segment number")
+
+
+def segment_size(sent: Frame) -> int:
+    """The payload of a full segment, in bytes: the largest one sent."""
+    lengths = sent["len"]
+    return max(int(lengths.max()), 1) if len(lengths) else 1
+
+
+def number(position: NDArray[Any], size: int) -> NDArray[Any]:
+    """The number of the segment that begins at a position; the first byte has position 1."""
+    return (position - 1) / size + 1
+
+
+def _acks(axes: Axes, result: Result, flow: int, size: int) -> None:
+    if "acks" not in result.tables:
+        return
+    acks = result.of("acks", flow)
+    if not len(acks):
+        return
+    instants = acks["t_ns"] / 1e9
+    # Up to and without `cumulative`: the last segment that the ACK covers.
+    covered = number(acks["cumulative"], size) - 1
+    axes.step(
+        instants,
+        covered,
+        where="post",
+        color=style.ACK,
+        linewidth=0.9,
+        label="ACK",
+        zorder=2,
+        **style.dense(len(acks)),
+    )
+    if len(acks) > 1 and "sack1_start" in acks:
+        lines_x, lines_y = [], []
+        for block in (1, 2, 3):
+            start, end = acks[f"sack{block}_start"], acks[f"sack{block}_end"]
+            there = start >= 0
+            lines_x.append(np.stack([instants[there]] * 2 + [np.full(there.sum(), np.nan)], 1).ravel())
+            bars = [number(start[there], size), number(end[there], size) - 1, np.full(there.sum(), np.nan)]
+            lines_y.append(np.stack(bars, 1).ravel())
+        x, y = np.concatenate(lines_x), np.concatenate(lines_y)
+        if len(x):
+            axes.plot(x, y, color=style.SACK, linewidth=0.8, alpha=0.6, label="SACK", zorder=1.5, **style.dense(len(x)))
+
+
+def _drops(axes: Axes, result: Result, flow: int, sent: Frame, size: int) -> None:
+    if "drops" not in result.tables:
+        return
+    drops = result.of("drops", flow)
+    order = np.argsort(sent["tx"], kind="stable")
+    found = np.searchsorted(sent["tx"][order], drops["tx"])
+    known = found < len(order)
+    known[known] &= sent["tx"][order][found[known]] == drops["tx"][known]  # ACKs are dropped too, but have no number
+    if known.any():
+        starts = sent["start"][order][found[known]]
+        axes.scatter(
+            drops["t_ns"][known] / 1e9,
+            number(starts, size),
+            s=22,
+            color=style.DROP,
+            marker="x",
+            linewidths=1.0,
+            label="drop",
+            zorder=5,
+        )

@@ -1,0 +1,50 @@
+"""The retransmission timeout against the round trips that it was made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eifel.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from eifel.result import Result
+
+
+def draw(axes: Axes, result: Result, flow: int = 0) -> None:
+    """Draws one flow: each sample as a point, srtt and rto as steps, each expiry as a mark on the rto."""
+    timer = result.of("timer", flow)
+    style.shade(axes, result, flow)
+    dense = style.dense(len(timer))
+    samples = timer.where(event="sample")
+    axes.scatter(
+        samples["t_ns"] / 1e9, samples["rtt_ns"] / 1e9, s=5, color=style.SENT, linewidths=0, label="RTT sample", **dense
+    )
+    smoothed = np.where(timer["srtt_ns"] < 0, np.nan, timer["srtt_ns"] / 1e9)
+    axes.step(timer["t_ns"] / 1e9, smoothed, where="post", color=style.LIMIT, linewidth=0.9, label="SRTT", **dense)
+    axes.step(
+        timer["t_ns"] / 1e9,
+        timer["rto_ns"] / 1e9,
+        where="post",
+        color=style.NEEDED,
+        linewidth=1.3,
+        label="RTO",
+        **dense,
+    )
+    expired = timer.where(event="expired")
+    if len(expired):
+        axes.scatter(
+            expired["t_ns"] / 1e9,
+            expired["rto_ns"] / 1e9,
+            s=26,
+            color=style.SPURIOUS,
+            marker="x",
+            linewidths=1.1,
+            label="timeout",
+            zorder=4,
+        )
+    axes.set_ylabel("RTO and RTT, s")
+    axes.set_ylim(bottom=0)

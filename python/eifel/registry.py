@@ -1,0 +1,23 @@
+"""The algorithms that the engine knows, read from its registry."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def algorithms(seam: str | None = None) -> list[dict[str, Any]]:
+    """Every algorithm, or those of one seam: "detect", "respond", "rto", "recover", "congest", ...
+
+    Each is a dict of `seam`, `name`, `summary`, `source` (RFC or paper, section) and `parameters`: a list of dicts of
+    `name`, `kind`, `default`, `minimum`, `maximum`, `allowed`.
+    """
+    from eifel import _engine
+
+    entries: list[dict[str, Any]] = json.loads(_engine.registry())
+    return [entry for entry in entries if seam is None or entry["seam"] == seam]
+
+
+def seams() -> list[str]:
+    """The seams that have algorithms, in the engine's order."""
+    return list(dict.fromkeys(entry["seam"] for entry in algorithms()))

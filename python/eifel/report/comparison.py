@@ -1,0 +1,105 @@
+"""Published beside measured, as HTML; and the paper's claims with what became of them."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from eifel.result import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from eifel.papers.artefact import Column
+    from eifel.papers.measured import Measured, MeasuredRow
+
+
+def verdict_of(measured: Measured) -> tuple[str, str]:
+    """A class and words for the whole artefact: how many values and claims are as published."""
+    judged = [row.agrees(column) for row in measured.rows for column in measured.artefact.columns]
+    judged = [verdict for verdict in judged if verdict is not None]
+    claims = [claim["holds"] for claim in measured.claims()]
+    words = []
+    if judged:
+        words.append(f"{sum(map(bool, judged))} of {len(judged)} values within tolerance")
+    if claims:
+        words.append(f"{sum(claims)} of {len(claims)} claims hold")
+    return ("good" if all(judged) and all(claims) else "outside", ", ".join(words) or "nothing to judge")
+
+
+def summary_html(measured: Measured) -> str:
+    """The table of the artefact; values outside their tolerance say so."""
+    artefact = measured.artefact
+    published = any(row.row.published for row in measured.rows)
+    span = ' colspan="2"' if published else ""
+    first = "".join(f"<th{' rowspan=2' if published else ''}>{escape(_key(key))}</th>" for key in artefact.keys)
+    first += "".join(f'<th class="n"{span}>{escape(column.title)}</th>' for column in artefact.columns)
+    second = ""
+    if published:
+        pair = '<th class="n dim">published</th><th class="n dim">measured</th>'
+        second = f"<tr>{pair * len(artefact.columns)}</tr>"
+    rows = "".join(_row(artefact.columns, row, published) for row in measured.rows)
+    name = "pairs" if published else "alone"
+    head = f"<thead><tr>{first}</tr>{second}</thead>"
+    return f'<div class="scroll"><table class="rows {name}">{head}<tbody>{rows}</tbody></table></div>'
+
+
+def _row(columns: tuple[Column, ...], row: MeasuredRow, published: bool) -> str:
+    cells = "".join(
+        f'<th data-title="{escape(_key(key))}">{escape(_word(value))}</th>' for key, value in row.row.keys.items()
+    )
+    for column in columns:
+        title = f'data-title="{escape(column.title)}"'  # on a phone a row is a card, and each value needs its name
+        if published:
+            value = row.row.published.get(column.name)
+            printed = "" if value is None else f"{value:.{column.digits}f}"
+            cells += f'<td class="n" {title}><span>{printed}</span></td>{_measured(column, row)}'
+        else:
+            cells += f'<td class="n" {title}><span>{_number(column, row)}</span></td>'
+    return f"<tr>{cells}</tr>"
+
+
+def _measured(column: Column, row: MeasuredRow) -> str:
+    if row.agrees(column) is not False:
+        return f'<td class="n">{_number(column, row)}</td>'
+    published, found = row.row.published[column.name], row.means[column.name].mean
+    away = f"{(found / published - 1) * 100:+.0f} %" if published else f"{found - published:+.2f}"
+    return f'<td class="n outside">{_number(column, row)} <span class="away">outside: {away}</span></td>'
+
+
+def _number(column: Column, row: MeasuredRow) -> str:
+    mean = row.means[column.name]
+    interval = "" if mean.half_width is None else f' <span class="dim">± {mean.half_width:.{column.digits}f}</span>'
+    return f"{mean.mean:.{column.digits}f}{interval}"
+
+
+def claims_html(measured: Measured) -> str:
+    """The list of claims, each with a word that says whether it holds."""
+    items = []
+    for claim in measured.claims():
+        reason = f' <span class="dim">({escape(claim["reason"])})</span>' if claim.get("reason") else ""
+        state, word = ("good", "holds") if claim["holds"] else ("outside", "fails")
+        items.append(f'<li><span class="mark {state}">{word}</span> {escape(claim["text"])}{reason}</li>')
+    return f'<ul class="claims">{"".join(items)}</ul>' if items else ""
+
+
+def flows_html(flows: Sequence[Mapping[str, Any]]) -> str:
+    """The summary of a run: a row a number, a column a flow."""
+    names = [name for name in dict.fromkeys(name for flow in flows for name in flow) if name != "flow"]
+    head = "".join(f'<th class="n">{escape(str(flow["flow"]))}</th>' for flow in flows)
+    rows = "".join(
+        f"<tr><th>{escape(name)}</th>"
+        + "".join(f'<td class="n">{escape(shown(flow.get(name)))}</td>' for flow in flows)
+        + "</tr>"
+        for name in names
+    )
+    return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _key(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _word(value: object) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

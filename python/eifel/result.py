@@ -1,0 +1,177 @@
+"""What one run gave: the summary of each flow, the recorded tables, and its pictures."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eifel.scenario import Source
+from eifel.tables import Frame, table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+    from eifel._engine import Run
+
+TABLES = (
+    "transmissions",
+    "arrivals",
+    "acks",
+    "drops",
+    "window",
+    "timer",
+    "episodes",
+    "verdicts",
+    "queues",
+    "spikes",
+)
+"""The tables that a run can record."""
+
+
+class Result:
+    """One run: `summary`, `tables`, `plot()`. A Jupyter cell shows both."""
+
+    def __init__(
+        self,
+        source: Source,
+        repetition: int,
+        flows: list[dict[str, Any]],
+        tables: Mapping[str, pa.Table],
+        engine_run: Run | None = None,
+    ) -> None:
+        self.source = source
+        self.repetition = repetition
+        self.flows = flows
+        self.tables: dict[str, pa.Table] = dict(tables)
+        self._run = engine_run
+        self._frames: dict[str, Frame] = {}
+
+    @classmethod
+    def from_engine(cls, source: Source, repetition: int, engine_run: Run) -> Result:
+        """Takes over what the engine recorded, without copying it."""
+        words = engine_run.categories()
+        tables = {
+            name: table(columns, {c: words[f"{name}.{c}"] for c in columns if f"{name}.{c}" in words})
+            for name, columns in engine_run.columns().items()
+        }
+        return cls(source, repetition, json.loads(engine_run.summary_json()), tables, engine_run)
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Result:
+        """Reads what `write` wrote."""
+        import pyarrow.parquet as pq
+
+        folder = Path(folder)
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        source = Source(manifest["scenario"], manifest["origin"])
+        # Read as a file: a folder named like key=value would otherwise be taken for a partition of a data set.
+        tables = {name: pq.ParquetFile(folder / f"{name}.parquet").read() for name in manifest["tables"]}
+        return cls(source, manifest["repetition"], manifest["flows"], tables)
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Writes every table as Parquet and a manifest.json that says what was run; returns the files."""
+        import pyarrow.parquet as pq
+
+        from eifel import _engine
+
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        files = []
+        for name, recorded in self.tables.items():
+            files.append(folder / f"{name}.parquet")
+            pq.write_table(recorded, files[-1], compression="zstd")
+        manifest = {
+            "engine": _engine.version(),
+            "scenario": self.source.text,
+            "origin": self.source.origin,
+            "seed": self.source.seed,
+            "repetition": self.repetition,
+            "flows": self.flows,
+            "tables": list(self.tables),
+        }
+        files.append(folder / "manifest.json")
+        files[-1].write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return files
+
+    @property
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """The summary of each flow, by its name: `result.summary["main"]["time_s"]`."""
+        return {str(flow["flow"]): flow for flow in self.flows}
+
+    @property
+    def main(self) -> dict[str, Any]:
+        """The summary of the first flow."""
+        return self.flows[0]
+
+    def frame(self, name: str) -> Frame:
+        """A recorded table as NumPy columns. Raises KeyError if it was not recorded."""
+        if name not in self._frames:
+            self._frames[name] = Frame(self.tables[name])
+        return self._frames[name]
+
+    def of(self, name: str, flow: int = 0, end: str = "from") -> Frame:
+        """The rows of a recorded table that are about one flow, and about one of its ends as the sender of data."""
+        rows = self.frame(name).where(flow=flow)
+        return rows.where(end=end) if "end" in rows else rows
+
+    def pcapng(self, node: str) -> bytes:
+        """A pcapng of what a capture at the node would have seen. Raises ValueError if there is none."""
+        if self._run is None:
+            raise ValueError("this result was read from files, which hold no capture: run the scenario again")
+        return self._run.pcapng(node)
+
+    def plot(self, flow: int = 0) -> Figure:
+        """Time-sequence graph, window and timer of one flow, above each other with one time axis."""
+        from eifel.plots import overview
+
+        return overview(self, flow)
+
+    def svg(self, flow: int = 0) -> str:
+        """The plot as SVG; the same run gives the same bytes."""
+        from eifel.plots import save
+
+        out = io.BytesIO()
+        save(self.plot(flow), out, "svg")
+        return out.getvalue().decode()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.flows)
+
+    def __repr__(self) -> str:
+        flows = ", ".join(
+            f"{flow['flow']}: {flow['time_s']:.3f} s, {flow['retransmissions']} retransmissions"
+            f" ({flow['spurious_retransmissions']} spurious)"
+            for flow in self.flows
+        )
+        return f"<Result {flows}>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def summary_html(self) -> str:
+        """The summary as an HTML table, a row a flow."""
+        names = list(dict.fromkeys(name for flow in self.flows for name in flow))
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(shown(flow.get(name)))}</td>" for name in names) + "</tr>"
+            for flow in self.flows
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+    def _repr_html_(self) -> str:
+        if not {"transmissions", "window", "timer"} <= self.tables.keys():
+            return self.summary_html()
+        picture = self.svg()
+        return self.summary_html() + picture[picture.index("<svg") :]
+
+
+def shown(value: Any) -> str:
+    """A number of a summary as people read it."""
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

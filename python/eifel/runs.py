@@ -1,0 +1,92 @@
+"""Runs scenarios: one with everything recorded, or many repetitions on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel import scenario as scenarios
+from eifel.result import TABLES, Result
+from eifel.tables import Frame
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+
+def run(
+    scenario: scenarios.ScenarioLike | scenarios.Source,
+    *,
+    repetition: int = 0,
+    seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    record: Sequence[str] = TABLES,
+) -> Result:
+    """Runs one repetition of a scenario: a path to a TOML file, TOML text, or a dict of the same shape.
+
+    `settings` puts other values at keys, as `--set` does. `record` names the tables to keep; `()` is fastest. Raises
+    ScenarioError (a ValueError) if the scenario is refused, with one line that says where and what is allowed.
+    """
+    from eifel import _engine
+
+    source = scenarios.override(scenarios.load(scenario), _with_seed(settings, seed))
+    return Result.from_engine(source, repetition, _engine.run(source.text, source.origin, repetition, list(record)))
+
+
+class Runs:
+    """The summaries of many runs: `runs["time_s"]` is a NumPy column with a row a flow of a run.
+
+    Rows are ordered by `scenario` (its number in the list given), `repetition` and `flow` (its number in the scenario),
+    whatever ran first.
+    """
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]], scenarios_run: Sequence[scenarios.Source]) -> None:
+        self.columns = dict(columns)
+        self.scenarios = list(scenarios_run)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of the columns that are results."""
+        return [name for name in self.columns if name not in ("scenario", "repetition", "flow")]
+
+    def where(self, scenario: int | None = None, flow: int | None = None) -> Frame:
+        """The rows of one scenario, or one flow, or both, by their numbers."""
+        wanted = {"scenario": scenario, "flow": flow}
+        return Frame(self.columns).where(**{name: value for name, value in wanted.items() if value is not None})
+
+    def table(self) -> pa.Table:
+        """All rows as an Arrow table."""
+        import pyarrow as pa
+
+        return pa.table(self.columns)
+
+
+def run_many(
+    many: Sequence[scenarios.ScenarioLike | scenarios.Source],
+    *,
+    repetitions: int = 1,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Runs:
+    """Runs every repetition of every scenario on `threads` threads (all cores if None).
+
+    The result does not depend on the number of threads. `progress(done, total)` is called some times a second.
+    """
+    from eifel import _engine
+
+    sources = [scenarios.load(scenario) for scenario in many]
+    pairs = [(source.text, source.origin) for source in sources]
+    columns = _engine.run_many(pairs, repetitions, threads, progress)
+    return Runs({name: np.asarray(values) for name, values in columns.items()}, sources)
+
+
+def _with_seed(settings: Mapping[str, Any] | None, seed: int | None) -> dict[str, Any]:
+    return {**(settings or {}), **({} if seed is None else {"seed": seed})}

@@ -1,0 +1,137 @@
+"""A scenario as the engine takes it: text, and where it is from. Made from a file, from text, or from a dict."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eifel import toml
+from eifel.errors import BadInputError
+
+ScenarioLike = str | Path | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scenario's TOML text and its origin: the file that errors name and that relative paths start from."""
+
+    text: str
+    origin: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The scenario as plain values."""
+        # The engine takes both; a TOML document cannot begin with a brace.
+        return dict(json.loads(self.text) if self.text.lstrip().startswith("{") else tomllib.loads(self.text))
+
+    @property
+    def repetitions(self) -> int:
+        """How often the scenario itself asks to be run."""
+        return int(self.settings.get("repetitions", 1))
+
+    @property
+    def seed(self) -> int:
+        """The seed; the engine takes 1 where the scenario gives none."""
+        return int(self.settings.get("seed", 1))
+
+
+def load(scenario: ScenarioLike | Source) -> Source:
+    """Takes a path to a file (TOML or JSON), the text of one, or a dict of the same shape.
+
+    Raises BadInputError if the file cannot be read, and the engine's ScenarioError if the scenario is refused.
+    """
+    if isinstance(scenario, Source):
+        return scenario
+    if isinstance(scenario, Mapping):
+        try:
+            text = toml.dumps(scenario)
+        except TypeError as error:
+            raise BadInputError(f"scenario: {error}") from None
+        return _checked(Source(text, str(Path.cwd() / "scenario")))
+    if isinstance(scenario, str) and _is_text(scenario):
+        return _checked(Source(scenario, str(Path.cwd() / "scenario")))
+    path = Path(scenario)
+    try:
+        return _checked(Source(path.read_text(encoding="utf-8"), str(path)))
+    except OSError as error:
+        raise BadInputError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"{path}: not a text file in UTF-8 (byte {error.start})") from None
+
+
+def override(source: Source, settings: Mapping[str, Any]) -> Source:
+    """The scenario with other values at some keys: `{"flow.0.sender.respond": "option-4", "seed": 7}`.
+
+    A key is a path through tables, by name, and lists, by number or by the `name` of an entry. A last key may be new;
+    the engine then says whether there is such a key. Raises BadInputError at a path that leads nowhere.
+    """
+    if not settings:
+        return source
+    document = copy.deepcopy(source.settings)
+    for path, value in settings.items():
+        _put(document, path, value)
+    return _checked(Source(toml.dumps(document), source.origin))
+
+
+def parse_settings(arguments: Sequence[str]) -> dict[str, Any]:
+    """Reads `key.path=value` as written on a command line; the value is TOML, or else a plain string."""
+    settings: dict[str, Any] = {}
+    for argument in arguments:
+        path, equals, written = argument.partition("=")
+        path = path.strip()
+        if not equals or not path:
+            raise BadInputError(
+                f"--set {argument}: expected key.path=value, as in seed=7 or flow.main.sender.respond=none"
+            )
+        try:
+            settings[path] = tomllib.loads(f"value = {written}")["value"]
+        except tomllib.TOMLDecodeError:
+            settings[path] = written.strip()
+    return settings
+
+
+def _is_text(scenario: str) -> bool:
+    """Whether this is a scenario itself, not the path of one."""
+    begins = scenario.lstrip()[:1] == "{" or "\n" in scenario
+    return begins or ("=" in scenario and not Path(scenario).is_file())
+
+
+def _put(document: dict[str, Any], path: str, value: Any) -> None:
+    *parents, last = path.split(".")
+    place: Any = document
+    for depth, key in enumerate(parents):
+        where = ".".join(parents[: depth + 1])
+        if isinstance(place, dict):
+            place = place.setdefault(key, {})
+        elif isinstance(place, list):
+            place = place[_entry(place, key, where)]
+        else:
+            raise BadInputError(f"{path}: {'.'.join(parents[:depth])} is a plain value and holds nothing")
+    if isinstance(place, dict):
+        place[last] = value
+    elif isinstance(place, list):
+        place[_entry(place, last, path)] = value
+    else:
+        raise BadInputError(f"{path}: {'.'.join(parents)} is a plain value and holds nothing")
+
+
+def _entry(entries: list[Any], key: str, where: str) -> int:
+    if key.isdecimal() and int(key) < len(entries):
+        return int(key)
+    names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
+    if key in names:
+        return names.index(key)
+    known = ", ".join(str(name) for name in names if name) or f"0 to {len(entries) - 1}"
+    raise BadInputError(f"{where}: no such entry in the list; there is: {known}")
+
+
+def _checked(source: Source) -> Source:
+    from eifel import _engine
+
+    _engine.check(source.text, source.origin)
+    return source

@@ -1,0 +1,147 @@
+"""Finished artefacts in a folder: one sub-folder each, complete or not there at all.
+
+What is kept is what the runs gave (`runs.parquet`, or a folder a recorded run) and `artefact.json` for readers outside.
+Means, tolerances and claims are made anew from the runs whenever an artefact is read, so they are never out of date.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from eifel.papers.artefact import Artefact, Row
+from eifel.papers.measured import Measured
+from eifel.result import Result
+from eifel.runs import Runs
+
+DEFAULT = Path("out")
+"""Where artefacts go if nobody says."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a stored artefact has to have been made from to be taken for the one that is asked for."""
+
+    definition: str
+    engine: str
+    seed: int
+    repetitions: int
+
+
+@cache
+def engine_build() -> str:
+    """The engine's version and the digest of its binary: while it is worked on, the version alone says too little."""
+    from eifel import _engine
+
+    file = getattr(_engine, "__file__", None)
+    digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] if file else "none"
+    return f"{_engine.version()}+{digest}"
+
+
+def key_of(artefact: Artefact, seed: int, repetitions: int) -> Key:
+    """The key of an artefact measured by the engine that is installed."""
+    return Key(artefact.definition(), engine_build(), seed, repetitions)
+
+
+def write(out: Path, key: Key, measured: Measured, runs: Runs | None) -> None:
+    """Puts an artefact in its place in one step; whatever was there before is gone only then."""
+    out.mkdir(parents=True, exist_ok=True)
+    place = out / measured.artefact.id
+    partial = out / f".{measured.artefact.id}.partial-{os.getpid()}"
+    old = out / f".{measured.artefact.id}.old-{os.getpid()}"
+    for leftover in (partial, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    try:
+        partial.mkdir()
+        _fill(partial, key, measured, runs)
+        if place.exists():
+            place.rename(old)
+        partial.rename(place)
+    finally:
+        if old.exists() and not place.exists():
+            old.rename(place)
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _fill(folder: Path, key: Key, measured: Measured, runs: Runs | None) -> None:
+    if runs is not None:
+        import pyarrow.parquet as pq
+
+        pq.write_table(runs.table(), folder / "runs.parquet", compression="zstd")
+    for number, result in enumerate(measured.results):
+        result.write(folder / f"run{number}")
+    _write_json(folder / "artefact.json", measured.json())
+    rows = [{"keys": dict(row.keys), "scenario": dict(row.scenario)} for row in measured.artefact.rows]
+    manifest = {"key": vars(key), "elapsed_s": measured.elapsed_s, "inputs": measured.artefact.inputs, "rows": rows}
+    _write_json(folder / "manifest.json", manifest)
+
+
+def read(out: Path, artefact: Artefact, key: Key | None = None) -> Measured | None:
+    """The stored artefact; None if there is none, or it was made from something else than `key` says.
+
+    Without a key the definition alone has to be today's; an artefact over link traces is then read with those it had.
+    """
+    folder = out / artefact.id
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        stored = Key(**manifest["key"])
+        if artefact.needs_traces:
+            rows = tuple(Row(row["keys"], row["scenario"]) for row in manifest["rows"])
+            artefact = replace(artefact, rows=rows, inputs=tuple(manifest["inputs"]))
+        if stored != key if key is not None else stored.definition != artefact.definition():
+            return None
+        if artefact.is_figure:
+            results = [Result.read(folder / f"run{number}") for number in range(len(artefact.rows))]
+            return measured_figure(artefact, results, stored.seed, manifest["elapsed_s"])
+        return measured_table(artefact, _read_runs(folder), stored.seed, stored.repetitions, manifest["elapsed_s"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        # Cut off by a full disk, edited, or from another version: as good as not there, it is measured again.
+        return None
+
+
+def stored_ids(out: Path) -> list[str]:
+    """The ids of what is stored."""
+    if not out.is_dir():
+        return []
+    return sorted(folder.name for folder in out.iterdir() if (folder / "manifest.json").is_file())
+
+
+def measured_table(artefact: Artefact, runs: Runs, seed: int, repetitions: int, elapsed_s: float) -> Measured:
+    """The artefact with the means of its runs."""
+    from eifel.papers.measured import MeasuredRow, means_of
+
+    means = (artefact.measure or means_of)(artefact, runs)
+    rows = [MeasuredRow(row, found) for row, found in zip(artefact.rows, means, strict=True)]
+    return Measured(artefact, rows, [], repetitions, seed, elapsed_s)
+
+
+def measured_figure(artefact: Artefact, results: list[Result], seed: int, elapsed_s: float) -> Measured:
+    """The artefact with its recorded runs, and the numbers of their summaries."""
+    from eifel.papers.measured import MeasuredRow
+    from eifel.statistics import Mean
+
+    rows = []
+    for row, result in zip(artefact.rows, results, strict=True):
+        flow = result.summary[artefact.flow]
+        rows.append(MeasuredRow(row, {c.name: Mean(float(flow[c.number]), None, 1) for c in artefact.columns}))
+    return Measured(artefact, rows, results, 1, seed, elapsed_s)
+
+
+def _read_runs(folder: Path) -> Runs:
+    import pyarrow.parquet as pq
+
+    table = pq.ParquetFile(folder / "runs.parquet").read()
+    return Runs({name: table.column(name).to_numpy() for name in table.column_names}, [])
+
+
+def _write_json(file: Path, content: dict[str, Any]) -> None:
+    file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,63 @@
+"""Writes TOML: what `tomllib` reads. Only what a scenario holds: tables, lists, strings, numbers, booleans."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def dumps(document: Mapping[str, Any]) -> str:
+    """The document as TOML text. Raises TypeError at a value that TOML has no form for, naming its key."""
+    lines: list[str] = []
+    _table(document, (), lines)
+    return "\n".join(lines).strip() + "\n"
+
+
+def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:
+    deferred: list[tuple[str, Any]] = []
+    for key, value in table.items():
+        if isinstance(value, Mapping) or _is_table_list(value):
+            deferred.append((key, value))
+        else:
+            lines.append(f"{_key(key)} = {_value(value, (*path, key))}")
+    for key, value in deferred:
+        inner = (*path, key)
+        name = ".".join(map(_key, inner))
+        for item in [value] if isinstance(value, Mapping) else value:
+            header = f"[{name}]" if isinstance(value, Mapping) else f"[[{name}]]"
+            lines.extend(["", header])
+            _table(item, inner, lines)
+
+
+def _is_table_list(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(item, Mapping) for item in value)
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _text(key)
+
+
+def _text(text: str) -> str:
+    # JSON's escapes are TOML's, but for characters beyond 16 bits (so none are escaped) and DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any, path: tuple[str, ...]) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {_value(v, (*path, k))}" for k, v in value.items()) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(_value(item, path) for item in value) + "]"
+    raise TypeError(f"{'.'.join(path)}: a scenario cannot hold {type(value).__name__}")

@@ -1,0 +1,44 @@
+"""Fixtures: the engine's stand-in, a scenario, and artefacts of the papers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import eifel
+import fake_engine
+from eifel import store
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch):
+    """Puts the stand-in in the engine's place for one test."""
+    monkeypatch.setitem(sys.modules, "eifel._engine", fake_engine)
+    monkeypatch.setattr(eifel, "_engine", fake_engine, raising=False)
+    store.engine_build.cache_clear()
+    yield fake_engine
+    store.engine_build.cache_clear()
+
+
+SCENARIO = """\
+seed = 3
+repetitions = 4
+duration_s = 100
+
+[[flow]]
+name = "main"
+from = "sender"
+to = "receiver"
+[flow.sender]
+detect = "eifel-timestamps"
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """A scenario file."""
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO)
+    return file

@@ -1,0 +1,49 @@
+"""What the paper says of each figure, asked of the very run that is drawn; and the drawing itself."""
+
+from pathlib import Path
+
+import pytest
+
+from eifel.papers import artefacts
+from eifel.papers.artefact import Artefact
+from eifel.papers.measured import Measured
+from eifel.plots import save
+from eifel.reproduce import reproduce
+
+FIGURES = [artefact for artefact in artefacts().values() if artefact.is_figure]
+
+OPEN = {
+    "responding.figure9a": ["several genuine timeouts (the paper shows three)"],
+    "responding.figure9b": ["there is no genuine timeout", "it is faster than Reno-SACK"],
+}
+"""Claims that do not hold as things stand; the report shows them so. This list may only become shorter."""
+
+
+@pytest.fixture(scope="module", params=FIGURES, ids=lambda artefact: artefact.id)
+def measured(request: pytest.FixtureRequest) -> Measured:
+    artefact: Artefact = request.param
+    return reproduce(artefact)
+
+
+def test_the_paper_is_right(measured: Measured) -> None:
+    failing = [claim["text"] for claim in measured.claims() if not claim["holds"]]
+    assert failing == OPEN.get(measured.artefact.id, [])
+
+
+def test_it_is_drawn(measured: Measured, tmp_path: Path) -> None:
+    assert measured.artefact.draw is not None
+    figure = measured.artefact.draw(measured)
+    assert all(axes.get_ylabel() for axes in figure.axes)
+    save(figure, tmp_path / "figure.svg", "svg")
+    assert (tmp_path / "figure.svg").stat().st_size > 10_000
+
+
+def test_the_best_case_is_as_the_paper_has_it() -> None:
+    assert all(claim["holds"] for claim in reproduce("responding.best_case").claims())
+
+
+def test_table_1_is_confirmed() -> None:
+    measured = reproduce("responding.table1", repetitions=100)
+    assert all(claim["holds"] for claim in measured.claims())
+    for row in measured.rows:
+        assert row.agrees(measured.artefact.columns[0]), "time"

@@ -1,0 +1,42 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eifel.report.columns import Packer, unpack
+
+
+@given(st.lists(st.lists(st.integers(-(2**30), 2**30), max_size=50), max_size=4))
+def test_columns_survive(columns: list[list[int]]) -> None:
+    packer = Packer()
+    places = [packer.add(np.array(column, np.int64), 0.5, 3.0) for column in columns]
+    text = packer.packed()
+    for column, place in zip(columns, places, strict=True):
+        assert unpack(text, json.loads(json.dumps(place))) == pytest.approx(np.array(column) * 0.5 + 3.0)
+
+
+def test_steps_that_do_not_fit_lose_digits_not_sense() -> None:
+    values = np.array([0, 10**12, 10**12 + 1])
+    packer = Packer()
+    place = packer.add(values, 1e-6)
+    assert place["scale"] == pytest.approx(1e-3)
+    assert unpack(packer.packed(), place) == pytest.approx(values * 1e-6, abs=1e-3)
+
+
+def test_a_long_run_stays_small() -> None:
+    t = np.cumsum(np.random.default_rng(1).integers(3_000, 6_000, 100_000))
+    packer = Packer()
+    packer.add(t, 1e-6)
+    packer.add(np.arange(100_000) * 1000)
+    assert len(packer.packed()) < 300_000
+
+
+def test_the_same_columns_give_the_same_text() -> None:
+    texts = set()
+    for _ in range(2):
+        packer = Packer()
+        packer.add(np.arange(10))
+        texts.add(packer.packed())
+    assert len(texts) == 1

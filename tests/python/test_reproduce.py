@@ -1,0 +1,138 @@
+from pathlib import Path
+
+import pytest
+
+from eifel import store
+from eifel.errors import BadInputError
+from eifel.papers import artefacts
+from eifel.reproduce import reproduce
+
+TABLE, FIGURE = "responding.table1", "responding.figure1a"
+
+
+@pytest.fixture
+def calls(fake, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is asked of the engine, call by call."""
+    made: list[str] = []
+    for name in ("run", "run_many"):
+        real = getattr(fake, name)
+        monkeypatch.setattr(fake, name, lambda *a, real=real, name=name, **k: (made.append(name), real(*a, **k))[1])
+    return made
+
+
+def test_measured_beside_published(calls: list[str]) -> None:
+    measured = reproduce(TABLE, repetitions=20)
+    assert calls == ["run_many"]
+    row = measured.json()["rows"][0]
+    assert row["keys"] == {"recovery": "reno-sack", "eifel": False}
+    assert row["published"]["time_s"] == 138.0
+    assert 130 < row["measured"]["time_s"] < 150
+    low, high = row["interval95"]["time_s"]
+    assert low < row["measured"]["time_s"] < high
+    assert row["agrees"]["segments_sent"] is True
+    assert [claim["holds"] for claim in measured.json()["claims"]] == [True, True, True]
+    assert {"id", "title", "source", "columns", "fitted", "settings", "repetitions", "seed", "elapsed_s"} <= set(
+        measured.json()
+    )
+
+
+def test_a_value_outside_is_said_to_be(calls: list[str]) -> None:
+    measured = reproduce("responding.table3", repetitions=5)
+    assert measured.json()["rows"][2]["agrees"]["time_s"] is False
+    assert measured.json()["claims"][0]["holds"] is False
+
+
+def test_a_claim_that_cannot_be_looked_for_does_not_hold(calls: list[str]) -> None:
+    claims = reproduce("responding.figure2").json()["claims"]
+    assert all(isinstance(claim["holds"], bool) for claim in claims)
+    never = reproduce("responding.figure6a").json()["claims"]
+    assert not all(claim["holds"] for claim in never)
+
+
+@pytest.mark.parametrize("name", [TABLE, FIGURE])
+def test_what_is_stored_is_not_measured_again(calls: list[str], tmp_path: Path, name: str) -> None:
+    first = reproduce(name, repetitions=3, out=tmp_path)
+    asked = len(calls)
+    second = reproduce(name, repetitions=3, out=tmp_path)
+    assert len(calls) == asked
+    assert second.json() == first.json()
+    reproduce(name, repetitions=3, out=tmp_path, seed=9)
+    assert len(calls) > asked
+    asked = len(calls)
+    reproduce(name, repetitions=3, out=tmp_path, seed=9, fresh=True)
+    assert len(calls) > asked
+
+
+def test_another_number_of_repetitions_is_another_result(calls: list[str], tmp_path: Path) -> None:
+    reproduce(TABLE, repetitions=3, out=tmp_path)
+    reproduce(TABLE, repetitions=4, out=tmp_path)
+    assert calls == ["run_many"] * 2
+    assert reproduce(TABLE, repetitions=4, out=tmp_path).repetitions == 4
+
+
+def test_another_engine_measures_again(calls: list[str], tmp_path: Path, fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    reproduce(TABLE, repetitions=3, out=tmp_path)
+    monkeypatch.setattr(fake, "version", lambda: "0.0.1")
+    store.engine_build.cache_clear()
+    reproduce(TABLE, repetitions=3, out=tmp_path)
+    assert calls == ["run_many"] * 2
+
+
+@pytest.mark.parametrize("damage", ["manifest.json", "runs.parquet"])
+def test_a_damaged_artefact_is_measured_again(calls: list[str], tmp_path: Path, damage: str) -> None:
+    reproduce(TABLE, repetitions=3, out=tmp_path)
+    (tmp_path / TABLE / damage).write_bytes(b"half")
+    assert store.read(tmp_path, artefacts()[TABLE]) is None
+    reproduce(TABLE, repetitions=3, out=tmp_path)
+    assert calls == ["run_many"] * 2
+    assert store.read(tmp_path, artefacts()[TABLE]) is not None
+
+
+def test_an_interrupt_leaves_what_was_there(calls: list[str], tmp_path: Path) -> None:
+    reproduce(TABLE, repetitions=3, out=tmp_path)
+
+    def press(_done: int, _total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(TABLE, repetitions=5, out=tmp_path, progress=press)
+    assert [entry.name for entry in tmp_path.iterdir()] == [TABLE]
+    assert store.read(tmp_path, artefacts()[TABLE]).repetitions == 3
+
+
+def test_a_write_that_fails_leaves_what_was_there(
+    calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reproduce(TABLE, repetitions=3, out=tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store, "_write_json", full)
+    with pytest.raises(OSError, match="No space"):
+        reproduce(TABLE, repetitions=5, out=tmp_path)
+    assert [entry.name for entry in tmp_path.iterdir()] == [TABLE]
+    assert store.read(tmp_path, artefacts()[TABLE]).repetitions == 3
+
+
+def test_traces_are_needed_and_kept(calls: list[str], tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"cellular\.trace needs link traces"):
+        reproduce("cellular.trace")
+    with pytest.raises(BadInputError, match=r"none\.down: No such file"):
+        reproduce("cellular.trace", traces=[tmp_path / "none.down"])
+    trace = tmp_path / "bus.down"
+    trace.write_text("5\n")
+    out = tmp_path / "out"
+    measured = reproduce("cellular.trace", traces=[trace], out=out)
+    assert len(measured.rows) == 6
+    # A report is made without the trace at hand.
+    trace.unlink()
+    again = store.read(out, artefacts()["cellular.trace"])
+    assert again.json() == measured.json()
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(BadInputError, match=r"no such artefact; there is: responding\.table1"):
+        reproduce("responding.table9")
+    with pytest.raises(BadInputError, match="0 repetitions"):
+        reproduce(TABLE, repetitions=0)

@@ -1,0 +1,104 @@
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import eifel
+from eifel.plots import timer_figure, window_figure, write
+from eifel.result import Result
+
+pytestmark = pytest.mark.usefixtures("fake")
+
+
+def test_summary_and_tables(scenario: Path) -> None:
+    result = eifel.run(scenario, seed=5)
+    assert result.summary["main"]["completed"] is True
+    assert result.main is result.flows[0]
+    assert isinstance(result.tables["transmissions"], pa.Table)
+    assert result.source.seed == 5
+    assert "main: " in repr(result)
+    assert [flow["flow"] for flow in result] == ["main"]
+
+
+def test_only_what_is_asked_for_is_recorded(scenario: Path) -> None:
+    result = eifel.run(scenario, record=("acks",))
+    assert list(result.tables) == ["acks"]
+    assert "<table>" in result._repr_html_()
+    assert "<svg" not in result._repr_html_()
+
+
+def test_a_result_is_written_and_read(scenario: Path, tmp_path: Path) -> None:
+    result = eifel.run(scenario)
+    result.write(tmp_path / "key=value")
+    again = Result.read(tmp_path / "key=value")
+    assert again.flows == result.flows
+    assert again.source == result.source
+    assert again.tables.keys() == result.tables.keys()
+    for name, recorded in result.tables.items():
+        assert again.tables[name].equals(recorded), name
+    with pytest.raises(ValueError, match="run the scenario again"):
+        again.pcapng("sender")
+
+
+def test_a_cell_shows_summary_and_plot(scenario: Path) -> None:
+    page = eifel.run(scenario)._repr_html_()
+    assert "spurious_retransmissions" in page
+    assert page.count("<svg") == 1
+    assert eifel.run(scenario)._repr_svg_().startswith("<?xml")
+
+
+def test_the_same_run_is_drawn_with_the_same_bytes(scenario: Path) -> None:
+    assert eifel.run(scenario).svg() == eifel.run(scenario).svg()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".html", b"<!doctype")]
+)
+def test_files_are_drawn_twice_alike(scenario: Path, tmp_path: Path, suffix: str, begins: bytes) -> None:
+    result = eifel.run(scenario)
+    written = []
+    for name in ("a", "b"):
+        write(result, tmp_path / f"{name}{suffix}")
+        written.append((tmp_path / f"{name}{suffix}").read_bytes())
+    assert written[0] == written[1]
+    assert written[0].startswith(begins)
+
+
+def test_axes_have_units_and_layers_are_told_apart(scenario: Path) -> None:
+    figure = eifel.run(scenario).plot()
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert labels == ["Segment number", "Window, kB", "RTO and RTT, s"]
+    assert figure.axes[-1].get_xlabel() == "Time, s"
+    shown = set(figure.axes[0].get_legend_handles_labels()[1])
+    assert shown == {
+        "spike",
+        "episode",
+        "segment",
+        "retransmission, needed",
+        "retransmission, spurious",
+        "ACK",
+        "SACK",
+        "drop",
+    }
+    assert "ssthresh" in window_figure(eifel.run(scenario)).axes[0].get_legend_handles_labels()[1]
+    assert "timeout" in timer_figure(eifel.run(scenario)).axes[0].get_legend_handles_labels()[1]
+
+
+def test_many_runs_are_rows(scenario: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    runs = eifel.run_many([scenario, scenario], repetitions=3, progress=lambda done, total: seen.append((done, total)))
+    assert len(runs) == 6
+    assert runs["repetition"].tolist() == [0, 1, 2, 0, 1, 2]
+    assert seen[-1] == (6, 6)
+    assert len(runs.where(scenario=1)) == 3
+    assert runs.table().num_rows == 6
+    assert "time_s" in runs.numbers
+    assert "flow" not in runs.numbers
+
+
+def test_names_of_the_package() -> None:
+    assert set(eifel.__all__) <= set(dir(eifel))
+    for name in eifel.__all__:
+        assert getattr(eifel, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'runn'"):
+        _ = eifel.runn

@@ -1,0 +1,54 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from eifel.statistics import bootstrap_interval, mean_interval, t_quantile
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 5, 10, 29, 99, 999, 100_000])
+@pytest.mark.parametrize("probability", [0.001, 0.05, 0.5, 0.9, 0.975, 0.995, 0.9999])
+def test_t_quantile_is_scipys(freedom: int, probability: float) -> None:
+    assert t_quantile(probability, freedom) == pytest.approx(stats.t.ppf(probability, freedom), rel=1e-9, abs=1e-12)
+
+
+def test_t_quantile_refuses_what_has_none() -> None:
+    for probability, freedom in ((0.0, 5), (1.0, 5), (0.5, 0)):
+        with pytest.raises(ValueError, match="t quantile"):
+            t_quantile(probability, freedom)
+
+
+def test_mean_interval_by_hand() -> None:
+    # Mean 3, variance 2.5, standard error sqrt(0.5); t(0.975, 4) = 2.7764451052.
+    found = mean_interval([1, 2, 3, 4, 5])
+    assert found.mean == 3.0
+    assert found.half_width == pytest.approx(2.7764451052 * math.sqrt(0.5), rel=1e-9)
+    assert found.interval == pytest.approx((3 - 1.963243, 3 + 1.963243), abs=1e-6)
+
+
+def test_one_value_has_no_interval_and_none_has_no_mean() -> None:
+    assert mean_interval([7.0]).mean == 7.0
+    assert mean_interval([7.0]).interval is None
+    with pytest.raises(ValueError, match="no values"):
+        mean_interval([])
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50))
+def test_mean_interval_is_scipys(values: list[float]) -> None:
+    found = mean_interval(values)
+    expected = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
+    assert found.mean == pytest.approx(np.mean(values), abs=1e-6)
+    assert found.half_width == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_bootstrap_is_repeatable_and_covers_the_mean() -> None:
+    sample = np.random.default_rng(5).normal(10, 2, 200)
+    low, high = bootstrap_interval(sample)
+    assert (low, high) == bootstrap_interval(sample)
+    assert low < sample.mean() < high
+    # Near the t interval for so many values from a normal distribution.
+    assert high - low == pytest.approx(2 * mean_interval(sample).half_width, rel=0.15)
+    assert bootstrap_interval(sample, np.median) != (low, high)
