@@ -47,6 +47,7 @@ lint: setup  ## what a reviewer should not have to say
 	$(BIN)/ruff check python tests/python
 	$(BIN)/ruff format --check python tests/python
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest eifel._engine
 
 format:  setup  ## put the sources in order
 	cargo fmt

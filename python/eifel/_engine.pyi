@@ -1,22 +1,25 @@
 """The compiled engine, as Python sees it. Nothing here decides anything: it hands text in and columns out."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
-Column = np.ndarray[tuple[int], np.dtype[Any]]
+__all__ = ["Run", "ScenarioError", "check", "registry", "run", "run_many", "schema", "version"]
+
+_Column = np.ndarray[tuple[int], np.dtype[Any]]
 
 class ScenarioError(ValueError):
     """A scenario that is refused; the message is one line: file, line, key, what is wrong, what is allowed."""
 
+@final
 class Run:
     """One finished run."""
 
     def summary_json(self) -> str:
         """The summary of every flow, as a JSON list of objects."""
 
-    def columns(self) -> dict[str, dict[str, Column]]:
+    def columns(self) -> dict[str, dict[str, _Column]]:
         """The recorded tables. The arrays are moved out: a second call returns nothing."""
 
     def categories(self) -> dict[str, list[str]]:
@@ -49,7 +52,7 @@ def run_many(
     repetitions: int,
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
-) -> dict[str, Column]:
+) -> dict[str, _Column]:
     """Runs every repetition of every scenario on several threads.
 
     Returns columns: `scenario` and `repetition` (both counted from 0), `flow`, and each number of the summary; a row a

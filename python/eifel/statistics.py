@@ -6,7 +6,7 @@ SciPy would do this too, but takes seconds to import; the tests compare with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -109,8 +109,3 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 
 def _away(value: float, least: float) -> float:
     return value if abs(value) > least else least
-
-
-def means(columns: dict[str, Sequence[float]], confidence: float = 0.95) -> dict[str, Mean]:
-    """`mean_interval` of every column."""
-    return {name: mean_interval(values, confidence) for name, values in columns.items()}

@@ -1,3 +1,4 @@
+import json
 import re
 import shutil
 import subprocess
@@ -77,19 +78,43 @@ def test_the_command_of_a_trace_names_what_is_missing(tmp_path: Path) -> None:
     assert artefacts()["cellular.trace"].needs_traces
 
 
-# An image that takes its time keeps the page from being loaded; by then the charts are drawn, and the title says how.
-DRAWN = """<img src="/slow" alt="">
+# An image that takes its time keeps the page from being loaded. By then the charts are drawn and have been used, and
+# the title says what came of it.
+USED = """<img src="/slow" alt="">
 <script>
-addEventListener("load", () => {
-  const canvas = document.querySelector("canvas");
-  const pixels = canvas ? canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data : [];
-  document.title = "state " + [
-    document.querySelectorAll("canvas").length,
-    document.querySelectorAll("p.outside").length,
-    pixels.filter((value, i) => i % 4 === 3 && value > 0).length,
-    document.documentElement.scrollWidth - innerWidth,
-  ].join(" ");
-});
+const pause = () => new Promise((done) => setTimeout(done, 120));
+setTimeout(async () => {
+  const figure = document.querySelector("figure.chart"), canvas = document.querySelector("canvas");
+  const over = document.querySelector(".u-over"), box = over.getBoundingClientRect();
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  const mouse = (kind, x, y, more) => (more ?? over).dispatchEvent(
+    new MouseEvent(kind, {
+    bubbles: true, button: 0, movementX: 9, movementY: 9, clientX: box.left + x, clientY: box.top + y }));
+  const all = canvas.toDataURL(), changed = [], restored = [];
+  for (const act of [
+    () => figure.dispatchEvent(new KeyboardEvent("keydown", { key: "+" })),
+    () => document.querySelector(".tools button").click(),
+    () => over.dispatchEvent(new WheelEvent("wheel", { deltaY: -1, ctrlKey: true, clientX: box.left + 99 })),
+    () => { mouse("mousedown", 60, 40); mouse("mousemove", 160, 140); mouse("mouseup", 160, 140, document); },
+  ]) {
+    act();
+    await pause();
+    changed.push(canvas.toDataURL() !== all);
+    figure.dispatchEvent(new KeyboardEvent("keydown", { key: "0" }));
+    await pause();
+    restored.push(canvas.toDataURL() === all);
+  }
+  document.querySelector(".bar button").click();
+  await pause();
+  changed.push(canvas.toDataURL() !== all);
+  document.title = "state " + JSON.stringify({
+    canvases: document.querySelectorAll("canvas").length,
+    failures: document.querySelectorAll("p.outside").length,
+    painted: pixels.filter((value, i) => i % 4 === 3 && value > 0).length,
+    too_wide: document.documentElement.scrollWidth - innerWidth,
+    changed, restored,
+  }).replaceAll('"', "'");
+}, 1500);
 </script>
 """
 
@@ -99,10 +124,10 @@ def served(page: str) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.path == "/slow":
-                time.sleep(3)
+                time.sleep(5)
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(page.replace("</body>", DRAWN + "</body>").encode() if self.path == "/" else b"")
+            self.wfile.write(page.replace("</body>", USED + "</body>").encode() if self.path == "/" else b"")
 
         def log_message(self, *_: object) -> None:
             pass
@@ -118,14 +143,16 @@ def served(page: str) -> Iterator[str]:
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 @pytest.mark.parametrize("width", [1280, 500])
-def test_a_browser_draws_it(served: str, tmp_path: Path, width: int) -> None:
+def test_a_browser_draws_it_and_it_can_be_used(served: str, tmp_path: Path, width: int) -> None:
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
     command += ["--disable-background-networking", "--disable-component-update", "--no-proxy-server"]
     command += [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},6000", "--dump-dom", served]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     found = re.search(r"<title>state (.*?)</title>", done.stdout)
     assert found, done.stderr[-2000:]
-    canvases, failures, painted, too_wide = map(int, found[1].split())
-    assert (canvases, failures) == (3, 0)
-    assert painted > 5000
-    assert too_wide <= 0, "the page scrolls sideways"
+    state = json.loads(found[1].replace("'", '"'))
+    assert (state["canvases"], state["failures"]) == (3, 0)
+    assert state["painted"] > 5000
+    assert state["too_wide"] <= 0, "the page scrolls sideways"
+    assert state["changed"] == [True] * 5, "keys, buttons, wheel, drag, a layer switched off"
+    assert state["restored"] == [True] * 4

@@ -18,7 +18,7 @@ pub(crate) struct Numbered {
 }
 
 /// What to keep. Says what is allowed if a name is unknown.
-pub(crate) fn record(scenario: &Scenario, names: &[String]) -> Result<Record, String> {
+pub(crate) fn kept(scenario: &Scenario, names: &[String]) -> Result<Record, String> {
     let (captures, tables): (Vec<&str>, Vec<&str>) =
         names.iter().map(String::as_str).partition(|name| name.starts_with(CAPTURE));
     let record = Record::named(tables).map_err(|error| error.to_string())?;

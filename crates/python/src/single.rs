@@ -1,7 +1,7 @@
 //! One run, recorded.
 
 use crate::numbers::Number;
-use crate::outcome::{Numbered, capture, flows, record};
+use crate::outcome::{Numbered, capture, flows, kept};
 use crate::{parse, waiting};
 use eifel_sim::Outcome;
 use eifel_sim::record::column::Column;
@@ -29,15 +29,9 @@ pub(crate) struct Run {
 
 /// Runs one repetition and keeps the named tables.
 #[pyfunction]
-pub(crate) fn run(
-    py: Python<'_>,
-    text: &str,
-    origin: &str,
-    repetition: u32,
-    record_names: Vec<String>,
-) -> PyResult<Run> {
+pub(crate) fn run(py: Python<'_>, text: &str, origin: &str, repetition: u32, record: Vec<String>) -> PyResult<Run> {
     let scenario = parse(text, origin)?;
-    let keep = record(&scenario, &record_names).map_err(PyValueError::new_err)?;
+    let keep = kept(&scenario, &record).map_err(PyValueError::new_err)?;
     let (sender, mut receiver) = mpsc::channel();
     // A thread of its own, so that this one can look for Ctrl-C; after that nobody waits for it, and it ends alone.
     thread::spawn(move || {

@@ -20,7 +20,9 @@ fn main() {
         engine.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack: true, timestamps: true });
         let in_order = run_in_order(&mut engine, 2_000_000);
         let reported = report_alternate(&mut engine, segments);
-        println!("{segments:>8} segments in flight: {in_order:>6.1} ns an ACK in order, {reported:>6.1} ns an ACK with SACK");
+        println!(
+            "{segments:>8} segments in flight: {in_order:>6.1} ns an ACK in order, {reported:>6.1} ns an ACK with SACK"
+        );
     }
 }
 

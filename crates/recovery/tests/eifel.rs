@@ -224,6 +224,24 @@ fn the_raised_minimum_falls_back_on_a_genuine_timeout() {
 }
 
 #[test]
+fn the_minimum_rises_by_a_step_a_verdict_or_a_step_an_expiry() {
+    for (per, expected) in [("verdict", 2000), ("expiry", 4000)] {
+        let after_spurious = Choice::named("min-plus-plus").with("per", Value::Word(per.into()));
+        let mut talk = Talk::new(&Config { after_spurious, ..eifel("reno-sack", "option-1") });
+        talk.send();
+        talk.ack(100, 1, &[], 0);
+        for _ in 0..3 {
+            talk.expire();
+        }
+        talk.ack(8000, 2, &[], 0);
+        for at in (8010..13_000).step_by(10) {
+            talk.ack(at, 3 + (at - 8010) / 10, &[], at - 10);
+        }
+        assert_eq!(talk.rto(), expected, "{per}");
+    }
+}
+
+#[test]
 fn fast_retransmit_below_the_recovery_point_is_allowed_or_blocked() {
     let run = |word: &str| {
         let recover = Choice::named("reno").with("fast_retransmit_below_recovery_point", Value::Word(word.into()));

@@ -2,7 +2,7 @@
 
 use crate::app::{Alarm, DatagramApp};
 use crate::network::Network;
-use crate::slab::{Body, End, Packet};
+use crate::slab::{End, Packet};
 use eifel_recovery::time::Instant;
 
 /// A flow of datagrams.
@@ -36,7 +36,6 @@ impl DatagramFlow {
         }
         self.sent += 1;
         let packet = Packet {
-            body: Body::Datagram,
             transmission: 0,
             start: 0,
             segment: self.sent,
@@ -48,7 +47,7 @@ impl DatagramFlow {
             sender: End::From,
             repeats: false,
         };
-        net.launch(packet, self.link as usize);
+        net.launch(packet, None, self.link as usize);
         self.alarm.wake_at = net.now + self.app.gap();
         net.queue.set(self.slot, self.alarm.next());
     }

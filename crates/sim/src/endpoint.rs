@@ -4,7 +4,7 @@ use crate::app::Step;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::pattern;
-use crate::slab::{Body, End, Packet};
+use crate::slab::{End, Packet};
 use crate::wire;
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
@@ -101,7 +101,6 @@ impl Endpoint {
             None => datagram::len(segment, Version::V4),
         };
         let mut packet = Packet {
-            body: Body::Segment(*segment),
             transmission: 0,
             start: 0,
             segment: 0,
@@ -138,7 +137,7 @@ impl Endpoint {
         if OBSERVED {
             self.observe_sending(net, outgoing, &packet);
         }
-        net.launch(packet, self.link as usize);
+        net.launch(packet, Some(segment), self.link as usize);
     }
 
     /// Before a packet goes: its row, its capture, its bytes.

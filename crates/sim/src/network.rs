@@ -6,6 +6,7 @@ use crate::oracle::{Oracle, Sent};
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
 use crate::slab::{Packet, Remains, Slab};
+use eifel_packet::segment::Segment;
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Outcome, Parcel};
 use eifel_recovery::time::Instant;
@@ -56,9 +57,9 @@ pub struct Network<const OBSERVED: bool> {
 impl<const OBSERVED: bool> Network<OBSERVED> {
     /// A packet leaves its sender over `link`.
     #[inline]
-    pub fn launch(&mut self, packet: Packet, link: usize) {
+    pub fn launch(&mut self, packet: Packet, carried: Option<&Segment>, link: usize) {
         let Packet { bytes, flow, copy, segment, .. } = packet;
-        let handle = self.slab.insert(packet);
+        let handle = self.slab.insert(packet, carried);
         self.offer(link, Parcel { handle, bytes, flow, copy, segment });
     }
 

@@ -10,7 +10,7 @@ use crate::record::recorder::Recorder;
 use crate::record::{Record, Tables};
 use crate::scenario::{Scenario, Stop, StreamApplication, Traffic};
 use crate::seed;
-use crate::slab::{Arrival, Body, End};
+use crate::slab::{Arrival, End};
 use crate::stream_flow::Progress;
 use crate::summary::Summary;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
@@ -211,7 +211,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
             }
             Running::Stream(flow) => {
                 let end = packet.sender.other();
-                let Body::Segment(segment) = &packet.body else { return };
+                let segment = self.net.slab.segment(handle);
                 let Some(ends) = &mut flow.ends else { return };
                 let endpoint = &mut ends[end.index()];
                 let mut news = (0, false);
@@ -224,11 +224,12 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                         recorder.arrived(self.net.now, packet, news);
                     }
                     recorder.acknowledged(self.net.now, endpoint, segment);
-                    recorder.passes_in(self.net.now, packet, (endpoint.path.1, endpoint.path.0));
+                    let (own, other) = endpoint.path;
+                    recorder.passes(self.net.now, own, segment, (other, own), packet.start.saturating_sub(1));
                 }
                 if OBSERVED && let Some(wire) = &self.net.observers.wire {
                     let (segment, payload) = crate::wire::read(&wire[handle as usize]);
-                    assert_eq!(Body::Segment(segment), packet.body, "a segment's bytes are not the segment");
+                    assert_eq!(&segment, self.net.slab.segment(handle), "a segment's bytes are not the segment");
                     endpoint.connection.handle_segment(self.net.now, &segment, payload);
                 } else {
                     endpoint.connection.handle_segment(self.net.now, segment, &[]);

@@ -1,6 +1,7 @@
 //! Packets as values in one array: a packet under way is a number, a copy of it is one more reference.
 
-use eifel_packet::segment::Segment;
+use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
+use eifel_packet::seq::Seq;
 
 /// Which end of a flow: the one that the scenario names in `from`, or the one in `to`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,20 +28,9 @@ impl End {
     }
 }
 
-/// What a packet carries.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Body {
-    /// A TCP segment.
-    Segment(Segment),
-    /// So many bytes that nobody acknowledges.
-    Datagram,
-}
-
-/// A packet in the simulated network.
+/// A packet in the simulated network, without the segment that it may carry.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
-    /// What it carries.
-    pub body: Body,
     /// The number of the transmission at its sender, counted from 1; 0 when it is none (an acknowledgement alone).
     pub transmission: u64,
     /// First position of the sender's stream that it carries (SYN is position 0).
@@ -95,36 +85,64 @@ pub enum Remains {
     Nothing,
 }
 
+const NO_SEGMENT: Segment = Segment {
+    source_port: 0,
+    destination_port: 0,
+    seq: Seq(0),
+    ack: Seq(0),
+    flags: Flags(0),
+    window: 0,
+    options: Options {
+        mss: None,
+        window_scale: None,
+        sack_permitted: false,
+        timestamps: None,
+        sack: SackBlocks::EMPTY,
+    },
+    payload_len: 0,
+};
+
 /// All packets under way.
 #[derive(Default)]
 pub struct Slab {
     cells: Vec<Cell>,
+    /// The segments that the packets carry, apart; of no meaning for datagrams.
+    segments: Vec<Segment>,
     /// The destinations of the packets, apart: all that forwarding looks at, close together.
     destinations: Vec<u16>,
     free: Vec<u32>,
 }
 
 impl Slab {
-    /// Stores a packet with one reference; the answer is its handle.
+    /// Stores a packet with one reference, and the segment that it carries, if any; the answer is its handle.
     #[inline(always)]
-    pub fn insert(&mut self, packet: Packet) -> u32 {
-        if let Some(handle) = self.free.pop()
-            && let Some(cell) = self.cells.get_mut(handle as usize)
-        {
-            self.destinations[handle as usize] = packet.destination;
-            cell.packet = packet;
-            cell.references = 1;
-            cell.reached = Reached::NotYet;
-            return handle;
+    pub fn insert(&mut self, packet: Packet, segment: Option<&Segment>) -> u32 {
+        let handle = match self.free.pop() {
+            Some(handle) => handle,
+            None => self.grow(packet),
+        };
+        let index = handle as usize;
+        if let Some(segment) = segment {
+            self.segments[index] = *segment;
         }
-        self.grow(packet)
+        self.destinations[index] = packet.destination;
+        self.cells[index] = Cell { packet, references: 1, reached: Reached::NotYet };
+        handle
     }
 
     #[cold]
+    #[inline(never)]
     fn grow(&mut self, packet: Packet) -> u32 {
         self.destinations.push(packet.destination);
+        self.segments.push(NO_SEGMENT);
         self.cells.push(Cell { packet, references: 1, reached: Reached::NotYet });
         (self.cells.len() - 1) as u32
+    }
+
+    /// The segment that the packet of this handle carries.
+    #[inline]
+    pub fn segment(&self, handle: u32) -> &Segment {
+        &self.segments[handle as usize]
     }
 
     /// The destination of the packet of this handle.
@@ -192,7 +210,6 @@ mod tests {
     use super::*;
 
     const PACKET: Packet = Packet {
-        body: Body::Datagram,
         transmission: 0,
         start: 0,
         segment: 0,
@@ -208,13 +225,13 @@ mod tests {
     #[test]
     fn a_handle_is_used_again_when_the_last_reference_is_gone() {
         let mut slab = Slab::default();
-        let first = slab.insert(PACKET);
+        let first = slab.insert(PACKET, None);
         slab.share(first);
         assert_eq!(slab.references(), 2);
         slab.release(first);
-        assert_ne!(slab.insert(PACKET), first);
+        assert_ne!(slab.insert(PACKET, None), first);
         slab.release(first);
-        assert_eq!(slab.insert(Packet { bytes: 7, ..PACKET }), first);
+        assert_eq!(slab.insert(Packet { bytes: 7, ..PACKET }, None), first);
         assert_eq!(slab.get(first).bytes, 7);
         assert_eq!(slab.references(), 2);
     }
@@ -222,22 +239,23 @@ mod tests {
     #[test]
     fn a_duplicated_packet_is_lost_with_its_last_copy_only() {
         let mut slab = Slab::default();
-        let handle = slab.insert(PACKET);
+        let handle = slab.insert(PACKET, None);
         slab.share(handle);
         assert_eq!(slab.drop_one(handle), Remains::Another);
         assert_eq!(slab.drop_one(handle), Remains::Nothing);
-        let handle = slab.insert(PACKET);
+        let handle = slab.insert(PACKET, None);
         slab.share(handle);
         assert_eq!(slab.reach(handle), Arrival::First);
         slab.release(handle);
         assert_eq!(slab.drop_one(handle), Remains::Another);
-        let handle = slab.insert(PACKET);
+        let handle = slab.insert(PACKET, None);
         assert_eq!(slab.reach(handle), Arrival::First);
         assert_eq!(slab.reach(handle), Arrival::Again);
     }
 
     #[test]
-    fn a_packet_fits_two_cache_lines() {
-        assert!(size_of::<Cell>() <= 144, "{}", size_of::<Cell>());
+    fn a_packet_fits_a_cache_line_and_its_segment_two() {
+        assert!(size_of::<Cell>() <= 64, "{}", size_of::<Cell>());
+        assert!(size_of::<Segment>() <= 80, "{}", size_of::<Segment>());
     }
 }

@@ -6,6 +6,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 """The exit codes: done; failed; what was asked for cannot be done; interrupted by Ctrl-C."""
@@ -63,11 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
-
-def _command(commands: Commands, name: str, summary: str, example: str) -> argparse.ArgumentParser:  # type: ignore[valid-type]
-    parser: argparse.ArgumentParser = commands.add_parser(  # type: ignore[attr-defined]
+def _command(commands: Commands, name: str, summary: str, example: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.",
@@ -78,7 +79,7 @@ def _command(commands: Commands, name: str, summary: str, example: str) -> argpa
     return parser
 
 
-def _add_run(commands: Commands) -> None:  # type: ignore[valid-type]
+def _add_run(commands: Commands) -> None:
     parser = _command(
         commands,
         "run",
@@ -105,7 +106,7 @@ def _add_run(commands: Commands) -> None:  # type: ignore[valid-type]
     parser.set_defaults(command=_run)
 
 
-def _add_reproduce(commands: Commands) -> None:  # type: ignore[valid-type]
+def _add_reproduce(commands: Commands) -> None:
     parser = _command(
         commands,
         "reproduce",
@@ -127,7 +128,7 @@ def _add_reproduce(commands: Commands) -> None:  # type: ignore[valid-type]
     parser.set_defaults(command=_reproduce)
 
 
-def _add_report(commands: Commands) -> None:  # type: ignore[valid-type]
+def _add_report(commands: Commands) -> None:
     parser = _command(
         commands,
         "report",
@@ -139,7 +140,7 @@ def _add_report(commands: Commands) -> None:  # type: ignore[valid-type]
     parser.set_defaults(command=_report)
 
 
-def _add_list(commands: Commands) -> None:  # type: ignore[valid-type]
+def _add_list(commands: Commands) -> None:
     parser = _command(commands, "list", "list what there is to choose from", "eifel list algorithms")
     parser.add_argument(
         "what",

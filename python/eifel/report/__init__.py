@@ -73,7 +73,7 @@ def _section(measured: Measured) -> str:
         command=escape(command_of(measured)),
         seed=str(measured.seed),
         repetitions=str(measured.repetitions),
-        elapsed=f"{measured.elapsed_s:.1f}",
+        elapsed=f"{measured.elapsed_s:.2f}",
         scenarios="".join(_scenario(row.row.keys, row.row.scenario, measured.seed) for row in measured.rows),
     )
 

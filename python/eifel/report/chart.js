@@ -202,7 +202,7 @@
         },
         axes: [
           { ...axis, ...(index === this.panels.length - 1 ? { label: "Time, s", labelSize: 20, labelFont: font } : {}), size: 28 },
-          { ...axis, label: panel.title, labelSize: 18, labelFont: font, size: 46 },
+          { ...axis, label: panel.title, labelSize: 18, labelFont: font, size: 60 },
         ],
         series: [{}, { paths: () => null, points: { show: false } }],
         cursor: {

@@ -96,7 +96,7 @@ impl Engine {
         episode.stage = EpisodeStage::Settled;
         let episode = *episode;
         let learned = match episode.cause {
-            Cause::Timeout => self.after_spurious.settled(outcome, sample),
+            Cause::Timeout => self.after_spurious.settled(outcome, sample, episode.timeouts),
             Cause::FastRetransmit => TimerChange::Keep,
         };
         if outcome == Outcome::Genuine {

@@ -67,7 +67,9 @@ pub(super) fn back_off(_: &Parameters) -> Box<dyn rto::after_spurious::AfterSpur
 }
 
 pub(super) fn min_plus_plus(parameters: &Parameters) -> Box<dyn rto::after_spurious::AfterSpurious> {
-    Box::new(rto::after_spurious::min_plus_plus::MinPlusPlus::new(parameters.duration("step_ms")))
+    use rto::after_spurious::min_plus_plus::{MinPlusPlus, Per};
+    let per = parameters.word("per", &[("verdict", Per::Verdict), ("expiry", Per::Expiry)]);
+    Box::new(MinPlusPlus::new(parameters.duration("step_ms"), per))
 }
 
 pub(super) fn reno(parameters: &Parameters) -> Box<dyn recover::Recovery> {

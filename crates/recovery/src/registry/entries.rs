@@ -183,8 +183,15 @@ static RFC6298: &[Parameter] = &[
     milliseconds("granularity_ms", "G, the clock's granularity", 1, (Duration::ZERO, 10_000)),
 ];
 
-static MIN_PLUS_PLUS: &[Parameter] =
-    &[milliseconds("step_ms", "by how much the minimum rises", 1000, (MICROSECOND, HOUR_MS))];
+static MIN_PLUS_PLUS: &[Parameter] = &[
+    milliseconds("step_ms", "by how much the minimum rises", 1000, (MICROSECOND, HOUR_MS)),
+    word(
+        "per",
+        "what counts as one spurious timeout: a verdict, or each expiry before it",
+        "verdict",
+        &["verdict", "expiry"],
+    ),
+];
 
 const DUPLICATE_THRESHOLD: Parameter =
     integer("duplicate_threshold", "DupThresh: duplicate ACKs that begin a fast retransmit", 3, (1, 1000));

@@ -176,6 +176,9 @@ impl Heap {
     fn sift_down(&mut self, mut place: usize, entry: Entry) {
         loop {
             let first = place * ARITY + 1;
+            if first >= self.length {
+                break;
+            }
             let Some(&[a, b, c, d]) = self.entries.get(first..first + ARITY) else { break };
             let (left, left_place) = if b < a { (b, first + 1) } else { (a, first) };
             let (right, right_place) = if d < c { (d, first + 3) } else { (c, first + 2) };

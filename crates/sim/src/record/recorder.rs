@@ -9,7 +9,7 @@ use crate::capture::Captures;
 use crate::endpoint::Endpoint;
 use crate::network::Span;
 use crate::oracle::Settled;
-use crate::slab::{Body, End, Packet, Remains};
+use crate::slab::{End, Packet, Remains};
 use eifel_packet::segment::Segment;
 use eifel_packet::seq::unwrap;
 use eifel_path::link::QueueState;
@@ -160,13 +160,6 @@ impl Recorder {
             sack3_start: block(2).0,
             sack3_end: block(2).1,
         });
-    }
-
-    /// A segment is at its destination node.
-    pub fn passes_in(&mut self, now: Instant, packet: &Packet, path: (u16, u16)) {
-        if let Body::Segment(segment) = &packet.body {
-            self.passes(now, packet.destination, segment, path, packet.start.saturating_sub(1));
-        }
     }
 
     /// A link dropped a packet.

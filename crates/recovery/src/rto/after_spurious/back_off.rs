@@ -12,7 +12,7 @@ use crate::time::Duration;
 pub struct BackOff;
 
 impl AfterSpurious for BackOff {
-    fn settled(&mut self, outcome: Outcome, _: Option<Duration>) -> TimerChange {
+    fn settled(&mut self, outcome: Outcome, _: Option<Duration>, _: u32) -> TimerChange {
         match outcome {
             Outcome::Spurious => TimerChange::HoldBackOff,
             Outcome::Genuine => TimerChange::ReleaseBackOff,

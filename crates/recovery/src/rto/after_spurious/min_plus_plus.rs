@@ -1,5 +1,5 @@
 //! *Looks at* verdicts.
-//! *Decides* to raise the minimum by a step after each spurious timeout, and to set it back on a genuine one.
+//! *Decides* to raise the minimum by a step for each spurious timeout, and to set it back on a genuine one.
 //! *Blind to* the length of the spikes.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.C, option 3, and table 4, note a (a step of 1 s).
 
@@ -7,24 +7,35 @@ use super::{AfterSpurious, TimerChange};
 use crate::detect::Outcome;
 use crate::time::Duration;
 
+/// What counts as one spurious timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Per {
+    /// Each verdict, however often the timer had expired before it.
+    Verdict,
+    /// Each expiry of the timer that the verdict covers.
+    Expiry,
+}
+
 /// An additive increase of the minimum.
 #[derive(Debug)]
 pub struct MinPlusPlus {
     step: Duration,
+    per: Per,
 }
 
 impl MinPlusPlus {
     /// Raises by `step` each time.
-    pub fn new(step: Duration) -> Self {
-        Self { step }
+    pub fn new(step: Duration, per: Per) -> Self {
+        Self { step, per }
     }
 }
 
 impl AfterSpurious for MinPlusPlus {
-    fn settled(&mut self, outcome: Outcome, _: Option<Duration>) -> TimerChange {
-        match outcome {
-            Outcome::Spurious => TimerChange::RaiseMinimum(self.step),
-            Outcome::Genuine => TimerChange::ResetMinimum,
+    fn settled(&mut self, outcome: Outcome, _: Option<Duration>, timeouts: u32) -> TimerChange {
+        match (outcome, self.per) {
+            (Outcome::Spurious, Per::Verdict) => TimerChange::RaiseMinimum(self.step),
+            (Outcome::Spurious, Per::Expiry) => TimerChange::RaiseMinimum(self.step * u64::from(timeouts)),
+            (Outcome::Genuine, _) => TimerChange::ResetMinimum,
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::time::Duration;
 pub struct None;
 
 impl AfterSpurious for None {
-    fn settled(&mut self, _: Outcome, _: Option<Duration>) -> TimerChange {
+    fn settled(&mut self, _: Outcome, _: Option<Duration>, _: u32) -> TimerChange {
         TimerChange::Keep
     }
 }

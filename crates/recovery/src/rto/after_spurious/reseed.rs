@@ -12,7 +12,7 @@ use crate::time::Duration;
 pub struct Reseed;
 
 impl AfterSpurious for Reseed {
-    fn settled(&mut self, outcome: Outcome, sample: Option<Duration>) -> TimerChange {
+    fn settled(&mut self, outcome: Outcome, sample: Option<Duration>, _: u32) -> TimerChange {
         match (outcome, sample) {
             (Outcome::Spurious, Some(sample)) => TimerChange::Reseed(sample),
             _ => TimerChange::Keep,
