@@ -6,6 +6,7 @@
 //! use eifel_sim::scenario::Scenario;
 //!
 //! let text = r#"
+//!     duration_s = 60
 //!     [point_to_point]
 //!     rate_bps = 2_000_000
 //!     delay_ms = 150

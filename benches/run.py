@@ -1,0 +1,102 @@
+"""Speed and memory of the simulator beside ns-2, and whether both do the same: `make bench`.
+
+Whole processes, one thread on either side, no tracing, CPU seconds (user and system). Both sides run in turn in each
+round, so that a change in the machine's load meets both; the median of the rounds' ratios is what counts.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SIMULATOR = ROOT / "target" / "release" / "eifel-sim"
+ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process took."""
+
+    cpu_s: float
+    peak_mib: float
+    output: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """The same simulation on both sides."""
+
+    title: str
+    scenario: str
+    ns2: tuple[int, ...]
+    wanted: float
+    """How many times faster than ns-2 this project wants to be at least."""
+
+
+CASES = (
+    Case("one flow, 100 Mbit/s, 20 ms, 200 packets, 600 s", "one_flow.toml", (1, 100, 20, 200, 600), 4),
+    Case("100 flows, 1 Gbit/s dumbbell, 20 s", "hundred_flows.toml", (100, 1000, 20, 2000, 20), 7),
+)
+
+
+def cost_of(command: Sequence[str | Path]) -> Cost:
+    """Runs a command and measures it. Raises RuntimeError if it fails."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, output)
+
+
+def beside_ns2(case: Case) -> bool:
+    """Prints both sides of a case; whether the ratio is what is wanted."""
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        ours.append(cost_of([SIMULATOR, ROOT / "benches" / "scenarios" / case.scenario]))
+        theirs.append(cost_of(["ns", ROOT / "benches" / "ns2" / "speed.tcl", *map(str, case.ns2)]))
+    ratio = statistics.median(b.cpu_s / a.cpu_s for a, b in zip(ours, theirs, strict=True))
+    mine, peer = (statistics.median(cost.cpu_s for cost in side) for side in (ours, theirs))
+    print(f"{case.title}")
+    print(f"  eifel  {mine:7.3f} CPU s   {max(c.peak_mib for c in ours):6.1f} MiB")
+    print(
+        f"  ns-2   {peer:7.3f} CPU s   {max(c.peak_mib for c in theirs):6.1f} MiB   segments {theirs[0].output.strip()}"
+    )
+    print(f"  ratio  {ratio:7.2f}          (wanted: at least {case.wanted:g})")
+    return ratio >= case.wanted
+
+
+def tables() -> None:
+    """Prints what tables 1-4 take with 100 repetitions, start included."""
+    eifel = Path(sys.executable).with_name("eifel")
+    names = [f"responding.table{number}" for number in range(1, 5)]
+    costs = [cost_of([eifel, "reproduce", "--fresh", "--json", *names]) for _ in range(ROUNDS)]
+    print(f"tables 1-4, 100 repetitions, start included: {statistics.median(c.cpu_s for c in costs):.2f} CPU s")
+
+
+def main() -> int:
+    """All cases; 1 if one is slower than wanted or does not agree."""
+    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "eifel-sim"], cwd=ROOT, check=True)
+    tables()
+    subprocess.run(
+        ["cargo", "run", "--release", "--quiet", "-p", "eifel-recovery", "--example", "ack_cost"], cwd=ROOT, check=True
+    )
+    if shutil.which("ns") is None:
+        print("ns-2 is not installed (Debian: ns2): no comparison")
+        return 0
+    fast = [beside_ns2(case) for case in CASES]
+    agreed = subprocess.run([sys.executable, ROOT / "benches" / "ns2" / "agree.py"], check=False).returncode == 0
+    return 0 if all(fast) and agreed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
