@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from eifel.papers.artefact import Column, Setting
@@ -25,23 +26,68 @@ SPIKE_LENGTH_S = (3, 15)
 SPIKE_INTERVAL_S = (20, 40)
 CBR_BPS = 1_000_000
 
-# Not in the paper: see FITTED.
-ACCESS_MS = 22.5
-FIRST_SPIKE_S = 5.0
-CBR_PACKET_BYTES = 500
-DELAYED_ACK_MS = 100
 
+@dataclass(frozen=True)
+class Open:
+    """What the paper leaves open about the path of tables 1-4."""
+
+    one_way_delay_ms: float
+    """150 ms are stated for the bottleneck; access links add what is missing."""
+    first_spike_s: float
+    cbr_packet_bytes: int
+    """Headers included."""
+    cbr_jitter: float
+    """Share by which the intervals between datagrams are drawn; 0.5 is what ns-2 calls random."""
+    ack_delay_ms: float
+
+    @property
+    def access_ms(self) -> float:
+        """Delay of each access link, so that the whole path has the one-way delay."""
+        return (self.one_way_delay_ms - BOTTLENECK_MS) / 2
+
+
+FIT = Open(one_way_delay_ms=200, first_spike_s=7, cbr_packet_bytes=64, cbr_jitter=0.5, ack_delay_ms=100)
+"""The one setting for all four tables that `calibration.py` found nearest."""
+
+_SWEPT = ("all rows of tables 1-4, by the sweep in docs/calibration.md",)
 FITTED = (
     Setting(
-        "one-way delay", "195 ms", "150 ms are stated for the bottleneck; 150 ms in all never gives table 1's 138 s"
+        "one-way delay",
+        f"{FIT.one_way_delay_ms:g} ms",
+        "150 ms are stated for the bottleneck; 150 ms in all gives no more than 115 s for table 1's 138 s",
+        rows=_SWEPT,
     ),
-    Setting("first spike", "5 s", "with a first spike at U(20,40) s most transfers would end before it"),
-    Setting("spike interval", "start to start", "the paper's own rows are about 30 s a counted timeout"),
     Setting(
-        "window", "as ns-2 keeps it", "each further timeout of a spike halves ssthresh again: without, 44 s in table 1"
+        "first spike",
+        f"{FIT.first_spike_s:g} s",
+        "with a first spike at U(20,40) s most transfers would end before it",
+        rows=_SWEPT,
     ),
-    Setting("ACK delay", "100 ms", "delayed ACKs are stated, their timer is not"),
-    Setting("CBR packets", "500 bytes", "1 Mbps is stated, the size of its packets is not"),
+    Setting(
+        "CBR packets",
+        f"{FIT.cbr_packet_bytes} bytes, intervals drawn within half of the mean",
+        "1 Mbps is stated, the size of its packets is not; only small ones set the recovery algorithms apart",
+        rows=_SWEPT,
+    ),
+    Setting(
+        "spike interval",
+        "start to start",
+        "the paper's own rows are about 30 s a counted timeout",
+        rows=("responding.table1: eifel off", "responding.table2: eifel off"),
+    ),
+    Setting(
+        "window after timeouts",
+        "as ns-2 keeps it",
+        "each further timeout of a spike halves ssthresh again; with RFC 5681's rule see responding.rfc5681",
+        rows=("responding.table1: eifel off",),
+    ),
+    Setting(
+        "min++",
+        "1 s for each expiry",
+        "with 1 s for each verdict the minimum never reaches the spikes' length",
+        rows=("responding.table4: min++",),
+    ),
+    Setting("ACK delay", f"{FIT.ack_delay_ms:g} ms", "delayed ACKs are stated, their timer is not", "chosen"),
 )
 """What the paper leaves open and was chosen; rows that a value was fitted to are calibration, the others confirm it."""
 
@@ -68,8 +114,10 @@ def dumbbell(
     eifel: bool,
     congested: bool = False,
     restore: str = "option-1",
-    rto_adaptation: str = "none",
+    rto_adaptation: str = "std",
     queue: str = "drop-tail",
+    window: str = "of-its-time",
+    fit: Open = FIT,
 ) -> dict[str, Any]:
     """The scenario of section IV.A: one transfer, spikes that stop both directions, perhaps a CBR flow."""
     flows: list[dict[str, Any]] = [
@@ -79,19 +127,29 @@ def dumbbell(
             "to": "right1",
             "application": {"kind": "bulk", "bytes": BYTES},
             "handshake": False,
-            "tcp": tcp(delayed_acks=True),
-            "sender": sender(recovery, eifel=eifel, restore=restore, rto_adaptation=rto_adaptation),
+            "tcp": tcp(ack_delay_ms=fit.ack_delay_ms),
+            "sender": sender(recovery, eifel=eifel, restore=restore, rto_adaptation=rto_adaptation, window=window),
         }
     ]
     if congested:
-        cbr = {"kind": "cbr", "rate_bps": CBR_BPS, "packet_bytes": CBR_PACKET_BYTES}
-        flows.append({"name": "cbr", "from": "left2", "to": "right2", "application": cbr})
+        size = {"packet_bytes": fit.cbr_packet_bytes, "jitter": fit.cbr_jitter}
+        flows.append(
+            {
+                "name": "cbr",
+                # At the bottleneck's ends: its access links would only cost events.
+                "from": "entry",
+                "to": "exit",
+                # So that repetitions differ in its phase.
+                "start_s": {"uniform": [0, 1]},
+                "application": {"kind": "cbr", "rate_bps": CBR_BPS, **size},
+            }
+        )
     return {
         "seed": SEED,
         "duration_s": 10_000,
         "dumbbell": {
-            "left": 2,
-            "right": 2,
+            "left": 1,
+            "right": 1,
             "bottleneck": {
                 "rate_bps": BOTTLENECK_BPS,
                 "delay_ms": BOTTLENECK_MS,
@@ -99,13 +157,13 @@ def dumbbell(
                 # The paper assumes that there is no congestion in the opposite direction.
                 "back": {"queue": {"kind": "unlimited"}},
             },
-            "access": {"rate_bps": "unlimited", "delay_ms": ACCESS_MS},
+            "access": {"rate_bps": "unlimited", "delay_ms": fit.access_ms},
         },
         "spike": [
             {
                 "links": BOTTLENECK_LINKS,
                 "holds": "sending",
-                "first_s": FIRST_SPIKE_S,
+                "first_s": fit.first_spike_s,
                 "length_s": {"uniform": list(SPIKE_LENGTH_S)},
                 "interval_s": {"uniform": list(SPIKE_INTERVAL_S)},
                 "interval": "start-to-start",
@@ -178,7 +236,7 @@ def slow_link(
                 "to": "receiver",
                 "application": {"kind": "bulk", "bytes": data_bytes},
                 "handshake": False,
-                "tcp": tcp(delayed_acks=False, timestamps=timestamps)
+                "tcp": tcp(timestamps=timestamps)
                 | {"payload_bytes": payload_bytes, "receive_window_bytes": window_segments * payload_bytes},
                 "sender": sender(recovery, eifel=eifel, **{"initial_window": 1, **how}),
             }
@@ -195,14 +253,26 @@ def level(recovery: str | Mapping[str, Any], **how: Any) -> dict[str, Any]:
     return slow_link(recovery, spike_s=LEVEL_S, window_segments=LEVEL_WINDOW, data_bytes=150_000, **how)
 
 
-OF_ITS_TIME = {"ssthresh_from": "window", "repeated_timeout": "reduce", "grow": "always"}
-"""The window as ns-2 of 2002 kept it: each further timeout of a spike halves ssthresh again, down to two segments."""
+ADAPTATIONS: Mapping[str, str | Mapping[str, str]] = {
+    "std": "none",
+    "reseed": "reseed",
+    "back-off": "back-off",
+    "min++": {"name": "min-plus-plus", "per": "expiry"},
+}
+"""Table 4's words for what the timer learns."""
+
+WINDOWS: Mapping[str, Mapping[str, str]] = {
+    "of-its-time": {"ssthresh_from": "window", "repeated_timeout": "reduce", "grow": "always"},
+    "rfc5681": {"ssthresh_from": "flight", "repeated_timeout": "hold", "grow": "always"},
+}
+"""How the window is kept: as ns-2 of 2002 did, where each further timeout of a spike halves ssthresh again, down to two
+segments; or as RFC 5681 asks."""
 
 # --- One end ---------------------------------------------------------------------------------------------------------
 
 
-def tcp(*, delayed_acks: bool, timestamps: bool = True) -> dict[str, Any]:
-    """The connection's settings as the paper states them."""
+def tcp(*, ack_delay_ms: float | None = None, timestamps: bool = True) -> dict[str, Any]:
+    """The connection's settings as the paper states them; without a delay each segment is acknowledged at once."""
     settings: dict[str, Any] = {
         "payload_bytes": MSS_BYTES,
         "receive_window_bytes": RECEIVE_WINDOW_BYTES,
@@ -210,10 +280,10 @@ def tcp(*, delayed_acks: bool, timestamps: bool = True) -> dict[str, Any]:
         "sack": True,
         # RFC 2883 is younger than the simulator's SACK receiver: its duplicate ACKs do not tell that they are harmless.
         "dsack": False,
-        "delayed_ack_every": 2 if delayed_acks else 1,
+        "delayed_ack_every": 1 if ack_delay_ms is None else 2,
     }
-    if delayed_acks:
-        settings["delayed_ack_ms"] = DELAYED_ACK_MS
+    if ack_delay_ms is not None:
+        settings["delayed_ack_ms"] = ack_delay_ms
     return settings
 
 
@@ -222,15 +292,16 @@ def sender(
     *,
     eifel: bool,
     restore: str = "option-1",
-    rto_adaptation: str = "none",
+    rto_adaptation: str = "std",
     initial_window: int = 2,
+    window: str = "of-its-time",
 ) -> dict[str, Any]:
     """The algorithms: the conservative timer, and Eifel or not."""
     return {
         "detect": "eifel-timestamps" if eifel else "none",
         "respond": restore if eifel else "none",
         "rto": {"name": "rfc6298", "minimum_ms": 1000},
-        "after_spurious": rto_adaptation if eifel else "none",
+        "after_spurious": ADAPTATIONS[rto_adaptation] if eifel else "none",
         "recover": dict(recovery) if isinstance(recovery, Mapping) else recovery,
-        "congest": {"name": "reno", "initial_window_segments": initial_window, **OF_ITS_TIME},
+        "congest": {"name": "reno", "initial_window_segments": initial_window, **WINDOWS[window]},
     }

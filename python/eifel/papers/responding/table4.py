@@ -4,8 +4,6 @@ from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim
 from eifel.papers.responding import settings
 
-_ADAPTATION = {"std": "none", "reseed": "reseed", "back-off": "back-off", "min++": "min-plus-plus"}
-
 ARTEFACT = Artefact(
     id="responding.table4",
     title=published.caption("responding", "table4"),
@@ -14,9 +12,7 @@ ARTEFACT = Artefact(
     rows=published.rows(
         "responding",
         "table4",
-        lambda keys: settings.dumbbell(
-            "fack", eifel=True, congested=True, rto_adaptation=_ADAPTATION[str(keys["rto_adaptation"])]
-        ),
+        lambda keys: settings.dumbbell("fack", eifel=True, congested=True, rto_adaptation=str(keys["rto_adaptation"])),
     ),
     repetitions=settings.REPETITIONS,
     seed=settings.SEED,
