@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine reproduce test test-rust test-python bench lint format clean
+.PHONY: help setup engine reproduce schema test test-rust test-python bench lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,10 @@ test-rust:
 # After the Rust tests, so that the last lines are pytest's own.
 test-python: setup test-rust
 	$(BIN)/python -m pytest
+
+schema: setup  ## docs/scenario.schema.json, for editors, from the engine
+	@$(BIN)/eifel list schema > docs/scenario.schema.json.new
+	@mv docs/scenario.schema.json.new docs/scenario.schema.json
 
 bench: setup  ## speed and agreement against ns-2, where it is installed
 	$(BIN)/python benches/run.py

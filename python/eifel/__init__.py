@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eifel.errors import ScenarioError as ScenarioError
     from eifel.papers import artefacts as artefacts
     from eifel.registry import algorithms as algorithms
-    from eifel.reproduce import reproduce as reproduce
+    from eifel.reproduction import reproduce as reproduce
     from eifel.result import Result as Result
     from eifel.runs import Runs as Runs
     from eifel.runs import run as run
@@ -39,7 +39,7 @@ _HOME = {
     "ScenarioError": "eifel.errors",
     "algorithms": "eifel.registry",
     "artefacts": "eifel.papers",
-    "reproduce": "eifel.reproduce",
+    "reproduce": "eifel.reproduction",
     "run": "eifel.runs",
     "run_many": "eifel.runs",
 }
@@ -53,7 +53,6 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'eifel' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
-    # The name of a function may also be that of its module, which importing has just put here: the function wins.
     globals()[name] = value
     return value
 

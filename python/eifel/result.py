@@ -150,9 +150,6 @@ class Result:
         )
         return f"<Result {flows}>"
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
-
     def summary_html(self) -> str:
         """The summary as an HTML table, a row a flow."""
         names = list(dict.fromkeys(name for flow in self.flows for name in flow))
@@ -163,11 +160,24 @@ class Result:
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
+    @property
+    def _can_be_drawn(self) -> bool:
+        return {"transmissions", "window", "timer"} <= self.tables.keys()
+
+    def _repr_svg_(self) -> str | None:
+        return self.svg() if self._can_be_drawn else None
+
     def _repr_html_(self) -> str:
-        if not {"transmissions", "window", "timer"} <= self.tables.keys():
-            return self.summary_html()
-        picture = self.svg()
-        return self.summary_html() + picture[picture.index("<svg") :]
+        return self._html(self._repr_svg_())
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        # Jupyter asks for every form at once: drawn once for all of them.
+        picture = self._repr_svg_()
+        bundle = {"text/plain": repr(self), "text/html": self._html(picture)}
+        return bundle if picture is None else {**bundle, "image/svg+xml": picture}
+
+    def _html(self, picture: str | None) -> str:
+        return self.summary_html() + (picture[picture.index("<svg") :] if picture else "")
 
 
 def shown(value: Any) -> str:

@@ -22,6 +22,8 @@ from eifel.runs import Runs
 
 DEFAULT = Path("out")
 """Where artefacts go if nobody says."""
+ARTEFACT = "artefact.json"
+"""What was measured, in each artefact's folder, for readers outside."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def _fill(folder: Path, key: Key, measured: Measured, runs: Runs | None) -> None
         pq.write_table(runs.table(), folder / "runs.parquet", compression="zstd")
     for number, result in enumerate(measured.results):
         result.write(folder / f"run{number}")
-    _write_json(folder / "artefact.json", measured.json())
+    _write_json(folder / ARTEFACT, measured.json())
     rows = [{"keys": dict(row.keys), "scenario": dict(row.scenario)} for row in measured.artefact.rows]
     manifest = {"key": vars(key), "elapsed_s": measured.elapsed_s, "inputs": measured.artefact.inputs, "rows": rows}
     _write_json(folder / "manifest.json", manifest)
@@ -132,7 +134,8 @@ def measured_figure(artefact: Artefact, results: list[Result], seed: int, elapse
     rows = []
     for row, result in zip(artefact.rows, results, strict=True):
         flow = result.summary[artefact.flow]
-        rows.append(MeasuredRow(row, {c.name: Mean(float(flow[c.number]), None, 1) for c in artefact.columns}))
+        means = {c.name: Mean(float(flow[c.number]) * c.scale, None, 1) for c in artefact.columns}
+        rows.append(MeasuredRow(row, means))
     return Measured(artefact, rows, results, 1, seed, elapsed_s)
 
 
@@ -144,4 +147,9 @@ def _read_runs(folder: Path) -> Runs:
 
 
 def _write_json(file: Path, content: dict[str, Any]) -> None:
-    file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    file.write_text(json_text(content), encoding="utf-8")
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """JSON as it is stored: for people too."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -17,9 +17,15 @@ def fake(monkeypatch: pytest.MonkeyPatch):
     """Puts the stand-in in the engine's place for one test."""
     monkeypatch.setitem(sys.modules, "eifel._engine", fake_engine)
     monkeypatch.setattr(eifel, "_engine", fake_engine, raising=False)
-    store.engine_build.cache_clear()
+    _forget()
     yield fake_engine
+    _forget()
+
+
+def _forget() -> None:
+    """What the package keeps of the engine that it saw first."""
     store.engine_build.cache_clear()
+    vars(eifel).pop("ScenarioError", None)
 
 
 SCENARIO = """\

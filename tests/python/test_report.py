@@ -5,6 +5,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import pytest
 
 import eifel
 from eifel.papers import artefacts
+from eifel.papers.artefact import Setting
 from eifel.report import build, build_run, command_of
-from eifel.reproduce import reproduce
+from eifel.reproduction import reproduce
 
 pytestmark = pytest.mark.usefixtures("fake")
 
@@ -34,10 +36,22 @@ def test_published_and_measured_stand_side_by_side(page: str) -> None:
     assert "<span>138.0</span>" in page
     assert "published" in page
     # Far outside: said in words, not only by colour.
-    assert re.search(r"outside: [-+]\d+ %", page)
+    assert re.search(r"outside: [-+][\d.]+ %", page)
     assert "Fitted settings" in page
     assert "eifel reproduce responding.table1 --seed 1 --repetitions 5" in page
     assert "one-way delay" in page
+
+
+def test_what_was_fitted_to_and_what_was_chosen_is_said() -> None:
+    fitted = Setting("delay <1>", "1 s", "why", rows=("responding.table1: eifel off",))
+    table = replace(artefacts()["responding.table1"], fitted=(fitted, Setting("ACK delay", "2 s", "so", "chosen")))
+    page = build([reproduce(table, repetitions=2)])
+    assert page.count(">calibration<") == 2, "in the table, and in the card that a phone shows"
+    assert page.index("Fitted settings") < page.index("delay &lt;1&gt;") < page.index("Chosen settings")
+    assert "(why; fitted to responding.table1: eifel off)" in page
+    page = build([reproduce("responding.figure1a")])
+    assert "Fitted settings" not in page
+    assert "<b>spike</b>: 2.85 to 8.5 s" in page
 
 
 def test_every_artefact_can_be_found(page: str, ids: list[str]) -> None:

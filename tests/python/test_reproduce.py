@@ -5,7 +5,7 @@ import pytest
 from eifel import store
 from eifel.errors import BadInputError
 from eifel.papers import artefacts
-from eifel.reproduce import reproduce
+from eifel.reproduction import reproduce
 
 TABLE, FIGURE = "responding.table1", "responding.figure1a"
 

@@ -47,6 +47,34 @@ def test_a_cell_shows_summary_and_plot(scenario: Path) -> None:
     assert eifel.run(scenario)._repr_svg_().startswith("<?xml")
 
 
+def test_a_notebook_gets_every_form_from_one_drawing(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = eifel.run(scenario)
+    drawn = []
+    real = Result.svg
+    monkeypatch.setattr(Result, "svg", lambda self, flow=0: (drawn.append(flow), real(self, flow))[1])
+    bundle = result._repr_mimebundle_(include=None, exclude=None)
+    assert drawn == [0]
+    assert bundle == {
+        "text/plain": repr(result),
+        "text/html": result._repr_html_(),
+        "image/svg+xml": result._repr_svg_(),
+    }
+
+
+def test_a_notebook_gets_the_summary_where_nothing_was_recorded(scenario: Path) -> None:
+    result = eifel.run(scenario, record=("acks",))
+    assert result._repr_svg_() is None
+    assert result._repr_mimebundle_() == {"text/plain": repr(result), "text/html": result.summary_html()}
+
+
+def test_an_artefact_in_a_notebook_is_its_table_and_claims() -> None:
+    measured = eifel.reproduce("responding.table1", repetitions=3)
+    assert repr(measured) == "<Measured responding.table1: 2 rows, 3 repetitions, seed 1>"
+    page = measured._repr_html_()
+    assert "138.0" in page
+    assert ">holds<" in page
+
+
 def test_the_same_run_is_drawn_with_the_same_bytes(scenario: Path) -> None:
     assert eifel.run(scenario).svg() == eifel.run(scenario).svg()
 
@@ -94,6 +122,12 @@ def test_many_runs_are_rows(scenario: Path) -> None:
     assert runs.table().num_rows == 6
     assert "time_s" in runs.numbers
     assert "flow" not in runs.numbers
+
+
+def test_no_module_takes_the_place_of_a_function() -> None:
+    """`import eifel.x` puts the module into the package under the same name, over whatever stands there."""
+    folder = Path(str(eifel.__file__)).parent
+    assert not {entry.stem for entry in folder.iterdir()} & set(eifel.__all__)
 
 
 def test_names_of_the_package() -> None:

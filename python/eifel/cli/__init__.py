@@ -121,6 +121,12 @@ def _add_reproduce(commands: Commands) -> None:
         "--out", default="out", metavar="FOLDER", help="where finished artefacts are kept (default: out)"
     )
     parser.add_argument("--fresh", action="store_true", help="measure again what is stored already")
+    parser.add_argument(
+        "--pictures",
+        default="svg",
+        metavar="FORMS",
+        help="the forms of each figure's picture: svg, pdf, png with commas between, or none (default: svg)",
+    )
     parser.add_argument("--trace", nargs="+", default=[], metavar="FILE", help="link traces, for cellular.trace")
     parser.add_argument(
         "--check", action="store_true", help="exit with 1 if a value is outside its tolerance or a claim does not hold"

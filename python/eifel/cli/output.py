@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -30,7 +30,9 @@ def table(columns: list[str], left: int = 1) -> Table:
     """A table whose first `left` columns are words and the others numbers."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for number, column in enumerate(columns):
-        made.add_column(Text(column), justify="left" if number < left else "right", header_style="dim")
+        justify: Literal["left", "right"] = "left" if number < left else "right"
+        # Where the terminal is narrow a title goes on in the next line: cut off, several would look the same.
+        made.add_column(Text(column), justify=justify, header_style="dim", overflow="fold")
     return made
 
 

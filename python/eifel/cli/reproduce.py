@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from eifel import store
 from eifel.cli import FAILED, OK
 from eifel.cli.output import console, heading, note, print_json, progress, table
 from eifel.errors import BadInputError
+from eifel.exports import parse_forms
 from eifel.papers import select
-from eifel.papers.artefact import Artefact, Column
+from eifel.papers.artefact import Artefact, Column, word
 from eifel.papers.measured import Measured, MeasuredRow
-from eifel.reproduce import reproduce
+from eifel.reproduction import reproduce
+
+NARROW = 100
+"""A terminal with fewer columns than this."""
 
 
 def command(options: argparse.Namespace) -> int:
     """Measures what the ids select and prints published beside measured."""
     chosen = _chosen(options)
+    pictures = parse_forms(options.pictures)
     out = Path(options.out)
     finished: list[Measured] = []
     for number, artefact in enumerate(chosen, start=1):
@@ -33,6 +40,7 @@ def command(options: argparse.Namespace) -> int:
                 traces=options.trace if artefact.rows_of_traces else (),
                 out=out,
                 fresh=options.fresh,
+                pictures=pictures,
                 progress=advance,
             )
         finished.append(measured)
@@ -68,26 +76,44 @@ def holds(measured: Measured) -> bool:
 def show(out: Console, measured: Measured) -> None:
     """Prints an artefact for a person."""
     artefact = measured.artefact
-    published = any(row.row.published for row in measured.rows)
-    headings = [*artefact.keys]
-    for column in artefact.columns:
-        headings += [f"{column.title} (paper)", "measured"] if published else [column.title]
     out.print(heading(f"{artefact.id}  {artefact.title}"))
-    shown = table(headings, left=len(artefact.keys))
-    for row in measured.rows:
-        cells = [Text(_word(row.row.keys[key])) for key in artefact.keys]
-        for column in artefact.columns:
-            if published:
-                cells.append(Text(_published(row, column), style="dim"))
-            cells.append(_measured(row, column))
-        shown.add_row(*cells)
-    out.print(shown)
+    if len(artefact.keys) > 2 and out.width < NARROW:
+        # The first key would take the room that the numbers need: it becomes a line above its rows.
+        starts = [number for number in range(len(artefact.rows)) if number == 0 or artefact.begins_group(number)]
+        for start, end in zip(starts, [*starts[1:], len(artefact.rows)], strict=True):
+            key, value = next(iter(artefact.rows[start].keys.items()))
+            out.print(Text(f"{key.replace('_', ' ')} {word(value)}"))
+            out.print(_table(measured, artefact.keys[1:], range(start, end)))
+    else:
+        out.print(_table(measured, artefact.keys, range(len(artefact.rows))))
     for claim in measured.claims():
         mark = Text("  holds  ", style="green") if claim["holds"] else Text("  FAILS  ", style="bold red")
         reason = f" ({claim['reason']})" if claim.get("reason") else ""
         out.print(mark.append(Text(claim["text"] + reason, style="default not bold")))
     times = f"{measured.repetitions} repetitions, " if measured.repetitions > 1 else ""
     out.print(Text(f"  {times}seed {measured.seed}, {measured.elapsed_s:.1f} s\n", style="dim"))
+
+
+def _table(measured: Measured, keys: Sequence[str], numbers: range) -> Table:
+    artefact = measured.artefact
+    published = any(row.row.published for row in measured.rows)
+    headings = [*keys]
+    for column in artefact.columns:
+        headings += [f"{column.title} (paper)", "measured"] if published else [column.title]
+    made = table(headings, left=len(keys))
+    for column_of_keys in made.columns[: len(keys)]:
+        column_of_keys.no_wrap = True
+    for number in numbers:
+        row = measured.rows[number]
+        if number > numbers.start and artefact.begins_group(number):
+            made.add_row()
+        cells = [Text(word(row.row.keys[key])) for key in keys]
+        for column in artefact.columns:
+            if published:
+                cells.append(Text(_published(row, column), style="dim"))
+            cells.append(_measured(row, column))
+        made.add_row(*cells)
+    return made
 
 
 def _published(row: MeasuredRow, column: Column) -> str:
@@ -102,7 +128,3 @@ def _measured(row: MeasuredRow, column: Column) -> Text:
         text += f" ± {mean.half_width:.{column.digits}f}"
     outside = row.agrees(column) is False
     return Text(f"{text} outside" if outside else text, style="yellow" if outside else "")
-
-
-def _word(value: object) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,6 +29,8 @@ class Column:
     """What a reader sees, with the unit."""
     summary: str = ""
     """The number of the summary, where it has another name."""
+    scale: float = 1.0
+    """What that number is multiplied by, for another unit."""
     digits: int = 2
     relative: float | None = None
     """A measured value within this share of the published one agrees with it..."""
@@ -58,6 +60,11 @@ class Row:
     published: Mapping[str, float] = field(default_factory=dict)
     """The printed values, by the column's name."""
 
+    @property
+    def name(self) -> str:
+        """Its keys as people read them: `recovery fack, eifel on`."""
+        return ", ".join(f"{key.replace('_', ' ')} {word(value)}" for key, value in self.keys.items())
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -69,11 +76,21 @@ class Claim:
 
 @dataclass(frozen=True)
 class Setting:
-    """A value that the paper leaves open and that was chosen so that measured and published agree."""
+    """A value that the paper leaves open, so that it had to come from somewhere else."""
 
     name: str
     value: str
     reason: str
+    kind: Literal["fitted", "chosen"] = "fitted"
+    """Fitted so that `rows` come out as published; or chosen, because the paper gives nothing to fit it to."""
+    rows: tuple[str, ...] = ()
+    """The rows it was fitted to, which it therefore cannot confirm: `responding.table1: eifel off`, or a whole table by
+    its id, or in words.
+    """
+
+    def json(self) -> dict[str, Any]:
+        """The setting as one JSON object."""
+        return {**vars(self), "rows": list(self.rows)}
 
 
 @dataclass(frozen=True)
@@ -92,6 +109,7 @@ class Artefact:
     """The flow that is measured."""
     claims: tuple[Claim, ...] = ()
     fitted: tuple[Setting, ...] = ()
+    """What the paper leaves open: fitted, or chosen."""
     draw: Callable[[Measured], Figure] | None = None
     """Figures are drawn from the recorded run of each row; a table has no drawing and records nothing."""
     measure: Callable[[Artefact, Runs], list[dict[str, Mean]]] | None = None
@@ -116,10 +134,25 @@ class Artefact:
         """Whether it can only be run over link traces that somebody gives."""
         return self.rows_of_traces is not None and not self.rows
 
+    def begins_group(self, number: int) -> bool:
+        """Whether a gap above this row helps: its first key is another, and there are so many that it gets lost."""
+        first = self.keys[0]
+        return len(self.keys) > 2 and number > 0 and self.rows[number].keys[first] != self.rows[number - 1].keys[first]
+
+    def is_calibration(self, row: Row) -> bool:
+        """Whether a setting was fitted to this row, so that its agreement confirms nothing."""
+        parts = {*row.name.split(", "), *map(str, row.keys.values())}
+        for fitted_to in (name for setting in self.fitted for name in setting.rows):
+            artefact, _, keys = fitted_to.partition(": ")
+            if artefact == self.id and (not keys or set(keys.split(", ")) <= parts):
+                return True
+        return False
+
     def with_traces(self, traces: Sequence[Path]) -> Artefact:
-        """The artefact over these trace files. Raises OSError if one cannot be read."""
+        """The artefact over these trace files, whatever their order. Raises OSError if one cannot be read."""
         if self.rows_of_traces is None:
             return self
+        traces = sorted(dict.fromkeys(traces), key=lambda trace: (trace.name, str(trace)))
         digests = tuple(hashlib.sha256(trace.read_bytes()).hexdigest() for trace in traces)
         return replace(self, rows=self.rows_of_traces(traces), inputs=digests)
 
@@ -127,3 +160,8 @@ class Artefact:
         """The digest of everything that decides what its runs give, but for the engine."""
         runs = [self.id, self.flow, self.is_figure, self.inputs, [[dict(r.keys), dict(r.scenario)] for r in self.rows]]
         return hashlib.sha256(json.dumps(runs, sort_keys=True).encode()).hexdigest()
+
+
+def word(value: Key) -> str:
+    """A key's value as people read it."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

@@ -39,6 +39,14 @@ class Measured:
     seed: int
     elapsed_s: float
 
+    def __repr__(self) -> str:
+        return f"<Measured {self.artefact.id}: {len(self.rows)} rows, {self.repetitions} repetitions, seed {self.seed}>"
+
+    def _repr_html_(self) -> str:
+        from eifel.report.comparison import claims_html, summary_html
+
+        return summary_html(self) + claims_html(self)
+
     def row(self, **keys: Any) -> MeasuredRow:
         """The one row with these keys. Raises LookupError if there is none, or more than one."""
         return self.rows[self._index(keys)]
@@ -77,7 +85,7 @@ class Measured:
             "columns": [column.name for column in artefact.columns],
             "rows": [self._row_json(row) for row in self.rows],
             "claims": self.claims(),
-            "fitted": [vars(setting) for setting in artefact.fitted],
+            "fitted": [setting.json() for setting in artefact.fitted],
             "settings": [dict(row.row.scenario) for row in self.rows],
             "repetitions": self.repetitions,
             "seed": self.seed,
@@ -103,5 +111,5 @@ def means_of(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     for number, row in enumerate(artefact.rows):
         flows = [flow.get("name") for flow in row.scenario["flow"]]
         rows = runs.where(scenario=number, flow=flows.index(artefact.flow))
-        measured.append({column.name: mean_interval(rows[column.number]) for column in artefact.columns})
+        measured.append({column.name: mean_interval(rows[column.number] * column.scale) for column in artefact.columns})
     return measured

@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING
 
 from eifel import toml
 from eifel.report.chart import chart
-from eifel.report.comparison import claims_html, flows_html, summary_html, verdict_of
+from eifel.report.comparison import claims_html, flows_html, settings_html, summary_html, verdict_of
+
+SCRIPTS = ("uplot/uPlot.iife.min.js", "touch.js", "chart.js")
+"""What draws the charts, in the order in which it is needed."""
 
 if TYPE_CHECKING:
+    from eifel.papers.artefact import Row
     from eifel.papers.measured import Measured
     from eifel.result import Result
 
@@ -23,8 +27,9 @@ def build(measured: Sequence[Measured]) -> str:
     """The page for these artefacts, in this order."""
     index = "".join(_index_row(one) for one in measured)
     sections = "".join(_section(one) for one in measured)
-    intro = _part("index.html", rows=index, count=str(len(measured)))
-    return _page("Published beside measured", intro + sections, any(one.results for one in measured))
+    charts = any(one.results for one in measured)
+    intro = _part("index.html", rows=index, count=str(len(measured)), charts=_part("how.html") if charts else "")
+    return _page("Published beside measured", intro + sections, charts)
 
 
 def build_run(result: Result) -> str:
@@ -33,6 +38,7 @@ def build_run(result: Result) -> str:
     body = _part(
         "run.html",
         title=escape(title),
+        how=_part("how.html"),
         seed=escape(str(result.source.seed)),
         repetition=str(result.repetition),
         summary=flows_html(result.flows),
@@ -57,10 +63,6 @@ def _section(measured: Measured) -> str:
     charts = ""
     if measured.results:
         charts = chart(measured.results[0], 0, artefact.title)
-    fitted = "".join(
-        f"<li><b>{escape(s.name)}</b>: {escape(s.value)} <span class=dim>({escape(s.reason)})</span></li>"
-        for s in artefact.fitted
-    )
     return _part(
         "artefact.html",
         id=escape(artefact.id),
@@ -69,21 +71,18 @@ def _section(measured: Measured) -> str:
         charts=charts,
         summary=summary_html(measured),
         claims=claims_html(measured),
-        fitted=f"<h3>Fitted settings</h3><ul class=fitted>{fitted}</ul>" if fitted else "",
+        settings=settings_html(artefact),
         command=escape(command_of(measured)),
         seed=str(measured.seed),
         repetitions=str(measured.repetitions),
         elapsed=f"{measured.elapsed_s:.2f}",
-        scenarios="".join(_scenario(row.row.keys, row.row.scenario, measured.seed) for row in measured.rows),
+        scenarios="".join(_scenario(row.row, measured.seed) for row in measured.rows),
     )
 
 
-def _scenario(keys: object, scenario: object, seed: int) -> str:
-    assert isinstance(keys, dict)
-    assert isinstance(scenario, dict)
-    name = ", ".join(f"{key} {value}" for key, value in keys.items())
-    text = toml.dumps({**scenario, "seed": seed})
-    return f"<details><summary>{escape(name)}</summary><pre>{escape(text)}</pre></details>"
+def _scenario(row: Row, seed: int) -> str:
+    text = toml.dumps({**row.scenario, "seed": seed})
+    return f"<details><summary>{escape(row.name)}</summary><pre>{escape(text)}</pre></details>"
 
 
 def _index_row(measured: Measured) -> str:
@@ -98,7 +97,7 @@ def _index_row(measured: Measured) -> str:
 def _page(title: str, body: str, charts: bool) -> str:
     from eifel import _engine
 
-    scripts = "".join(f"<script>{_script(name)}</script>\n" for name in ("uplot/uPlot.iife.min.js", "chart.js"))
+    scripts = "".join(f"<script>{_script(name)}</script>\n" for name in SCRIPTS)
     return _part(
         "page.html",
         title=escape(title),

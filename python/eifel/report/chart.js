@@ -221,6 +221,12 @@
       const holder = figure.appendChild(document.createElement("div"));
       const plot = new uPlot(options, [this.full, [low, high]], holder);
       plot.over.addEventListener("mousedown", () => figure.focus({ preventScroll: true }));
+      touchable(plot.over, {
+        range: () => plot.scales.x,
+        zoom: (min, max) => this.zoom(min, max),
+        everything: () => this.zoom(...this.full),
+        begin: () => plot.setCursor({ left: -10, top: -10 }),
+      });
       plot.over.addEventListener("wheel", (event) => this.wheel(event, plot), { passive: false });
       return plot;
     }

@@ -5,13 +5,14 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from eifel.papers.artefact import word
 from eifel.result import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from eifel.papers.artefact import Column
+    from eifel.papers.artefact import Artefact, Column, Setting
     from eifel.papers.measured import Measured, MeasuredRow
 
 
@@ -39,32 +40,38 @@ def summary_html(measured: Measured) -> str:
     if published:
         pair = '<th class="n dim">published</th><th class="n dim">measured</th>'
         second = f"<tr>{pair * len(artefact.columns)}</tr>"
-    rows = "".join(_row(artefact.columns, row, published) for row in measured.rows)
+    rows = "".join(_row(measured, number, published) for number in range(len(measured.rows)))
     name = "pairs" if published else "alone"
     head = f"<thead><tr>{first}</tr>{second}</thead>"
     return f'<div class="scroll"><table class="rows {name}">{head}<tbody>{rows}</tbody></table></div>'
 
 
-def _row(columns: tuple[Column, ...], row: MeasuredRow, published: bool) -> str:
-    cells = "".join(
-        f'<th data-title="{escape(_key(key))}">{escape(_word(value))}</th>' for key, value in row.row.keys.items()
-    )
-    for column in columns:
-        title = f'data-title="{escape(column.title)}"'  # on a phone a row is a card, and each value needs its name
+def _row(measured: Measured, number: int, published: bool) -> str:
+    artefact, row = measured.artefact, measured.rows[number]
+    calibration = artefact.is_calibration(row.row)
+    tag = ' <span class="tag" title="a setting was fitted to this row">calibration</span>' if calibration else ""
+    keys = list(row.row.keys.values())
+    cells = "".join(f'<th class="key">{escape(word(key))}</th>' for key in keys[:-1])
+    cells += "".join(f'<th class="key">{escape(word(key))}{tag}</th>' for key in keys[-1:])
+    # On a phone a row is a card, and its keys are the card's title.
+    cells += f'<th class="name">{escape(row.row.name)}{tag}</th>'
+    for column in artefact.columns:
+        title = f'data-title="{escape(column.title)}"'  # in a card each value needs its name
         if published:
             value = row.row.published.get(column.name)
             printed = "" if value is None else f"{value:.{column.digits}f}"
             cells += f'<td class="n" {title}><span>{printed}</span></td>{_measured(column, row)}'
         else:
             cells += f'<td class="n" {title}><span>{_number(column, row)}</span></td>'
-    return f"<tr>{cells}</tr>"
+    return f'<tr class="group">{cells}</tr>' if artefact.begins_group(number) else f"<tr>{cells}</tr>"
 
 
 def _measured(column: Column, row: MeasuredRow) -> str:
     if row.agrees(column) is not False:
         return f'<td class="n">{_number(column, row)}</td>'
     published, found = row.row.published[column.name], row.means[column.name].mean
-    away = f"{(found / published - 1) * 100:+.0f} %" if published else f"{found - published:+.2f}"
+    share = (found / published - 1) * 100 if published else 0.0
+    away = f"{share:+.{0 if abs(share) >= 10 else 1}f} %" if published else f"{found - published:+.2f}"
     return f'<td class="n outside">{_number(column, row)} <span class="away">outside: {away}</span></td>'
 
 
@@ -84,6 +91,21 @@ def claims_html(measured: Measured) -> str:
     return f'<ul class="claims">{"".join(items)}</ul>' if items else ""
 
 
+def settings_html(artefact: Artefact) -> str:
+    """What the paper leaves open: what was fitted, and to which rows; what was chosen."""
+    parts = ""
+    for kind, title in (("fitted", "Fitted settings"), ("chosen", "Chosen settings: the paper gives nothing")):
+        items = "".join(_setting(setting) for setting in artefact.fitted if setting.kind == kind)
+        parts += f'<h3>{title}</h3><ul class="open">{items}</ul>' if items else ""
+    return parts
+
+
+def _setting(setting: Setting) -> str:
+    to = f"; fitted to {'; '.join(setting.rows)}" if setting.rows else ""
+    reason = f'<span class="dim">({escape(setting.reason + to)})</span>'
+    return f"<li><b>{escape(setting.name)}</b>: {escape(setting.value)} {reason}</li>"
+
+
 def flows_html(flows: Sequence[Mapping[str, Any]]) -> str:
     """The summary of a run: a row a number, a column a flow."""
     names = [name for name in dict.fromkeys(name for flow in flows for name in flow) if name != "flow"]
@@ -99,7 +121,3 @@ def flows_html(flows: Sequence[Mapping[str, Any]]) -> str:
 
 def _key(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _word(value: object) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

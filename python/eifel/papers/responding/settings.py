@@ -49,7 +49,8 @@ class Open:
 FIT = Open(one_way_delay_ms=200, first_spike_s=7, cbr_packet_bytes=64, cbr_jitter=0.5, ack_delay_ms=100)
 """The one setting for all four tables that `calibration.py` found nearest."""
 
-_SWEPT = ("all rows of tables 1-4, by the sweep in docs/calibration.md",)
+_SWEPT = ("responding.table1", "responding.table2", "responding.table3", "responding.table4")
+"""All their rows, by the sweep in docs/calibration.md."""
 FITTED = (
     Setting(
         "one-way delay",

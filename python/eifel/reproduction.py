@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from eifel import store
+from eifel import exports, store
 from eifel.errors import BadInputError
 from eifel.papers.artefact import Artefact
 from eifel.papers.measured import Measured
@@ -25,13 +25,15 @@ def reproduce(
     traces: Sequence[str | Path] = (),
     out: str | Path | None = None,
     fresh: bool = False,
+    pictures: Sequence[str] = ("svg",),
     progress: Progress | None = None,
 ) -> Measured:
     """Measures one artefact, given by its id: `eifel.reproduce("responding.table1")`.
 
     With `out`, what is stored there from an earlier call is taken if it was made from the same definition, engine, seed
-    and repetitions (unless `fresh`), and what is measured now is stored. `traces` are the link traces of an artefact
-    that needs some. A figure is one recorded run, so `repetitions` is not for it.
+    and repetitions (unless `fresh`), and what is measured now is stored. Beside it stand the table as CSV, or the
+    figure's `pictures`: any of svg, pdf, png. `traces` are the link traces of an artefact that needs some. A figure is
+    one recorded run, so `repetitions` is not for it.
 
     Raises BadInputError for an id that does not exist, and for traces that are missing or cannot be read.
     """
@@ -44,6 +46,7 @@ def reproduce(
     if out is not None and not fresh:
         found = store.read(Path(out), chosen, key)
         if found is not None:
+            exports.write(Path(out), found, pictures)
             return found
 
     scenarios: list[dict[str, Any]] = [{**row.scenario, "seed": root} for row in chosen.rows]
@@ -60,7 +63,9 @@ def reproduce(
         runs = run_many(scenarios, repetitions=times, threads=threads, progress=progress)
         measured = store.measured_table(chosen, runs, root, times, time.monotonic() - begun)
     if out is not None:
+        # First the data: an interrupt while the picture is drawn loses nothing that was measured.
         store.write(Path(out), key, measured, runs)
+        exports.write(Path(out), measured, pictures)
     return measured
 
 

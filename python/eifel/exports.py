@@ -1,0 +1,132 @@
+"""What people and other programs take from a finished artefact: its picture for print, or its table as CSV; its JSON.
+
+They stand beside the stored data, and are made from it: a picture that is missing, or was drawn by other code, is drawn
+again without measuring anything again.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eifel import store
+from eifel.errors import BadInputError
+
+if TYPE_CHECKING:
+    from eifel.papers.measured import Measured
+
+FORMS = ("svg", "pdf", "png")
+"""The forms that a picture can have."""
+
+_DRAWN_BY = ".drawn-by"
+"""Holds the digest of the code that drew the pictures of a folder."""
+
+
+def parse_forms(text: str) -> tuple[str, ...]:
+    """Reads `svg,png`; `none` stands for no picture. Raises BadInputError for anything else."""
+    if text == "none":
+        return ()
+    forms = tuple(dict.fromkeys(form.strip() for form in text.split(",")))
+    unknown = [form for form in forms if form not in FORMS]
+    if unknown:
+        raise BadInputError(f"{unknown[0]!r} is no form of a picture; allowed: {', '.join(FORMS)}, or none")
+    return forms
+
+
+def write(out: Path, measured: Measured, forms: Sequence[str] = ("svg",)) -> list[Path]:
+    """Puts a figure's pictures, or a table's CSV, into the artefact's folder in `out`; returns those files.
+
+    Each file appears whole or not at all, and what is up to date is left alone.
+    """
+    folder = out / measured.artefact.id
+    # Words and tolerances may be others than when it was measured.
+    _put(folder / store.ARTEFACT, store.json_text(measured.json()).encode())
+    if not measured.artefact.is_figure:
+        file = folder / f"{measured.artefact.id}.csv"
+        _put(file, table_csv(measured).encode())
+        return [file]
+    _forget_outdated(folder)
+    wanted = [folder / f"{measured.artefact.id}.{form}" for form in forms]
+    missing = [file for file in wanted if not file.is_file()]
+    if missing and measured.artefact.draw is not None:
+        from eifel.plots import save
+
+        for file in missing:
+            drawn = io.BytesIO()
+            # A figure of its own for each: the layout of one that was drawn before may shift by a hair.
+            save(measured.artefact.draw(measured), drawn, file.suffix.lstrip("."))
+            _put(file, drawn.getvalue())
+    return wanted
+
+
+def table_csv(measured: Measured) -> str:
+    """The table, a line a row: its keys, then for each column the mean, its 95 % interval, and what the paper prints.
+
+    Numbers are not rounded. A cell without a value is empty.
+    """
+    artefact = measured.artefact
+    published = any(row.row.published for row in measured.rows)
+    repeated = measured.repetitions > 1
+    head = list(artefact.keys)
+    for column in artefact.columns:
+        head += [column.name]
+        head += [f"{column.name}_low95", f"{column.name}_high95"] if repeated else []
+        head += [f"{column.name}_published"] if published else []
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(head)
+    for row in measured.rows:
+        cells: list[object] = [
+            str(value).lower() if isinstance(value, bool) else value for value in row.row.keys.values()
+        ]
+        for column in artefact.columns:
+            mean = row.means[column.name]
+            cells.append(mean.mean)
+            cells += (mean.interval or ("", "")) if repeated else ()
+            cells += [row.row.published.get(column.name, "")] if published else []
+        lines.writerow(cells)
+    return text.getvalue()
+
+
+def _forget_outdated(folder: Path) -> None:
+    """Removes pictures that other code has drawn. The digest is written after that, so an interrupt loses nothing."""
+    note = folder / _DRAWN_BY
+    if note.is_file() and note.read_text(encoding="utf-8") == _drawing_code():
+        return
+    for form in FORMS:
+        (folder / f"{folder.name}.{form}").unlink(missing_ok=True)
+    _put(note, _drawing_code().encode())
+
+
+@cache
+def _drawing_code() -> str:
+    """The digest of everything that decides how a stored run is drawn."""
+    import matplotlib as mpl
+
+    digest = hashlib.sha256(mpl.__version__.encode())
+    for package in ("plots", "papers"):
+        _add(digest, Path(str(files("eifel") / package)))
+    return digest.hexdigest()
+
+
+def _add(digest: hashlib._Hash, folder: Path) -> None:
+    for file in sorted(folder.rglob("*.py")):
+        digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
+
+
+def _put(file: Path, content: bytes) -> None:
+    if file.is_file() and file.read_bytes() == content:
+        return
+    partial = file.with_name(f".{file.name}.partial-{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)

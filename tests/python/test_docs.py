@@ -1,0 +1,68 @@
+"""What the documents show is run, and what the examples point to is there."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eifel import _engine
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "docs" / "scenario.schema.json"
+TOUR = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", TOUR, re.MULTILINE | re.DOTALL)
+OPTIONAL = ("pandas", "polars")
+
+
+def test_the_tour_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    left_out = []
+    for number, block in enumerate(BLOCKS):
+        lacking = [name for name in OPTIONAL if f"import {name}" in block and find_spec(name) is None]
+        left_out += lacking
+        if not lacking:
+            exec(compile(block, f"docs/python.md, block {number}", "exec"), names)
+    shown = capsys.readouterr().out
+    assert names["result"].summary["main"]["spurious_timeouts"] >= 1
+    assert names["detectors"][0] == "none"
+    assert "did you mean eifel-timestamps" in shown or "eifel-timestamps" in shown
+    assert names["same"].flows == names["result"].flows
+    assert names["capture"].startswith(b"\x0a\x0d\x0d\x0a")
+    assert len(names["runs"]) == 12
+    assert "responding.figure4a.svg" in {file.name for file in tmp_path.glob("out/*/*")}
+    assert {"spike.png", "spike.svg", "spike.html"} <= {file.name for file in tmp_path.iterdir()}
+    if left_out:
+        print(f"left out for want of {', '.join(left_out)}")
+
+
+def test_columns_are_not_copied_on_their_way() -> None:
+    """As the tour says; by addresses, as pandas need not be here."""
+    import eifel
+
+    column = eifel.run(ROOT / "examples" / "spike.toml").tables["transmissions"].column("t_ns").chunk(0)
+    assert column.to_numpy(zero_copy_only=True).ctypes.data == column.buffers()[1].address
+
+
+def test_the_schema_in_the_documents_is_the_engines() -> None:
+    assert SCHEMA.read_text(encoding="utf-8") == _engine.schema().rstrip() + "\n", "make schema"
+    assert json.loads(_engine.schema())["$schema"].startswith("http://json-schema.org/")
+
+
+def test_the_schema_is_written_by_the_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "eifel", "list", "schema"]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == SCHEMA.read_bytes()
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.toml")), ids=lambda file: file.name)
+def test_an_editor_finds_the_schema_of_an_example(example: Path) -> None:
+    first = example.read_text(encoding="utf-8").splitlines()[0]
+    assert first.startswith("#:schema ")
+    assert (example.parent / first.removeprefix("#:schema ")).resolve() == SCHEMA

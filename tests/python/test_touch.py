@@ -1,0 +1,127 @@
+"""The report under fingers, in a browser that is told it has a touch screen."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import eifel
+from browser import CHROMIUM, Browser
+from eifel.report import build_run
+
+pytestmark = [pytest.mark.usefixtures("fake"), pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")]
+
+SCENARIO = {"flow": [{"name": "main", "from": "a", "to": "b"}]}
+PICTURE = "document.querySelector('canvas').toDataURL()"
+BOX = "(({ left, top, width }) => [left, top, width])(document.querySelector('.u-over').getBoundingClientRect())"
+FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
+
+# A chart of 0 to 100 s, 200 pixels wide, that remembers what it is asked for.
+RECORDER = """(() => {
+  const over = document.body.appendChild(document.createElement("div"));
+  over.style = "position: fixed; left: 50px; top: 0; width: 200px; height: 100px; z-index: 9";
+  let range = { min: 20, max: 60 }, begun = 0, all = 0;
+  touchable(over, {
+    range: () => range,
+    zoom: (min, max) => { range = { min, max }; },
+    everything: () => { all += 1; },
+    begin: () => { begun += 1; },
+  });
+  const finger = (kind, id, x, y, type = "touch") => over.dispatchEvent(
+    new PointerEvent(kind, { pointerId: id, pointerType: type, clientX: 50 + x, clientY: y }));
+  const result = (%s)(finger);
+  over.remove();
+  return [Math.round(range.min * 1000) / 1000, Math.round(range.max * 1000) / 1000, begun, all];
+})()"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        opened.screen(390, 844, touch=True)
+        yield opened
+
+
+@pytest.fixture
+def phone(browser: Browser, tmp_path: Path) -> Browser:
+    file = tmp_path / "run.html"
+    file.write_text(build_run(eifel.run(SCENARIO)), encoding="utf-8")
+    browser.open(file)
+    browser.until("document.querySelectorAll('canvas').length === 3")
+    browser.evaluate(FRAMES)
+    return browser
+
+
+def seen(phone: Browser) -> str:
+    phone.evaluate(FRAMES)
+    return str(phone.evaluate(PICTURE))
+
+
+@pytest.mark.parametrize(
+    ("fingers", "expected"),
+    [
+        # 40 s on 200 pixels: the finger is 6 pixels away when it counts as a drag, and 50 more are 10 s.
+        ("f('pointerdown', 1, 100, 50); f('pointermove', 1, 107, 50); f('pointermove', 1, 157, 50)", [10, 50, 1, 0]),
+        ("f('pointerdown', 1, 100, 50); f('pointermove', 1, 93, 50); f('pointermove', 1, 43, 90)", [30, 70, 1, 0]),
+        # Twice as far apart around 40 s: half as much is seen.
+        (
+            "f('pointerdown', 1, 75, 50); f('pointerdown', 2, 125, 50);"
+            "f('pointermove', 1, 50, 50); f('pointermove', 2, 150, 50)",
+            [30, 50, 1, 0],
+        ),
+        # Fingers above each other zoom too, and what is between them goes where they go.
+        (
+            "f('pointerdown', 1, 100, 20); f('pointerdown', 2, 100, 60);"
+            "f('pointermove', 1, 50, 30); f('pointermove', 2, 50, 50)",
+            [20, 100, 1, 0],
+        ),
+        # One of two fingers is lifted: the other goes on from where it is, without a jump.
+        (
+            "f('pointerdown', 1, 75, 50); f('pointerdown', 2, 125, 50); f('pointerup', 2, 125, 50);"
+            "f('pointermove', 1, 125, 50)",
+            [10, 50, 1, 0],
+        ),
+        ("f('pointerdown', 1, 100, 50); f('pointermove', 1, 104, 50); f('pointerup', 1, 104, 50)", [20, 60, 0, 0]),
+        (
+            "f('pointerdown', 1, 9, 9); f('pointerup', 1, 9, 9); f('pointerdown', 1, 12, 9); f('pointerup', 1, 12, 9)",
+            [20, 60, 0, 1],
+        ),
+        (
+            "f('pointerdown', 1, 9, 9); f('pointerup', 1, 9, 9); f('pointerdown', 1, 90, 9); f('pointerup', 1, 90, 9)",
+            [20, 60, 0, 0],
+        ),
+        # The browser took the finger to scroll the page.
+        ("f('pointerdown', 1, 9, 9); f('pointercancel', 1, 9, 9); f('pointermove', 1, 99, 9)", [20, 60, 0, 0]),
+        ("f('pointerdown', 1, 9, 9, 'mouse'); f('pointermove', 1, 99, 9, 'mouse')", [20, 60, 0, 0]),
+    ],
+)
+def test_what_fingers_mean(phone: Browser, fingers: str, expected: list[float]) -> None:
+    assert phone.evaluate(RECORDER % f"(f) => {{ {fingers} }}") == expected
+
+
+def test_pinch_drag_and_double_tap(phone: Browser) -> None:
+    phone.evaluate("document.querySelector('.u-over').scrollIntoView({ block: 'center' })")
+    left, top, width = phone.evaluate(BOX)
+    y, middle = top + 60, left + width / 2
+    everything = seen(phone)
+    phone.fingers(*([(middle - 20 * i, y), (middle + 20 * i, y + 5)] for i in range(1, 7)))
+    zoomed = seen(phone)
+    assert zoomed != everything
+    phone.fingers(*([(middle + 60 - 20 * i, y)] for i in range(7)))
+    assert seen(phone) not in (zoomed, everything)
+    for _ in range(2):
+        phone.fingers([(middle, y)])
+    assert seen(phone) == everything
+
+
+def test_the_page_scrolls_under_a_finger_on_a_plot(phone: Browser) -> None:
+    phone.evaluate("document.querySelector('.u-over').scrollIntoView({ block: 'center' })")
+    left, top, _ = phone.evaluate(BOX)
+    everything, before = seen(phone), phone.evaluate("scrollY")
+    phone.fingers(*([(left + 100, top + 200 - 20 * i)] for i in range(10)))
+    phone.until(f"scrollY > {before} + 60")
+    assert seen(phone) == everything
+
+
+def test_nothing_is_wider_than_the_phone(phone: Browser) -> None:
+    assert phone.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
