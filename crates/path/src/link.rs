@@ -2,7 +2,8 @@
 //!
 //! What is under way stands in one ring in the order of its departure, each parcel with the instants at which its
 //! transmission ends and at which it arrives, both computed when it is taken in. A count of those at the front whose
-//! transmission has ended is moved on as time goes; the rest is the queue. Only the arrival of the first is an event.
+//! transmission has ended is moved on whenever the queue's length matters; the rest is the queue. Only the arrival of
+//! the first is an event.
 
 use crate::config::{ConfigError, LinkConfig};
 use crate::element::{Element, Fate};
@@ -81,15 +82,13 @@ impl Link {
 
     /// A parcel arrives at the entrance. Time never goes back from one call of the link to the next. Drops and
     /// duplications are added to `outcomes`; [`next_event`](Self::next_event) may be earlier afterwards.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
         self.counts.offered += &parcel;
         if self.elements.is_empty() {
             self.take_in(now, parcel, outcomes);
         } else {
-            self.let_go(now, outcomes);
-            self.pass(0, now, parcel, outcomes);
-            self.plan();
+            self.offer_to_elements(now, parcel, outcomes);
         }
     }
 
@@ -102,14 +101,13 @@ impl Link {
 
     /// What happens at [`next_event`](Self::next_event), if that is `now` or earlier: a parcel arrives at the far end,
     /// or, `None`, one that an element held goes on its way. To be called until `next_event` is later than `now`.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) -> Option<Parcel> {
         if self.next_event > now {
             return None;
         }
         if self.deadline <= self.next_event {
-            self.let_go(now, outcomes);
-            self.plan();
+            self.let_go_and_plan(now, outcomes);
             return None;
         }
         let first = self.under_way.pop_front()?;
@@ -119,7 +117,9 @@ impl Link {
             self.queued_bytes -= u64::from(first.parcel.bytes);
         }
         self.counts.delivered += &first.parcel;
-        self.plan();
+        // What elements hold is not touched by an arrival, nor is its deadline.
+        let next = self.under_way.front().map_or(Instant::NEVER, |next| next.arrives);
+        self.next_event = next.min(self.deadline);
         Some(first.parcel)
     }
 
@@ -168,6 +168,19 @@ impl Link {
         }
     }
 
+    #[inline(never)]
+    fn offer_to_elements(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
+        self.let_go(now, outcomes);
+        self.pass(0, now, parcel, outcomes);
+        self.plan();
+    }
+
+    #[inline(never)]
+    fn let_go_and_plan(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
+        self.let_go(now, outcomes);
+        self.plan();
+    }
+
     /// A parcel meets the elements from number `from` on, and then the queue.
     fn pass(&mut self, from: usize, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
         let Some(element) = self.elements.get_mut(from) else {
@@ -206,18 +219,12 @@ impl Link {
     }
 
     /// A parcel at the tail of the queue.
-    #[inline]
+    #[inline(always)]
     fn take_in(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
-        self.settle(now);
-        let packets = length(self.under_way.len() - self.transmitted);
-        let arrival = Arrival {
-            now,
-            bytes: parcel.bytes,
-            found: Occupancy { packets, bytes: self.queued_bytes },
-            in_transmission: self.under_way.get(self.transmitted).map_or(0, |first| first.parcel.bytes),
-            last_departure: self.last_departure,
-        };
-        if let Err(cause) = self.queue.admit(&arrival) {
+        // What was not transmitted when somebody last looked: mostly the queue need not be known better.
+        if !self.queue.surely_admits(self.waiting(), parcel.bytes)
+            && let Err(cause) = self.admit(now, parcel.bytes)
+        {
             return self.drop_parcel(parcel, cause, outcomes);
         }
         let departs = self.transmitter.depart(now, parcel.bytes, &mut self.sending);
@@ -230,8 +237,26 @@ impl Link {
         self.under_way.push_back(UnderWay { parcel, departs, arrives });
     }
 
-    /// Counts as transmitted what is so by `now`.
+    /// What has not been counted as transmitted.
     #[inline]
+    fn waiting(&self) -> Occupancy {
+        Occupancy { packets: length(self.under_way.len() - self.transmitted), bytes: self.queued_bytes }
+    }
+
+    /// Asks the queue, by its length at `now`.
+    #[inline(never)]
+    fn admit(&mut self, now: Instant, bytes: u32) -> Result<(), DropCause> {
+        self.settle(now);
+        self.queue.admit(&Arrival {
+            now,
+            bytes,
+            found: self.waiting(),
+            in_transmission: self.under_way.get(self.transmitted).map_or(0, |first| first.parcel.bytes),
+            last_departure: self.last_departure,
+        })
+    }
+
+    /// Counts as transmitted what is so by `now`.
     fn settle(&mut self, now: Instant) {
         while let Some(next) = self.under_way.get(self.transmitted).filter(|next| next.departs <= now) {
             self.queued_bytes -= u64::from(next.parcel.bytes);
@@ -239,21 +264,18 @@ impl Link {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn drop_parcel(&mut self, parcel: Parcel, cause: DropCause, outcomes: &mut Vec<Outcome>) {
         self.counts.dropped += &parcel;
         outcomes.push(Outcome::Dropped { parcel, cause });
     }
 
-    /// Finds the next event.
-    #[inline]
+    /// Finds the next event after elements have had a parcel.
     fn plan(&mut self) {
         let arrival = self.under_way.front().map_or(Instant::NEVER, |first| first.arrives);
-        if self.elements.is_empty() {
-            self.next_event = arrival;
-        } else {
-            self.deadline = self.elements.iter().map(Element::deadline).min().unwrap_or(Instant::NEVER);
-            self.next_event = arrival.min(self.deadline);
-        }
+        self.deadline = self.elements.iter().map(Element::deadline).min().unwrap_or(Instant::NEVER);
+        self.next_event = arrival.min(self.deadline);
     }
 }
 

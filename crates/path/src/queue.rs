@@ -87,11 +87,21 @@ impl Queue {
         }
     }
 
-    /// Whether the parcel is taken in, and if not, why.
+    /// Whether a parcel of so many bytes is taken in, and nothing else follows from it, if the queue is no longer than
+    /// `most`.
     #[inline]
+    pub(crate) fn surely_admits(&self, most: Occupancy, bytes: u32) -> bool {
+        match self {
+            Self::DropTail(limit) => limit.admit(most, bytes).is_ok(),
+            Self::Unlimited => true,
+            Self::Red(_) | Self::AdaptiveRed(_) => false,
+        }
+    }
+
+    /// Whether the parcel is taken in, and if not, why.
     pub(crate) fn admit(&mut self, arrival: &Arrival) -> Result<(), DropCause> {
         match self {
-            Self::DropTail(limit) => limit.admit(arrival),
+            Self::DropTail(limit) => limit.admit(arrival.found, arrival.bytes),
             Self::Unlimited => Ok(()),
             Self::Red(red) => red.admit(arrival),
             Self::AdaptiveRed(red) => red.admit(arrival),

@@ -33,7 +33,7 @@ impl Transmitter {
 
     /// When the last bit of a parcel leaves that is given to the transmitter at `now`. It stands still while `holds`
     /// hold; what it has begun, it finishes.
-    #[inline]
+    #[inline(always)]
     pub fn depart(&mut self, now: Instant, bytes: u32, holds: &mut Holds) -> Instant {
         match self {
             Self::Paced(paced) => paced.depart(now, bytes, holds),
@@ -50,6 +50,7 @@ pub struct Immediate {
 }
 
 impl Immediate {
+    #[inline(never)]
     fn depart(&mut self, now: Instant, holds: &mut Holds) -> Instant {
         self.free_at = holds.release(self.free_at.max(now));
         self.free_at
@@ -76,7 +77,7 @@ impl Paced {
         Self { free_at: Instant::ZERO, rate, next_change, changes, times: [(0, Duration::ZERO); TIMES] }
     }
 
-    #[inline]
+    #[inline(always)]
     fn depart(&mut self, now: Instant, bytes: u32, holds: &mut Holds) -> Instant {
         let begin = holds.release(self.free_at.max(now));
         if begin >= self.next_change {
@@ -129,6 +130,7 @@ impl Recorded {
         Self { trace, opportunity, time, left: OPPORTUNITY_BYTES }
     }
 
+    #[inline(never)]
     fn depart(&mut self, now: Instant, bytes: u32, holds: &mut Holds) -> Instant {
         if self.time <= now {
             self.move_to(self.trace.first_from(now + Duration::from_nanos(1)));

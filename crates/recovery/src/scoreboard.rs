@@ -175,6 +175,7 @@ impl Scoreboard {
         (self.lost.at, self.resent.at) = (position, position);
     }
 
+    #[inline]
     pub(crate) fn on_new(&mut self, now: Instant, len: u32) {
         self.sent.push_back(Sent { start: self.nxt, len, copies: 0, last_sent: now });
         self.nxt += u64::from(len);

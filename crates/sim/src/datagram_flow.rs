@@ -47,7 +47,7 @@ impl DatagramFlow {
             sender: End::From,
             repeats: false,
         };
-        net.launch(packet, None, self.link as usize);
+        net.launch(packet, self.link as usize);
         self.alarm.wake_at = net.now + self.app.gap();
         net.queue.set(self.slot, self.alarm.next());
     }

@@ -4,13 +4,13 @@ use crate::app::Step;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::pattern;
-use crate::slab::{End, Packet};
+use crate::slab::{End, NO_PACKET, Packet};
 use crate::wire;
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
 use eifel_packet::seq::Seq;
-use eifel_recovery::engine::{Cause, Kind};
-use eifel_tcp::{Connection, Outgoing};
+use eifel_recovery::engine::{Cause, Kind, Transmission};
+use eifel_tcp::{Connection, Departure, Outgoing};
 
 /// What one end has done, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -85,59 +85,73 @@ impl Endpoint {
     /// Everything that may leave now leaves.
     #[inline]
     pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
-        loop {
-            // Borrowed where it was made: a segment is too large to be moved for nothing.
-            let outgoing = self.connection.poll_transmit(net.now);
-            let Some(outgoing) = &outgoing else { return };
-            self.send(net, outgoing);
+        while !self.connection.is_silent() {
+            let segment = net.slab.next_segment();
+            let Some(departure) = self.connection.poll_transmit_into(net.now, segment) else { return };
+            let payload_len = segment.payload_len;
+            let bytes = match net.header_bytes {
+                Some(headers) => headers + payload_len,
+                None => datagram::len(segment, Version::V4),
+            };
+            self.send(net, &departure, payload_len, bytes);
         }
     }
 
+    /// A segment leaves; it stands in its place in the slab.
     #[inline]
-    fn send<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, outgoing: &Outgoing) {
-        let segment = &outgoing.segment;
-        let bytes = match net.header_bytes {
-            Some(headers) => headers + segment.payload_len,
-            None => datagram::len(segment, Version::V4),
-        };
-        let mut packet = Packet {
-            transmission: 0,
-            start: 0,
-            segment: 0,
-            positions: 0,
-            bytes,
-            copy: 0,
-            flow: self.flow,
-            destination: self.path.1,
-            sender: self.end,
-            repeats: false,
-        };
-        if let Some(transmission) = &outgoing.transmission {
-            packet.transmission = transmission.id.0 + 1;
-            packet.start = transmission.start;
-            packet.positions = transmission.len;
-            packet.copy = transmission.copy;
-            packet.repeats = matches!(transmission.kind, Kind::Retransmission(_));
-            if segment.payload_len > 0 {
-                self.counts.segments += 1;
-                if transmission.copy == 0 {
-                    packet.segment = self.numbering.next(transmission.start, segment.payload_len);
-                } else {
-                    packet.segment = self.numbering.of(transmission.start);
-                    self.counts.retransmissions += 1;
+    fn send<const OBSERVED: bool>(
+        &mut self,
+        net: &mut Network<OBSERVED>,
+        departure: &Departure,
+        payload_len: u32,
+        bytes: u32,
+    ) {
+        let (flow, destination, sender) = (self.flow, self.path.1, self.end);
+        let packet = match &departure.transmission {
+            Some(transmission) => {
+                let packet = Packet {
+                    transmission: transmission.id.0 + 1,
+                    start: transmission.start,
+                    segment: self.number(transmission, payload_len),
+                    positions: transmission.len,
+                    bytes,
+                    copy: transmission.copy,
+                    flow,
+                    destination,
+                    sender,
+                    repeats: matches!(transmission.kind, Kind::Retransmission(_)),
+                };
+                if packet.repeats
+                    && let Some((episode, cause)) = self.opening.take()
+                {
+                    self.firsts.push(First { transmission: packet.transmission, episode, cause });
                 }
+                net.oracle.left(flow, sender, crate::network::sent(&packet));
+                packet
             }
-            if packet.repeats
-                && let Some((episode, cause)) = self.opening.take()
-            {
-                self.firsts.push(First { transmission: packet.transmission, episode, cause });
-            }
-            net.oracle.left(self.flow, self.end, crate::network::sent(&packet));
-        }
+            None => Packet { bytes, flow, destination, sender, ..NO_PACKET },
+        };
         if OBSERVED {
-            self.observe_sending(net, outgoing, &packet);
+            let segment = *net.slab.next_segment();
+            let outgoing = Outgoing { segment, start: departure.start, transmission: departure.transmission };
+            self.observe_sending(net, &outgoing, &packet);
         }
-        net.launch(packet, Some(segment), self.link as usize);
+        net.launch(packet, self.link as usize);
+    }
+
+    /// Counts a transmission, and finds the number of its data segment; 0 if it carries no data.
+    #[inline]
+    fn number(&mut self, transmission: &Transmission, payload_len: u32) -> u64 {
+        if payload_len == 0 {
+            return 0;
+        }
+        self.counts.segments += 1;
+        if transmission.copy == 0 {
+            self.numbering.next(transmission.start, payload_len)
+        } else {
+            self.counts.retransmissions += 1;
+            self.numbering.of(transmission.start)
+        }
     }
 
     /// Before a packet goes: its row, its capture, its bytes.
@@ -151,7 +165,7 @@ impl Endpoint {
         if let Some(wire) = &mut net.observers.wire {
             let (front, back) = self.connection.payload(outgoing);
             let payload = [front, back].concat();
-            let handle = net.slab.next_handle();
+            let handle = net.slab.next_handle() as usize;
             if wire.len() <= handle {
                 wire.resize(handle + 1, Vec::new());
             }

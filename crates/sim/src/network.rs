@@ -6,7 +6,6 @@ use crate::oracle::{Oracle, Sent};
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
 use crate::slab::{Packet, Remains, Slab};
-use eifel_packet::segment::Segment;
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Outcome, Parcel};
 use eifel_recovery::time::Instant;
@@ -55,11 +54,12 @@ pub struct Network<const OBSERVED: bool> {
 }
 
 impl<const OBSERVED: bool> Network<OBSERVED> {
-    /// A packet leaves its sender over `link`.
+    /// A packet leaves its sender over `link`; the segment that it carries, if any, is
+    /// [in its place](Slab::next_segment).
     #[inline]
-    pub fn launch(&mut self, packet: Packet, carried: Option<&Segment>, link: usize) {
+    pub fn launch(&mut self, packet: Packet, link: usize) {
         let Packet { bytes, flow, copy, segment, .. } = packet;
-        let handle = self.slab.insert(packet, carried);
+        let handle = self.slab.insert(packet);
         self.offer(link, Parcel { handle, bytes, flow, copy, segment });
     }
 
@@ -87,7 +87,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         let span = &mut self.spans[link];
         let arrived = span.link.advance(self.now, &mut self.outcomes);
         let to = span.to;
-        self.queue.set(link as u32, span.link.next_event());
+        self.queue.move_first(link as u32, span.link.next_event());
         if !self.outcomes.is_empty() {
             self.settle_outcomes(link);
         }

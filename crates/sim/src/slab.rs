@@ -53,6 +53,8 @@ pub struct Packet {
     pub repeats: bool,
 }
 
+/// One cache line.
+#[repr(align(64))]
 struct Cell {
     packet: Packet,
     /// How many places of the network hold this packet; 0 when the cell is free.
@@ -102,6 +104,20 @@ const NO_SEGMENT: Segment = Segment {
     payload_len: 0,
 };
 
+/// Nothing that is worth a transmission's name.
+pub const NO_PACKET: Packet = Packet {
+    transmission: 0,
+    start: 0,
+    segment: 0,
+    positions: 0,
+    bytes: 0,
+    copy: 0,
+    flow: 0,
+    destination: 0,
+    sender: End::From,
+    repeats: false,
+};
+
 /// All packets under way.
 #[derive(Default)]
 pub struct Slab {
@@ -114,29 +130,43 @@ pub struct Slab {
 }
 
 impl Slab {
-    /// Stores a packet with one reference, and the segment that it carries, if any; the answer is its handle.
-    #[inline(always)]
-    pub fn insert(&mut self, packet: Packet, segment: Option<&Segment>) -> u32 {
-        let handle = match self.free.pop() {
-            Some(handle) => handle,
-            None => self.grow(packet),
-        };
+    /// Where the segment goes that the next packet carries, if it carries one. It is written before the packet is
+    /// stored, in its place: segments are large to copy.
+    #[inline]
+    pub fn next_segment(&mut self) -> &mut Segment {
+        let handle = self.next_handle();
+        &mut self.segments[handle as usize]
+    }
+
+    /// Stores a packet with one reference; the answer is its handle.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> u32 {
+        let handle = self.next_handle();
+        self.free.pop();
         let index = handle as usize;
-        if let Some(segment) = segment {
-            self.segments[index] = *segment;
-        }
         self.destinations[index] = packet.destination;
         self.cells[index] = Cell { packet, references: 1, reached: Reached::NotYet };
         handle
     }
 
+    /// The handle that the next packet will get.
+    #[inline]
+    pub fn next_handle(&mut self) -> u32 {
+        match self.free.last() {
+            Some(&handle) => handle,
+            None => self.grow(),
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, packet: Packet) -> u32 {
-        self.destinations.push(packet.destination);
+    fn grow(&mut self) -> u32 {
+        self.destinations.push(0);
         self.segments.push(NO_SEGMENT);
-        self.cells.push(Cell { packet, references: 1, reached: Reached::NotYet });
-        (self.cells.len() - 1) as u32
+        self.cells.push(Cell { packet: NO_PACKET, references: 0, reached: Reached::NotYet });
+        let handle = (self.cells.len() - 1) as u32;
+        self.free.push(handle);
+        handle
     }
 
     /// The segment that the packet of this handle carries.
@@ -149,11 +179,6 @@ impl Slab {
     #[inline]
     pub fn destination(&self, handle: u32) -> u16 {
         self.destinations[handle as usize]
-    }
-
-    /// The handle that the next packet will get.
-    pub fn next_handle(&self) -> usize {
-        self.free.last().map_or(self.cells.len(), |&handle| handle as usize)
     }
 
     /// The packet of this handle.
@@ -225,13 +250,13 @@ mod tests {
     #[test]
     fn a_handle_is_used_again_when_the_last_reference_is_gone() {
         let mut slab = Slab::default();
-        let first = slab.insert(PACKET, None);
+        let first = slab.insert(PACKET);
         slab.share(first);
         assert_eq!(slab.references(), 2);
         slab.release(first);
-        assert_ne!(slab.insert(PACKET, None), first);
+        assert_ne!(slab.insert(PACKET), first);
         slab.release(first);
-        assert_eq!(slab.insert(Packet { bytes: 7, ..PACKET }, None), first);
+        assert_eq!(slab.insert(Packet { bytes: 7, ..PACKET }), first);
         assert_eq!(slab.get(first).bytes, 7);
         assert_eq!(slab.references(), 2);
     }
@@ -239,16 +264,16 @@ mod tests {
     #[test]
     fn a_duplicated_packet_is_lost_with_its_last_copy_only() {
         let mut slab = Slab::default();
-        let handle = slab.insert(PACKET, None);
+        let handle = slab.insert(PACKET);
         slab.share(handle);
         assert_eq!(slab.drop_one(handle), Remains::Another);
         assert_eq!(slab.drop_one(handle), Remains::Nothing);
-        let handle = slab.insert(PACKET, None);
+        let handle = slab.insert(PACKET);
         slab.share(handle);
         assert_eq!(slab.reach(handle), Arrival::First);
         slab.release(handle);
         assert_eq!(slab.drop_one(handle), Remains::Another);
-        let handle = slab.insert(PACKET, None);
+        let handle = slab.insert(PACKET);
         assert_eq!(slab.reach(handle), Arrival::First);
         assert_eq!(slab.reach(handle), Arrival::Again);
     }

@@ -33,7 +33,7 @@ mod timers;
 mod timestamps;
 mod window;
 
-pub use connection::{Connection, Counts, Outgoing};
+pub use connection::{Connection, Counts, Departure, Outgoing};
 pub use event::Event;
 pub use settings::{Ports, Settings};
 pub use state::State;

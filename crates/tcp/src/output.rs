@@ -7,7 +7,7 @@ use eifel_recovery::fact::Transmission;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Timestamp;
 
-use crate::connection::{Connection, Outgoing};
+use crate::connection::{Connection, Departure, Outgoing};
 use crate::delayed_ack::Due;
 use crate::state::State;
 
@@ -21,26 +21,53 @@ const BLOCKS: usize = 4;
 impl Connection {
     /// The next segment that leaves now, or none. To be called until none after every input: an acknowledgement that is
     /// due is one segment, however many arrivals asked for it since the last call.
-    #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
-        if let Some(segment) = self.reply.take() {
-            return Some(Outgoing { segment: *segment, start: 0, transmission: None });
+        let mut segment = Segment {
+            source_port: self.ports.local,
+            destination_port: self.ports.remote,
+            seq: self.iss,
+            ack: self.receiver.irs,
+            flags: Flags::ACK,
+            window: 0,
+            options: NO_OPTIONS,
+            payload_len: 0,
+        };
+        let Departure { start, transmission } = self.poll_transmit_into(now, &mut segment)?;
+        Some(Outgoing { segment, start, transmission })
+    }
+
+    /// Whether neither acknowledgement nor data nor anything else waits to be sent, so that
+    /// [`poll_transmit`](Self::poll_transmit) gives none: what a receiver says to most arrivals. Otherwise it may.
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        matches!(self.receiver.due, Due::Nothing | Due::Delayed { .. })
+            && self.engine.una() == self.stream.end()
+            && self.reply.is_none()
+    }
+
+    /// As [`poll_transmit`](Self::poll_transmit), with the segment written where it is to stand; what is there is left
+    /// alone if nothing leaves.
+    #[inline(always)]
+    pub fn poll_transmit_into(&mut self, now: Instant, segment: &mut Segment) -> Option<Departure> {
+        if let Some(reply) = self.reply.take() {
+            *segment = *reply;
+            return Some(Departure { start: 0, transmission: None });
         }
         if matches!(self.receiver.due, Due::Alone) && self.state != State::Closed {
-            return self.acknowledgement(now);
+            return Some(self.acknowledgement(now, segment));
         }
-        if let Some(outgoing) = self.next_transmission(now) {
-            return Some(outgoing);
+        if let Some(transmission) = self.next_transmission(now, segment) {
+            return Some(Departure { start: transmission.start.saturating_sub(1), transmission: Some(transmission) });
         }
         if matches!(self.receiver.due, Due::Now) && self.state != State::Closed {
-            return self.acknowledgement(now);
+            return Some(self.acknowledgement(now, segment));
         }
         None
     }
 
     /// What the engine wants to send.
     #[inline]
-    fn next_transmission(&mut self, now: Instant) -> Option<Outgoing> {
+    fn next_transmission(&mut self, now: Instant, segment: &mut Segment) -> Option<Transmission> {
         let una = self.engine.una();
         let mut end = self.stream.end();
         // Nothing is outstanding and nothing waits: the common case of a receiver.
@@ -66,33 +93,18 @@ impl Connection {
             self.give_up_at = now + self.user_timeout;
         }
         let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
-        let Transmission { id, start, len, kind, copy } =
-            self.engine.poll_send(now, &Offer { end, fin, limit, stamp })?;
+        let transmission = self.engine.poll_send(now, &Offer { end, fin, limit, stamp })?;
+        let Transmission { start, len, copy, .. } = transmission;
         if let (Some(stamps), Some(stamp), 0) = (&mut self.stamps, stamp, copy) {
             stamps.sent(start, stamp);
         }
         if start == 0 {
-            let segment = self.syn(now);
-            return Some(Outgoing { segment, start, transmission: Some(Transmission { id, start, len, kind, copy }) });
+            *segment = self.syn(now);
+        } else {
+            let (flags, payload_len) = self.shape(start, len);
+            self.write_header(segment, start, flags, payload_len, stamp);
         }
-        let (flags, payload_len) = self.shape(start, len);
-        let sack = self.blocks_for(payload_len, stamp);
-        let (ack, window) = self.receiver.acknowledge();
-        // Written in one piece where it is to stand: segments are large to copy.
-        Some(Outgoing {
-            segment: Segment {
-                source_port: self.ports.local,
-                destination_port: self.ports.remote,
-                seq: wrap(start, self.iss),
-                ack,
-                flags,
-                window,
-                options: Options { timestamps: self.timestamps(stamp), sack, ..NO_OPTIONS },
-                payload_len,
-            },
-            start: start - 1,
-            transmission: Some(Transmission { id, start, len, kind, copy }),
-        })
+        Some(transmission)
     }
 
     /// Less than a full segment waits while anything is outstanding, unless it is the last (RFC 9293, section 3.7.4).
@@ -121,25 +133,37 @@ impl Connection {
     /// An acknowledgement without data. Its sequence number stays within the peer's window, or the peer would not take it:
     /// after a probe of a closed window, `nxt` lies beyond.
     #[inline]
-    fn acknowledgement(&mut self, now: Instant) -> Option<Outgoing> {
+    fn acknowledgement(&mut self, now: Instant, segment: &mut Segment) -> Departure {
         let position = self.engine.nxt().min(self.peer.limit.max(self.engine.una()));
         let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
-        let sack = self.blocks_for(0, stamp);
+        self.write_header(segment, position, Flags::ACK, 0, stamp);
+        Departure { start: position.saturating_sub(1), transmission: None }
+    }
+
+    /// Writes the header of a segment that begins at `position`.
+    #[inline]
+    fn write_header(
+        &mut self,
+        segment: &mut Segment,
+        position: u64,
+        flags: Flags,
+        payload_len: u32,
+        stamp: Option<Timestamp>,
+    ) {
         let (ack, window) = self.receiver.acknowledge();
-        Some(Outgoing {
-            segment: Segment {
-                source_port: self.ports.local,
-                destination_port: self.ports.remote,
-                seq: wrap(position, self.iss),
-                ack,
-                flags: Flags::ACK,
-                window,
-                options: Options { timestamps: self.timestamps(stamp), sack, ..NO_OPTIONS },
-                payload_len: 0,
-            },
-            start: position.saturating_sub(1),
-            transmission: None,
-        })
+        *segment = Segment {
+            source_port: self.ports.local,
+            destination_port: self.ports.remote,
+            seq: wrap(position, self.iss),
+            ack,
+            flags,
+            window,
+            options: Options { timestamps: self.timestamps(stamp), ..NO_OPTIONS },
+            payload_len,
+        };
+        if self.receiver.has_blocks() {
+            segment.options.sack = self.blocks_for(payload_len, stamp);
+        }
     }
 
     #[inline]
@@ -151,11 +175,8 @@ impl Connection {
     }
 
     /// SACK blocks for a segment with so much payload: they are paid for by what a segment may carry.
-    #[inline]
+    #[inline(never)]
     fn blocks_for(&mut self, payload_len: u32, stamp: Option<Timestamp>) -> SackBlocks {
-        if !self.receiver.has_blocks() {
-            return SackBlocks::EMPTY;
-        }
         let most = if stamp.is_some() { BLOCKS_WITH_TIMESTAMPS } else { BLOCKS };
         let room = match payload_len {
             0 => BLOCKS,

@@ -109,7 +109,7 @@ impl Receiver {
 
     /// Takes the positions `start..end` of an acceptable segment; the last is a FIN if `fin`. `payload` is empty where
     /// bytes are not kept.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, now: Instant, block: Block, fin: bool, payload: &[u8]) -> Arrival {
         let Block { start, end } = block;
         if start == self.nxt && !fin && end <= self.window.edge && end <= self.fin && self.order == Order::Kept {
@@ -124,6 +124,7 @@ impl Receiver {
     }
 
     /// Everything but plain data in order.
+    #[inline(never)]
     fn take_any(&mut self, block: Block, fin: bool, payload: &[u8]) -> Arrival {
         let Block { start, end } = block;
         // What does not fit the window, and what follows the FIN, is cut off.

@@ -2,7 +2,7 @@
 //!
 //! The parcel in transmission takes room: of a limit of 75, 74 wait and one is sent, as in ns-2.
 
-use super::Arrival;
+use super::Occupancy;
 use crate::config::ConfigError;
 use crate::parcel::DropCause;
 
@@ -26,10 +26,10 @@ impl DropTail {
     }
 
     #[inline]
-    pub(super) fn admit(self, arrival: &Arrival) -> Result<(), DropCause> {
+    pub(super) fn admit(self, found: Occupancy, bytes: u32) -> Result<(), DropCause> {
         let room = match self {
-            Self::Packets(limit) => arrival.found.packets < limit,
-            Self::Bytes(limit) => arrival.found.bytes + u64::from(arrival.bytes) <= limit,
+            Self::Packets(limit) => found.packets < limit,
+            Self::Bytes(limit) => found.bytes + u64::from(bytes) <= limit,
         };
         if room { Ok(()) } else { Err(DropCause::Queue) }
     }

@@ -30,4 +30,8 @@ pub enum Judgement {
 pub trait Detector: Send {
     /// Takes a fact in and judges the open episode.
     fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement;
+    /// Whether it ever judges; one that does not need not be asked.
+    fn judges(&self) -> bool {
+        true
+    }
 }

@@ -15,4 +15,8 @@ impl Detector for None {
     fn observe(&mut self, _: &Fact<'_>, _: &View<'_>) -> Judgement {
         Judgement::Undecided
     }
+
+    fn judges(&self) -> bool {
+        false
+    }
 }

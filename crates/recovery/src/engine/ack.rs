@@ -14,7 +14,10 @@ impl Engine {
     pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
         let flight = self.board.outstanding();
         let acked = self.board.on_ack(ack, self.sack);
-        self.pace.on_input();
+        self.granted = None;
+        if let Some(pace) = &mut self.pace {
+            pace.on_input();
+        }
         let sample = self.round_trips.on_ack(now, &acked);
         self.samples += u64::from(sample.is_some());
         if acked.bytes > 0 {
@@ -54,7 +57,9 @@ impl Engine {
 
     /// A re-seeded timer has had this ACK's sample already.
     fn sample(&mut self, now: Instant, sample: Option<Duration>, change: TimerChange) {
-        self.rto.change(change);
+        if change != TimerChange::Keep {
+            self.rto.change(change);
+        }
         let seeded = matches!(change, TimerChange::Reseed(_) | TimerChange::ReseedAtLeast { .. });
         if let Some(sample) = sample.filter(|_| !seeded) {
             self.rto.sample(sample, &view!(self, now));
@@ -77,11 +82,11 @@ impl Engine {
     fn judge(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) -> TimerChange {
         let fact = Fact::Acked(acked);
         let mut verdict = None;
-        for (index, detector) in self.detectors.iter_mut().enumerate() {
+        for (place, detector) in &mut self.detectors {
             let Judgement::Settled(outcome, reason) = detector.observe(&fact, &view!(self, now)) else { continue };
             let Some(episode) = &self.episode else { continue };
-            self.events.push_back(Event::Judged { episode: episode.number, detector: index, outcome, reason });
-            if index == 0 && episode.stage == EpisodeStage::Open {
+            self.events.push_back(Event::Judged { episode: episode.number, detector: *place, outcome, reason });
+            if *place == 0 && episode.stage == EpisodeStage::Open {
                 verdict = Some(outcome);
             }
         }

@@ -48,13 +48,15 @@ impl Default for Config {
 
 /// The algorithms themselves.
 pub(super) struct Parts {
-    pub(super) detectors: Vec<Box<dyn Detector>>,
+    /// Those that judge, each with its place: 0 acts, the others watch.
+    pub(super) detectors: Vec<(usize, Box<dyn Detector>)>,
     pub(super) response: Box<dyn Response>,
     pub(super) rto: Box<dyn Rto>,
     pub(super) after_spurious: Box<dyn AfterSpurious>,
     pub(super) recovery: Box<dyn Recovery>,
     pub(super) congest: Box<dyn Congest>,
-    pub(super) pace: Box<dyn Pace>,
+    /// `None` where nothing is held back.
+    pub(super) pace: Option<Box<dyn Pace>>,
 }
 
 macro_rules! build {
@@ -75,9 +77,12 @@ impl Config {
     }
 
     pub(super) fn build(&self) -> Result<Parts, Error> {
-        let mut detectors = vec![build!(Detect, &self.detect)];
-        for observer in &self.observers {
-            detectors.push(build!(Detect, observer));
+        let mut detectors = Vec::new();
+        for (place, choice) in std::iter::once(&self.detect).chain(&self.observers).enumerate() {
+            let detector = build!(Detect, choice);
+            if detector.judges() {
+                detectors.push((place, detector));
+            }
         }
         Ok(Parts {
             detectors,
@@ -86,7 +91,7 @@ impl Config {
             after_spurious: build!(AfterSpurious, &self.after_spurious),
             recovery: build!(Recover, &self.recover),
             congest: build!(Congest, &self.congest),
-            pace: build!(Pace, &self.pace),
+            pace: Some(build!(Pace, &self.pace)).filter(|pace| pace.holds_back()),
         })
     }
 }

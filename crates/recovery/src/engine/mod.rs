@@ -83,9 +83,10 @@ pub struct Engine {
     recovery: Box<dyn Recovery>,
     congest: Box<dyn Congest>,
     rto: Box<dyn Rto>,
-    pace: Box<dyn Pace>,
-    /// The acting one first, then those that only watch.
-    detectors: Vec<Box<dyn Detector>>,
+    /// `None` where nothing is held back.
+    pace: Option<Box<dyn Pace>>,
+    /// Those that judge, each with its place: 0 acts, the others watch.
+    detectors: Vec<(usize, Box<dyn Detector>)>,
     mss: u32,
     sack: bool,
     stage: Stage,
@@ -93,6 +94,8 @@ pub struct Engine {
     opening: Opening,
     /// First position beyond the peer's window, as last offered.
     limit: u64,
+    /// What recovery still lets go as new data before the next input; `None` when it is to be asked.
+    granted: Option<u64>,
     /// The largest window that the peer has advertised.
     largest_window: u64,
     /// When pacing lets the next segment go.
@@ -134,6 +137,7 @@ impl Engine {
             due: Due::Nothing,
             opening: Opening::Done,
             limit: 0,
+            granted: None,
             largest_window: 0,
             released_at: Instant::NEVER,
             idle_since: Instant::ZERO,
@@ -155,6 +159,7 @@ impl Engine {
     pub fn established(&mut self, now: Instant, negotiated: Negotiated) {
         let Stage::Opening { expiries } = self.stage else { return };
         self.stage = Stage::Open;
+        self.granted = None;
         self.mss = negotiated.mss;
         self.sack = negotiated.sack;
         if self.board.nxt() == 0 {

@@ -22,6 +22,7 @@ pub struct Offer {
 
 impl Engine {
     /// The next thing to transmit now; it counts as sent. Call after every input until it gives `None`.
+    #[inline]
     pub fn poll_send(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         self.limit = offer.limit;
         self.largest_window = self.largest_window.max(offer.limit.saturating_sub(self.board.una()));
@@ -31,32 +32,44 @@ impl Engine {
         if self.stage != Stage::Open {
             return self.send_syn(now, offer);
         }
-        match self.pace.permit(now) {
-            Permit::Now => self.released_at = Instant::NEVER,
-            Permit::At(instant) => {
-                self.released_at = if self.has_work(offer) { instant } else { Instant::NEVER };
-                return None;
+        if let Some(pace) = &self.pace {
+            match pace.permit(now) {
+                Permit::Now => self.released_at = Instant::NEVER,
+                Permit::At(instant) => {
+                    self.released_at = if self.has_work(offer) { instant } else { Instant::NEVER };
+                    return None;
+                }
+                Permit::NextInput => return None,
             }
-            Permit::NextInput => return None,
         }
+        let unsent = offer.end > self.board.nxt() && offer.limit > self.board.nxt();
+        let room = match self.granted {
+            Some(room) if unsent => room,
+            _ => match self.ask_recovery(now, offer, unsent) {
+                Next::Retransmit { at, room, mark } => return self.send_again(now, offer, (at, room), mark),
+                Next::New { room } if unsent => room,
+                Next::New { .. } => {
+                    self.persist(now, offer);
+                    return None;
+                }
+            },
+        };
+        self.send_new(now, offer, room)
+    }
+
+    fn ask_recovery(&mut self, now: Instant, offer: &Offer, unsent: bool) -> Next {
+        self.granted = None;
         if self.board.outstanding() == 0 {
             self.restart_after_idle(now, offer);
         }
-        let unsent = offer.end > self.board.nxt() && offer.limit > self.board.nxt();
-        match self.recovery.next(&self.board, &self.window, &view!(self, now), unsent) {
-            Next::Retransmit { at, room, mark } => self.send_again(now, offer, (at, room), mark),
-            Next::New { room } if unsent => self.send_new(now, offer, room),
-            Next::New { .. } => {
-                self.persist(now, offer);
-                None
-            }
-        }
+        self.recovery.next(&self.board, &self.window, &view!(self, now), unsent)
     }
 
     fn has_work(&self, offer: &Offer) -> bool {
         offer.end > self.board.nxt() && offer.limit > self.board.nxt() || self.board.lost_below() > self.board.una()
     }
 
+    #[inline]
     fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
         let nxt = self.board.nxt();
         let wanted = offer.end - nxt;
@@ -73,14 +86,17 @@ impl Engine {
             return None;
         }
         if len > room && !idle {
+            self.granted = Some(room);
             return None;
         }
+        self.granted = Some(room.saturating_sub(len));
         let len = len as u32;
         self.round_trips.on_new(now, nxt + u64::from(len));
         self.board.on_new(now, len);
         Some(self.sent(now, Transmission { id: TxId(0), start: nxt, len, kind: Kind::New, copy: 0 }))
     }
 
+    #[inline(never)]
     fn send_again(
         &mut self,
         now: Instant,
@@ -103,7 +119,7 @@ impl Engine {
         let opens = self.opening == Opening::Pending;
         self.opening = Opening::Done;
         let fact = Fact::Retransmitted { transmission: &transmission, stamp: offer.stamp, opens };
-        for detector in &mut self.detectors {
+        for (_, detector) in &mut self.detectors {
             detector.observe(&fact, &view!(self, now));
         }
         Some(transmission)
@@ -115,6 +131,7 @@ impl Engine {
     }
 
     /// The SYN, for the first time or after its timer has expired.
+    #[inline(never)]
     fn send_syn(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         let again = self.board.outstanding() > 0;
         if again && self.opening == Opening::Done || !again && (offer.end == 0 || self.board.nxt() > 0) {
@@ -133,6 +150,7 @@ impl Engine {
     }
 
     /// One byte, or what fits, into a window that the peer has closed.
+    #[inline(never)]
     fn send_probe(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         self.due = Due::Nothing;
         let (start, len, copy) = if self.board.outstanding() > 0 {
@@ -152,6 +170,7 @@ impl Engine {
         Some(self.sent(now, Transmission { id: TxId(0), start, len, kind: Kind::Probe, copy }))
     }
 
+    #[inline]
     fn sent(&mut self, now: Instant, mut transmission: Transmission) -> Transmission {
         transmission.id = TxId(self.next_id);
         self.next_id += 1;
@@ -160,11 +179,14 @@ impl Engine {
             self.start_timer(now);
         }
         self.recovery.on_sent(&transmission);
-        let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
-        self.pace.on_sent(now, transmission.len, &self.window, srtt);
+        if let Some(pace) = &mut self.pace {
+            let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
+            pace.on_sent(now, transmission.len, &self.window, srtt);
+        }
         transmission
     }
 
+    #[inline(never)]
     fn restart_after_idle(&mut self, now: Instant, offer: &Offer) {
         let idle = now.since(self.idle_since);
         if offer.end > self.board.nxt() && idle > self.rto.rto() && self.samples > 0 {

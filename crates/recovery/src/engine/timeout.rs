@@ -10,6 +10,7 @@ use crate::time::Instant;
 impl Engine {
     /// Call when [`Engine::deadline`] has come; too early a call does nothing.
     pub fn on_timeout(&mut self, now: Instant) {
+        self.granted = None;
         if self.released_at <= now {
             self.released_at = Instant::NEVER;
         }
@@ -28,7 +29,9 @@ impl Engine {
 
     fn expire(&mut self, now: Instant) {
         self.consecutive_timeouts += 1;
-        self.pace.on_input();
+        if let Some(pace) = &mut self.pace {
+            pace.on_input();
+        }
         if let Stage::Opening { expiries } = &mut self.stage {
             *expiries += 1;
             self.rto.back_off();

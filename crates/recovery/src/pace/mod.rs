@@ -26,4 +26,8 @@ pub trait Pace: Send {
     fn permit(&self, now: Instant) -> Permit;
     /// `bytes` have left.
     fn on_sent(&mut self, now: Instant, bytes: u32, window: &Window, srtt: Option<Duration>);
+    /// Whether it ever holds anything back; one that does not need not be asked.
+    fn holds_back(&self) -> bool {
+        true
+    }
 }

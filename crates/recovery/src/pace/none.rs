@@ -19,4 +19,8 @@ impl Pace for None {
     }
 
     fn on_sent(&mut self, _: Instant, _: u32, _: &Window, _: Option<Duration>) {}
+
+    fn holds_back(&self) -> bool {
+        false
+    }
 }

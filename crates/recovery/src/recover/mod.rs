@@ -117,6 +117,7 @@ pub trait Recovery: Send {
     fn on_sent(&mut self, transmission: &Transmission);
     /// What has left was a rescue retransmission.
     fn on_rescue(&mut self) {}
-    /// What goes out next; `unsent` says whether there is new data that the peer has room for.
+    /// What goes out next; `unsent` says whether there is new data that the peer has room for. Where the answer is new
+    /// data, it holds as long as there is some and until the next ACK or timeout: what is sent takes from its room.
     fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next;
 }

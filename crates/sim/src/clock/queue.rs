@@ -1,14 +1,15 @@
 //! The event queue: one entry a slot (a link, a timer), moved rather than queued again.
 //!
-//! An indexed heap of four children a node. Its keys are (time, insertion number), so that two events of one instant
+//! An indexed binary heap. Its keys are (time, insertion number), so that two events of one instant
 //! happen in the order in which they were set, on every machine. Slots are of two classes, near ones (links, due within a
 //! packet's time) and far ones (timers, mostly moved before they are due), each with a heap of its own: the many far ones
 //! make the near ones no slower.
 
 use eifel_recovery::time::Instant;
 
-/// How many children a node of the heap has: four of them share one cache line.
-const ARITY: usize = 4;
+/// How many children a node of the heap has. Few slots are due at a time, mostly, so that more would cost comparisons and
+/// save no levels.
+const ARITY: usize = 2;
 /// Bits of an entry that name its slot; above them is the insertion number, and above that the time.
 const SLOT_BITS: u32 = 20;
 /// `place` of a slot that has no entry.
@@ -93,6 +94,13 @@ impl EventQueue {
         heap.set(slot, entry);
     }
 
+    /// The same for the near slot that is due first, at `at` or never again.
+    #[inline]
+    pub fn move_first(&mut self, slot: u32, at: Instant) {
+        self.next_number += 1;
+        self.near.move_first(Entry::new(at, self.next_number, slot));
+    }
+
     /// Lets `slot` be due at `at` or earlier: an entry that is due before then is left where it is, so that a timer
     /// which is pushed back again and again costs nothing until it fires too early and is set anew.
     #[inline]
@@ -105,7 +113,7 @@ impl EventQueue {
 
 /// Entries of one class.
 struct Heap {
-    /// Behind the entries stands [`Entry::NONE`], so that every node has four children to compare.
+    /// Behind the entries stands [`Entry::NONE`], so that every node has two children to compare.
     entries: Vec<Entry>,
     length: usize,
     /// Where in `entries` each slot's is.
@@ -139,6 +147,20 @@ impl Heap {
             self.sift_up(place, entry);
         } else {
             self.sift_down(place, entry);
+        }
+    }
+
+    #[inline]
+    fn move_first(&mut self, entry: Entry) {
+        let before = self.entries[0];
+        debug_assert!(
+            before.slot() == entry.slot() && before.at() <= entry.at(),
+            "the first one, and not to before now"
+        );
+        if entry.at() == Instant::NEVER {
+            self.remove(0);
+        } else if entry.at() != before.at() {
+            self.sift_down(0, entry);
         }
     }
 
@@ -176,13 +198,8 @@ impl Heap {
     fn sift_down(&mut self, mut place: usize, entry: Entry) {
         loop {
             let first = place * ARITY + 1;
-            if first >= self.length {
-                break;
-            }
-            let Some(&[a, b, c, d]) = self.entries.get(first..first + ARITY) else { break };
-            let (left, left_place) = if b < a { (b, first + 1) } else { (a, first) };
-            let (right, right_place) = if d < c { (d, first + 3) } else { (c, first + 2) };
-            let (smallest, chosen) = if right < left { (right, right_place) } else { (left, left_place) };
+            let Some(&[left, right]) = self.entries.get(first..first + ARITY) else { break };
+            let (smallest, chosen) = if right < left { (right, first + 1) } else { (left, first) };
             if entry < smallest {
                 break;
             }

@@ -97,17 +97,23 @@ impl Oracle {
     #[inline]
     pub fn arrived(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
+        let in_order = sent.start == direction.arrived && sent.end > sent.start && sent.end <= accepted;
+        if in_order && direction.beyond.is_empty() && direction.retransmitted.is_empty() {
+            direction.arrived = sent.end;
+            return ((sent.end - sent.start) as u32, true);
+        }
+        self.arrived_after_all(flow, sender, sent, accepted)
+    }
+
+    /// The same where something was lost or sent again, or is refused.
+    #[inline(never)]
+    fn arrived_after_all(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
+        let direction = &mut self.directions[2 * flow as usize + sender.index()];
         if sent.end > accepted {
             self.refused(flow, sender, sent, accepted);
             return (0, false);
         }
-        let news = if direction.beyond.is_empty() && sent.start <= direction.arrived {
-            let new = sent.end.saturating_sub(direction.arrived);
-            direction.arrived = direction.arrived.max(sent.end);
-            (new as u32, new > 0)
-        } else {
-            direction.note_arrival(sent)
-        };
+        let news = direction.note_arrival(sent);
         if !direction.retransmitted.is_empty() {
             direction.settle_arrival(sent, |transmission, needed| {
                 self.settled.push(Settled { flow, sender, transmission, needed });
