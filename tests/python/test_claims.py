@@ -19,8 +19,8 @@ OPEN = {
         "it recovers faster than NewReno-SACK: the transfer is over sooner",
     ],
 }
-"""Claims that do not hold in the repetition that is drawn, the first; over all 100 the means of table 2 bear them out. The
-report shows them as failing. This list may only become shorter."""
+"""Claims that do not hold in the repetition that is drawn, the first; over all 100 the means of table 2 bear them out.
+The report shows them as failing. This list may only become shorter."""
 
 
 @pytest.fixture(scope="module", params=FIGURES, ids=lambda artefact: artefact.id)

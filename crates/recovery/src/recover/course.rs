@@ -1,7 +1,7 @@
 //! What all recovery algorithms share: counting duplicate ACKs, when three of them begin a fast retransmit, Limited
 //! Transmit (RFC 3042), and go-back-N after a timeout.
 
-use super::{HighRxt, Next, Resume};
+use super::{HighRxt, Next, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Cause, Kind, Transmission};
 use crate::scoreboard::Scoreboard;
@@ -86,11 +86,19 @@ pub enum Signal {
     Recovered,
 }
 
+/// Whether the oldest segment is to be sent again now, whatever the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owed {
+    Nothing,
+    Oldest,
+}
+
 /// The course of loss recovery.
 #[derive(Clone, Debug)]
 pub struct Course {
     rules: Rules,
     phase: Phase,
+    owed: Owed,
     duplicates: u32,
     limited: u64,
     /// RFC 6582's recover, exclusive: `nxt` at the last loss signal.
@@ -100,7 +108,7 @@ pub struct Course {
 impl Course {
     /// The course of a connection that has lost nothing yet.
     pub fn new(rules: Rules) -> Self {
-        Self { rules, phase: Phase::Open, duplicates: 0, limited: 0, recover: 0 }
+        Self { rules, phase: Phase::Open, owed: Owed::Nothing, duplicates: 0, limited: 0, recover: 0 }
     }
 
     /// Where it stands.
@@ -118,14 +126,14 @@ impl Course {
         self.duplicates
     }
 
-    /// Bytes sent by Limited Transmit since the last ACK of new data.
-    pub fn limited(&self) -> u64 {
-        self.limited
+    /// Whether fast recovery is under way.
+    pub fn repairing(&self) -> bool {
+        matches!(self.phase, Phase::FastRecovery { .. })
     }
 
     /// Whether a loss signal by ACKs may begin a fast retransmit now (RFC 6582, section 3.2, step 2).
     pub fn permitted(&self, una: u64) -> bool {
-        !matches!(self.phase, Phase::FastRecovery { .. }) && (self.rules.bugfix == Bugfix::Off || una > self.recover)
+        !self.repairing() && (self.rules.bugfix == Bugfix::Off || una > self.recover)
     }
 
     /// Classifies an ACK.
@@ -162,10 +170,22 @@ impl Course {
         }
     }
 
-    /// Fast recovery begins; its recovery point is what has been sent.
-    pub fn enter(&mut self, nxt: u64) {
+    /// Fast recovery begins with the oldest segment; its recovery point is what has been sent.
+    pub fn enter(&mut self, nxt: u64) -> Step {
         self.phase = Phase::FastRecovery { point: nxt };
         self.recover = nxt;
+        self.owed = Owed::Oldest;
+        Step::Enter { limited: self.limited }
+    }
+
+    /// The oldest segment is lost too: it is sent again at once.
+    pub fn owe_oldest(&mut self) {
+        self.owed = Owed::Oldest;
+    }
+
+    /// The retransmission that is owed whatever the window.
+    pub fn owed(&self, board: &Scoreboard) -> Option<Next> {
+        (self.owed == Owed::Oldest).then(|| Next::owed(board.una()))
     }
 
     /// Fast recovery ends before its recovery point.
@@ -179,10 +199,12 @@ impl Course {
         self.recover = nxt;
         self.duplicates = 0;
         self.limited = 0;
+        self.owed = Owed::Nothing;
     }
 
     /// The last loss signal was spurious.
     pub fn on_spurious(&mut self, cause: Cause) -> Resume {
+        self.owed = Owed::Nothing;
         let resume = match cause {
             Cause::Timeout => self.rules.resume,
             Cause::FastRetransmit => Resume::NextUnsent,
@@ -199,6 +221,9 @@ impl Course {
 
     /// Something has left.
     pub fn on_sent(&mut self, transmission: &Transmission) {
+        if matches!(transmission.kind, Kind::Retransmission(_)) {
+            self.owed = Owed::Nothing;
+        }
         if self.duplicates > 0 && self.phase == Phase::Open && transmission.kind == Kind::New {
             self.limited += u64::from(transmission.len);
         }

@@ -4,10 +4,10 @@
 //! *From* Mathis and Mahdavi, "Forward Acknowledgement: Refining TCP Congestion Control", sections 3.1 and 3.2;
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
-use super::course::{Course, Phase, Rules, Signal};
+use super::course::{Course, Rules, Signal};
 use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::fact::{Acked, Cause, Transmission};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -15,20 +15,12 @@ use crate::view::View;
 #[derive(Debug)]
 pub struct Fack {
     course: Course,
-    first: First,
-}
-
-/// The retransmission that begins a fast recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum First {
-    Owed,
-    Sent,
 }
 
 impl Fack {
     /// FACK under these rules.
     pub fn new(rules: Rules) -> Self {
-        Self { course: Course::new(rules), first: First::Sent }
+        Self { course: Course::new(rules) }
     }
 
     /// The trigger of section 3.2: snd.fack has gone more than DupThresh segments ahead of snd.una.
@@ -46,40 +38,32 @@ impl Recovery for Fack {
             Signal::Progress => return Decisions::GROW,
             Signal::Recovered => Step::Leave { cwnd_at_most: u64::MAX },
             Signal::Threshold | Signal::Duplicate if signal == Signal::Threshold || self.far_ahead(board, view) => {
-                self.first = First::Owed;
-                let step = Step::Enter { limited: self.course.limited() };
-                self.course.enter(view.nxt);
-                step
+                self.course.enter(view.nxt)
             }
             _ => Step::Stay,
         };
-        let repairing = matches!(self.course.phase(), Phase::FastRecovery { .. });
+        let repairing = self.course.repairing();
         Decisions { step, lost_below: repairing.then(|| board.highest_sacked()), ..Decisions::STAY }
     }
 
     fn on_timeout(&mut self, view: &View<'_>) {
         self.course.on_timeout(view.nxt);
-        self.first = First::Sent;
     }
 
     fn on_spurious(&mut self, cause: Cause) -> Resume {
-        self.first = First::Sent;
         self.course.on_spurious(cause)
     }
 
     fn on_sent(&mut self, transmission: &Transmission) {
-        if matches!(transmission.kind, Kind::Retransmission(_)) {
-            self.first = First::Sent;
-        }
         self.course.on_sent(transmission);
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
-        if !matches!(self.course.phase(), Phase::FastRecovery { .. }) {
+        if !self.course.repairing() {
             return self.course.next(board, window, view);
         }
-        if self.first == First::Owed {
-            return Next::Retransmit { at: board.una(), room: u64::MAX, mark: HighRxt::Advance };
+        if let Some(owed) = self.course.owed(board) {
+            return owed;
         }
         // awnd = snd.nxt - snd.fack + retran_data is the scoreboard's pipe with everything below snd.fack lost.
         let room = window.cwnd.saturating_sub(board.pipe());

@@ -87,6 +87,13 @@ pub enum Next {
     },
 }
 
+impl Next {
+    /// A retransmission that goes whatever the window.
+    pub const fn owed(at: u64) -> Self {
+        Self::Retransmit { at, room: u64::MAX, mark: HighRxt::Advance }
+    }
+}
+
 /// Whether a retransmission moves HighRxt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HighRxt {

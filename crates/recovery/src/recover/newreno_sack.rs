@@ -4,7 +4,7 @@
 //! *From* "Responding to Spurious Timeouts in TCP", section III.A: always, or only from a spurious timeout until its
 //! recovery point is acknowledged.
 
-use super::course::{Course, Phase, Rules, Signal};
+use super::course::{Course, Rules, Signal};
 use super::reno_sack::Pipe;
 use super::{Decisions, HighRxt, Next, Recovery, Resume, Step, Timer};
 use crate::congest::Window;
@@ -43,11 +43,10 @@ pub struct NewRenoSack {
     spurious: Spurious,
 }
 
-/// Whether a retransmission is owed now.
+/// Whether a partial ACK's retransmission is owed now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owed {
     Nothing,
-    Oldest,
     NextHole,
 }
 
@@ -99,12 +98,9 @@ impl Recovery for NewRenoSack {
                 Decisions::STAY
             }
             Signal::Threshold => {
-                let step = Step::Enter { limited: self.course.limited() };
                 self.pipe = Pipe::begin(board, self.course.duplicates(), view.mss);
-                self.course.enter(view.nxt);
-                self.owed = Owed::Oldest;
                 self.partials = 0;
-                Decisions { step, ..Decisions::STAY }
+                Decisions { step: self.course.enter(view.nxt), ..Decisions::STAY }
             }
             Signal::Partial => self.on_partial(acked, view.mss),
             Signal::Recovered => {
@@ -137,15 +133,17 @@ impl Recovery for NewRenoSack {
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
-        if !matches!(self.course.phase(), Phase::FastRecovery { .. }) {
+        if !self.course.repairing() {
             return self.course.next(board, window, view);
+        }
+        if let Some(owed) = self.course.owed(board) {
+            return owed;
         }
         // A partial ACK tells of a hole at `una` even where no block lies above it.
         let below = board.highest_sacked().max(board.una() + 1);
         let room = self.pipe.room(window.cwnd);
         match (self.owed, board.first_hole(board.resent_below(), below)) {
-            (Owed::Oldest, _) => Next::Retransmit { at: board.una(), room: u64::MAX, mark: HighRxt::Advance },
-            (Owed::NextHole, Some(at)) => Next::Retransmit { at, room: u64::MAX, mark: HighRxt::Advance },
+            (Owed::NextHole, Some(at)) => Next::owed(at),
             (Owed::Nothing, Some(at)) if at < board.highest_sacked() => {
                 Next::Retransmit { at, room, mark: HighRxt::Advance }
             }

@@ -5,10 +5,10 @@
 //! *From* Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", section 3, and ns-2's Sack1;
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
-use super::course::{Course, Phase, Rules, Signal};
+use super::course::{Course, Rules, Signal};
 use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::fact::{Acked, Cause, Transmission};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -17,7 +17,6 @@ use crate::view::View;
 pub struct RenoSack {
     course: Course,
     pipe: Pipe,
-    first: First,
 }
 
 /// Bytes believed to be under way, by counting ACKs.
@@ -51,17 +50,10 @@ impl Pipe {
     }
 }
 
-/// The retransmission that begins a fast recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum First {
-    Owed,
-    Sent,
-}
-
 impl RenoSack {
     /// Reno with SACK under these rules.
     pub fn new(rules: Rules) -> Self {
-        Self { course: Course::new(rules), pipe: Pipe::default(), first: First::Sent }
+        Self { course: Course::new(rules), pipe: Pipe::default() }
     }
 }
 
@@ -75,11 +67,8 @@ impl Recovery for RenoSack {
                 Decisions::STAY
             }
             Signal::Threshold => {
-                let step = Step::Enter { limited: self.course.limited() };
                 self.pipe = Pipe::begin(board, self.course.duplicates(), view.mss);
-                self.course.enter(view.nxt);
-                self.first = First::Owed;
-                Decisions { step, ..Decisions::STAY }
+                Decisions { step: self.course.enter(view.nxt), ..Decisions::STAY }
             }
             Signal::Partial => {
                 self.pipe.on_partial(view.mss);
@@ -91,28 +80,23 @@ impl Recovery for RenoSack {
 
     fn on_timeout(&mut self, view: &View<'_>) {
         self.course.on_timeout(view.nxt);
-        self.first = First::Sent;
     }
 
     fn on_spurious(&mut self, cause: Cause) -> Resume {
-        self.first = First::Sent;
         self.course.on_spurious(cause)
     }
 
     fn on_sent(&mut self, transmission: &Transmission) {
-        if matches!(transmission.kind, Kind::Retransmission(_)) {
-            self.first = First::Sent;
-        }
         self.pipe.on_sent(transmission.len);
         self.course.on_sent(transmission);
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
-        if !matches!(self.course.phase(), Phase::FastRecovery { .. }) {
+        if !self.course.repairing() {
             return self.course.next(board, window, view);
         }
-        if self.first == First::Owed {
-            return Next::Retransmit { at: board.una(), room: u64::MAX, mark: HighRxt::Advance };
+        if let Some(owed) = self.course.owed(board) {
+            return owed;
         }
         let room = self.pipe.room(window.cwnd);
         match board.first_hole(board.resent_below(), board.highest_sacked()) {

@@ -4,10 +4,10 @@
 //! *Blind to* the loss of a retransmission, but for one rescue at the end of the window.
 //! *From* RFC 6675, sections 4 and 5.
 
-use super::course::{Course, Phase, Rules, Signal};
+use super::course::{Course, Rules, Signal};
 use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::fact::{Acked, Cause, Transmission};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -15,15 +15,7 @@ use crate::view::View;
 #[derive(Debug)]
 pub struct Rfc6675 {
     course: Course,
-    first: First,
     rescue: Rescue,
-}
-
-/// The retransmission that begins a fast recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum First {
-    Owed,
-    Sent,
 }
 
 /// RescueRxt: one rescue retransmission for each entry into recovery.
@@ -36,7 +28,7 @@ enum Rescue {
 impl Rfc6675 {
     /// RFC 6675 under these rules.
     pub fn new(rules: Rules) -> Self {
-        Self { course: Course::new(rules), first: First::Sent, rescue: Rescue::Available }
+        Self { course: Course::new(rules), rescue: Rescue::Available }
     }
 
     /// IsLost (section 4): the position below which every hole is lost.
@@ -72,32 +64,24 @@ impl Recovery for Rfc6675 {
             Signal::Threshold | Signal::Duplicate
                 if signal == Signal::Threshold || lost_below > board.una() && self.course.permitted(board.una()) =>
             {
-                self.first = First::Owed;
                 self.rescue = Rescue::Available;
-                let step = Step::Enter { limited: self.course.limited() };
-                self.course.enter(view.nxt);
-                step
+                self.course.enter(view.nxt)
             }
             _ => Step::Stay,
         };
-        let repairing = matches!(self.course.phase(), Phase::FastRecovery { .. });
+        let repairing = self.course.repairing();
         Decisions { step, lost_below: repairing.then_some(lost_below), ..Decisions::STAY }
     }
 
     fn on_timeout(&mut self, view: &View<'_>) {
         self.course.on_timeout(view.nxt);
-        self.first = First::Sent;
     }
 
     fn on_spurious(&mut self, cause: Cause) -> Resume {
-        self.first = First::Sent;
         self.course.on_spurious(cause)
     }
 
     fn on_sent(&mut self, transmission: &Transmission) {
-        if matches!(transmission.kind, Kind::Retransmission(_)) {
-            self.first = First::Sent;
-        }
         self.course.on_sent(transmission);
     }
 
@@ -106,11 +90,11 @@ impl Recovery for Rfc6675 {
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next {
-        if !matches!(self.course.phase(), Phase::FastRecovery { .. }) {
+        if !self.course.repairing() {
             return self.course.next(board, window, view);
         }
-        if self.first == First::Owed {
-            return Next::Retransmit { at: board.una(), room: u64::MAX, mark: HighRxt::Advance };
+        if let Some(owed) = self.course.owed(board) {
+            return owed;
         }
         let room = window.cwnd.saturating_sub(board.pipe());
         let from = board.resent_below();
