@@ -48,15 +48,15 @@ bench: setup  ## speed and agreement against ns-2, where it is installed
 lint: setup  ## what a reviewer should not have to say
 	cargo fmt --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests/python
-	$(BIN)/ruff format --check python tests/python
+	$(BIN)/ruff check python tests/python benches docs
+	$(BIN)/ruff format --check python tests/python benches docs
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest eifel._engine
 
 format:  setup  ## put the sources in order
 	cargo fmt
-	$(BIN)/ruff check --fix-only --quiet python tests/python
-	$(BIN)/ruff format python tests/python
+	$(BIN)/ruff check --fix-only --quiet python tests/python benches docs
+	$(BIN)/ruff format python tests/python benches docs
 
 clean:  ## everything made here
 	rm -rf $(VENV) target out

@@ -184,7 +184,9 @@ def test_an_interrupted_reproduce_goes_on_from_there(tmp_path: Path) -> None:
     assert finished.stat().st_mtime_ns == before
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="no tshark here")
+@pytest.mark.skipif(
+    shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed, so captures were not dissected"
+)
 def test_wireshark_opens_a_capture_without_complaint() -> None:
     result = eifel.run(SMALL, record=("transmissions", "capture:sender"))
     with tempfile.NamedTemporaryFile(suffix=".pcapng") as file:

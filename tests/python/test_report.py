@@ -155,7 +155,7 @@ def served(page: str) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+@pytest.mark.skipif(CHROMIUM is None, reason="SKIPPED: chromium is not installed, so the report was not opened")
 @pytest.mark.parametrize("width", [1280, 500])
 def test_a_browser_draws_it_and_it_can_be_used(served: str, tmp_path: Path, width: int) -> None:
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]

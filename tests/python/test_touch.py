@@ -9,7 +9,10 @@ import eifel
 from browser import CHROMIUM, Browser
 from eifel.report import build_run
 
-pytestmark = [pytest.mark.usefixtures("fake"), pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")]
+pytestmark = [
+    pytest.mark.usefixtures("fake"),
+    pytest.mark.skipif(CHROMIUM is None, reason="SKIPPED: chromium is not installed, so the report was not opened"),
+]
 
 SCENARIO = {"flow": [{"name": "main", "from": "a", "to": "b"}]}
 PICTURE = "document.querySelector('canvas').toDataURL()"
