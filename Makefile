@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine reproduce schema test test-rust test-python bench lint format clean
+.PHONY: help setup engine reproduce docs test test-rust test-python bench lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,9 +38,11 @@ test-rust:
 test-python: setup test-rust
 	$(BIN)/python -m pytest
 
-schema: setup  ## docs/scenario.schema.json, for editors, from the engine
+docs: setup  ## docs/scenario.schema.json, docs/algorithms.md and the README's picture, from the engine
 	@$(BIN)/eifel list schema > docs/scenario.schema.json.new
 	@mv docs/scenario.schema.json.new docs/scenario.schema.json
+	@$(BIN)/python docs/algorithms.py
+	@$(BIN)/python docs/spike.py
 
 bench: setup  ## speed and agreement against ns-2, where it is installed
 	$(BIN)/python benches/run.py

@@ -52,7 +52,7 @@ def test_columns_are_not_copied_on_their_way() -> None:
 
 
 def test_the_schema_in_the_documents_is_the_engines() -> None:
-    assert SCHEMA.read_text(encoding="utf-8") == _engine.schema().rstrip() + "\n", "make schema"
+    assert SCHEMA.read_text(encoding="utf-8") == _engine.schema().rstrip() + "\n", "make docs"
     assert json.loads(_engine.schema())["$schema"].startswith("http://json-schema.org/")
 
 
@@ -66,3 +66,10 @@ def test_an_editor_finds_the_schema_of_an_example(example: Path) -> None:
     first = example.read_text(encoding="utf-8").splitlines()[0]
     assert first.startswith("#:schema ")
     assert (example.parent / first.removeprefix("#:schema ")).resolve() == SCHEMA
+
+
+def test_the_page_of_algorithms_is_the_registrys() -> None:
+    sys.path.insert(0, str(ROOT / "docs"))
+    import algorithms
+
+    assert (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8") == algorithms.page(), "make docs"

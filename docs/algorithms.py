@@ -1,0 +1,79 @@
+"""Writes algorithms.md: every algorithm of the registry, with the four lines that its file opens with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import eifel
+
+HERE = Path(__file__).resolve().parent
+SOURCES = HERE.parent / "crates" / "recovery" / "src"
+SEAMS = {
+    "detect": ("Detectors", "Was that retransmission spurious?"),
+    "respond": ("Responses", "What is undone after a spurious retransmission?"),
+    "rto": ("Timers", "How long to wait before giving a segment up?"),
+    "after-spurious": ("Adaptations of the timer", "What does the timer learn from a spurious timeout?"),
+    "recover": ("Loss recovery", "Which segments are lost, and what goes out next?"),
+    "congest": ("Congestion control", "How large is the window?"),
+    "pace": ("Pacing", "How fast may what the window allows leave?"),
+}
+
+
+def source(algorithm: Mapping[str, Any]) -> Path:
+    """The one file of an algorithm."""
+    folder = "rto/after_spurious" if algorithm["seam"] == "after-spurious" else algorithm["seam"]
+    return SOURCES / folder / f"{algorithm['name'].replace('-', '_')}.rs"
+
+
+def opening(file: Path) -> str:
+    """The paragraph that the file opens with: looks at, decides, blind to, from."""
+    lines = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("//! "):
+            break
+        lines.append(line.removeprefix("//! "))
+    return re.sub(r"\n(?=\*)", "  \n", "\n".join(lines))
+
+
+def parameter(one: Mapping[str, Any]) -> str:
+    """A row of the table of parameters."""
+    if one["kind"] == "word":
+        allowed = ", ".join(f"`{word}`" for word in one["allowed"])
+    elif one["kind"] == "switch":
+        allowed = "`true`, `false`"
+    else:
+        allowed = f"{one['minimum']:g} to {one['maximum']:g}"
+    default = str(one["default"]).lower() if one["kind"] == "switch" else one["default"]
+    return f"| `{one['name']}` | {allowed} | `{default}` | {one['summary']} |"
+
+
+def page() -> str:
+    """The page as Markdown."""
+    parts = [
+        "# The algorithms",
+        "Each stands in one file and opens with what it looks at, what it decides, what it is blind to, and where it\n"
+        "comes from. In a scenario each is a name, or a table of `name` and parameters\n"
+        "(see [scenario.md](scenario.md)). Written by `make docs` from the registry.",
+    ]
+    algorithms = eifel.algorithms()
+    for seam, (title, question) in SEAMS.items():
+        parts += [f"## {title}", f"`{seam}`: {question}"]
+        for algorithm in algorithms:
+            if algorithm["seam"] != seam:
+                continue
+            parts += [
+                f"### {algorithm['name']}",
+                f"{algorithm['summary']} ({algorithm['source']})",
+                opening(source(algorithm)),
+            ]
+            if algorithm["parameters"]:
+                head = "| parameter | allowed | default | meaning |\n|---|---|---|---|"
+                parts.append("\n".join([head, *map(parameter, algorithm["parameters"])]))
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    (HERE / "algorithms.md").write_text(page(), encoding="utf-8")
