@@ -93,10 +93,20 @@ enum Owed {
     Oldest,
 }
 
+/// When duplicate ACKs may begin a fast retransmit again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Again {
+    /// Once something beyond the recovery point is acknowledged (RFC 6582, section 3.2, step 2).
+    Beyond,
+    /// Once all below it is acknowledged (RFC 6675, section 5.1: HighACK >= RecoveryPoint).
+    Reached,
+}
+
 /// The course of loss recovery.
 #[derive(Clone, Debug)]
 pub struct Course {
     rules: Rules,
+    again: Again,
     phase: Phase,
     owed: Owed,
     duplicates: u32,
@@ -106,9 +116,23 @@ pub struct Course {
 }
 
 impl Course {
-    /// The course of a connection that has lost nothing yet.
+    /// The course of a connection that has lost nothing yet, for an algorithm that trusts duplicate ACKs only beyond the
+    /// recovery point: below it they may come from what was sent again needlessly.
     pub fn new(rules: Rules) -> Self {
-        Self { rules, phase: Phase::Open, owed: Owed::Nothing, duplicates: 0, limited: 0, recover: 0 }
+        Self {
+            rules,
+            again: Again::Beyond,
+            phase: Phase::Open,
+            owed: Owed::Nothing,
+            duplicates: 0,
+            limited: 0,
+            recover: 0,
+        }
+    }
+
+    /// The same for one whose duplicate ACKs carry SACK blocks, which tell of new data: at the recovery point they count.
+    pub fn by_sack(rules: Rules) -> Self {
+        Self { again: Again::Reached, ..Self::new(rules) }
     }
 
     /// Where it stands.
@@ -131,9 +155,13 @@ impl Course {
         matches!(self.phase, Phase::FastRecovery { .. })
     }
 
-    /// Whether a loss signal by ACKs may begin a fast retransmit now (RFC 6582, section 3.2, step 2).
+    /// Whether a loss signal by ACKs may begin a fast retransmit now.
     pub fn permitted(&self, una: u64) -> bool {
-        !self.repairing() && (self.rules.bugfix == Bugfix::Off || una > self.recover)
+        let past = match self.again {
+            Again::Beyond => una > self.recover,
+            Again::Reached => una >= self.recover,
+        };
+        !self.repairing() && (self.rules.bugfix == Bugfix::Off || past)
     }
 
     /// Classifies an ACK.

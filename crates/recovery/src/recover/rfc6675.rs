@@ -28,7 +28,7 @@ enum Rescue {
 impl Rfc6675 {
     /// RFC 6675 under these rules.
     pub fn new(rules: Rules) -> Self {
-        Self { course: Course::new(rules), rescue: Rescue::Available }
+        Self { course: Course::by_sack(rules), rescue: Rescue::Available }
     }
 
     /// IsLost (section 4): the position below which every hole is lost.

@@ -42,8 +42,10 @@ enum Hold {
 impl Rfc6298 {
     /// A timer that has not seen a sample.
     pub fn new(bounds: Bounds) -> Self {
-        let (minimum, rto) = (bounds.minimum, bounds.initial);
-        Self { bounds, minimum, estimate: None, expiries: 0, hold: Hold::No, rto }
+        let minimum = bounds.minimum;
+        let mut timer = Self { bounds, minimum, estimate: None, expiries: 0, hold: Hold::No, rto: bounds.initial };
+        timer.refresh();
+        timer
     }
 
     fn refresh(&mut self) {

@@ -1,0 +1,139 @@
+//! Reno called by itself: RFC 5681's equations, byte by byte.
+
+use eifel_recovery::congest::reno::{Grow, HalfOf, Reno, Repeated, Restart, Settings};
+use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
+use eifel_recovery::fact::Cause;
+use eifel_recovery::rtt::RoundTrips;
+
+use crate::script::{UNSET, view};
+use crate::talk::ms;
+
+const SETTINGS: Settings = Settings {
+    initial_window: 4,
+    initial_ssthresh: None,
+    half_of: HalfOf::Flight,
+    repeated: Repeated::Hold,
+    grow: Grow::WhenLimiting,
+    restart: Restart::RestartWindow,
+};
+
+fn window(cwnd: u64, ssthresh: u64) -> Window {
+    Window { cwnd, ssthresh }
+}
+
+/// Windows after ACKs of so many bytes each, with a full flight.
+fn grown(settings: Settings, mut now: Window, acks: &[u64]) -> Vec<u64> {
+    let round_trips = RoundTrips::new(true);
+    let mut reno = Reno::new(settings);
+    let step = |&acked: &u64| {
+        now = reno.on_ack(&now, acked, now.cwnd, &view(&round_trips));
+        now.cwnd
+    };
+    acks.iter().map(step).collect()
+}
+
+fn lost(settings: Settings, now: Window, loss: Loss) -> (u64, u64) {
+    let Window { cwnd, ssthresh } = Reno::new(settings).on_loss(&now, &loss, &view(&RoundTrips::new(true)));
+    (cwnd, ssthresh)
+}
+
+const TIMEOUT: Loss = Loss { cause: Cause::Timeout, flight: 18_500, limit: 15_900, timeouts: Timeouts::First };
+
+#[test]
+fn the_initial_window_and_threshold() {
+    assert_eq!(Reno::new(SETTINGS).initial(1460), window(5840, UNSET));
+    let set = Settings { initial_ssthresh: Some(65_535), ..SETTINGS };
+    assert_eq!(Reno::new(set).initial(536), window(2144, 65_535));
+}
+
+#[test]
+fn slow_start_adds_what_was_acknowledged_up_to_a_segment() {
+    let found = grown(SETTINGS, window(4000, 8500), &[1000, 2000, 400, 2000, 2000, 2000, 2000]);
+    // 8400 is below ssthresh: one segment more, beyond it. Then 1 000 000 / 9400 = 106.
+    assert_eq!(found, [5000, 6000, 6400, 7400, 8400, 9400, 9506]);
+}
+
+#[test]
+fn congestion_avoidance_with_delayed_acks_adds_half_a_segment_a_round_trip() {
+    // Five ACKs of two segments: 100, then 99.009..., 98.1..., 97.2..., 96.3..., remainders carried.
+    let found = grown(SETTINGS, window(10_000, 10_000), &[2000; 5]);
+    assert_eq!(found, [10_100, 10_199, 10_297, 10_394, 10_490]);
+}
+
+#[test]
+fn a_window_of_segments_acknowledged_one_by_one_adds_nearly_a_segment() {
+    let found = grown(SETTINGS, window(10_000, 10_000), &[1000; 10]);
+    assert_eq!(found[9], 10_958);
+}
+
+#[test]
+fn a_window_larger_than_the_square_of_a_segment_still_grows() {
+    // A third of a byte an ACK: 1/3, 2/3, 1; then three times 1 000 000 are one short of 3 000 001.
+    let found = grown(SETTINGS, window(3_000_000, 3_000_000), &[1000; 7]);
+    assert_eq!(found, [3_000_000, 3_000_000, 3_000_001, 3_000_001, 3_000_001, 3_000_001, 3_000_002]);
+}
+
+#[test]
+fn a_window_that_does_not_limit_does_not_grow() {
+    let round_trips = RoundTrips::new(true);
+    let grow = |grow, now, flight| {
+        let mut reno = Reno::new(Settings { grow, ..SETTINGS });
+        reno.on_ack(&now, 1000, flight, &view(&round_trips)).cwnd
+    };
+    // Slow start: half of it is enough.
+    assert_eq!(grow(Grow::WhenLimiting, window(10_000, UNSET), 4999), 10_000);
+    assert_eq!(grow(Grow::WhenLimiting, window(10_000, UNSET), 5000), 11_000);
+    // Congestion avoidance: all but a segment.
+    assert_eq!(grow(Grow::WhenLimiting, window(10_000, 10_000), 9000), 10_000);
+    assert_eq!(grow(Grow::WhenLimiting, window(10_000, 10_000), 9001), 10_100);
+    assert_eq!(grow(Grow::Always, window(10_000, 10_000), 1), 10_100);
+}
+
+#[test]
+fn a_loss_halves_the_flight_or_the_window_in_segments() {
+    let now = window(20_000, UNSET);
+    assert_eq!(lost(SETTINGS, now, TIMEOUT), (1000, 9250));
+    let fast = Loss { cause: Cause::FastRetransmit, ..TIMEOUT };
+    assert_eq!(lost(SETTINGS, now, fast), (9250, 9250));
+    let by_window = Settings { half_of: HalfOf::Window, ..SETTINGS };
+    assert_eq!(lost(by_window, now, TIMEOUT), (1000, 7000), "15 segments halved to 7");
+    assert_eq!(lost(by_window, now, fast), (7000, 7000));
+}
+
+#[test]
+fn ssthresh_is_never_below_two_segments() {
+    let small = Loss { flight: 3999, limit: 3999, ..TIMEOUT };
+    for half_of in [HalfOf::Flight, HalfOf::Window] {
+        assert_eq!(lost(Settings { half_of, ..SETTINGS }, window(4000, UNSET), small), (1000, 2000));
+    }
+}
+
+#[test]
+fn a_further_timeout_holds_or_reduces() {
+    let again = Loss { timeouts: Timeouts::Again, flight: 6000, limit: 6000, ..TIMEOUT };
+    for half_of in [HalfOf::Flight, HalfOf::Window] {
+        let hold = Settings { half_of, ..SETTINGS };
+        assert_eq!(lost(hold, window(1000, 9250), again), (1000, 9250));
+        let reduce = Settings { repeated: Repeated::Reduce, ..hold };
+        assert_eq!(lost(reduce, window(1000, 9250), again), (1000, 3000));
+    }
+}
+
+#[test]
+fn after_idle_the_restart_window_is_no_larger_than_the_window_was() {
+    let idle = |restart, cwnd| Reno::new(Settings { restart, ..SETTINGS }).on_idle(&window(cwnd, 7000), ms(5000), 1000);
+    assert_eq!(idle(Restart::RestartWindow, 20_000), window(4000, 7000));
+    assert_eq!(idle(Restart::RestartWindow, 3000), window(3000, 7000));
+    assert_eq!(idle(Restart::Unchanged, 20_000), window(20_000, 7000));
+}
+
+#[test]
+fn a_loss_forgets_what_the_division_left() {
+    let round_trips = RoundTrips::new(true);
+    let mut reno = Reno::new(SETTINGS);
+    // 1 000 000 = 333 * 3000 + 1000 stays.
+    assert_eq!(reno.on_ack(&window(3000, 3000), 1000, 3000, &view(&round_trips)).cwnd, 3333);
+    reno.on_loss(&window(3333, 3000), &TIMEOUT, &view(&round_trips));
+    let cwnd = reno.on_ack(&window(1_000_001, 2000), 1000, 1_000_001, &view(&round_trips)).cwnd;
+    assert_eq!(cwnd, 1_000_001, "a millionth of a byte is missing, which the 1000 left would have given");
+}

@@ -1,0 +1,163 @@
+//! RFC 3522, section 3.2, step by step, fact by fact, without an engine.
+
+use eifel_recovery::detect::eifel_timestamps::EifelTimestamps;
+use eifel_recovery::detect::{Detector, Judgement, Outcome, none};
+use eifel_recovery::fact::{Acked, Block, Cause, Echo, Fact, Kind, Transmission, TxId};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::units::Timestamp;
+
+use crate::script::view;
+use crate::talk::ms;
+
+const SPURIOUS: Judgement = Judgement::Settled(Outcome::Spurious, "echo older than the first retransmission");
+const RETRANSMISSION: Judgement = Judgement::Settled(Outcome::Genuine, "echo of the retransmission");
+const NO_ECHO: Judgement = Judgement::Settled(Outcome::Genuine, "no timestamp echoed");
+const DSACK: Judgement = Judgement::Settled(Outcome::Genuine, "the first acceptable ACK carries a DSACK");
+const ALL: Judgement = Judgement::Settled(Outcome::Genuine, "all acknowledged at once: ACKs may have been lost");
+
+#[derive(Clone, Copy, PartialEq)]
+enum Opens {
+    Yes,
+    No,
+}
+
+/// Segment `start..start + 1000` leaves again with this TSval.
+fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: Opens) {
+    let kind = Kind::Retransmission(Cause::Timeout);
+    let transmission = Transmission { id: TxId(7), start, len: 1000, kind, copy: 1 };
+    let stamp = stamp.map(Timestamp);
+    let fact = Fact::Retransmitted { transmission: &transmission, stamp, opens: opens == Opens::Yes };
+    assert_eq!(detector.observe(&fact, &view(&RoundTrips::new(true))), Judgement::Undecided);
+}
+
+fn acked(cumulative: u64, echo: Option<u32>) -> Acked {
+    let echo = echo.map(|value| Echo { value: Timestamp(value), age: ms(1) });
+    Acked { cumulative, bytes: 1000, sacked: 0, duplicate: false, dsack: None, echo, ece: false, all: false }
+}
+
+fn observe(detector: &mut dyn Detector, acked: Acked) -> Judgement {
+    detector.observe(&Fact::Acked(&acked), &view(&RoundTrips::new(true)))
+}
+
+/// A detector for which segment 1001 has left again with TSval 500.
+fn waiting() -> EifelTimestamps {
+    let mut detector = EifelTimestamps::default();
+    sent(&mut detector, 1001, Some(500), Opens::Yes);
+    detector
+}
+
+const SOME_BLOCK: Option<Block> = Some(Block { start: 1, end: 1001 });
+
+#[test]
+fn without_a_retransmission_there_is_no_question() {
+    assert_eq!(observe(&mut EifelTimestamps::default(), acked(2001, Some(0))), Judgement::Undecided);
+    let mut detector = EifelTimestamps::default();
+    sent(&mut detector, 1001, Some(500), Opens::No);
+    assert_eq!(observe(&mut detector, acked(2001, Some(0))), Judgement::Undecided);
+}
+
+#[test]
+fn step_2_without_a_timestamp_on_the_retransmission_there_is_no_question() {
+    let mut detector = waiting();
+    sent(&mut detector, 1001, None, Opens::Yes);
+    assert_eq!(observe(&mut detector, acked(2001, Some(0))), Judgement::Undecided);
+}
+
+#[test]
+fn step_2_a_later_retransmission_does_not_overwrite() {
+    let mut detector = waiting();
+    sent(&mut detector, 1001, Some(700), Opens::No);
+    assert_eq!(observe(&mut detector, acked(2001, Some(500))), RETRANSMISSION);
+}
+
+#[test]
+fn step_3_waits_for_an_ack_of_new_data() {
+    let mut detector = waiting();
+    for _ in 0..3 {
+        assert_eq!(observe(&mut detector, acked(1001, Some(0))), Judgement::Undecided);
+    }
+    assert_eq!(observe(&mut detector, acked(2001, Some(0))), SPURIOUS);
+}
+
+#[test]
+fn step_3_a_part_of_the_segment_is_new_data() {
+    assert_eq!(observe(&mut waiting(), acked(1002, Some(499))), SPURIOUS);
+    assert_eq!(observe(&mut waiting(), acked(1002, Some(500))), RETRANSMISSION);
+}
+
+#[test]
+fn step_4_compares_strictly() {
+    assert_eq!(observe(&mut waiting(), acked(2001, Some(499))), SPURIOUS);
+    // In the same tick as the original: RFC 3522 takes it for the retransmission's.
+    assert_eq!(observe(&mut waiting(), acked(2001, Some(500))), RETRANSMISSION);
+    assert_eq!(observe(&mut waiting(), acked(2001, Some(501))), RETRANSMISSION);
+    assert_eq!(observe(&mut waiting(), acked(2001, None)), NO_ECHO);
+}
+
+#[test]
+fn step_4_compares_on_the_circle() {
+    let mut detector = EifelTimestamps::default();
+    sent(&mut detector, 1001, Some(5), Opens::Yes);
+    assert_eq!(observe(&mut detector, acked(2001, Some(u32::MAX - 5))), SPURIOUS);
+    let mut detector = EifelTimestamps::default();
+    sent(&mut detector, 1001, Some(u32::MAX - 5), Opens::Yes);
+    assert_eq!(observe(&mut detector, acked(2001, Some(5))), RETRANSMISSION);
+}
+
+#[test]
+fn step_5_a_dsack_on_the_acceptable_ack_ends_it() {
+    assert_eq!(observe(&mut waiting(), Acked { dsack: SOME_BLOCK, ..acked(2001, Some(0)) }), DSACK);
+    assert_eq!(observe(&mut waiting(), Acked { dsack: SOME_BLOCK, all: true, ..acked(2001, Some(0)) }), DSACK);
+    // Step 4 comes first.
+    assert_eq!(observe(&mut waiting(), Acked { dsack: SOME_BLOCK, ..acked(2001, Some(500)) }), RETRANSMISSION);
+}
+
+#[test]
+fn step_5_an_ack_of_everything_counts_only_from_a_peer_that_has_sent_a_dsack() {
+    let all = Acked { all: true, ..acked(11_001, Some(0)) };
+    assert_eq!(observe(&mut waiting(), all), ALL);
+
+    // Before the retransmission.
+    let mut detector = EifelTimestamps::default();
+    observe(&mut detector, Acked { dsack: SOME_BLOCK, ..acked(1001, Some(0)) });
+    sent(&mut detector, 1001, Some(500), Opens::Yes);
+    assert_eq!(observe(&mut detector, all), SPURIOUS);
+
+    // After it, on an ACK that is not acceptable.
+    let mut detector = waiting();
+    observe(&mut detector, Acked { dsack: SOME_BLOCK, ..acked(1001, Some(0)) });
+    assert_eq!(observe(&mut detector, all), SPURIOUS);
+
+    // In an earlier episode.
+    let mut detector = waiting();
+    assert_eq!(observe(&mut detector, Acked { dsack: SOME_BLOCK, ..acked(2001, Some(0)) }), DSACK);
+    sent(&mut detector, 2001, Some(900), Opens::Yes);
+    assert_eq!(observe(&mut detector, all), SPURIOUS);
+}
+
+#[test]
+fn one_verdict_an_episode() {
+    let mut detector = waiting();
+    assert_eq!(observe(&mut detector, acked(2001, Some(0))), SPURIOUS);
+    assert_eq!(observe(&mut detector, acked(3001, Some(0))), Judgement::Undecided);
+    sent(&mut detector, 3001, Some(900), Opens::Yes);
+    assert_eq!(observe(&mut detector, acked(4001, Some(899))), SPURIOUS);
+    sent(&mut detector, 4001, Some(950), Opens::Yes);
+    assert_eq!(observe(&mut detector, acked(5001, Some(950))), RETRANSMISSION);
+}
+
+#[test]
+fn a_new_episode_before_a_verdict_takes_the_question_over() {
+    // A fast retransmit, then the timer for the same segment: its own retransmission is what is asked about.
+    let mut detector = waiting();
+    sent(&mut detector, 1001, Some(1500), Opens::Yes);
+    assert_eq!(observe(&mut detector, acked(2001, Some(500))), SPURIOUS);
+}
+
+#[test]
+fn no_detector_never_speaks() {
+    let mut detector = none::None;
+    sent(&mut detector, 1001, Some(500), Opens::Yes);
+    let all = Acked { all: true, dsack: SOME_BLOCK, ..acked(2001, Some(0)) };
+    assert_eq!(observe(&mut detector, all), Judgement::Undecided);
+}

@@ -1,0 +1,279 @@
+//! Every parameter away from its default, seen from outside.
+
+use eifel_recovery::engine::Config;
+use eifel_recovery::registry::{Choice, Seam, Value};
+
+use crate::script::{UNSET, open, spike, text};
+use crate::talk::{Talk, at, config, eifel, ms, start};
+
+type Set = (Seam, &'static str, &'static str, fn());
+
+macro_rules! rules {
+    ($($name:literal),* ; $($rest:expr),* $(,)?) => {
+        &[
+            $(
+                (Seam::Recover, $name, "duplicate_threshold", || duplicate_threshold($name)),
+                (Seam::Recover, $name, "limited_transmit", || limited_transmit($name)),
+                (Seam::Recover, $name, "bugfix", || bugfix($name)),
+                (Seam::Recover, $name, "fast_retransmit_below_recovery_point", || below_recovery_point($name)),
+                (Seam::Recover, $name, "after_spurious_timeout", || after_spurious_timeout($name)),
+            )*
+            $($rest),*
+        ]
+    };
+}
+
+pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675";
+    (Seam::Recover, "newreno-sack", "when", when),
+    (Seam::Recover, "newreno-sack", "timer_restarts_on_partial", timer_restarts_on_partial),
+    (Seam::Rto, "rfc6298", "initial_ms", initial),
+    (Seam::Rto, "rfc6298", "minimum_ms", minimum),
+    (Seam::Rto, "rfc6298", "maximum_ms", maximum),
+    (Seam::Rto, "rfc6298", "granularity_ms", granularity),
+    (Seam::AfterSpurious, "min-plus-plus", "step_ms", step),
+    (Seam::AfterSpurious, "min-plus-plus", "per", per),
+    (Seam::Congest, "reno", "initial_window_segments", initial_window),
+    (Seam::Congest, "reno", "initial_ssthresh_bytes", initial_ssthresh),
+    (Seam::Congest, "reno", "ssthresh_from", ssthresh_from),
+    (Seam::Congest, "reno", "repeated_timeout", repeated_timeout),
+    (Seam::Congest, "reno", "grow", grow),
+    (Seam::Congest, "reno", "restart_after_idle", restart_after_idle),
+    (Seam::Pace, "burst-limit", "segments", burst_segments),
+    (Seam::Pace, "pacing", "slow_start_percent", slow_start_percent),
+    (Seam::Pace, "pacing", "avoidance_percent", avoidance_percent),
+);
+
+fn recover(name: &str, parameter: &str, value: Value) -> Choice {
+    Choice::named(name).with(parameter, value)
+}
+
+/// What leaves for `count` duplicates that report segments from 3 on.
+fn duplicates(talk: &mut Talk, count: u64) -> Vec<String> {
+    (1..=count).map(|d| text(&talk.ack(100 + d, 1, &[(3, 2 + d)], 0))).collect()
+}
+
+fn duplicate_threshold(name: &str) {
+    let with = |value| Config { recover: recover(name, "duplicate_threshold", Value::Integer(value)), ..config(name) };
+    let sent = duplicates(&mut open(&with(2)), 2);
+    assert_eq!((sent[0].as_str(), &sent[1][..2]), ("13", "2r"));
+    let sent = duplicates(&mut open(&with(5)), 5);
+    assert_eq!((&sent[..4], &sent[4][..2]), (&["13".into(), "14".into(), String::new(), String::new()][..], "2r"));
+}
+
+fn limited_transmit(name: &str) {
+    let recover = recover(name, "limited_transmit", Value::Switch(false));
+    let mut talk = open(&Config { recover, ..config(name) });
+    assert_eq!(duplicates(&mut talk, 3), ["", "", "2r"]);
+    assert_eq!(talk.cwnd(), 5500);
+}
+
+/// Duplicates of the go-back-N after a timeout.
+fn bugfix(name: &str) {
+    for (on, cwnd) in [(true, 1000), (false, 5500)] {
+        let mut talk = spike(&Config { recover: recover(name, "bugfix", Value::Switch(on)), ..config(name) });
+        for d in 1..=3 {
+            talk.ack(1200 + d, 1, &[(5, 4 + d)], 0);
+        }
+        assert_eq!(talk.cwnd(), cwnd, "{on}");
+    }
+}
+
+/// Segment 3 is really lost in a spike.
+fn below_recovery_point(name: &str) {
+    for (word, repaired) in [("allowed", true), ("blocked", false)] {
+        let recover = recover(name, "fast_retransmit_below_recovery_point", Value::Word(word.into()));
+        let mut talk = spike(&Config { recover, ..eifel(name, "option-1") });
+        talk.ack(3000, 2, &[], 0);
+        let sent: Vec<_> = (1..=3).map(|d| text(&talk.ack(3000 + d, 2, &[(4, 3 + d)], 0))).collect();
+        assert_eq!(sent.concat().contains("3r"), repaired, "{word}: {sent:?}");
+    }
+}
+
+fn after_spurious_timeout(name: &str) {
+    let recover = recover(name, "after_spurious_timeout", Value::Word("go-back-n".into()));
+    let mut talk = spike(&Config { recover, ..eifel(name, "option-1") });
+    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "3r 4r 5r 6r 7r 8r 9r 10r 11r 12r 13 14");
+    assert_eq!(talk.cwnd(), 12_000);
+}
+
+/// 2..=9 are lost: pipe is 13 - 3 + 1 = 11 segments, 9 after a partial ACK, under a cwnd of 5.5.
+fn hole(parameter: &str, word: &str) -> Talk {
+    let recover = recover("newreno-sack", parameter, Value::Word(word.into()));
+    let mut talk = open(&Config { recover, ..config("newreno-sack") });
+    for d in 1..=3 {
+        talk.ack(100 + d, 1, &[(10, 9 + d)], 0);
+    }
+    talk
+}
+
+fn when() {
+    assert_eq!(text(&hole("when", "always").ack(203, 2, &[(10, 12)], 103)), "3r");
+    assert_eq!(text(&hole("when", "after-spurious").ack(203, 2, &[(10, 12)], 103)), "");
+}
+
+fn timer_restarts_on_partial() {
+    for (word, second) in [("every", 1303), ("first", 1203)] {
+        let mut talk = hole("timer_restarts_on_partial", word);
+        talk.ack(203, 2, &[(10, 12)], 103);
+        assert_eq!(talk.engine.deadline(), at(1203));
+        talk.ack(303, 3, &[(10, 12)], 203);
+        assert_eq!(talk.engine.deadline(), at(second), "{word}");
+    }
+}
+
+fn rto(parameters: &[(&str, u64)]) -> Config {
+    let rto = parameters
+        .iter()
+        .fold(Choice::named("rfc6298"), |choice, (name, millis)| choice.with(name, Value::Duration(ms(*millis))));
+    Config { rto, ..config("reno-sack") }
+}
+
+fn initial() {
+    let mut talk = Talk::new(&rto(&[("initial_ms", 3000)]));
+    talk.send();
+    assert_eq!(talk.expire().0, 3000);
+    assert_eq!(talk.expire().0, 9000);
+}
+
+fn minimum() {
+    assert_eq!(open(&rto(&[("minimum_ms", 200)])).rto(), 300);
+    assert_eq!(open(&rto(&[("minimum_ms", 350)])).rto(), 350);
+}
+
+fn maximum() {
+    let mut talk = open(&rto(&[("maximum_ms", 5000)]));
+    let expiries: Vec<_> = (0..5).map(|_| talk.expire().0).collect();
+    assert_eq!(expiries, [1100, 3100, 7100, 12_100, 17_100]);
+}
+
+fn granularity() {
+    assert_eq!(open(&rto(&[("minimum_ms", 0), ("granularity_ms", 500)])).rto(), 600);
+}
+
+/// The RTO long after a spike with two expiries, when every round trip takes 10 ms.
+fn long_after(after_spurious: Choice) -> u64 {
+    let mut talk = spike(&Config { after_spurious, ..eifel("reno-sack", "option-1") });
+    talk.expire();
+    talk.ack(4000, 2, &[], 0);
+    for (at, segment) in (4010..9000).step_by(10).zip(3..) {
+        talk.ack(at, segment, &[], at - 10);
+    }
+    talk.rto()
+}
+
+fn step() {
+    let with = |millis| Choice::named("min-plus-plus").with("step_ms", Value::Duration(ms(millis)));
+    assert_eq!(long_after(with(500)), 1500);
+    assert_eq!(long_after(with(1700)), 2700);
+}
+
+fn per() {
+    let with = |word: &str| Choice::named("min-plus-plus").with("per", Value::Word(word.into()));
+    assert_eq!(long_after(with("verdict")), 2000);
+    assert_eq!(long_after(with("expiry")), 3000);
+}
+
+fn reno(parameters: &[(&str, Value)]) -> Config {
+    let congest =
+        parameters.iter().fold(config("reno-sack").congest, |choice, (name, value)| choice.with(name, value.clone()));
+    Config { congest, ..config("reno-sack") }
+}
+
+fn initial_window() {
+    let mut talk = Talk::new(&reno(&[("initial_window_segments", Value::Integer(4))]));
+    assert_eq!(text(&talk.send()), "1 2 3 4");
+}
+
+fn initial_ssthresh() {
+    let mut talk = Talk::new(&reno(&[("initial_ssthresh_bytes", Value::Integer(10_000))]));
+    talk.send();
+    talk.ack(100, 1, &[], 0);
+    assert_eq!((talk.cwnd(), talk.ssthresh()), (10_100, 10_000), "congestion avoidance from the beginning");
+}
+
+fn ssthresh_from() {
+    for (word, ssthresh) in [("flight", 5500), ("window", 5000)] {
+        let talk = spike(&reno(&[("ssthresh_from", Value::Word(word.into()))]));
+        assert_eq!(talk.ssthresh(), ssthresh, "{word}");
+    }
+    // The peer's window of 12 segments, four of which are acknowledged, binds below cwnd's 13.
+    let mut talk = Talk::new(&reno(&[("ssthresh_from", Value::Word("window".into()))]));
+    talk.limit = start(13);
+    talk.send();
+    for segment in 1..=3 {
+        talk.ack(100 + segment, segment, &[], 0);
+    }
+    talk.ack(104, 4, &[], 0);
+    talk.expire();
+    assert_eq!(talk.ssthresh(), 4000, "half of 12 - 4 segments");
+}
+
+fn repeated_timeout() {
+    for (word, ssthresh) in [("hold", 5000), ("reduce", 2000)] {
+        let window = ("ssthresh_from", Value::Word("window".into()));
+        let mut talk = spike(&reno(&[window, ("repeated_timeout", Value::Word(word.into()))]));
+        talk.expire();
+        assert_eq!((talk.cwnd(), talk.ssthresh()), (1000, ssthresh), "{word}");
+    }
+}
+
+/// Two segments of a window of ten are used.
+fn grow() {
+    for (word, cwnd) in [("when-limiting", 10_000), ("always", 11_000)] {
+        let mut talk = Talk::new(&reno(&[("grow", Value::Word(word.into()))]));
+        talk.end = start(3);
+        talk.send();
+        talk.ack(100, 1, &[], 0);
+        assert_eq!((talk.cwnd(), talk.ssthresh()), (cwnd, UNSET), "{word}");
+    }
+}
+
+fn restart_after_idle() {
+    for (restart, sent) in [(true, 10), (false, 20)] {
+        let mut talk = Talk::new(&reno(&[("restart_after_idle", Value::Switch(restart))]));
+        talk.end = start(11);
+        talk.send();
+        for segment in 1..=10 {
+            talk.ack(100 + segment, segment, &[], 0);
+        }
+        assert_eq!(talk.cwnd(), 20_000);
+        // Exactly an RTO is not longer than an RTO.
+        talk.now = at(110) + talk.engine.snapshot().rto;
+        talk.end = start(12);
+        assert_eq!(text(&talk.send()), "11");
+        assert_eq!(talk.cwnd(), 20_000);
+        talk.ack(1200, 11, &[], 1110);
+        assert_eq!(talk.cwnd(), 21_000);
+        talk.now = at(1201) + talk.engine.snapshot().rto;
+        talk.end = start(100);
+        assert_eq!(talk.send().len(), if restart { sent } else { sent + 1 });
+    }
+}
+
+fn burst_segments() {
+    let pace = Choice::named("burst-limit").with("segments", Value::Integer(2));
+    let mut talk = Talk::new(&Config { pace, ..config("reno-sack") });
+    assert_eq!(text(&talk.send()), "1 2");
+    assert_eq!(text(&talk.ack(100, 1, &[], 0)), "3 4");
+}
+
+/// When the second segment after the first ten may leave, in nanoseconds.
+fn second_release(parameter: &str, ssthresh: i64) -> u64 {
+    let pace = Choice::named("pacing").with(parameter, Value::Integer(100));
+    let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });
+    talk.send();
+    assert_eq!(text(&talk.ack(100, 1, &[], 0)), "11");
+    talk.engine.deadline().as_nanos()
+}
+
+fn slow_start_percent() {
+    // 100 ms / 11.
+    assert_eq!(second_release("slow_start_percent", 0), 109_090_909);
+    assert_eq!(second_release("avoidance_percent", 0), 104_545_454, "the default, twice as fast");
+}
+
+fn avoidance_percent() {
+    // cwnd 10 100 in congestion avoidance: 100 ms / 10.1, and at 120 percent.
+    assert_eq!(second_release("avoidance_percent", 10_000), 109_900_990);
+    assert_eq!(second_release("slow_start_percent", 10_000), 108_250_825);
+}

@@ -1,0 +1,54 @@
+//! What single algorithms do beside the five situations.
+
+use eifel_recovery::engine::{Ack, Block};
+
+use crate::script::{open, overtaken, spike, text};
+use crate::talk::{at, config, start};
+
+#[test]
+fn newreno_restarts_the_timer_on_the_first_partial_ack_only() {
+    let mut talk = overtaken(&config("newreno"));
+    talk.ack(203, 5, &[], 103);
+    assert_eq!(talk.engine.deadline(), at(1203));
+    talk.ack(303, 6, &[], 203);
+    assert_eq!(talk.engine.deadline(), at(1203));
+}
+
+/// RFC 6675, section 4, IsLost: DupThresh blocks above a hole are enough, however small they are.
+#[test]
+fn rfc_6675_counts_blocks_as_well_as_bytes() {
+    let enters = |count: u64| {
+        let mut talk = open(&config("rfc6675"));
+        let sacks: Vec<_> =
+            (3..3 + count).map(|segment| Block { start: start(segment), end: start(segment) + 100 }).collect();
+        let cumulative = start(2);
+        talk.engine
+            .on_ack(at(101), &Ack { cumulative, sacks: &sacks, dsack: None, echo: None, plain: true, ece: false });
+        talk.cwnd() == 5500
+    };
+    assert_eq!([1, 2, 3, 4].map(enters), [false, false, true, true]);
+}
+
+/// RFC 2018, section 8: after a timeout what was reported may be gone, and is sent again unless it is acknowledged.
+#[test]
+fn a_timeout_forgets_what_was_reported() {
+    for name in ["reno-sack", "newreno-sack", "fack", "rfc6675"] {
+        let mut talk = open(&config(name));
+        talk.ack(101, 1, &[(3, 4)], 0);
+        assert_eq!(talk.engine.scoreboard().sacked_bytes(), 2000);
+        assert_eq!(text(&talk.expire().1), "2r", "{name}");
+        assert_eq!(talk.engine.scoreboard().sacked_bytes(), 0);
+        assert_eq!(text(&talk.ack(1200, 2, &[], 1100)), "3r 4r", "{name}");
+    }
+}
+
+/// What is reported after a timeout is not sent again.
+#[test]
+fn go_back_n_skips_what_is_reported_meanwhile() {
+    for name in ["reno-sack", "newreno-sack", "fack", "rfc6675"] {
+        let mut talk = spike(&config(name));
+        assert_eq!(text(&talk.ack(1150, 1, &[(4, 5)], 0)), "", "{name}");
+        assert_eq!(text(&talk.ack(1200, 2, &[(4, 5)], 1100)), "3r 6r", "{name}");
+        assert_eq!(text(&talk.ack(1300, 6, &[], 1200)), "7r 8r 9r", "{name}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Each response called by itself: after one, two and three timeouts, after a fast retransmit, against ECN-Echo, and once
+//! losses were seen.
+
+use eifel_recovery::congest::Window;
+use eifel_recovery::episode::{Estimate, Saved};
+use eifel_recovery::fact::Cause;
+use eifel_recovery::respond::by_retransmissions::ByRetransmissions;
+use eifel_recovery::respond::option_1::Option1;
+use eifel_recovery::respond::option_2::Option2;
+use eifel_recovery::respond::option_3::Option3;
+use eifel_recovery::respond::option_4::Option4;
+use eifel_recovery::respond::option_4_ssthresh::Option4Ssthresh;
+use eifel_recovery::respond::rfc4015::Rfc4015;
+use eifel_recovery::respond::{Losses, Response, Verdict, none};
+use eifel_recovery::rto::TimerChange;
+
+use crate::script::UNSET;
+use crate::talk::ms;
+
+const ESTIMATE: Estimate =
+    Estimate { srtt: eifel_recovery::time::Duration::from_millis(100), rttvar: eifel_recovery::time::Duration::ZERO };
+
+const NOW: Window = Window { cwnd: 1000, ssthresh: 9000 };
+
+fn saved() -> Saved {
+    Saved {
+        window: Window { cwnd: 20_000, ssthresh: 16_000 },
+        reduced: Window { cwnd: 1000, ssthresh: 9000 },
+        flight: 18_000,
+        estimate: Some(ESTIMATE),
+    }
+}
+
+fn verdict(timeouts: u32) -> Verdict {
+    Verdict {
+        cause: if timeouts == 0 { Cause::FastRetransmit } else { Cause::Timeout },
+        timeouts,
+        flight: 15_000,
+        acked: 3000,
+        sample: Some(ms(2500)),
+        ece: false,
+        losses: Losses::NoneYet,
+        mss: 1000,
+        initial_window: 4000,
+    }
+}
+
+fn window(response: &mut dyn Response, verdict: &Verdict) -> (u64, u64) {
+    let Window { cwnd, ssthresh } = response.respond(verdict, &saved(), &NOW).window;
+    (cwnd, ssthresh)
+}
+
+/// A response, and its windows after a fast retransmit and after one, two and three timeouts.
+type Row = (Box<dyn Response>, [(u64, u64); 4]);
+
+fn table() -> Vec<Row> {
+    let option_1 = (20_000, 16_000);
+    let (option_2, option_3) = ((9000, 9000), (1000, 9000));
+    vec![
+        (Box::new(none::None), [(1000, 9000); 4]),
+        (Box::new(Option1), [option_1; 4]),
+        (Box::new(Option2), [option_2; 4]),
+        (Box::new(Option3), [option_3; 4]),
+        (Box::new(Option4), [(20_000, 20_000); 4]),
+        (Box::new(Option4Ssthresh), [option_1; 4]),
+        (Box::new(ByRetransmissions), [option_1, option_1, option_2, option_3]),
+        (Box::new(Rfc4015), [(18_000, 18_000); 4]),
+    ]
+}
+
+#[test]
+fn the_window_by_the_number_of_timeouts() {
+    for (index, (mut response, expected)) in table().into_iter().enumerate() {
+        let found = [0, 1, 2, 3].map(|timeouts| window(&mut *response, &verdict(timeouts)));
+        assert_eq!(found, expected, "row {index}");
+    }
+}
+
+#[test]
+fn a_fourth_timeout_restores_no_more_than_the_third() {
+    assert_eq!(window(&mut ByRetransmissions, &verdict(4)), (1000, 9000));
+    assert_eq!(window(&mut ByRetransmissions, &verdict(u32::MAX)), (1000, 9000));
+}
+
+#[test]
+fn a_loss_seen_changes_only_the_variation_of_option_4() {
+    for (index, (mut response, expected)) in table().into_iter().enumerate() {
+        let seen = Verdict { losses: Losses::Seen, ..verdict(1) };
+        let wanted = if index == 5 { (20_000, 20_000) } else { expected[1] };
+        assert_eq!(window(&mut *response, &seen), wanted, "row {index}");
+    }
+}
+
+#[test]
+fn ecn_echo_changes_only_rfc_4015_which_leaves_the_window() {
+    for (index, (mut response, expected)) in table().into_iter().enumerate() {
+        let echo = Verdict { ece: true, ..verdict(1) };
+        let wanted = if index == 7 { (1000, 9000) } else { expected[1] };
+        assert_eq!(window(&mut *response, &echo), wanted, "row {index}");
+    }
+}
+
+#[test]
+fn rfc_4015_opens_no_more_than_the_initial_window_beyond_the_flight() {
+    let many = Verdict { acked: 9000, ..verdict(1) };
+    assert_eq!(window(&mut Rfc4015, &many), (15_000 + 4000, 18_000));
+    let all = Verdict { flight: 0, acked: 18_000, ..verdict(1) };
+    assert_eq!(window(&mut Rfc4015, &all), (4000, 18_000));
+}
+
+#[test]
+fn rfc_4015_s_pipe_prev_is_the_larger_of_flight_and_ssthresh() {
+    let respond = |flight, ssthresh| {
+        let before = Saved { flight, window: Window { cwnd: 20_000, ssthresh }, ..saved() };
+        Rfc4015.respond(&verdict(1), &before, &NOW).window.ssthresh
+    };
+    assert_eq!(respond(18_000, 16_000), 18_000);
+    assert_eq!(respond(18_000, 19_000), 19_000);
+    assert_eq!(respond(18_000, UNSET), UNSET);
+}
+
+#[test]
+fn only_rfc_4015_touches_the_timer_and_only_after_a_timeout_with_a_sample() {
+    for (index, (mut response, _)) in table().into_iter().enumerate() {
+        let reseed = TimerChange::ReseedAtLeast { sample: ms(2500), before: ESTIMATE };
+        for timeouts in 1..=3 {
+            let timer = response.respond(&verdict(timeouts), &saved(), &NOW).timer;
+            assert_eq!(timer, if index == 7 { reseed } else { TimerChange::Keep }, "row {index}");
+        }
+        assert_eq!(response.respond(&verdict(0), &saved(), &NOW).timer, TimerChange::Keep, "row {index}");
+        let unsampled = Verdict { sample: None, ..verdict(1) };
+        assert_eq!(response.respond(&unsampled, &saved(), &NOW).timer, TimerChange::Keep, "row {index}");
+        let unknown = Saved { estimate: None, ..saved() };
+        assert_eq!(response.respond(&verdict(1), &unknown, &NOW).timer, TimerChange::Keep, "row {index}");
+    }
+}

@@ -1,0 +1,102 @@
+//! What holds for the timer whatever the samples are.
+
+use eifel_recovery::rto::rfc6298::{Bounds, Rfc6298};
+use eifel_recovery::rto::{Rto, TimerChange};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::time::Duration;
+use proptest::prelude::*;
+
+use crate::script::view;
+
+/// 1 us to 100 s, evenly over the orders of magnitude.
+fn rtt() -> impl Strategy<Value = Duration> {
+    (0u32..8, 1_000u64..10_000).prop_map(|(order, nanos)| Duration::from_nanos(nanos * 10u64.pow(order)))
+}
+
+/// Minimum, maximum, granularity, and an initial value between the bounds.
+fn bounds() -> impl Strategy<Value = Bounds> {
+    (0u64..2_000_000, 0u64..120_000_000, 0u64..600_000, 0u64..=100).prop_map(|(minimum, above, granularity, part)| {
+        let (minimum, maximum) = (Duration::from_micros(minimum), Duration::from_micros(minimum + above + 1));
+        let initial = minimum + (maximum - minimum) * part / 100;
+        Bounds { initial, minimum, maximum, granularity: Duration::from_micros(granularity) }
+    })
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Sample(Duration),
+    BackOff,
+    Change(TimerChange),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => rtt().prop_map(Step::Sample),
+        3 => Just(Step::BackOff),
+        1 => rtt().prop_map(|rtt| Step::Change(TimerChange::Reseed(rtt))),
+        1 => Just(Step::Change(TimerChange::HoldBackOff)),
+        1 => Just(Step::Change(TimerChange::ReleaseBackOff)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn never_below_the_minimum_nor_above_the_maximum(
+        bounds in bounds(),
+        steps in prop::collection::vec(step(), 1..80),
+    ) {
+        let mut timer = Rfc6298::new(bounds);
+        let round_trips = RoundTrips::new(true);
+        for step in steps {
+            let before = timer.rto();
+            match step {
+                Step::Sample(rtt) => timer.sample(rtt, &view(&round_trips)),
+                Step::BackOff => {
+                    timer.back_off();
+                    prop_assert!(timer.rto() >= before, "monotone in back-off");
+                    prop_assert_eq!(timer.rto(), (before * 2).min(bounds.maximum));
+                }
+                Step::Change(change) => timer.change(change),
+            }
+            prop_assert!(timer.rto() >= bounds.minimum);
+            prop_assert!(timer.rto() <= bounds.maximum);
+        }
+    }
+
+    #[test]
+    fn no_number_of_expiries_overflows(rtt in rtt(), expiries in 1usize..200) {
+        let maximum = Duration::MAX;
+        let bounds = Bounds { initial: rtt, minimum: Duration::ZERO, maximum, granularity: Duration::ZERO };
+        let mut timer = Rfc6298::new(bounds);
+        timer.sample(rtt, &view(&RoundTrips::new(true)));
+        for _ in 0..expiries {
+            let before = timer.rto();
+            timer.back_off();
+            prop_assert!(timer.rto() >= before);
+        }
+    }
+
+    #[test]
+    fn srtt_lies_between_the_samples_and_rttvar_below_the_largest(
+        samples in prop::collection::vec(rtt(), 1..80),
+    ) {
+        let bounds = Bounds {
+            initial: Duration::from_secs(1),
+            minimum: Duration::ZERO,
+            maximum: Duration::MAX,
+            granularity: Duration::from_micros(1),
+        };
+        let mut timer = Rfc6298::new(bounds);
+        let (mut least, mut most) = (Duration::MAX, Duration::ZERO);
+        for rtt in samples {
+            (least, most) = (least.min(rtt), most.max(rtt));
+            timer.sample(rtt, &view(&RoundTrips::new(true)));
+            let estimate = timer.estimate().expect("a sample");
+            prop_assert!(estimate.srtt <= most);
+            // Each step rounds down by less than a nanosecond, and the next takes an eighth of it back.
+            prop_assert!(estimate.srtt + Duration::from_nanos(8) >= least);
+            prop_assert!(estimate.rttvar <= most);
+            prop_assert!(timer.rto() >= estimate.srtt + bounds.granularity);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Where the cases begin, and the lists that they compare with.
+
+use eifel_recovery::engine::Config;
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::time::Instant;
+use eifel_recovery::view::View;
+
+use crate::talk::{Out, Talk, again, new};
+
+pub const UNSET: u64 = u64::MAX;
+
+/// Segments 1..=10 leave at 0 and the first is acknowledged at 100 ms: cwnd is 11 segments, 2..=12 are outstanding,
+/// SRTT is 100 ms, RTTVAR 50 ms, and the timer stands at 1100 ms.
+pub fn open(config: &Config) -> Talk {
+    let mut talk = Talk::new(config);
+    assert_eq!(talk.send(), new(1..=10));
+    assert_eq!(talk.ack(100, 1, &[], 0), new(11..=12));
+    assert_eq!(talk.cwnd(), 11_000);
+    talk
+}
+
+/// Everything is held from 100 ms on; the timer expires at 1100 ms and segment 2 leaves again.
+pub fn spike(config: &Config) -> Talk {
+    let mut talk = open(config);
+    assert_eq!(talk.expire(), (1100, again(2..=2)));
+    talk
+}
+
+/// Segments 3, 4 and 5 arrive before 2: two new segments by Limited Transmit, then 2 again at 103 ms.
+pub fn overtaken(config: &Config) -> Talk {
+    let mut talk = open(config);
+    assert_eq!(talk.ack(101, 1, &[(3, 3)], 0), new(13..=13));
+    assert_eq!(talk.ack(102, 1, &[(3, 4)], 0), new(14..=14));
+    assert_eq!(talk.ack(103, 1, &[(3, 5)], 0)[..1], again(2..=2));
+    talk
+}
+
+/// What left, as text: "2r 3r 13 14 15p".
+pub fn text(out: &[Out]) -> String {
+    let words: Vec<_> = out
+        .iter()
+        .map(|out| match out {
+            Out::New(segment) => segment.to_string(),
+            Out::Again(segment) => format!("{segment}r"),
+            Out::Probe(segment) => format!("{segment}p"),
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// A view for algorithms that are called without an engine; segments of 1000 bytes.
+pub fn view(round_trips: &RoundTrips) -> View<'_> {
+    View { now: Instant::ZERO, una: 1, nxt: 11_001, mss: 1000, sack: true, round_trips }
+}
