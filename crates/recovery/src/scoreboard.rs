@@ -158,9 +158,12 @@ impl Scoreboard {
         self.sent.front()
     }
 
-    /// The segment that was sent last for the first time.
-    pub fn newest(&self) -> Option<Block> {
-        self.sent.back().map(|segment| Block { start: segment.start(), end: segment.end() })
+    /// The last part that the peer has not reported of the highest segment that it has not reported whole.
+    pub fn last_hole(&self) -> Option<u64> {
+        let top = self.sacked.descending().next();
+        let end = top.filter(|range| range.end == self.nxt).map_or(self.nxt, |range| range.start);
+        let segment = self.sent.get(self.index_of(end.checked_sub(1)?)?)?;
+        Some(self.sacked.containing(segment.start()).map_or(segment.start(), |range| range.end))
     }
 
     /// Segments outstanding.

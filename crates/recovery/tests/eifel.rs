@@ -169,11 +169,20 @@ fn rfc4015_does_not_restore_against_ecn_echo() {
 }
 
 #[test]
-fn rfc4015_reseeds_the_timer_from_the_delayed_sample() {
+fn rfc4015_reseeds_the_timer_from_the_first_sample_of_data_unsent_at_the_timeout() {
     let mut talk = spike(&eifel("reno-sack", "rfc4015"));
-    talk.ack(3000, 2, &[], 0);
-    // SRTT = max(100 + 2 G, 3000), RTTVAR = max(50, 1500): 3000 + 4 * 1500.
-    assert_eq!(talk.rto(), 9000);
+    // Twelve segments were out at the timeout; the originals' samples count as any others do.
+    assert_eq!(talk.ack(3000, 2, &[], 0), new(13..=14));
+    assert_eq!(talk.rto(), 3512);
+    talk.ack(3010, 12, &[], 100);
+    // Segment 13 left at 3000: SRTT = max(100 + 2 G, 150), RTTVAR = max(50, 75); 150 + 4 * 75 is below the minimum.
+    talk.ack(3150, 13, &[], 3000);
+    assert_eq!(talk.rto(), 1000);
+    let Some(srtt) = talk.engine.snapshot().srtt else { panic!("there were samples") };
+    assert_eq!(srtt, talk::ms(150));
+    // Once only.
+    talk.ack(3160, 14, &[], 3000);
+    assert_eq!(talk.engine.snapshot().srtt.unwrap().as_nanos(), (150_000_000 * 7 + 160_000_000) / 8);
 }
 
 #[test]

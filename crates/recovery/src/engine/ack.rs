@@ -5,7 +5,7 @@ use crate::detect::{Judgement, Outcome};
 use crate::episode::Stage as EpisodeStage;
 use crate::fact::{Ack, Acked, Cause, Fact};
 use crate::recover::{Growth, Resume, Step, Timer as Restart};
-use crate::respond::{Adjust, Losses, Verdict};
+use crate::respond::{Adjust, Lesson, Losses, Verdict};
 use crate::rto::TimerChange;
 use crate::time::{Duration, Instant};
 
@@ -28,6 +28,9 @@ impl Engine {
         }
         let change = self.judge(now, &acked, sample);
         self.sample(now, sample, change);
+        if self.lesson.is_some() {
+            self.learn(&acked, sample);
+        }
         let decisions = self.recovery.on_ack(&acked, &self.board, &view!(self, now));
         match decisions.step {
             Step::Stay => {}
@@ -60,9 +63,17 @@ impl Engine {
         if change != TimerChange::Keep {
             self.rto.change(change);
         }
-        let seeded = matches!(change, TimerChange::Reseed(_) | TimerChange::ReseedAtLeast { .. });
-        if let Some(sample) = sample.filter(|_| !seeded) {
+        if let Some(sample) = sample.filter(|_| !matches!(change, TimerChange::Reseed(_))) {
             self.rto.sample(sample, &view!(self, now));
+        }
+    }
+
+    /// The first sample of data that was unsent at a spurious timeout re-seeds the timer, if the response asked for it.
+    fn learn(&mut self, acked: &Acked, sample: Option<Duration>) {
+        let (Some((before, unsent)), Some(sample)) = (self.lesson, sample) else { return };
+        if acked.cumulative > unsent {
+            self.lesson = None;
+            self.rto.change(TimerChange::ReseedAtLeast { sample, before });
         }
     }
 
@@ -116,7 +127,6 @@ impl Engine {
             timeouts: episode.timeouts,
             flight: self.board.outstanding(),
             acked: acked.bytes,
-            sample,
             ece: acked.ece,
             losses: self.losses,
             mss: self.mss,
@@ -125,6 +135,9 @@ impl Engine {
         let Adjust { window, timer } = self.response.respond(&verdict, episode.saved(), &self.window);
         self.window = window;
         self.tell(Event::Adjusted { episode: episode.number, window });
-        if timer == TimerChange::Keep { learned } else { timer }
+        if let Lesson::FromNewData { before } = timer {
+            self.lesson = Some((before, episode.recovery_point));
+        }
+        learned
     }
 }

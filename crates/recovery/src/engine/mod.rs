@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use crate::congest::{Congest, Window};
 use crate::detect::Detector;
-use crate::episode::Episode;
+use crate::episode::{Episode, Estimate};
 use crate::pace::Pace;
 use crate::recover::Recovery;
 use crate::registry::Error;
@@ -108,6 +108,8 @@ pub struct Engine {
     episode: Option<Episode>,
     episodes: u32,
     losses: Losses,
+    /// What was before a spurious timeout, and the first position that was unsent then, until its sample comes.
+    lesson: Option<(Estimate, u64)>,
     initial_window: u64,
     response: Box<dyn Response>,
     after_spurious: Box<dyn AfterSpurious>,
@@ -147,6 +149,7 @@ impl Engine {
             episode: None,
             episodes: 0,
             losses: Losses::NoneYet,
+            lesson: None,
             initial_window: 0,
             response: parts.response,
             after_spurious: parts.after_spurious,

@@ -78,6 +78,10 @@ impl Engine {
 
     pub(super) fn open_episode(&mut self, now: Instant, cause: Cause, limited: u64) {
         self.close_episode();
+        if cause == Cause::Timeout {
+            // Whatever the last one had to teach, this one makes anew.
+            self.lesson = None;
+        }
         let before = self.window;
         let flight = self.board.outstanding().saturating_sub(limited);
         self.window = self.cut(now, cause, limited, Timeouts::First);

@@ -47,8 +47,7 @@ impl Rfc6675 {
     }
 
     fn rescue(&self, board: &Scoreboard) -> Option<u64> {
-        let last = board.newest()?;
-        (self.rescue == Rescue::Available && !board.sacked().covers(last)).then_some(last.start)
+        if self.rescue == Rescue::Used { None } else { board.last_hole() }
     }
 }
 

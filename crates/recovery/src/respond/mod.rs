@@ -10,10 +10,8 @@ pub mod option_4_ssthresh;
 pub mod rfc4015;
 
 use crate::congest::Window;
-use crate::episode::Saved;
+use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
-use crate::rto::TimerChange;
-use crate::time::Duration;
 
 /// That an episode was spurious, and what is known of it. Lengths in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +24,6 @@ pub struct Verdict {
     pub flight: u64,
     /// What the ACK that settled it newly acknowledged.
     pub acked: u64,
-    /// Its round-trip sample, if it gave one.
-    pub sample: Option<Duration>,
     /// Whether it carried ECN-Echo.
     pub ece: bool,
     /// What the connection has learned of losses so far.
@@ -52,8 +48,21 @@ pub enum Losses {
 pub struct Adjust {
     /// The window from now on.
     pub window: Window,
-    /// The timer from now on.
-    pub timer: TimerChange,
+    /// What the timer learns.
+    pub timer: Lesson,
+}
+
+/// What a response wants the timer to learn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lesson {
+    /// Nothing.
+    None,
+    /// To begin anew, but not below what was before, from the first sample of data that was unsent at the timeout: by
+    /// then the path is as it is now (RFC 4015, section 3.2, step 11).
+    FromNewData {
+        /// SRTT and RTTVAR before the timeout.
+        before: Estimate,
+    },
 }
 
 /// Undoes what a spurious retransmission has done. It cannot see packets.

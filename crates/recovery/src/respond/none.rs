@@ -3,10 +3,9 @@
 //! *Blind to* everything.
 //! *From* the baseline of every comparison.
 
-use super::{Adjust, Response, Verdict};
+use super::{Adjust, Lesson, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
-use crate::rto::TimerChange;
 
 /// Restores nothing.
 #[derive(Debug)]
@@ -14,6 +13,6 @@ pub struct None;
 
 impl Response for None {
     fn respond(&mut self, _: &Verdict, _: &Saved, now: &Window) -> Adjust {
-        Adjust { window: *now, timer: TimerChange::Keep }
+        Adjust { window: *now, timer: Lesson::None }
     }
 }

@@ -3,10 +3,9 @@
 //! *Blind to* the flight, as option 2 is.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 3.
 
-use super::{Adjust, Response, Verdict};
+use super::{Adjust, Lesson, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
-use crate::rto::TimerChange;
 
 /// One segment, then slow start.
 #[derive(Debug)]
@@ -15,6 +14,6 @@ pub struct Option3;
 impl Response for Option3 {
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, _: &Window) -> Adjust {
         let cwnd = u64::from(verdict.mss);
-        Adjust { window: Window { cwnd, ssthresh: saved.reduced.ssthresh }, timer: TimerChange::Keep }
+        Adjust { window: Window { cwnd, ssthresh: saved.reduced.ssthresh }, timer: Lesson::None }
     }
 }

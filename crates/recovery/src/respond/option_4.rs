@@ -3,10 +3,9 @@
 //! *Blind to* slow start being cut short on a path of large delay-bandwidth product.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 4.
 
-use super::{Adjust, Response, Verdict};
+use super::{Adjust, Lesson, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
-use crate::rto::TimerChange;
 
 /// The old window, but no more slow start.
 #[derive(Debug)]
@@ -15,6 +14,6 @@ pub struct Option4;
 impl Response for Option4 {
     fn respond(&mut self, _: &Verdict, saved: &Saved, _: &Window) -> Adjust {
         let cwnd = saved.window.cwnd;
-        Adjust { window: Window { cwnd, ssthresh: cwnd }, timer: TimerChange::Keep }
+        Adjust { window: Window { cwnd, ssthresh: cwnd }, timer: Lesson::None }
     }
 }

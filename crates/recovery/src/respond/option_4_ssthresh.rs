@@ -3,10 +3,9 @@
 //! *Blind to* losses that were not detected yet.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, the variation of option 4.
 
-use super::{Adjust, Losses, Response, Verdict};
+use super::{Adjust, Lesson, Losses, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
-use crate::rto::TimerChange;
 
 /// Option 4, with ssthresh restored while no loss has been seen.
 #[derive(Debug)]
@@ -18,6 +17,6 @@ impl Response for Option4Ssthresh {
             Losses::NoneYet => saved.window.ssthresh,
             Losses::Seen => saved.window.cwnd,
         };
-        Adjust { window: Window { cwnd: saved.window.cwnd, ssthresh }, timer: TimerChange::Keep }
+        Adjust { window: Window { cwnd: saved.window.cwnd, ssthresh }, timer: Lesson::None }
     }
 }

@@ -1,14 +1,13 @@
 //! *Looks at* the flight when the verdict comes, what its ACK acknowledged, ECN-Echo, and what was saved.
 //! *Decides* on cwnd = FlightSize + min(bytes acked, initial window), ssthresh = pipe_prev, and after a timeout on a
-//! timer re-seeded from the delayed sample, no lower than before.
+//! timer re-seeded from the first sample of data that was unsent at the timeout, no lower than before.
 //! *Blind to* nothing that it needs; it restores no window that ECN-Echo speaks against.
 //! *From* RFC 4015, section 3.2, steps 0, 9 and 11.
 
-use super::{Adjust, Response, Verdict};
+use super::{Adjust, Lesson, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
 use crate::fact::Cause;
-use crate::rto::TimerChange;
 
 /// The Eifel response algorithm as standardised.
 #[derive(Debug)]
@@ -31,9 +30,9 @@ fn reversed(verdict: &Verdict, saved: &Saved, now: &Window) -> Window {
 }
 
 /// Step 11.
-fn timer(verdict: &Verdict, saved: &Saved) -> TimerChange {
-    match (verdict.cause, verdict.sample, saved.estimate) {
-        (Cause::Timeout, Some(sample), Some(before)) => TimerChange::ReseedAtLeast { sample, before },
-        _ => TimerChange::Keep,
+fn timer(verdict: &Verdict, saved: &Saved) -> Lesson {
+    match (verdict.cause, saved.estimate) {
+        (Cause::Timeout, Some(before)) => Lesson::FromNewData { before },
+        _ => Lesson::None,
     }
 }

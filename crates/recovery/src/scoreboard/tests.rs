@@ -184,3 +184,22 @@ fn a_peer_cannot_split_the_record_finer_than_segments_were_sent() {
     }
     assert!(board.sacked().count() <= 11, "{}", board.sacked().count());
 }
+
+#[test]
+fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
+    let mut board = Scoreboard::default();
+    for _ in 0..4 {
+        board.on_new(Instant::ZERO, 10);
+    }
+    let mut report = |start, end| {
+        let ack =
+            Ack { cumulative: 0, sacks: &[Block { start, end }], dsack: None, echo: None, plain: true, ece: false };
+        board.on_ack(&ack, true);
+        board.last_hole()
+    };
+    assert_eq!(report(10, 20), Some(30));
+    assert_eq!(report(30, 40), Some(20));
+    assert_eq!(report(20, 24), Some(24));
+    assert_eq!(report(24, 30), Some(0));
+    assert_eq!(report(0, 10), None);
+}

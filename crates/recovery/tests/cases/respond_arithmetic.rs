@@ -11,11 +11,9 @@ use eifel_recovery::respond::option_3::Option3;
 use eifel_recovery::respond::option_4::Option4;
 use eifel_recovery::respond::option_4_ssthresh::Option4Ssthresh;
 use eifel_recovery::respond::rfc4015::Rfc4015;
-use eifel_recovery::respond::{Losses, Response, Verdict, none};
-use eifel_recovery::rto::TimerChange;
+use eifel_recovery::respond::{Lesson, Losses, Response, Verdict, none};
 
 use crate::script::UNSET;
-use crate::talk::ms;
 
 const ESTIMATE: Estimate =
     Estimate { srtt: eifel_recovery::time::Duration::from_millis(100), rttvar: eifel_recovery::time::Duration::ZERO };
@@ -37,7 +35,6 @@ fn verdict(timeouts: u32) -> Verdict {
         timeouts,
         flight: 15_000,
         acked: 3000,
-        sample: Some(ms(2500)),
         ece: false,
         losses: Losses::NoneYet,
         mss: 1000,
@@ -120,17 +117,14 @@ fn rfc_4015_s_pipe_prev_is_the_larger_of_flight_and_ssthresh() {
 }
 
 #[test]
-fn only_rfc_4015_touches_the_timer_and_only_after_a_timeout_with_a_sample() {
+fn only_rfc_4015_teaches_the_timer_and_only_after_a_timeout_with_an_estimate_before() {
     for (index, (mut response, _)) in table().into_iter().enumerate() {
-        let reseed = TimerChange::ReseedAtLeast { sample: ms(2500), before: ESTIMATE };
+        let lesson = if index == 7 { Lesson::FromNewData { before: ESTIMATE } } else { Lesson::None };
         for timeouts in 1..=3 {
-            let timer = response.respond(&verdict(timeouts), &saved(), &NOW).timer;
-            assert_eq!(timer, if index == 7 { reseed } else { TimerChange::Keep }, "row {index}");
+            assert_eq!(response.respond(&verdict(timeouts), &saved(), &NOW).timer, lesson, "row {index}");
         }
-        assert_eq!(response.respond(&verdict(0), &saved(), &NOW).timer, TimerChange::Keep, "row {index}");
-        let unsampled = Verdict { sample: None, ..verdict(1) };
-        assert_eq!(response.respond(&unsampled, &saved(), &NOW).timer, TimerChange::Keep, "row {index}");
+        assert_eq!(response.respond(&verdict(0), &saved(), &NOW).timer, Lesson::None, "row {index}");
         let unknown = Saved { estimate: None, ..saved() };
-        assert_eq!(response.respond(&verdict(1), &unknown, &NOW).timer, TimerChange::Keep, "row {index}");
+        assert_eq!(response.respond(&verdict(1), &unknown, &NOW).timer, Lesson::None, "row {index}");
     }
 }
