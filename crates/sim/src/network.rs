@@ -103,12 +103,15 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
 
     #[cold]
     fn settle_outcomes(&mut self, link: usize) {
-        for outcome in std::mem::take(&mut self.outcomes) {
+        // Taken out while they are settled and put back emptied: what is allocated stays.
+        let mut outcomes = std::mem::take(&mut self.outcomes);
+        for outcome in outcomes.drain(..) {
             match outcome {
                 Outcome::Duplicated { parcel } => self.slab.share(parcel.handle),
                 Outcome::Dropped { parcel, cause } => self.note_drop(link, parcel, cause),
             }
         }
+        self.outcomes = outcomes;
     }
 
     fn note_drop(&mut self, link: usize, parcel: Parcel, cause: DropCause) {

@@ -24,7 +24,10 @@ impl Cbr {
             return self.interval;
         }
         let share = 1.0 + self.jitter * (2.0 * self.stream.unit() - 1.0);
-        Duration::from_nanos((self.interval.as_nanos() as f64 * share).round() as u64).max(SHORTEST_GAP)
+        // To the nearest nanosecond; `round` would be a call where the processor may lack the instruction.
+        let nanos = self.interval.as_nanos() as f64 * share;
+        let whole = nanos as u64;
+        Duration::from_nanos(whole + u64::from(nanos - whole as f64 >= 0.5)).max(SHORTEST_GAP)
     }
 }
 
