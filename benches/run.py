@@ -11,6 +11,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,15 +48,28 @@ CASES = (
 
 
 def cost_of(command: Sequence[str | Path]) -> Cost:
-    """Runs a command and measures it. Raises RuntimeError if it fails."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    """Runs a command and measures it. Raises RuntimeError if it fails.
+
+    The peak is sampled while it runs: what the kernel reports afterwards includes this process, which started it.
+    """
+    peak_kib = 0
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while not (waited := os.wait4(process.pid, os.WNOHANG))[0]:
+            peak_kib = max(peak_kib, high_water_kib(process.pid))
+            time.sleep(0.01)
+        process.returncode = os.waitstatus_to_exitcode(waited[1])
     if process.returncode != 0:
         raise RuntimeError(f"{command[0]} ended with {process.returncode}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, output)
+    return Cost(waited[2].ru_utime + waited[2].ru_stime, peak_kib / 1024)
+
+
+def high_water_kib(pid: int) -> int:
+    """The largest resident size of a process so far; 0 if it is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
 
 
 def beside_ns2(case: Case) -> bool:
