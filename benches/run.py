@@ -27,7 +27,6 @@ class Cost:
 
     cpu_s: float
     peak_mib: float
-    output: str
 
 
 @dataclass(frozen=True)
@@ -82,9 +81,7 @@ def beside_ns2(case: Case) -> bool:
     mine, peer = (statistics.median(cost.cpu_s for cost in side) for side in (ours, theirs))
     print(f"{case.title}")
     print(f"  eifel  {mine:7.3f} CPU s   {max(c.peak_mib for c in ours):6.1f} MiB")
-    print(
-        f"  ns-2   {peer:7.3f} CPU s   {max(c.peak_mib for c in theirs):6.1f} MiB   segments {theirs[0].output.strip()}"
-    )
+    print(f"  ns-2   {peer:7.3f} CPU s   {max(c.peak_mib for c in theirs):6.1f} MiB")
     print(f"  ratio  {ratio:7.2f}          (wanted: at least {case.wanted:g})")
     return ratio >= case.wanted
 
