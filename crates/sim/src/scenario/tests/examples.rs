@@ -37,7 +37,7 @@ fn the_dumbbell_is_the_papers() {
     assert_eq!(way(&main.there), ["left1-entry", "bottleneck", "exit-right1"]);
     assert_eq!(way(&main.back), ["right1-exit", "bottleneck-back", "entry-left1"]);
     let delay: u64 = main.there.iter().map(|&link| scenario.links[link].config.delay.as_nanos()).sum();
-    assert_eq!(delay, 195_000_000);
+    assert_eq!(delay, 200_000_000);
     for link in &scenario.links {
         assert_eq!(link.config.spikes.len(), usize::from(link.name.starts_with("bottleneck")), "{}", link.name);
     }
