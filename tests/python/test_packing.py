@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from eifel.report.columns import Packer, unpack
 
-
 # Two neighbours from opposite ends are as far apart as a step of 32 bits can be; further apart, digits are lost: below.
 FARTHEST = 2**30 - 1
 
