@@ -9,6 +9,7 @@
 //! Each random element draws from a [stream](stream::Stream) of its own, derived from the seed and the element's name.
 #![forbid(unsafe_code)]
 
+pub mod background;
 pub mod config;
 pub mod draw;
 pub mod element;

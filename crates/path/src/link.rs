@@ -3,8 +3,9 @@
 //! What is under way stands in one ring in the order of its departure, each parcel with the instants at which its
 //! transmission ends and at which it arrives, both computed when it is taken in. A count of those at the front whose
 //! transmission has ended is moved on whenever the queue's length matters; the rest is the queue. Only the arrival of
-//! the first is an event.
+//! the first is an event. Background traffic takes room and time as everything else does, but its arrivals are none.
 
+use crate::background::{Background, Source};
 use crate::config::{ConfigError, LinkConfig};
 use crate::element::{Element, Fate};
 use crate::parcel::{Counts, DropCause, Outcome, Parcel, Tally};
@@ -23,8 +24,11 @@ pub struct Link {
     under_way: VecDeque<UnderWay>,
     /// How many of them, at the front, were transmitted when somebody last looked.
     transmitted: usize,
-    /// Bytes of the others.
+    /// Bytes of the others, and of background traffic not yet transmitted when somebody last looked.
     queued_bytes: u64,
+    /// Parcels of background traffic among those.
+    queued_background: u32,
+    background: Vec<Background>,
     next_event: Instant,
     last_departure: Instant,
     delay: Duration,
@@ -47,6 +51,10 @@ struct UnderWay {
     arrives: Instant,
 }
 
+/// Background traffic is counted as transmitted at the latest when so much has not been: what is kept of it is bounded by
+/// what is really on the link.
+const MOST_UNSETTLED: u32 = 1024;
+
 /// The queue of a link at an instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct QueueState {
@@ -67,6 +75,8 @@ impl Link {
             under_way: VecDeque::new(),
             transmitted: 0,
             queued_bytes: 0,
+            queued_background: 0,
+            background: Vec::new(),
             next_event: Instant::NEVER,
             last_departure: Instant::ZERO,
             delay: config.delay,
@@ -90,6 +100,56 @@ impl Link {
         } else {
             self.offer_to_elements(now, parcel, outcomes);
         }
+    }
+
+    /// Adds a source of background traffic: parcels of that length that go over this link only and that nobody asks
+    /// about again. The answer is its number.
+    pub fn accompany(&mut self, bytes: u32) -> usize {
+        self.background.push(Background::new(bytes));
+        self.background.len() - 1
+    }
+
+    /// A parcel of source number `index` arrives at the tail of the queue. Elements at the entrance do not see it.
+    /// Nothing comes of it later, no event and no outcome; it is counted in [`background`](Self::background).
+    ///
+    /// # Errors
+    /// Why it is dropped.
+    #[inline(always)]
+    pub fn offer_background(&mut self, now: Instant, index: usize) -> Result<(), DropCause> {
+        let bytes = self.background.get(index).map_or(0, Background::bytes);
+        let admitted = if self.queue.surely_admits(self.waiting(), bytes) { Ok(()) } else { self.admit(now, bytes) };
+        if admitted.is_ok() {
+            let (departs, arrives) = self.schedule(now, bytes);
+            self.queued_background += 1;
+            if let Some(background) = self.background.get_mut(index) {
+                background.take_in(departs, arrives);
+            }
+            if self.queued_background >= MOST_UNSETTLED {
+                self.settle(now);
+            }
+        } else if let Some(background) = self.background.get_mut(index) {
+            background.refuse();
+        }
+        admitted
+    }
+
+    /// The parcels of `source`, number `index`, that are due by `until` arrive, each at its own instant.
+    #[inline]
+    pub fn run_background(&mut self, index: usize, source: &mut impl Source, until: Instant) {
+        loop {
+            let due = source.due();
+            if due > until || due == Instant::NEVER {
+                return;
+            }
+            // Its fate is counted.
+            let _ = self.offer_background(due, index);
+            source.step();
+        }
+    }
+
+    /// What a source of background traffic has sent, and what of it has arrived by `now`.
+    pub fn background(&self, index: usize, now: Instant) -> Counts {
+        self.background.get(index).map(|background| background.counts(now)).unwrap_or_default()
     }
 
     /// When something happens next by itself: the time to call [`advance`](Self::advance). [`Instant::NEVER`] if
@@ -131,7 +191,12 @@ impl Link {
             bytes -= u64::from(next.parcel.bytes);
             transmitted += 1;
         }
-        let packets = length(self.under_way.len() - transmitted);
+        let mut packets = length(self.under_way.len() - transmitted) + self.queued_background;
+        for background in &self.background {
+            let gone = length(background.gone(now));
+            packets -= gone;
+            bytes -= u64::from(gone) * u64::from(background.bytes());
+        }
         QueueState { packets, bytes, average_bytes: self.queue.average_bytes() }
     }
 
@@ -156,7 +221,13 @@ impl Link {
         if counted != Some(inside) {
             return Err(Imbalance::NotConserved { counts: self.counts, inside });
         }
-        let queued: u64 = self.under_way.iter().skip(self.transmitted).map(|one| u64::from(one.parcel.bytes)).sum();
+        let mut queued: u64 = self.under_way.iter().skip(self.transmitted).map(|one| u64::from(one.parcel.bytes)).sum();
+        for background in &self.background {
+            queued += background.waiting() as u64 * u64::from(background.bytes());
+            if let Some((counts, inside)) = background.imbalance() {
+                return Err(Imbalance::NotConserved { counts, inside });
+            }
+        }
         if queued != self.queued_bytes {
             return Err(Imbalance::Queue { counted: self.queued_bytes, found: queued });
         }
@@ -227,31 +298,46 @@ impl Link {
         {
             return self.drop_parcel(parcel, cause, outcomes);
         }
-        let departs = self.transmitter.depart(now, parcel.bytes, &mut self.sending);
-        let arrives = self.arriving.release(departs + self.delay);
-        self.last_departure = departs;
-        self.queued_bytes += u64::from(parcel.bytes);
+        let (departs, arrives) = self.schedule(now, parcel.bytes);
         if self.under_way.is_empty() {
             self.next_event = arrives.min(self.deadline);
         }
         self.under_way.push_back(UnderWay { parcel, departs, arrives });
     }
 
+    /// When a parcel leaves and arrives that is taken in now.
+    #[inline(always)]
+    fn schedule(&mut self, now: Instant, bytes: u32) -> (Instant, Instant) {
+        let departs = self.transmitter.depart(now, bytes, &mut self.sending);
+        let arrives = self.arriving.release(departs + self.delay);
+        self.last_departure = departs;
+        self.queued_bytes += u64::from(bytes);
+        (departs, arrives)
+    }
+
     /// What has not been counted as transmitted.
     #[inline]
     fn waiting(&self) -> Occupancy {
-        Occupancy { packets: length(self.under_way.len() - self.transmitted), bytes: self.queued_bytes }
+        let packets = length(self.under_way.len() - self.transmitted) + self.queued_background;
+        Occupancy { packets, bytes: self.queued_bytes }
     }
 
     /// Asks the queue, by its length at `now`.
     #[inline(never)]
     fn admit(&mut self, now: Instant, bytes: u32) -> Result<(), DropCause> {
         self.settle(now);
+        if let Some(limit) = self.queue.by_length() {
+            return limit.admit(self.waiting(), bytes);
+        }
+        let first = self.under_way.get(self.transmitted).map(|first| (first.departs, first.parcel.bytes));
+        // Of several that leave at one opportunity of a recorded link, background traffic is taken to be in front.
+        let behind = self.background.iter().filter_map(|one| Some((one.first_waiting()?, one.bytes())));
+        let firsts = behind.chain(first);
         self.queue.admit(&Arrival {
             now,
             bytes,
             found: self.waiting(),
-            in_transmission: self.under_way.get(self.transmitted).map_or(0, |first| first.parcel.bytes),
+            in_transmission: firsts.min_by_key(|&(departs, _)| departs).map_or(0, |(_, bytes)| bytes),
             last_departure: self.last_departure,
         })
     }
@@ -261,6 +347,11 @@ impl Link {
         while let Some(next) = self.under_way.get(self.transmitted).filter(|next| next.departs <= now) {
             self.queued_bytes -= u64::from(next.parcel.bytes);
             self.transmitted += 1;
+        }
+        for background in &mut self.background {
+            let gone = background.settle(now);
+            self.queued_background -= gone;
+            self.queued_bytes -= u64::from(gone) * u64::from(background.bytes());
         }
     }
 

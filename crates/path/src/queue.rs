@@ -98,6 +98,12 @@ impl Queue {
         }
     }
 
+    /// The rule, if it goes by nothing but the length of the queue.
+    #[inline]
+    pub(crate) fn by_length(&self) -> Option<DropTail> {
+        if let Self::DropTail(limit) = self { Some(*limit) } else { None }
+    }
+
     /// Whether the parcel is taken in, and if not, why.
     pub(crate) fn admit(&mut self, arrival: &Arrival) -> Result<(), DropCause> {
         match self {

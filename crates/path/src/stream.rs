@@ -27,6 +27,12 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// Uniform in 0, 1, … `count` - 1, each but for 2^-64 as likely as any other; 0 for a `count` of 0.
+    #[inline]
+    pub fn below(&mut self, count: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(count)) >> 64) as u64
+    }
+
     /// True with this probability: never for 0, always for 1. Draws once in any case.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
@@ -59,6 +65,16 @@ mod tests {
         // A change here changes every published run: it needs a new version.
         let mut stream = Stream::new(1, &["bottleneck", "queue"]);
         assert_eq!([stream.0.next_u64(), stream.0.next_u64()], [44_544_289_902_262_833, 5_492_350_077_086_942_776]);
+    }
+
+    #[test]
+    fn below_reaches_every_number_and_no_more() {
+        let mut stream = Stream::new(7, &["x"]);
+        let mut counts = [0; 5];
+        (0..10_000).for_each(|_| counts[stream.below(5) as usize] += 1);
+        // Standard deviation 40.
+        assert!(counts.iter().all(|&count| (1_800..2_200).contains(&count)), "{counts:?}");
+        assert_eq!((stream.below(1), stream.below(0)), (0, 0));
     }
 
     #[test]

@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod background;
 mod capture;
 mod check;
 mod clock;

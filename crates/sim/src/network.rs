@@ -1,11 +1,13 @@
 //! The network between the hosts: links, routes, the packets under way and the queue of what happens next.
 
+use crate::background::{Background, Place};
 use crate::check::Checkers;
 use crate::clock::queue::EventQueue;
 use crate::oracle::{Oracle, Sent};
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
 use crate::slab::{Packet, Remains, Slab};
+use eifel_path::background::Source;
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Outcome, Parcel};
 use eifel_recovery::time::Instant;
@@ -16,6 +18,8 @@ pub struct Span {
     pub link: Link,
     /// Index of the node at its far end.
     pub to: u16,
+    /// The background traffic on it.
+    pub background: Vec<Background>,
 }
 
 /// What only some runs have.
@@ -66,6 +70,9 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
     /// A parcel is at the entrance of `link`.
     #[inline]
     pub fn offer(&mut self, link: usize, parcel: Parcel) {
+        if !self.spans[link].background.is_empty() {
+            self.catch_up(link);
+        }
         let span = &mut self.spans[link];
         let before = span.link.next_event();
         span.link.offer(self.now, parcel, &mut self.outcomes);
@@ -81,9 +88,44 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         }
     }
 
+    /// A source of background traffic.
+    pub fn background(&self, place: Place) -> &Background {
+        &self.spans[place.link].background[place.source]
+    }
+
+    /// The background traffic that is due by now goes into `link`, each datagram at its own instant.
+    #[inline(never)]
+    pub fn catch_up(&mut self, link: usize) {
+        loop {
+            let Span { link: into, background, .. } = &mut self.spans[link];
+            let Some(index) = (0..background.len()).min_by_key(|&index| background[index].due()) else { return };
+            let alone = background.len() == 1;
+            let source = &mut background[index];
+            let at = source.due();
+            if at > self.now {
+                return;
+            }
+            if !OBSERVED && alone {
+                return into.run_background(index, source, self.now);
+            }
+            let fate = into.offer_background(at, index);
+            source.step();
+            if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
+                recorder.queue(at, link, || into.queue(at));
+                if let Err(cause) = fate {
+                    recorder.dropped_background(at, link, source.flow, cause);
+                }
+            }
+        }
+    }
+
     /// What is due on `link` happens; the answer is the parcel that is at its destination.
     #[inline]
     pub fn advance(&mut self, link: usize) -> Option<Parcel> {
+        // What arrives stood in the queue that earlier background traffic found.
+        if !self.spans[link].background.is_empty() {
+            self.catch_up(link);
+        }
         let span = &mut self.spans[link];
         let arrived = span.link.advance(self.now, &mut self.outcomes);
         let to = span.to;

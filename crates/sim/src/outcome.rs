@@ -12,15 +12,32 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
     world.net.oracle.finish();
     world.settle();
     let now = world.net.now;
+    for link in 0..world.net.spans.len() {
+        world.net.catch_up(link);
+    }
+    let mut background_sent = 0;
     let flows = world
         .flows
         .iter()
         .zip(&world.scenario.flows)
         .enumerate()
         .map(|(index, (running, flow))| {
-            let drops = world.net.drops[2 * index] + world.net.drops[2 * index + 1];
+            let mut drops = world.net.drops[2 * index] + world.net.drops[2 * index + 1];
             let mut summary = match running {
                 Running::Stream(stream) => of_stream(stream, flow, now),
+                Running::Background(place) => {
+                    let source = world.net.background(*place);
+                    let counts = world.net.spans[place.link].link.background(place.source, now);
+                    drops = counts.dropped.parcels;
+                    background_sent += source.sent;
+                    FlowSummary {
+                        flow: flow.name.clone(),
+                        time_s: seconds(source.started, now),
+                        bytes: counts.delivered.bytes,
+                        segments_sent: source.sent,
+                        ..FlowSummary::default()
+                    }
+                }
                 Running::Datagrams(datagrams) => FlowSummary {
                     flow: flow.name.clone(),
                     time_s: seconds(datagrams.started, now),
@@ -34,7 +51,7 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
             summary
         })
         .collect();
-    Summary { flows, duration_s: now.as_secs_f64(), events: world.events }
+    Summary { flows, duration_s: now.as_secs_f64(), events: world.events + background_sent }
 }
 
 fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {

@@ -14,6 +14,7 @@ use crate::slab::{Arrival, End};
 use crate::stream_flow::Progress;
 use crate::summary::Summary;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
+use eifel_path::background::Source;
 use eifel_path::config::ConfigError;
 use eifel_path::parcel::Parcel;
 use eifel_recovery::registry;
@@ -174,9 +175,9 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                 break;
             }
             self.net.now = at;
-            self.events += 1;
             let slot = slot as usize;
             if slot < links {
+                self.events += 1;
                 if let Some(parcel) = self.net.advance(slot) {
                     self.deliver(parcel);
                 }
@@ -205,6 +206,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
         let arrival = self.net.slab.reach(handle);
         let packet = self.net.slab.get(handle);
         match &mut self.flows[packet.flow as usize] {
+            Running::Background(_) => {}
             Running::Datagrams(flow) => {
                 flow.arrived_bytes += u64::from(packet.bytes);
                 self.net.slab.release(handle);
@@ -246,8 +248,18 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
     /// A timer or alarm of a flow is due.
     fn wake(&mut self, index: usize, which: usize) -> Result<(), Error> {
         match &mut self.flows[index] {
-            Running::Datagrams(flow) => flow.ring(&mut self.net),
+            Running::Background(place) => {
+                self.net.catch_up(place.link);
+                let slot = (self.net.spans.len() + SLOTS_PER_FLOW * index + which) as u32;
+                let due = self.net.background(*place).due();
+                self.net.queue.set(slot, due);
+            }
+            Running::Datagrams(flow) => {
+                self.events += 1;
+                flow.ring(&mut self.net);
+            }
             Running::Stream(flow) => {
+                self.events += 1;
                 match which {
                     ALARM if flow.progress == Progress::Waiting && self.net.now >= flow.alarm.wake_at => {
                         flow.alarm.wake_at = Instant::NEVER;

@@ -5,6 +5,7 @@ use crate::app::cbr::Cbr;
 use crate::app::on_off::OnOff;
 use crate::app::request_response::RequestResponse;
 use crate::app::{Alarm, DatagramApp, StreamApp};
+use crate::background::{Background, Place};
 use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
 use crate::network::{Network, Observers, Span};
@@ -14,6 +15,7 @@ use crate::run::Error;
 use crate::scenario::{DatagramApplication, Flow, Scenario, StreamApplication, Traffic};
 use crate::slab::Slab;
 use crate::stream_flow::{Progress, StreamFlow};
+use eifel_path::background::Source;
 use eifel_path::link::Link;
 use eifel_path::stream::Stream;
 use eifel_recovery::time::{Duration, Instant};
@@ -29,6 +31,8 @@ pub enum Running {
     Stream(StreamFlow),
     /// Datagrams.
     Datagrams(DatagramFlow),
+    /// Datagrams that go straight over one link, and stand there.
+    Background(Place),
 }
 
 /// Everything of one run.
@@ -59,7 +63,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
         for link in &scenario.links {
             let made = Link::new(&link.config, &link.name, seed)
                 .map_err(|error| Error::Link { name: link.name.clone(), error })?;
-            spans.push(Span { link: made, to: link.to as u16 });
+            spans.push(Span { link: made, to: link.to as u16, background: Vec::new() });
         }
         let carries_bytes = observers.wire.is_some();
         let net = Network {
@@ -77,16 +81,33 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
         let mut world = Self { scenario, seed, net, flows: Vec::new(), unfinished: 0, events: 0 };
         for (index, flow) in scenario.flows.iter().enumerate() {
             let slot = world.slot(index, ALARM);
-            let running = running(flow, index, (slot, carries_bytes), seed);
-            let alarm = match &running {
-                Running::Stream(stream) => stream.alarm,
-                Running::Datagrams(datagrams) => datagrams.alarm,
+            let running = match running(flow, index, (slot, carries_bytes), seed) {
+                Running::Datagrams(datagrams) if Background::is(flow, &scenario.links) => {
+                    Running::Background(world.attach(datagrams))
+                }
+                other => other,
             };
-            world.net.queue.set(slot, alarm.next());
+            let due = match &running {
+                Running::Stream(stream) => stream.alarm.next(),
+                Running::Datagrams(datagrams) => datagrams.alarm.next(),
+                // Only so that rows stand in the order of time.
+                Running::Background(place) if OBSERVED => world.net.background(*place).due(),
+                Running::Background(_) => Instant::NEVER,
+            };
+            world.net.queue.set(slot, due);
             world.unfinished += usize::from(flow.has_end());
             world.flows.push(running);
         }
         Ok(world)
+    }
+
+    /// Lets datagrams be background traffic of their only link.
+    fn attach(&mut self, datagrams: DatagramFlow) -> Place {
+        let DatagramFlow { app, alarm, flow, link, started, .. } = datagrams;
+        let span = &mut self.net.spans[link as usize];
+        let source = span.link.accompany(app.packet_bytes());
+        span.background.push(Background { app, alarm, flow, started, sent: 0 });
+        Place { link: link as usize, source }
     }
 
     /// The slot of a flow's timer or alarm.

@@ -26,7 +26,7 @@ impl DropTail {
     }
 
     #[inline]
-    pub(super) fn admit(self, found: Occupancy, bytes: u32) -> Result<(), DropCause> {
+    pub(crate) fn admit(self, found: Occupancy, bytes: u32) -> Result<(), DropCause> {
         let room = match self {
             Self::Packets(limit) => found.packets < limit,
             Self::Bytes(limit) => found.bytes + u64::from(bytes) <= limit,

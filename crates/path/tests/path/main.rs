@@ -1,6 +1,7 @@
 //! Links as their drivers see them.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod background;
 mod common;
 mod elements;
 mod properties;

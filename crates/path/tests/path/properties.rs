@@ -92,7 +92,7 @@ fn any_element() -> impl Strategy<Value = ElementConfig> {
     ]
 }
 
-fn any_traffic() -> impl Strategy<Value = Vec<(u64, Parcel)>> {
+pub fn any_traffic() -> impl Strategy<Value = Vec<(u64, Parcel)>> {
     vec((0u64..20 * MS, 40u32..1600, 0u32..3), 1..300).prop_map(|gaps| {
         let mut now = 0;
         let number = (1..).zip(gaps);
@@ -104,7 +104,7 @@ fn any_traffic() -> impl Strategy<Value = Vec<(u64, Parcel)>> {
     })
 }
 
-fn any_link() -> impl Strategy<Value = LinkConfig> {
+pub fn any_link() -> impl Strategy<Value = LinkConfig> {
     (any_capacity(), 0u64..300, any_queue(), vec(any_spike(), 0..3), vec(any_element(), 0..4)).prop_map(
         |(capacity, delay, queue, spikes, elements)| LinkConfig {
             capacity,

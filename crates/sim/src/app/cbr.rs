@@ -6,28 +6,29 @@ use eifel_recovery::units::Rate;
 
 /// A source at a constant rate. With a jitter of 0.5 the intervals are those of ns-2's `random_`.
 pub struct Cbr {
-    interval: Duration,
+    shortest: Duration,
+    /// Nanoseconds from the shortest interval to the longest; 0 where all are alike.
+    spread: u64,
     pub(super) packet_bytes: u32,
-    jitter: f64,
     stream: Stream,
 }
 
 impl Cbr {
-    /// A source of `packet_bytes` (headers included) at `rate`; each interval is drawn uniformly within plus or minus
-    /// `jitter` of itself.
+    /// A source of `packet_bytes` (headers included) at `rate`; each interval is drawn uniformly, in whole nanoseconds,
+    /// within plus or minus `jitter` of itself.
     pub fn new(rate: Rate, packet_bytes: u32, jitter: f64, stream: Stream) -> Self {
-        Self { interval: rate.time_for(packet_bytes), packet_bytes, jitter, stream }
+        let interval = rate.time_for(packet_bytes);
+        let half = (interval.as_nanos() as f64 * jitter) as u64;
+        let shortest = Duration::from_nanos(interval.as_nanos() - half).max(SHORTEST_GAP);
+        Self { shortest, spread: 2 * half, packet_bytes, stream }
     }
 
+    #[inline]
     pub(super) fn gap(&mut self) -> Duration {
-        if self.jitter == 0.0 {
-            return self.interval;
+        match self.spread {
+            0 => self.shortest,
+            spread => self.shortest + Duration::from_nanos(self.stream.below(spread + 1)),
         }
-        let share = 1.0 + self.jitter * (2.0 * self.stream.unit() - 1.0);
-        // To the nearest nanosecond; `round` would be a call where the processor may lack the instruction.
-        let nanos = self.interval.as_nanos() as f64 * share;
-        let whole = nanos as u64;
-        Duration::from_nanos(whole + u64::from(nanos - whole as f64 >= 0.5)).max(SHORTEST_GAP)
     }
 }
 

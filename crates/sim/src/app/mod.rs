@@ -105,6 +105,7 @@ impl DatagramApp {
     }
 
     /// How long after a datagram the next one leaves.
+    #[inline]
     pub fn gap(&mut self) -> Duration {
         match self {
             Self::Cbr(cbr) => cbr.gap(),

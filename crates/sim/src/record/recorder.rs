@@ -169,13 +169,22 @@ impl Recorder {
         {
             self.tables.transmissions.fate[row] = codes::DROPPED;
         }
+        self.drop_row(now, link, (packet.flow, packet.sender, packet.transmission as i64 - 1), cause);
+    }
+
+    /// A link dropped a datagram of background traffic.
+    pub fn dropped_background(&mut self, now: Instant, link: usize, flow: u32, cause: DropCause) {
+        self.drop_row(now, link, (flow, End::From, -1), cause);
+    }
+
+    fn drop_row(&mut self, now: Instant, link: usize, (flow, end, tx): (u32, End, i64), cause: DropCause) {
         if self.tables.kept.keeps(Table::Drops) {
             self.tables.drops.push(DropRow {
                 t_ns: nanos(now),
                 link: link as u16,
-                flow: packet.flow as i32,
-                end: packet.sender as u8,
-                tx: packet.transmission as i64 - 1,
+                flow: flow as i32,
+                end: end as u8,
+                tx,
                 cause: codes::drop_cause(cause),
             });
         }

@@ -38,13 +38,33 @@ fn the_order_and_the_thread_do_not_matter() {
 
 #[test]
 fn observing_changes_nothing() {
-    for text in [ROUGH, SPIKES] {
+    // Background traffic is merged in at another time when nobody looks.
+    let crowded = format!("{SPIKES}{}", ["on-off", "cbr", "other"].map(background).concat());
+    for text in [ROUGH, SPIKES, &crowded] {
         let scenario = scenario(text);
         let options = eifel_sim::Options::default();
         let plain = eifel_sim::run_with(&scenario, 0, options).unwrap();
         assert_eq!(plain.summary, observed(&scenario, 0).summary);
         assert!(run(&scenario, 0, Record::none()).unwrap().tables.into_columns().is_empty());
     }
+}
+
+/// A flow of datagrams straight over the bottleneck of a dumbbell.
+fn background(name: &str) -> String {
+    let application = match name {
+        "on-off" => r#"{ kind = "on-off", rate_bps = 1_500_000, packet_bytes = 300, on_ms = 500, off_ms = 700 }"#,
+        _ => r#"{ kind = "cbr", rate_bps = 400_000, packet_bytes = 200, jitter = 0.5 }"#,
+    };
+    format!(
+        r#"
+        [[flow]]
+        name = "{name}"
+        from = "entry"
+        to = "exit"
+        end_s = 90
+        application = {application}
+    "#
+    )
 }
 
 #[test]

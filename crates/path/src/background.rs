@@ -1,0 +1,123 @@
+//! Background traffic of a link: parcels that take room in the queue and time on the transmitter, and of which nothing
+//! else is wanted than their number.
+//!
+//! A parcel of it is two instants in a ring. Nothing has to happen when it arrives, so that it costs no event; it is
+//! counted when somebody next asks.
+
+use crate::parcel::{Counts, Tally};
+use eifel_recovery::time::Instant;
+use std::collections::VecDeque;
+
+/// Says when the parcels of background traffic come.
+pub trait Source {
+    /// When the next parcel is at the link's entrance; [`Instant::NEVER`] when there is none to come.
+    fn due(&self) -> Instant;
+    /// That parcel is there: on to the one after it, which is due no earlier.
+    fn step(&mut self);
+}
+
+/// The parcels of one source, all of one length.
+#[derive(Debug)]
+pub(crate) struct Background {
+    bytes: u32,
+    /// Taken in and not counted as arrived.
+    under_way: VecDeque<Passing>,
+    /// How many of them, at the front, have been counted as transmitted.
+    transmitted: usize,
+    /// When the first of the others leaves; [`Instant::NEVER`] if there is none.
+    next_departure: Instant,
+    offered: u64,
+    dropped: u64,
+    delivered: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Passing {
+    departs: Instant,
+    arrives: Instant,
+}
+
+impl Background {
+    pub(crate) fn new(bytes: u32) -> Self {
+        let under_way = VecDeque::new();
+        let next_departure = Instant::NEVER;
+        Self { bytes, under_way, transmitted: 0, next_departure, offered: 0, dropped: 0, delivered: 0 }
+    }
+
+    /// Bytes of each parcel.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// The queue has no room for a parcel.
+    #[inline]
+    pub(crate) fn refuse(&mut self) {
+        self.offered += 1;
+        self.dropped += 1;
+    }
+
+    /// A parcel will leave and arrive then, after all before it.
+    #[inline]
+    pub(crate) fn take_in(&mut self, departs: Instant, arrives: Instant) {
+        self.offered += 1;
+        self.next_departure = self.next_departure.min(departs);
+        self.under_way.push_back(Passing { departs, arrives });
+    }
+
+    /// Counts as transmitted what is so by `now`, and as delivered what has arrived; the answer is how many were not
+    /// counted as transmitted before.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Instant) -> u32 {
+        if self.next_departure > now { 0 } else { self.move_on(now) }
+    }
+
+    #[inline(never)]
+    fn move_on(&mut self, now: Instant) -> u32 {
+        let gone = self.gone(now);
+        self.transmitted += gone;
+        self.next_departure = self.first_waiting().unwrap_or(Instant::NEVER);
+        let arrived = self.under_way.iter().take(self.transmitted).take_while(|passing| passing.arrives <= now).count();
+        self.under_way.drain(..arrived);
+        self.transmitted -= arrived;
+        self.delivered += arrived as u64;
+        gone as u32
+    }
+
+    /// How many have been transmitted by `now` and are not counted so.
+    pub(crate) fn gone(&self, now: Instant) -> usize {
+        self.under_way.range(self.transmitted..).take_while(|passing| passing.departs <= now).count()
+    }
+
+    /// How many are not counted as transmitted.
+    pub(crate) fn waiting(&self) -> usize {
+        self.under_way.len() - self.transmitted
+    }
+
+    /// When the first of them leaves.
+    pub(crate) fn first_waiting(&self) -> Option<Instant> {
+        self.under_way.get(self.transmitted).map(|first| first.departs)
+    }
+
+    /// What was offered, dropped, and has arrived by `now`.
+    pub(crate) fn counts(&self, now: Instant) -> Counts {
+        let arrived = self.under_way.iter().take_while(|passing| passing.arrives <= now).count() as u64;
+        Counts {
+            offered: self.tally(self.offered),
+            dropped: self.tally(self.dropped),
+            delivered: self.tally(self.delivered + arrived),
+            duplicated: Tally::default(),
+        }
+    }
+
+    /// The books and what is really inside, if they differ.
+    pub(crate) fn imbalance(&self) -> Option<(Counts, Tally)> {
+        let counts = self.counts(Instant::ZERO);
+        let inside = self.tally(self.under_way.len() as u64);
+        (counts.inside() != Some(inside)).then_some((counts, inside))
+    }
+
+    fn tally(&self, parcels: u64) -> Tally {
+        Tally { parcels, bytes: parcels * u64::from(self.bytes) }
+    }
+}
