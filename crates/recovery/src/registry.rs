@@ -3,9 +3,10 @@
 mod build;
 mod entries;
 mod parameters;
+pub mod part;
 
 pub use entries::entries;
-pub(crate) use entries::{Build, find};
+use entries::{Build, find};
 pub use parameters::{Choice, Error, Kind, Parameter, Parameters, Value};
 
 /// The families of algorithms: the five seams, and two parts that compose with them.
@@ -59,7 +60,7 @@ pub struct Entry {
     pub source: &'static str,
     /// What can be set.
     pub parameters: &'static [Parameter],
-    pub(crate) build: Build,
+    build: Build,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::congest::Congest;
 use crate::detect::Detector;
 use crate::pace::Pace;
 use crate::recover::Recovery;
-use crate::registry::{Build, Choice, Entry, Error, Parameters, Seam, find};
+use crate::registry::{Choice, Error, part};
 use crate::respond::Response;
 use crate::rto::Rto;
 use crate::rto::after_spurious::AfterSpurious;
@@ -59,14 +59,6 @@ pub(super) struct Parts {
     pub(super) pace: Option<Box<dyn Pace>>,
 }
 
-macro_rules! build {
-    ($seam:ident, $choice:expr) => {{
-        let (entry, parameters) = resolve(Seam::$seam, $choice)?;
-        let Build::$seam(build) = entry.build else { unreachable!("find looks in one seam") };
-        build(&parameters)
-    }};
-}
-
 impl Config {
     /// Whether an engine can be made of it.
     ///
@@ -79,24 +71,19 @@ impl Config {
     pub(super) fn build(&self) -> Result<Parts, Error> {
         let mut detectors = Vec::new();
         for (place, choice) in std::iter::once(&self.detect).chain(&self.observers).enumerate() {
-            let detector = build!(Detect, choice);
+            let detector = part::detector(choice)?;
             if detector.judges() {
                 detectors.push((place, detector));
             }
         }
         Ok(Parts {
             detectors,
-            response: build!(Respond, &self.respond),
-            rto: build!(Rto, &self.rto),
-            after_spurious: build!(AfterSpurious, &self.after_spurious),
-            recovery: build!(Recover, &self.recover),
-            congest: build!(Congest, &self.congest),
-            pace: Some(build!(Pace, &self.pace)).filter(|pace| pace.holds_back()),
+            response: part::response(&self.respond)?,
+            rto: part::rto(&self.rto)?,
+            after_spurious: part::after_spurious(&self.after_spurious)?,
+            recovery: part::recovery(&self.recover)?,
+            congest: part::congest(&self.congest)?,
+            pace: Some(part::pace(&self.pace)?).filter(|pace| pace.holds_back()),
         })
     }
-}
-
-fn resolve(seam: Seam, choice: &Choice) -> Result<(&'static Entry, Parameters), Error> {
-    let entry = find(seam, &choice.name)?;
-    Ok((entry, Parameters::check(entry, &choice.parameters)?))
 }

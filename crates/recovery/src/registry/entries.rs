@@ -13,7 +13,7 @@ use crate::time::Duration;
 
 /// What makes an algorithm from its parameters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Build {
+pub(super) enum Build {
     Detect(fn(&Parameters) -> Box<dyn Detector>),
     Respond(fn(&Parameters) -> Box<dyn Response>),
     Rto(fn(&Parameters) -> Box<dyn Rto>),
@@ -32,7 +32,7 @@ pub fn entries() -> &'static [Entry] {
 ///
 /// # Errors
 /// There is none.
-pub(crate) fn find(seam: Seam, name: &str) -> Result<&'static Entry, Error> {
+pub(super) fn find(seam: Seam, name: &str) -> Result<&'static Entry, Error> {
     let found = ENTRIES.iter().find(|entry| entry.seam == seam && entry.name == name);
     found.ok_or_else(|| Error::UnknownAlgorithm { seam, name: name.into() })
 }
