@@ -7,6 +7,15 @@
 use crate::fact::Acked;
 use crate::time::{Duration, Instant};
 
+/// How often samples come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sampling {
+    /// With every ACK that advances the window.
+    EachAck,
+    /// One segment a round trip is timed.
+    OneARoundTrip,
+}
+
 /// How samples are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
@@ -34,6 +43,14 @@ impl RoundTrips {
     pub fn new(timestamps: bool) -> Self {
         let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
         Self { source, latest: None, minimum: None }
+    }
+
+    /// How often they come.
+    pub fn sampling(&self) -> Sampling {
+        match self.source {
+            Source::Echoes => Sampling::EachAck,
+            Source::OneSegment(_) => Sampling::OneARoundTrip,
+        }
     }
 
     /// The newest sample.

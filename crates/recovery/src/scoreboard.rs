@@ -158,6 +158,12 @@ impl Scoreboard {
         self.sent.front()
     }
 
+    /// When the segment that has been under way the longest was sent; `None` if it is deemed lost and not yet sent again.
+    pub fn under_way_since(&self) -> Option<Instant> {
+        let deemed_lost = self.lost.at > self.una && self.resent.at <= self.una;
+        self.sent.front().filter(|_| !deemed_lost).map(Sent::last_sent)
+    }
+
     /// The last part that the peer has not reported of the highest segment that it has not reported whole.
     pub fn last_hole(&self) -> Option<u64> {
         let top = self.sacked.descending().next();

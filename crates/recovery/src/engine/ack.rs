@@ -6,7 +6,7 @@ use crate::episode::Stage as EpisodeStage;
 use crate::fact::{Ack, Acked, Cause, Fact};
 use crate::recover::{Growth, Resume, Step, Timer as Restart};
 use crate::respond::{Adjust, Lesson, Losses, Verdict};
-use crate::rto::TimerChange;
+use crate::rto::{Sample, TimerChange};
 use crate::time::{Duration, Instant};
 
 impl Engine {
@@ -27,7 +27,7 @@ impl Engine {
             return self.on_handshake_ack(now, &acked, sample);
         }
         let change = self.judge(now, &acked, sample);
-        self.sample(now, sample, change);
+        self.sample(now, &acked, sample, change);
         if self.lesson.is_some() {
             self.learn(&acked, sample);
         }
@@ -54,17 +54,17 @@ impl Engine {
     }
 
     fn on_handshake_ack(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) {
-        self.sample(now, sample, TimerChange::Keep);
+        self.sample(now, acked, sample, TimerChange::Keep);
         self.run_timer(now, acked, Restart::Restart);
     }
 
     /// A re-seeded timer has had this ACK's sample already.
-    fn sample(&mut self, now: Instant, sample: Option<Duration>, change: TimerChange) {
+    fn sample(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>, change: TimerChange) {
         if change != TimerChange::Keep {
             self.rto.change(change);
         }
-        if let Some(sample) = sample.filter(|_| !matches!(change, TimerChange::Reseed(_))) {
-            self.rto.sample(sample, &view!(self, now));
+        if let Some(rtt) = sample.filter(|_| !matches!(change, TimerChange::Reseed(_))) {
+            self.rto.sample(&Sample { rtt, acked: acked.bytes, window: self.window }, &view!(self, now));
         }
     }
 
@@ -85,7 +85,7 @@ impl Engine {
                 self.timer = Timer::Off;
             }
         } else if acked.bytes > 0 && restart == Restart::Restart {
-            self.start_timer(now);
+            self.restart_timer(now);
         }
     }
 
@@ -112,7 +112,10 @@ impl Engine {
         episode.stage = EpisodeStage::Settled;
         let episode = *episode;
         let learned = match episode.cause {
-            Cause::Timeout => self.after_spurious.settled(outcome, sample, episode.timeouts),
+            Cause::Timeout => {
+                self.rto.settled(outcome);
+                self.after_spurious.settled(outcome, sample, episode.timeouts)
+            }
             Cause::FastRetransmit => TimerChange::Keep,
         };
         if outcome == Outcome::Genuine {

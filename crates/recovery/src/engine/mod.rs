@@ -241,8 +241,15 @@ impl Engine {
         }
     }
 
+    /// Starts the timer for a segment that leaves now.
     fn start_timer(&mut self, now: Instant) {
-        self.timer = Timer::Retransmission(now + self.rto.rto());
+        self.timer = Timer::Retransmission(self.rto.expires(now, now));
+    }
+
+    /// Starts the timer for what is under way.
+    fn restart_timer(&mut self, now: Instant) {
+        let oldest = self.board.under_way_since().unwrap_or(now);
+        self.timer = Timer::Retransmission(self.rto.expires(now, oldest).max(now));
     }
 }
 

@@ -166,7 +166,7 @@ impl Engine {
             self.board.on_new(now, len);
             (start, len, 0)
         };
-        self.timer = Timer::Retransmission(now + self.rto.rto());
+        self.start_timer(now);
         Some(self.sent(now, Transmission { id: TxId(0), start, len, kind: Kind::Probe, copy }))
     }
 
@@ -198,7 +198,7 @@ impl Engine {
     fn persist(&mut self, now: Instant, offer: &Offer) {
         let waiting = offer.end > self.board.nxt() && self.board.outstanding() == 0;
         if waiting && !matches!(self.timer, Timer::Persist { .. }) {
-            self.timer = Timer::Persist { at: now + self.rto.rto(), probes: 0 };
+            self.timer = Timer::Persist { at: self.rto.expires(now, now), probes: 0 };
         }
     }
 }

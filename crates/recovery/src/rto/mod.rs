@@ -1,11 +1,25 @@
 //! How long to wait before giving a segment up. One file a timer; what it learns from a spurious timeout is apart.
 
 pub mod after_spurious;
+mod back_off;
 pub mod rfc6298;
 
+use crate::congest::Window;
+use crate::detect::Outcome;
 use crate::episode::Estimate;
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use crate::view::View;
+
+/// A round-trip sample, and what the sender was when the ACK came that gave it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sample {
+    /// The round trip.
+    pub rtt: Duration,
+    /// Positions that the ACK newly acknowledged, in bytes.
+    pub acked: u64,
+    /// The window, before the ACK has let it grow.
+    pub window: Window,
+}
 
 /// What a response or an adaptation wants of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,11 +50,19 @@ pub enum TimerChange {
 /// A retransmission timer's arithmetic. It does not know when it was started; the engine does.
 pub trait Rto: Send {
     /// Takes a round-trip sample in.
-    fn sample(&mut self, rtt: Duration, view: &View<'_>);
+    fn sample(&mut self, sample: &Sample, view: &View<'_>);
+    /// An episode that the timer had opened is settled. What most timers learn from that is not theirs to say: see
+    /// [`after_spurious`].
+    fn settled(&mut self, _: Outcome) {}
     /// The timer has expired: wait longer next time.
     fn back_off(&mut self);
     /// How long to wait now, back-off included.
     fn rto(&self) -> Duration;
+    /// When a timer expires that is started at `now`, while the oldest segment under way was sent at `oldest`. RFC 6298,
+    /// section 5.3, asks for a full RTO whatever that segment's age.
+    fn expires(&self, now: Instant, _oldest: Instant) -> Instant {
+        now + self.rto()
+    }
     /// SRTT and RTTVAR, once there is a sample.
     fn estimate(&self) -> Option<Estimate>;
     /// Does what a response or an adaptation asks for.

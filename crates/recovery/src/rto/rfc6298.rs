@@ -3,7 +3,8 @@
 //! *Blind to* how often it is sampled: with a sample on every ACK its memory is a fraction of a round trip.
 //! *From* RFC 6298, sections 2 and 5.
 
-use super::{Rto, TimerChange};
+use super::back_off::{BackOff, Limits, Seed};
+use super::{Rto, Sample, TimerChange};
 use crate::episode::Estimate;
 use crate::time::Duration;
 use crate::view::View;
@@ -11,11 +12,9 @@ use crate::view::View;
 /// The standard timer.
 #[derive(Debug)]
 pub struct Rfc6298 {
-    bounds: Bounds,
-    minimum: Duration,
+    granularity: Duration,
     estimate: Option<Estimate>,
-    expiries: u32,
-    hold: Hold,
+    back_off: BackOff,
     rto: Duration,
 }
 
@@ -32,35 +31,23 @@ pub struct Bounds {
     pub granularity: Duration,
 }
 
-/// Whether a sample resets the back-off.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Hold {
-    No,
-    Yes,
-}
-
 impl Rfc6298 {
     /// A timer that has not seen a sample.
-    pub fn new(bounds: Bounds) -> Self {
-        let minimum = bounds.minimum;
-        let mut timer = Self { bounds, minimum, estimate: None, expiries: 0, hold: Hold::No, rto: bounds.initial };
-        timer.refresh();
-        timer
+    pub fn new(Bounds { initial, minimum, maximum, granularity }: Bounds) -> Self {
+        let back_off = BackOff::new(Limits { initial, minimum, maximum });
+        let rto = back_off.rto(None);
+        Self { granularity, estimate: None, back_off, rto }
     }
 
     fn refresh(&mut self) {
-        let base = match self.estimate {
-            // Sections 2.2 and 2.3.
-            Some(Estimate { srtt, rttvar }) => (srtt + self.bounds.granularity.max(rttvar * 4)).max(self.minimum),
-            None => self.bounds.initial.max(self.minimum),
-        };
-        // Section 5.5; the shift saturates long before it overflows.
-        self.rto = (base * (1 << self.expiries.min(30))).min(self.bounds.maximum.max(self.minimum));
+        // Sections 2.2 and 2.3.
+        let estimated = self.estimate.map(|Estimate { srtt, rttvar }| srtt + self.granularity.max(rttvar * 4));
+        self.rto = self.back_off.rto(estimated);
     }
 }
 
 impl Rto for Rfc6298 {
-    fn sample(&mut self, rtt: Duration, _: &View<'_>) {
+    fn sample(&mut self, &Sample { rtt, .. }: &Sample, _: &View<'_>) {
         self.estimate = Some(match self.estimate {
             // Section 2.2.
             None => Estimate { srtt: rtt, rttvar: rtt / 2 },
@@ -69,14 +56,12 @@ impl Rto for Rfc6298 {
                 Estimate { rttvar: (rttvar * 3 + srtt.abs_diff(rtt)) / 4, srtt: (srtt * 7 + rtt) / 8 }
             }
         });
-        if self.hold == Hold::No {
-            self.expiries = 0;
-        }
+        self.back_off.on_sample();
         self.refresh();
     }
 
     fn back_off(&mut self) {
-        self.expiries += 1;
+        self.back_off.on_expiry();
         self.refresh();
     }
 
@@ -89,29 +74,14 @@ impl Rto for Rfc6298 {
     }
 
     fn change(&mut self, change: TimerChange) {
-        match change {
-            TimerChange::Keep => return,
-            TimerChange::Reseed(sample) => {
-                self.estimate = Some(Estimate { srtt: sample, rttvar: sample / 2 });
-                self.expiries = 0;
-            }
-            TimerChange::ReseedAtLeast { sample, before } => {
-                // RFC 4015, section 3.2, step 0 adds twice the granularity to what was before.
-                let srtt = sample.max(before.srtt + self.bounds.granularity * 2);
+        match self.back_off.change(change) {
+            Some(Seed::First(sample)) => self.estimate = Some(Estimate { srtt: sample, rttvar: sample / 2 }),
+            // RFC 4015, section 3.2, step 0 adds twice the granularity to what was before.
+            Some(Seed::AtLeast { sample, before }) => {
+                let srtt = sample.max(before.srtt + self.granularity * 2);
                 self.estimate = Some(Estimate { srtt, rttvar: before.rttvar.max(sample / 2) });
-                self.expiries = 0;
             }
-            TimerChange::RaiseInitial(least) => {
-                self.bounds.initial = self.bounds.initial.max(least);
-                self.expiries = 0;
-            }
-            TimerChange::HoldBackOff => self.hold = Hold::Yes,
-            TimerChange::ReleaseBackOff => {
-                self.hold = Hold::No;
-                self.expiries = 0;
-            }
-            TimerChange::RaiseMinimum(step) => self.minimum = self.minimum + step,
-            TimerChange::ResetMinimum => self.minimum = self.bounds.minimum,
+            None => {}
         }
         self.refresh();
     }

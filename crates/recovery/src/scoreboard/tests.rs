@@ -203,3 +203,23 @@ fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
     assert_eq!(report(24, 30), Some(0));
     assert_eq!(report(0, 10), None);
 }
+
+#[test]
+fn what_is_under_way_is_as_old_as_its_oldest_segment_and_what_is_to_be_sent_again_has_no_age() {
+    let at = |nanos| Instant::from_nanos(nanos);
+    let ack = |cumulative| Ack { cumulative, sacks: &[], dsack: None, echo: None, plain: true, ece: false };
+    let mut board = Scoreboard::default();
+    assert_eq!(board.under_way_since(), None);
+    for nanos in [1, 2, 3] {
+        board.on_new(at(nanos), 10);
+    }
+    assert_eq!(board.under_way_since(), Some(at(1)));
+    board.mark_all_lost();
+    assert_eq!(board.under_way_since(), None);
+    board.on_retransmission(at(7), Block { start: 0, end: 10 }, HighRxt::Advance);
+    assert_eq!(board.under_way_since(), Some(at(7)));
+    board.on_ack(&ack(10), true);
+    assert_eq!(board.under_way_since(), None, "the second is to be sent again");
+    board.mark_none_lost();
+    assert_eq!(board.under_way_since(), Some(at(2)), "or is not");
+}

@@ -6,7 +6,7 @@ use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::time::Duration;
 use proptest::prelude::*;
 
-use crate::script::view;
+use crate::script::{of, view};
 
 /// 1 us to 100 s, evenly over the orders of magnitude.
 fn rtt() -> impl Strategy<Value = Duration> {
@@ -50,7 +50,7 @@ proptest! {
         for step in steps {
             let before = timer.rto();
             match step {
-                Step::Sample(rtt) => timer.sample(rtt, &view(&round_trips)),
+                Step::Sample(rtt) => timer.sample(&of(rtt), &view(&round_trips)),
                 Step::BackOff => {
                     timer.back_off();
                     prop_assert!(timer.rto() >= before, "monotone in back-off");
@@ -68,7 +68,7 @@ proptest! {
         let maximum = Duration::MAX;
         let bounds = Bounds { initial: rtt, minimum: Duration::ZERO, maximum, granularity: Duration::ZERO };
         let mut timer = Rfc6298::new(bounds);
-        timer.sample(rtt, &view(&RoundTrips::new(true)));
+        timer.sample(&of(rtt), &view(&RoundTrips::new(true)));
         for _ in 0..expiries {
             let before = timer.rto();
             timer.back_off();
@@ -90,7 +90,7 @@ proptest! {
         let (mut least, mut most) = (Duration::MAX, Duration::ZERO);
         for rtt in samples {
             (least, most) = (least.min(rtt), most.max(rtt));
-            timer.sample(rtt, &view(&RoundTrips::new(true)));
+            timer.sample(&of(rtt), &view(&RoundTrips::new(true)));
             let estimate = timer.estimate().expect("a sample");
             prop_assert!(estimate.srtt <= most);
             // Each step rounds down by less than a nanosecond, and the next takes an eighth of it back.

@@ -7,7 +7,7 @@ use eifel_recovery::rto::{Rto, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::time::Duration;
 
-use crate::script::view;
+use crate::script::{of, view};
 use crate::talk::ms;
 
 const DEFAULT: Bounds = Bounds {
@@ -18,7 +18,7 @@ const DEFAULT: Bounds = Bounds {
 };
 
 fn sample(timer: &mut Rfc6298, rtt: Duration) {
-    timer.sample(rtt, &view(&RoundTrips::new(true)));
+    timer.sample(&of(rtt), &view(&RoundTrips::new(true)));
 }
 
 /// Samples, and SRTT, RTTVAR and RTO after each, in nanoseconds.

@@ -1,8 +1,10 @@
 //! Where the cases begin, and the lists that they compare with.
 
+use eifel_recovery::congest::Window;
 use eifel_recovery::engine::Config;
+use eifel_recovery::rto::Sample;
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::Instant;
+use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 
 use crate::talk::{Out, Talk, again, new};
@@ -46,6 +48,11 @@ pub fn text(out: &[Out]) -> String {
         })
         .collect();
     words.join(" ")
+}
+
+/// A sample of a sender in congestion avoidance: the ACK of one segment, ssthresh and cwnd 10 segments.
+pub fn of(rtt: Duration) -> Sample {
+    Sample { rtt, acked: 1000, window: Window { cwnd: 10_000, ssthresh: 10_000 } }
 }
 
 /// A view for algorithms that are called without an engine; segments of 1000 bytes.
