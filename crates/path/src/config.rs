@@ -22,13 +22,23 @@ pub struct LinkConfig {
     pub spikes: Vec<SpikeConfig>,
     /// What a parcel meets before the queue, in this order.
     pub elements: Vec<ElementConfig>,
+    /// From then on parcels meet none of these; [`Instant::NEVER`] if they always do. What an element holds then goes on
+    /// at its deadline.
+    pub elements_until: Instant,
 }
 
 impl LinkConfig {
     /// A plain link: a rate, a delay, room for everything, nothing in the way.
     pub fn plain(rate: Rate, delay: Duration) -> Self {
         let capacity = Capacity::Rate { rate, changes: Vec::new() };
-        Self { capacity, delay, queue: QueueConfig::Unlimited, spikes: Vec::new(), elements: Vec::new() }
+        Self {
+            capacity,
+            delay,
+            queue: QueueConfig::Unlimited,
+            spikes: Vec::new(),
+            elements: Vec::new(),
+            elements_until: Instant::NEVER,
+        }
     }
 
     /// Whether the settings make sense, each and together.

@@ -37,6 +37,7 @@ pub struct Link {
     sending: Holds,
     arriving: Holds,
     elements: Vec<Element>,
+    elements_until: Instant,
     /// The earliest deadline of a parcel that an element holds.
     deadline: Instant,
     counts: Counts,
@@ -85,6 +86,7 @@ impl Link {
             sending: Holds::new(&config.spikes, HoldsAt::Sending, seed),
             arriving: Holds::new(&config.spikes, HoldsAt::Arriving, seed),
             elements: Element::all(&config.elements, name, seed),
+            elements_until: config.elements_until,
             deadline: Instant::NEVER,
             counts: Counts::default(),
         })
@@ -242,7 +244,11 @@ impl Link {
     #[inline(never)]
     fn offer_to_elements(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
         self.let_go(now, outcomes);
-        self.pass(0, now, parcel, outcomes);
+        if now < self.elements_until {
+            self.pass(0, now, parcel, outcomes);
+        } else {
+            self.take_in(now, parcel, outcomes);
+        }
         self.plan();
     }
 

@@ -197,7 +197,7 @@ impl Endpoint {
     #[inline]
     pub fn read_all(&mut self, carries_bytes: bool) -> bool {
         if carries_bytes {
-            return self.read_bytes();
+            return self.read_bytes(u64::MAX);
         }
         let received = self.connection.received();
         let news = received > self.read;
@@ -205,15 +205,26 @@ impl Endpoint {
         news
     }
 
-    /// Reads bytes, and verifies every one.
+    /// The application reads no more than `limit` bytes; the answer is whether that was anything.
+    pub fn read_some(&mut self, limit: u64, carries_bytes: bool) -> bool {
+        if carries_bytes {
+            return self.read_bytes(limit);
+        }
+        let count = self.connection.skip(limit);
+        self.read += count;
+        count > 0
+    }
+
+    /// Reads at most `limit` bytes, and verifies every one.
     ///
     /// # Panics
     /// When one is not what was written there.
-    fn read_bytes(&mut self) -> bool {
+    fn read_bytes(&mut self, limit: u64) -> bool {
         let before = self.read;
         let mut buffer = [0; 4096];
         loop {
-            let count = self.connection.read(&mut buffer);
+            let most = (limit - (self.read - before)).min(buffer.len() as u64) as usize;
+            let count = self.connection.read(&mut buffer[..most]);
             if count == 0 {
                 return self.read > before;
             }

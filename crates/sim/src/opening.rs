@@ -29,7 +29,7 @@ pub fn open<const OBSERVED: bool>(
     let Traffic::Stream { connection: agreed, .. } = &flow.traffic else { return Ok(()) };
     let settings = settings(agreed, running.carries_bytes);
     let mut stream = Stream::new(seed, &["flow", &flow.name, "isn"]);
-    let isns = [Seq(draw(&mut stream)), Seq(draw(&mut stream))];
+    let isns = agreed.isns.unwrap_or_else(|| [draw(&mut stream), draw(&mut stream)]).map(Seq);
     let from_port = (FROM_PORT + index % PORTS) as u16;
     let to_port = (TO_PORT + index / PORTS) as u16;
     let ports = [Ports { local: from_port, remote: to_port }, Ports { local: to_port, remote: from_port }];
@@ -71,17 +71,22 @@ pub fn open<const OBSERVED: bool>(
         for end in [End::From, End::To] {
             net.oracle.begin(index, end, 1);
         }
-        running.begin(net);
+        running.begin(net, End::From);
+        running.begin(net, End::To);
     }
     running.pump(net, End::From);
+    if !agreed.handshake {
+        running.pump(net, End::To);
+    }
     Ok(())
 }
 
-/// The scenario's settings; the streams are those of the run: lengths as a rule, bytes on demand, read at once by both.
+/// The scenario's settings; the streams are those of the run: lengths as a rule, bytes on demand.
 fn settings(agreed: &Agreed, carries_bytes: bool) -> Settings {
-    let (send, receive) = match carries_bytes {
-        true => (SendKind::Held { buffer: usize::MAX }, ReceiveKind::Held),
-        false => (SendKind::Counted, ReceiveKind::Drained),
+    let (send, receive) = match (carries_bytes, agreed.reading) {
+        (true, _) => (SendKind::Held { buffer: usize::MAX }, ReceiveKind::Held),
+        (false, Some(_)) => (SendKind::Counted, ReceiveKind::Counted),
+        (false, None) => (SendKind::Counted, ReceiveKind::Drained),
     };
     Settings { send, receive, ..agreed.settings }
 }

@@ -31,6 +31,8 @@ pub struct Options {
     /// Whether every segment is carried as the bytes it would be on a wire, and every byte read is verified. The outcome
     /// is the same.
     pub bytes: bool,
+    /// How many events the run may have; `None`: as many as it needs.
+    pub most_events: Option<u64>,
 }
 
 /// What came of a run.
@@ -65,6 +67,11 @@ pub enum Error {
     },
     /// A capture cannot be written.
     Capture(std::io::Error),
+    /// The run has had all the events that it was allowed, and is not over.
+    TooManyEvents {
+        /// The virtual time that it has come to.
+        at: Instant,
+    },
 }
 
 impl fmt::Display for Error {
@@ -79,6 +86,7 @@ impl fmt::Display for Error {
             Self::Link { name, error } => write!(f, "link {name}: {error}"),
             Self::Engine { flow, error } => write!(f, "flow {flow}: {error}"),
             Self::Capture(error) => write!(f, "capture: {error}"),
+            Self::TooManyEvents { at } => write!(f, "more events than allowed, at {} s of the run", at.as_secs_f64()),
         }
     }
 }
@@ -91,7 +99,7 @@ impl std::error::Error for Error {}
 /// # Errors
 /// See [`Error`].
 pub fn run(scenario: &Scenario, repetition: u32, record: Record) -> Result<Outcome, Error> {
-    run_with(scenario, repetition, Options { record, checked: cfg!(debug_assertions), bytes: false })
+    run_with(scenario, repetition, Options { record, checked: cfg!(debug_assertions), ..Options::default() })
 }
 
 /// Runs one repetition of a scenario in a given way.
@@ -107,11 +115,12 @@ pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Resul
     let observed = options != Options::default();
     if !observed {
         let mut world = World::<false>::new(scenario, seed, Observers::default())?;
-        world.run()?;
+        world.run(u64::MAX)?;
         return Ok(Outcome { summary: outcome::summary(&mut world), tables: Tables::default(), captures: Vec::new() });
     }
+    let most_events = options.most_events.unwrap_or(u64::MAX);
     let mut world = World::<true>::new(scenario, seed, observers(scenario, options, &names)?)?;
-    world.run()?;
+    world.run(most_events)?;
     let summary = outcome::summary(&mut world);
     let now = world.net.now;
     if let Some(checkers) = &mut world.net.observers.checkers {
@@ -147,7 +156,7 @@ fn observers(scenario: &Scenario, options: Options, names: &[String]) -> Result<
     for (index, flow) in scenario.flows.iter().enumerate() {
         if let Traffic::Stream { application, connection } = &flow.traffic {
             for end in [End::From, End::To] {
-                if end == End::From || matches!(application, StreamApplication::RequestResponse { .. }) {
+                if end == End::From || !matches!(application, StreamApplication::Bulk { .. }) {
                     let sender = &connection.sender;
                     let detectors = std::iter::once(&sender.detect).chain(&sender.observers);
                     recorder.follow(index as u32, end, detectors.map(|choice| choice.name.as_str()));
@@ -160,8 +169,8 @@ fn observers(scenario: &Scenario, options: Options, names: &[String]) -> Result<
 }
 
 impl<const OBSERVED: bool> World<'_, OBSERVED> {
-    /// Event after event, until the scenario's end.
-    fn run(&mut self) -> Result<(), Error> {
+    /// Event after event, until the scenario's end; an observed run has no more than so many.
+    fn run(&mut self, most_events: u64) -> Result<(), Error> {
         let links = self.scenario.links.len();
         let end = Instant::ZERO + self.scenario.duration;
         let finite = self.unfinished;
@@ -175,6 +184,9 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                 break;
             }
             self.net.now = at;
+            if OBSERVED && self.events > most_events {
+                return Err(Error::TooManyEvents { at });
+            }
             let slot = slot as usize;
             if slot < links {
                 self.events += 1;
@@ -218,8 +230,8 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                 let endpoint = &mut ends[end.index()];
                 let mut news = (0, false);
                 if packet.transmission > 0 && arrival == Arrival::First {
-                    // Applications read at once, so that what is sent within a window has room.
-                    news = self.net.oracle.arrived(packet.flow, packet.sender, sent(packet), u64::MAX);
+                    let accepted = endpoint.connection.announced();
+                    news = self.net.oracle.arrived(packet.flow, packet.sender, sent(packet), accepted);
                 }
                 if OBSERVED && let Some(recorder) = &mut self.net.observers.recorder {
                     if packet.transmission > 0 && arrival == Arrival::First {
@@ -265,7 +277,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                         flow.alarm.wake_at = Instant::NEVER;
                         let made_of = &self.scenario.flows[index];
                         opening::open(&mut self.net, flow, (made_of, index as u32), self.seed)?;
-                        self.net.queue.set(flow.slot, flow.alarm.next());
+                        self.net.queue.set(flow.slot, flow.next_alarm());
                     }
                     ALARM => flow.ring(&mut self.net),
                     0 => flow.timer(&mut self.net, End::From),

@@ -1,5 +1,6 @@
 //! A flow over a TCP connection: two ends and an application.
 
+use crate::app::reader::Reader;
 use crate::app::{Alarm, Step, StreamApp};
 use crate::endpoint::Endpoint;
 use crate::network::Network;
@@ -35,6 +36,8 @@ pub struct StreamFlow {
     pub ends: Option<Box<[Endpoint; 2]>>,
     /// Its application.
     pub app: StreamApp,
+    /// How the applications read; `None`: at once.
+    pub reader: Option<Box<Reader>>,
     /// When the application wants to be woken.
     pub alarm: Alarm,
     /// The slot of the alarm.
@@ -55,33 +58,24 @@ impl StreamFlow {
     /// After an input to the connection at `end`: events, the application, what leaves, timers.
     #[inline]
     pub fn pump<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
-        let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[end.index()];
-        if endpoint.read_all(self.carries_bytes)
-            && let Some(step) = self.app.read(end, endpoint.read)
-        {
-            endpoint.apply(&step, self.carries_bytes);
-            self.note(net, &step);
-        }
+        self.read(net, end);
         while let Some(event) = self.poll_event(end) {
             self.on_event(net, end, event);
         }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         endpoint.transmit(net);
-        if end == End::From {
-            loop {
-                let unsent = endpoint.connection.end().saturating_sub(endpoint.connection.engine().nxt());
-                let more = self.app.refill(unsent);
-                if more == 0 {
-                    break;
-                }
-                endpoint.write(more, self.carries_bytes);
-                if matches!(&self.app, StreamApp::Bulk(bulk) if bulk.is_over()) {
-                    endpoint.connection.close();
-                }
-                endpoint.transmit(net);
+        loop {
+            let unsent = endpoint.connection.end().saturating_sub(endpoint.connection.engine().nxt());
+            let more = self.app.refill(end, unsent);
+            if more == 0 {
+                break;
             }
+            endpoint.write(more, self.carries_bytes);
+            if self.app.is_over(end) {
+                endpoint.connection.close();
+            }
+            endpoint.transmit(net);
         }
         net.queue.set_no_later(endpoint.slot, endpoint.connection.poll_timeout());
         if OBSERVED {
@@ -94,6 +88,32 @@ impl StreamFlow {
         }
     }
 
+    /// The application at `end` reads what can be read, or makes up its mind to read it later.
+    #[inline]
+    fn read<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        let news = match &mut self.reader {
+            None => endpoint.read_all(self.carries_bytes),
+            Some(reader) => {
+                let news = reader.take(net.now, end).is_some_and(|limit| endpoint.read_some(limit, self.carries_bytes));
+                if endpoint.connection.readable() > 0 && reader.expect(net.now, end) {
+                    net.queue.set(self.slot, self.alarm.next().min(reader.next()));
+                }
+                news
+            }
+        };
+        if news && let Some(step) = self.app.read(end, endpoint.read) {
+            endpoint.apply(&step, self.carries_bytes);
+            self.note(net, &step);
+        }
+    }
+
+    /// When the alarm rings next.
+    pub fn next_alarm(&self) -> Instant {
+        self.alarm.next().min(self.reader.as_ref().map_or(Instant::NEVER, |reader| reader.next()))
+    }
+
     #[inline]
     fn poll_event(&mut self, end: End) -> Option<Event> {
         self.ends.as_mut()?[end.index()].connection.poll_event()
@@ -104,7 +124,7 @@ impl StreamFlow {
     pub fn note<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, step: &Step) {
         if let Some(pause) = step.wake_after {
             self.alarm.wake_at = net.now + pause;
-            net.queue.set(self.slot, self.alarm.next());
+            net.queue.set(self.slot, self.next_alarm());
         }
         if step.done && self.progress == Progress::Running {
             self.progress = Progress::Read { at: net.now };
@@ -114,26 +134,34 @@ impl StreamFlow {
     #[cold]
     fn on_event<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, event: Event) {
         match event {
-            Event::Connected if end == End::From => self.begin(net),
+            Event::Connected => self.begin(net, end),
             Event::PeerClosed => {
-                if let Some(ends) = &mut self.ends {
+                if let Some(ends) = self.ends.as_mut().filter(|_| self.app.closes_with_peer()) {
                     ends[end.index()].connection.close();
                 }
             }
             Event::Reset | Event::Refused | Event::TimedOut => self.give_up(),
-            Event::Closed if self.progress == Progress::Running && end == End::From => self.give_up(),
+            Event::Closed if self.progress == Progress::Running && end == End::From => self.give_up_if_read(),
             Event::Recovery(event) => self.on_recovery(net, end, event),
-            Event::Connected | Event::Readable | Event::Writable | Event::Closed => {}
+            Event::Readable | Event::Writable | Event::Closed => {}
         }
     }
 
-    /// The application begins to write.
-    pub fn begin<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
-        let step = self.app.start();
+    /// The application at `end` begins to write.
+    pub fn begin<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        let step = self.app.start(end);
         if let Some(ends) = &mut self.ends {
-            ends[End::From.index()].apply(&step, self.carries_bytes);
+            ends[end.index()].apply(&step, self.carries_bytes);
         }
         self.note(net, &step);
+    }
+
+    /// The connection is over, and the application has not read all that it was to read: it gives up once nothing is
+    /// left to read.
+    fn give_up_if_read(&mut self) {
+        if self.ends.iter().flat_map(|ends| ends.iter()).all(|endpoint| endpoint.connection.readable() == 0) {
+            self.give_up();
+        }
     }
 
     fn give_up(&mut self) {
@@ -224,18 +252,30 @@ impl StreamFlow {
             }
             self.pump(net, End::From);
         }
-        net.queue.set(self.slot, self.alarm.next());
+        if self.reader.as_ref().is_some_and(|reader| net.now >= reader.next()) {
+            self.pump(net, End::From);
+            self.pump(net, End::To);
+            self.give_up_if_closed();
+        }
+        net.queue.set(self.slot, self.next_alarm());
+    }
+
+    /// What was left to read when the connection came to its end has been read.
+    fn give_up_if_closed(&mut self) {
+        let closed = |ends: &[Endpoint; 2]| ends[End::From.index()].connection.state() == State::Closed;
+        if self.progress == Progress::Running && self.ends.as_ref().is_some_and(|ends| closed(ends)) {
+            self.give_up_if_read();
+        }
     }
 
     /// The application stops sending, done or not.
     fn stop<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
         self.app.stop();
-        let closes = matches!(&self.app, StreamApp::Bulk(bulk) if bulk.is_over());
-        if let Some(ends) = &mut self.ends
-            && closes
-        {
-            ends[End::From.index()].connection.close();
-            self.pump(net, End::From);
+        for end in [End::From, End::To] {
+            if let Some(ends) = self.ends.as_mut().filter(|_| self.app.is_over(end)) {
+                ends[end.index()].connection.close();
+                self.pump(net, end);
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 
 use crate::app::bulk::{Bulk, Writing};
 use crate::app::cbr::Cbr;
+use crate::app::exchange::Exchange;
 use crate::app::on_off::OnOff;
+use crate::app::reader::Reader;
 use crate::app::request_response::RequestResponse;
 use crate::app::{Alarm, DatagramApp, StreamApp};
 use crate::background::{Background, Place};
@@ -123,11 +125,16 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
     match &flow.traffic {
         Traffic::Stream { application, connection } => {
             let closes = connection.handshake;
+            let bulk = |bytes: Option<u64>| {
+                let ahead = flow.end.is_some() || (carries_bytes && bytes.is_none());
+                let writing = if ahead { Writing::AheadLater } else { Writing::AtOnce };
+                Bulk::new(bytes, writing, closes)
+            };
             let app = match application {
-                StreamApplication::Bulk { bytes } => {
-                    let ahead = flow.end.is_some() || (carries_bytes && bytes.is_none());
-                    let writing = if ahead { Writing::AheadLater } else { Writing::AtOnce };
-                    StreamApp::Bulk(Bulk::new(*bytes, writing, closes))
+                StreamApplication::Bulk { bytes } => StreamApp::Bulk(bulk(*bytes)),
+                StreamApplication::Exchange { bytes, back_bytes } => {
+                    let directions = [bulk(Some(*bytes)), bulk(Some(*back_bytes))];
+                    StreamApp::Exchange(Box::new(Exchange::new(directions)))
                 }
                 StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
                     let bytes = (*request_bytes, *response_bytes);
@@ -135,9 +142,14 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
                     StreamApp::RequestResponse(Box::new(RequestResponse::new(*requests, bytes, pause, closes)))
                 }
             };
+            let reader = connection.reading.map(|reading| {
+                let streams = ["from reads", "to reads"].map(stream);
+                Box::new(Reader::new(reading.bytes, reading.every, streams))
+            });
             Running::Stream(StreamFlow {
                 ends: None,
                 app,
+                reader,
                 alarm,
                 slot,
                 started,

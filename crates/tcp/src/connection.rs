@@ -225,6 +225,11 @@ impl Connection {
         self.peer.limit.saturating_sub(self.engine.una())
     }
 
+    /// First position beyond every window that was announced to the peer: what it sends from there on has no room.
+    pub fn announced(&self) -> u64 {
+        self.receiver.window.edge
+    }
+
     /// The first position for which there is nothing to send; see [`Engine::una`] and [`Engine::nxt`] for how much of it
     /// is acknowledged and sent.
     pub fn end(&self) -> u64 {

@@ -212,3 +212,16 @@ fn senseless_elements_are_refused_by_name() {
     assert_eq!(message(reorder(Choice::Rate(0.1), 0)), "reorder.length: 0; allowed: 1 or more");
     assert_eq!(message(reorder(Choice::Listed(vec![(0, 0)]), 1)), "reorder.segments: segment 0; allowed: 1 or more");
 }
+
+#[test]
+fn from_its_end_on_nothing_is_disturbed_and_what_is_held_still_goes_on() {
+    let until = Instant::ZERO + Duration::from_millis(55);
+    let config = LinkConfig { elements_until: until, ..with(vec![loss(0.0), reorder(Choice::Rate(1.0), 3)]) };
+    let result = run(&config, &steady(10 * MS, 8));
+    // The first five, at 10 to 50 ms, are held for half a second: nothing that passes later counts.
+    assert_eq!(result.arrived.iter().map(|&(_, handle)| handle).collect::<Vec<_>>(), [6, 7, 8, 1, 2, 3, 4, 5]);
+    let config = LinkConfig { elements_until: until, ..with(vec![loss(1.0)]) };
+    let result = run(&config, &steady(10 * MS, 8));
+    assert_eq!(lost(&result, DropCause::Random), [1, 2, 3, 4, 5]);
+    assert_eq!(result.arrived.iter().map(|&(_, handle)| handle).collect::<Vec<_>>(), [6, 7, 8]);
+}

@@ -105,13 +105,16 @@ pub fn any_traffic() -> impl Strategy<Value = Vec<(u64, Parcel)>> {
 }
 
 pub fn any_link() -> impl Strategy<Value = LinkConfig> {
-    (any_capacity(), 0u64..300, any_queue(), vec(any_spike(), 0..3), vec(any_element(), 0..4)).prop_map(
-        |(capacity, delay, queue, spikes, elements)| LinkConfig {
+    let elements =
+        (vec(any_element(), 0..4), prop_oneof![Just(Instant::NEVER), (0..6_000 * MS).prop_map(Instant::from_nanos)]);
+    (any_capacity(), 0u64..300, any_queue(), vec(any_spike(), 0..3), elements).prop_map(
+        |(capacity, delay, queue, spikes, (elements, elements_until))| LinkConfig {
             capacity,
             delay: Duration::from_millis(delay),
             queue,
             spikes,
             elements,
+            elements_until,
         },
     )
 }

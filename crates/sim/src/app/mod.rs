@@ -2,13 +2,16 @@
 
 pub mod bulk;
 pub mod cbr;
+pub mod exchange;
 pub mod on_off;
+pub mod reader;
 pub mod request_response;
 
 use crate::slab::End;
 use bulk::Bulk;
 use cbr::Cbr;
 use eifel_recovery::time::{Duration, Instant};
+use exchange::Exchange;
 use on_off::OnOff;
 use request_response::RequestResponse;
 
@@ -36,14 +39,18 @@ pub enum StreamApp {
     Bulk(Bulk),
     /// Requests and responses.
     RequestResponse(Box<RequestResponse>),
+    /// As much as TCP takes, both ways at once.
+    Exchange(Box<Exchange>),
 }
 
 impl StreamApp {
-    /// Its connection is there; this happens at the end [`End::From`].
-    pub fn start(&mut self) -> Step {
-        match self {
-            Self::Bulk(bulk) => bulk.start(),
-            Self::RequestResponse(dialogue) => dialogue.start(),
+    /// The connection is there, as `end` sees it.
+    pub fn start(&mut self, end: End) -> Step {
+        match (self, end) {
+            (Self::Exchange(exchange), _) => exchange.start(end),
+            (Self::Bulk(bulk), End::From) => bulk.start(),
+            (Self::RequestResponse(dialogue), End::From) => dialogue.start(),
+            (Self::Bulk(_) | Self::RequestResponse(_), End::To) => Step::NOTHING,
         }
     }
 
@@ -53,24 +60,40 @@ impl StreamApp {
         match self {
             Self::Bulk(bulk) => bulk.read(end, total),
             Self::RequestResponse(dialogue) => dialogue.read(end, total),
+            Self::Exchange(exchange) => exchange.read(end, total),
         }
     }
 
     /// The time that it wanted to wait is over; this happens at the end [`End::From`].
     pub fn wake(&mut self) -> Step {
         match self {
-            Self::Bulk(_) => Step::NOTHING,
+            Self::Bulk(_) | Self::Exchange(_) => Step::NOTHING,
             Self::RequestResponse(dialogue) => dialogue.wake(),
         }
     }
 
-    /// So many bytes are written and not sent: what is written in addition at the end [`End::From`].
+    /// So many bytes are written at `end` and not sent: what is written there in addition.
     #[inline]
-    pub fn refill(&mut self, unsent: u64) -> u64 {
-        match self {
-            Self::Bulk(bulk) => bulk.refill(unsent),
-            Self::RequestResponse(_) => 0,
+    pub fn refill(&mut self, end: End, unsent: u64) -> u64 {
+        match (self, end) {
+            (Self::Bulk(bulk), End::From) => bulk.refill(unsent),
+            (Self::Exchange(exchange), _) => exchange.refill(end, unsent),
+            (Self::Bulk(_), End::To) | (Self::RequestResponse(_), _) => 0,
         }
+    }
+
+    /// Whether all that `end` writes is written, and its direction to be closed then.
+    pub fn is_over(&self, end: End) -> bool {
+        match (self, end) {
+            (Self::Bulk(bulk), End::From) => bulk.is_over(),
+            (Self::Exchange(exchange), _) => exchange.is_over(end),
+            (Self::Bulk(_), End::To) | (Self::RequestResponse(_), _) => false,
+        }
+    }
+
+    /// Whether an end closes its direction because the other one has.
+    pub fn closes_with_peer(&self) -> bool {
+        !matches!(self, Self::Exchange(_))
     }
 
     /// It stops sending, done or not.
@@ -78,12 +101,13 @@ impl StreamApp {
         match self {
             Self::Bulk(bulk) => bulk.stop(),
             Self::RequestResponse(dialogue) => dialogue.stop(),
+            Self::Exchange(exchange) => exchange.stop(),
         }
     }
 
     /// Whether this end sends data of the application.
     pub fn sends_from(&self, end: End) -> bool {
-        matches!(self, Self::RequestResponse(_)) || end == End::From
+        end == End::From || !matches!(self, Self::Bulk(_))
     }
 }
 

@@ -97,7 +97,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         record = scenario.recording.captures.iter().fold(record, |record, &node| record.capturing(node));
     }
     for repetition in repetitions {
-        let options = eifel_sim::Options { record: record.clone(), checked: arguments.checked, bytes: false };
+        let options = eifel_sim::Options { record: record.clone(), checked: arguments.checked, ..Default::default() };
         let outcome = eifel_sim::run_with(&scenario, repetition, options).map_err(|error| error.to_string())?;
         if let Some(folder) = &arguments.captures {
             for capture in &outcome.captures {

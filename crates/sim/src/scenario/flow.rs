@@ -4,7 +4,7 @@ use super::algorithm;
 use super::draw;
 use super::error::Fault;
 use super::format::SEAMS;
-use super::model::{Connection, DatagramApplication, Flow, StreamApplication, Traffic};
+use super::model::{Connection, DatagramApplication, Flow, Reading, StreamApplication, Traffic};
 use super::names::Names;
 use super::reader::Reader;
 use super::routes::{NoWay, Routes};
@@ -158,8 +158,23 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
     let sender = sender(&Layers::new("sender", table, top));
     sender.check().map_err(|error| table.fault("sender", error.to_string()))?;
     let application = stream_application(&stream, payload)?;
-    let connection = Box::new(Connection { handshake: table.switch("handshake"), settings, sender });
+    let (reading, isns) = (reading(table)?, isns(table)?);
+    let connection = Box::new(Connection { handshake: table.switch("handshake"), settings, sender, reading, isns });
     Ok(Traffic::Stream { application, connection })
+}
+
+fn reading(table: &Reader<'_>) -> Result<Option<Reading>, Fault> {
+    let Some(table) = table.table("reading") else { return Ok(None) };
+    Ok(Some(Reading { bytes: table.integer("bytes"), every: draw::read(&table, "every_ms")? }))
+}
+
+fn isns(table: &Reader<'_>) -> Result<Option<[u32; 2]>, Fault> {
+    let given: Vec<u32> = table.items("isn").iter().map(|item| item.integer() as u32).collect();
+    match given[..] {
+        [] => Ok(None),
+        [from, to] => Ok(Some([from, to])),
+        _ => Err(table.fault("isn", format!("{} numbers", given.len())).allowed("two, for `from` and `to`")),
+    }
 }
 
 fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplication, Fault> {
@@ -171,6 +186,12 @@ fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplicat
             think: draw::read(table, "think_ms")?,
         });
     }
+    if table.kind() == "exchange" {
+        return Ok(StreamApplication::Exchange {
+            bytes: table.integer("bytes"),
+            back_bytes: table.integer("back_bytes"),
+        });
+    }
     if table.maybe_switch("endless") == Some(false) {
         return Err(table.fault("endless", "false says nothing of how much").allowed("true, or bytes, or segments"));
     }
@@ -179,9 +200,9 @@ fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplicat
 }
 
 fn datagrams(flow: &Reader<'_>, table: &Reader<'_>) -> Result<DatagramApplication, Fault> {
-    if let Some(key) = ["handshake", "tcp", "sender"].into_iter().find(|key| flow.has(key)) {
+    if let Some(key) = ["handshake", "reading", "isn", "tcp", "sender"].into_iter().find(|key| flow.has(key)) {
         let what = format!("contradicts application.kind = {:?}, which sends datagrams without TCP", table.kind());
-        return Err(flow.fault(key, what).allowed("handshake, tcp and sender for bulk and request-response"));
+        return Err(flow.fault(key, what).allowed("handshake, reading, isn, tcp and sender for what goes over TCP"));
     }
     let rate = Rate::from_bps(table.integer("rate_bps")).expect("checked: 1 or more");
     let packet_bytes = table.count("packet_bytes");

@@ -54,6 +54,7 @@ pub(super) fn one_way(
         queue: table.table("queue").map_or(old_queue, |queue| queue_of(&queue)),
         spikes: Vec::new(),
         elements: elements(table, around)?,
+        elements_until: table.maybe_duration("disturbed_until_s").map_or(Instant::NEVER, |until| Instant::ZERO + until),
     };
     config.check().map_err(|error| problem(table, &error.key, &error.problem))?;
     Ok(config)

@@ -29,7 +29,7 @@ mod tree;
 
 pub use error::Error;
 pub use model::{
-    Connection, DatagramApplication, Flow, Link, Node, Recording, Scenario, Stop, StreamApplication, Traffic,
+    Connection, DatagramApplication, Flow, Link, Node, Reading, Recording, Scenario, Stop, StreamApplication, Traffic,
 };
 pub use schema::schema;
 

@@ -91,6 +91,22 @@ pub enum StreamApplication {
         /// From the last byte of a response to the next request.
         think: Draw,
     },
+    /// As much as TCP takes, both ways at once; each end closes its direction behind its last byte.
+    Exchange {
+        /// How many bytes the opener sends.
+        bytes: u64,
+        /// How many bytes the other end sends.
+        back_bytes: u64,
+    },
+}
+
+/// Applications that do not read at once what can be read.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Reading {
+    /// The most that is read at once.
+    pub bytes: u64,
+    /// From the moment at which there is something to read to the reading.
+    pub every: Draw,
 }
 
 /// An application that sends datagrams. It has no end.
@@ -127,6 +143,10 @@ pub struct Connection {
     pub settings: eifel_tcp::Settings,
     /// Algorithms of both ends.
     pub sender: engine::Config,
+    /// How both applications read; `None`: at once.
+    pub reading: Option<Reading>,
+    /// Initial sequence numbers, the opener's first; `None`: drawn.
+    pub isns: Option<[u32; 2]>,
 }
 
 /// What a run keeps where the caller does not say.
@@ -168,7 +188,7 @@ impl Flow {
     pub fn has_end(&self) -> bool {
         match &self.traffic {
             Traffic::Stream { application: StreamApplication::Bulk { bytes }, .. } => bytes.is_some(),
-            Traffic::Stream { application: StreamApplication::RequestResponse { .. }, .. } => true,
+            Traffic::Stream { .. } => true,
             Traffic::Datagrams(_) => false,
         }
     }

@@ -1,6 +1,8 @@
 //! What applications do on the wire.
 
 use crate::common::{numbers, observed, scenario};
+use eifel_sim::record::Record;
+use eifel_sim::{Options, run_with};
 
 fn flow(application: &str, rest: &str) -> String {
     format!(
@@ -72,4 +74,57 @@ fn an_endless_transfer_stops_at_its_end() {
     let last = numbers(&outcome, "transmissions", "t_ns").into_iter().max().unwrap();
     assert!((1_900_000_000..2_500_000_000).contains(&last), "{last}");
     assert!(summary.bytes > 1_000_000 && !summary.completed, "{summary:?}");
+}
+
+const EXCHANGE: &str = "{ kind = \"exchange\", bytes = 200_000, back_bytes = 3_000 }";
+
+#[test]
+fn an_exchange_uses_both_directions_at_once_and_closes_each_on_its_own() {
+    for rest in ["", "handshake = false"] {
+        let outcome = observed(&scenario(&flow(EXCHANGE, rest)), 0);
+        let summary = &outcome.summary.flows[0];
+        assert_eq!((summary.completed, summary.bytes, summary.retransmissions), (true, 203_000, 0), "{rest}");
+        // 200 kB at 8 Mbit/s; one after the other would take a round trip more.
+        assert!(summary.time_s < 0.32, "{}", summary.time_s);
+    }
+    let outcome = observed(&scenario(&flow(EXCHANGE, "")), 0);
+    let (start, end) = (numbers(&outcome, "transmissions", "start"), numbers(&outcome, "transmissions", "end"));
+    // The end that has sent its 3000 bytes closes, long before the other one does.
+    let close = start.iter().zip(&end).position(|(&start, &end)| (start, end) == (2001, 1)).unwrap();
+    assert!(close < 30, "{close}");
+}
+
+#[test]
+fn an_application_that_takes_its_time_closes_the_window_and_gets_everything() {
+    let reading = "reading = { bytes = 5_000, every_ms = 1000 }\n[flow.tcp]\nreceive_window_bytes = 8_000";
+    for application in [r#"{ kind = "bulk", bytes = 60_000 }"#, EXCHANGE] {
+        let text = flow("APPLICATION", "").replace("duration_s = 10", "duration_s = 1000");
+        let text = text.replace("APPLICATION", application).replace("[tcp]\n        payload_bytes = 1000", "");
+        let scenario = scenario(&(text + reading));
+        let outcome = observed(&scenario, 0);
+        let summary = &outcome.summary.flows[0];
+        assert!(summary.completed, "{summary:?}");
+        // So many seconds, less the first, which waits for one read only.
+        let readings = (if application == EXCHANGE { 200_000.0 } else { 60_000.0 }) / 5_000.0;
+        assert!((readings - 1.0..readings + 2.0).contains(&summary.time_s), "{}", summary.time_s);
+        let bytes = Options { record: Record::all(), checked: true, bytes: true, ..Options::default() };
+        assert_eq!(run_with(&scenario, 0, bytes).unwrap().tables, outcome.tables);
+    }
+}
+
+#[test]
+fn sequence_numbers_begin_where_they_are_told_to() {
+    let text = flow(r#"{ kind = "bulk", bytes = 5_000 }"#, "isn = [4294967290, 7]");
+    let capture = run_with(&scenario(&text), 0, Options { record: Record::none().capturing(0), ..Options::default() });
+    let capture = capture.unwrap().captures.remove(0);
+    let holds = |number: u32| capture.pcapng.windows(4).any(|window| window == number.to_be_bytes());
+    assert!(holds(4_294_967_290) && holds(7));
+}
+
+#[test]
+fn a_run_can_be_stopped_by_its_number_of_events() {
+    let scenario = scenario(&flow(r#"{ kind = "bulk", endless = true }"#, ""));
+    let options = Options { most_events: Some(100), ..Options::default() };
+    let error = run_with(&scenario, 0, options).unwrap_err().to_string();
+    assert!(error.starts_with("more events than allowed, at 0."), "{error}");
 }

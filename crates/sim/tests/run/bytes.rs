@@ -22,7 +22,7 @@ fn carrying_bytes_gives_the_same_tables() {
     for text in [ROUGH, SPIKES, DIALOGUE] {
         let scenario = scenario(text);
         let values = observed(&scenario, 1);
-        let options = Options { record: Record::all(), checked: true, bytes: true };
+        let options = Options { record: Record::all(), checked: true, bytes: true, ..Options::default() };
         let bytes = run_with(&scenario, 1, options).unwrap();
         assert!(values.summary.flows[0].completed);
         assert_eq!(bytes.summary, values.summary);

@@ -11,7 +11,7 @@ pub fn scenario(text: &str) -> Scenario {
 
 /// A run in which everything is kept and checked.
 pub fn observed(scenario: &Scenario, repetition: u32) -> Outcome {
-    run_with(scenario, repetition, Options { record: Record::all(), checked: true, bytes: false }).unwrap()
+    run_with(scenario, repetition, Options { record: Record::all(), checked: true, ..Options::default() }).unwrap()
 }
 
 /// A column of numbers.

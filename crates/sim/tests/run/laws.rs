@@ -94,7 +94,7 @@ proptest! {
             handshake = {handshake}
             application = {{ kind = "bulk", bytes = {bytes} }}
         "#);
-        let options = Options { record: Record::all(), checked: true, bytes: carries_bytes };
+        let options = Options { record: Record::all(), checked: true, bytes: carries_bytes, ..Options::default() };
         let outcome = run_with(&scenario(&text), 0, options).unwrap();
         prop_assert!(outcome.summary.flows[0].bytes <= bytes);
     }

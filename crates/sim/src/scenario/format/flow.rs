@@ -32,6 +32,16 @@ static APPLICATIONS: &[Table] = &[
         rules: &[],
     },
     Table {
+        name: "exchange",
+        summary: "Over TCP: both ends send as fast as they may, at the same time, and each closes its direction behind \
+                  its last byte.",
+        keys: &[
+            required("bytes", TOTAL, "How many bytes from `from` to `to`."),
+            required("back_bytes", TOTAL, "How many bytes from `to` to `from`."),
+        ],
+        rules: &[],
+    },
+    Table {
         name: "cbr",
         summary: "Datagrams at a constant rate, without any control; they have no end.",
         keys: &[
@@ -130,6 +140,16 @@ pub(in super::super) static TCP: Table = Table {
     ],
 };
 
+static READING: Table = Table {
+    name: "reading",
+    summary: "Applications that take their time: the receive window fills, and may close.",
+    keys: &[
+        required("bytes", TOTAL, "The most that is read at once."),
+        required("every_ms", DRAWN, "How long after there is something to read it is read."),
+    ],
+    rules: &[],
+};
+
 pub(super) static FLOW: Table = Table {
     name: "flow",
     summary: "One sender, one receiver and what they do; with `repeat`, several of a kind.",
@@ -151,6 +171,16 @@ pub(super) static FLOW: Table = Table {
             Switch(true),
             "Whether the connection is opened by a handshake and closed by FINs, or is there from the start, as in many \
              papers' simulators.",
+        ),
+        optional(
+            "reading",
+            Kind::Table(&READING),
+            "How both applications read. Left out: at once whatever can be read.",
+        ),
+        optional(
+            "isn",
+            Kind::List { of: &Kind::Integer { minimum: 0, maximum: u32::MAX as i64 }, at_least: 2 },
+            "The initial sequence numbers of `from` and `to`. Left out: drawn.",
         ),
         optional("tcp", Kind::Table(&TCP), "Connection settings of this flow, over those of the table `tcp`."),
         optional("sender", Kind::Table(&SENDER), "Algorithms of this flow, over those of the table `sender`."),

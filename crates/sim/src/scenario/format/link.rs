@@ -120,6 +120,11 @@ macro_rules! link_keys {
             optional("loss", Kind::Tagged { tag: "kind", tables: LOSS }, "Random loss."),
             optional("duplicate", Kind::Table(&DUPLICATE), "Duplication."),
             optional("reorder", Kind::Table(&REORDER), "Reordering."),
+            optional(
+                "disturbed_until_s",
+                SECONDS_ABOVE_ZERO,
+                "From then on the link drops (its queue aside), duplicates and reorders nothing. Left out: it always does.",
+            ),
         ]
     };
 }
@@ -131,7 +136,8 @@ const CHANGES: Rule = Rule::Needs("rate_changes", "rate_bps");
 static BACK: Table = Table {
     name: "back",
     summary: "What is different on the way back. Rate or trace, delay and queue are those of the way there unless given \
-              here; drops, loss, duplication and reordering are only what is given here.",
+              here; drops, loss, duplication, reordering and their end are only what is given \
+              here.",
     keys: link_keys!(optional("delay_ms", MILLISECONDS, "Propagation on the way back."), []),
     rules: &[Rule::AtMostOne(&["rate_bps", "trace"]), CHANGES],
 };

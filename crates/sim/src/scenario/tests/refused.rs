@@ -28,7 +28,7 @@ fn verify(base: &str, mistakes: &str) -> usize {
 
 #[test]
 fn mistakes_in_a_short_form_are_refused_with_exact_lines() {
-    assert_eq!(verify(PLAIN, PLAIN_MISTAKES), 91);
+    assert_eq!(verify(PLAIN, PLAIN_MISTAKES), 94);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn json_is_refused_with_its_lines_too() {
     assert_eq!(
         refusal(text),
         "run.toml:5: point_to_point.delay: unknown key; its unit here: delay_ms; allowed: back, rate_bps, rate_changes, \
-         trace, delay_ms, queue, drops, loss, duplicate, reorder"
+         trace, delay_ms, queue, drops, loss, duplicate, reorder, disturbed_until_s"
     );
     assert_eq!(
         refusal("{\"duration_s\": null}"),

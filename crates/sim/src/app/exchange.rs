@@ -1,0 +1,43 @@
+//! An exchange: both ends send so many bytes as fast as TCP takes them, at the same time, and each closes its direction
+//! behind its last byte while the other may still be sending.
+
+use super::Step;
+use super::bulk::Bulk;
+use crate::slab::End;
+
+/// Two bulk transfers over one connection.
+pub struct Exchange {
+    /// By the end that sends.
+    directions: [Bulk; 2],
+    /// By the end that reads: whether it has all.
+    has_all: [bool; 2],
+}
+
+impl Exchange {
+    /// Of these transfers, in the order of [`End`].
+    pub fn new(directions: [Bulk; 2]) -> Self {
+        Self { directions, has_all: [false; 2] }
+    }
+
+    pub(super) fn start(&mut self, end: End) -> Step {
+        self.directions[end.index()].start()
+    }
+
+    pub(super) fn read(&mut self, end: End, total: u64) -> Option<Step> {
+        // A bulk transfer is read at its end `To`.
+        self.has_all[end.index()] |= self.directions[end.other().index()].read(End::To, total).is_some();
+        (self.has_all == [true; 2]).then_some(Step { done: true, ..Step::NOTHING })
+    }
+
+    pub(super) fn refill(&mut self, end: End, unsent: u64) -> u64 {
+        self.directions[end.index()].refill(unsent)
+    }
+
+    pub(super) fn is_over(&self, end: End) -> bool {
+        self.directions[end.index()].is_over()
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.directions.iter_mut().for_each(Bulk::stop);
+    }
+}
