@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::handshake::length;
 use crate::receive::Arrival;
 use crate::sack_option::Reported;
-use crate::state::State;
+use crate::state::{Opening, State};
 
 /// What becomes of a segment after a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,6 +141,14 @@ impl Connection {
             *block = Block { start: 1, end: 1 };
             self.receiver.due.now();
             return self.check_timestamp(now, segment, *block);
+        }
+        // The call that opened this connection, once more: its sender has not had the answer, and an acknowledgement
+        // without SYN would mean nothing to it in SYN-SENT. (RFC 9293, section 3.10.7.4, goes back to LISTEN to that end.)
+        if self.state == State::SynReceived(Opening::Passive) && block.start == 0 && !segment.flags.has(Flags::ACK) {
+            if self.may_answer(now) {
+                self.engine.repeat_syn();
+            }
+            return Next::Stop;
         }
         self.challenge(now);
         Next::Stop
@@ -276,11 +284,16 @@ impl Connection {
 
     /// Answers with an acknowledgement that proves nothing to a blind sender, within the limit.
     fn challenge(&mut self, now: Instant) {
-        if self.cold.challenges.take(now) {
-            self.cold.counts.challenges += 1;
+        if self.may_answer(now) {
             self.receiver.due.now();
-        } else {
-            self.cold.counts.withheld_challenges += 1;
         }
+    }
+
+    /// Whether what proves nothing is answered once more; counted as a challenge ACK.
+    fn may_answer(&mut self, now: Instant) -> bool {
+        let may = self.cold.challenges.take(now);
+        let counts = &mut self.cold.counts;
+        *if may { &mut counts.challenges } else { &mut counts.withheld_challenges } += 1;
+        may
     }
 }

@@ -62,6 +62,30 @@ fn simultaneous_is_not_completed_by_a_wrong_answer() {
     }
 }
 
+/// The peer asks again since it has not had the answer; an acknowledgement without SYN would mean nothing to it.
+#[test]
+fn a_call_that_is_repeated_is_answered_again() {
+    let mut talk = Talk::listen(&plain());
+    talk.gets(0, "S 0 win 5000 mss 1200");
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+    for again in 0..12 {
+        talk.gets(500 + again, "S 0 win 5000 mss 1200");
+        // Within the limit on answers to what proves nothing.
+        talk.says(if again < 10 { &["SA 0 ack 1 win 10000 mss 1000"] } else { &[] });
+        talk.is(State::SynReceived(Opening::Passive));
+    }
+    // The timer has not been touched.
+    talk.wakes(1000);
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+    // Another call in its place is none of this connection's.
+    talk.gets(7000, "S 5 win 5000");
+    talk.says(&["A 1 ack 1 win 10000"]);
+    talk.gets(7100, "A 1 ack 1 win 5000");
+    talk.is(State::Established);
+    // The answer was sent more than once, so that it gives no round trip (Karn's rule).
+    assert_eq!(talk.connection.engine().snapshot().samples, 0);
+}
+
 #[test]
 fn an_answer_before_the_call_is_refused() {
     let mut talk = Talk::connect(&plain());

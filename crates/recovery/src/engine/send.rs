@@ -204,6 +204,13 @@ impl Engine {
 }
 
 impl Engine {
+    /// The SYN goes out again though its timer has not expired: the peer has shown that it has not had it.
+    pub fn repeat_syn(&mut self) {
+        if self.stage != Stage::Open && self.board.outstanding() > 0 {
+            self.opening = Opening::Pending;
+        }
+    }
+
     pub(super) fn tell(&mut self, event: Event) {
         self.events.push_back(event);
     }
