@@ -99,8 +99,11 @@ impl Congest for Reno {
             // RFC 5681, equation 2.
             acked.min(mss)
         } else {
-            // RFC 5681, equation 3, without losing what the division leaves: a window between two whole bytes.
-            let share = mss * mss + self.remainder;
+            // RFC 5681, equation 3, without losing what the division leaves: a window between two whole bytes. An ACK of
+            // less than a segment counts for what it acknowledges, or a peer that divides its ACKs would open the window as
+            // fast as it likes (RFC 3465, section 2.1; Savage and others, "TCP Congestion Control with a Misbehaving
+            // Receiver", section 2.1).
+            let share = mss * acked.min(mss) + self.remainder;
             self.remainder = share % now.cwnd;
             share / now.cwnd
         };

@@ -67,6 +67,14 @@ fn a_window_of_segments_acknowledged_one_by_one_adds_nearly_a_segment() {
 }
 
 #[test]
+fn an_ack_of_part_of_a_segment_counts_for_that_part() {
+    // RFC 3465, section 2.1: a thousand ACKs of a byte add no more than one of a segment, but for rounding.
+    let whole = grown(SETTINGS, window(10_000, 10_000), &[1000])[0];
+    let divided = grown(SETTINGS, window(10_000, 10_000), &[1; 1000])[999];
+    assert_eq!((whole, divided), (10_100, 10_099));
+}
+
+#[test]
 fn a_window_larger_than_the_square_of_a_segment_still_grows() {
     // A third of a byte an ACK: 1/3, 2/3, 1; then three times 1 000 000 are one short of 3 000 001.
     let found = grown(SETTINGS, window(3_000_000, 3_000_000), &[1000; 7]);
