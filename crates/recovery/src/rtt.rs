@@ -35,6 +35,7 @@ struct Timed {
 pub struct RoundTrips {
     source: Source,
     latest: Option<Duration>,
+    shortest: Option<Duration>,
     minimum: Option<Duration>,
 }
 
@@ -42,7 +43,7 @@ impl RoundTrips {
     /// No samples yet; `timestamps` says whether echoes will come.
     pub fn new(timestamps: bool) -> Self {
         let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
-        Self { source, latest: None, minimum: None }
+        Self { source, latest: None, shortest: None, minimum: None }
     }
 
     /// How often they come.
@@ -61,6 +62,19 @@ impl RoundTrips {
     /// The smallest sample.
     pub fn minimum(&self) -> Option<Duration> {
         self.minimum
+    }
+
+    /// The shortest time between a segment's only sending and the ACK for it, by the engine's own clock: unlike a sample
+    /// from a timestamp's echo it is not rounded up by a coarse clock. What was sent later than so long ago cannot have
+    /// been answered yet.
+    pub fn shortest(&self) -> Option<Duration> {
+        self.shortest
+    }
+
+    /// A segment that was sent once is acknowledged after `turn`.
+    #[inline]
+    pub(crate) fn on_turn(&mut self, turn: Duration) {
+        self.shortest = Some(self.shortest.map_or(turn, |least| least.min(turn)));
     }
 
     /// Positions up to `end` were sent for the first time.

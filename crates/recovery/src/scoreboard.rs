@@ -84,6 +84,8 @@ pub struct Scoreboard {
     nxt: u64,
     sacked: Ranges,
     sacked_bytes: u64,
+    /// When the newest segment that was acknowledged last was sent, if it was sent once.
+    acked_sent_at: Option<Instant>,
     lost: Mark,
     resent: Mark,
 }
@@ -172,6 +174,13 @@ impl Scoreboard {
         Some(self.sacked.containing(segment.start()).map_or(segment.start(), |range| range.end))
     }
 
+    /// Bytes outstanding that were sent, and only once, later than `instant`.
+    pub fn sent_since(&self, instant: Instant) -> u64 {
+        // What was sent again stands at the front; behind it the times ascend.
+        let first = self.sent.partition_point(|segment| segment.copies > 0 || segment.last_sent <= instant);
+        self.sent.get(first).map_or(0, |segment| self.nxt - segment.start)
+    }
+
     /// Segments outstanding.
     pub fn segments(&self) -> usize {
         self.sent.len()
@@ -182,6 +191,12 @@ impl Scoreboard {
         debug_assert!(self.sent.is_empty());
         (self.una, self.nxt) = (position, position);
         (self.lost.at, self.resent.at) = (position, position);
+    }
+
+    /// When the newest segment was sent that the latest advance of `una` acknowledged whole; `None` if it was sent more
+    /// than once, so that nobody knows which sending was answered.
+    pub(crate) fn acked_sent_at(&self) -> Option<Instant> {
+        self.acked_sent_at
     }
 
     #[inline]
@@ -250,6 +265,7 @@ impl Scoreboard {
     }
 
     fn advance(&mut self, cumulative: u64) {
+        self.acked_sent_at = None;
         while let Some(first) = self.sent.front_mut() {
             if first.end() > cumulative {
                 let cut = cumulative.saturating_sub(first.start);
@@ -257,6 +273,7 @@ impl Scoreboard {
                 first.len -= cut as u32;
                 break;
             }
+            self.acked_sent_at = (first.copies == 0).then_some(first.last_sent);
             self.sent.pop_front();
         }
         if !self.sacked.is_empty() {

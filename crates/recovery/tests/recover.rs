@@ -74,12 +74,32 @@ fn with_sack_a_duplicate_brings_news() {
 #[test]
 fn reno_inflates_by_duplicates_and_leaves_at_the_first_new_ack() {
     let mut talk = twenty(&config("reno"));
-    let sent: Vec<_> = (101..=121).map(|at| talk.ack(at, 1, &[], 0).len()).collect();
+    // Those for what Limited Transmit sends come a round trip after it.
+    let times = (101..=119).chain([201, 202]);
+    let sent: Vec<_> = times.map(|at| talk.ack(at, 1, &[], 0).len()).collect();
     // Two by Limited Transmit, one retransmission, then from the 14th duplicate on (10.5 + d > 23) one new each.
     assert_eq!(sent.iter().sum::<usize>(), 2 + 1 + 8);
     assert_eq!(sent[..4], [1, 1, 1, 0]);
-    talk.ack(200, 2, &[], 103);
+    talk.ack(203, 2, &[], 103);
     assert_eq!(talk.cwnd(), 10_500);
+}
+
+#[test]
+fn duplicates_at_will_let_no_more_go_than_a_window_in_a_round_trip() {
+    for name in ["reno", "newreno", "reno-sack", "newreno-sack"] {
+        let mut talk = Talk::with(&config(name), Negotiated { mss: 1000, sack: false, timestamps: false });
+        talk.send();
+        talk.ack(100, 10, &[], 0);
+        let before = talk.engine.nxt();
+        for at in 200..400 {
+            for _ in 0..50 {
+                talk.ack(at, 10, &[], 0);
+            }
+        }
+        // Ten segments of cwnd after twenty, in each of two round trips; two by Limited Transmit.
+        let sent = (talk.engine.nxt() - before) / 1000;
+        assert!(sent <= 10 + 10 + 2, "{name} {sent}");
+    }
 }
 
 #[test]

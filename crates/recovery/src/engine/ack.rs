@@ -22,6 +22,9 @@ impl Engine {
         self.samples += u64::from(sample.is_some());
         if acked.bytes > 0 {
             self.consecutive_timeouts = 0;
+            if let Some(sent_at) = self.board.acked_sent_at() {
+                self.round_trips.on_turn(now.since(sent_at));
+            }
         }
         if self.stage != Stage::Open {
             return self.on_handshake_ack(now, &acked, sample);

@@ -5,6 +5,7 @@ use super::{HighRxt, Next, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Cause, Kind, Transmission};
 use crate::scoreboard::Scoreboard;
+use crate::time::Instant;
 use crate::view::View;
 
 /// Segments that Limited Transmit may send beyond cwnd (RFC 3042, section 2).
@@ -255,6 +256,16 @@ impl Course {
         if self.duplicates > 0 && self.phase == Phase::Open && transmission.kind == Kind::New {
             self.limited += u64::from(transmission.len);
         }
+    }
+
+    /// What may go under `cwnd` where what is under way is found by counting duplicate ACKs, `counted`: no more than
+    /// leaves room for what was sent within the shortest round trip, which no duplicate can be about. So a peer that sends
+    /// duplicates at will gets a window in a round trip, and no more (Savage and others, "TCP Congestion Control with a
+    /// Misbehaving Receiver", section 2.2; RFC 5681, section 3.2, step 4).
+    pub fn room(counted: u64, board: &Scoreboard, window: &Window, view: &View<'_>) -> u64 {
+        let Some(turn) = view.round_trips.shortest() else { return counted };
+        let since = Instant::from_nanos(view.now.as_nanos().saturating_sub(turn.as_nanos()));
+        counted.min(window.cwnd.saturating_sub(board.sent_since(since)))
     }
 
     /// What goes out outside of fast recovery: what is deemed lost first, then new data.

@@ -92,7 +92,7 @@ impl Recovery for NewReno {
             return self.course.next(board, window, view);
         }
         let inflated = window.cwnd.saturating_add_signed(self.inflation);
-        let room = inflated.saturating_sub(board.outstanding());
+        let room = Course::room(inflated.saturating_sub(board.outstanding()), board, window, view);
         self.course.owed(board).unwrap_or(Next::New { room })
     }
 }

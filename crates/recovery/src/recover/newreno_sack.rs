@@ -141,7 +141,7 @@ impl Recovery for NewRenoSack {
         }
         // A partial ACK tells of a hole at `una` even where no block lies above it.
         let below = board.highest_sacked().max(board.una() + 1);
-        let room = self.pipe.room(window.cwnd);
+        let room = Course::room(self.pipe.room(window.cwnd), board, window, view);
         match (self.owed, board.first_hole(board.resent_below(), below)) {
             (Owed::NextHole, Some(at)) => Next::owed(at),
             (Owed::Nothing, Some(at)) if at < board.highest_sacked() => {

@@ -58,7 +58,7 @@ impl Recovery for Reno {
         // were outstanding.
         let left = u64::from(self.course.duplicates()).min(board.segments() as u64);
         let inflated = window.cwnd + left * u64::from(view.mss);
-        let room = inflated.saturating_sub(board.outstanding());
+        let room = Course::room(inflated.saturating_sub(board.outstanding()), board, window, view);
         self.course.owed(board).unwrap_or(Next::New { room })
     }
 }

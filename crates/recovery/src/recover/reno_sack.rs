@@ -98,7 +98,7 @@ impl Recovery for RenoSack {
         if let Some(owed) = self.course.owed(board) {
             return owed;
         }
-        let room = self.pipe.room(window.cwnd);
+        let room = Course::room(self.pipe.room(window.cwnd), board, window, view);
         match board.first_hole(board.resent_below(), board.highest_sacked()) {
             Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },
             None => Next::New { room },

@@ -37,9 +37,11 @@ pub fn delay_spike(name: &str, expected: &Expected) {
 pub fn genuine_loss(name: &str, expected: &Expected) {
     let mut talk = open(&config(name));
     let mut sent = Vec::new();
-    for (d, last) in (1..).zip([3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14]) {
+    // 13 and 14, which the first two duplicates let go, take a round trip as all do.
+    let times = (101..=109).chain([201, 202]);
+    for (at, last) in times.zip([3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14]) {
         let sacks = if last < 5 { vec![(3, last)] } else { vec![(6, last), (3, 4)] };
-        sent.push(text(&talk.ack(100 + d, 1, &sacks, 0)));
+        sent.push(text(&talk.ack(at, 1, &sacks, 0)));
     }
     sent.push(text(&talk.ack(203, 4, &[(6, 14)], 103)));
     assert_eq!(sent, expected.loss);
