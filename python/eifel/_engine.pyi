@@ -5,7 +5,18 @@ from typing import Any, final
 
 import numpy as np
 
-__all__ = ["Run", "ScenarioError", "check", "registry", "run", "run_many", "schema", "version"]
+__all__ = [
+    "Run",
+    "ScenarioError",
+    "attack",
+    "attacks",
+    "check",
+    "registry",
+    "run",
+    "run_many",
+    "schema",
+    "version",
+]
 
 _Column = np.ndarray[tuple[int], np.dtype[Any]]
 
@@ -33,6 +44,15 @@ def version() -> str:
 
 def registry() -> str:
     """Every algorithm of every seam with its parameters, as JSON."""
+
+def attacks() -> str:
+    """Every attack with its source and its defence, as JSON."""
+
+def attack(name: str) -> str:
+    """Does one attack whole and returns what was found, as a JSON list.
+
+    The GIL is released; Ctrl-C is honoured. Raises ValueError for an attack that there is not.
+    """
 
 def schema() -> str:
     """The JSON Schema of a scenario file, for editors."""

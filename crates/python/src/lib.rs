@@ -1,6 +1,7 @@
 //! The engine as Python sees it: text goes in, columns come out. Nothing is decided here; `python/eifel/_engine.pyi`
 //! describes every function.
 
+mod attacks;
 mod many;
 mod numbers;
 mod outcome;
@@ -51,6 +52,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
+    module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;
+    module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
     module.add_function(wrap_pyfunction!(many::run_many, module)?)
 }

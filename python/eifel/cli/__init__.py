@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_run, _add_reproduce, _add_report, _add_list):
+    for add in (_add_run, _add_reproduce, _add_report, _add_list, _add_selftest):
         add(commands)
     return parser
 
@@ -158,6 +158,16 @@ def _add_list(commands: Commands) -> None:
     parser.set_defaults(command=_list)
 
 
+def _add_selftest(commands: Commands) -> None:
+    parser = _command(
+        commands, "selftest", "attack the connection and measure what comes of it", "eifel selftest attacks t01 t11"
+    )
+    parser.add_argument("what", choices=("attacks",), help="attacks on a connection, each with its defence and bound")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="an attack or how its name begins; all without any")
+    parser.add_argument("--list", action="store_true", help="say what there is, and do nothing")
+    parser.set_defaults(command=_selftest)
+
+
 def _run(options: argparse.Namespace) -> int:
     from eifel.cli.run import command
 
@@ -178,6 +188,12 @@ def _report(options: argparse.Namespace) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     from eifel.cli.list import command
+
+    return command(options)
+
+
+def _selftest(options: argparse.Namespace) -> int:
+    from eifel.cli.selftest import command
 
     return command(options)
 

@@ -1,0 +1,24 @@
+//! The attacks, one a file.
+
+use crate::Attack;
+
+mod t01_blind_rst;
+mod t02_blind_syn;
+mod t03_blind_data;
+mod t05_paws_poisoning;
+mod t06_ack_division;
+mod t07_dup_ack_spoofing;
+mod t09_sack_reneging;
+mod t15_overlap;
+
+/// By number.
+pub(crate) const ALL: &[Attack] = &[
+    t01_blind_rst::ATTACK,
+    t02_blind_syn::ATTACK,
+    t03_blind_data::ATTACK,
+    t05_paws_poisoning::ATTACK,
+    t06_ack_division::ATTACK,
+    t07_dup_ack_spoofing::ATTACK,
+    t09_sack_reneging::ATTACK,
+    t15_overlap::ATTACK,
+];

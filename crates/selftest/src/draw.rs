@@ -1,0 +1,33 @@
+//! Random numbers of an attack.
+
+use eifel_path::stream::Stream;
+
+/// Draws of one attack: a function of its name and a seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Draw(Stream);
+
+impl Draw {
+    pub(crate) fn new(seed: u64, attack: &str) -> Self {
+        Self(Stream::new(seed, &["attack", attack]))
+    }
+
+    /// Uniform in `0..below`; `below` is at most 2^53.
+    pub(crate) fn below(&mut self, below: u64) -> u64 {
+        (self.0.unit() * below as f64) as u64
+    }
+
+    /// Uniform in `from..to`.
+    pub(crate) fn between(&mut self, from: u64, to: u64) -> u64 {
+        from + self.below(to - from)
+    }
+
+    /// Any number of 32 bits.
+    pub(crate) fn any(&mut self) -> u32 {
+        self.below(1 << 32) as u32
+    }
+
+    /// True with this probability.
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+        self.0.chance(probability)
+    }
+}

@@ -1,0 +1,182 @@
+//! A connection under attack, and segments that claim to come from its peer.
+
+use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use eifel_packet::seq::{Seq, wrap};
+use eifel_recovery::engine::{Config, Engine};
+use eifel_recovery::time::{Duration, Instant};
+use eifel_tcp::settings::{AckSettings, SackUse, TimestampSettings};
+use eifel_tcp::{Connection, Event, Outgoing, Ports, Settings, State};
+
+/// Both initial sequence numbers stand just below the wrap.
+pub(crate) const ISS: Seq = Seq(u32::MAX - 1500);
+pub(crate) const IRS: Seq = Seq(u32::MAX - 2500);
+pub(crate) const PORTS: Ports = Ports { local: 443, remote: 50_000 };
+pub(crate) const MSS: u64 = 1000;
+
+/// A connection, the time, and what its peer would say next.
+pub(crate) struct Victim {
+    pub(crate) connection: Connection,
+    pub(crate) now: Instant,
+}
+
+/// A window of 64 000 bytes, segments of 1000 bytes, SACK with duplicates, no timestamps, an
+/// acknowledgement for every segment.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        mss: MSS as u16,
+        receive_window: 64_000,
+        timestamps: None,
+        sack: SackUse::WithDuplicates,
+        acks: AckSettings { every: 1, ..AckSettings::default() },
+        ..Settings::default()
+    }
+}
+
+/// The same with timestamps; segments still carry 1000 bytes.
+pub(crate) fn with_timestamps() -> Settings {
+    Settings { mss: MSS as u16 + 12, timestamps: Some(TimestampSettings::default()), ..settings() }
+}
+
+/// An engine of these algorithms, which the registry knows.
+#[expect(clippy::expect_used, reason = "the names are this crate's own")]
+pub(crate) fn engine(config: &Config) -> Engine {
+    Engine::new(config).expect("algorithms of the registry")
+}
+
+impl Victim {
+    /// Established with a peer of the same settings, whose window is `window`.
+    pub(crate) fn open(settings: &Settings, window: u32) -> Self {
+        Self::with_engine(settings, window, engine(&Config::default()))
+    }
+
+    /// The same with this engine.
+    pub(crate) fn with_engine(settings: &Settings, window: u32, engine: Engine) -> Self {
+        let peer = Settings { receive_window: window, ..*settings };
+        let now = Instant::ZERO;
+        Self { connection: Connection::established(settings, &peer, engine, PORTS, (ISS, IRS), now), now }
+    }
+
+    /// Connections in every synchronised state but ESTABLISHED's, with the position that the peer's next segment takes.
+    /// None has anything left to say.
+    pub(crate) fn in_every_state(settings: &Settings) -> Vec<(Self, u64)> {
+        let mut all = Vec::new();
+        let mut passive = Self::before(Connection::listen(settings, engine(&Config::default()), PORTS, ISS));
+        passive.gets(&segment(Flags::SYN, 0, 0));
+        all.push((passive, 1));
+        let mut both = Self::before(Connection::connect(settings, engine(&Config::default()), PORTS, ISS));
+        both.sends();
+        both.gets(&segment(Flags::SYN, 0, 0));
+        all.push((both, 1));
+        all.push((Self::open(settings, settings.receive_window), 1));
+        let fin = Flags::FIN.with(Flags::ACK);
+        for (closes, says) in [
+            (true, &[][..]),
+            (true, &[(Flags::ACK, 2)]),
+            (true, &[(fin, 1)]),
+            (true, &[(fin, 2)]),
+            (false, &[(fin, 1)]),
+        ] {
+            let mut victim = Self::open(settings, settings.receive_window);
+            if closes {
+                victim.connection.close();
+                victim.sends();
+            }
+            for &(flags, ack) in says {
+                victim.gets(&segment(flags, 1, ack));
+            }
+            all.push((victim, 1 + u64::from(says.iter().any(|(flags, _)| flags.has(Flags::FIN)))));
+        }
+        let mut last = Self::open(settings, settings.receive_window);
+        last.gets(&segment(fin, 1, 1));
+        last.connection.close();
+        all.push((last, 2));
+        for (victim, _) in &mut all {
+            victim.sends();
+            victim.events();
+        }
+        all
+    }
+
+    fn before(connection: Connection) -> Self {
+        Self { connection, now: Instant::ZERO }
+    }
+
+    /// A segment without bytes arrives.
+    pub(crate) fn gets(&mut self, segment: &Segment) {
+        self.connection.handle_segment(self.now, segment, &[]);
+    }
+
+    /// Time passes; what is due is done.
+    pub(crate) fn waits(&mut self, duration: Duration) {
+        self.reaches(self.now + duration);
+    }
+
+    /// Time passes to `then`; what is due on the way is done when it is due.
+    pub(crate) fn reaches(&mut self, then: Instant) {
+        loop {
+            let due = self.connection.poll_timeout();
+            if due > then {
+                break;
+            }
+            self.now = due.max(self.now);
+            self.connection.handle_timeout(self.now);
+            self.sends();
+        }
+        self.now = then;
+    }
+
+    /// What leaves now.
+    pub(crate) fn sends(&mut self) -> Vec<Outgoing> {
+        core::iter::from_fn(|| self.connection.poll_transmit(self.now)).collect()
+    }
+
+    /// What the application hears, but for the engine's reports.
+    pub(crate) fn events(&mut self) -> Vec<Event> {
+        let all = core::iter::from_fn(|| self.connection.poll_event());
+        all.filter(|event| !matches!(event, Event::Recovery(_))).collect()
+    }
+
+    /// Whether the connection is there.
+    pub(crate) fn lives(&self) -> bool {
+        self.connection.state() != State::Closed
+    }
+}
+
+/// A segment of the peer: it begins at its position `seq`, and acknowledges this end's position `ack`.
+pub(crate) fn segment(flags: Flags, seq: u64, ack: u64) -> Segment {
+    Segment {
+        source_port: PORTS.remote,
+        destination_port: PORTS.local,
+        seq: wrap(seq, IRS),
+        ack: wrap(ack, ISS),
+        flags,
+        window: 64_000,
+        options: Options::default(),
+        payload_len: 0,
+    }
+}
+
+/// An acknowledgement without data.
+pub(crate) fn ack(ack: u64) -> Segment {
+    segment(Flags::ACK, 1, ack)
+}
+
+/// Data of `len` bytes at the peer's position `seq`.
+pub(crate) fn data(seq: u64, len: u32, ack: u64) -> Segment {
+    Segment { payload_len: len, ..segment(Flags::ACK, seq, ack) }
+}
+
+/// The same with SACK blocks of this end's positions.
+pub(crate) fn with_sack(segment: Segment, blocks: &[(u64, u64)]) -> Segment {
+    let mut sack = SackBlocks::EMPTY;
+    for &(left, right) in blocks {
+        sack.push(wrap(left, ISS), wrap(right, ISS));
+    }
+    Segment { options: Options { sack, ..segment.options }, ..segment }
+}
+
+/// The same with timestamps.
+pub(crate) fn stamped(segment: Segment, value: u32, echo: u32) -> Segment {
+    let timestamps = Some(Timestamps { value, echo });
+    Segment { options: Options { timestamps, ..segment.options }, ..segment }
+}

@@ -1,0 +1,43 @@
+//! Every attack, as far as a test takes it: what is counted has to hold, what is timed is left to a whole run.
+
+use eifel_selftest::{Effort, Nature, attacks};
+
+fn withstands(name: &str) {
+    let name = name.replace('_', "-");
+    let attack = attacks().iter().find(|attack| attack.name == name).unwrap();
+    let findings = attack.run(Effort::Brief);
+    assert!(!findings.is_empty());
+    let broken: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding.nature == Nature::Counted && !finding.holds())
+        .map(ToString::to_string)
+        .collect();
+    assert!(broken.is_empty(), "{name}: {broken:#?}");
+}
+
+macro_rules! tests {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            withstands(stringify!($name));
+        })*
+
+        #[test]
+        fn every_attack_has_its_test() {
+            let tested = [$(stringify!($name).replace('_', "-")),*];
+            let listed: Vec<&str> = attacks().iter().map(|attack| attack.name).collect();
+            assert_eq!(listed, tested);
+        }
+    };
+}
+
+tests! {
+    t01_blind_rst
+    t02_blind_syn
+    t03_blind_data
+    t05_paws_poisoning
+    t06_ack_division
+    t07_dup_ack_spoofing
+    t09_sack_reneging
+    t15_overlap
+}
