@@ -9,6 +9,7 @@ result.tables["transmissions"]           # pyarrow tables, which pandas and pola
 result.plot()                            # a time-sequence graph, as in the papers
 
 runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
+eifel.sweep("sweep.toml", out="results") # many scenarios; goes on where it stopped
 eifel.reproduce("responding.table1")     # published beside measured
 eifel.algorithms(), eifel.artefacts()    # what there is to choose from
 ```
@@ -30,8 +31,21 @@ if TYPE_CHECKING:
     from eifel.runs import Runs as Runs
     from eifel.runs import run as run
     from eifel.runs import run_many as run_many
+    from eifel.sweeps import load_sweep as load_sweep
+    from eifel.sweeps import sweep as sweep
 
-__all__ = ["Result", "Runs", "ScenarioError", "algorithms", "artefacts", "reproduce", "run", "run_many"]
+__all__ = [
+    "Result",
+    "Runs",
+    "ScenarioError",
+    "algorithms",
+    "artefacts",
+    "load_sweep",
+    "reproduce",
+    "run",
+    "run_many",
+    "sweep",
+]
 
 _HOME = {
     "Result": "eifel.result",
@@ -39,9 +53,11 @@ _HOME = {
     "ScenarioError": "eifel.errors",
     "algorithms": "eifel.registry",
     "artefacts": "eifel.papers",
+    "load_sweep": "eifel.sweeps",
     "reproduce": "eifel.reproduction",
     "run": "eifel.runs",
     "run_many": "eifel.runs",
+    "sweep": "eifel.sweeps",
 }
 
 

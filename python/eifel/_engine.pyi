@@ -69,13 +69,18 @@ def run(text: str, origin: str, repetition: int, record: Sequence[str]) -> Run:
 
 def run_many(
     scenarios: Sequence[tuple[str, str]],
-    repetitions: int,
+    ranges: Sequence[tuple[int, int, int]],
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
-) -> dict[str, _Column]:
-    """Runs every repetition of every scenario on several threads.
+    keep_going: bool = False,
+) -> tuple[dict[str, _Column], list[tuple[int, int, str]]]:
+    """Runs repetitions of scenarios on several threads.
 
-    Returns columns: `scenario` and `repetition` (both counted from 0), `flow`, and each number of the summary; a row a
-    flow, ordered by scenario, repetition and flow however many threads ran. `progress(done, total)` is called now and
-    then from the calling thread.
+    A range is the number of a scenario, its first repetition and how many. Returns columns and failures. Columns are
+    `scenario` and `repetition` (both counted from 0), `flow`, and each number of the summary; a row a flow, in the
+    order of the ranges however many threads ran. A failure is a scenario, a repetition, and why; after the first one
+    nothing more is begun unless `keep_going`. `progress(done, total)` is called now and then from the calling thread.
+
+    The GIL is released; Ctrl-C is honoured. Raises ScenarioError before anything runs, ValueError for a range without a
+    scenario.
     """

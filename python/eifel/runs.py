@@ -84,7 +84,10 @@ def run_many(
 
     sources = [scenarios.load(scenario) for scenario in many]
     pairs = [(source.text, source.origin) for source in sources]
-    columns = _engine.run_many(pairs, repetitions, threads, progress)
+    ranges = [(number, 0, repetitions) for number in range(len(sources))]
+    columns, failures = _engine.run_many(pairs, ranges, threads, progress)
+    for number, repetition, why in failures:
+        raise RuntimeError(f"{sources[number].origin}: repetition {repetition}: {why}")
     return Runs({name: np.asarray(values) for name, values in columns.items()}, sources)
 
 

@@ -18,6 +18,11 @@ def dumps(document: Mapping[str, Any]) -> str:
     return "\n".join(lines).strip() + "\n"
 
 
+def value(plain: Any) -> str:
+    """One value as TOML text. Raises TypeError at what TOML has no form for."""
+    return _value(plain, ("value",))
+
+
 def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:
     deferred: list[tuple[str, Any]] = []
     for key, value in table.items():

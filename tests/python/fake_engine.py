@@ -105,19 +105,23 @@ def run(text: str, origin: str, repetition: int, record: list[str]) -> Run:
 
 
 def run_many(
-    scenarios: list[tuple[str, str]], repetitions: int, threads: int | None = None, progress: Any = None
-) -> dict[str, np.ndarray]:
+    scenarios: list[tuple[str, str]],
+    ranges: list[tuple[int, int, int]],
+    threads: int | None = None,
+    progress: Any = None,
+    keep_going: bool = False,
+) -> tuple[dict[str, np.ndarray], list[tuple[int, int, str]]]:
     rows: list[dict[str, float]] = []
-    total = len(scenarios) * repetitions
-    for scenario_number, (text, _) in enumerate(scenarios):
-        scenario = parse(text)
-        for repetition in range(repetitions):
-            for flow in range(len(scenario.get("flow", [{}]))):
-                row = {"scenario": scenario_number, "repetition": repetition, "flow": flow}
-                rows.append(row | numbers(scenario, flow, repetition))
-            if progress is not None:
-                progress(scenario_number * repetitions + repetition + 1, total)
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    runs = [(scenario, first + number) for scenario, first, count in ranges for number in range(count)]
+    parsed = [parse(text) for text, _ in scenarios]
+    for done, (number, repetition) in enumerate(runs, start=1):
+        scenario = parsed[number]
+        for flow in range(len(scenario.get("flow", [{}]))):
+            row = {"scenario": number, "repetition": repetition, "flow": flow}
+            rows.append(row | numbers(scenario, flow, repetition))
+        if progress is not None:
+            progress(done, len(runs))
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}, []
 
 
 def numbers(scenario: dict[str, Any], flow: int, repetition: int) -> dict[str, Any]:

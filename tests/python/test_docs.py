@@ -16,20 +16,36 @@ from eifel import _engine
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "docs" / "scenario.schema.json"
 TOUR = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", TOUR, re.MULTILINE | re.DOTALL)
-OPTIONAL = ("pandas", "polars")
+SWEEP = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
+OPTIONAL = ("pandas", "polars", "duckdb")
+
+
+def run_blocks(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Runs the Python of a page, one block after the other, beside the examples; returns its names."""
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {}
+    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)):
+        lacking = [name for name in OPTIONAL if f"import {name}" in block and find_spec(name) is None]
+        if lacking:
+            print(f"left out for want of {', '.join(lacking)}")
+        else:
+            exec(compile(block, f"block {number}", "exec"), names)
+    return names
+
+
+def test_the_page_of_sweeps_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = run_blocks(SWEEP, tmp_path, monkeypatch)
+    assert names["runs"].num_rows == 2 * 90
+    if "saved" in names:
+        assert names["saved"].mean() > 0
+    assert "newreno-sack" in capsys.readouterr().out
 
 
 def test_the_tour_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    left_out = []
-    for number, block in enumerate(BLOCKS):
-        lacking = [name for name in OPTIONAL if f"import {name}" in block and find_spec(name) is None]
-        left_out += lacking
-        if not lacking:
-            exec(compile(block, f"docs/python.md, block {number}", "exec"), names)
+    names = run_blocks(TOUR, tmp_path, monkeypatch)
     shown = capsys.readouterr().out
     assert names["result"].summary["main"]["spurious_timeouts"] >= 1
     assert names["detectors"][0] == "none"
@@ -39,8 +55,6 @@ def test_the_tour_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert len(names["runs"]) == 12
     assert "responding.figure4a.svg" in {file.name for file in tmp_path.glob("out/*/*")}
     assert {"spike.png", "spike.svg", "spike.html"} <= {file.name for file in tmp_path.iterdir()}
-    if left_out:
-        print(f"left out for want of {', '.join(left_out)}")
 
 
 def test_columns_are_not_copied_on_their_way() -> None:
@@ -61,7 +75,10 @@ def test_the_schema_is_written_by_the_command(tmp_path: Path) -> None:
     assert subprocess.run(command, capture_output=True, check=True).stdout == SCHEMA.read_bytes()
 
 
-@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.toml")), ids=lambda file: file.name)
+SCENARIOS = [file for file in sorted((ROOT / "examples").glob("*.toml")) if file.name != "sweep.toml"]
+
+
+@pytest.mark.parametrize("example", SCENARIOS, ids=lambda file: file.name)
 def test_an_editor_finds_the_schema_of_an_example(example: Path) -> None:
     first = example.read_text(encoding="utf-8").splitlines()[0]
     assert first.startswith("#:schema ")

@@ -17,22 +17,41 @@ use std::sync::mpsc::{self, Receiver, Sender};
 /// `progress` is called at the most about every that many parts of the whole.
 const STEPS: usize = 200;
 
-/// The flows of one run, or why it failed.
-type Flows = Result<Vec<Numbered>, String>;
+/// The flows of one run, or why it failed; `None` while it has not been done.
+type Flows = Option<Result<Vec<Numbered>, String>>;
 
-/// Runs every repetition of every scenario; a row a flow, ordered by scenario, repetition and flow.
+/// What happens when a run fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnFailure {
+    /// Nothing more is begun.
+    Stop,
+    /// The others go on.
+    GoOn,
+}
+
+/// Runs repetitions of scenarios, given as ranges: number of the scenario, first repetition, how many. The answer is
+/// the columns, a row a flow in the order of the ranges, and the runs that failed: scenario, repetition, why.
 #[pyfunction]
-#[pyo3(signature = (scenarios, repetitions, threads=None, progress=None))]
+#[pyo3(signature = (scenarios, ranges, threads=None, progress=None, keep_going=false))]
 pub(crate) fn run_many<'py>(
     py: Python<'py>,
     scenarios: Vec<(String, String)>,
-    repetitions: u32,
+    ranges: Vec<(usize, u32, u32)>,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
+    keep_going: bool,
+) -> PyResult<(Bound<'py, PyDict>, Vec<(usize, u32, String)>)> {
     let parsed: Vec<Scenario> = scenarios.iter().map(|(text, origin)| parse(text, origin)).collect::<PyResult<_>>()?;
-    let times = repetitions as usize;
-    let total = parsed.len() * times;
+    if let Some((scenario, ..)) = ranges.iter().find(|range| range.0 >= parsed.len()) {
+        return Err(PyValueError::new_err(format!(
+            "range of scenario {scenario}: there are {} scenarios",
+            parsed.len()
+        )));
+    }
+    let runs: Vec<(usize, u32)> = ranges
+        .into_iter()
+        .flat_map(|(scenario, first, count)| (first..first.saturating_add(count)).map(move |one| (scenario, one)))
+        .collect();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build()
@@ -40,45 +59,50 @@ pub(crate) fn run_many<'py>(
 
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, mut receiver) = mpsc::channel();
-    let work = Arc::new(parsed);
+    let work = Arc::new((parsed, runs));
     pool.spawn({
         let (stop, work) = (Arc::clone(&stop), Arc::clone(&work));
-        move || run_all(&work, repetitions, &stop, &sender)
+        move || run_all(&work.0, &work.1, &stop, &sender)
     });
 
-    let gathered = gather(&mut receiver, py, total, progress.as_ref());
+    let on_failure = if keep_going { OnFailure::GoOn } else { OnFailure::Stop };
+    let gathered = gather(&mut receiver, py, work.1.len(), progress.as_ref(), on_failure);
     // After an interrupt or a failure, what has not begun is left; what has begun ends on its own.
     stop.store(true, Ordering::Relaxed);
 
     let mut columns = Columns::default();
-    for (index, run) in gathered?.into_iter().enumerate() {
-        let run = run.map_err(|what| {
-            let origin = &scenarios[index / times].1;
-            PyRuntimeError::new_err(format!("{origin}: repetition {}: {what}", index % times))
-        })?;
-        for (flow, numbered) in run.into_iter().enumerate() {
-            let place = [("scenario", index / times), ("repetition", index % times), ("flow", flow)];
-            let place = place.into_iter().map(|(name, value)| (name, Number::Integer(value as i64)));
-            columns.push(place.chain(numbered.numbers));
+    let mut failed = Vec::new();
+    for (&(scenario, repetition), run) in work.1.iter().zip(gathered?) {
+        match run {
+            None => {}
+            Some(Err(what)) => failed.push((scenario, repetition, what)),
+            Some(Ok(flows)) => {
+                for (flow, numbered) in flows.into_iter().enumerate() {
+                    let place = [("scenario", scenario), ("repetition", repetition as usize), ("flow", flow)];
+                    let place = place.into_iter().map(|(name, value)| (name, Number::Integer(value as i64)));
+                    columns.push(place.chain(numbered.numbers));
+                }
+            }
         }
     }
-    columns.into_dict(py)
+    Ok((columns.into_dict(py)?, failed))
 }
 
-/// What all runs gave, in their order; up to the first failure if there is one.
+/// What the runs gave, in their order.
 fn gather(
     receiver: &mut Receiver<(usize, Flows)>,
     py: Python<'_>,
     total: usize,
     progress: Option<&Bound<'_, PyAny>>,
+    on_failure: OnFailure,
 ) -> PyResult<Vec<Flows>> {
     let mut runs: Vec<Flows> = Vec::new();
-    runs.resize_with(total, || Ok(Vec::new()));
+    runs.resize_with(total, || None);
     for done in 1..=total {
         let (index, run) = waiting::next(py, receiver)?;
-        let failed = run.is_err();
+        let failed = matches!(run, Some(Err(_)));
         runs[index] = run;
-        if failed {
+        if failed && on_failure == OnFailure::Stop {
             break;
         }
         if done == total || done % total.div_ceil(STEPS) == 0 {
@@ -91,14 +115,13 @@ fn gather(
     Ok(runs)
 }
 
-fn run_all(scenarios: &[Scenario], repetitions: u32, stop: &AtomicBool, sender: &Sender<(usize, Flows)>) {
-    let times = repetitions as usize;
-    (0..scenarios.len() * times).into_par_iter().for_each_with(sender.clone(), |sender, index| {
+fn run_all(scenarios: &[Scenario], runs: &[(usize, u32)], stop: &AtomicBool, sender: &Sender<(usize, Flows)>) {
+    (0..runs.len()).into_par_iter().for_each_with(sender.clone(), |sender, index| {
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let scenario = &scenarios[index / times];
-        let repetition = (index % times) as u32;
+        let (scenario, repetition) = runs[index];
+        let scenario = &scenarios[scenario];
         let run = catch_unwind(AssertUnwindSafe(|| eifel_sim::run(scenario, repetition, Record::none())));
         let numbers = match run {
             Ok(Ok(outcome)) => Ok(flows(scenario, &outcome)),
@@ -106,6 +129,6 @@ fn run_all(scenarios: &[Scenario], repetitions: u32, stop: &AtomicBool, sender: 
             Err(panic) => Err(waiting::said(&*panic).to_owned()),
         };
         // Nobody may be there to receive it any more.
-        drop(sender.send((index, numbers)));
+        drop(sender.send((index, Some(numbers))));
     });
 }

@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_run, _add_reproduce, _add_report, _add_list, _add_selftest):
+    for add in (_add_run, _add_sweep, _add_reproduce, _add_report, _add_list, _add_selftest):
         add(commands)
     return parser
 
@@ -104,6 +104,32 @@ def _add_run(commands: Commands) -> None:
     )
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
     parser.set_defaults(command=_run)
+
+
+def _add_sweep(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "sweep",
+        "run many scenarios that differ in chosen keys; go on where an earlier call stopped",
+        "eifel sweep sweep.toml --out results",
+    )
+    parser.add_argument("sweep", metavar="SWEEP.toml", help="the sweep file (docs/sweep.md)")
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="where the results are kept (default: out/ and the file's name)"
+    )
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="run on the workers of this Dask scheduler, as tcp://host:8786"
+    )
+    parser.add_argument("--fresh", action="store_true", help="begin anew, whatever is stored")
+    parser.add_argument("--check", action="store_true", help="say what would be run, and run nothing")
+    parser.add_argument(
+        "--show",
+        default="time_s,goodput_bps,retransmissions,spurious_retransmissions",
+        metavar="NAMES",
+        help="the numbers of the first flow whose means are printed, with commas between (default: %(default)s)",
+    )
+    parser.set_defaults(command=_sweep)
 
 
 def _add_reproduce(commands: Commands) -> None:
@@ -170,6 +196,12 @@ def _add_selftest(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from eifel.cli.run import command
+
+    return command(options)
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    from eifel.cli.sweep import command
 
     return command(options)
 

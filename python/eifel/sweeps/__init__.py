@@ -1,0 +1,63 @@
+"""Sweeps: many scenarios that differ in chosen keys, each run many times.
+
+```python
+import eifel
+
+eifel.sweep("sweep.toml", out="results")   # goes on where an earlier call stopped
+runs = eifel.load_sweep("results")          # one Arrow table, a row a flow of a run
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from eifel.sweeps.design import Design, load
+from eifel.sweeps.executor import Executor, Local, SweepError
+from eifel.sweeps.folder import Folder, load_sweep
+from eifel.sweeps.work import shard
+
+__all__ = ["Design", "Executor", "Folder", "Local", "SweepError", "load", "load_sweep", "sweep"]
+
+
+def sweep(
+    design: str | Path | Mapping[str, Any] | Design,
+    *,
+    out: str | Path,
+    executor: Executor | None = None,
+    fresh: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> Folder:
+    """Does what is not done yet of a sweep, given as a file or as a dict of the same shape.
+
+    Every cell is checked before anything runs. `executor` says who works: all cores of this machine, if `None`. Each
+    finished shard is stored at once, and `progress(done, total)` counts runs. The files in `out` are the same to the
+    byte whoever made them, in however many calls.
+
+    Raises BadInputError for a sweep that is refused, or a folder that holds another; SweepError if the cluster is lost.
+    """
+    plan = design if isinstance(design, Design) else load(design)
+    plan.check()
+    folder = Folder(out)
+    folder.claim(plan, fresh=fresh)
+    there = folder.done(plan)
+    missing = [number for number in range(plan.shards) if number not in there]
+    done = plan.runs - sum(_runs(plan, number) for number in missing)
+    if progress is not None:
+        progress(done, plan.runs)
+
+    def tell(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(done, plan.runs)
+
+    for number, content in (executor or Local()).done((shard(plan, number) for number in missing), tell):
+        folder.store(number, content)
+    return folder
+
+
+def _runs(plan: Design, number: int) -> int:
+    return min((number + 1) * plan.shard_runs, plan.runs) - number * plan.shard_runs

@@ -1,0 +1,125 @@
+"""Who does a sweep's shards: this machine, or a Dask cluster. Both give back the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from eifel import store
+from eifel.errors import BadInputError
+from eifel.store import engine_build
+from eifel.sweeps.work import Shard, do
+
+Done = tuple[int, bytes]
+"""The number of a shard, and its file."""
+
+
+class SweepError(RuntimeError):
+    """Something outside the runs ended a sweep early; what is finished is stored."""
+
+
+class Executor(Protocol):
+    """Does shards in any order."""
+
+    def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
+        """Does them all; `progress` is told how many runs more are done."""
+        ...
+
+
+class Local:
+    """All cores of this machine, or so many threads, one shard after the other."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = threads
+
+    def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
+        """Does them in their order."""
+        for shard in shards:
+            told = 0
+
+            def tell(done: int, _total: int) -> None:
+                nonlocal told
+                progress(done - told)
+                told = done
+
+            content = do(shard, self.threads, tell)
+            yield shard.number, content
+
+
+class Dask:
+    """The workers of a Dask cluster. A task is a shard, not a run; a worker that dies costs the shard it was at."""
+
+    AHEAD = 4
+    """Shards handed out for each thread of the cluster: workers never wait, and the scheduler holds few."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise BadInputError("--dask needs Dask's distributed: pip install 'eifel[dask]'") from None
+        try:
+            self.client = Client(address, timeout="10s", set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise BadInputError(f"--dask {address}: no scheduler there: {error}") from None
+        engines = self.client.run(_build_of_worker, on_error="return")
+        if not engines:
+            self.client.close()
+            raise BadInputError(f"--dask {address}: the cluster has no workers")
+        for worker, engine in engines.items():
+            if engine != engine_build():
+                self.client.close()
+                raise BadInputError(
+                    f"--dask {address}: worker {worker} has {engine}, here it is {engine_build()};"
+                    " install the same wheel on every machine"
+                )
+
+    def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
+        """Does them as workers come free."""
+        from distributed import CancelledError, KilledWorker, as_completed
+        from distributed.comm import CommClosedError
+
+        waiting = iter(shards)
+        runs: dict[str, Shard] = {}
+        handed = as_completed([], loop=self.client.loop)
+        failed: list[str] = []
+
+        def hand_out(count: int) -> None:
+            for _ in range(count):
+                shard = next(waiting, None)
+                if shard is None:
+                    return
+                future = self.client.submit(_do, shard, engine_build(), pure=False, retries=3)
+                runs[future.key] = shard
+                handed.add(future)
+
+        try:
+            hand_out(self.AHEAD * max(1, sum(self.client.nthreads().values())))
+            while runs:
+                future = next(handed)
+                shard = runs.pop(future.key)
+                hand_out(1)
+                try:
+                    content = future.result()
+                except (KilledWorker, RuntimeError) as error:
+                    failed.append(f"shard {shard.number}: {error}")
+                    continue
+                future.release()
+                progress(shard.runs)
+                yield shard.number, content
+            if failed:
+                raise SweepError(f"{len(failed)} shards could not be done: {failed[0]}")
+        except (CommClosedError, CancelledError, TimeoutError, StopIteration) as error:
+            raise SweepError(f"the Dask scheduler is gone ({type(error).__name__})") from error
+        finally:
+            self.client.close()
+
+
+def _build_of_worker() -> str:
+    return store.engine_build()
+
+
+def _do(shard: Shard, engine: str) -> bytes:
+    """On a worker, which may have joined later than the others."""
+    if _build_of_worker() != engine:
+        raise RuntimeError(f"this worker has engine {_build_of_worker()}, the sweep is of {engine}")
+    return do(shard, threads=1)

@@ -1,0 +1,126 @@
+"""One shard of a sweep: which runs it holds, and what comes of them.
+
+It depends on nothing but its own contents, so that it is the same to the byte wherever it is done.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from eifel import toml
+from eifel.sweeps.design import Cell, Design
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Runs that are done and kept together: cells, and the range of repetitions of each."""
+
+    number: int
+    cells: tuple[Cell, ...]
+    scenarios: tuple[tuple[str, str], ...]
+    """Text and origin of each cell's scenario."""
+    ranges: tuple[tuple[int, int, int], ...]
+    """Place of the cell in `cells`, first repetition, how many."""
+    commands: tuple[str, ...]
+    """What does one run of each cell again, but for its repetition."""
+    columns: tuple[tuple[str, str], ...]
+    """Each swept key, and the kind of its values in the whole sweep."""
+
+    @property
+    def runs(self) -> int:
+        """How many runs it holds."""
+        return sum(count for _, _, count in self.ranges)
+
+
+def shard(design: Design, number: int) -> Shard:
+    """The shard of that number: runs are counted cell by cell, repetition by repetition."""
+    first, last = number * design.shard_runs, min((number + 1) * design.shard_runs, design.runs)
+    cells: list[Cell] = []
+    ranges = []
+    at = first
+    while at < last:
+        cell, repetition = divmod(at, design.repetitions)
+        count = min(design.repetitions - repetition, last - at)
+        ranges.append((len(cells), repetition, count))
+        cells.append(design.cell(cell))
+        at += count
+    sources = [design.source(cell) for cell in cells]
+    return Shard(
+        number,
+        tuple(cells),
+        tuple((source.text, source.origin) for source in sources),
+        tuple(ranges),
+        tuple(_command(design, cell) for cell in cells),
+        tuple((key, design.kind(key)) for key in design.keys),
+    )
+
+
+def do(work: Shard, threads: int | None = None, progress: Progress | None = None) -> bytes:
+    """Runs a shard and returns it as a Parquet file."""
+    from eifel import _engine
+
+    columns, failures = _engine.run_many(work.scenarios, work.ranges, threads, progress, keep_going=True)
+    return _parquet(_table(work, columns, failures))
+
+
+def _table(work: Shard, columns: dict[str, Any], failures: Sequence[tuple[int, int, str]]) -> pa.Table:
+    import pyarrow as pa
+
+    place = [int(value) for value in columns.get("scenario", ())] + [cell for cell, _, _ in failures]
+    missing = [None] * len(failures)
+    done = len(place) - len(failures)
+    told: dict[str, pa.Array] = {"cell": pa.array([work.cells[at].number for at in place], pa.int64())}
+    if any(cell.case is not None for cell in work.cells):
+        told["case"] = pa.array([work.cells[at].case for at in place], pa.string())
+    for key, kind in work.columns:
+        told[key] = _values([work.cells[at].settings.get(key) for at in place], kind)
+    for name, values in columns.items():
+        if name != "scenario":
+            known = pa.array(values)
+            more = [repetition for _, repetition, _ in failures] if name == "repetition" else missing
+            told[name] = pa.concat_arrays([known, pa.array(more, known.type)])
+    if "repetition" not in told:
+        told["repetition"] = pa.array([repetition for _, repetition, _ in failures], pa.int64())
+    told["error"] = pa.array([None] * done + [why for _, _, why in failures], pa.string())
+    again = [f"{work.commands[cell]} --repetitions 1 --repetition {repetition}" for cell, repetition, _ in failures]
+    told["reproduce"] = pa.array([None] * done + again, pa.string())
+    return pa.table(told)
+
+
+def _values(values: list[Any], kind: str) -> pa.Array:
+    """A column of settings: whole numbers, numbers, switches and words as what they are, anything else as JSON."""
+    import pyarrow as pa
+
+    if kind == "json":
+        values = [None if value is None else json.dumps(value, sort_keys=True) for value in values]
+    elif kind == "float":
+        values = [None if value is None else float(value) for value in values]
+    types = {"int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(), "str": pa.string(), "json": pa.string()}
+    return pa.array(values, types[kind])
+
+
+def _parquet(table: pa.Table) -> bytes:
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    pq.write_table(table, out, compression="zstd")
+    return out.getvalue()
+
+
+def _command(design: Design, cell: Cell) -> str:
+    """What runs a cell on a command line."""
+    if design.file is None:
+        return f"eifel run {shlex.quote(json.dumps(design.source(cell).settings))}"
+    settings = {**cell.settings, "seed": design.seed_of(cell)}
+    put = [f"--set {shlex.quote(f'{key}={toml.value(value)}')}" for key, value in settings.items()]
+    return " ".join(["eifel run", shlex.quote(design.file), *put])
