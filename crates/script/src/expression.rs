@@ -1,0 +1,112 @@
+//! Assertions: `assert expression` with comparisons, `and`, `or`, `not`, and whole-number arithmetic.
+
+mod parser;
+
+pub(crate) use parser::assertions;
+
+use crate::error::Place;
+use crate::variables::{Observed, Variable};
+
+/// One `assert`.
+#[derive(Clone, Debug)]
+pub(crate) struct Assertion {
+    pub(crate) place: Place,
+    pub(crate) text: String,
+    pub(crate) expression: Expression,
+}
+
+/// An expression over whole numbers; what is not 0 is true.
+#[derive(Clone, Debug)]
+pub(crate) enum Expression {
+    Number(i128),
+    Variable(&'static Variable),
+    Not(Box<Expression>),
+    Negative(Box<Expression>),
+    Binary(Box<Expression>, Operator, Box<Expression>),
+}
+
+/// What stands between two expressions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Operator {
+    Or,
+    And,
+    Equal,
+    Unequal,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    Plus,
+    Minus,
+    Times,
+    /// Rounded down.
+    Over,
+    Modulo,
+}
+
+impl Expression {
+    /// Its value; `None` where it has none: a division by zero, or more than fits.
+    pub(crate) fn value(&self, observed: &Observed<'_>) -> Option<i128> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Variable(variable) => Some((variable.read)(observed)),
+            Self::Not(inner) => Some(i128::from(inner.value(observed)? == 0)),
+            Self::Negative(inner) => inner.value(observed)?.checked_neg(),
+            Self::Binary(left, operator, right) => {
+                let left = left.value(observed)?;
+                // As in Python, what cannot matter is not looked at.
+                match (operator, left) {
+                    (Operator::Or, 1..) | (Operator::Or, ..=-1) => return Some(1),
+                    (Operator::And, 0) => return Some(0),
+                    _ => {}
+                }
+                operator.apply(left, right.value(observed)?)
+            }
+        }
+    }
+
+    /// The variables that it speaks of.
+    pub(crate) fn variables(&self, found: &mut Vec<&'static Variable>) {
+        match self {
+            Self::Number(_) => {}
+            Self::Variable(variable) => {
+                if !found.iter().any(|known| known.name == variable.name) {
+                    found.push(variable);
+                }
+            }
+            Self::Not(inner) | Self::Negative(inner) => inner.variables(found),
+            Self::Binary(left, _, right) => {
+                left.variables(found);
+                right.variables(found);
+            }
+        }
+    }
+}
+
+impl Operator {
+    fn apply(self, left: i128, right: i128) -> Option<i128> {
+        let truth = |holds: bool| Some(i128::from(holds));
+        match self {
+            Self::Or => truth(left != 0 || right != 0),
+            Self::And => truth(left != 0 && right != 0),
+            Self::Equal => truth(left == right),
+            Self::Unequal => truth(left != right),
+            Self::Less => truth(left < right),
+            Self::AtMost => truth(left <= right),
+            Self::Greater => truth(left > right),
+            Self::AtLeast => truth(left >= right),
+            Self::Plus => left.checked_add(right),
+            Self::Minus => left.checked_sub(right),
+            Self::Times => left.checked_mul(right),
+            Self::Over => floor(left, right),
+            Self::Modulo => left.checked_sub(floor(left, right)?.checked_mul(right)?),
+        }
+    }
+}
+
+/// Division rounded down, as Python's `//`.
+fn floor(left: i128, right: i128) -> Option<i128> {
+    let quotient = left.checked_div(right)?;
+    let inexact = quotient.checked_mul(right)? != left;
+    Some(if inexact && (left < 0) != (right < 0) { quotient - 1 } else { quotient })
+}

@@ -1,0 +1,111 @@
+//! From text to a script. Everything that is not known is refused, with its place.
+
+mod call;
+mod cursor;
+mod header;
+mod lexer;
+mod packet;
+mod setting;
+mod time;
+
+use crate::error::{Error, Fault};
+use crate::expression::assertions;
+use crate::parse::cursor::Cursor;
+use crate::parse::lexer::{Kind, tokens};
+use crate::script::{Action, Event, Script, When};
+use eifel_recovery::time::{Duration, Instant};
+
+/// The longest script.
+const LONGEST: Duration = Duration::from_secs(400 * 24 * 3600);
+
+/// Reads a script; `origin` is what messages call it.
+///
+/// # Errors
+/// Whatever is not part of the language: the first such place.
+pub fn parse(text: &str, origin: &str) -> Result<Script, Error> {
+    script(text, origin).map_err(|fault| fault.in_file(origin))
+}
+
+fn script(text: &str, origin: &str) -> Result<Script, Fault> {
+    let mut cursor = Cursor::new(text, tokens(text)?);
+    let header = header::read(&mut cursor)?;
+    let mut events = Vec::new();
+    let mut begun = Begun { at_least: Instant::ZERO, most: Instant::ZERO };
+    while cursor.kind() != &Kind::End {
+        if matches!(cursor.kind(), Kind::Command) {
+            // A command for cleaning up: it has no time, and nothing to do here.
+            cursor.next();
+            continue;
+        }
+        let event = event(&mut cursor)?;
+        begun.follow(&event)?;
+        events.push(event);
+    }
+    if events.is_empty() {
+        return Err(cursor.unfit("an event: a time, and what happens then"));
+    }
+    Ok(Script { origin: origin.into(), header, events })
+}
+
+fn event(cursor: &mut Cursor<'_>) -> Result<Event, Fault> {
+    let place = cursor.place();
+    let when = time::when(cursor)?;
+    let begin = cursor.start();
+    let action = action(cursor)?;
+    if !matches!(action, Action::Leaves(_)) && !matches!(when, When::At(_) | When::After(_)) {
+        return Err(Fault::new(place, "only packets that leave may have a range of times", "a time, or + and a time"));
+    }
+    let text = cursor.text_since(begin).split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(Event { place, when, action, text })
+}
+
+fn action(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
+    match cursor.kind().clone() {
+        Kind::Mark('<') => {
+            cursor.next();
+            packet::arriving(cursor).map(Action::Arrives)
+        }
+        Kind::Mark('>') => {
+            cursor.next();
+            packet::leaving(cursor).map(Action::Leaves)
+        }
+        Kind::Code(text) => {
+            let mut place = cursor.place();
+            place.column += 2;
+            cursor.next();
+            assertions(&text, place).map(Action::Asserts)
+        }
+        Kind::Command => {
+            cursor.next();
+            Ok(Action::Command)
+        }
+        Kind::Ellipsis | Kind::Word(_) => call::read(cursor),
+        _ => Err(cursor.unfit("<, >, a call, or %{ assert … }%")),
+    }
+}
+
+/// Between which times the last event lies, as far as the text tells.
+struct Begun {
+    at_least: Instant,
+    most: Instant,
+}
+
+impl Begun {
+    fn follow(&mut self, event: &Event) -> Result<(), Fault> {
+        let (from, to) = match event.when {
+            When::At(at) => (at, at),
+            When::Between(from, to) => (from, to),
+            When::After(after) => (self.at_least + after, self.most + after),
+            When::AfterBetween(from, to) => (self.at_least + from, self.most + to),
+            When::Any => (self.at_least, self.most),
+        };
+        if to < self.at_least {
+            return Err(Fault::new(event.place, "time goes back", "a time not before the last event's"));
+        }
+        if to > Instant::ZERO + LONGEST {
+            return Err(Fault::new(event.place, "the script is too long", "at most 400 days"));
+        }
+        *self = Self { at_least: from.max(self.at_least), most: to };
+        Ok(())
+    }
+}

@@ -1,0 +1,244 @@
+//! Calls of the application: `name(arguments) = result`.
+
+use super::cursor::Cursor;
+use super::lexer::Kind;
+use super::time::seconds;
+use crate::error::{Fault, Place, shown};
+use crate::script::{Action, Call, Expected};
+
+/// Arguments may be nested so deep.
+const DEEPEST: u32 = 16;
+
+const CALLS: &str = "one of socket, bind, listen, accept, connect, write, send, read, recv, close, shutdown, setsockopt, \
+                     getsockopt, fcntl, ioctl";
+
+/// Socket options that are passed over: they mean something to an operating system only, or change no segment here.
+const IGNORED_OPTIONS: [&str; 7] =
+    ["SO_REUSEADDR", "SO_REUSEPORT", "SO_SNDBUF", "SO_KEEPALIVE", "IP_TOS", "SO_MARK", "SO_PRIORITY"];
+
+/// What stands between the parentheses of a call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Argument {
+    /// `...`
+    Open,
+    Integer(i64),
+    Word(String),
+    Text,
+    List(Vec<Argument>),
+    /// `name = value`
+    Named(String, Box<Argument>),
+}
+
+/// A call, from its end time or its name on.
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
+    let mut until = None;
+    if cursor.kind() == &Kind::Ellipsis {
+        cursor.next();
+        until = Some(seconds(cursor)?);
+    }
+    let place = cursor.place();
+    let Kind::Word(name) = cursor.kind().clone() else { return Err(cursor.unfit("a call")) };
+    cursor.next();
+    cursor.need('(')?;
+    let arguments = list(cursor, ')', DEEPEST)?;
+    cursor.need('=')?;
+    let expected = result(cursor)?;
+    let call = Written { place, name: &name, arguments: &arguments }.meaning()?;
+    let blocks = matches!(call, Call::Accept { .. } | Call::Connect { .. } | Call::Read { .. } | Call::Write { .. });
+    if until.is_some() && !blocks {
+        return Err(Fault::new(
+            place,
+            format!("{name} does not block"),
+            "an end time on accept, connect, read or write",
+        ));
+    }
+    Ok(Action::Calls { call, expected, until })
+}
+
+/// Arguments up to and with `close`.
+fn list(cursor: &mut Cursor<'_>, close: char, depth: u32) -> Result<Vec<Argument>, Fault> {
+    let mut found = Vec::new();
+    if cursor.take(close) {
+        return Ok(found);
+    }
+    loop {
+        found.push(argument(cursor, depth)?);
+        if cursor.take(close) {
+            return Ok(found);
+        }
+        cursor.need(',')?;
+    }
+}
+
+fn argument(cursor: &mut Cursor<'_>, depth: u32) -> Result<Argument, Fault> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(Fault::new(cursor.place(), "nested too deep", format!("at most {DEEPEST} levels")));
+    };
+    let kind = cursor.kind().clone();
+    if !matches!(kind, Kind::Ellipsis | Kind::Integer(_) | Kind::Word(_) | Kind::Text | Kind::Mark('[' | '{')) {
+        return Err(cursor.unfit("an argument"));
+    }
+    cursor.next();
+    let first = match kind {
+        Kind::Ellipsis => Argument::Open,
+        Kind::Integer(number) => Argument::Integer(number),
+        Kind::Text => {
+            while cursor.kind() == &Kind::Text || cursor.kind() == &Kind::Ellipsis {
+                cursor.next();
+            }
+            Argument::Text
+        }
+        Kind::Mark('[') => Argument::List(list(cursor, ']', depth)?),
+        Kind::Mark(_) => Argument::List(list(cursor, '}', depth)?),
+        Kind::Word(name) if cursor.take('=') => Argument::Named(name, Box::new(argument(cursor, depth)?)),
+        Kind::Word(_) if cursor.take('(') => Argument::List(list(cursor, ')', depth)?),
+        Kind::Word(name) => Argument::Word(name),
+        _ => Argument::Open,
+    };
+    // Flags that are combined: that they are there is all that matters.
+    if !cursor.take('|') {
+        return Ok(first);
+    }
+    let mut all = vec![first];
+    loop {
+        all.push(argument(cursor, depth)?);
+        if !cursor.take('|') {
+            return Ok(Argument::List(all));
+        }
+    }
+}
+
+/// A number, a word or `...`, then perhaps the name of an error, then perhaps a remark in parentheses.
+fn result(cursor: &mut Cursor<'_>) -> Result<Expected, Fault> {
+    const RESULT: &str = "a result: a number, or -1 and the name of an error";
+    let place = cursor.place();
+    let value = match cursor.kind() {
+        Kind::Integer(number) => Some(*number),
+        Kind::Ellipsis | Kind::Word(_) => None,
+        _ => return Err(cursor.unfit(RESULT)),
+    };
+    cursor.next();
+    let error = match cursor.kind().clone() {
+        Kind::Word(name) => {
+            cursor.next();
+            Some(name)
+        }
+        _ => None,
+    };
+    if cursor.take('(') {
+        while !cursor.take(')') {
+            if cursor.kind() == &Kind::End {
+                return Err(cursor.unfit("\")\""));
+            }
+            cursor.next();
+        }
+    }
+    match (value, error) {
+        (Some(-1), Some(name)) => Ok(Expected::Error(name)),
+        (Some(-1), None) => Err(Fault::new(place, "-1 is not enough", "-1 and the name of an error")),
+        (_, Some(_)) => Err(Fault::new(place, "an error without -1", RESULT)),
+        (Some(value), None) => Ok(Expected::Value(value)),
+        (None, None) => Ok(Expected::Any),
+    }
+}
+
+/// A call as it is written.
+struct Written<'a> {
+    place: Place,
+    name: &'a str,
+    arguments: &'a [Argument],
+}
+
+impl Written<'_> {
+    fn meaning(&self) -> Result<Call, Fault> {
+        let unknown = || Fault::new(self.place, format!("unknown call \"{}\"", shown(self.name)), CALLS);
+        Ok(match self.name {
+            "socket" => Call::Socket,
+            "bind" => Call::Bind { socket: self.socket()? },
+            "listen" => Call::Listen { socket: self.socket()? },
+            "accept" => Call::Accept { socket: self.socket()? },
+            "connect" => Call::Connect { socket: self.socket()? },
+            "write" | "send" => Call::Write { socket: self.socket()?, count: self.count()? },
+            "read" | "recv" => Call::Read { socket: self.socket()?, count: self.count()? },
+            "close" => Call::Close { socket: self.socket()? },
+            "shutdown" => self.shutdown()?,
+            "setsockopt" => self.set_option()?,
+            "getsockopt" => self.get_option()?,
+            "fcntl" | "ioctl" => Call::Ignored { socket: self.socket()? },
+            _ => return Err(unknown()),
+        })
+    }
+
+    fn fault(&self, expected: &str) -> Fault {
+        Fault::new(self.place, format!("{} is not called like this", self.name), expected)
+    }
+
+    fn socket(&self) -> Result<i64, Fault> {
+        match self.arguments.first() {
+            Some(Argument::Integer(socket)) => Ok(*socket),
+            _ => Err(self.fault("the number of a socket as the first argument")),
+        }
+    }
+
+    fn count(&self) -> Result<u64, Fault> {
+        match self.arguments.get(2) {
+            Some(Argument::Integer(count)) => u64::try_from(*count).ok().filter(|count| *count <= 1 << 40),
+            _ => None,
+        }
+        .ok_or_else(|| self.fault("the number of bytes, at most 2^40, as the third argument"))
+    }
+
+    fn shutdown(&self) -> Result<Call, Fault> {
+        let socket = self.socket()?;
+        match self.arguments.get(1) {
+            Some(Argument::Word(how)) if how == "SHUT_WR" || how == "SHUT_RDWR" => Ok(Call::Shutdown { socket }),
+            Some(Argument::Word(how)) if how == "SHUT_RD" => Ok(Call::Ignored { socket }),
+            _ => Err(self.fault("SHUT_WR, SHUT_RDWR or SHUT_RD as the second argument")),
+        }
+    }
+
+    /// The name of the socket option.
+    fn option(&self) -> &str {
+        match self.arguments.get(2) {
+            Some(Argument::Word(name)) => name,
+            _ => "",
+        }
+    }
+
+    fn set_option(&self) -> Result<Call, Fault> {
+        let socket = self.socket()?;
+        match self.option() {
+            "SO_LINGER" => {
+                let named = |name: &str, value| Argument::Named(name.into(), Box::new(Argument::Integer(value)));
+                let reset = Argument::List(vec![named("onoff", 1), named("linger", 0)]);
+                match self.arguments.get(3) {
+                    Some(Argument::List(list)) if list.contains(&reset) => Ok(Call::LingerZero { socket }),
+                    Some(argument) if *argument == reset => Ok(Call::LingerZero { socket }),
+                    _ => Err(self.fault("{onoff=1, linger=0} for SO_LINGER")),
+                }
+            }
+            // Whether small segments wait is said in the settings.
+            "TCP_NODELAY" => Ok(Call::Ignored { socket }),
+            name if IGNORED_OPTIONS.contains(&name) => Ok(Call::Ignored { socket }),
+            name => Err(Fault::new(
+                self.place,
+                format!("unknown socket option \"{}\"", shown(name)),
+                format!("SO_LINGER, TCP_NODELAY, {}", IGNORED_OPTIONS.join(", ")),
+            )),
+        }
+    }
+
+    fn get_option(&self) -> Result<Call, Fault> {
+        let socket = self.socket()?;
+        let expected = match (self.option(), self.arguments.get(3)) {
+            ("SO_ERROR", Some(Argument::List(list))) => match list.as_slice() {
+                [Argument::Integer(0)] => Some("0".to_owned()),
+                [Argument::Word(name)] => Some(name.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let expected = expected.ok_or_else(|| self.fault("SO_ERROR with [0] or [the name of an error]"))?;
+        Ok(Call::TakeError { socket, expected })
+    }
+}

@@ -1,0 +1,323 @@
+//! Runs a script in virtual time.
+//!
+//! The events come in the script's order. Before a packet arrives or the application calls, every timer that is due by
+//! then expires, the connection's own at the same instant first. What the connection sends is kept in its order; each
+//! packet that the script expects is compared with the first that is not yet accounted for, and where there is none,
+//! time goes on until there is one or the packet's time is over.
+
+mod compare;
+mod host;
+mod stamps;
+mod wire;
+
+use host::{Departed, Host, Returned};
+use stamps::Stamps;
+
+use crate::expression::Assertion;
+use crate::outcome::{Failure, Outcome, Row, Seen, Side};
+use crate::script::{Action, Call, Event, Expected, Packet, Script, TcpOption, When};
+use crate::variables::Observed;
+use eifel_recovery::time::{Duration, Instant};
+
+/// Runs a script up to its end or to the first thing that is not as expected.
+pub fn run(script: &Script) -> Outcome {
+    let mut run = Run {
+        script,
+        host: Host::new(&script.header),
+        stamps: Stamps::new(&script.header),
+        now: Instant::ZERO,
+        last: Instant::ZERO,
+        rows: Vec::new(),
+        waiting: Vec::new(),
+    };
+    let failure = run.all().err();
+    if failure.is_some() {
+        run.show_the_rest();
+    }
+    Outcome { origin: script.origin.clone(), rows: run.rows, failure, lasted: run.now.since(Instant::ZERO) }
+}
+
+/// A call that has not returned.
+struct Waiting<'s> {
+    event: &'s Event,
+    call: &'s Call,
+    expected: &'s Expected,
+    due: Instant,
+    row: usize,
+}
+
+struct Run<'s> {
+    script: &'s Script,
+    host: Host<'s>,
+    stamps: Stamps,
+    now: Instant,
+    /// When the last event was: what relative times count from.
+    last: Instant,
+    rows: Vec<Row>,
+    waiting: Vec<Waiting<'s>>,
+}
+
+type Step = Result<(), Failure>;
+
+impl<'s> Run<'s> {
+    fn all(&mut self) -> Step {
+        let script = self.script;
+        for event in &script.events {
+            self.event(event)?;
+        }
+        let line = script.events.last().map_or(0, |event| event.place.line);
+        if let Some(waiting) = self.waiting.first() {
+            self.rows[waiting.row].failed = true;
+            return Err(Failure { line: waiting.event.place.line, what: "the call has not returned".into() });
+        }
+        match self.host.departed.front() {
+            None => Ok(()),
+            Some(departed) => Err(Failure {
+                line,
+                what: format!("the script ends, and does not mention: {}", self.shown(&departed.packet)),
+            }),
+        }
+    }
+
+    fn event(&mut self, event: &'s Event) -> Step {
+        let due = self.due(event.when);
+        if let Action::Leaves(packet) = &event.action {
+            return self.expect(event, packet, due);
+        }
+        self.rows.push(Row {
+            line: Some(event.place.line),
+            side: if matches!(event.action, Action::Arrives(_)) { Side::Arrives } else { Side::Application },
+            due: Some(due),
+            expected: event.text.clone(),
+            seen: Vec::new(),
+            failed: false,
+        });
+        self.reach(event, due.0)?;
+        self.last = due.0;
+        match &event.action {
+            Action::Arrives(packet) => self.arrive(event, packet),
+            Action::Calls { call, expected, until } => self.call(event, call, expected, *until),
+            Action::Asserts(assertions) => self.assert(event, assertions),
+            Action::Leaves(_) | Action::Command => Ok(()),
+        }
+    }
+
+    /// From when to when.
+    fn due(&self, when: When) -> (Instant, Instant) {
+        match when {
+            When::At(at) => (at, at),
+            When::After(after) => (self.last + after, self.last + after),
+            When::Between(from, to) => (from, to),
+            When::AfterBetween(from, to) => (self.last + from, self.last + to),
+            When::Any => (Instant::ZERO, Instant::NEVER),
+        }
+    }
+
+    fn tolerance(&self) -> Duration {
+        self.script.header.tolerance
+    }
+
+    /// The first thing that is wrong: at this event, which is the last row.
+    fn fail(&mut self, event: &Event, what: impl Into<String>) -> Step {
+        if let Some(row) = self.rows.last_mut() {
+            row.failed = true;
+        }
+        Err(Failure { line: event.place.line, what: what.into() })
+    }
+
+    /// Lets time go on to `at`.
+    fn reach(&mut self, event: &Event, at: Instant) -> Step {
+        if at + self.tolerance() < self.now {
+            return self.fail(event, "it is later than this already");
+        }
+        while self.host.due() <= at && self.host.due() != Instant::NEVER {
+            self.wake(event)?;
+        }
+        self.now = self.now.max(at);
+        Ok(())
+    }
+
+    /// Lets time go on to the next timer.
+    fn wake(&mut self, event: &Event) -> Step {
+        let before = self.now;
+        self.now = self.now.max(self.host.due());
+        self.host.wake(self.now);
+        if self.host.due() <= self.now && self.now == before {
+            // A deadline that has come and that nothing answered would stop time.
+            self.now += Duration::from_nanos(1);
+        }
+        self.after_input(event)
+    }
+
+    /// Calls that waited for this return.
+    fn after_input(&mut self, event: &Event) -> Step {
+        if self.host.is_exhausted() {
+            return self.fail(event, "more segments and timers than a script may have: it would not end");
+        }
+        let mut index = 0;
+        while index < self.waiting.len() {
+            let Waiting { event, call, expected, due, row } = self.waiting[index];
+            let returned = self.host.call(self.now, call, number(expected));
+            if matches!(returned, Returned::WouldBlock(_)) {
+                index += 1;
+                continue;
+            }
+            self.waiting.remove(index);
+            self.rows[row].seen.push(Seen { at: self.now, text: format!("= {}", shown(returned)) });
+            let wrong = if !agrees(expected, returned) {
+                Some(format!("the call returns {}", shown(returned)))
+            } else if self.now.since(due).max(due.since(self.now)) > self.tolerance() {
+                Some(format!("the call returns at {} s, not at {} s", self.now.as_secs_f64(), due.as_secs_f64()))
+            } else {
+                None
+            };
+            if let Some(what) = wrong {
+                self.rows[row].failed = true;
+                return Err(Failure { line: event.place.line, what });
+            }
+        }
+        Ok(())
+    }
+
+    fn arrive(&mut self, event: &Event, packet: &Packet) -> Step {
+        let mut packet = packet.clone();
+        for option in packet.options.iter_mut().flatten() {
+            if let TcpOption::Timestamps { echo, .. } = option {
+                *echo =
+                    if packet.flags.has(eifel_packet::segment::Flags::ACK) { self.stamps.echoed(*echo) } else { *echo };
+            }
+        }
+        let ports = self.host.ports();
+        match self.host.origins().arriving(&packet, ports) {
+            Some(segment) => self.host.arrive(self.now, &segment),
+            None => return self.fail(event, "these options are none that a segment can have"),
+        }
+        self.after_input(event)
+    }
+
+    fn call(&mut self, event: &'s Event, call: &'s Call, expected: &'s Expected, until: Option<Duration>) -> Step {
+        let returned = self.host.call(self.now, call, number(expected));
+        if let (Some(until), Returned::WouldBlock(_)) = (until, returned) {
+            let due = match event.when {
+                When::After(after) => Instant::ZERO + self.last.since(Instant::ZERO + after) + until,
+                _ => Instant::ZERO + until,
+            };
+            self.waiting.push(Waiting { event, call, expected, due, row: self.rows.len() - 1 });
+            return self.after_input(event);
+        }
+        if let Some(row) = self.rows.last_mut() {
+            row.seen.push(Seen { at: self.now, text: format!("= {}", shown(returned)) });
+        }
+        if !agrees(expected, returned) {
+            return self.fail(event, format!("the call returns {}", shown(returned)));
+        }
+        self.after_input(event)
+    }
+
+    fn assert(&mut self, event: &Event, assertions: &[Assertion]) -> Step {
+        let Some(connection) = &self.host.connection else {
+            return self.fail(event, "there is no connection yet");
+        };
+        let observed = Observed { connection, counts: &self.host.counts };
+        let mut variables = Vec::new();
+        assertions.iter().for_each(|assertion| assertion.expression.variables(&mut variables));
+        let values: Vec<_> = variables.iter().map(|v| format!("{} = {}", v.name, (v.read)(&observed))).collect();
+        let broken =
+            assertions.iter().find(|assertion| matches!(assertion.expression.value(&observed), None | Some(0)));
+        let values = values.join(", ");
+        if let Some(row) = self.rows.last_mut() {
+            row.seen.push(Seen { at: self.now, text: values.clone() });
+        }
+        match broken {
+            None => Ok(()),
+            Some(assertion) => self
+                .fail(event, format!("{} does not hold: {values}", assertion.text))
+                .map_err(|failure| Failure { line: assertion.place.line, ..failure }),
+        }
+    }
+
+    /// A packet is to leave.
+    fn expect(&mut self, event: &Event, packet: &Packet, (from, to): (Instant, Instant)) -> Step {
+        let latest = to + self.tolerance();
+        self.rows.push(Row {
+            line: Some(event.place.line),
+            side: Side::Leaves,
+            due: Some((from, to)),
+            expected: event.text.clone(),
+            seen: Vec::new(),
+            failed: false,
+        });
+        while self.host.departed.is_empty() {
+            if self.host.due() > latest || self.host.due() == Instant::NEVER {
+                return self.fail(event, "nothing leaves");
+            }
+            self.wake(event)?;
+        }
+        let departed: Vec<_> = self.host.departed.iter().collect();
+        let count = compare::joined(packet, &departed, self.script.header.segments);
+        let seen: Vec<Departed> = self.host.departed.drain(..count).collect();
+        let Some(together) = compare::together(&seen) else { return self.fail(event, "nothing leaves") };
+        let differences = compare::differences(packet, &together, &mut self.stamps);
+        let texts: Vec<_> =
+            seen.iter().map(|one| Seen { at: one.at, text: format!("> {}", self.shown(&one.packet)) }).collect();
+        if let Some(row) = self.rows.last_mut() {
+            row.seen = texts;
+        }
+        if !differences.is_empty() {
+            return self.fail(event, format!("another packet leaves: {}", differences.join("; ")));
+        }
+        let at = seen.first().map_or(self.now, |first| first.at);
+        if at + self.tolerance() < from || at > latest {
+            return self.fail(event, format!("the packet leaves at {} s", at.as_secs_f64()));
+        }
+        self.last = match event.when {
+            When::At(_) | When::After(_) => from,
+            When::Between(..) | When::AfterBetween(..) | When::Any => at,
+        };
+        Ok(())
+    }
+
+    /// A packet as the script would write it.
+    fn shown(&self, packet: &Packet) -> String {
+        let mut packet = packet.clone();
+        for option in packet.options.iter_mut().flatten() {
+            if let TcpOption::Timestamps { value, .. } = option {
+                *value = self.stamps.shown(*value);
+            }
+        }
+        packet.to_string()
+    }
+
+    /// After a failure: what else had left.
+    fn show_the_rest(&mut self) {
+        while let Some(Departed { at, packet }) = self.host.departed.pop_front() {
+            let seen = vec![Seen { at, text: format!("> {}", self.shown(&packet)) }];
+            let (side, expected) = (Side::Leaves, String::new());
+            self.rows.push(Row { line: None, side, due: None, expected, seen, failed: false });
+        }
+    }
+}
+
+/// The number of a socket that a call is to give.
+fn number(expected: &Expected) -> i64 {
+    match expected {
+        Expected::Value(number) => *number,
+        Expected::Error(_) | Expected::Any => i64::MAX,
+    }
+}
+
+fn agrees(expected: &Expected, returned: Returned) -> bool {
+    match (expected, returned) {
+        (Expected::Any, Returned::Value(_)) => true,
+        (Expected::Value(wanted), Returned::Value(value)) => *wanted == value,
+        (Expected::Error(wanted), Returned::Error(name) | Returned::WouldBlock(name)) => wanted == name,
+        _ => false,
+    }
+}
+
+fn shown(returned: Returned) -> String {
+    match returned {
+        Returned::Value(value) => value.to_string(),
+        Returned::Error(name) | Returned::WouldBlock(name) => format!("-1 {name}"),
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether what has left is what the script expects.
+
+use super::host::Departed;
+use super::stamps::Stamps;
+use crate::script::{Packet, Segments, TcpOption};
+use eifel_packet::segment::Flags;
+
+/// How many of the segments that have left the packet stands for: at least one.
+pub(super) fn joined(expected: &Packet, departed: &[&Departed], segments: Segments) -> usize {
+    let Some(first) = departed.first() else { return 0 };
+    let mut len = first.packet.len;
+    let mut count = 1;
+    if segments == Segments::Strict {
+        return count;
+    }
+    for next in &departed[1..] {
+        let Departed { at, packet } = next;
+        let follows = *at == first.at
+            && packet.len > 0
+            && packet.seq == first.packet.seq.wrapping_add(len)
+            && packet.ack == first.packet.ack
+            && len < expected.len;
+        if !follows {
+            break;
+        }
+        len += packet.len;
+        count += 1;
+    }
+    count
+}
+
+/// Several segments, one behind the other, as one packet.
+pub(super) fn together(seen: &[Departed]) -> Option<Packet> {
+    let (first, last) = (seen.first()?, seen.last()?);
+    let len = seen.iter().map(|departed| departed.packet.len).sum();
+    Some(Packet { flags: last.packet.flags, len, ..first.packet.clone() })
+}
+
+/// What differs, one phrase for each field; nothing if the packet is as expected.
+pub(super) fn differences(expected: &Packet, seen: &Packet, stamps: &mut Stamps) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut check = |name: &str, wanted: String, seen: String| {
+        if wanted != seen {
+            found.push(format!("{name} is {seen}, not {wanted}"));
+        }
+    };
+    check("its flags", letters(pushed(expected.flags, seen.flags)), letters(seen.flags));
+    check("its first sequence number", expected.seq.to_string(), seen.seq.to_string());
+    check("its length", expected.len.to_string(), seen.len.to_string());
+    if expected.flags.has(Flags::ACK) && seen.flags.has(Flags::ACK) {
+        check("ack", expected.ack.to_string(), seen.ack.to_string());
+    }
+    if let (Some(wanted), Some(seen)) = (expected.window, seen.window) {
+        check("win", wanted.to_string(), seen.to_string());
+    }
+    if let (Some(wanted), Some(seen)) = (&expected.options, &seen.options) {
+        check("the list of options", list(wanted), list(&seen_by(stamps, wanted, seen)));
+    }
+    found
+}
+
+/// When something is pushed is the sender's own affair: that the script wants more of it is no difference.
+fn pushed(expected: Flags, seen: Flags) -> Flags {
+    if seen.has(Flags::PSH) { expected } else { Flags(expected.0 & !Flags::PSH.0) }
+}
+
+/// The options as the script would write them: timestamps that agree as it has them, others counted from its first.
+fn seen_by(stamps: &mut Stamps, expected: &[TcpOption], seen: &[TcpOption]) -> Vec<TcpOption> {
+    let wanted = expected.iter().find_map(|option| match option {
+        TcpOption::Timestamps { value, .. } => Some(*value),
+        _ => None,
+    });
+    let mut translate = |option: &TcpOption| match (option, wanted) {
+        (TcpOption::Timestamps { value, echo }, Some(wanted)) => {
+            let agrees = stamps.agree(wanted, *value);
+            TcpOption::Timestamps { value: if agrees { wanted } else { stamps.shown(*value) }, echo: *echo }
+        }
+        _ => option.clone(),
+    };
+    seen.iter().map(&mut translate).collect()
+}
+
+fn list(options: &[TcpOption]) -> String {
+    let words: Vec<_> = options.iter().map(ToString::to_string).collect();
+    format!("<{}>", words.join(","))
+}
+
+fn letters(flags: Flags) -> String {
+    let packet = Packet { flags, seq: 0, len: 0, ack: 0, window: None, options: Some(Vec::new()) };
+    packet.to_string().split(' ').next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,50 @@
+//! Which timestamp of the connection a script's timestamp stands for.
+
+use std::collections::BTreeMap;
+
+use crate::script::{Header, StampCheck};
+use eifel_recovery::time::Duration;
+
+/// The values that scripts write count from their first; the connection's clock counts from its own.
+#[derive(Debug)]
+pub(super) struct Stamps {
+    check: StampCheck,
+    /// How many ticks may be between the two.
+    slack: u64,
+    first: Option<(u32, u32)>,
+    known: BTreeMap<u32, u32>,
+}
+
+impl Stamps {
+    pub(super) fn new(header: &Header) -> Self {
+        let tick = header.settings.timestamps.map_or(Duration::from_nanos(1), |clock| clock.granularity);
+        let slack = header.tolerance.as_nanos() / tick.as_nanos().max(1);
+        Self { check: header.stamps, slack, first: None, known: BTreeMap::new() }
+    }
+
+    /// The connection's value that the peer echoes when the script says that it echoes `written`.
+    pub(super) fn echoed(&self, written: u32) -> u32 {
+        match (self.known.get(&written), self.first) {
+            (Some(own), _) => *own,
+            (None, Some((script, own))) => own.wrapping_add(written.wrapping_sub(script)),
+            (None, None) => written,
+        }
+    }
+
+    /// A segment has left with `own` where the script writes `written`; whether that is the same.
+    pub(super) fn agree(&mut self, written: u32, own: u32) -> bool {
+        let (script, first) = *self.first.get_or_insert((written, own));
+        if self.check == StampCheck::Remembered {
+            self.known.insert(written, own);
+            return true;
+        }
+        let expected = first.wrapping_add(written.wrapping_sub(script));
+        let away = own.wrapping_sub(expected) as i32;
+        u64::from(away.unsigned_abs()) <= self.slack
+    }
+
+    /// The connection's value as the script would write it.
+    pub(super) fn shown(&self, own: u32) -> u32 {
+        self.first.map_or(own, |(script, first)| script.wrapping_add(own.wrapping_sub(first)))
+    }
+}

@@ -1,0 +1,193 @@
+//! Between packets as scripts write them and segments as they are on the wire.
+
+use core::fmt::{self, Write};
+use std::net::Ipv4Addr;
+
+use crate::script::{Packet, TcpOption};
+use eifel_packet::ip::Addresses;
+use eifel_packet::options;
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::Seq;
+use eifel_packet::tcp;
+
+/// Bytes of a TCP header without options.
+const FIXED: usize = 20;
+
+const LETTERS: [(Flags, char); 8] = [
+    (Flags::SYN, 'S'),
+    (Flags::FIN, 'F'),
+    (Flags::RST, 'R'),
+    (Flags::PSH, 'P'),
+    (Flags::URG, 'U'),
+    (Flags::ECE, 'E'),
+    (Flags::CWR, 'W'),
+    (Flags::ACK, '.'),
+];
+
+/// The sequence numbers on the wire that a script counts as 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origins {
+    /// This end's.
+    pub(super) iss: u32,
+    /// The peer's.
+    pub(super) irs: u32,
+}
+
+impl Origins {
+    /// A packet of the peer as it arrives; `None` if its options are not options.
+    pub(super) fn arriving(self, packet: &Packet, ports: (u16, u16)) -> Option<Segment> {
+        let mut options = options::parse(&written(packet.options.as_deref().unwrap_or_default())).ok()?;
+        let mut sack = options::parse(&[]).ok()?.sack;
+        for (left, right) in options.sack.as_slice() {
+            sack.push(Seq(left.0.wrapping_add(self.iss)), Seq(right.0.wrapping_add(self.iss)));
+        }
+        options.sack = sack;
+        let has_ack = packet.flags.has(Flags::ACK);
+        Some(Segment {
+            source_port: ports.0,
+            destination_port: ports.1,
+            seq: Seq(packet.seq.wrapping_add(self.irs)),
+            ack: if has_ack { Seq(packet.ack.wrapping_add(self.iss)) } else { Seq(packet.ack) },
+            flags: packet.flags,
+            window: packet.window.unwrap_or(0),
+            options,
+            payload_len: packet.len,
+        })
+    }
+
+    /// A segment of the connection as a script would write it.
+    pub(super) fn leaving(self, segment: &Segment) -> Packet {
+        let has_ack = segment.flags.has(Flags::ACK);
+        let mut list = listed(segment);
+        for option in &mut list {
+            if let TcpOption::Sack(blocks) = option {
+                for (left, right) in blocks {
+                    (*left, *right) = (left.wrapping_sub(self.irs), right.wrapping_sub(self.irs));
+                }
+            }
+        }
+        Packet {
+            flags: segment.flags,
+            seq: segment.seq.0.wrapping_sub(self.iss),
+            len: segment.payload_len,
+            ack: if has_ack { segment.ack.0.wrapping_sub(self.irs) } else { segment.ack.0 },
+            window: Some(segment.window),
+            options: Some(list),
+        }
+    }
+}
+
+/// A list of options as bytes.
+fn written(list: &[TcpOption]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for option in list {
+        match option {
+            TcpOption::End => bytes.push(0),
+            TcpOption::Nop => bytes.push(1),
+            TcpOption::Mss(mss) => {
+                bytes.extend([2, 4]);
+                bytes.extend(mss.to_be_bytes());
+            }
+            TcpOption::WindowScale(shift) => bytes.extend([3, 3, *shift]),
+            TcpOption::SackPermitted => bytes.extend([4, 2]),
+            TcpOption::Sack(blocks) => {
+                bytes.extend([5, 2 + 8 * blocks.len() as u8]);
+                for (left, right) in blocks {
+                    bytes.extend(left.to_be_bytes());
+                    bytes.extend(right.to_be_bytes());
+                }
+            }
+            TcpOption::Timestamps { value, echo } => {
+                bytes.extend([8, 10]);
+                bytes.extend(value.to_be_bytes());
+                bytes.extend(echo.to_be_bytes());
+            }
+        }
+    }
+    bytes
+}
+
+/// The options of a segment, in the order and with the padding of its bytes.
+fn listed(segment: &Segment) -> Vec<TcpOption> {
+    let nowhere = Addresses::V4 { source: Ipv4Addr::UNSPECIFIED, destination: Ipv4Addr::UNSPECIFIED };
+    let mut bytes = Vec::new();
+    if tcp::emit(&Segment { payload_len: 0, ..*segment }, &[], &nowhere, &mut bytes).is_err() {
+        return Vec::new();
+    }
+    let mut list = Vec::new();
+    let mut left = bytes.get(FIXED..).unwrap_or_default();
+    let word = |edge: &[u8]| edge.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
+    while let [kind, after @ ..] = left {
+        let length = if *kind <= 1 { 1 } else { after.first().map_or(1, |length| usize::from(*length).max(1)) };
+        let body = left.get(2..length).unwrap_or_default();
+        match (kind, body) {
+            (0, _) => list.push(TcpOption::End),
+            (1, _) => list.push(TcpOption::Nop),
+            (2, _) => list.push(TcpOption::Mss(word(body) as u16)),
+            (3, [shift]) => list.push(TcpOption::WindowScale(*shift)),
+            (4, _) => list.push(TcpOption::SackPermitted),
+            (5, _) => {
+                let blocks = body.chunks(8).map(|block| {
+                    let (first, second) = block.split_at(4.min(block.len()));
+                    (word(first), word(second))
+                });
+                list.push(TcpOption::Sack(blocks.collect()));
+            }
+            (8, _) if body.len() == 8 => {
+                list.push(TcpOption::Timestamps { value: word(&body[..4]), echo: word(&body[4..]) });
+            }
+            _ => {}
+        }
+        left = left.get(length..).unwrap_or_default();
+    }
+    list
+}
+
+impl fmt::Display for Packet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut flags: String =
+            LETTERS.iter().filter(|(flag, _)| self.flags.has(*flag)).map(|(_, letter)| *letter).collect();
+        if flags.is_empty() {
+            flags.push('-');
+        }
+        let Self { seq, len, .. } = self;
+        write!(f, "{flags} {seq}:{}({len})", seq.wrapping_add(*len))?;
+        if self.flags.has(Flags::ACK) {
+            write!(f, " ack {}", self.ack)?;
+        }
+        if let Some(window) = self.window {
+            write!(f, " win {window}")?;
+        }
+        match self.options.as_deref() {
+            None => f.write_str(" <...>"),
+            Some([]) => Ok(()),
+            Some(list) => {
+                f.write_str(" <")?;
+                for (index, option) in list.iter().enumerate() {
+                    if index > 0 {
+                        f.write_char(',')?;
+                    }
+                    write!(f, "{option}")?;
+                }
+                f.write_char('>')
+            }
+        }
+    }
+}
+
+impl fmt::Display for TcpOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mss(mss) => write!(f, "mss {mss}"),
+            Self::WindowScale(shift) => write!(f, "wscale {shift}"),
+            Self::SackPermitted => f.write_str("sackOK"),
+            Self::Sack(blocks) => {
+                f.write_str("sack")?;
+                blocks.iter().try_for_each(|(left, right)| write!(f, " {left}:{right}"))
+            }
+            Self::Timestamps { value, echo } => write!(f, "TS val {value} ecr {echo}"),
+            Self::Nop => f.write_str("nop"),
+            Self::End => f.write_str("eol"),
+        }
+    }
+}

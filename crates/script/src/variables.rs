@@ -1,0 +1,214 @@
+//! What assertions may speak of: packetdrill's names for Linux's `struct tcp_info`, and this engine's own.
+
+use eifel_recovery::engine::Cause;
+use eifel_recovery::time::Duration;
+use eifel_tcp::{Connection, State};
+
+/// What a variable is read from.
+pub struct Observed<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) counts: &'a Counts,
+}
+
+/// What the run has counted.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Counts {
+    pub(crate) segments_in: u64,
+    pub(crate) segments_out: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) episodes: u64,
+    pub(crate) spurious: u64,
+    pub(crate) genuine: u64,
+    /// Of the last episode: 0 without a verdict, 1 spurious, 2 genuine.
+    pub(crate) verdict: u64,
+}
+
+/// A variable of assertions.
+#[derive(Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// One line: what it is, and its unit.
+    pub summary: &'static str,
+    pub(crate) read: fn(&Observed<'_>) -> i128,
+}
+
+/// Every variable there is.
+pub fn variables() -> &'static [Variable] {
+    VARIABLES
+}
+
+pub(crate) fn find(name: &str) -> Option<&'static Variable> {
+    VARIABLES.iter().find(|variable| variable.name == name)
+}
+
+/// The value of a word that stands for a number.
+pub(crate) fn constant(name: &str) -> Option<i128> {
+    CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+}
+
+/// All names, for messages.
+pub(crate) fn names() -> String {
+    let names: Vec<_> = VARIABLES.iter().map(|v| v.name).chain(CONSTANTS.iter().map(|(name, _)| *name)).collect();
+    format!("one of {}", names.join(", "))
+}
+
+/// Linux's number for "no slow-start threshold".
+const UNSET_IN_SEGMENTS: i128 = 0x7fff_ffff;
+
+/// Words that stand for numbers: Linux's of states, and this engine's of verdicts and of a threshold that is not set.
+pub const CONSTANTS: &[(&str, i128)] = &[
+    ("TCP_ESTABLISHED", 1),
+    ("TCP_SYN_SENT", 2),
+    ("TCP_SYN_RECV", 3),
+    ("TCP_FIN_WAIT1", 4),
+    ("TCP_FIN_WAIT2", 5),
+    ("TCP_TIME_WAIT", 6),
+    ("TCP_CLOSE", 7),
+    ("TCP_CLOSE_WAIT", 8),
+    ("TCP_LAST_ACK", 9),
+    ("TCP_LISTEN", 10),
+    ("TCP_CLOSING", 11),
+    ("TCP_CA_Open", 0),
+    ("TCP_CA_Disorder", 1),
+    ("TCP_CA_CWR", 2),
+    ("TCP_CA_Recovery", 3),
+    ("TCP_CA_Loss", 4),
+    ("UNSET", u64::MAX as i128),
+    ("NONE", 0),
+    ("SPURIOUS", 1),
+    ("GENUINE", 2),
+];
+
+const fn variable(name: &'static str, summary: &'static str, read: fn(&Observed<'_>) -> i128) -> Variable {
+    Variable { name, summary, read }
+}
+
+static VARIABLES: &[Variable] = &[
+    variable("tcpi_state", "the state, as Linux numbers them", state),
+    variable("tcpi_ca_state", "TCP_CA_Recovery or TCP_CA_Loss while an episode is open, else TCP_CA_Open", ca_state),
+    variable("tcpi_retransmits", "expiries of the timer since the last ACK of new data", |o| {
+        o.connection.engine().consecutive_timeouts().into()
+    }),
+    variable("tcpi_total_retrans", "retransmissions so far, SYN included", |o| o.counts.retransmissions.into()),
+    variable("tcpi_rto", "the retransmission timeout with its back-off, in microseconds", rto),
+    variable("tcpi_rtt", "SRTT in microseconds, 0 before the first sample", srtt),
+    variable("tcpi_rttvar", "RTTVAR in microseconds, 0 before the first sample", rttvar),
+    variable("tcpi_snd_cwnd", "cwnd in whole segments", |o| window(o).0 / mss(o)),
+    variable("tcpi_snd_ssthresh", "ssthresh in whole segments, 2147483647 while unset", |o| match window(o).1 {
+        UNSET => UNSET_IN_SEGMENTS,
+        bytes => bytes / mss(o),
+    }),
+    variable("tcpi_snd_mss", "bytes of payload in a full segment", mss),
+    variable("tcpi_unacked", "segments outstanding", |o| o.connection.engine().scoreboard().segments() as i128),
+    variable("tcpi_sacked", "segments' bytes that SACK has reported, in whole segments", |o| {
+        i128::from(o.connection.engine().scoreboard().sacked_bytes()) / mss(o)
+    }),
+    variable("tcpi_notsent_bytes", "bytes written and not sent", |o| {
+        i128::from(o.connection.end().saturating_sub(o.connection.engine().nxt()))
+    }),
+    variable("tcpi_bytes_received", "bytes that have arrived in order", |o| o.connection.received().into()),
+    variable("tcpi_segs_out", "segments sent", |o| o.counts.segments_out.into()),
+    variable("tcpi_segs_in", "segments received", |o| o.counts.segments_in.into()),
+    variable("state", "the same as tcpi_state", state),
+    variable("cwnd", "the congestion window in bytes", |o| window(o).0),
+    variable("ssthresh", "the slow-start threshold in bytes, or UNSET", |o| window(o).1),
+    variable("flight", "FlightSize of RFC 5681 in bytes", |o| o.connection.engine().snapshot().flight.into()),
+    variable("pipe", "pipe of RFC 6675 in bytes", |o| o.connection.engine().snapshot().pipe.into()),
+    variable("rto_us", "the retransmission timeout with its back-off, in microseconds", rto),
+    variable("srtt_us", "SRTT in microseconds, 0 before the first sample", srtt),
+    variable("rttvar_us", "RTTVAR in microseconds, 0 before the first sample", rttvar),
+    variable("samples", "round-trip samples so far", |o| o.connection.engine().snapshot().samples.into()),
+    variable("una", "the first position not acknowledged; the SYN's is 0", |o| o.connection.engine().una().into()),
+    variable("nxt", "the first position never sent", |o| o.connection.engine().nxt().into()),
+    variable("unread", "bytes that a read would give", |o| o.connection.readable().into()),
+    variable("peer_window", "bytes of window that the peer has announced, from una on", |o| {
+        o.connection.peer_window().into()
+    }),
+    variable("timeouts", "expiries of the retransmission timer after the handshake", |o| o.counts.timeouts.into()),
+    variable("episodes", "loss signals that have opened an episode", |o| o.counts.episodes.into()),
+    variable("verdict", "of the last episode: NONE yet, SPURIOUS or GENUINE", |o| o.counts.verdict.into()),
+    variable("spurious", "verdicts that an episode was spurious", |o| o.counts.spurious.into()),
+    variable("genuine", "verdicts that an episode was genuine", |o| o.counts.genuine.into()),
+    variable("refused_by_paws", "segments refused for their timestamps (RFC 7323, section 5)", |o| {
+        o.connection.counts().old_timestamps.into()
+    }),
+    variable("without_timestamp", "segments refused since they lacked the timestamp agreed on", |o| {
+        o.connection.counts().missing_timestamps.into()
+    }),
+    variable("ignored_echoes", "timestamp echoes that cannot be true", |o| o.connection.counts().ignored_echoes.into()),
+    variable("ignored_sack_blocks", "SACK blocks that cannot be true", |o| {
+        o.connection.counts().ignored_sack_blocks.into()
+    }),
+    variable("refused_acks", "acknowledgements of what was never sent, or is long past", |o| {
+        o.connection.counts().refused_acks.into()
+    }),
+    variable("outside_window", "segments outside the receive window", |o| o.connection.counts().outside_window.into()),
+    variable("challenges", "challenge ACKs sent (RFC 5961)", |o| o.connection.counts().challenges.into()),
+];
+
+const UNSET: i128 = u64::MAX as i128;
+
+fn state(observed: &Observed<'_>) -> i128 {
+    match observed.connection.state() {
+        State::Established => 1,
+        State::SynSent => 2,
+        State::SynReceived(_) => 3,
+        State::FinWait1 => 4,
+        State::FinWait2 => 5,
+        State::TimeWait { .. } => 6,
+        State::Closed => 7,
+        State::CloseWait => 8,
+        State::LastAck => 9,
+        State::Listen => 10,
+        State::Closing => 11,
+    }
+}
+
+fn ca_state(observed: &Observed<'_>) -> i128 {
+    match observed.connection.engine().episode().map(|episode| episode.cause) {
+        None => 0,
+        Some(Cause::FastRetransmit) => 3,
+        Some(Cause::Timeout) => 4,
+    }
+}
+
+fn mss(observed: &Observed<'_>) -> i128 {
+    observed.connection.mss().max(1).into()
+}
+
+/// cwnd and ssthresh in bytes.
+fn window(observed: &Observed<'_>) -> (i128, i128) {
+    let snapshot = observed.connection.engine().snapshot();
+    (snapshot.cwnd.into(), snapshot.ssthresh.into())
+}
+
+fn micros(duration: Duration) -> i128 {
+    i128::from(duration.as_nanos() / 1000)
+}
+
+fn rto(observed: &Observed<'_>) -> i128 {
+    micros(observed.connection.engine().snapshot().rto)
+}
+
+fn srtt(observed: &Observed<'_>) -> i128 {
+    observed.connection.engine().snapshot().srtt.map_or(0, micros)
+}
+
+fn rttvar(observed: &Observed<'_>) -> i128 {
+    observed.connection.engine().snapshot().rttvar.map_or(0, micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_stands_for_two_things() {
+        let names: Vec<_> = VARIABLES.iter().map(|v| v.name).chain(CONSTANTS.iter().map(|c| c.0)).collect();
+        for (index, name) in names.iter().enumerate() {
+            assert!(!names[..index].contains(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A script that fails says where, and shows the conversation as it went.
+
+use eifel_script::{Outcome, parse, run};
+
+const OPEN: &str = "--tcp_ts_tick_usecs=1000
+//: timestamps = off
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 10000 <mss 1000>
++0 > S. 0:0(0) ack 1 <mss 1460>
++.1 < . 1:1(0) ack 1 win 10000
++0 accept(3, ..., ...) = 4
+";
+
+fn outcome(rest: &str) -> Outcome {
+    run(&parse(&format!("{OPEN}{rest}"), "x.pkt").unwrap())
+}
+
+/// The line, and what is said of it.
+fn failure(rest: &str) -> (u32, String) {
+    let failure = outcome(rest).failure.unwrap();
+    (failure.line, failure.what)
+}
+
+fn at(line: u32, what: &str) -> (u32, String) {
+    (line, what.to_owned())
+}
+
+#[test]
+fn each_kind_of_failure_is_named() {
+    assert_eq!(failure("+1 > . 1:1(0) ack 1"), at(10, "nothing leaves"));
+    assert_eq!(failure("+0 write(4, ..., 5) = 6"), at(10, "the call returns 5"));
+    assert_eq!(failure("+0 read(4, ..., 5) = 6"), at(10, "the call returns -1 EAGAIN"));
+    assert_eq!(failure("+0 read(5, ..., 5) = 6"), at(10, "the call returns -1 EBADF"));
+    assert_eq!(failure("+0...1 read(4, ..., 5) = 5"), at(10, "the call has not returned"));
+    assert_eq!(
+        failure("+0...1 read(4, ..., 5) = 5\n+.5 < P. 1:6(5) ack 1 win 10000"),
+        at(10, "the call returns at 0.6 s, not at 1.1 s")
+    );
+    assert_eq!(
+        failure("+0 write(4, ..., 5) = 5\n+0 > P. 1:7(6) ack 1"),
+        at(11, "another packet leaves: its length is 5, not 6")
+    );
+    assert_eq!(
+        failure("+0 write(4, ..., 5) = 5\n+0 > F. 2:7(5) ack 2 win 7 <nop>"),
+        at(
+            11,
+            "another packet leaves: its flags is P., not F.; its first sequence number is 1, not 2; ack is 1, not 2; \
+             win is 65535, not 7; the list of options is <>, not <nop>"
+        )
+    );
+    assert_eq!(failure("+0 write(4, ..., 5) = 5\n+.1 > P. 1:6(5) ack 1"), at(11, "the packet leaves at 0.1 s"));
+    assert_eq!(
+        failure("+0 write(4, ..., 5) = 5\n+0 %{ assert flight == 5\nassert cwnd > flight * 9999 }%"),
+        at(12, "cwnd > flight * 9999 does not hold: flight = 5, cwnd = 10000")
+    );
+    assert_eq!(
+        failure("+0 write(4, ..., 5) = 5"),
+        at(10, "the script ends, and does not mention: P. 1:6(5) ack 1 win 65535")
+    );
+    assert_eq!(failure("* > . 1:1(0) ack 1"), at(10, "nothing leaves"));
+}
+
+#[test]
+fn a_time_that_has_passed_is_said_to_have_passed() {
+    let text = "+0 write(4, ..., 5) = 5\n+0 > P. 1:6(5) ack 1\n* > P. 1:6(5) ack 1\n0.5 close(4) = 0";
+    assert_eq!(failure(text), at(13, "it is later than this already"));
+}
+
+#[test]
+fn a_script_that_would_not_end_is_ended() {
+    let text = format!("//: congest = reno(initial_window_segments = 1000000)\n{OPEN}");
+    let text = text.replace("<mss 1000>", "<mss 1000,nop,wscale 14>").replace("<mss 1460>", "<...>");
+    let text = text.replace("win 10000", "win 65535") + "+0 write(4, ..., 1000000000) = 1000000000";
+    let failure = run(&parse(&text, "x.pkt").unwrap()).failure.unwrap();
+    assert_eq!(failure.what, "more segments and timers than a script may have: it would not end");
+}
+
+#[test]
+fn tolerance_ranges_and_stars_are_packetdrill_s() {
+    let sent = "+0 write(4, ..., 5) = 5\n+0 > P. 1:6(5) ack 1\n";
+    // 1 s after the first, and then 2 s; the base of what follows a range is when the packet left.
+    assert!(outcome(&format!("{sent}+.9~+1.1 > P. 1:6(5) ack 1\n+2 > P. 1:6(5) ack 1")).passed());
+    assert!(outcome(&format!("{sent}1~1.2 > P. 1:6(5) ack 1")).passed());
+    assert!(outcome(&format!("{sent}* > P. 1:6(5) ack 1\n+2 > P. 1:6(5) ack 1")).passed());
+    assert!(!outcome(&format!("{sent}+.9 > P. 1:6(5) ack 1")).passed());
+    let tolerant = format!("--tolerance_usecs=100000\n{OPEN}{sent}+.9 > P. 1:6(5) ack 1");
+    assert!(run(&parse(&tolerant, "x.pkt").unwrap()).passed());
+    let tight = format!("--tolerance_usecs=99999\n{OPEN}{sent}+.9 > P. 1:6(5) ack 1");
+    assert!(!run(&parse(&tight, "x.pkt").unwrap()).passed());
+}
+
+#[test]
+fn a_packet_may_stand_for_several_segments_unless_it_is_strict() {
+    let sent = "+0 write(4, ..., 3000) = 3000\n+0 > P. 1:3001(3000) ack 1";
+    assert!(outcome(sent).passed());
+    let strict = format!("--strict_segments\n{OPEN}{sent}");
+    assert!(!run(&parse(&strict, "x.pkt").unwrap()).passed());
+}
+
+#[test]
+fn the_ladder_marks_the_line_and_shows_both_sides() {
+    let shown =
+        outcome("+0 write(4, ..., 1000) = 1000\n+0 > P. 1:1001(1000) ack 1\n+2 > P. 1:1001(1000) ack 1").to_string();
+    let lines: Vec<_> = shown.lines().collect();
+    assert_eq!(lines[0], "FAILED x.pkt:12: the packet leaves at 1.1 s");
+    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["line", "time", "s", "expected", "time", "s", "seen"]);
+    assert_eq!(
+        lines.last().unwrap().split_whitespace().collect::<Vec<_>>().join(" "),
+        ">> 12 2.100 > P. 1:1001(1000) ack 1 1.100 > P. 1:1001(1000) ack 1 win 65535"
+    );
+}
+
+#[test]
+fn json_has_the_same() {
+    let json = outcome("+1 > . 1:1(0) ack 1").json();
+    assert_eq!(json["passed"], false);
+    assert_eq!(json["failure"]["line"], 10);
+    assert_eq!(json["rows"][7]["failed"], true);
+    assert_eq!(json["rows"][7]["due_s"], serde_json::json!([1.1, 1.1]));
+    assert_eq!(outcome("* > . 1:1(0) ack 1").json()["rows"][7]["due_s"], serde_json::json!([0.0, null]));
+}

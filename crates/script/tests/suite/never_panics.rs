@@ -1,0 +1,92 @@
+//! Whatever the text, reading and running it ends, and without a panic.
+
+use eifel_script::{parse, run};
+use proptest::prelude::*;
+
+const PARTS: [&str; 44] = [
+    "0 ",
+    "+0 ",
+    "+.1 ",
+    "+5 ",
+    "* ",
+    "+0~+9 ",
+    "< S 0:0(0) win 9999 <mss 1000,sackOK,TS val 5 ecr 0>\n",
+    "> S. 0:0(0) ack 1 <...>\n",
+    "< . 1:1(0) ack 1 win 9999\n",
+    "< . 1:1(0) ack 1001 win 0\n",
+    "< F. 1:1(0) ack 1 win 9\n",
+    "< R. 1:1(0) ack 1 win 9\n",
+    "< P. 1:1001(1000) ack 1 win 9999\n",
+    "< P. 4294967290:704(710) ack 7 win 1 <nop,eol,mss 1>\n",
+    "< . 1:1(0) ack 1 win 9999 <sack 1001:2001,nop,nop,TS val 9 ecr 7>\n",
+    "> . 1:1001(1000) ack 1\n",
+    "> P. 1:1001(1000) ack 1 <...>\n",
+    "socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n",
+    "bind(3, ..., ...) = 0\n",
+    "listen(3, 1) = 0\n",
+    "accept(3, ..., ...) = 4\n",
+    "connect(3, ..., ...) = -1 EINPROGRESS (now)\n",
+    "...9 connect(3, ..., ...) = 0\n",
+    "write(4, ..., 9000) = 9000\n",
+    "read(4, ..., 1000) = 1000\n",
+    "...7 read(4, ..., 10) = 10\n",
+    "close(4) = 0\n",
+    "close(3) = 0\n",
+    "shutdown(4, SHUT_WR) = 0\n",
+    "setsockopt(4, SOL_SOCKET, SO_LINGER, {onoff=1, linger=0}, 4) = 0\n",
+    "getsockopt(4, SOL_SOCKET, SO_ERROR, [0], 4) = 0\n",
+    "%{ assert cwnd > 0 }%\n",
+    "%{ assert not (flight + 1) // 0 == -cwnd % 3 or 1 < 2 < 3 }%\n",
+    "//: recover = reno\n",
+    "--tolerance_usecs=9\n",
+    "\"",
+    "}%",
+    "%{",
+    "((",
+    "[[",
+    "...",
+    "\n",
+    "é",
+    "99999999999999999999 ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_text(text: String) {
+        if let Ok(script) = parse(&text, "any") {
+            run(&script).json();
+        }
+    }
+
+    #[test]
+    fn parts_of_scripts_in_any_order(parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..40)) {
+        if let Ok(script) = parse(&parts.concat(), "parts") {
+            run(&script).to_string();
+        }
+    }
+
+    #[test]
+    fn conversations(parts in prop::collection::vec((prop::sample::select(&PARTS[..6]), prop::sample::select(&PARTS[6..33])), 0..30)) {
+        let open = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n";
+        let text: String = parts.iter().map(|(time, what)| format!("{}{what}", if what.starts_with('>') { time } else { &"+.1 " })).collect();
+        if let Ok(script) = parse(&format!("{open}{text}"), "talk") {
+            run(&script).to_string();
+        }
+    }
+}
+
+#[test]
+fn nothing_is_nested_too_deep() {
+    for (open, close) in [("(", ")"), ("-", ""), ("not ", "")] {
+        let text = format!("0 %{{ assert {}1{} }}%", open.repeat(100_000), close.repeat(100_000));
+        assert!(parse(&text, "deep").is_err());
+        let text = format!("0 %{{ assert {}1{} }}%", open.repeat(500), close.repeat(500));
+        assert!(parse(&text, "deep").is_err());
+    }
+    assert!(parse(&format!("0 close({}3{}) = 0", "[".repeat(100_000), "]".repeat(100_000)), "deep").is_err());
+    assert!(parse(&format!("0 close({}3) = 0", "a=".repeat(100_000)), "deep").is_err());
+    let long = format!("0 %{{ assert {}1 }}%", "1 + ".repeat(900));
+    assert!(parse(&long, "long").is_ok());
+}

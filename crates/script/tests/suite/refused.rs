@@ -1,0 +1,81 @@
+//! What is not part of the language is refused in one line, with its place.
+
+use eifel_script::parse;
+
+const OPEN: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n";
+
+fn refusal(text: &str) -> String {
+    parse(text, "x.pkt").unwrap_err().to_string()
+}
+
+#[test]
+fn each_refusal_says_where_what_and_what_is_expected() {
+    let cases = [
+        ("", "x.pkt:1:1: the script ends here; expected an event: a time, and what happens then"),
+        ("--tolerance=5\n", "x.pkt:1:1: unknown option --tolerance; expected --tolerance_usecs, --mss"),
+        ("--mss=0\n", "x.pkt:1:1: --mss has no such value; expected --mss= and a whole number, 1 to 65535"),
+        ("//: mss = 0\n", "x.pkt:1:11: mss = 0 cannot be; expected a whole number, 1 to 65535"),
+        ("//:  speed = 3", "x.pkt:1:6: unknown setting \"speed\"; expected one of detect, observe, respond"),
+        ("//: rto", "x.pkt:1:5: a setting without a value; expected //: KEY = VALUE"),
+        ("//: recover = reno-sak", "x.pkt:1:15: recover = reno-sak cannot be; expected one of reno, newreno"),
+        (
+            "//: rto = rfc6298(minimum = 5)",
+            "x.pkt:1:11: rfc6298 has no parameter \"minimum\"; expected one of initial_ms, minimum_ms",
+        ),
+        (
+            "//: rto = rfc6298(minimum_ms = -5)",
+            "x.pkt:1:11: minimum_ms = -5 cannot be; expected a time from 0 to 3600000 ms",
+        ),
+        ("//: timestamps = off\n//: timestamp_offset = 4", "x.pkt:2:5: timestamps are off; expected timestamps = on"),
+        ("soon close(3) = 0", "x.pkt:1:1: \"soon\" does not fit here; expected a time in seconds"),
+        ("-1 close(3) = 0", "x.pkt:1:1: \"-1\" does not fit here; expected a time in seconds"),
+        ("0.1234567891 close(3) = 0", "x.pkt:1:1: \"0.1234567891\" does not fit here; expected a time"),
+        ("99999999 close(3) = 0", "x.pkt:1:1: the script is too long; expected at most 400 days"),
+        ("* close(3) = 0", "x.pkt:1:1: only packets that leave may have a range of times; expected a time"),
+        ("0~1 < . 1:1(0) ack 1 win 5", "x.pkt:1:1: only packets that leave may have a range of times"),
+        ("+2~+1 > . 1:1(0) ack 1", "x.pkt:1:2: the range of times is backwards; expected the earlier time first"),
+        ("2 close(3) = 0\n1 close(3) = 0", "x.pkt:2:1: time goes back; expected a time not before the last event's"),
+        ("0 jump(3) = 0", "x.pkt:1:3: unknown call \"jump\"; expected one of socket, bind"),
+        ("0 close(3)", "x.pkt:1:11: the script ends here; expected \"=\""),
+        ("0 close(...) = 0", "x.pkt:1:3: close is not called like this; expected the number of a socket"),
+        ("0 write(3, ...) = 0", "x.pkt:1:3: write is not called like this; expected the number of bytes"),
+        ("0 read(3, ..., 5) = -1", "x.pkt:1:21: -1 is not enough; expected -1 and the name of an error"),
+        ("0...1 close(3) = 0", "x.pkt:1:7: close does not block; expected an end time on accept, connect"),
+        ("0 setsockopt(3, SOL_TCP, TCP_CORK, [1], 4) = 0", "x.pkt:1:3: unknown socket option \"TCP_CORK\"; expected"),
+        ("0 < Q 0:0(0) win 5", "x.pkt:1:5: \"Q\" does not fit here; expected flags out of S, F, R, P, U, E, W"),
+        ("0 < S 0:5(4) win 5", "x.pkt:1:7: 0:5(4) does not add up; expected FIRST:END(END - FIRST)"),
+        ("0 < S 0:0(0)", "x.pkt:1:13: the script ends here; expected win and a number"),
+        ("0 < S 0:0(0) win 65536", "x.pkt:1:18: \"65536\" does not fit here; expected the window field"),
+        ("0 < . 1:1(0) ack 1 win 5 <...>", "x.pkt:1:31: the script ends here; expected options: only packets that"),
+        ("0 > S 0:0(0) <md5>", "x.pkt:1:15: \"md5\" does not fit here; expected an option out of mss, wscale"),
+        ("0 > S 0:0(0) <mss 5 nop>", "x.pkt:1:21: \"nop\" does not fit here; expected \",\" or \">\""),
+        ("0 > . 1:1(0) ack 1 <TS 5>", "x.pkt:1:24: \"5\" does not fit here; expected val and a number"),
+        (
+            "0 > . 1:1(0) ack 1 <sack 1:2 3:4 5:6 7:8,TS val 1 ecr 2>",
+            "x.pkt:1:21: the options take 44 bytes; expected at most 40",
+        ),
+        ("0 %{ cwnd == 5 }%", "x.pkt:1:6: \"cwnd\" does not fit here; expected \"assert\""),
+        ("0 %{ assert cwnd = 5 }%", "x.pkt:1:18: \"=\" is not part of an assertion; expected assert EXPRESSION"),
+        ("0 %{ assert window == 5 }%", "x.pkt:1:13: unknown variable \"window\"; expected one of tcpi_state"),
+        ("0 %{\nassert (cwnd\n== 5 }%", "x.pkt:3:6: the assertion ends here; expected \")\""),
+        ("0 %{ print(5) }%", "x.pkt:1:6: \"print\" does not fit here; expected \"assert\""),
+        ("0 %{ }%", "x.pkt:1:5: nothing is asserted; expected assert EXPRESSION"),
+        ("0 < \u{1b}[2J", "x.pkt:1:5: \"\\u{1b}\" is not part of the language"),
+        ("/* open", "x.pkt:1:1: the comment has no end; expected \"*/\""),
+    ];
+    for (text, expected) in cases {
+        let found = refusal(text);
+        assert!(found.starts_with(expected), "{text:?}\n{found}\n{expected}");
+        assert_eq!(found.lines().count(), 1, "{found:?}");
+    }
+    assert!(parse(OPEN, "x.pkt").is_ok());
+}
+
+#[test]
+fn what_only_an_operating_system_knows_is_passed_over() {
+    let text = "--ip_version=ipv4 --tolerance_percent=5\n`sysctl -q x=1`\n//: mss = 500\n0 `ls`\n+0 socket(..., SOCK_STREAM, \
+                IPPROTO_TCP) = 3\n+0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0\n+0 fcntl(3, F_GETFL) = 0x2 \
+                (flags O_RDWR)\n`cleanup`\n";
+    let script = parse(text, "x.pkt").unwrap();
+    assert_eq!(script.settings().mss, 500);
+}
