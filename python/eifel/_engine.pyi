@@ -8,9 +8,11 @@ import numpy as np
 __all__ = [
     "Run",
     "ScenarioError",
+    "ScriptError",
     "attack",
     "attacks",
     "check",
+    "converse",
     "registry",
     "run",
     "run_many",
@@ -22,6 +24,9 @@ _Column = np.ndarray[tuple[int], np.dtype[Any]]
 
 class ScenarioError(ValueError):
     """A scenario that is refused; the message is one line: file, line, key, what is wrong, what is allowed."""
+
+class ScriptError(ValueError):
+    """A script that is refused; the message is one line: file, line, column, what is wrong, what is expected."""
 
 @final
 class Run:
@@ -59,6 +64,12 @@ def schema() -> str:
 
 def check(text: str, origin: str) -> None:
     """Raises ScenarioError if the scenario is refused. `origin` is its file: relative paths start there."""
+
+def converse(text: str, origin: str) -> tuple[str, str]:
+    """Runs a script: what came of it as JSON (`script`, `passed`, `lasted_s`, `failure`, `rows`), and as text.
+
+    Raises ScriptError if the script is refused. `origin` is what messages call it.
+    """
 
 def run(text: str, origin: str, repetition: int, record: Sequence[str]) -> Run:
     """Runs one repetition and keeps the named tables, and for `capture:NODE` what passes at that node.

@@ -9,8 +9,8 @@ class BadInputError(ValueError):
 
 def __getattr__(name: str) -> type[ValueError]:
     # The engine raises its own class; importing it needs the engine, which `eifel --help` does without.
-    if name == "ScenarioError":
+    if name in ("ScenarioError", "ScriptError"):
         from eifel import _engine
 
-        return _engine.ScenarioError
+        return _engine.ScriptError if name == "ScriptError" else _engine.ScenarioError
     raise AttributeError(f"module 'eifel.errors' has no attribute {name!r}")

@@ -6,6 +6,7 @@ mod many;
 mod numbers;
 mod outcome;
 mod registry;
+mod script;
 mod single;
 mod waiting;
 
@@ -19,6 +20,13 @@ pyo3::create_exception!(
     ScenarioError,
     PyValueError,
     "A scenario that is refused; the message is one line: file, line, key, what is wrong, what is allowed."
+);
+
+pyo3::create_exception!(
+    _engine,
+    ScriptError,
+    PyValueError,
+    "A script that is refused; the message is one line: file, line, column, what is wrong, what is expected."
 );
 
 /// Reads a scenario, or raises what is wrong with it.
@@ -47,6 +55,7 @@ fn check(text: &str, origin: &str) -> PyResult<()> {
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("ScriptError", module.py().get_type::<ScriptError>())?;
     module.add_class::<single::Run>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
@@ -54,6 +63,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
+    module.add_function(wrap_pyfunction!(script::converse, module)?)?;
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
     module.add_function(wrap_pyfunction!(many::run_many, module)?)
 }

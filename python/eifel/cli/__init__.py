@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_run, _add_sweep, _add_reproduce, _add_report, _add_list, _add_selftest):
+    for add in (_add_run, _add_sweep, _add_reproduce, _add_report, _add_list, _add_script, _add_selftest):
         add(commands)
     return parser
 
@@ -184,6 +184,17 @@ def _add_list(commands: Commands) -> None:
     parser.set_defaults(command=_list)
 
 
+def _add_script(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "script",
+        "hold conversations with a connection, in packetdrill's grammar and virtual time",
+        "eifel script crates/script/scripts/rfc3522",
+    )
+    parser.add_argument("paths", nargs="+", metavar="FILE|FOLDER", help="scripts, or folders with *.pkt below them")
+    parser.set_defaults(command=_script)
+
+
 def _add_selftest(commands: Commands) -> None:
     parser = _command(
         commands, "selftest", "attack the connection and measure what comes of it", "eifel selftest attacks t01 t11"
@@ -220,6 +231,12 @@ def _report(options: argparse.Namespace) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     from eifel.cli.list import command
+
+    return command(options)
+
+
+def _script(options: argparse.Namespace) -> int:
+    from eifel.cli.script import command
 
     return command(options)
 
