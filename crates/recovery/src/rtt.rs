@@ -46,6 +46,11 @@ impl RoundTrips {
         Self { source, latest: None, shortest: None, minimum: None }
     }
 
+    /// The handshake is over: its samples are in the timer already, but how long it took is known from now on.
+    pub(crate) fn after_handshake(&self, timestamps: bool) -> Self {
+        Self { shortest: self.shortest, ..Self::new(timestamps) }
+    }
+
     /// How often they come.
     pub fn sampling(&self) -> Sampling {
         match self.source {

@@ -85,6 +85,29 @@ fn reno_inflates_by_duplicates_and_leaves_at_the_first_new_ack() {
 }
 
 #[test]
+fn the_handshake_s_round_trip_counts_for_what_can_have_left() {
+    use eifel_recovery::engine::{Ack, Engine, Offer};
+    use talk::at;
+    let ack = |cumulative| Ack { cumulative, sacks: &[], dsack: None, echo: None, plain: true, ece: false };
+    let none = Negotiated { mss: MSS as u32, sack: false, timestamps: false };
+    let mut talk = Talk::with(&config("newreno"), none);
+    talk.engine = Engine::new(&config("newreno")).unwrap();
+    talk.now = at(0);
+    let syn = Offer { end: 1, fin: false, limit: 1, stamp: None };
+    assert!(talk.engine.poll_send(talk.now, &syn).is_some());
+    talk.engine.on_ack(at(100), &ack(1));
+    talk.engine.established(at(100), none);
+    talk.now = at(100);
+    assert_eq!(talk.send(), new(1..=10));
+    // 1 and 4 are lost. The ACK of 1 to 3 comes 202 ms after 3 has left, for it had to wait for 1.
+    let sent: Vec<_> = (200..=207).map(|at| talk.ack(at, 0, &[], 0)).collect();
+    assert_eq!(sent.concat(), [Out::New(11), Out::New(12), Out::Again(1), Out::New(13)]);
+    assert_eq!(talk.ack(302, 3, &[], 0), [Out::Again(4), Out::New(14)]);
+    // The duplicates for 11 to 13, a round trip after they have left.
+    assert_eq!((305..=307).flat_map(|at| talk.ack(at, 3, &[], 0)).collect::<Vec<_>>(), new(15..=17));
+}
+
+#[test]
 fn duplicates_at_will_let_no_more_go_than_a_window_in_a_round_trip() {
     for name in ["reno", "newreno", "reno-sack", "newreno-sack"] {
         let mut talk = Talk::with(&config(name), Negotiated { mss: 1000, sack: false, timestamps: false });

@@ -169,7 +169,7 @@ impl Engine {
             self.board.skip_to(1);
         }
         let handshake = self.round_trips.latest();
-        self.round_trips = RoundTrips::new(negotiated.timestamps);
+        self.round_trips = self.round_trips.after_handshake(negotiated.timestamps);
         self.window = self.congest.initial(negotiated.mss);
         self.initial_window = self.window.cwnd;
         if expiries > 0 {
