@@ -85,6 +85,7 @@ impl Connection {
         } else if self.check_timestamp(now, segment, block) == Next::Stop {
             return;
         } else if !self.receiver.accepts(block.start, block.end) {
+            self.take_acknowledgement_of_old(now, segment, block);
             return self.refuse(now, segment, block);
         }
         if !segment.flags.has(Flags::ACK) {
@@ -169,6 +170,17 @@ impl Connection {
         self.answer_unacceptable(now, block);
     }
 
+    /// An acknowledgement without data below the window is believed though its segment is not acceptable (RFC 9293, section
+    /// 3.10.7.4, asks for an allowance of the sort): it was overtaken, or comes from a peer whose window probe was taken
+    /// and who does not know. If both ends are in that place, nothing else will ever tell them.
+    #[cold]
+    fn take_acknowledgement_of_old(&mut self, now: Instant, segment: &Segment, block: Block) {
+        let behind = block.start == block.end && block.end < self.receiver.nxt;
+        if behind && segment.flags.has(Flags::ACK) && !matches!(self.state, State::SynReceived(_)) {
+            self.take_acknowledgement(now, segment, block);
+        }
+    }
+
     /// What carries data is always answered, so that its sender learns what is here; the rest is answered within limits,
     /// so that two ends do not answer each other for ever.
     fn answer_unacceptable(&mut self, now: Instant, block: Block) {
@@ -190,8 +202,11 @@ impl Connection {
             }
             return Next::Stop;
         }
-        // Only now are options believed: this is no blind guess (RFC 5961, section 5.2).
-        if let (Some(stamps), Some(stamp)) = (&mut self.stamps, segment.options.timestamps) {
+        // Only now are options believed: this is no blind guess (RFC 5961, section 5.2). What is wholly old leaves TS.Recent
+        // as it is.
+        if let (Some(stamps), Some(stamp), true) =
+            (&mut self.stamps, segment.options.timestamps, block.end >= self.receiver.nxt)
+        {
             stamps.accept(now, stamp.value, block.start, self.receiver.last_ack_sent);
         }
         if ack < una {

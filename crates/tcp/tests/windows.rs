@@ -115,6 +115,26 @@ fn a_closed_window_is_probed_until_it_opens() {
     talk.says(&["PA 2002..3001 ack 1 win 10000"]);
 }
 
+/// Both ends probe at once, and both probes are taken: each end's acknowledgements then stand one position below what the
+/// other expects, and both would wait for ever for one that is in order.
+#[test]
+fn ends_that_have_taken_each_others_probes_believe_each_others_acknowledgements() {
+    let mut talk = Talk::open(&plain());
+    talk.gets(1, "A 1 ack 1 win 0");
+    talk.connection.write_counted(3000);
+    talk.says(&[]);
+    talk.wakes(1001);
+    talk.says(&["A 1..2 ack 1 win 10000"]);
+    talk.gets(1010, "A 1..2 ack 1 win 0");
+    talk.says(&[]);
+    talk.gets(1020, "A 1 ack 2 win 2000");
+    talk.says(&["A 2..1002 ack 2 win 9999", "A 1002..2002 ack 2 win 9999"]);
+    // What stands below and acknowledges what was never sent is not believed.
+    talk.gets(1030, "A 1 ack 2003 win 10000");
+    talk.gets(1030, "A 1 ack 2002 win 10000");
+    talk.says(&["PA 2002..3001 ack 2 win 9999"]);
+}
+
 #[test]
 fn a_shrinking_window_is_borne() {
     let mut talk = Talk::open(&plain());
