@@ -36,7 +36,11 @@ impl Engine {
             match pace.permit(now) {
                 Permit::Now => self.released_at = Instant::NEVER,
                 Permit::At(instant) => {
-                    self.released_at = if self.has_work(offer) { instant } else { Instant::NEVER };
+                    let has_work = self.has_work(offer);
+                    self.released_at = if has_work { instant } else { Instant::NEVER };
+                    if !has_work {
+                        self.persist(now, offer);
+                    }
                     return None;
                 }
                 Permit::NextInput => return None,

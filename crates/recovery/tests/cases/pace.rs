@@ -3,7 +3,7 @@
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::Choice;
 
-use crate::talk::{Talk, config, eifel};
+use crate::talk::{Out, Talk, config, eifel, start};
 
 fn with(name: &str, recover: &str) -> Config {
     Config { pace: Choice::named(name), ..config(recover) }
@@ -18,6 +18,18 @@ fn release(talk: &mut Talk) -> (u64, String) {
     talk.now = talk.engine.deadline();
     talk.engine.on_timeout(talk.now);
     (talk.now.as_nanos(), crate::script::text(&talk.send()))
+}
+
+/// Pacing has not yet let go what the last ACK allowed when the next one comes, and with it the end of the window.
+#[test]
+fn a_window_that_closes_while_pacing_waits_is_probed() {
+    let mut talk = Talk::new(&with("pacing", "rfc6675"));
+    talk.limit = start(13);
+    assert_eq!(talk.send().len(), 10);
+    assert_eq!(talk.ack(100, 10, &[], 0), [Out::New(11)]);
+    assert_eq!(release(&mut talk), (104_545_454, "12".to_owned()));
+    assert_eq!(talk.ack(105, 12, &[], 100), []);
+    assert_eq!(talk.expire(), (1105, vec![Out::Probe(13)]));
 }
 
 pub mod none {
