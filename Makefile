@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine reproduce docs test test-rust test-python bench lint format clean
+.PHONY: help setup engine reproduce docs test test-rust test-python hostile bench lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,12 @@ docs: setup  ## docs/scenario.schema.json, docs/algorithms.md and the README's p
 	@mv docs/scenario.schema.json.new docs/scenario.schema.json
 	@$(BIN)/python docs/algorithms.py
 	@$(BIN)/python docs/spike.py
+
+N ?= 1000000
+FIRST ?= 0
+# Optimised, but with the overflow checks and assertions of the tests.
+hostile:  ## N random transfers over hostile paths from seed FIRST on (N=1000000, some minutes)
+	cargo run --profile checked -p eifel-hostile -- --count $(N) --first $(FIRST)
 
 bench: setup  ## speed and agreement against ns-2, where it is installed
 	$(BIN)/python benches/run.py

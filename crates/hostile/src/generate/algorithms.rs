@@ -1,0 +1,56 @@
+//! Any algorithm of the registry for each seam, with any parameters: what is registered tomorrow is drawn tomorrow.
+
+use super::{Put, table};
+use crate::dice::Dice;
+use eifel_recovery::registry::{Entry, Kind, Seam, entries};
+use eifel_recovery::time::Duration;
+use toml::{Table, Value};
+
+/// The table `sender`.
+pub(super) fn sender(dice: &mut Dice) -> Table {
+    let mut sender = Table::new();
+    for seam in Seam::ALL {
+        sender.put(&seam.name().replace('-', "_"), choice(dice, seam));
+    }
+    let observers: Vec<Value> = (0..*dice.one(&[0, 0, 1, 3])).map(|_| choice(dice, Seam::Detect)).collect();
+    if !observers.is_empty() {
+        sender.put("observers", observers);
+    }
+    sender
+}
+
+fn choice(dice: &mut Dice, seam: Seam) -> Value {
+    let all: Vec<&Entry> = entries().iter().filter(|entry| entry.seam == seam).collect();
+    let entry = dice.one(&all);
+    let mut chosen = table([("name", entry.name.into())]);
+    for parameter in entry.parameters {
+        if dice.chance(0.3) {
+            chosen.put(parameter.name, value(dice, &parameter.kind));
+        }
+    }
+    if chosen.len() == 1 { entry.name.into() } else { chosen.into() }
+}
+
+/// A value that somebody might set: within a factor of eight of the default. The ends of what is allowed are for tests of
+/// their own: a timer of a microsecond is a flood, not a case.
+fn value(dice: &mut Dice, kind: &Kind) -> Value {
+    match *kind {
+        Kind::Switch { .. } => dice.chance(0.5).into(),
+        Kind::Word { allowed, .. } => (*dice.one(allowed)).into(),
+        Kind::Integer { default: 0, minimum, maximum } => {
+            let most = maximum.min(100_000);
+            if dice.chance(0.3) { minimum.max(0).into() } else { dice.scale(minimum.max(1), most).into() }
+        }
+        Kind::Integer { default, minimum, maximum } => {
+            dice.scale((default / 8).clamp(minimum.max(1), maximum), default.saturating_mul(8).min(maximum)).into()
+        }
+        Kind::Milliseconds { default, minimum, maximum } => {
+            let ms = |duration: Duration| duration.as_nanos() as f64 / 1e6;
+            let (low, high) = match ms(default) {
+                0.0 => (1.0, 100.0),
+                default => (default / 8.0, default * 8.0),
+            };
+            dice.scale_of_time(low.max(ms(minimum)).max(0.001), high.min(ms(maximum))).into()
+        }
+    }
+}

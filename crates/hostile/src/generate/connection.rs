@@ -1,0 +1,90 @@
+//! Settings of connections.
+
+use super::{Put, Scale};
+use crate::dice::Dice;
+use toml::Table;
+
+/// A number that wraps soon: a little below the end of 32 bits.
+pub(super) fn soon_wrapping(dice: &mut Dice, most: i64) -> i64 {
+    (1 << 32) - dice.scale(1, most)
+}
+
+/// A receive window in bytes: mostly some segments, sometimes less than one.
+pub(super) fn window(dice: &mut Dice, scale: &Scale) -> i64 {
+    if dice.chance(0.15) {
+        dice.scale((scale.payload / 20).max(1), 2 * scale.payload)
+    } else {
+        scale.payload * dice.scale(2, 200)
+    }
+}
+
+/// The table `tcp`.
+pub(super) fn settings(dice: &mut Dice, scale: &Scale, window: i64) -> Table {
+    let mut tcp = Table::new();
+    tcp.put("payload_bytes", scale.payload);
+    tcp.put("receive_window_bytes", window);
+    if dice.chance(0.3) {
+        scaled(dice, &mut tcp, window);
+    }
+    timestamps(dice, &mut tcp);
+    if dice.chance(0.3) {
+        tcp.put("sack", false);
+    } else if dice.chance(0.3) {
+        tcp.put("dsack", dice.chance(0.5));
+    }
+    if dice.chance(0.5) {
+        tcp.put("delayed_ack_every", dice.scale(1, 8));
+        tcp.put("delayed_ack_ms", if dice.chance(0.3) { 0.0 } else { dice.scale_of_time(1.0, 500.0) });
+    }
+    if dice.chance(0.2) {
+        tcp.put("nagle", true);
+    }
+    patience(dice, &mut tcp);
+    tcp
+}
+
+/// A shift by which the window can be told at all.
+fn scaled(dice: &mut Dice, tcp: &mut Table, window: i64) {
+    let shift = dice.whole(0, 14);
+    if dice.chance(0.3) {
+        tcp.put("window_scale", "off");
+    } else if window >> shift >= 2 {
+        tcp.put("window_scale", shift);
+    }
+}
+
+fn timestamps(dice: &mut Dice, tcp: &mut Table) {
+    if dice.chance(0.3) {
+        tcp.put("timestamps", false);
+        return;
+    }
+    if dice.chance(0.5) {
+        tcp.put("timestamp_granularity_ms", dice.scale_of_time(1.0, 1000.0));
+    }
+    if dice.chance(0.5) {
+        tcp.put("timestamp_offset", soon_wrapping(dice, 50_000));
+    }
+    if dice.chance(0.2) {
+        tcp.put("timestamp_echo", "on-duplicates");
+    }
+}
+
+/// Mostly ends never give up, so that everything has to arrive; sometimes they do, and only an end is asked for.
+fn patience(dice: &mut Dice, tcp: &mut Table) {
+    if dice.chance(0.85) {
+        tcp.put("give_up_timeouts", 1_000_000);
+        tcp.put("give_up_handshake_timeouts", 1_000_000);
+        tcp.put("time_wait_s", 1_000_000);
+        return;
+    }
+    if dice.chance(0.5) {
+        tcp.put("give_up_timeouts", dice.scale(1, 15));
+        tcp.put("give_up_handshake_timeouts", dice.scale(1, 6));
+    }
+    if dice.chance(0.3) {
+        tcp.put("user_timeout_s", dice.scale_of_time(0.1, 100.0));
+    }
+    if dice.chance(0.5) {
+        tcp.put("time_wait_s", if dice.chance(0.2) { 0.0 } else { dice.scale_of_time(0.1, 240.0) });
+    }
+}

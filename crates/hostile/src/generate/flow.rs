@@ -1,0 +1,82 @@
+//! Flows: who sends how much to whom, and how it is read.
+
+use super::{Put, Scale, algorithms, connection, table};
+use crate::dice::Dice;
+use toml::{Table, Value};
+
+/// Segments of a transfer: mostly few, so that there are many transfers.
+const MOST_SEGMENTS: i64 = 200;
+/// So many readings of a slow application have to be enough.
+const MOST_READINGS: i64 = 100;
+
+pub(super) fn flow(dice: &mut Dice, scale: &Scale, name: &str) -> Table {
+    let mut flow = Table::new();
+    let (from, to) = if dice.chance(0.5) { ("sender", "receiver") } else { ("receiver", "sender") };
+    flow.put("name", name);
+    flow.put("from", from);
+    flow.put("to", to);
+    let window = connection::window(dice, scale);
+    let (application, bytes) = application(dice, scale, window);
+    flow.put("application", application);
+    if dice.chance(0.3) {
+        flow.put("start_s", dice.scale_of_time(0.001, 10.0));
+    }
+    if dice.chance(0.05) {
+        flow.put("end_s", dice.scale_of_time(11.0, 30.0));
+    }
+    if dice.chance(0.15) {
+        flow.put("handshake", false);
+    }
+    if dice.chance(0.3) {
+        flow.put("reading", reading(dice, bytes));
+    }
+    if dice.chance(0.6) {
+        let isns = [bytes + 100, 70_000].map(|most| connection::soon_wrapping(dice, most));
+        flow.put("isn", isns.map(Value::from).to_vec());
+    }
+    flow.put("tcp", connection::settings(dice, scale, window));
+    flow.put("sender", algorithms::sender(dice));
+    flow
+}
+
+/// An application, and how many bytes it sends in its longer direction.
+fn application(dice: &mut Dice, scale: &Scale, window: i64) -> (Table, i64) {
+    let segment = scale.payload.min(window);
+    let amount = |dice: &mut Dice| {
+        let segments = dice.scale(1, MOST_SEGMENTS);
+        (segments * segment - dice.whole(0, segment - 1)).max(1)
+    };
+    match dice.whole(0, 4) {
+        0 | 1 => {
+            let bytes = amount(dice);
+            (table([("kind", "bulk".into()), ("bytes", bytes.into())]), bytes)
+        }
+        2 | 3 => {
+            let (bytes, back) = (amount(dice), amount(dice));
+            let exchange = [("kind", "exchange".into()), ("bytes", bytes.into()), ("back_bytes", back.into())];
+            (table(exchange), bytes.max(back))
+        }
+        _ => {
+            let requests = dice.scale(1, 8);
+            let each = |bytes: i64| (bytes / requests).max(1);
+            let (request, response) = (each(amount(dice)), each(amount(dice)));
+            let dialogue = [
+                ("kind", "request-response".into()),
+                ("requests", requests.into()),
+                ("request_bytes", request.into()),
+                ("response_bytes", response.into()),
+                ("think_ms", if dice.chance(0.5) { 0.0 } else { dice.scale_of_time(1.0, 5000.0) }.into()),
+            ];
+            (table(dialogue), requests * request.max(response))
+        }
+    }
+}
+
+fn reading(dice: &mut Dice, bytes: i64) -> Table {
+    let at_once = dice.scale((bytes / MOST_READINGS).max(1), bytes.max(1));
+    let every: Value = match dice.chance(0.5) {
+        true => dice.scale_of_time(1.0, 5000.0).into(),
+        false => table([("exponential", dice.scale_of_time(1.0, 3000.0).into())]).into(),
+    };
+    table([("bytes", at_once.into()), ("every_ms", every)])
+}

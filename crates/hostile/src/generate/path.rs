@@ -1,0 +1,175 @@
+//! Links and what they do to packets.
+
+use super::{Put, Scale, table};
+use crate::dice::Dice;
+use toml::{Table, Value};
+
+/// The path there and back, as `point_to_point`.
+pub(super) fn both_ways(dice: &mut Dice, scale: &Scale) -> Table {
+    let mut path = Table::new();
+    let limited = dice.chance(0.9);
+    if limited {
+        path.put("rate_bps", rate(dice));
+    } else {
+        path.put("rate_bps", "unlimited");
+    }
+    path.put("delay_ms", if dice.chance(0.1) { 0.0 } else { dice.scale_of_time(0.1, 1000.0) });
+    one_way(dice, scale, &mut path, limited);
+    if dice.chance(0.8) {
+        let mut back = Table::new();
+        let limited_back = limited || dice.chance(0.3);
+        if limited_back && (!limited || dice.chance(0.3)) {
+            back.put("rate_bps", rate(dice));
+        }
+        if dice.chance(0.3) {
+            back.put("delay_ms", dice.scale_of_time(0.1, 1000.0));
+        }
+        one_way(dice, scale, &mut back, limited_back);
+        path.put("back", back);
+    }
+    path
+}
+
+fn rate(dice: &mut Dice) -> i64 {
+    dice.scale(50_000, 100_000_000)
+}
+
+/// What both ways have, each on its own.
+fn one_way(dice: &mut Dice, scale: &Scale, link: &mut Table, limited: bool) {
+    if limited && dice.chance(0.15) {
+        rate_changes(dice, scale, link);
+    }
+    if dice.chance(0.6) {
+        link.put("queue", queue(dice, scale, limited));
+    }
+    if dice.chance(0.3) {
+        link.put("drops", drops(dice, scale));
+    }
+    if dice.chance(0.5) {
+        link.put("loss", loss(dice));
+    }
+    if dice.chance(0.3) {
+        link.put("duplicate", table([("rate", dice.share(0.6).into())]));
+    }
+    if dice.chance(0.4) {
+        link.put("reorder", reorder(dice, scale));
+    }
+    link.put("disturbed_until_s", scale.heals_s);
+}
+
+fn rate_changes(dice: &mut Dice, scale: &Scale, link: &mut Table) {
+    let count = dice.whole(1, 4);
+    // The last one is a rate at which everything comes to its end in time.
+    let change = |dice: &mut Dice, number: i64| {
+        let at = scale.heals_s * (number as f64) / (count as f64);
+        let slowest = if number < count { 5_000 } else { 50_000 };
+        let rate = dice.scale(slowest, 100_000_000);
+        Value::from(table([("at_s", at.into()), ("rate_bps", rate.into())]))
+    };
+    let changes: Vec<Value> = (1..=count).map(|number| change(dice, number)).collect();
+    if link.contains_key("rate_bps") {
+        link.put("rate_changes", changes);
+    }
+}
+
+fn queue(dice: &mut Dice, scale: &Scale, limited: bool) -> Table {
+    let packets = dice.scale(1, 200);
+    // RED goes by the rate.
+    match dice.whole(0, if limited { 5 } else { 3 }) {
+        0 | 1 => table([("kind", "drop-tail".into()), ("packets", packets.into())]),
+        2 => {
+            // Room for a full segment with all its headers: a queue that takes none is no path.
+            let bytes = (scale.payload + 200) * packets;
+            table([("kind", "drop-tail".into()), ("bytes", bytes.into())])
+        }
+        3 => table([("kind", "unlimited".into())]),
+        4 => {
+            let (minimum, packets) = (dice.scale(1, 20), packets + 20);
+            table([
+                ("kind", "red".into()),
+                ("packets", packets.into()),
+                ("minimum_packets", minimum.into()),
+                ("maximum_packets", (minimum + dice.scale(1, 50)).into()),
+            ])
+        }
+        _ => table([("kind", "adaptive-red".into()), ("packets", (packets + 20).into())]),
+    }
+}
+
+fn drops(dice: &mut Dice, scale: &Scale) -> Vec<Table> {
+    let each = |dice: &mut Dice| {
+        let count = dice.scale(1, 8);
+        let segments: Vec<i64> = (0..count).map(|_| dice.scale(1, 60)).collect();
+        let flow = dice.one(&scale.flows).clone();
+        table([("flow", flow.into()), ("segments", segments.into()), ("copies", dice.scale(1, 8).into())])
+    };
+    (0..dice.scale(1, 3)).map(|_| each(dice)).collect()
+}
+
+fn loss(dice: &mut Dice) -> Table {
+    if dice.chance(0.1) {
+        // Nothing at all gets through until the path heals.
+        table([("kind", "random".into()), ("rate", 1.0.into())])
+    } else if dice.chance(0.5) {
+        table([("kind", "random".into()), ("rate", dice.share(0.7).into())])
+    } else {
+        table([
+            ("kind", "gilbert-elliott".into()),
+            ("good_to_bad", dice.share(0.5).into()),
+            ("bad_to_good", (0.02 + dice.share(0.9)).into()),
+            ("loss_in_good", dice.share(0.1).into()),
+            ("loss_in_bad", (1.0 - dice.share(0.8)).into()),
+        ])
+    }
+}
+
+fn reorder(dice: &mut Dice, scale: &Scale) -> Table {
+    let mut reorder = Table::new();
+    reorder.put("length", dice.scale(1, 30));
+    reorder.put("longest_wait_s", dice.scale_of_time(0.01, 20.0));
+    if dice.chance(0.5) {
+        reorder.put("rate", dice.share(0.9));
+    } else {
+        let count = dice.scale(1, 10);
+        reorder.put("flow", dice.one(&scale.flows).clone());
+        reorder.put("segments", (0..count).map(|_| dice.scale(1, 60)).collect::<Vec<_>>());
+    }
+    reorder
+}
+
+/// Delay spikes: some that are listed and come to an end, some that go on for ever.
+pub(super) fn spikes(dice: &mut Dice, scale: &Scale) -> Vec<Table> {
+    let each = |dice: &mut Dice| {
+        let mut spike = Table::new();
+        let links: &[&str] = match dice.whole(0, 2) {
+            0 => &["bottleneck"],
+            1 => &["bottleneck-back"],
+            _ => &["bottleneck", "bottleneck-back"],
+        };
+        spike.put("links", links.iter().map(|&link| link.into()).collect::<Vec<Value>>());
+        spike.put("holds", *dice.one(&["sending", "arriving"]));
+        if dice.chance(0.7) {
+            spike.put("at", listed(dice, scale));
+        } else {
+            let longest = dice.scale_of_time(0.05, 10.0);
+            spike.put("first_s", dice.between(0.0, scale.heals_s));
+            spike.put("length_s", table([("uniform", vec![0.01, longest].into())]));
+            spike.put("interval_s", table([("uniform", vec![longest, 4.0 * longest].into())]));
+            spike.put("interval", *dice.one(&["start-to-start", "end-to-start"]));
+        }
+        spike
+    };
+    let count = *dice.one(&[0, 0, 0, 1, 1, 2]);
+    (0..count).map(|_| each(dice)).collect()
+}
+
+fn listed(dice: &mut Dice, scale: &Scale) -> Vec<Table> {
+    let count = dice.whole(1, 4);
+    let room = scale.heals_s / count as f64;
+    let each = |dice: &mut Dice, number: i64| {
+        let start = room * number as f64 + dice.between(0.0, 0.4) * room;
+        let length = dice.between(0.01, 0.55) * room;
+        table([("start_s", start.into()), ("length_s", length.into())])
+    };
+    (0..count).map(|number| each(dice, number)).collect()
+}

@@ -1,0 +1,138 @@
+//! One case: run with every checker on, every byte carried and compared, and held to an end.
+
+use crate::patience;
+use eifel_sim::record::Record;
+use eifel_sim::scenario::Scenario;
+use eifel_sim::summary::Summary;
+use eifel_sim::{Error, Options, run_with};
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+/// What is wrong with a run.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Violation {
+    /// The scenario is none.
+    Refused(String),
+    /// A checker, or the engine's own arithmetic, has panicked.
+    Panicked {
+        /// What it says.
+        message: String,
+        /// File, line and column.
+        place: String,
+    },
+    /// It had more events than anything in it can be worth.
+    Restless {
+        /// What the simulator says.
+        message: String,
+    },
+    /// A flow is not over though all that disturbed it is long past.
+    Unfinished {
+        /// Seconds of virtual time that it was given.
+        after_s: f64,
+    },
+    /// A flow is over and not everything was read.
+    Incomplete {
+        /// The flow.
+        flow: String,
+        /// Bytes that its applications read.
+        bytes: u64,
+    },
+    /// A law that was added breaks.
+    Unlawful(String),
+}
+
+impl Violation {
+    /// Whether both are the same kind of thing, whatever they say of their scenario.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Panicked { place: one, .. }, Self::Panicked { place: another, .. }) => one == another,
+            _ => core::mem::discriminant(self) == core::mem::discriminant(other),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(message) => write!(f, "the scenario is refused: {message}"),
+            Self::Panicked { message, place } => write!(f, "panicked at {place}: {message}"),
+            Self::Restless { message } => f.write_str(message),
+            Self::Unfinished { after_s } => write!(f, "not over after {after_s} s of virtual time"),
+            Self::Incomplete { flow, bytes } => write!(f, "{flow} is over with {bytes} bytes read, which are not all"),
+            Self::Unlawful(law) => f.write_str(law),
+        }
+    }
+}
+
+/// A law that is held beside the checkers': what is wrong with a run that they have let pass.
+pub type Law = fn(&Scenario, &Summary) -> Option<String>;
+
+/// Runs a scenario, and holds it to what [`patience`] says.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn judge(text: &str, law: Option<Law>) -> Result<Summary, Violation> {
+    let mut scenario =
+        Scenario::parse(text, "case.toml".as_ref()).map_err(|error| Violation::Refused(error.to_string()))?;
+    let patience = patience::of(&scenario);
+    // A path that never heals may do what it likes, for a while.
+    scenario.duration = patience.until.unwrap_or(scenario.duration.min(FOR_A_WHILE));
+    let options = Options { record: Record::none(), checked: true, bytes: true, most_events: Some(patience.events) };
+    let summary = match caught(|| run_with(&scenario, 0, options))? {
+        Ok(outcome) => outcome.summary,
+        Err(Error::TooManyEvents { .. }) if patience.until.is_none() => return Ok(Summary::default()),
+        Err(error @ Error::TooManyEvents { .. }) => return Err(Violation::Restless { message: error.to_string() }),
+        Err(error) => return Err(Violation::Refused(error.to_string())),
+    };
+    if let Some(until) = patience.until {
+        let after_s = until.as_secs_f64();
+        if summary.duration_s >= after_s {
+            return Err(Violation::Unfinished { after_s });
+        }
+        if let Some(flow) = summary.flows.iter().find(|flow| patience.completes && !flow.completed) {
+            return Err(Violation::Incomplete { flow: flow.flow.clone(), bytes: flow.bytes });
+        }
+    }
+    match law.map(|law| caught(|| law(&scenario, &summary))).transpose()?.flatten() {
+        Some(broken) => Err(Violation::Unlawful(broken)),
+        None => Ok(summary),
+    }
+}
+
+const FOR_A_WHILE: eifel_recovery::time::Duration = eifel_recovery::time::Duration::from_secs(1000);
+
+thread_local! {
+    /// What the last panic of this thread said, and where.
+    static LAST_PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+    /// Whether panics of this thread are expected.
+    static EXPECTED: RefCell<bool> = const { RefCell::new(false) };
+}
+
+/// What `run` gives, or its panic, which is not printed.
+fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !EXPECTED.with_borrow(|expected| *expected) {
+                return usual(panic);
+            }
+            let payload = panic.payload();
+            let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+                (Some(message), _) => (*message).to_owned(),
+                (None, message) => message.cloned().unwrap_or_default(),
+            };
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            LAST_PANIC.set(Some((message, place)));
+        }));
+    });
+    EXPECTED.set(true);
+    let result = catch_unwind(AssertUnwindSafe(run));
+    EXPECTED.set(false);
+    result.map_err(|_| {
+        let (message, place) = LAST_PANIC.take().unwrap_or_default();
+        Violation::Panicked { message, place }
+    })
+}

@@ -1,0 +1,117 @@
+//! `eifel-hostile`: random transfers over hostile paths; see the library.
+#![forbid(unsafe_code)]
+#![expect(clippy::disallowed_methods, reason = "the clock on the wall, to tell how fast it goes")]
+
+use eifel_hostile::hunt::{case, hunt};
+use eifel_hostile::{generate, judge};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+const USAGE: &str = "\
+Runs random transfers over hostile paths with every checker on, and shrinks the first that fails.
+
+usage: eifel-hostile [--count N] [--first SEED] [--threads N]
+       eifel-hostile --seed SEED [--print]
+       eifel-hostile SCENARIO.toml
+
+  --count N    so many cases (1000000)
+  --first S    the first seed (0)
+  --threads N  as many threads (one a core)
+  --seed S     this case alone
+  --print      its scenario, in place of running it
+  -h, --help   print this
+";
+
+/// What the command line asks for.
+struct Arguments {
+    count: u64,
+    first: u64,
+    threads: Option<usize>,
+    seed: Option<u64>,
+    prints: bool,
+    file: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let arguments = match read_arguments(std::env::args().skip(1)) {
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Err(problem) => {
+            eprintln!("eifel-hostile: {problem}");
+            return ExitCode::from(2);
+        }
+    };
+    match (arguments.seed, &arguments.file) {
+        (Some(seed), _) if arguments.prints => {
+            print!("{}", generate::scenario(seed));
+            ExitCode::SUCCESS
+        }
+        (Some(seed), _) => told(case(seed, None).map(|summary| summary.to_json())),
+        (None, Some(file)) => one_file(file),
+        (None, None) => told(many(&arguments)),
+    }
+}
+
+fn told<E: std::fmt::Display>(result: Result<String, E>) -> ExitCode {
+    match result {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            println!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn one_file(file: &Path) -> ExitCode {
+    match std::fs::read_to_string(file) {
+        Ok(text) => told(judge::judge(&text, None).map(|summary| summary.to_json())),
+        Err(error) => {
+            eprintln!("eifel-hostile: {}: {error}", file.display());
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn many(arguments: &Arguments) -> Result<String, String> {
+    let began = Instant::now();
+    let seeds = arguments.first..arguments.first.saturating_add(arguments.count);
+    let mut told_at = Instant::now();
+    let progress = |done: u64| {
+        if told_at.elapsed() > Duration::from_secs(5) {
+            told_at = Instant::now();
+            eprintln!("{done} of {}, {:.0} a second", arguments.count, done as f64 / began.elapsed().as_secs_f64());
+        }
+    };
+    let tally = hunt(seeds, arguments.threads, None, progress).map_err(|failure| failure.to_string())?;
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(format!("{tally}\n{:.1} s, {:.0} cases a second", seconds, tally.cases as f64 / seconds))
+}
+
+fn read_arguments(mut rest: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
+    let mut read = Arguments { count: 1_000_000, first: 0, threads: None, seed: None, prints: false, file: None };
+    while let Some(argument) = rest.next() {
+        let mut number = |name: &str| {
+            let text = rest.next().ok_or(format!("{name}: a value is missing"))?;
+            text.parse::<u64>().map_err(|_| format!("{name}: {text} is not a number from 0 to {}", u64::MAX))
+        };
+        match argument.as_str() {
+            "-h" | "--help" => return Ok(None),
+            "--count" => read.count = number("--count")?,
+            "--first" => read.first = number("--first")?,
+            "--seed" => read.seed = Some(number("--seed")?),
+            "--threads" => read.threads = Some(number("--threads")?.clamp(1, 1024) as usize),
+            "--print" => read.prints = true,
+            option if option.starts_with("--") => return Err(format!("unknown option {option}; see --help")),
+            _ if read.file.is_none() => read.file = Some(argument.into()),
+            _ => return Err("more than one scenario file; see --help".to_owned()),
+        }
+    }
+    Ok(Some(read))
+}

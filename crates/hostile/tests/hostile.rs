@@ -1,0 +1,79 @@
+//! A hundred thousand random transfers, and proof that a violation among them would be found and shrunk.
+
+use eifel_hostile::generate;
+use eifel_hostile::hunt::{case, hunt};
+use eifel_hostile::judge::{Violation, judge};
+use eifel_recovery::registry::entries;
+use eifel_sim::scenario::Scenario;
+use eifel_sim::summary::Summary;
+
+const CASES: u64 = 100_000;
+
+#[test]
+fn a_hundred_thousand_transfers_come_to_a_good_end() {
+    let tally = hunt(0..CASES, None, None, |_| {}).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(tally.cases, CASES);
+    println!("{tally}");
+    // They are worth something only if the path was hostile and the algorithms had to act.
+    for (what, count) in [
+        ("retransmissions", tally.retransmissions),
+        ("spurious retransmissions", tally.spurious),
+        ("drops", tally.drops),
+        ("timeouts", tally.timeouts),
+    ] {
+        assert!(count > CASES, "{count} {what}");
+    }
+    assert!(tally.fast_retransmits > CASES / 4, "{} fast retransmits", tally.fast_retransmits);
+    assert!(tally.detected_spurious > CASES / 50, "{} detected", tally.detected_spurious);
+    assert!(tally.completed * 100 > tally.flows * 95, "{} of {} completed", tally.completed, tally.flows);
+}
+
+#[test]
+fn every_algorithm_and_parameter_is_drawn() {
+    let mut unseen: Vec<String> = entries().iter().map(|entry| format!("\"{}\"", entry.name)).collect();
+    unseen.extend(entries().iter().flat_map(|entry| entry.parameters).map(|parameter| format!("{} =", parameter.name)));
+    for seed in 0..2000 {
+        let text = generate::scenario(seed).to_string();
+        unseen.retain(|word| !text.contains(word.as_str()));
+    }
+    assert_eq!(unseen, [""; 0]);
+}
+
+/// A law that does not hold: no flow has more than one timeout.
+fn one_timeout_at_most(_: &Scenario, summary: &Summary) -> Option<String> {
+    let often = summary.flows.iter().find(|flow| flow.timeouts > 1)?;
+    Some(format!("{} timeouts", often.timeouts))
+}
+
+#[test]
+fn a_broken_law_is_found_and_shrunk_to_what_breaks_it() {
+    let failure = hunt(0..CASES, Some(2), Some(one_timeout_at_most), |_| {}).unwrap_err();
+    assert_eq!(failure.shrunk, Violation::Unlawful("2 timeouts".to_owned()));
+    let (all, small) = (generate::scenario(failure.seed).to_string(), &failure.scenario);
+    assert!(small.lines().count() < 30 && small.len() * 3 < all.len(), "{all}\nwas shrunk to\n{small}");
+    // What is printed is a scenario, in which the same is wrong; and the seed alone gives it again.
+    let again = judge(small, Some(one_timeout_at_most)).unwrap_err();
+    assert_eq!(again, failure.shrunk);
+    assert_eq!(case(failure.seed, Some(one_timeout_at_most)).unwrap_err(), failure);
+    assert!(failure.to_string().contains(&format!("--seed {}", failure.seed)));
+}
+
+/// A law that panics, as a checker does.
+fn nothing_is_dropped(_: &Scenario, summary: &Summary) -> Option<String> {
+    assert!(summary.flows.iter().all(|flow| flow.drops == 0), "something was dropped");
+    None
+}
+
+#[test]
+fn a_panic_is_a_violation_with_its_place() {
+    let failure = hunt(0..CASES, Some(2), Some(nothing_is_dropped), |_| {}).unwrap_err();
+    let Violation::Panicked { message, place } = failure.shrunk else { panic!("{}", failure.shrunk) };
+    assert_eq!(message, "something was dropped");
+    assert!(place.contains("tests/hostile.rs"), "{place}");
+}
+
+#[test]
+fn what_is_no_scenario_is_told() {
+    let refused = judge("duration_s = 1", None).unwrap_err().to_string();
+    assert!(refused.starts_with("the scenario is refused: case.toml:"), "{refused}");
+}
