@@ -103,9 +103,10 @@ impl Congest for Reno {
             // less than a segment counts for what it acknowledges, or a peer that divides its ACKs would open the window as
             // fast as it likes (RFC 3465, section 2.1; Savage and others, "TCP Congestion Control with a Misbehaving
             // Receiver", section 2.1).
+            // A window below a segment, as an undo can leave it, must not grow by more than one either.
             let share = mss * acked.min(mss) + self.remainder;
             self.remainder = share % now.cwnd;
-            share / now.cwnd
+            (share / now.cwnd).min(mss)
         };
         Window { cwnd: now.cwnd + grown, ..*now }
     }

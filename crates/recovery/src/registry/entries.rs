@@ -180,7 +180,7 @@ static RFC6298: &[Parameter] = &[
     milliseconds("initial_ms", "before the first sample (section 2.1)", 1000, (MICROSECOND, HOUR_MS)),
     milliseconds("minimum_ms", "never less (section 2.4)", 1000, (Duration::ZERO, HOUR_MS)),
     milliseconds("maximum_ms", "never more (section 2.5)", 60_000, (MICROSECOND, HOUR_MS)),
-    milliseconds("granularity_ms", "G, the clock's granularity", 1, (Duration::ZERO, 10_000)),
+    milliseconds("granularity_ms", "G, the clock's granularity", 1, (MICROSECOND, 10_000)),
 ];
 
 static MIN_PLUS_PLUS: &[Parameter] = &[
