@@ -106,7 +106,7 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// What the peer has reported by SACK.
+    /// What the peer has reported by SACK; never `una`, which the peer asks for.
     pub fn sacked(&self) -> &Ranges {
         &self.sacked
     }
@@ -277,8 +277,10 @@ impl Scoreboard {
             self.sent.pop_front();
         }
         if !self.sacked.is_empty() {
+            // A peer that asks for what it had reported has reneged (RFC 2018, section 8): the report is void.
+            let void = self.sacked.containing(cumulative).map_or(cumulative, |range| range.end);
             let (lost, resent, total) = (&mut self.lost, &mut self.resent, &mut self.sacked_bytes);
-            self.sacked.remove_below(cumulative, |gone| {
+            self.sacked.remove_below(void, |gone| {
                 lost.discount(gone);
                 resent.discount(gone);
                 *total -= gone.end - gone.start;
@@ -291,10 +293,10 @@ impl Scoreboard {
     }
 
     fn report(&mut self, block: Block) -> u64 {
-        let block = Block { start: block.start.max(self.una), end: block.end };
-        // A block that was never sent, is inverted, or would split the record finer than segments were sent is a
-        // misbehaving peer's: it is worth nothing, and must not cost memory.
-        if block.start >= block.end || block.end > self.nxt || self.sacked.count() > self.sent.len() {
+        // A block that was never sent, is inverted, contradicts the cumulative acknowledgement, or would split the record
+        // finer than segments were sent is a misbehaving peer's: it is worth nothing, and must not cost memory.
+        let possible = self.una < block.start && block.start < block.end && block.end <= self.nxt;
+        if !possible || self.sacked.count() > self.sent.len() {
             return 0;
         }
         let (lost, resent) = (&mut self.lost, &mut self.resent);

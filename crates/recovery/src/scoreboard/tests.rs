@@ -41,13 +41,22 @@ impl Naive {
         self.outstanding().iter().filter(|octet| octet.sacked).count() as u64
     }
 
-    /// A block counts unless the record is split finer than segments were sent already.
+    /// What was reported right above the cumulative acknowledgement is not there: the peer has reneged.
+    fn acknowledge(&mut self, cumulative: usize) {
+        self.una = cumulative;
+        self.octets[cumulative..].iter_mut().take_while(|octet| octet.sacked).for_each(|octet| octet.sacked = false);
+    }
+
+    /// A block counts unless it contradicts the cumulative acknowledgement, or the record is split finer than segments
+    /// were sent already.
     fn report(&mut self, block: Block) {
+        if block.start as usize <= self.una {
+            return;
+        }
         let ranges = self.outstanding().chunk_by(|a, b| a.sacked == b.sacked).filter(|chunk| chunk[0].sacked).count();
         let segments = self.starts.iter().filter(|&&start| self.segment_end_of(start) > self.una).count();
         if ranges <= segments {
-            let from = (block.start as usize).max(self.una);
-            for octet in self.octets.iter_mut().take(block.end as usize).skip(from) {
+            for octet in self.octets.iter_mut().take(block.end as usize).skip(block.start as usize) {
                 octet.sacked = true;
             }
         }
@@ -118,7 +127,7 @@ fn apply(board: &mut Scoreboard, naive: &mut Naive, step: &Step) {
             let ack = Ack { cumulative, sacks: &sacks, dsack: None, echo: None, plain: true, ece: false };
             let acked = board.on_ack(&ack, true);
             assert_eq!(acked.bytes, cumulative - naive.una as u64);
-            naive.una = cumulative as usize;
+            naive.acknowledge(cumulative as usize);
             let before = naive.sacked();
             for block in &sacks {
                 naive.report(*block);
@@ -201,7 +210,8 @@ fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
     assert_eq!(report(30, 40), Some(20));
     assert_eq!(report(20, 24), Some(24));
     assert_eq!(report(24, 30), Some(0));
-    assert_eq!(report(0, 10), None);
+    // The cumulative acknowledgement says that it has not come.
+    assert_eq!(report(0, 10), Some(0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use eifel_recovery::engine::{Ack, Block};
 
 use crate::script::{open, overtaken, spike, text};
-use crate::talk::{at, config, start};
+use crate::talk::{Out, at, config, start};
 
 #[test]
 fn newreno_restarts_the_timer_on_the_first_partial_ack_only() {
@@ -50,5 +50,22 @@ fn go_back_n_skips_what_is_reported_meanwhile() {
         assert_eq!(text(&talk.ack(1150, 1, &[(4, 5)], 0)), "", "{name}");
         assert_eq!(text(&talk.ack(1200, 2, &[(4, 5)], 1100)), "3r 6r", "{name}");
         assert_eq!(text(&talk.ack(1300, 6, &[], 1200)), "7r 8r 9r", "{name}");
+    }
+}
+
+/// RFC 2018, section 8: a cumulative acknowledgement that stops at what was reported says that it is gone.
+#[test]
+fn what_was_reported_and_is_asked_for_after_all_is_sent_again() {
+    for name in ["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675"] {
+        let mut talk = open(&config(name));
+        talk.ack(101, 1, &[(4, 6)], 0);
+        assert_eq!(talk.engine.scoreboard().sacked_bytes(), 3000);
+        let mut out = talk.ack(102, 3, &[], 0);
+        assert_eq!(talk.engine.scoreboard().sacked_bytes(), 0, "{name}");
+        for at in 103..=105 {
+            out.extend(talk.ack(at, 3, &[(8, at - 95)], 0));
+        }
+        out.retain(|sent| matches!(sent, Out::Again(_)));
+        assert_eq!(out.first(), Some(&Out::Again(4)), "{name}");
     }
 }
