@@ -126,7 +126,10 @@ impl Receiver {
     /// Everything but plain data in order.
     #[inline(never)]
     fn take_any(&mut self, block: Block, fin: bool, payload: &[u8]) -> Arrival {
-        let Block { start, end } = block;
+        let start = block.start;
+        // A FIN elsewhere than the first takes no position: there would be no byte to read at it.
+        let second = fin && self.fin != u64::MAX && block.end != self.fin + 1;
+        let (fin, end) = if second { (false, block.end - 1) } else { (fin, block.end) };
         // What does not fit the window, and what follows the FIN, is cut off.
         let kept = end.min(self.window.edge).min(self.fin.saturating_add(1));
         self.due = Due::Alone;

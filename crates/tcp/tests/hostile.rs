@@ -5,7 +5,7 @@ mod talk;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{ReceiveKind, SackUse, TimestampSettings, WindowScale};
-use eifel_tcp::{Settings, State};
+use eifel_tcp::{Event, Settings, State};
 use proptest::prelude::*;
 use talk::{IRS, ISS, Talk, plain};
 
@@ -93,4 +93,24 @@ proptest! {
             }
         }
     }
+}
+
+/// A peer that closes at two places is believed the first time: the other FIN takes no position, of which there would be no
+/// byte to read.
+#[test]
+fn a_second_fin_elsewhere_is_not_one() {
+    let mut talk = Talk::open(&Settings { receive: ReceiveKind::Held, ..plain() });
+    talk.gets_bytes(1, "FA 5 ack 1 win 10000", &[]);
+    talk.says(&["A 1 ack 1 win 10000"]);
+    talk.gets_bytes(2, "FA 1 ack 1 win 10000", &[]);
+    talk.says(&["A 1 ack 1 win 10000"]);
+    let mut bytes = [0; 10];
+    assert_eq!((talk.connection.received(), talk.connection.read(&mut bytes)), (0, 0));
+    talk.gets_bytes(3, "FA 1..3 ack 1 win 10000", b"ab");
+    talk.says(&["A 1 ack 3 win 9998"]);
+    talk.gets_bytes(4, "A 3..5 ack 1 win 10000", b"cd");
+    talk.says(&["A 1 ack 6 win 9995"]);
+    assert_eq!(talk.events(), [Event::Readable, Event::PeerClosed]);
+    assert_eq!(talk.connection.read(&mut bytes), 4);
+    assert_eq!(&bytes[..4], b"abcd");
 }
