@@ -54,6 +54,60 @@ pub(super) fn rfc6298(parameters: &Parameters) -> Box<dyn rto::Rto> {
     }))
 }
 
+pub(super) fn lite(parameters: &Parameters) -> Box<dyn rto::Rto> {
+    use rto::lite::{Clock, Lite, Settings};
+    Box::new(Lite::new(Settings {
+        initial: parameters.duration("initial_ms"),
+        maximum: parameters.duration("maximum_ms"),
+        granularity: parameters.duration("granularity_ms"),
+        clock: parameters.word("clock", &[("heartbeat", Clock::Heartbeat), ("exact", Clock::Exact)]),
+        timing: timing(parameters),
+        restart: restart(parameters),
+    }))
+}
+
+pub(super) fn eifel(parameters: &Parameters) -> Box<dyn rto::Rto> {
+    Box::new(rto::eifel::Eifel::new(eifel_settings(parameters)))
+}
+
+pub(super) fn self_trained(parameters: &Parameters) -> Box<dyn rto::Rto> {
+    let k = parameters.integer("k_per_mille");
+    Box::new(rto::self_trained::SelfTrained::new(eifel_settings(parameters), k))
+}
+
+pub(super) fn linux(parameters: &Parameters) -> Box<dyn rto::Rto> {
+    Box::new(rto::linux::Linux::new(rto::Limits {
+        initial: parameters.duration("initial_ms"),
+        minimum: parameters.duration("minimum_ms"),
+        maximum: parameters.duration("maximum_ms"),
+    }))
+}
+
+pub(super) fn fixed(parameters: &Parameters) -> Box<dyn rto::Rto> {
+    Box::new(rto::fixed::Fixed::new(parameters.duration("rto_ms"), parameters.duration("maximum_ms")))
+}
+
+fn eifel_settings(parameters: &Parameters) -> rto::eifel::Settings {
+    rto::eifel::Settings {
+        initial: parameters.duration("initial_ms"),
+        maximum: parameters.duration("maximum_ms"),
+        granularity: parameters.duration("granularity_ms"),
+        m: parameters.integer("m"),
+        timing: timing(parameters),
+        restart: restart(parameters),
+    }
+}
+
+fn timing(parameters: &Parameters) -> rto::Timing {
+    use rto::Timing::{Every, EverySecond, OneARoundTrip};
+    let words = [("every", Every), ("every-second", EverySecond), ("one-a-round-trip", OneARoundTrip)];
+    parameters.word("timing", &words)
+}
+
+fn restart(parameters: &Parameters) -> rto::Restart {
+    parameters.word("restart", &[("full", rto::Restart::Full), ("age", rto::Restart::Age)])
+}
+
 pub(super) fn after_none(_: &Parameters) -> Box<dyn rto::after_spurious::AfterSpurious> {
     Box::new(rto::after_spurious::none::None)
 }

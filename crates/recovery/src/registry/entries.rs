@@ -94,6 +94,35 @@ static ENTRIES: &[Entry] = &[
         Build::Respond(build::rfc4015),
     ),
     entry("rfc6298", "SRTT + 4 RTTVAR, doubled by each expiry", "RFC 6298", RFC6298, Build::Rto(build::rfc6298)),
+    entry(
+        "lite",
+        "SRTT + 4 RTTVAR in ticks of a heartbeat, restarted in full by each ACK",
+        "Ludwig 2000, section 5.3; 4.4BSD",
+        LITE,
+        Build::Rto(build::lite),
+    ),
+    entry(
+        "eifel",
+        "scales with the load, ignores falling round trips, restarted with the age of the oldest segment",
+        "Ludwig 2000, section 5.4",
+        EIFEL,
+        Build::Rto(build::eifel),
+    ),
+    entry(
+        "self-trained",
+        "a share of the Eifel timer that shrinks until a timeout is spurious",
+        "Ludwig 2000, section 5.4.6",
+        SELF_TRAINED,
+        Build::Rto(build::self_trained),
+    ),
+    entry(
+        "linux",
+        "SRTT and the largest deviation of a round trip, fourfold, at least 200 ms",
+        "Linux, net/ipv4/tcp_input.c",
+        LINUX,
+        Build::Rto(build::linux),
+    ),
+    entry("fixed", "the same time always, doubled by each expiry", "a yardstick", FIXED, Build::Rto(build::fixed)),
     entry("none", "learns nothing", "table 4, std", &[], Build::AfterSpurious(build::after_none)),
     entry("reseed", "SRTT and RTTVAR begin anew", RESPONDING, &[], Build::AfterSpurious(build::reseed)),
     entry(
@@ -182,6 +211,63 @@ static RFC6298: &[Parameter] = &[
     milliseconds("maximum_ms", "never more (section 2.5)", 60_000, (MICROSECOND, HOUR_MS)),
     milliseconds("granularity_ms", "G, the clock's granularity", 1, (MICROSECOND, 10_000)),
 ];
+
+const INITIAL: Parameter = milliseconds("initial_ms", "before the first sample", 1000, (MICROSECOND, HOUR_MS));
+const MAXIMUM: Parameter = milliseconds("maximum_ms", "never more", 60_000, (MICROSECOND, HOUR_MS));
+const BACK_OFF_MAXIMUM: Parameter =
+    milliseconds("maximum_ms", "what the back-off stays below", 60_000, (MICROSECOND, HOUR_MS));
+const TIMING: Parameter = word(
+    "timing",
+    "which samples it takes of those that the connection gives",
+    "every",
+    &["every", "every-second", "one-a-round-trip"],
+);
+const RESTART_FULL: Parameter = word(
+    "restart",
+    "what an ACK grants to what is still outstanding: a full RTO, or the RTO less the age of the oldest segment",
+    "full",
+    &["full", "age"],
+);
+const RESTART_AGE: Parameter =
+    Parameter { kind: Kind::Word { default: "age", allowed: &["full", "age"] }, ..RESTART_FULL };
+const GRANULARITY: Parameter =
+    milliseconds("granularity_ms", "a tick; the RTO is two ticks above the latest sample", 10, (MICROSECOND, 10_000));
+const M: Parameter = integer("m", "the variation weight is m / GAIN (section 5.4.2, footnote)", 1, (1, 1000));
+
+static LITE: &[Parameter] = &[
+    milliseconds("initial_ms", "before the first sample", 3000, (MICROSECOND, HOUR_MS)),
+    milliseconds("maximum_ms", "never more", 64_000, (MICROSECOND, HOUR_MS)),
+    milliseconds("granularity_ms", "a tick; two are the minimum", 500, (MICROSECOND, 10_000)),
+    word(
+        "clock",
+        "the implementation, which counts ticks of a heartbeat, or the definition, which has a minimum of two",
+        "heartbeat",
+        &["heartbeat", "exact"],
+    ),
+    TIMING,
+    RESTART_FULL,
+];
+
+static EIFEL: &[Parameter] = &[INITIAL, BACK_OFF_MAXIMUM, GRANULARITY, M, TIMING, RESTART_AGE];
+
+static SELF_TRAINED: &[Parameter] = &[
+    integer("k_per_mille", "by how much AGG falls in a congestion avoidance cycle, about", 50, (1, 999)),
+    INITIAL,
+    BACK_OFF_MAXIMUM,
+    GRANULARITY,
+    M,
+    TIMING,
+    RESTART_AGE,
+];
+
+static LINUX: &[Parameter] = &[
+    INITIAL,
+    milliseconds("minimum_ms", "TCP_RTO_MIN: the least that the RTO is above SRTT", 200, (MICROSECOND, HOUR_MS)),
+    milliseconds("maximum_ms", "TCP_RTO_MAX", 120_000, (MICROSECOND, HOUR_MS)),
+];
+
+static FIXED: &[Parameter] =
+    &[milliseconds("rto_ms", "the time before any back-off", 1000, (MICROSECOND, HOUR_MS)), MAXIMUM];
 
 static MIN_PLUS_PLUS: &[Parameter] = &[
     milliseconds("step_ms", "by how much the minimum rises", 1000, (MICROSECOND, HOUR_MS)),

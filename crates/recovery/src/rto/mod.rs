@@ -2,7 +2,20 @@
 
 pub mod after_spurious;
 mod back_off;
+pub mod eifel;
+pub mod fixed;
+mod jacobson;
+pub mod linux;
+pub mod lite;
+mod restart;
 pub mod rfc6298;
+mod rto_e;
+pub mod self_trained;
+mod timing;
+
+pub use back_off::Limits;
+pub use restart::Restart;
+pub use timing::Timing;
 
 use crate::congest::Window;
 use crate::detect::Outcome;

@@ -4,7 +4,7 @@
 //! *From* RFC 6298, sections 2 and 5.
 
 use super::back_off::{BackOff, Limits, Seed};
-use super::{Rto, Sample, TimerChange};
+use super::{Rto, Sample, TimerChange, jacobson};
 use crate::episode::Estimate;
 use crate::time::Duration;
 use crate::view::View;
@@ -48,14 +48,7 @@ impl Rfc6298 {
 
 impl Rto for Rfc6298 {
     fn sample(&mut self, &Sample { rtt, .. }: &Sample, _: &View<'_>) {
-        self.estimate = Some(match self.estimate {
-            // Section 2.2.
-            None => Estimate { srtt: rtt, rttvar: rtt / 2 },
-            // Section 2.3, with alpha = 1/8 and beta = 1/4; RTTVAR before SRTT.
-            Some(Estimate { srtt, rttvar }) => {
-                Estimate { rttvar: (rttvar * 3 + srtt.abs_diff(rtt)) / 4, srtt: (srtt * 7 + rtt) / 8 }
-            }
-        });
+        self.estimate = Some(jacobson::next(self.estimate, rtt));
         self.back_off.on_sample();
         self.refresh();
     }
@@ -75,11 +68,9 @@ impl Rto for Rfc6298 {
 
     fn change(&mut self, change: TimerChange) {
         match self.back_off.change(change) {
-            Some(Seed::First(sample)) => self.estimate = Some(Estimate { srtt: sample, rttvar: sample / 2 }),
-            // RFC 4015, section 3.2, step 0 adds twice the granularity to what was before.
+            Some(Seed::First(sample)) => self.estimate = Some(jacobson::first(sample)),
             Some(Seed::AtLeast { sample, before }) => {
-                let srtt = sample.max(before.srtt + self.granularity * 2);
-                self.estimate = Some(Estimate { srtt, rttvar: before.rttvar.max(sample / 2) });
+                self.estimate = Some(jacobson::at_least(sample, before, self.granularity));
             }
             None => {}
         }

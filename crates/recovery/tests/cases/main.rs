@@ -19,8 +19,12 @@ mod recover_properties;
 mod respond;
 mod respond_arithmetic;
 mod rto;
+mod rto_conversations;
+mod rto_laws;
+mod rto_parameters;
 mod rto_properties;
 mod rto_samples;
+mod rto_sequences;
 mod script;
 
 use std::panic::catch_unwind;
@@ -44,6 +48,11 @@ const CASES: &[Row] = &[
     (Seam::Respond, "by-retransmissions", respond::by_retransmissions::CASES),
     (Seam::Respond, "rfc4015", respond::rfc4015::CASES),
     (Seam::Rto, "rfc6298", rto::CASES),
+    (Seam::Rto, "lite", rto_conversations::lite::CASES),
+    (Seam::Rto, "eifel", rto_conversations::eifel::CASES),
+    (Seam::Rto, "self-trained", rto_conversations::self_trained::CASES),
+    (Seam::Rto, "linux", rto_conversations::linux::CASES),
+    (Seam::Rto, "fixed", rto_conversations::fixed::CASES),
     (Seam::AfterSpurious, "none", after_spurious::none::CASES),
     (Seam::AfterSpurious, "reseed", after_spurious::reseed::CASES),
     (Seam::AfterSpurious, "back-off", after_spurious::back_off::CASES),

@@ -3,6 +3,7 @@
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value};
 
+use crate::rto_parameters;
 use crate::script::{UNSET, open, spike, text};
 use crate::talk::{Talk, at, config, eifel, ms, start};
 
@@ -30,6 +31,30 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Rto, "rfc6298", "minimum_ms", minimum),
     (Seam::Rto, "rfc6298", "maximum_ms", maximum),
     (Seam::Rto, "rfc6298", "granularity_ms", granularity),
+    (Seam::Rto, "lite", "initial_ms", || rto_parameters::initial("lite")),
+    (Seam::Rto, "lite", "maximum_ms", || rto_parameters::maximum("lite")),
+    (Seam::Rto, "lite", "granularity_ms", rto_parameters::lite_granularity),
+    (Seam::Rto, "lite", "clock", rto_parameters::clock),
+    (Seam::Rto, "lite", "timing", || rto_parameters::timing("lite")),
+    (Seam::Rto, "lite", "restart", || rto_parameters::restart("lite")),
+    (Seam::Rto, "eifel", "initial_ms", || rto_parameters::initial("eifel")),
+    (Seam::Rto, "eifel", "maximum_ms", || rto_parameters::back_off_maximum("eifel")),
+    (Seam::Rto, "eifel", "granularity_ms", || rto_parameters::granularity("eifel")),
+    (Seam::Rto, "eifel", "m", || rto_parameters::weight("eifel")),
+    (Seam::Rto, "eifel", "timing", || rto_parameters::timing("eifel")),
+    (Seam::Rto, "eifel", "restart", || rto_parameters::restart("eifel")),
+    (Seam::Rto, "self-trained", "k_per_mille", rto_parameters::k),
+    (Seam::Rto, "self-trained", "initial_ms", || rto_parameters::initial("self-trained")),
+    (Seam::Rto, "self-trained", "maximum_ms", || rto_parameters::back_off_maximum("self-trained")),
+    (Seam::Rto, "self-trained", "granularity_ms", || rto_parameters::granularity("self-trained")),
+    (Seam::Rto, "self-trained", "m", || rto_parameters::weight("self-trained")),
+    (Seam::Rto, "self-trained", "timing", || rto_parameters::timing("self-trained")),
+    (Seam::Rto, "self-trained", "restart", || rto_parameters::restart("self-trained")),
+    (Seam::Rto, "linux", "initial_ms", || rto_parameters::initial("linux")),
+    (Seam::Rto, "linux", "minimum_ms", rto_parameters::linux_minimum),
+    (Seam::Rto, "linux", "maximum_ms", || rto_parameters::maximum("linux")),
+    (Seam::Rto, "fixed", "rto_ms", rto_parameters::fixed_rto),
+    (Seam::Rto, "fixed", "maximum_ms", || rto_parameters::maximum("fixed")),
     (Seam::AfterSpurious, "min-plus-plus", "step_ms", step),
     (Seam::AfterSpurious, "min-plus-plus", "per", per),
     (Seam::Congest, "reno", "initial_window_segments", initial_window),

@@ -1,0 +1,142 @@
+//! RTO_E: the equations at the head of section 5.4 of the thesis, each in one place, for the timers that use them.
+//!
+//! In floating point, since GAIN_E^2 is as little as 10^-12 and would vanish in whole nanoseconds; sums, products and
+//! quotients are the same on every machine. Lengths of time in nanoseconds, loads in segments.
+//!
+//! What the equations leave open: while ssthresh is unset, "arbitrarily high", it says nothing of the load, and FLIGHT_E
+//! goes by cwnd alone; the first sample makes the RTO three times itself, as the classic timer's; and a gain is at most 1.
+
+use super::Sample;
+use super::back_off::Seed;
+use super::timing::Rate;
+use crate::congest::Window;
+use crate::episode::Estimate;
+use crate::time::Duration;
+
+/// SRTT_E, RTTVAR_E and what was last made of them.
+#[derive(Debug)]
+pub(super) struct RtoE {
+    two_ticks: f64,
+    /// The variation weight is m / GAIN_E (the footnote of section 5.4.2).
+    m: f64,
+    srtt: f64,
+    rttvar: f64,
+    gain: Gain,
+    /// What `gain` was made from: it changes less often than samples come.
+    gain_of: (u64, Rate),
+    latest: Option<f64>,
+}
+
+/// GAIN_E, and its reciprocal, of which the variation weight is m times as much.
+#[derive(Clone, Copy, Debug)]
+struct Gain {
+    gain: f64,
+    reciprocal: f64,
+}
+
+/// FLIGHT_E = MAX(SSTHRESH, CWND / 2) + 1, where `load` is twice the maximum, in bytes.
+fn flight_e(load: u64, mss: u32) -> f64 {
+    load as f64 / (2.0 * f64::from(mss)) + 1.0
+}
+
+/// Twice MAX(SSTHRESH, CWND / 2), in bytes.
+fn load(window: &Window) -> u64 {
+    if window.ssthresh == u64::MAX { window.cwnd } else { window.cwnd.max(window.ssthresh.saturating_mul(2)) }
+}
+
+/// GAIN_E, by the sampling rate.
+fn gain_e(flight: f64, rate: Rate) -> Gain {
+    let reciprocal = match rate {
+        Rate::One => flight,
+        Rate::Half => (flight / 2.0).max(1.0),
+        Rate::OneARoundTrip => 3.0,
+    };
+    Gain { gain: 1.0 / reciprocal, reciprocal }
+}
+
+/// The gain with a bar: squared, so that it falls slowly, where the variation falls (the shock absorber, section 5.4.3).
+fn damped_gain_e(gain: f64, delta: f64, rttvar: f64) -> f64 {
+    if delta - rttvar >= 0.0 { gain } else { gain * gain }
+}
+
+impl RtoE {
+    /// Before the first sample; until one comes, the gain is that of one sample a round trip.
+    pub(super) fn new(granularity: Duration, m: u64) -> Self {
+        let rate = Rate::OneARoundTrip;
+        let two_ticks = nanos(granularity * 2);
+        Self {
+            two_ticks,
+            m: m as f64,
+            srtt: 0.0,
+            rttvar: 0.0,
+            gain: gain_e(1.0, rate),
+            gain_of: (0, rate),
+            latest: None,
+        }
+    }
+
+    /// Takes a sample in.
+    pub(super) fn sample(&mut self, sample: &Sample, mss: u32, rate: Rate) {
+        let load = load(&sample.window);
+        if self.gain_of != (load, rate) {
+            self.gain = gain_e(flight_e(load, mss), rate);
+            self.gain_of = (load, rate);
+        }
+        if self.latest.is_none() {
+            return self.begin(sample.rtt);
+        }
+        let rtt = nanos(sample.rtt);
+        self.latest = Some(rtt);
+        let Gain { gain, .. } = self.gain;
+        // DELTA_E = RTT_Sample - SRTT_E.
+        let delta = rtt - self.srtt;
+        // SRTT_E = SRTT_E + GAIN_E x DELTA_E.
+        self.srtt += gain * delta;
+        // RTTVAR_E rests while the round trip falls (section 5.4.1).
+        if delta >= 0.0 {
+            self.rttvar += damped_gain_e(gain, delta, self.rttvar) * (delta - self.rttvar);
+        }
+    }
+
+    /// RTO_E = MAX(SRTT_E + m / GAIN_E x RTTVAR_E, RTT_Sample + 2 x ticks), in nanoseconds; `None` before the first
+    /// sample.
+    ///
+    /// The equation is also seen with a bar over this gain. The text does not bear that out: the weight is to make the RTO
+    /// the sum of SRTT and DELTA where the round trip begins to rise, and the RTO is to stay level where it falls.
+    pub(super) fn rto(&self) -> Option<f64> {
+        let floor = self.latest? + self.two_ticks;
+        Some((self.srtt + self.m * self.gain.reciprocal * self.rttvar).max(floor))
+    }
+
+    /// SRTT_E and RTTVAR_E, once there is a sample.
+    pub(super) fn estimate(&self) -> Option<Estimate> {
+        self.latest?;
+        Some(Estimate {
+            srtt: Duration::from_nanos(self.srtt as u64),
+            rttvar: Duration::from_nanos(self.rttvar as u64),
+        })
+    }
+
+    /// Begins anew as a verdict wants it.
+    pub(super) fn seed(&mut self, seed: Seed) {
+        match seed {
+            Seed::First(sample) => self.begin(sample),
+            // RFC 4015, section 3.2, steps 0 and 11.
+            Seed::AtLeast { sample, before } => {
+                self.begin(sample);
+                self.srtt = self.srtt.max(nanos(before.srtt) + self.two_ticks);
+                self.rttvar = self.rttvar.max(nanos(before.rttvar));
+            }
+        }
+    }
+
+    fn begin(&mut self, sample: Duration) {
+        self.latest = Some(nanos(sample));
+        self.srtt = nanos(sample);
+        self.rttvar = 2.0 * self.srtt * self.gain.gain / self.m;
+    }
+}
+
+fn nanos(duration: Duration) -> f64 {
+    duration.as_nanos() as f64
+}

@@ -1,0 +1,151 @@
+//! Every parameter of the other timers away from its default.
+
+use eifel_recovery::congest::Window;
+use eifel_recovery::registry::{Choice, Value};
+use eifel_recovery::rto::Rto;
+use eifel_recovery::time::Instant;
+
+use crate::rto_sequences::{build, sample, word};
+use crate::talk::{at, ms};
+
+const WINDOW: Window = Window { cwnd: 4000, ssthresh: 3000 };
+
+fn with(name: &str, parameter: &str, millis: u64) -> Box<dyn Rto> {
+    build(&Choice::named(name).with(parameter, Value::Duration(ms(millis))))
+}
+
+fn millis(timer: &dyn Rto) -> u64 {
+    timer.rto().as_nanos() / 1_000_000
+}
+
+/// The RTO after these round trips in milliseconds, each of one segment, a second apart.
+fn after(timer: &mut dyn Rto, round_trips: &[u64]) -> u64 {
+    for (second, &rtt) in round_trips.iter().enumerate() {
+        sample(timer, at(1000 * (second as u64 + 1)), ms(rtt), 1, WINDOW);
+    }
+    millis(timer)
+}
+
+pub fn initial(name: &str) {
+    let mut timer = with(name, "initial_ms", 7000);
+    assert_eq!(millis(&*timer), 7000);
+    timer.back_off();
+    assert_eq!(millis(&*timer), 14_000);
+}
+
+pub fn maximum(name: &str) {
+    let mut timer = with(name, "maximum_ms", 2500);
+    after(&mut *timer, &[100]);
+    for _ in 0..40 {
+        timer.back_off();
+    }
+    assert_eq!(millis(&*timer), 2500);
+}
+
+/// It bounds the back-off, never the prediction.
+pub fn back_off_maximum(name: &str) {
+    maximum(name);
+    let mut timer = with(name, "maximum_ms", 2500);
+    assert!(after(&mut *timer, &[4000]) > 4000);
+    let before = timer.rto();
+    timer.back_off();
+    assert_eq!(timer.rto(), before);
+}
+
+pub fn lite_granularity() {
+    for tick in [500, 200, 100, 10, 1] {
+        let mut timer = with("lite", "granularity_ms", tick);
+        assert_eq!(after(&mut *timer, &[0]), 2 * tick, "the minimum");
+        assert_eq!(timer.expires(at(1001), at(1001)), at(1001 / tick * tick + 2 * tick));
+    }
+}
+
+/// 100 ms are no tick of 500 ms for the heartbeat; the definition has 100 + 4 x 50.
+pub fn clock() {
+    let granularity = Value::Duration(ms(500));
+    for (clock, rtt, expected) in [("heartbeat", 900, 3000), ("exact", 900, 2700), ("heartbeat", 400, 1000)] {
+        let lite = Choice::named("lite").with("granularity_ms", granularity.clone()).with("clock", word(clock));
+        let mut timer = build(&lite);
+        // 900 ms from 600 ms on are two ticks, those at 1000 and 1500 ms.
+        sample(&mut *timer, at(1500 - u64::from(rtt == 400) * 50), ms(rtt), 1, WINDOW);
+        assert_eq!(millis(&*timer), expected, "{clock} {rtt}");
+    }
+}
+
+/// Samples of a second, half a second apart: the second is of a segment that was sent before the first was taken.
+pub fn timing(name: &str) {
+    let rtos = ["every", "every-second", "one-a-round-trip"].map(|timing| {
+        let mut timer = build(&Choice::named(name).with("timing", word(timing)));
+        [1000, 2000, 3000, 4000].map(|rtt| {
+            sample(&mut *timer, at(10_000 + rtt / 2), ms(rtt), 1, WINDOW);
+            timer.rto()
+        })
+    });
+    let [every, second, round] = rtos;
+    assert!(every.windows(2).all(|pair| pair[0] < pair[1]), "{every:?}");
+    assert!(second[0] == second[1] && second[1] < second[2] && second[2] == second[3], "{second:?}");
+    assert!(round.iter().all(|rto| *rto == round[0]), "{round:?}");
+    let mut timer = build(&Choice::named(name).with("timing", word("one-a-round-trip")));
+    sample(&mut *timer, at(10_000), ms(1000), 1, WINDOW);
+    let before = timer.rto();
+    sample(&mut *timer, at(12_999), ms(3000), 1, WINDOW);
+    assert_eq!(timer.rto(), before, "sent a millisecond too early");
+    sample(&mut *timer, at(13_000), ms(3000), 1, WINDOW);
+    assert!(timer.rto() > before, "sent as the last sample was taken");
+}
+
+/// The oldest segment was sent 300 ms ago.
+pub fn restart(name: &str) {
+    let expiry = |word_: &str| {
+        let mut timer = build(&Choice::named(name).with("restart", word(word_)));
+        after(&mut *timer, &[2000]);
+        let rto = timer.rto();
+        (timer.expires(at(9500), at(9200)), rto)
+    };
+    let (full, rto) = expiry("full");
+    assert_eq!(full, at(9500) + rto);
+    let (age, rto) = expiry("age");
+    let tick = if name == "lite" { at(9000) } else { at(9200) };
+    assert_eq!(age, tick + rto, "lite counts from the tick before");
+}
+
+/// A steady round trip of 100 ms leaves the minimum.
+pub fn granularity(name: &str) {
+    let mut timer = with(name, "granularity_ms", 70);
+    for _ in 0..600 {
+        sample(&mut *timer, Instant::ZERO, ms(100), 1, WINDOW);
+    }
+    // AGG has become next to nothing, but two ticks are the least there is.
+    assert_eq!(millis(&*timer), if name == "self-trained" { 140 } else { 240 });
+}
+
+/// AGG after so many samples in cycles of 6 segments.
+fn agg(k_per_mille: u32, samples: i32) -> f64 {
+    (1.0 - f64::from(k_per_mille) / 1000.0 / 6.0).powi(samples)
+}
+
+/// GAIN 1/4: 100, then DELTA 100 makes SRTT 125 and RTTVAR 50 / m + (100 - 50 / m) / 4, fourfold and m times that.
+pub fn weight(name: &str) {
+    for (m, expected) in [(1, 375.0), (2, 475.0), (4, 675.0)] {
+        let mut timer = build(&Choice::named(name).with("m", Value::Integer(m)));
+        let share = if name == "self-trained" { agg(50, 2) } else { 1.0 };
+        assert_eq!(after(&mut *timer, &[100, 200]), (expected * share) as u64, "{m}");
+    }
+}
+
+pub fn k() {
+    for k in [10, 100, 999] {
+        let mut timer = build(&Choice::named("self-trained").with("k_per_mille", Value::Integer(k)));
+        assert_eq!(after(&mut *timer, &[100]), (300.0 * agg(k as u32, 1)) as u64);
+    }
+}
+
+pub fn linux_minimum() {
+    for (minimum, expected) in [(1, 300), (200, 300), (500, 600)] {
+        assert_eq!(after(&mut *with("linux", "minimum_ms", minimum), &[100]), expected);
+    }
+}
+
+pub fn fixed_rto() {
+    assert_eq!(after(&mut *with("fixed", "rto_ms", 30), &[100, 5000]), 30);
+}
