@@ -1,6 +1,6 @@
 """The compiled engine, as Python sees it. Nothing here decides anything: it hands text in and columns out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -17,6 +17,7 @@ __all__ = [
     "run",
     "run_many",
     "schema",
+    "timer_series",
     "version",
 ]
 
@@ -94,4 +95,18 @@ def run_many(
 
     The GIL is released; Ctrl-C is honoured. Raises ScenarioError before anything runs, ValueError for a range without a
     scenario.
+    """
+
+def timer_series(
+    sender: str, series: Mapping[str, _Column], *, mss: int, one_a_round_trip: bool, detected: bool
+) -> dict[str, _Column]:
+    """Drives the timer of a sender's table (its text, as in a scenario: `rto = "eifel"`) over a series of samples.
+
+    `series` has int64 columns, a value an ACK that gives a sample, in the order of time: `t_ns`, `rtt_ns`; `acked`,
+    `cwnd`, `ssthresh` (-1 while unset) and `flight` in bytes. `mss` is in bytes. `one_a_round_trip` says that the
+    samples are those of a sender that times one segment a round trip; `detected`, whether spurious timeouts are.
+
+    Returns int64 columns of the same length: `rto_ns` after each sample, `srtt_ns`, `rttvar_ns` (-1 without), and
+    `rexmt_ns`, how long after its sending the segment that gave the sample would have been given up; and `expired`,
+    whether it was. Raises ScenarioError for a timer that is refused, ValueError for columns that do not fit.
     """

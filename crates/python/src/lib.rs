@@ -8,6 +8,7 @@ mod outcome;
 mod registry;
 mod script;
 mod single;
+mod timers;
 mod waiting;
 
 use eifel_sim::scenario::Scenario;
@@ -65,5 +66,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
     module.add_function(wrap_pyfunction!(script::converse, module)?)?;
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
+    module.add_function(wrap_pyfunction!(timers::timer_series, module)?)?;
     module.add_function(wrap_pyfunction!(many::run_many, module)?)
 }

@@ -27,19 +27,22 @@ DENSE = 20_000
 """A layer with more marks than this is drawn as pixels inside an SVG or PDF."""
 
 
-def new_figure(count: int, size_in: tuple[float, float]) -> tuple[Figure, list[Axes]]:
-    """A figure of its own, not pyplot's: nothing is kept in a global list, and no window opens."""
+def new_figure(count: int, size_in: tuple[float, float], *, share: bool = True) -> tuple[Figure, list[Axes]]:
+    """A figure of its own, not pyplot's: nothing is kept in a global list, and no window opens.
+
+    Its places stand above each other and share the horizontal axis, unless told not to.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as NewFigure
 
     figure = NewFigure(figsize=size_in, layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    axes = figure.subplots(count, 1, sharex=share, squeeze=False)[:, 0]
     return figure, list(axes)
 
 
-def finish(figure: Figure, axes: list[Axes], title: str) -> Figure:
-    """Grids, the time axis, the title."""
+def finish(figure: Figure, axes: list[Axes], title: str, x: str = "Time, s") -> Figure:
+    """Grids, the horizontal axis, which all share, the title."""
     for place in axes:
         place.grid(True, color="#e6e9ed", linewidth=0.6)
         place.set_axisbelow(True)
@@ -47,7 +50,7 @@ def finish(figure: Figure, axes: list[Axes], title: str) -> Figure:
         handles, labels = place.get_legend_handles_labels()
         if handles:
             place.legend(handles, labels, loc="best", fontsize=7, frameon=True, framealpha=0.85, ncols=2)
-    axes[-1].set_xlabel("Time, s")
+    axes[-1].set_xlabel(x)
     axes[0].set_xlim(left=0)
     if title:
         figure.suptitle(title, fontsize=10)

@@ -11,6 +11,7 @@ mod restart;
 pub mod rfc6298;
 mod rto_e;
 pub mod self_trained;
+pub mod series;
 mod timing;
 
 pub use back_off::Limits;

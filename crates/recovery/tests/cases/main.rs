@@ -25,6 +25,7 @@ mod rto_parameters;
 mod rto_properties;
 mod rto_samples;
 mod rto_sequences;
+mod rto_series;
 mod script;
 
 use std::panic::catch_unwind;

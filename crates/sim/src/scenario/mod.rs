@@ -33,6 +33,7 @@ pub use model::{
 };
 pub use schema::schema;
 
+use eifel_recovery::registry::{Choice, Seam};
 use eifel_recovery::time::Duration;
 use error::Fault;
 use names::Names;
@@ -49,6 +50,21 @@ impl Scenario {
     pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
         build(text, origin.parent().unwrap_or(Path::new(""))).map_err(|fault| fault.in_file(&origin.to_string_lossy()))
     }
+}
+
+/// The timer that a sender's table names: `text` is what `sender` is in a scenario, for what needs no more of it.
+///
+/// # Errors
+/// What is wrong with the table; without `rto`, that it is missing.
+pub fn timer(text: &str) -> Result<Choice, Error> {
+    let read = || {
+        let tree = tree::read(text)?;
+        check::table(&tree, &format::SENDER, None, "")?;
+        let sender = Reader::new(&tree, &format::SENDER, "");
+        let rto = sender.node("rto").ok_or_else(|| sender.fault("rto", "missing"))?;
+        Ok(algorithm::choice(rto, Seam::Rto))
+    };
+    read().map_err(|fault: Fault| fault.in_file("timer"))
 }
 
 fn build(text: &str, folder: &Path) -> Result<Scenario, Fault> {

@@ -1,0 +1,91 @@
+//! A timer over a series of samples, for models that have no engine.
+
+use super::{Rto, Sample};
+use crate::detect::Outcome;
+use crate::episode::Estimate;
+use crate::rtt::{RoundTrips, Sampling};
+use crate::time::{Duration, Instant};
+use crate::view::View;
+
+/// An ACK that gives a sample.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// When it comes.
+    pub now: Instant,
+    /// The sample, and the sender then.
+    pub sample: Sample,
+    /// What is outstanding after it, in bytes.
+    pub flight: u64,
+}
+
+/// The timer after a sample, and what the segment that gave the sample had run against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Point {
+    /// The RTO from now on.
+    pub rto: Duration,
+    /// SRTT and RTTVAR, where the timer has any.
+    pub estimate: Option<Estimate>,
+    /// REXMT: how long after its sending this segment would have been given up; it was the oldest under way, and the
+    /// timer was started by the ACK before it.
+    pub rexmt: Duration,
+    /// The timer had expired before the ACK came: a spurious timeout.
+    pub expired: Expired,
+}
+
+/// Whether the timer had expired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Expired {
+    /// It had not.
+    No,
+    /// It had.
+    Yes,
+}
+
+/// Who tells the timer of spurious timeouts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detection {
+    /// Nobody.
+    Off,
+    /// A detector, on the ACK.
+    On,
+}
+
+/// How the series was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// How often samples come.
+    pub sampling: Sampling,
+    /// Whether spurious timeouts are detected.
+    pub detection: Detection,
+}
+
+/// Drives `timer` over arrivals in the order of time; one [`Point`] for each.
+pub fn drive<'a>(
+    timer: &'a mut dyn Rto,
+    settings: &Settings,
+    arrivals: impl Iterator<Item = Arrival> + 'a,
+) -> impl Iterator<Item = Point> + 'a {
+    let round_trips = RoundTrips::new(settings.sampling == Sampling::EachAck);
+    let Settings { mss, detection, .. } = *settings;
+    let mut una = 1;
+    let mut restarted_at = None;
+    arrivals.map(move |Arrival { now, sample, flight }| {
+        let sent_at = Instant::from_nanos(now.as_nanos().saturating_sub(sample.rtt.as_nanos()));
+        let started_at = restarted_at.unwrap_or(sent_at).max(sent_at);
+        let expires = timer.expires(started_at, sent_at);
+        let expired = if expires < now { Expired::Yes } else { Expired::No };
+        if expired == Expired::Yes {
+            timer.back_off();
+            if detection == Detection::On {
+                timer.settled(Outcome::Spurious);
+            }
+        }
+        una += sample.acked;
+        let view = View { now, una, nxt: una + flight, mss, sack: true, round_trips: &round_trips };
+        timer.sample(&sample, &view);
+        restarted_at = Some(now);
+        Point { rto: timer.rto(), estimate: timer.estimate(), rexmt: expires.since(sent_at), expired }
+    })
+}

@@ -1,0 +1,58 @@
+//! A timer driven over a series: what each segment had run against, and what a spurious timeout teaches.
+
+use eifel_recovery::congest::Window;
+use eifel_recovery::registry::{Choice, Value};
+use eifel_recovery::rto::Sample;
+use eifel_recovery::rto::series::{Arrival, Detection, Expired, Point, Settings, drive};
+use eifel_recovery::rtt::Sampling;
+
+use crate::rto_sequences::{build, word};
+use crate::talk::{at, ms};
+
+/// ACKs of one segment at these instants, with these round trips, in milliseconds.
+fn over(choice: &Choice, detection: Detection, series: &[(u64, u64)]) -> Vec<Point> {
+    let mut timer = build(choice);
+    let arrivals = series.iter().map(|&(now, rtt)| Arrival {
+        now: at(now),
+        sample: Sample { rtt: ms(rtt), acked: 1000, window: Window { cwnd: 4000, ssthresh: 3000 } },
+        flight: 4000,
+    });
+    let settings = Settings { mss: 1000, sampling: Sampling::EachAck, detection };
+    drive(&mut *timer, &settings, arrivals).collect()
+}
+
+fn millis(points: &[Point]) -> Vec<u64> {
+    points.iter().map(|point| point.rexmt.as_nanos() / 1_000_000).collect()
+}
+
+/// RTO 300 after the first sample. The segment that was sent at 25 ms is acknowledged at 125; the ACK at 100 ms grants it
+/// another 300 ms, or 300 ms since it was sent.
+#[test]
+fn rexmt_is_counted_from_the_sending() {
+    let exact = Choice::named("lite").with("clock", word("exact")).with("granularity_ms", Value::Duration(ms(1)));
+    let series = [(100, 100), (125, 100)];
+    assert_eq!(millis(&over(&exact, Detection::Off, &series)), [3000, 75 + 300]);
+    assert_eq!(millis(&over(&exact.with("restart", word("age")), Detection::Off, &series)), [3000, 300]);
+}
+
+/// A segment sent after the last ACK was under way alone: its timer was started as it left.
+#[test]
+fn what_was_sent_later_has_the_full_time() {
+    let points = over(&Choice::named("fixed"), Detection::Off, &[(100, 100), (5000, 100), (9000, 3000)]);
+    assert_eq!(millis(&points), [1000, 1000, 1000]);
+    assert_eq!(points.iter().map(|point| point.expired).collect::<Vec<_>>(), [Expired::No, Expired::No, Expired::Yes]);
+}
+
+/// 800 ms against an RTO of 300 x 11 / 12: half of what AGG lacks is given back, before the sample takes 1/12 of it.
+#[test]
+fn detection_tells_the_self_trained_timer() {
+    let trained = Choice::named("self-trained").with("k_per_mille", Value::Integer(500));
+    let after = |detection| {
+        let points = over(&trained, detection, &[(100, 100), (1000, 800)]);
+        assert_eq!(points[1].expired, Expired::Yes);
+        points[1].rto.as_nanos() as f64 / 1e6
+    };
+    // DELTA 700, GAIN 1/4: SRTT 275, RTTVAR 50 + 650 / 4, fourfold; AGG 23/24 or 11/12, times 11/12.
+    assert!((after(Detection::On) - 1125.0 * 23.0 / 24.0 * 11.0 / 12.0).abs() < 1e-3);
+    assert!((after(Detection::Off) - 1125.0 * 11.0 / 12.0 * 11.0 / 12.0).abs() < 1e-3);
+}

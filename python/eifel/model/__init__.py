@@ -1,0 +1,14 @@
+"""Numeric models: what can be computed of a transfer without simulating it.
+
+```python
+from eifel.model import SteadyState
+
+samples = SteadyState(max_load=40, segment_s=1.25).samples(cycles=3)
+samples.predict({"name": "lite", "clock": "exact"}).plot()
+```
+"""
+
+from eifel.model.prediction import Prediction
+from eifel.model.steady_state import Samples, SteadyState
+
+__all__ = ["Prediction", "Samples", "SteadyState"]
