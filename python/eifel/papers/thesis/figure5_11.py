@@ -1,0 +1,53 @@
+"""Figure 5-11: the "REXMT-restart bug" (measured)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eifel.papers.artefact import Claim
+from eifel.papers.measured import Measured
+from eifel.papers.thesis import transfers
+from eifel.papers.thesis.timer_figure import figure, timed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOAD = 40
+
+
+def _offset(measured: Measured, run: str) -> float:
+    """REXMT less RTO, as a part of the round trip, in the mean."""
+    found = timed(measured, run)
+    part = slice(found.steady.start, found.steady.stop - 1)
+    after = slice(part.start + 1, part.stop + 1)
+    # RTO(i) is what sample i + 1 is measured against.
+    return float(np.mean((found.rexmt_s[part] - found.rto_s[after]) / found.rtt_s[part]))
+
+
+def _draw(measured: Measured) -> "Figure":
+    from eifel.plots.timed import timed_figure
+
+    return timed_figure(timed(measured, "full"), "RTO$_L$", title=measured.artefact.title, cycles=2, rexmt=True)
+
+
+ARTEFACT = figure(
+    11,
+    "The REXMT-restart bug (measured)",
+    {
+        restart: transfers.steady(LOAD, transfers.lite(500, clock="heartbeat", restart=restart))
+        for restart in ("full", "age")
+    },
+    Claim(
+        "the offset of REXMT_L over RTO_L is about a round trip: 0.85 to 1.05 of it, in the mean",
+        lambda m: 0.85 < _offset(m, "full") < 1.05,
+    ),
+    Claim(
+        "it is what keeps the collapsed RTO_L of figure 5-12 from expiring: nothing times out",
+        lambda m: m.mean("timeouts", run="full") == 0,
+    ),
+    Claim(
+        "restarted with the age of the oldest segment, the same timer expires many times, always spuriously",
+        lambda m: m.mean("spurious_timeouts", run="age") > 50 and m.mean("genuine_timeouts", run="age") == 0,
+    ),
+    draw=_draw,
+)

@@ -1,0 +1,57 @@
+"""Figure 5-9: RTO_L collapses into the round trip where every segment is timed and the load is large (model)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eifel.papers.artefact import Claim
+from eifel.papers.measured import Measured
+from eifel.papers.thesis import transfers
+from eifel.papers.thesis.timer_figure import figure, prediction, timed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOAD = 40
+LITE = transfers.lite(500)
+MEASURED = transfers.steady(LOAD, transfers.lite(500, clock="heartbeat"))
+"""Figure 5-12's: the implementation."""
+
+
+def _draw(measured: Measured) -> "Figure":
+    from eifel.plots.prediction import prediction_figure
+
+    names = ["RTO$_L$(i - 1)"]
+    return prediction_figure([prediction(LOAD, LITE)], 3, title=measured.artefact.title, names=names, zoom=True)
+
+
+def _lowest(load: int) -> list[float]:
+    """The least RTO_L(i - 1) / RTT(i) of each flight of the last cycle but the first two, which follow the fall."""
+    found = prediction(load, LITE)
+    part = found.cycle()
+    ratio, loads = found.ratio[part], found.samples.load[part]
+    return [float(np.min(ratio[loads == flight])) for flight in range(load // 2 + 3, load + 1)]
+
+
+ARTEFACT = figure(
+    9,
+    "A collapsed RTO_L (model, largest load 40, 500 ms ticks)",
+    {"simulated": MEASURED},
+    Claim(
+        "RTO_L collapses: in every flight but the first two it comes down to the next round trip and below it",
+        lambda _: max(_lowest(LOAD)) < 1,
+    ),
+    Claim(
+        "in theory that is a spurious timeout a flight; in practice nothing times out, in the simulated transfer",
+        lambda m: m.mean("timeouts", run="simulated") == 0,
+    ),
+    Claim(
+        "with a largest load of 10 it does not: it stays above every round trip",
+        lambda _: min(_lowest(10)) > 1,
+    ),
+    Claim(
+        "the simulated transfer's RTO_L collapses as well",
+        lambda m: bool(timed(m).ratio[timed(m).steady].min() < 1),
+    ),
+    draw=_draw,
+)

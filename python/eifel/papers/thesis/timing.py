@@ -1,0 +1,114 @@
+"""What a recorded run tells of its timer: RTO against RTT, cycle by cycle, and beside the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eifel.model import Prediction
+    from eifel.result import Result
+
+    Floats = NDArray[np.float64]
+
+PLACES = (np.arange(50) + 0.5) / 50
+"""Where in a load cycle model and measurement are compared: its samples, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The samples of a run; a value a sample in each array, in seconds."""
+
+    t_s: Floats
+    rtt_s: Floats
+    rto_s: Floats
+    """RTO(i - 1), which the round trip of sample i is measured against."""
+    rexmt_s: Floats
+    """REXMT just after sample i: how long after its last sending the oldest segment will be given up."""
+    cycles: tuple[slice, ...]
+    """The samples of each whole load cycle: from the end of one recovery to the beginning of the next."""
+
+    @property
+    def ratio(self) -> Floats:
+        """RTO(i - 1) / RTT(i)."""
+        return self.rto_s / self.rtt_s
+
+    @property
+    def steady(self) -> slice:
+        """All whole cycles but the first, which begins in slow start."""
+        return slice(self.cycles[1].start, self.cycles[-1].stop)
+
+
+def timed(result: Result) -> Timed:
+    """The first flow's samples. Raises LookupError if it has not had three load cycles."""
+    samples = result.of("timer").where(event="sample")
+    episodes = result.of("episodes").where(cause="fast-retransmit")
+    t_ns = samples["t_ns"]
+    ended = episodes["closed_ns"]
+    bounds = list(zip(ended[:-1], episodes["opened_ns"][1:], strict=True))
+    if len(bounds) < 3 or min(ended[:-1]) < 0:
+        raise LookupError("fewer than three load cycles")
+    # The ACK that ends a recovery gives a sample of the retransmission, which is not yet of the new cycle.
+    cycles = tuple(slice(*np.searchsorted(t_ns, [start + 1, end + 1]).tolist()) for start, end in bounds)
+    rto_s = samples["rto_ns"] / 1e9
+    return Timed(
+        t_ns / 1e9,
+        samples["rtt_ns"] / 1e9,
+        np.concatenate([[np.nan], rto_s[:-1]]),
+        (samples["deadline_ns"] - _oldest_ns(result, t_ns)) / 1e9,
+        cycles,
+    )
+
+
+def _oldest_ns(result: Result, t_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """When the oldest segment that is outstanding at each instant was sent for the first time."""
+    window, sent = result.of("window"), result.of("transmissions").where(kind="new")
+    una = window["una"][np.searchsorted(window["t_ns"], t_ns, side="right") - 1]
+    found = np.searchsorted(sent["start"], una, side="right") - 1
+    return np.asarray(sent["t_ns"][found], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How near two curves of RTO / RTT over the load cycle are."""
+
+    model: Floats
+    """At [`PLACES`]."""
+    measured: Floats
+    """The mean of all cycles there."""
+
+    @property
+    def mean_ratio(self) -> float:
+        """The mean of measured over modelled."""
+        return float(np.mean(self.measured / self.model))
+
+    @property
+    def largest_deviation(self) -> float:
+        """The largest distance of that ratio from 1."""
+        return float(np.max(np.abs(self.measured / self.model - 1)))
+
+    def __str__(self) -> str:
+        return f"measured / model: {self.mean_ratio:.3f} in the mean, at most {self.largest_deviation:.0%} away from 1"
+
+
+def agreement(prediction: Prediction, run: Timed) -> Agreement:
+    """Compares the model's last cycle with all cycles of the run but the first."""
+    part = prediction.cycle()
+    measured = [_over_cycle(run.ratio[cycle]) for cycle in run.cycles[1:]]
+    return Agreement(_over_cycle(prediction.ratio[part]), np.mean(measured, axis=0))
+
+
+def _over_cycle(ratio: Floats) -> Floats:
+    return np.interp(PLACES, (np.arange(len(ratio)) + 0.5) / len(ratio), ratio)
+
+
+def falls(run: Timed) -> Iterator[tuple[float, float]]:
+    """For each fall of the round trip: the RTO before it, and the largest RTO in the first fifth of the next cycle."""
+    for before, after in zip(run.cycles[:-1], run.cycles[1:], strict=True):
+        first = slice(after.start, after.start + max((after.stop - after.start) // 5, 2))
+        yield float(run.rto_s[before.stop - 1]), float(np.max(run.rto_s[first]))

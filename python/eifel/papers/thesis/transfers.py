@@ -1,0 +1,113 @@
+"""The transfers of sections 5.3 and 5.4: bulk data over one slow, over-buffered link, in steady state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from eifel.model import SteadyState
+from eifel.papers.artefact import Setting
+
+SOURCE = "R. Ludwig, thesis, chapter 5"
+
+RATE_BPS = 9600
+"""Stated for figure 5-16, and taken for the others too."""
+PACKET_BYTES = 1500
+OPTION_BYTES = 12
+"""Timestamps."""
+SEGMENT_S = PACKET_BYTES * 8 / RATE_BPS
+"""What a full segment takes on the link."""
+DELAY_MS = 10
+CYCLES = 8
+LONG_MS = 3_600_000
+"""A maximum that no RTO here comes near: round trips take up to a minute."""
+
+Timer = Literal["lite", "eifel"]
+
+
+def lite(granularity_ms: int, *, clock: str = "exact", restart: str = "full") -> dict[str, Any]:
+    """The Lite timer: as it is defined, or as a heartbeat implements it."""
+    return {
+        "name": "lite",
+        "granularity_ms": granularity_ms,
+        "clock": clock,
+        "restart": restart,
+        "initial_ms": LONG_MS,
+        "maximum_ms": LONG_MS,
+    }
+
+
+def eifel(granularity_ms: int) -> dict[str, Any]:
+    """The Eifel timer."""
+    return {"name": "eifel", "granularity_ms": granularity_ms, "initial_ms": LONG_MS, "maximum_ms": LONG_MS}
+
+
+def model(max_load: int, **settings: Any) -> SteadyState:
+    """The model of the same transfer."""
+    return SteadyState(max_load, SEGMENT_S, **settings)
+
+
+def steady(max_load: int, rto: Mapping[str, Any], *, timestamps: bool = True) -> dict[str, Any]:
+    """A simulated transfer whose load goes from half of `max_load` to `max_load` segments, and begins anew.
+
+    The queue is what holds the load: when it overflows a segment is lost, and repaired by fast retransmit.
+    """
+    payload = PACKET_BYTES - 40 - (OPTION_BYTES if timestamps else 0)
+    flow = {
+        "name": "main",
+        "from": "sender",
+        "to": "receiver",
+        "application": {"kind": "bulk", "endless": True},
+        "handshake": False,
+        "tcp": {
+            "payload_bytes": payload,
+            "receive_window_bytes": 1_000_000,
+            "timestamps": timestamps,
+            "sack": False,
+            "delayed_ack_every": 1,
+        },
+        "sender": {
+            "detect": "none",
+            "respond": "none",
+            "rto": dict(rto),
+            "recover": {"name": "reno", "limited_transmit": False},
+            "congest": {
+                "name": "reno",
+                "initial_window_segments": 2,
+                # Steady state from the beginning: slow start ends where load cycles do.
+                "initial_ssthresh_bytes": max_load // 2 * payload,
+                "grow": "always",
+            },
+        },
+    }
+    # A cycle takes longer than in the model: the loss takes a round trip to be seen, and one to be repaired.
+    cycle_s = (model(max_load).cycle_segments + 2 * max_load) * SEGMENT_S
+    return {
+        "seed": 1,
+        "duration_s": round(CYCLES * cycle_s),
+        "point_to_point": {
+            "rate_bps": RATE_BPS,
+            "delay_ms": DELAY_MS,
+            "queue": {"kind": "drop-tail", "packets": max_load},
+            "back": {"queue": {"kind": "unlimited"}},
+        },
+        "flow": [flow],
+    }
+
+
+CHOSEN = tuple(
+    Setting(name, value, reason, "chosen")
+    for name, value, reason in (
+        ("link rate", f"{RATE_BPS} bit/s", "a slow serial link; stated for figure 5-16 alone"),
+        ("packets", f"{PACKET_BYTES} bytes", "what Ethernet and serial links of the time carried"),
+        ("one-way delay", f"{DELAY_MS} ms", "a serial cable: the pipe holds one segment"),
+        (
+            "queue",
+            "as many packets as the largest load",
+            "the path is over-buffered, and the load ends where it is full",
+        ),
+        ("first RTO", "an hour", "steady state is what is looked at, not how it begins"),
+        ("recovery", "Reno", "FreeBSD's of the time"),
+    )
+)
+"""What the thesis leaves open of these transfers, in simulation; the model has the first two and the fifth."""

@@ -1,0 +1,80 @@
+"""A recorded timer against the round trips that came, over a few load cycles; and beside the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from eifel.plots import style
+from eifel.plots.prediction import SIZE_IN
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from eifel.papers.thesis.timing import Agreement, Timed
+
+
+def timed_figure(
+    run: Timed,
+    name: str,
+    *,
+    title: str = "",
+    cycles: int = 3,
+    rexmt: bool = False,
+    dots: bool = False,
+    near: bool = False,
+    beside: Agreement | None = None,
+) -> Figure:
+    """RTT and RTO over the last load cycles, in seconds; `near` cuts off what is far above RTT.
+
+    With `beside`, below them RTO / RTT over the load cycle, as the model has it and as it was measured.
+    """
+    figure, axes = style.new_figure(2 if beside else 1, (SIZE_IN[0], 5.2 if beside else SIZE_IN[1]), share=False)
+    part = slice(run.cycles[-cycles].start, run.cycles[-1].stop)
+    t_s, place = run.t_s[part], axes[0]
+    place.plot(t_s, run.rtt_s[part], ".", markersize=2.5, color=style.SENT, label="RTT")
+    # The RTO before each sample; without lines where gaps are to be seen, those after each cycle.
+    how = {"linestyle": "none", "marker": ".", "markersize": 2.5} if dots else {"linewidth": 1.3}
+    place.plot(t_s, run.rto_s[part], color=style.NEEDED, label=name, **how)
+    if rexmt:
+        place.plot(t_s, run.rexmt_s[part], color=style.SPURIOUS, linewidth=1.0, label="REXMT")
+    place.set_ylabel("RTT and RTO, s")
+    place.set_ylim(0, 1.35 * float(run.rtt_s[part].max()) if near else None)
+    style.finish(figure, axes, title)
+    place.set_xlim(float(t_s[0]), float(t_s[-1]))
+    place.set_xlabel("Time, s")
+    place.legend(loc="lower left", fontsize=8, framealpha=0.9, ncols=3)
+    if beside is not None:
+        _beside(axes[1], beside)
+    return figure
+
+
+def _beside(place: Axes, beside: Agreement) -> None:
+    from eifel.papers.thesis.timing import PLACES
+
+    place.plot(PLACES, beside.model, color=style.LIMIT, linewidth=1.3, label="model")
+    place.plot(PLACES, beside.measured, color=style.NEEDED, linewidth=1.3, linestyle="--", label="measured")
+    place.axhline(1, color=style.SENT, linewidth=0.8)
+    place.set_ylabel("RTO / RTT")
+    place.set_xlabel("Part of the load cycle")
+    place.set_xlim(0, 1)
+    place.set_ylim(bottom=0)
+    place.set_title(str(beside), fontsize=8)
+    place.legend(loc="upper right", fontsize=8, framealpha=0.9)
+
+
+def compared_figure(runs: Sequence[tuple[str, Timed]], *, title: str = "", cycles: int = 3) -> Figure:
+    """RTT and RTO of several runs above each other."""
+    figure, axes = style.new_figure(len(runs), (SIZE_IN[0], 2.6 * len(runs)), share=False)
+    for place, (name, run) in zip(axes, runs, strict=True):
+        part = slice(run.cycles[-cycles].start, run.cycles[-1].stop)
+        place.plot(run.t_s[part], run.rtt_s[part], ".-", markersize=3, linewidth=0.7, color=style.SENT, label="RTT")
+        place.plot(run.t_s[part], run.rto_s[part], color=style.NEEDED, linewidth=1.3, label=name)
+        place.set_ylabel("RTT and RTO, s")
+        place.set_ylim(bottom=0)
+    style.finish(figure, axes, title)
+    for place in axes:
+        place.set_xlim(*place.dataLim.intervalx)
+        place.legend(loc="lower left", fontsize=8, framealpha=0.9, ncols=2)
+    return figure
