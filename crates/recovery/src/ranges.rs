@@ -31,6 +31,11 @@ impl Ranges {
         self.by_start.iter().rev().map(|(&start, &end)| Block { start, end })
     }
 
+    /// Ranges from the lowest up.
+    pub fn ascending(&self) -> impl Iterator<Item = Block> + '_ {
+        self.from(0)
+    }
+
     /// Ranges that begin at or above `from`, in ascending order.
     pub fn from(&self, from: u64) -> impl Iterator<Item = Block> + '_ {
         self.by_start.range(from..).map(|(&start, &end)| Block { start, end })
@@ -47,24 +52,52 @@ impl Ranges {
         self.containing(block.start).is_some_and(|range| block.end <= range.end)
     }
 
-    /// Positions of `from..to` that are in the set.
-    pub fn covered(&self, from: u64, to: u64) -> u64 {
-        let first = self.containing(from).map_or(0, |range| range.end.min(to) - from);
-        let above = self.by_start.range(from + 1..to.max(from + 1));
-        first + above.map(|(&start, &end)| end.min(to) - start).sum::<u64>()
+    /// The parts of the set that lie in `block`, in ascending order.
+    pub fn within(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
+        let from = self.by_start.range(..=block.start).next_back().map_or(block.start, |(&start, _)| start);
+        let touching = self.by_start.range(from..block.end.max(from));
+        let parts =
+            touching.map(move |(&start, &end)| Block { start: start.max(block.start), end: end.min(block.end) });
+        parts.filter(|part| part.start < part.end)
     }
 
-    /// Adds `block`; calls `gap` for each part of it that was not there before.
+    /// Positions of `from..to` that are in the set.
+    pub fn covered(&self, from: u64, to: u64) -> u64 {
+        self.within(Block { start: from, end: to }).map(|part| part.end - part.start).sum()
+    }
+
+    /// Adds `block`, if there is anything in it.
+    pub fn add(&mut self, block: Block) {
+        if block.start < block.end {
+            self.insert(block, |_| {});
+        }
+    }
+
+    /// Adds `block`, which is not empty; calls `gap` for each part of it that was not there before.
     pub fn insert(&mut self, block: Block, mut gap: impl FnMut(Block)) {
         debug_assert!(block.start < block.end);
+        match self.by_start.range_mut(..=block.end).next_back() {
+            // Most blocks touch nothing, or prolong what begins below them.
+            Some((&start, end)) if start <= block.start && *end >= block.start => {
+                if *end < block.end {
+                    gap(Block { start: *end, end: block.end });
+                    *end = block.end;
+                }
+            }
+            Some((_, end)) if *end >= block.start => self.merge(block, gap),
+            _ => {
+                gap(block);
+                self.by_start.insert(block.start, block.end);
+            }
+        }
+    }
+
+    fn merge(&mut self, block: Block, mut gap: impl FnMut(Block)) {
         let mut merged = block;
         let mut reached = block.start;
         if let Some((&start, &end)) = self.by_start.range(..=block.start).next_back()
             && end >= block.start
         {
-            if end >= block.end {
-                return;
-            }
             merged.start = start;
             reached = end;
         }
@@ -80,6 +113,43 @@ impl Ranges {
             gap(Block { start: reached, end: block.end });
         }
         self.by_start.insert(merged.start, merged.end);
+    }
+
+    /// Removes `block`.
+    pub fn remove(&mut self, block: Block) {
+        if block.start >= block.end {
+            return;
+        }
+        while let Some((&start, &end)) = self.by_start.range(..block.end).next_back() {
+            if end <= block.start {
+                return;
+            }
+            self.by_start.remove(&start);
+            if end > block.end {
+                self.by_start.insert(block.end, end);
+            }
+            if start < block.start {
+                self.by_start.insert(start, block.start);
+            }
+        }
+    }
+
+    /// Removes everything below `position`, and what follows there without a gap; gives the first position from `position`
+    /// on that was not in the set.
+    pub fn absorb(&mut self, position: u64) -> u64 {
+        let mut reached = position;
+        while let Some(first) = self.by_start.first_entry() {
+            if *first.key() > reached {
+                break;
+            }
+            reached = reached.max(first.remove());
+        }
+        reached
+    }
+
+    /// Removes the highest range.
+    pub fn remove_highest(&mut self) {
+        self.by_start.pop_last();
     }
 
     /// Removes everything below `position`; calls `gone` for each part removed.
@@ -108,6 +178,7 @@ impl Ranges {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn block(start: u64, end: u64) -> Block {
         Block { start, end }
@@ -151,5 +222,54 @@ mod tests {
         ranges.remove_below(35, |part| gone.push(part));
         assert_eq!(gone, [block(10, 20), block(30, 35)]);
         assert_eq!(ranges.from(0).collect::<Vec<_>>(), [block(35, 40)]);
+    }
+    proptest! {
+        #[test]
+        fn it_does_as_one_flag_for_each_position(steps in prop::collection::vec((0u8..5, 0u64..60, 0u64..12), 1..60)) {
+            let mut ranges = Ranges::default();
+            let mut flags = [false; 80];
+            for (action, start, length) in steps {
+                let asked = block(start, start + length);
+                let places = asked.start as usize..asked.end as usize;
+                match action {
+                    0 => ranges.add(asked),
+                    1 if length > 0 => ranges.insert(asked, |gap| {
+                        for at in gap.start..gap.end {
+                            assert!(!flags[at as usize], "{at} was there");
+                        }
+                    }),
+                    2 => ranges.remove(asked),
+                    3 => ranges.remove_below(start, |gone| assert!((gone.start..gone.end).all(|at| flags[at as usize]))),
+                    4 => {
+                        let beyond = ranges.absorb(start);
+                        let expected = (start..80).find(|&at| !flags[at as usize]).unwrap();
+                        prop_assert_eq!(beyond, expected);
+                    }
+                    _ => continue,
+                }
+                match action {
+                    0 | 1 => flags[places.clone()].fill(true),
+                    2 => flags[places.clone()].fill(false),
+                    3 => flags[..start as usize].fill(false),
+                    _ => {
+                        let reached = (start as usize..80).find(|&at| !flags[at]).unwrap();
+                        flags[..reached].fill(false);
+                    }
+                }
+                let held: Vec<Block> = ranges.ascending().collect();
+                prop_assert!(held.windows(2).all(|pair| pair[0].end < pair[1].start));
+                let positions = |blocks: &[Block]| blocks.iter().flat_map(|b| b.start..b.end).collect::<Vec<_>>();
+                let set = |places: core::ops::Range<usize>| -> Vec<u64> {
+                    places.filter(|&at| flags[at]).map(|at| at as u64).collect()
+                };
+                prop_assert_eq!(positions(&held), set(0..80));
+                let part: Vec<Block> = ranges.within(asked).collect();
+                prop_assert_eq!(positions(&part), set(places.clone()));
+                prop_assert_eq!(ranges.covered(asked.start, asked.end), set(places.clone()).len() as u64);
+                if length > 0 {
+                    prop_assert_eq!(ranges.covers(asked), set(places).len() as u64 == length);
+                }
+            }
+        }
     }
 }

@@ -166,6 +166,12 @@ impl Connection {
         self.receiver.arrived()
     }
 
+    /// Pieces of data that have arrived beyond a gap. There are no more than the receive window allows, 1 for each 64 bytes
+    /// of it, so that a peer cannot make them cost more memory than the window.
+    pub fn pieces(&self) -> usize {
+        self.receiver.pieces()
+    }
+
     /// Closes this end's direction: a FIN follows what was written. The other direction stays open until the peer closes
     /// it. Before there is a peer, the connection is over at once.
     pub fn close(&mut self) {

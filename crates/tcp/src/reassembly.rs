@@ -1,14 +1,13 @@
-//! What has arrived beyond a gap: disjoint, non-adjacent ranges of positions, without their bytes.
-
-use std::collections::BTreeMap;
+//! What has arrived beyond a gap, without its bytes.
 
 use eifel_recovery::fact::Block;
+use eifel_recovery::ranges::Ranges;
 
-/// Out-of-order positions. Each operation costs O(log n) and what it merges; a segment in order costs nothing as long as
-/// nothing is here.
+/// Out-of-order positions, in a bounded number of pieces. Each operation costs O(log n) and what it merges; a segment in
+/// order costs nothing as long as nothing is here.
 #[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
-    pieces: BTreeMap<u64, u64>,
+    pieces: Ranges,
     limit: usize,
 }
 
@@ -21,7 +20,7 @@ impl Reassembly {
     /// For a window of so many bytes.
     pub(crate) fn new(window: u64) -> Self {
         let limit = usize::try_from(window / BYTES_PER_PIECE).unwrap_or(usize::MAX).max(FEWEST_PIECES);
-        Self { pieces: BTreeMap::new(), limit }
+        Self { pieces: Ranges::default(), limit }
     }
 
     #[inline]
@@ -29,65 +28,39 @@ impl Reassembly {
         self.pieces.is_empty()
     }
 
+    /// How many pieces there are.
+    pub(crate) fn pieces(&self) -> usize {
+        self.pieces.count()
+    }
+
     /// The piece that contains `position`.
     pub(crate) fn containing(&self, position: u64) -> Option<Block> {
-        let (&start, &end) = self.pieces.range(..=position).next_back()?;
-        (position < end).then_some(Block { start, end })
+        self.pieces.containing(position)
     }
 
     /// The first part of `block` that is here already.
     pub(crate) fn first_overlap(&self, block: Block) -> Option<Block> {
-        let from = self.pieces.range(..=block.start).next_back().map_or(block.start, |(&start, _)| start);
-        let (&start, &end) = self.pieces.range(from..block.end).find(|&(_, &end)| end > block.start)?;
-        Some(Block { start: start.max(block.start), end: end.min(block.end) })
+        self.pieces.within(block).next()
     }
 
     /// The pieces from the lowest up.
     pub(crate) fn ascending(&self) -> impl Iterator<Item = Block> + '_ {
-        self.pieces.iter().map(|(&start, &end)| Block { start, end })
+        self.pieces.ascending()
     }
 
     /// Adds `block`, which is not empty, and calls `gap` for each part of it that was not here. Where that makes too many
     /// pieces, the furthest is forgotten: the peer will send it again (RFC 2018, section 8, allows it).
-    pub(crate) fn insert(&mut self, block: Block, mut gap: impl FnMut(Block)) {
-        let mut merged = block;
-        let mut reached = block.start;
-        let before = self.pieces.range(..=block.start).next_back().map(|(&start, &end)| Block { start, end });
-        if let Some(before) = before.filter(|before| before.end >= block.start) {
-            if before.end >= block.end {
-                return;
-            }
-            merged.start = before.start;
-            reached = before.end;
-        }
-        while let Some((&start, &end)) = self.pieces.range(block.start + 1..=block.end).next() {
-            if start > reached {
-                gap(Block { start: reached, end: start });
-            }
-            reached = reached.max(end);
-            merged.end = merged.end.max(end);
-            self.pieces.remove(&start);
-        }
-        if reached < block.end {
-            gap(Block { start: reached, end: block.end });
-        }
-        self.pieces.insert(merged.start, merged.end);
-        if self.pieces.len() > self.limit {
-            self.pieces.pop_last();
+    pub(crate) fn insert(&mut self, block: Block, gap: impl FnMut(Block)) {
+        self.pieces.insert(block, gap);
+        if self.pieces.count() > self.limit {
+            self.pieces.remove_highest();
         }
     }
 
     /// Everything below `nxt` has arrived: takes out what lies there or follows it without a gap, and returns where that
     /// ends.
     pub(crate) fn advance(&mut self, nxt: u64) -> u64 {
-        let mut reached = nxt;
-        while let Some(first) = self.pieces.first_entry() {
-            if *first.key() > reached {
-                break;
-            }
-            reached = reached.max(first.remove());
-        }
-        reached
+        self.pieces.absorb(nxt)
     }
 }
 
@@ -138,7 +111,7 @@ mod tests {
         for piece in (0..=64).rev() {
             insert(&mut reassembly, 10 + piece * 2, 11 + piece * 2);
         }
-        assert_eq!(reassembly.pieces.len(), 64);
+        assert_eq!(reassembly.pieces(), 64);
         assert_eq!(reassembly.ascending().last(), Some(block(10 + 63 * 2, 11 + 63 * 2)));
     }
 

@@ -101,6 +101,11 @@ impl Receiver {
         }
     }
 
+    /// Pieces that have arrived beyond a gap.
+    pub(crate) fn pieces(&self) -> usize {
+        self.disorder.queue.pieces()
+    }
+
     /// Bytes of data that have arrived in order.
     #[inline]
     pub(crate) fn arrived(&self) -> u64 {

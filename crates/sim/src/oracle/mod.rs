@@ -6,10 +6,9 @@
 //!
 //! What is neither lost nor repeated costs one comparison at its arrival; everything else is rare.
 
-pub mod ranges;
-
 use crate::slab::End;
-use ranges::Ranges;
+use eifel_recovery::fact::Block;
+use eifel_recovery::ranges::Ranges;
 use std::collections::BTreeMap;
 
 /// One transmission, as far as the oracle cares.
@@ -23,6 +22,12 @@ pub struct Sent {
     pub end: u64,
     /// Whether it repeats what was sent before.
     pub retransmission: bool,
+}
+
+impl Sent {
+    fn block(&self) -> Block {
+        Block { start: self.start, end: self.end }
+    }
 }
 
 /// A judgement that is final.
@@ -88,7 +93,7 @@ impl Oracle {
             self.settled.extend(judged.map(|needed| Settled { flow, sender, transmission: sent.transmission, needed }));
         } else if !direction.lost.is_empty() {
             // A probe that the receiver refused is sent again as new data.
-            direction.lost.remove(sent.start, sent.end);
+            direction.lost.remove(sent.block());
         }
     }
 
@@ -169,9 +174,9 @@ impl Direction {
     fn retransmit(&mut self, sent: Sent) -> Option<bool> {
         self.longest = self.longest.max(sent.end - sent.start);
         let mut missing = Ranges::default();
-        missing.add(sent.start.max(self.arrived), sent.end);
-        for (left, right) in self.beyond.within(sent.start, sent.end) {
-            missing.remove(left, right);
+        missing.add(Block { start: sent.start.max(self.arrived), end: sent.end });
+        for arrived in self.beyond.within(sent.block()) {
+            missing.remove(arrived);
         }
         let judged = if missing.is_empty() {
             Some(false)
@@ -188,17 +193,17 @@ impl Direction {
 
     /// Whether all of `missing` is on its way in copies sent before `transmission`.
     fn on_its_way(&self, missing: &Ranges, transmission: u64) -> bool {
-        missing.iter().all(|(start, end)| {
+        missing.ascending().all(|part| {
             let mut uncovered = Ranges::default();
-            for (left, right) in self.lost.within(start, end) {
-                uncovered.add(left, right);
+            for lost in self.lost.within(part) {
+                uncovered.add(lost);
             }
             if uncovered.is_empty() {
                 return true;
             }
-            for (&(left, number), open) in self.overlapping(start, end) {
+            for (&(left, number), open) in self.overlapping(part.start, part.end) {
                 if number < transmission && open.under_way {
-                    uncovered.remove(left, open.end);
+                    uncovered.remove(Block { start: left, end: open.end });
                 }
             }
             uncovered.is_empty()
@@ -214,13 +219,13 @@ impl Direction {
     fn note_arrival(&mut self, sent: Sent) -> (u32, bool) {
         let start = sent.start.max(self.arrived);
         let end = sent.end.max(start);
-        let had: u64 = self.beyond.within(start, end).map(|(left, right)| right - left).sum();
+        let had = self.beyond.covered(start, end);
         let new = (end - start - had) as u32;
         if sent.start <= self.arrived {
             self.arrived = self.beyond.absorb(end);
             (new, new > 0)
         } else {
-            self.beyond.add(start, end);
+            self.beyond.add(Block { start, end });
             (new, false)
         }
     }
@@ -234,7 +239,7 @@ impl Direction {
             } else if number > sent.transmission
                 && let Some(missing) = &mut open.missing
             {
-                missing.remove(sent.start, sent.end);
+                missing.remove(sent.block());
                 if missing.is_empty() {
                     open.missing = None;
                     settle(number, false);
@@ -247,7 +252,7 @@ impl Direction {
     /// A copy is lost: later copies of it may turn out needed.
     fn settle_loss(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
         if !sent.retransmission {
-            self.lost.add(sent.start, sent.end);
+            self.lost.add(sent.block());
         } else if let Some(own) = self.retransmitted.get_mut(&(sent.start, sent.transmission)) {
             own.under_way = false;
         }
@@ -276,7 +281,7 @@ impl Direction {
             self.retransmitted.remove(&key);
         }
         let oldest = self.retransmitted.first_key_value().map_or(u64::MAX, |(&(start, _), _)| start);
-        self.lost.remove_below(self.arrived.min(oldest));
+        self.lost.remove_below(self.arrived.min(oldest), |_| {});
     }
 }
 
