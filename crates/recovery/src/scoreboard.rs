@@ -74,6 +74,12 @@ impl Mark {
             self.at = to;
         }
     }
+
+    fn move_to(&mut self, to: u64, sacked: &Ranges) {
+        self.raise(to, sacked);
+        self.sacked_below -= sacked.covered(to, self.at);
+        self.at = to;
+    }
 }
 
 /// The sender's record of what is outstanding. All lengths in bytes.
@@ -88,6 +94,10 @@ pub struct Scoreboard {
     acked_sent_at: Option<Instant>,
     lost: Mark,
     resent: Mark,
+    /// Where `lost` was last raised to by a decision. It stays there when an undo takes `lost` back: to count what was
+    /// reported anew after each would cost as much as there are reports, and a peer can bring about an undo with every
+    /// second ACK.
+    counted: Mark,
 }
 
 impl Scoreboard {
@@ -190,7 +200,7 @@ impl Scoreboard {
     pub(crate) fn skip_to(&mut self, position: u64) {
         debug_assert!(self.sent.is_empty());
         (self.una, self.nxt) = (position, position);
-        (self.lost.at, self.resent.at) = (position, position);
+        (self.lost.at, self.resent.at, self.counted.at) = (position, position, position);
     }
 
     /// When the newest segment was sent that the latest advance of `una` acknowledged whole; `None` if it was sent more
@@ -246,7 +256,15 @@ impl Scoreboard {
 
     /// Everything below `position` is deemed lost from now on.
     pub(crate) fn mark_lost_below(&mut self, position: u64) {
-        self.lost.raise(position.min(self.nxt), &self.sacked);
+        let position = position.min(self.nxt);
+        if position <= self.lost.at {
+            return;
+        }
+        if self.counted.at < self.lost.at {
+            self.counted = self.lost;
+        }
+        self.counted.move_to(position, &self.sacked);
+        self.lost = self.counted;
     }
 
     /// After a timeout everything is deemed lost, and what the peer reported no longer counts: it may have reneged
@@ -256,6 +274,7 @@ impl Scoreboard {
         self.sacked_bytes = 0;
         self.lost = Mark { at: self.nxt, sacked_below: 0 };
         self.resent = Mark { at: self.una, sacked_below: 0 };
+        self.counted = self.resent;
     }
 
     /// Nothing is lost after all: all that is outstanding is under way again.
@@ -279,17 +298,20 @@ impl Scoreboard {
         if !self.sacked.is_empty() {
             // A peer that asks for what it had reported has reneged (RFC 2018, section 8): the report is void.
             let void = self.sacked.containing(cumulative).map_or(cumulative, |range| range.end);
-            let (lost, resent, total) = (&mut self.lost, &mut self.resent, &mut self.sacked_bytes);
+            let (lost, resent, counted) = (&mut self.lost, &mut self.resent, &mut self.counted);
+            let total = &mut self.sacked_bytes;
             self.sacked.remove_below(void, |gone| {
                 lost.discount(gone);
                 resent.discount(gone);
+                counted.discount(gone);
                 *total -= gone.end - gone.start;
             });
         }
         self.una = cumulative;
-        // Both marks stand at or above `una`, and nothing reported lies below it, so raising them counts nothing.
+        // All marks stand at or above `una`, and nothing reported lies below it, so raising them counts nothing.
         self.lost.at = self.lost.at.max(cumulative);
         self.resent.at = self.resent.at.max(cumulative);
+        self.counted.at = self.counted.at.max(cumulative);
     }
 
     fn report(&mut self, block: Block) -> u64 {
@@ -299,11 +321,12 @@ impl Scoreboard {
         if !possible || self.sacked.count() > self.sent.len() {
             return 0;
         }
-        let (lost, resent) = (&mut self.lost, &mut self.resent);
+        let (lost, resent, counted) = (&mut self.lost, &mut self.resent, &mut self.counted);
         let mut new = 0;
         self.sacked.insert(block, |gap| {
             lost.count(gap);
             resent.count(gap);
+            counted.count(gap);
             new += gap.end - gap.start;
         });
         self.sacked_bytes += new;
@@ -317,6 +340,12 @@ impl Scoreboard {
         // Retransmissions mostly begin at the front.
         if self.sent.front()?.end() > position {
             return Some(0);
+        }
+        // Segments are mostly of one size: where they all are, this is the one, without a search through cold memory.
+        let share = u128::from(position - self.una) * self.sent.len() as u128 / u128::from(self.outstanding());
+        let guess = share as usize;
+        if self.sent.get(guess).is_some_and(|segment| (segment.start..segment.end()).contains(&position)) {
+            return Some(guess);
         }
         Some(self.sent.partition_point(|segment| segment.end() <= position))
     }
