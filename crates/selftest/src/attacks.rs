@@ -9,6 +9,8 @@ mod t05_paws_poisoning;
 mod t06_ack_division;
 mod t07_dup_ack_spoofing;
 mod t09_sack_reneging;
+mod t11_sack_cost;
+mod t12_gap_cost;
 mod t15_overlap;
 
 /// By number.
@@ -20,5 +22,7 @@ pub(crate) const ALL: &[Attack] = &[
     t06_ack_division::ATTACK,
     t07_dup_ack_spoofing::ATTACK,
     t09_sack_reneging::ATTACK,
+    t11_sack_cost::ATTACK,
+    t12_gap_cost::ATTACK,
     t15_overlap::ATTACK,
 ];

@@ -39,5 +39,7 @@ tests! {
     t06_ack_division
     t07_dup_ack_spoofing
     t09_sack_reneging
+    t11_sack_cost
+    t12_gap_cost
     t15_overlap
 }

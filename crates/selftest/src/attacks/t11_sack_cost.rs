@@ -5,14 +5,14 @@ use eifel_packet::segment::{Flags, Options, Segment};
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_recovery::time::{Duration, Instant};
-use eifel_tcp::settings::WindowScale;
+use eifel_tcp::settings::{ReceiveKind, WindowScale};
 use eifel_tcp::{Connection, Settings};
 
 use crate::Attack;
-use crate::clock::Costs;
+use crate::clock::{Costs, cpu_nanos};
 use crate::draw::Draw;
 use crate::trial::Trial;
-use crate::victim::{ISS, MSS, PORTS, Victim, ack, engine, segment, stamped, with_sack, with_timestamps};
+use crate::victim::{ISS, MSS, PORTS, Victim, data, engine, segment, stamped, with_sack, with_timestamps};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "t11-sack-cost",
@@ -38,10 +38,10 @@ fn run(trial: &mut Trial) {
     let segments = trial.times(1_000_000, 20_000);
     let (mut micros, mut growth, mut pieces) = (0f64, 0f64, 0);
     for order in ORDERS {
-        let mut whole = flood(segments, order);
-        let half = flood(segments / 2, order);
-        micros = micros.max(whole.costs.most_micros());
-        growth = growth.max(whole.costs.total() as f64 / half.costs.total() as f64);
+        let whole = best(trial, segments, order);
+        let half = best(trial, segments / 2, order);
+        micros = micros.max(whole.micros);
+        growth = growth.max(whole.nanos as f64 / half.nanos as f64);
         pieces = pieces.max(whole.pieces);
     }
     trial.timed("an ACK, all but one in a thousand", "µs", micros, 20.0);
@@ -50,40 +50,90 @@ fn run(trial: &mut Trial) {
     trial.exactly("MSS of 0 to 88 offered: payload of a full segment never below", "bytes", smallest_payload(), 76);
 }
 
-struct Flooded {
+/// What a flood of ACKs costs.
+struct Cost {
+    /// An ACK, all but one in a thousand.
+    micros: f64,
+    /// All of them.
+    nanos: u64,
+    pieces: u64,
+}
+
+/// The best of three, since other work on the machine only adds.
+fn best(trial: &Trial, segments: u64, order: Order) -> Cost {
+    let mut best = Cost { micros: f64::INFINITY, nanos: u64::MAX, pieces: 0 };
+    for _ in 0..trial.times(3, 1) {
+        let mut flood = Flood::new(segments);
+        let (nanos, ()) = cpu_nanos(|| flood.run(segments, order));
+        best.micros = best.micros.min(flood.costs.most_micros());
+        best.nanos = best.nanos.min(nanos);
+        best.pieces = best.pieces.max(flood.pieces);
+    }
+    best
+}
+
+struct Flood {
+    victim: Victim,
+    /// The position of the peer's next byte.
+    seq: u64,
     costs: Costs,
     pieces: u64,
 }
 
-/// So many segments are outstanding; every other one is reported, and then undone or not.
-fn flood(segments: u64, order: Order) -> Flooded {
-    let congest = Choice::named("reno").with("initial_window_segments", Value::Integer(segments as i64));
-    // Two segments leave for an ACK at most, or what is measured would be what the ACKs let go.
-    let pace = Choice::named("burst-limit").with("segments", Value::Integer(2));
-    let config = Config { congest, pace, ..Config::default() };
-    let settings = Settings { window_scale: WindowScale::Shift(14), ..with_timestamps() };
-    let mut victim = Victim::with_engine(&settings, 1 << 30, engine(&config));
-    victim.connection.write_counted(segments * MSS);
-    victim.sends();
-    victim.now = Instant::ZERO + Duration::from_millis(100);
-    let mut flooded = Flooded { costs: Costs::default(), pieces: 0 };
-    for block in reported(segments, order).chunks(2) {
-        let forged = stamped(with_sack(ack(1), block), 0, 0);
-        take(&mut victim, &forged, &mut flooded);
+impl Flood {
+    /// So many segments are outstanding.
+    fn new(segments: u64) -> Self {
+        let congest = Choice::named("reno").with("initial_window_segments", Value::Integer(segments as i64));
+        // Two segments leave for an ACK at most, or what is measured would be what the ACKs let go.
+        let pace = Choice::named("burst-limit").with("segments", Value::Integer(2));
+        let config = Config { congest, pace, ..Config::default() };
+        let settings =
+            Settings { window_scale: WindowScale::Shift(14), receive: ReceiveKind::Drained, ..with_timestamps() };
+        let mut victim = Victim::with_engine(&settings, 1 << 30, engine(&config));
+        victim.connection.write_counted(segments * MSS);
+        let mut seq = 1;
+        while victim.connection.engine().nxt() < victim.connection.end() {
+            victim.sends();
+            // Data of the peer, which acknowledges nothing and is no duplicate, lets the next two go.
+            victim.gets(&stamped(data(seq, 1, 1), 0, 0));
+            seq += 1;
+        }
+        victim.sends();
+        victim.now = Instant::ZERO + Duration::from_millis(100);
+        Self { victim, seq, costs: Costs::default(), pieces: 0 }
     }
-    if order == Order::Undone {
-        undo(&mut victim, segments, &mut flooded);
-    }
-    flooded
-}
 
-fn take(victim: &mut Victim, segment: &Segment, flooded: &mut Flooded) {
-    flooded.costs.step(|| {
-        victim.gets(segment);
-        while victim.connection.poll_transmit(victim.now).is_some() {}
-    });
-    while victim.connection.poll_event().is_some() {}
-    flooded.pieces = flooded.pieces.max(victim.connection.engine().scoreboard().sacked().count() as u64);
+    fn run(&mut self, segments: u64, order: Order) {
+        for blocks in reported(segments, order).chunks(2) {
+            self.take(0, blocks);
+        }
+        if order == Order::Undone {
+            self.undo(segments);
+        }
+    }
+
+    /// By turns: one more block, which begins a recovery, and an ACK for the next segment that echoes the time before it.
+    fn undo(&mut self, segments: u64) {
+        for turn in 0..segments / 8 {
+            // A round trip later: nothing is undone twice in one.
+            self.victim.now = self.victim.now + Duration::from_millis(100);
+            let hole = segments - 1 - 2 * turn;
+            self.take(turn, &[(1 + hole * MSS, 1 + (hole + 1) * MSS)]);
+            self.take(turn + 1, &[]);
+        }
+    }
+
+    /// An ACK for so many segments with these blocks.
+    fn take(&mut self, segments: u64, blocks: &[(u64, u64)]) {
+        let forged = stamped(with_sack(segment(Flags::ACK, self.seq, 1 + segments * MSS), blocks), 0, 0);
+        let Self { victim, costs, .. } = self;
+        costs.step(|| {
+            victim.gets(&forged);
+            while victim.connection.poll_transmit(victim.now).is_some() {}
+        });
+        while victim.connection.poll_event().is_some() {}
+        self.pieces = self.pieces.max(victim.connection.engine().scoreboard().sacked().count() as u64);
+    }
 }
 
 /// Blocks of one segment each, two an ACK; the lowest segments are kept for later.
@@ -101,18 +151,6 @@ fn reported(segments: u64, order: Order) -> Vec<(u64, u64)> {
         }
     }
     blocks
-}
-
-/// By turns: one more block, which begins a recovery, and an ACK for the next segment that echoes the time before it.
-fn undo(victim: &mut Victim, segments: u64, flooded: &mut Flooded) {
-    for turn in 0..segments / 8 {
-        // A round trip later: nothing is undone twice in one.
-        victim.now = victim.now + Duration::from_millis(100);
-        let hole = segments - 1 - 2 * turn;
-        let block = (1 + hole * MSS, 1 + (hole + 1) * MSS);
-        take(victim, &stamped(with_sack(ack(1 + turn * MSS), &[block]), 0, 0), flooded);
-        take(victim, &stamped(ack(1 + (turn + 1) * MSS), 0, 0), flooded);
-    }
 }
 
 /// The least that a full segment carries, whatever MSS below the floor a peer offers.
