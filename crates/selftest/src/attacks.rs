@@ -5,24 +5,34 @@ use crate::Attack;
 mod t01_blind_rst;
 mod t02_blind_syn;
 mod t03_blind_data;
+mod t04_challenge_side_channel;
 mod t05_paws_poisoning;
 mod t06_ack_division;
 mod t07_dup_ack_spoofing;
+mod t08_optimistic_ack;
 mod t09_sack_reneging;
+mod t10_lying_sack;
 mod t11_sack_cost;
 mod t12_gap_cost;
+mod t14_zero_window;
 mod t15_overlap;
+mod t17_wrap;
 
 /// By number.
 pub(crate) const ALL: &[Attack] = &[
     t01_blind_rst::ATTACK,
     t02_blind_syn::ATTACK,
     t03_blind_data::ATTACK,
+    t04_challenge_side_channel::ATTACK,
     t05_paws_poisoning::ATTACK,
     t06_ack_division::ATTACK,
     t07_dup_ack_spoofing::ATTACK,
+    t08_optimistic_ack::ATTACK,
     t09_sack_reneging::ATTACK,
+    t10_lying_sack::ATTACK,
     t11_sack_cost::ATTACK,
     t12_gap_cost::ATTACK,
+    t14_zero_window::ATTACK,
     t15_overlap::ATTACK,
+    t17_wrap::ATTACK,
 ];

@@ -35,11 +35,16 @@ tests! {
     t01_blind_rst
     t02_blind_syn
     t03_blind_data
+    t04_challenge_side_channel
     t05_paws_poisoning
     t06_ack_division
     t07_dup_ack_spoofing
+    t08_optimistic_ack
     t09_sack_reneging
+    t10_lying_sack
     t11_sack_cost
     t12_gap_cost
+    t14_zero_window
     t15_overlap
+    t17_wrap
 }

@@ -1,0 +1,132 @@
+//! SACK options that cannot be true: never sent, inverted, wrapped, below the acknowledgement, cut through segments.
+
+use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
+use eifel_packet::seq::{Seq, wrap};
+
+use crate::Attack;
+use crate::draw::Draw;
+use crate::trial::Trial;
+use crate::victim::{ISS, Victim, segment, settings};
+
+pub(super) const ATTACK: Attack = Attack {
+    name: "t10-lying-sack",
+    summary: "random SACK blocks: never sent, inverted, wrapped, below the acknowledgement, parts of segments",
+    source: "RFC 2018, section 8; RFC 2883, section 4; CVE-2019-11477",
+    defence: "each block is judged by itself, what cannot be true is counted and ignored",
+    run,
+};
+
+/// ACKs that one connection gets before it is made anew.
+const ACKS: u64 = 200;
+/// Most bytes outstanding: the naive model's set is a number.
+const BYTES: u64 = 120;
+
+fn run(trial: &mut Trial) {
+    let blocks = trial.times(100_000_000, 1_000_000);
+    let mut draw = Draw::new(1, ATTACK.name);
+    let (mut given, mut differing) = (0, 0);
+    while given < blocks {
+        let (told, wrong) = connection(&mut draw);
+        given += told;
+        differing += wrong;
+    }
+    trial.counted("blocks", "blocks", given as f64, crate::trial::Limit::AtLeast(blocks as f64));
+    trial.exactly("ACKs after which the scoreboard is not the naive model's", "ACKs", differing, 0);
+}
+
+/// One flag for each byte outstanding, the first of them the lowest bit.
+struct Naive {
+    una: u64,
+    reported: u128,
+    ignored: u64,
+}
+
+impl Naive {
+    /// What RFC 2018 and RFC 2883 make of an option, said as plainly as possible; `segments` are outstanding up to `nxt`.
+    fn take(&mut self, cumulative: u64, option: &[(Seq, Seq)], nxt: u64, segments: u32) {
+        self.reported >>= cumulative - self.una;
+        self.una = cumulative;
+        let position = |seq: Seq| {
+            let distance = i64::from(seq.0.wrapping_sub(wrap(cumulative, ISS).0) as i32);
+            let position = cumulative as i64 + distance;
+            if position < 0 { position + (1 << 32) } else { position }
+        };
+        let blocks: Vec<(i64, i64)> = option.iter().map(|&(left, right)| (position(left), position(right))).collect();
+        for (index, &(left, right)) in blocks.iter().enumerate() {
+            let sent = left < right && right <= nxt as i64;
+            let duplicate = index == 0
+                && (right <= cumulative as i64 || blocks.get(1).is_some_and(|&(l, r)| l <= left && right <= r));
+            if !sent || !duplicate && left <= cumulative as i64 {
+                self.ignored += 1;
+            } else if !duplicate && self.pieces() <= segments {
+                let len = (right - left) as u32;
+                let ones = if len >= 128 { u128::MAX } else { (1 << len) - 1 };
+                self.reported |= ones << (left as u64 - cumulative);
+            }
+        }
+    }
+
+    fn pieces(&self) -> u32 {
+        (self.reported & !(self.reported << 1)).count_ones()
+    }
+}
+
+/// Blocks told to one connection, and ACKs after which it differs from the model.
+fn connection(draw: &mut Draw) -> (u64, u64) {
+    let mut victim = Victim::open(&settings(), 64_000);
+    let mut naive = Naive { una: 1, reported: 0, ignored: 0 };
+    let (mut told, mut wrong) = (0, 0);
+    for _ in 0..ACKS {
+        // Segments of one byte to eight.
+        while victim.connection.end() - victim.connection.engine().una() < BYTES - 8 {
+            victim.connection.write_counted(draw.between(1, 9));
+            victim.sends();
+        }
+        let (una, nxt) = (victim.connection.engine().una(), victim.connection.engine().nxt());
+        let cumulative = if draw.chance(0.1) { draw.between(una, nxt.min(una + 20) + 1) } else { una };
+        let option = option(draw, cumulative, nxt);
+        told += option.len() as u64;
+        let segments = |victim: &Victim| victim.connection.engine().scoreboard().segments() as u32;
+        let forged = segment(Flags::ACK, 1, cumulative);
+        // What is acknowledged goes before a block is looked at.
+        victim.gets(&segment(Flags::ACK, 1, cumulative));
+        naive.take(cumulative, &[], nxt, 0);
+        let outstanding = segments(&victim);
+        victim.gets(&Segment { options: Options { sack: option, ..Options::default() }, ..forged });
+        if nxt > cumulative {
+            naive.take(cumulative, option.as_slice(), nxt, outstanding);
+        }
+        wrong += u64::from(differs(&victim, &naive));
+        victim.sends();
+    }
+    (told, wrong)
+}
+
+fn differs(victim: &Victim, naive: &Naive) -> bool {
+    let board = victim.connection.engine().scoreboard();
+    let reported = board.sacked().ascending().fold(0u128, |all, block| {
+        let ones = (1u128 << (block.end - block.start)) - 1;
+        all | ones << (block.start - naive.una)
+    });
+    reported != naive.reported
+        || board.sacked_bytes() != u64::from(naive.reported.count_ones())
+        || victim.connection.counts().ignored_sack_blocks != naive.ignored
+}
+
+/// One to four blocks with edges near what is outstanding, and now and then anywhere.
+fn option(draw: &mut Draw, cumulative: u64, nxt: u64) -> SackBlocks {
+    let mut option = SackBlocks::EMPTY;
+    let edge = |draw: &mut Draw| match draw.below(16) {
+        0 => Seq(draw.any()),
+        1 => wrap(cumulative + (1 << 31), ISS),
+        _ => Seq(wrap(cumulative, ISS).0.wrapping_add(draw.below(nxt - cumulative + 8) as u32).wrapping_sub(4)),
+    };
+    for _ in 0..draw.between(1, 5) {
+        let (one, other) = (edge(draw), edge(draw));
+        // Mostly the right way round.
+        let inverted = (other.0.wrapping_sub(one.0) as i32) < 0;
+        let (left, right) = if inverted && draw.chance(0.9) { (other, one) } else { (one, other) };
+        option.push(left, right);
+    }
+    option
+}
