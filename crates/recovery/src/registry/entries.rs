@@ -215,7 +215,7 @@ static RFC6298: &[Parameter] = &[
 const INITIAL: Parameter = milliseconds("initial_ms", "before the first sample", 1000, (MICROSECOND, HOUR_MS));
 const MAXIMUM: Parameter = milliseconds("maximum_ms", "never more", 60_000, (MICROSECOND, HOUR_MS));
 const BACK_OFF_MAXIMUM: Parameter =
-    milliseconds("maximum_ms", "what the back-off stays below", 60_000, (MICROSECOND, HOUR_MS));
+    milliseconds("maximum_ms", "never more, but for the latest sample and two ticks", 60_000, (MICROSECOND, HOUR_MS));
 const TIMING: Parameter = word(
     "timing",
     "which samples it takes of those that the connection gives",

@@ -27,7 +27,8 @@ pub struct Eifel {
 pub struct Settings {
     /// Before the first sample.
     pub initial: Duration,
-    /// What the back-off stays below; the prediction itself has no maximum.
+    /// Never more, but for the latest sample and two ticks: a large ssthresh alone makes the variation weight so large
+    /// that one late sample would silence the timer for hours.
     pub maximum: Duration,
     /// The timer granularity.
     pub granularity: Duration,
@@ -55,8 +56,9 @@ impl Eifel {
     }
 
     fn refresh(&mut self) {
-        let predicted = self.prediction.rto().map(|nanos| Duration::from_nanos(nanos as u64));
-        self.rto = self.back_off.rto(predicted).max(predicted.unwrap_or_default());
+        let whole = |nanos: f64| Duration::from_nanos(nanos as u64);
+        let predicted = self.prediction.rto().map(whole);
+        self.rto = self.back_off.rto(predicted).max(self.prediction.floor().map(whole).unwrap_or_default());
     }
 }
 

@@ -104,8 +104,13 @@ impl RtoE {
     /// The equation is also seen with a bar over this gain. The text does not bear that out: the weight is to make the RTO
     /// the sum of SRTT and DELTA where the round trip begins to rise, and the RTO is to stay level where it falls.
     pub(super) fn rto(&self) -> Option<f64> {
-        let floor = self.latest? + self.two_ticks;
+        let floor = self.floor()?;
         Some((self.srtt + self.m * self.gain.reciprocal * self.rttvar).max(floor))
+    }
+
+    /// RTT_Sample + 2 x ticks, in nanoseconds; `None` before the first sample.
+    pub(super) fn floor(&self) -> Option<f64> {
+        Some(self.latest? + self.two_ticks)
     }
 
     /// SRTT_E and RTTVAR_E, once there is a sample.

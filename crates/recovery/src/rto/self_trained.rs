@@ -96,8 +96,9 @@ impl SelfTrained {
 
     fn refresh(&mut self) {
         // RTO_AGG = AGG x RTO_E.
-        let predicted = self.prediction.rto().map(|nanos| Duration::from_nanos((self.agg * nanos) as u64));
-        self.rto = self.back_off.rto(predicted).max(predicted.unwrap_or_default());
+        let scaled = |nanos: f64| Duration::from_nanos((self.agg * nanos) as u64);
+        let predicted = self.prediction.rto().map(scaled);
+        self.rto = self.back_off.rto(predicted).max(self.prediction.floor().map(scaled).unwrap_or_default());
     }
 }
 

@@ -42,14 +42,16 @@ pub fn maximum(name: &str) {
     assert_eq!(millis(&*timer), 2500);
 }
 
-/// It bounds the back-off, never the prediction.
-pub fn back_off_maximum(name: &str) {
+/// It bounds the prediction and its back-off, never the latest sample and two ticks, scaled as the prediction is.
+pub fn maximum_above_sample(name: &str) {
     maximum(name);
+    let unbounded = after(&mut *with(name, "maximum_ms", 3_600_000), &[4000]);
     let mut timer = with(name, "maximum_ms", 2500);
-    assert!(after(&mut *timer, &[4000]) > 4000);
-    let before = timer.rto();
+    let bounded = after(&mut *timer, &[4000]);
+    // The first prediction is three samples; two ticks are 20 ms.
+    assert_eq!(bounded, unbounded * 4020 / 12_000);
     timer.back_off();
-    assert_eq!(timer.rto(), before);
+    assert_eq!(millis(&*timer), bounded);
 }
 
 pub fn lite_granularity() {
