@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Positions that the peer has reported by SACK are taken out of all three. Bytes under way, RFC 6675's pipe
-//! (section 4), are the first and the third part.
+//! (section 4), are the first and the third part. Where `resent_below` lies beyond `lost_below`, what is between was sent
+//! again without being deemed lost: both copies may be under way, and both count.
 
 use std::collections::VecDeque;
 
@@ -223,7 +224,6 @@ impl Scoreboard {
         segment.last_sent = now;
         if mark == HighRxt::Advance {
             self.resent.raise(block.end, &self.sacked);
-            self.lost.raise(block.end, &self.sacked);
         }
         segment.copies
     }

@@ -81,6 +81,7 @@ impl Naive {
 enum Step {
     New(u32),
     Again,
+    AgainThoughNotLost,
     Ack { advance: u16, blocks: Vec<(u16, u16)> },
     LoseBelow(u16),
     Timeout,
@@ -91,6 +92,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (1..40_u32).prop_map(Step::New),
         3 => Just(Step::Again),
+        1 => Just(Step::AgainThoughNotLost),
         4 => (any::<u16>(), prop::collection::vec((any::<u16>(), any::<u16>()), 0..4))
             .prop_map(|(advance, blocks)| Step::Ack { advance: advance % 60, blocks }),
         2 => any::<u16>().prop_map(Step::LoseBelow),
@@ -110,14 +112,15 @@ fn apply(board: &mut Scoreboard, naive: &mut Naive, step: &Step) {
             board.on_new(Instant::ZERO, *len);
             naive.on_new(*len);
         }
-        Step::Again => {
-            let Some(at) = board.first_hole(board.resent_below(), board.lost_below()) else { return };
+        Step::Again | Step::AgainThoughNotLost => {
+            // NextSeg's rules 1 and 3.
+            let below = if matches!(step, Step::Again) { board.lost_below() } else { board.highest_sacked() };
+            let Some(at) = board.first_hole(board.resent_below(), below) else { return };
             let block = board.segment_at(at).unwrap();
             assert_eq!((block.start, block.end), (at, naive.segment_end(at)));
             board.on_retransmission(Instant::ZERO, block, HighRxt::Advance);
             for octet in &mut naive.octets[..block.end as usize] {
                 octet.resent = true;
-                octet.lost = true;
             }
         }
         Step::Ack { advance, blocks } => {
