@@ -27,6 +27,11 @@ impl Script {
         &self.header.config
     }
 
+    /// How far times may be off.
+    pub fn tolerance(&self) -> Duration {
+        self.header.tolerance
+    }
+
     /// The connection's settings.
     pub fn settings(&self) -> &Settings {
         &self.header.settings

@@ -11,13 +11,14 @@ use eifel_tcp::Settings;
 use eifel_tcp::settings::{TimestampSettings, WindowScale};
 
 /// Options of packetdrill that mean something to an operating system or a network only.
-const IGNORED: [&str; 10] = [
+const IGNORED: [&str; 11] = [
     "bind_port",
     "connect_port",
     "gateway_ip",
     "init_scripts",
     "ip_version",
     "local_ip",
+    "mss",
     "netmask_ip",
     "remote_ip",
     "speed",
@@ -25,7 +26,10 @@ const IGNORED: [&str; 10] = [
 ];
 
 /// The longest tolerance, and the longest tick of a timestamp clock, in microseconds.
-const MOST_USECS: u64 = 60_000_000;
+pub(super) const MOST_USECS: u64 = 60_000_000;
+
+/// What packetdrill allows a kernel's timers.
+const TOLERANCE: Duration = Duration::from_millis(4);
 
 /// A header without IP's and TCP's own 40 bytes.
 const HEADERS: u64 = 40;
@@ -37,7 +41,7 @@ fn default() -> Header {
         config: Config::default(),
         iss: 0,
         irs: 0,
-        tolerance: Duration::ZERO,
+        tolerance: TOLERANCE,
         stamps: StampCheck::Remembered,
         segments: Segments::Joined,
     }
@@ -69,7 +73,6 @@ fn flag(header: &mut Header, place: Place, name: &str, value: Option<&str>) -> R
     };
     match name {
         "tolerance_usecs" => header.tolerance = Duration::from_micros(number(0, MOST_USECS)?),
-        "mss" => header.settings.mss = number(1, u16::MAX.into())? as u16,
         "mtu" => header.settings.mss = (number(HEADERS + 1, u64::from(u16::MAX) + HEADERS)? - HEADERS) as u16,
         "strict_segments" => header.segments = Segments::Strict,
         "tcp_ts_tick_usecs" => match number(0, MOST_USECS)? {
@@ -83,7 +86,7 @@ fn flag(header: &mut Header, place: Place, name: &str, value: Option<&str>) -> R
         _ if IGNORED.contains(&name) => {}
         _ => {
             let known = format!(
-                "--tolerance_usecs, --mss, --mtu, --strict_segments, --tcp_ts_tick_usecs, or one that is passed over: --{}",
+                "--tolerance_usecs, --mtu, --strict_segments, --tcp_ts_tick_usecs, or one that is passed over: --{}",
                 IGNORED.join(", --")
             );
             return Err(Fault::new(place, format!("unknown option --{name}"), known));

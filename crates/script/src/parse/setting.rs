@@ -1,6 +1,7 @@
 //! `//: key = value`: the connection's settings, and the engine's algorithms by their names in the registry. To
 //! packetdrill these lines are comments.
 
+use super::header::MOST_USECS;
 use crate::error::{Fault, Place, shown};
 use crate::script::Header;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value, entries};
@@ -13,7 +14,7 @@ const MOST_MS: u64 = 400 * 24 * 3_600_000;
 const KEYS: &str = "detect, observe, respond, rto, after-spurious, recover, congest, pace, mss, receive_window_bytes, \
                     window_scale, sack, timestamps, timestamp_offset, timestamp_echo, ack_every, ack_delay_ms, nagle, \
                     time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
-                    iss, irs";
+                    iss, irs, tolerance_us";
 
 /// One setting.
 pub(super) struct Setting<'a> {
@@ -58,7 +59,7 @@ impl<'a> Setting<'a> {
 
     /// Puts it where it belongs.
     pub(super) fn apply(&self, header: &mut Header) -> Result<(), Fault> {
-        let Header { settings, config, iss, irs, .. } = header;
+        let Header { settings, config, iss, irs, tolerance, .. } = header;
         match self.key {
             "detect" => config.detect = self.choice(Seam::Detect)?,
             "observe" => config.observers.push(self.choice(Seam::Detect)?),
@@ -106,6 +107,7 @@ impl<'a> Setting<'a> {
             "challenge_interval_ms" => settings.challenge.interval = self.milliseconds()?,
             "iss" => *iss = self.number(0, u32::MAX.into())? as u32,
             "irs" => *irs = self.number(0, u32::MAX.into())? as u32,
+            "tolerance_us" => *tolerance = Duration::from_micros(self.number(0, MOST_USECS)?),
             _ => {
                 let what = format!("unknown setting \"{}\"", shown(self.key));
                 return Err(Fault::new(self.place, what, format!("one of {KEYS}")));

@@ -2,7 +2,7 @@
 
 use eifel_script::{Outcome, parse, run};
 
-const OPEN: &str = "--tcp_ts_tick_usecs=1000
+const OPEN: &str = "//: tolerance_us = 0
 //: timestamps = off
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 +0 bind(3, ..., ...) = 0
@@ -85,10 +85,13 @@ fn tolerance_ranges_and_stars_are_packetdrill_s() {
     assert!(outcome(&format!("{sent}1~1.2 > P. 1:6(5) ack 1")).passed());
     assert!(outcome(&format!("{sent}* > P. 1:6(5) ack 1\n+2 > P. 1:6(5) ack 1")).passed());
     assert!(!outcome(&format!("{sent}+.9 > P. 1:6(5) ack 1")).passed());
-    let tolerant = format!("--tolerance_usecs=100000\n{OPEN}{sent}+.9 > P. 1:6(5) ack 1");
-    assert!(run(&parse(&tolerant, "x.pkt").unwrap()).passed());
-    let tight = format!("--tolerance_usecs=99999\n{OPEN}{sent}+.9 > P. 1:6(5) ack 1");
-    assert!(!run(&parse(&tight, "x.pkt").unwrap()).passed());
+    let passes = |tolerance: &str, at: &str| {
+        let text = format!("{OPEN}{sent}+{at} > P. 1:6(5) ack 1").replace("//: tolerance_us = 0", tolerance);
+        run(&parse(&text, "x.pkt").unwrap()).passed()
+    };
+    assert!(passes("--tolerance_usecs=100000", ".9") && !passes("--tolerance_usecs=99999", ".9"));
+    // packetdrill's default is 4 ms.
+    assert!(passes("", "1.004") && !passes("", "1.004001"));
 }
 
 #[test]

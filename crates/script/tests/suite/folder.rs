@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use eifel_recovery::time::Duration;
 use eifel_script::{parse, run};
 
 pub fn root() -> PathBuf {
@@ -46,9 +47,10 @@ fn every_script_passes() {
 }
 
 #[test]
-fn every_script_begins_with_what_it_is_about() {
+fn every_script_is_exact_and_begins_with_what_it_is_about() {
     for path in scripts(&root()) {
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("// "), "{}", path.display());
+        assert_eq!(parse(&text, "").unwrap().tolerance(), Duration::ZERO, "{}", path.display());
     }
 }

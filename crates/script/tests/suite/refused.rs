@@ -12,8 +12,8 @@ fn refusal(text: &str) -> String {
 fn each_refusal_says_where_what_and_what_is_expected() {
     let cases = [
         ("", "x.pkt:1:1: the script ends here; expected an event: a time, and what happens then"),
-        ("--tolerance=5\n", "x.pkt:1:1: unknown option --tolerance; expected --tolerance_usecs, --mss"),
-        ("--mss=0\n", "x.pkt:1:1: --mss has no such value; expected --mss= and a whole number, 1 to 65535"),
+        ("--tolerance=5\n", "x.pkt:1:1: unknown option --tolerance; expected --tolerance_usecs, --mtu"),
+        ("--mtu=40\n", "x.pkt:1:1: --mtu has no such value; expected --mtu= and a whole number, 41 to 65575"),
         ("//: mss = 0\n", "x.pkt:1:11: mss = 0 cannot be; expected a whole number, 1 to 65535"),
         ("//:  speed = 3", "x.pkt:1:6: unknown setting \"speed\"; expected one of detect, observe, respond"),
         ("//: rto", "x.pkt:1:5: a setting without a value; expected //: KEY = VALUE"),
