@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what these tests read is the project's own")]
 
+mod document;
 mod failures;
 mod folder;
 mod never_panics;
