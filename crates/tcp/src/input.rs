@@ -225,7 +225,8 @@ impl Connection {
         let outstanding = self.engine.nxt() > self.engine.una();
         let window_changed = self.peer.update(block.start, ack, segment.window);
         if outstanding {
-            let plain = block.start == block.end && !window_changed;
+            // An answer to a probe of a closed window is no duplicate: there is no room for what would be sent again.
+            let plain = block.start == block.end && !window_changed && !self.peer.is_closed();
             self.acknowledge_to_engine(now, ack, segment, plain);
             if self.peer.is_closed() {
                 // As long as probes are answered, the connection stays (RFC 9293, section 3.8.6.1).

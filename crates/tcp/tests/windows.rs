@@ -115,6 +115,24 @@ fn a_closed_window_is_probed_until_it_opens() {
     talk.says(&["PA 2002..3001 ack 1 win 10000"]);
 }
 
+/// Answers to probes are all alike, and tell of no loss: a closed window has no room for what would be sent again.
+#[test]
+fn three_answers_to_probes_are_no_duplicate_acknowledgements() {
+    let mut talk = Talk::open(&plain());
+    talk.gets(1, "A 1 ack 1 win 0");
+    talk.connection.write_counted(3000);
+    talk.says(&[]);
+    let mut at = 1;
+    for interval in [1000, 2000, 4000, 8000, 16_000] {
+        at += interval;
+        talk.wakes(at);
+        talk.says(&["A 1..2 ack 1 win 10000"]);
+        talk.gets(at + 10, "A 1 ack 1 win 0");
+        talk.says(&[]);
+    }
+    assert_eq!(talk.connection.engine().snapshot().cwnd, 10_000);
+}
+
 /// Both ends probe at once, and both probes are taken: each end's acknowledgements then stand one position below what the
 /// other expects, and both would wait for ever for one that is in order.
 #[test]
