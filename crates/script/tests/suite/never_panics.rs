@@ -68,14 +68,50 @@ proptest! {
     }
 
     #[test]
-    fn conversations(parts in prop::collection::vec((prop::sample::select(&PARTS[..6]), prop::sample::select(&PARTS[6..33])), 0..30)) {
+    fn conversations(
+        settings in prop::collection::vec(prop::sample::select(&SETTINGS[..]), 0..4),
+        parts in prop::collection::vec(
+            (prop::sample::select(&PARTS[..6]), prop::sample::select(&PARTS[6..33])),
+            0..30,
+        ),
+    ) {
         let open = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n";
-        let text: String = parts.iter().map(|(time, what)| format!("{}{what}", if what.starts_with('>') { time } else { &"+.1 " })).collect();
-        if let Ok(script) = parse(&format!("{open}{text}"), "talk") {
+        let begin = "+0 < S 0:0(0) win 9999 <mss 1000,sackOK,TS val 5 ecr 0>\n+0 > S. 0:0(0) ack 1 <...>\n";
+        let talk: String = parts
+            .iter()
+            .map(|(time, what)| format!("{}{what}", if what.starts_with('>') { time } else { &"+.1 " }))
+            .collect();
+        if let Ok(script) = parse(&format!("{}{open}{begin}{talk}", settings.concat()), "talk") {
             run(&script).to_string();
         }
     }
 }
+
+/// Settings at their ends.
+const SETTINGS: [&str; 22] = [
+    "//: mss = 1\n",
+    "//: mss = 65535\n",
+    "//: receive_window_bytes = 0\n",
+    "//: receive_window_bytes = 4294967295\n",
+    "//: window_scale = 14\n",
+    "//: window_scale = off\n",
+    "//: timestamps = off\n",
+    "//: timestamp_offset = 4294967295\n",
+    "--tcp_ts_tick_usecs=60000000\n",
+    "//: sack = off\n",
+    "//: ack_every = 0\n",
+    "//: ack_delay_ms = 0\n",
+    "//: nagle = on\n",
+    "//: time_wait_ms = 0\n",
+    "//: timeouts = 0\n",
+    "//: user_timeout_ms = 0\n",
+    "//: challenge_acks = 0\n",
+    "//: iss = 4294967295\n",
+    "//: irs = 4294967295\n",
+    "//: pace = pacing(slow_start_percent = 1)\n",
+    "//: rto = rfc6298(initial_ms = 0.001, minimum_ms = 0, maximum_ms = 0.001)\n",
+    "//: recover = reno(duplicate_threshold = 1)\n",
+];
 
 #[test]
 fn nothing_is_nested_too_deep() {
