@@ -15,20 +15,14 @@ use crate::view::View;
 #[derive(Debug)]
 pub struct Rfc6675 {
     course: Course,
-    rescue: Rescue,
-}
-
-/// RescueRxt: one rescue retransmission for each entry into recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rescue {
-    Available,
-    Used,
+    /// RescueRxt, as the first position beyond it: only beyond that is a rescue retransmission worth its while.
+    rescue_rxt: u64,
 }
 
 impl Rfc6675 {
     /// RFC 6675 under these rules.
     pub fn new(rules: Rules) -> Self {
-        Self { course: Course::by_sack(rules), rescue: Rescue::Available }
+        Self { course: Course::by_sack(rules), rescue_rxt: 0 }
     }
 
     /// IsLost (section 4): the position below which every hole is lost.
@@ -47,7 +41,7 @@ impl Rfc6675 {
     }
 
     fn rescue(&self, board: &Scoreboard) -> Option<u64> {
-        if self.rescue == Rescue::Used { None } else { board.last_hole() }
+        if board.una() > self.rescue_rxt { board.last_hole() } else { None }
     }
 }
 
@@ -63,7 +57,8 @@ impl Recovery for Rfc6675 {
             Signal::Threshold | Signal::Duplicate
                 if signal == Signal::Threshold || lost_below > board.una() && self.course.permitted(board.una()) =>
             {
-                self.rescue = Rescue::Available;
+                // Section 5, step (4.3): what is sent again at once is not what has to be rescued.
+                self.rescue_rxt = board.segment_at(board.una()).map_or(view.nxt, |oldest| oldest.end);
                 self.course.enter(view.nxt)
             }
             _ => Step::Stay,
@@ -85,7 +80,8 @@ impl Recovery for Rfc6675 {
     }
 
     fn on_rescue(&mut self) {
-        self.rescue = Rescue::Used;
+        // RecoveryPoint, or anything else that is not acknowledged before the recovery is over.
+        self.rescue_rxt = u64::MAX;
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next {
