@@ -158,7 +158,7 @@ fn apply(board: &mut Scoreboard, naive: &mut Naive, step: &Step) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 30_000, ..ProptestConfig::default() })]
 
     #[test]
     fn agrees_with_a_naive_scoreboard(steps in prop::collection::vec(step(), 1..80)) {

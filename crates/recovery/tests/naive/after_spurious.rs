@@ -1,0 +1,100 @@
+//! What the timer learns from verdicts: "Responding to Spurious Timeouts in TCP", section III.C.
+
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::rto::after_spurious::AfterSpurious;
+use eifel_recovery::rto::after_spurious::back_off::BackOff;
+use eifel_recovery::rto::after_spurious::min_plus_plus::{MinPlusPlus, Per};
+use eifel_recovery::rto::after_spurious::none::None as Nothing;
+use eifel_recovery::rto::after_spurious::reseed::Reseed;
+use eifel_recovery::rto::rfc6298::Rfc6298;
+use eifel_recovery::rto::{Rto, TimerChange};
+use eifel_recovery::time::Duration;
+
+use crate::dice::Dice;
+use crate::rto::{Naive, bounds, same, take};
+
+const TIMERS: u64 = 5_000;
+const OPERATIONS: u64 = 100;
+
+/// What the paper says of a verdict: spurious or not, with the delayed segment's round trip.
+type Lesson = fn(&mut Naive, spurious: bool, r: Option<u128>, timeouts: u64);
+
+fn nothing(_: &mut Naive, _: bool, _: Option<u128>, _: u64) {}
+
+/// Option 1: SRTT <- R, RTTVAR <- R/2.
+fn reseed(naive: &mut Naive, spurious: bool, r: Option<u128>, _: u64) {
+    if let (true, Some(r)) = (spurious, r) {
+        naive.srtt = Some(r);
+        naive.rttvar = r / 2;
+        naive.doublings = 0;
+    }
+}
+
+/// Option 2: the backed-off timer stays as it is until a timeout is genuine.
+fn back_off(naive: &mut Naive, spurious: bool, _: Option<u128>, _: u64) {
+    naive.held = spurious;
+    if !spurious {
+        naive.doublings = 0;
+    }
+}
+
+const STEP: u128 = 1_000_000_000;
+
+/// Option 3: the minimum rises by a step, and falls back.
+fn min_plus_plus(naive: &mut Naive, spurious: bool, _: Option<u128>, _: u64) {
+    naive.minimum = if spurious { naive.minimum + STEP } else { naive.configured_minimum };
+}
+
+fn min_plus_plus_by_expiry(naive: &mut Naive, spurious: bool, _: Option<u128>, timeouts: u64) {
+    naive.minimum = if spurious { naive.minimum + STEP * u128::from(timeouts) } else { naive.configured_minimum };
+}
+
+#[test]
+fn the_adaptations_are_the_papers() {
+    let step = Duration::from_nanos(STEP as u64);
+    let each: [(&mut dyn AfterSpurious, Lesson); 5] = [
+        (&mut Nothing, nothing),
+        (&mut Reseed, reseed),
+        (&mut BackOff, back_off),
+        (&mut MinPlusPlus::new(step, Per::Verdict), min_plus_plus),
+        (&mut MinPlusPlus::new(step, Per::Expiry), min_plus_plus_by_expiry),
+    ];
+    for (adaptation, lesson) in each {
+        compare(adaptation, lesson);
+    }
+}
+
+fn compare(adaptation: &mut dyn AfterSpurious, lesson: Lesson) {
+    let mut dice = Dice::new(2);
+    for _ in 0..TIMERS {
+        let bounds = bounds(&mut dice);
+        let (mut timer, mut naive) = (Rfc6298::new(bounds), Naive::new(&bounds));
+        let mut timeouts = 0;
+        for _ in 0..OPERATIONS {
+            let r = dice.of_any_size(11);
+            match dice.below(4) {
+                0 | 1 => {
+                    take(&mut timer, r);
+                    naive.sample(r.into());
+                }
+                2 => {
+                    timeouts += 1;
+                    timer.back_off();
+                    naive.doublings += 1;
+                }
+                _ => {
+                    let spurious = dice.once_in(2);
+                    let sample = (!dice.once_in(4)).then_some(r);
+                    let outcome = if spurious { Outcome::Spurious } else { Outcome::Genuine };
+                    let change = adaptation.settled(outcome, sample.map(Duration::from_nanos), timeouts as u32);
+                    if change != TimerChange::Keep {
+                        timer.change(change);
+                    }
+                    lesson(&mut naive, spurious, sample.map(u128::from), timeouts);
+                    timeouts = 0;
+                }
+            }
+            same(&naive, &timer);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! RFC 3522, section 3.2, step by step.
+
+use eifel_recovery::detect::eifel_timestamps::EifelTimestamps;
+use eifel_recovery::detect::{Detector, Judgement, Outcome};
+use eifel_recovery::fact::{Acked, Block, Cause, Echo, Fact, Kind, Transmission, TxId};
+use eifel_recovery::time::Duration;
+use eifel_recovery::units::Timestamp;
+
+use crate::dice::Dice;
+use crate::rto::with_view;
+
+const CONNECTIONS: u64 = 20_000;
+const FACTS: u64 = 100;
+
+/// Where the steps stand.
+enum At {
+    /// Nothing to be detected: before step (1), or (DONE).
+    Done,
+    /// Step (3).
+    WaitingForAcceptableAck,
+}
+
+struct Naive {
+    at: At,
+    retransmit_ts: u32,
+    retransmitted: u64,
+    has_received_dsack: bool,
+}
+
+/// "Earlier" on the circle of timestamps: half of it lies before any value.
+fn earlier(a: u32, b: u32) -> bool {
+    let ahead = (u64::from(b) + (1 << 32) - u64::from(a)) % (1 << 32);
+    ahead > 0 && ahead < 1 << 31
+}
+
+impl Naive {
+    /// Steps (1) and (2): loss recovery begins, and this is its first retransmission.
+    fn begin(&mut self, start: u64, tsval: Option<u32>) {
+        self.at = At::Done;
+        if let Some(tsval) = tsval {
+            self.retransmit_ts = tsval;
+            self.retransmitted = start;
+            self.at = At::WaitingForAcceptableAck;
+        }
+    }
+
+    /// SpuriousRecovery, where it is decided.
+    fn ack(&mut self, acked: &Acked) -> Option<bool> {
+        let had_received_dsack = self.has_received_dsack;
+        self.has_received_dsack |= acked.dsack.is_some();
+        let At::WaitingForAcceptableAck = self.at else { return None };
+        // (3) Wait for the arrival of an acceptable ACK.
+        let acceptable = acked.cumulative > self.retransmitted;
+        if !acceptable {
+            return None;
+        }
+        self.at = At::Done;
+        // (4) Is the echoed timestamp less than RetransmitTS?
+        let Some(echo) = acked.echo else { return Some(false) };
+        if !earlier(echo.value.0, self.retransmit_ts) {
+            return Some(false);
+        }
+        // (5) A DSACK on it: done. Otherwise a DSACK earlier, or data still outstanding: go on.
+        if acked.dsack.is_some() {
+            return Some(false);
+        }
+        if had_received_dsack || !acked.all {
+            // (6)
+            return Some(true);
+        }
+        Some(false)
+    }
+}
+
+#[test]
+fn the_detector_is_rfc_3522s() {
+    let mut dice = Dice::new(3);
+    let mut judged = [0_u64; 2];
+    for _ in 0..CONNECTIONS {
+        let mut detector = EifelTimestamps::default();
+        let mut naive = Naive { at: At::Done, retransmit_ts: 0, retransmitted: 0, has_received_dsack: false };
+        let mut clock = dice.below(1 << 33) as u32;
+        let mut una = dice.below(1 << 40);
+        let mut last_stamp = clock;
+        let dsacks = 1 + dice.below(40);
+        for _ in 0..FACTS {
+            clock = clock.wrapping_add(dice.below(3) as u32);
+            if dice.once_in(3) {
+                let opens = !dice.once_in(3);
+                let stamp = (!dice.once_in(20)).then_some(clock);
+                let start = una + dice.below(3) * 1000;
+                let transmission =
+                    Transmission { id: TxId(1), start, len: 1000, kind: Kind::Retransmission(Cause::Timeout), copy: 1 };
+                let fact = Fact::Retransmitted { transmission: &transmission, stamp: stamp.map(Timestamp), opens };
+                assert_eq!(with_view(|view| detector.observe(&fact, view)), Judgement::Undecided);
+                if opens {
+                    naive.begin(start, stamp);
+                    last_stamp = clock;
+                }
+                continue;
+            }
+            let bytes = if dice.once_in(2) { 0 } else { dice.below(4) * 1000 };
+            una += bytes;
+            // Near the retransmission's own stamp, before and after it.
+            let value = last_stamp.wrapping_add(dice.below(5) as u32).wrapping_sub(2);
+            let acked = Acked {
+                cumulative: una,
+                bytes,
+                sacked: 0,
+                duplicate: bytes == 0,
+                dsack: dice.once_in(dsacks).then_some(Block { start: 0, end: 1000 }),
+                echo: (!dice.once_in(20)).then_some(Echo { value: Timestamp(value), age: Duration::ZERO }),
+                ece: false,
+                all: dice.once_in(4),
+            };
+            let judgement = with_view(|view| detector.observe(&Fact::Acked(&acked), view));
+            let spurious = match judgement {
+                Judgement::Undecided | Judgement::Probe => None,
+                Judgement::Settled(outcome, _) => Some(outcome == Outcome::Spurious),
+            };
+            assert_eq!(spurious, naive.ack(&acked));
+            if let Some(spurious) = spurious {
+                judged[usize::from(spurious)] += 1;
+            }
+        }
+    }
+    assert!(judged.iter().all(|&count| count > CONNECTIONS), "{judged:?}");
+}

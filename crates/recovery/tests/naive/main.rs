@@ -1,0 +1,12 @@
+//! The seams' algorithms against plain transcriptions of what they come from: RFCs and papers, line by line, with no
+//! thought of speed. Random operations, and both equal after every one.
+
+mod after_spurious;
+mod congest;
+mod dice;
+mod eifel;
+mod recover;
+mod respond;
+mod rto;
+mod sampling;
+mod sender;

@@ -1,0 +1,156 @@
+//! Each recovery algorithm in a whole engine against its transcription in a whole naive sender: what leaves, the window,
+//! the pipe, the timer and its samples are equal after every ACK and every timeout.
+
+mod fack;
+mod newreno;
+mod reno;
+mod reno_sack;
+mod rfc6675;
+
+use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Kind, Negotiated, Offer};
+use eifel_recovery::registry::{Choice, Value};
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Timestamp;
+
+use crate::dice::Dice;
+use crate::sender::{Left, MSS, Repair, Sender};
+
+const CONNECTIONS: u64 = 2_000;
+const OPERATIONS: u64 = 200;
+
+struct Pair<'a> {
+    engine: Engine,
+    naive: Sender,
+    repair: &'a mut dyn Repair,
+    now: u64,
+    timestamps: bool,
+    timeouts_of: Option<u64>,
+}
+
+/// Compares an algorithm with its transcription over many random connections.
+fn compare(name: &str, sack: bool, repair: &mut dyn Repair) {
+    let mut dice = Dice::new(6);
+    let (mut again, mut timeouts, mut fast) = (0, 0, 0);
+    for connection in 0..CONNECTIONS {
+        let config = Config {
+            detect: Choice::named("none"),
+            respond: Choice::named("none"),
+            recover: Choice::named(name),
+            congest: Choice::named("reno").with("grow", Value::Word("always".into())),
+            ..Config::default()
+        };
+        let mut engine = Engine::new(&config).unwrap_or_else(|error| panic!("{error}"));
+        let timestamps = dice.once_in(2);
+        engine.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack, timestamps });
+        let naive = Sender::new(timestamps);
+        let mut pair = Pair { engine, naive, repair: &mut *repair, now: 0, timestamps, timeouts_of: None };
+        pair.naive.end += dice.from(1, 300 * MSS);
+        pair.send();
+        for operation in 0..OPERATIONS {
+            let place = || format!("{name}, connection {connection}, operation {operation}");
+            let what = pair.step(&mut dice, sack);
+            let left = pair.send();
+            again += left.iter().filter(|left| left.again).count();
+            timeouts += usize::from(what == What::Timeout);
+            fast += usize::from(what == What::Ack && left.first().is_some_and(|left| left.again));
+            pair.same(&place);
+        }
+    }
+    // The comparison is worth something only if they had to repair.
+    let least = CONNECTIONS as usize;
+    assert!(again > 4 * least && timeouts > least && fast > least, "{name}: {again} again, {timeouts}, {fast}");
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    Ack,
+    Timeout,
+    Write,
+}
+
+impl Pair<'_> {
+    fn instant(&self) -> Instant {
+        Instant::from_nanos(self.now)
+    }
+
+    fn step(&mut self, dice: &mut Dice, sack: bool) -> What {
+        self.now += dice.from(0, 100_000_000);
+        let due = self.naive.deadline.is_some_and(|deadline| deadline <= self.now);
+        if due || self.naive.outstanding() > 0 && dice.once_in(40) {
+            // Time goes on to where the timer expires.
+            self.now = self.naive.deadline.unwrap_or(self.now);
+            self.engine.on_timeout(self.instant());
+            let again = self.timeouts_of == Some(self.naive.una);
+            self.timeouts_of = Some(self.naive.una);
+            self.naive.on_timeout(self.now, again);
+            return What::Timeout;
+        }
+        if self.naive.outstanding() == 0 || dice.once_in(30) {
+            self.naive.end += dice.from(1, 60 * MSS);
+            if dice.once_in(3) {
+                self.now += dice.from(0, 2_000_000_000);
+                if let Some(deadline) = self.naive.deadline {
+                    self.now = self.now.min(deadline);
+                }
+            }
+            return What::Write;
+        }
+        self.ack(dice, sack);
+        What::Ack
+    }
+
+    fn ack(&mut self, dice: &mut Dice, sack: bool) {
+        let bounds: Vec<u64> = self.naive.segments.iter().map(|segment| segment.end).collect();
+        let mut advance = if dice.once_in(3) { 1 + dice.below(bounds.len() as u64).min(dice.below(6)) } else { 0 };
+        if advance > 0 && !dice.once_in(50) {
+            // What was reported already is acknowledged with what stood before it, but by a peer that reneges.
+            advance +=
+                self.naive.segments[advance as usize..].iter().take_while(|segment| segment.sacked).count() as u64;
+        }
+        let cumulative = if advance == 0 { self.naive.una } else { bounds[advance as usize - 1] };
+        let mut sacks = Vec::new();
+        let beyond: Vec<_> = self.naive.segments.iter().skip(advance as usize + 1).collect();
+        if sack && !beyond.is_empty() && !dice.once_in(5) {
+            for _ in 0..dice.from(1, 3) {
+                let first = dice.below(beyond.len() as u64) as usize;
+                let last = (first + dice.below(3) as usize).min(beyond.len() - 1);
+                sacks.push((beyond[first].start, beyond[last].end));
+            }
+        }
+        let echoed_at = self.timestamps.then(|| self.now - dice.below(200_000_000.min(self.now + 1)));
+        let blocks: Vec<_> = sacks.iter().map(|&(start, end)| Block { start, end }).collect();
+        let echo = echoed_at.map(|at| Echo { value: Timestamp(0), age: Duration::from_nanos(self.now - at) });
+        let ack = Ack { cumulative, sacks: &blocks, dsack: None, echo, plain: true, ece: false };
+        self.engine.on_ack(self.instant(), &ack);
+        self.naive.on_ack(self.repair, self.now, (cumulative, &sacks), echoed_at);
+        // A later loss signal takes the place of the timeout's.
+        if self.naive.owed || cumulative >= self.naive.nxt {
+            self.timeouts_of = None;
+        }
+    }
+
+    /// Both send all that they may, and it is the same.
+    fn send(&mut self) -> Vec<Left> {
+        let expected = self.naive.send(self.repair, self.now);
+        let offer = Offer { end: self.naive.end, fin: false, limit: u64::MAX, stamp: Some(Timestamp(0)) };
+        let mut all = Vec::new();
+        while let Some(sent) = self.engine.poll_send(Instant::from_nanos(self.now), &offer) {
+            let again = matches!(sent.kind, Kind::Retransmission(_));
+            all.push(Left { start: sent.start, end: sent.start + u64::from(sent.len), again });
+        }
+        let naive = &self.naive;
+        assert_eq!(all, expected, "at {}: {:?}, {:#?}", self.now, naive.phase, naive.segments);
+        all
+    }
+
+    fn same(&self, place: &dyn Fn() -> String) {
+        let (snapshot, naive) = (self.engine.snapshot(), &self.naive);
+        assert_eq!((snapshot.una, snapshot.nxt), (naive.una, naive.nxt), "{}", place());
+        assert_eq!(snapshot.pipe, naive.pipe(), "{}: {:#?}", place(), naive.segments);
+        assert_eq!((snapshot.cwnd, snapshot.ssthresh), (naive.congest.cwnd, naive.congest.ssthresh), "{}", place());
+        assert_eq!(u128::from(snapshot.rto.as_nanos()), naive.timer.rto(), "{}", place());
+        assert_eq!(snapshot.samples, naive.samples, "{}", place());
+        let deadline = naive.deadline.map_or(Instant::NEVER, Instant::from_nanos);
+        assert_eq!(snapshot.deadline, deadline, "{}", place());
+    }
+}

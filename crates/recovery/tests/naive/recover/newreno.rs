@@ -1,0 +1,51 @@
+//! RFC 6582, section 3.2.
+
+use super::compare;
+use crate::sender::{DUP_THRESH, MSS, Next, Repair, Sender};
+
+/// cwnd beyond ssthresh, which a partial ACK may make less than nothing.
+struct NewReno {
+    inflation: i64,
+    partials: u64,
+}
+
+impl Repair for NewReno {
+    /// Step 2, as RFC 5681, section 3.2, steps 2 and 3.
+    fn begin(&mut self, _: &mut Sender) {
+        self.inflation = (DUP_THRESH * MSS) as i64;
+        self.partials = 0;
+    }
+
+    /// No more segments can have left than there were.
+    fn duplicate(&mut self, sender: &mut Sender) {
+        self.inflation = (self.inflation + MSS as i64).min((MSS * sender.segments.len() as u64) as i64);
+    }
+
+    /// Step 3, partial acknowledgements: the first unacknowledged segment again; cwnd less what was acknowledged, and one
+    /// segment more if that was at least one. Only the first restarts the timer.
+    fn partial(&mut self, sender: &mut Sender, acked: u64) -> bool {
+        sender.owed = true;
+        self.inflation -= acked as i64;
+        if acked >= MSS {
+            self.inflation += MSS as i64;
+        }
+        self.partials += 1;
+        self.partials == 1
+    }
+
+    /// Step 3, full acknowledgements, option 1: cwnd is min (ssthresh, max (FlightSize, SMSS) + SMSS).
+    fn full(&mut self, sender: &mut Sender) {
+        let flight = if sender.outstanding() > MSS { sender.outstanding() } else { MSS };
+        sender.congest.cwnd = sender.congest.cwnd.min(flight + MSS);
+    }
+
+    fn next(&self, sender: &Sender, now: u64) -> Next {
+        let cwnd = (sender.congest.cwnd as i64 + self.inflation).max(0) as u64;
+        Next::New(sender.within_a_round_trip(now, cwnd.saturating_sub(sender.outstanding())))
+    }
+}
+
+#[test]
+fn newreno_is_rfc_6582s() {
+    compare("newreno", false, &mut NewReno { inflation: 0, partials: 0 });
+}

@@ -1,0 +1,43 @@
+//! RFC 5681, section 3.2: fast retransmit and fast recovery.
+
+use super::compare;
+use crate::sender::{DUP_THRESH, MSS, Next, Phase, Repair, Sender};
+
+/// What the window is inflated by for all duplicates, and for no more segments than there are to have left.
+struct Reno {
+    inflation: u64,
+    left: u64,
+}
+
+impl Repair for Reno {
+    /// Steps 2 and 3: cwnd is ssthresh and the three segments that have left.
+    fn begin(&mut self, _: &mut Sender) {
+        self.inflation = DUP_THRESH * MSS;
+    }
+
+    /// Step 4: and one for each further duplicate.
+    fn duplicate(&mut self, _: &mut Sender) {
+        self.inflation += MSS;
+    }
+
+    /// Step 6: an ACK of new data ends it.
+    fn partial(&mut self, sender: &mut Sender, _: u64) -> bool {
+        sender.phase = Phase::Open;
+        true
+    }
+
+    fn update(&mut self, sender: &mut Sender) {
+        self.left = self.inflation.min(sender.segments.len() as u64 * MSS);
+    }
+
+    /// Step 5: new data, if the window allows.
+    fn next(&self, sender: &Sender, now: u64) -> Next {
+        let room = (sender.congest.cwnd + self.left).saturating_sub(sender.outstanding());
+        Next::New(sender.within_a_round_trip(now, room))
+    }
+}
+
+#[test]
+fn reno_is_rfc_5681s() {
+    compare("reno", false, &mut Reno { inflation: 0, left: 0 });
+}

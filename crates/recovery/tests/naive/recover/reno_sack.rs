@@ -1,0 +1,45 @@
+//! Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", section 3.
+
+use super::compare;
+use crate::sender::{DUP_THRESH, Left, MSS, Next, Repair, Sender};
+
+/// The estimated number of bytes outstanding in the path.
+struct RenoSack {
+    pipe: u64,
+}
+
+impl Repair for RenoSack {
+    /// What is outstanding, less the segments that the duplicates say have left.
+    fn begin(&mut self, sender: &mut Sender) {
+        self.pipe = sender.outstanding().saturating_sub(DUP_THRESH * MSS);
+    }
+
+    /// Decremented for a duplicate ACK, by two for a partial one.
+    fn duplicate(&mut self, _: &mut Sender) {
+        self.pipe = self.pipe.saturating_sub(MSS);
+    }
+
+    fn partial(&mut self, _: &mut Sender, _: u64) -> bool {
+        self.pipe = self.pipe.saturating_sub(2 * MSS);
+        true
+    }
+
+    /// Incremented by what is sent, new or again.
+    fn sent(&mut self, left: &Left) {
+        self.pipe += left.end - left.start;
+    }
+
+    /// Holes below the highest block first, then new data, while pipe is below cwnd.
+    fn next(&self, sender: &Sender, now: u64) -> Next {
+        let room = sender.within_a_round_trip(now, sender.congest.cwnd.saturating_sub(self.pipe));
+        let highest = sender.highest_sacked();
+        let hole =
+            sender.segments.iter().position(|segment| !segment.sacked && !segment.resent && segment.start < highest);
+        hole.map_or(Next::New(room), |index| Next::Again(index, room))
+    }
+}
+
+#[test]
+fn reno_sack_is_fall_and_floyds() {
+    compare("reno-sack", true, &mut RenoSack { pipe: 0 });
+}

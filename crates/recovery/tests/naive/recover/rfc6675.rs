@@ -1,0 +1,93 @@
+//! RFC 6675, sections 4 and 5.
+
+use super::compare;
+use crate::sender::{DUP_THRESH, MSS, Next, Repair, Sender};
+
+struct Rfc6675 {
+    /// RescueRxt, exclusive: the first position beyond it.
+    rescue_rxt: Option<u64>,
+}
+
+/// IsLost (SeqNum): DupThresh discontiguous SACKed sequences have arrived above it, or more than (DupThresh - 1) * SMSS
+/// bytes with sequence numbers above it have been SACKed.
+fn is_lost(sender: &Sender, index: usize) -> bool {
+    let (mut sequences, mut bytes, mut within) = (0, 0, false);
+    for above in &sender.segments[index + 1..] {
+        sequences += u64::from(above.sacked && !within);
+        within = above.sacked;
+        bytes += if above.sacked { above.len() } else { 0 };
+    }
+    sequences >= DUP_THRESH || bytes > (DUP_THRESH - 1) * MSS
+}
+
+impl Repair for Rfc6675 {
+    fn counts_at_point(&self) -> bool {
+        true
+    }
+
+    /// Section 5, step (2): IsLost (HighACK + 1).
+    fn begins_early(&self, sender: &Sender) -> bool {
+        is_lost(sender, 0)
+    }
+
+    /// Step (4.3): the first segment goes again, and HighRxt and RescueRxt are its highest sequence number.
+    fn begin(&mut self, sender: &mut Sender) {
+        self.rescue_rxt = sender.segments.first().map(|first| first.end);
+    }
+
+    fn partial(&mut self, _: &mut Sender, _: u64) -> bool {
+        true
+    }
+
+    fn update(&mut self, sender: &mut Sender) {
+        if let Some(highest) =
+            (0..sender.segments.len()).rfind(|&index| !sender.segments[index].sacked && is_lost(sender, index))
+        {
+            // What was reported in between does not matter, unless the peer takes it back.
+            for segment in &mut sender.segments[..=highest] {
+                segment.lost = true;
+            }
+        }
+    }
+
+    /// Step (C): NextSeg () while cwnd - pipe >= 1 SMSS.
+    fn next(&self, sender: &Sender, _: u64) -> Next {
+        let room = sender.congest.cwnd.saturating_sub(sender.pipe());
+        let highest = sender.highest_sacked();
+        let above_high_rxt = |index: usize| !sender.segments[index].sacked && !sender.segments[index].resent;
+        let within = |index: usize| sender.segments[index].start < highest;
+        let all = 0..sender.segments.len();
+        // (1)
+        if let Some(index) = all.clone().find(|&index| above_high_rxt(index) && within(index) && is_lost(sender, index))
+        {
+            return Next::Again(index, room);
+        }
+        // (2)
+        if sender.end > sender.nxt {
+            return Next::New(room);
+        }
+        // (3)
+        if let Some(index) = all.clone().find(|&index| above_high_rxt(index) && within(index)) {
+            return Next::Again(index, room);
+        }
+        // (4): HighACK is greater than RescueRxt, or RescueRxt is undefined.
+        if self.rescue_rxt.is_none_or(|rescue| sender.una > rescue)
+            && let Some(index) = all.rev().find(|&index| !sender.segments[index].sacked)
+        {
+            return Next::Rescue(index, room);
+        }
+        Next::New(room)
+    }
+
+    /// RescueRxt is set to RecoveryPoint.
+    fn rescued(&mut self, sender: &Sender) {
+        if let crate::sender::Phase::FastRecovery { point } = sender.phase {
+            self.rescue_rxt = Some(point);
+        }
+    }
+}
+
+#[test]
+fn rfc_6675_is_its_text() {
+    compare("rfc6675", true, &mut Rfc6675 { rescue_rxt: None });
+}

@@ -1,0 +1,150 @@
+//! RFC 6298, sections 2 and 5, with the adaptations that a verdict may ask for.
+
+use eifel_recovery::congest::Window;
+use eifel_recovery::episode::Estimate;
+use eifel_recovery::rto::rfc6298::{Bounds, Rfc6298};
+use eifel_recovery::rto::{Rto, Sample, TimerChange};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::view::View;
+
+use crate::dice::Dice;
+
+const TIMERS: u64 = 20_000;
+const OPERATIONS: u64 = 100;
+
+/// The RFC's variables, in nanoseconds.
+pub struct Naive {
+    pub initial: u128,
+    pub configured_minimum: u128,
+    pub minimum: u128,
+    pub maximum: u128,
+    pub g: u128,
+    pub srtt: Option<u128>,
+    pub rttvar: u128,
+    /// Expiries since the last sample that counted.
+    pub doublings: u64,
+    pub held: bool,
+}
+
+impl Naive {
+    pub fn new(bounds: &Bounds) -> Self {
+        let nanos = |duration: Duration| u128::from(duration.as_nanos());
+        Self {
+            initial: nanos(bounds.initial),
+            configured_minimum: nanos(bounds.minimum),
+            minimum: nanos(bounds.minimum),
+            maximum: nanos(bounds.maximum),
+            g: nanos(bounds.granularity),
+            srtt: None,
+            rttvar: 0,
+            doublings: 0,
+            held: false,
+        }
+    }
+
+    pub fn sample(&mut self, r: u128) {
+        match self.srtt {
+            // (2.2)
+            None => {
+                self.srtt = Some(r);
+                self.rttvar = r / 2;
+            }
+            // (2.3): RTTVAR <- (1 - 1/4) * RTTVAR + 1/4 * |SRTT - R'|; SRTT <- (1 - 1/8) * SRTT + 1/8 * R'
+            Some(srtt) => {
+                let difference = srtt.abs_diff(r);
+                self.rttvar = (3 * self.rttvar + difference) / 4;
+                self.srtt = Some((7 * srtt + r) / 8);
+            }
+        }
+        if !self.held {
+            self.doublings = 0;
+        }
+    }
+
+    pub fn rto(&self) -> u128 {
+        let mut rto = match self.srtt {
+            None => self.initial,
+            Some(srtt) => srtt + if self.g > 4 * self.rttvar { self.g } else { 4 * self.rttvar },
+        };
+        // (2.4), (2.5): a maximum below the minimum is none.
+        if rto < self.minimum {
+            rto = self.minimum;
+        }
+        let maximum = if self.maximum < self.minimum { self.minimum } else { self.maximum };
+        // (5.5)
+        for _ in 0..self.doublings.min(200) {
+            rto = (2 * rto).min(maximum);
+        }
+        rto.min(maximum)
+    }
+}
+
+pub fn bounds(dice: &mut Dice) -> Bounds {
+    Bounds {
+        initial: Duration::from_nanos(dice.of_any_size(11)),
+        minimum: Duration::from_nanos(dice.of_any_size(11) - 1),
+        maximum: Duration::from_nanos(dice.of_any_size(12)),
+        granularity: Duration::from_nanos(dice.of_any_size(9) - 1),
+    }
+}
+
+/// A view for what does not look at it.
+pub fn with_view<T>(then: impl FnOnce(&View<'_>) -> T) -> T {
+    let round_trips = RoundTrips::new(true);
+    then(&View { now: Instant::ZERO, una: 1, nxt: 1, mss: 1000, sack: true, round_trips: &round_trips })
+}
+
+/// The timer takes a sample of so many nanoseconds in.
+pub fn take(timer: &mut Rfc6298, nanos: u64) {
+    let window = Window { cwnd: 10_000, ssthresh: u64::MAX };
+    let sample = Sample { rtt: Duration::from_nanos(nanos), acked: 1000, window };
+    with_view(|view| timer.sample(&sample, view));
+}
+
+pub fn same(naive: &Naive, timer: &Rfc6298) {
+    assert_eq!(u128::from(timer.rto().as_nanos()), naive.rto());
+    let estimate =
+        timer.estimate().map(|estimate| (estimate.srtt.as_nanos().into(), estimate.rttvar.as_nanos().into()));
+    assert_eq!(estimate, naive.srtt.map(|srtt| (srtt, naive.rttvar)));
+}
+
+#[test]
+fn the_timer_is_rfc_6298s() {
+    let mut dice = Dice::new(1);
+    for _ in 0..TIMERS {
+        let bounds = bounds(&mut dice);
+        let (mut timer, mut naive) = (Rfc6298::new(bounds), Naive::new(&bounds));
+        let magnitude = 1 + dice.below(11) as u32;
+        for _ in 0..OPERATIONS {
+            let r = dice.of_any_size(magnitude) - 1;
+            let sample = Duration::from_nanos(r);
+            match dice.below(12) {
+                0..=6 => {
+                    take(&mut timer, r);
+                    naive.sample(r.into());
+                }
+                7..=9 => {
+                    timer.back_off();
+                    naive.doublings += 1;
+                }
+                // (5.7): as data begins after a SYN that was lost, 3 seconds at least.
+                10 => {
+                    timer.change(TimerChange::RaiseInitial(Duration::from_secs(3)));
+                    naive.initial = naive.initial.max(3_000_000_000);
+                    naive.doublings = 0;
+                }
+                // RFC 4015, section 3.2, steps 0 and 11: SRTT <- max(R, SRTT_prev + 2G), RTTVAR <- max(RTTVAR_prev, R/2).
+                _ => {
+                    let (srtt, rttvar) = (dice.of_any_size(magnitude), dice.of_any_size(magnitude));
+                    let before = Estimate { srtt: Duration::from_nanos(srtt), rttvar: Duration::from_nanos(rttvar) };
+                    timer.change(TimerChange::ReseedAtLeast { sample, before });
+                    naive.srtt = Some(u128::from(r).max(u128::from(srtt) + 2 * naive.g));
+                    naive.rttvar = u128::from(rttvar).max(u128::from(r) / 2);
+                    naive.doublings = 0;
+                }
+            }
+            same(&naive, &timer);
+        }
+    }
+}

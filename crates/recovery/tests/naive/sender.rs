@@ -1,0 +1,373 @@
+//! A whole sender, one segment at a time: what the recovery algorithms have in common (RFC 5681, 3042, 6298). What each
+//! does in fast recovery stands in its own file, in `recover`.
+
+use crate::congest::{self, ALWAYS};
+use crate::rto;
+use crate::sampling;
+use eifel_recovery::fact::Cause;
+use eifel_recovery::rto::rfc6298::Bounds;
+use eifel_recovery::time::Duration;
+
+pub const MSS: u64 = 1000;
+pub const DUP_THRESH: u64 = 3;
+
+/// A segment that is outstanding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segment {
+    pub start: u64,
+    pub end: u64,
+    pub sacked: bool,
+    pub lost: bool,
+    pub resent: bool,
+    /// When it was sent first, in nanoseconds, and how often since.
+    pub sent_at: u64,
+    pub copies: u64,
+}
+
+impl Segment {
+    pub fn len(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    Open,
+    FastRecovery { point: u64 },
+    AfterTimeout { point: u64 },
+}
+
+/// What leaves: from where, up to where, and whether again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Left {
+    pub start: u64,
+    pub end: u64,
+    pub again: bool,
+}
+
+/// What may leave next.
+pub enum Next {
+    /// The segment at this place among those outstanding, whatever the window says.
+    Owed(usize),
+    /// The same, if so many bytes may go.
+    Again(usize, u64),
+    /// The same, without counting as sent again (RFC 6675, NextSeg rule 4).
+    Rescue(usize, u64),
+    /// New data, if so many bytes may go.
+    New(u64),
+}
+
+/// One algorithm's fast recovery.
+pub trait Repair {
+    /// Whether duplicate ACKs count again once the recovery point is reached, or only beyond it.
+    fn counts_at_point(&self) -> bool {
+        false
+    }
+    /// Whether an ACK that brings a duplicate begins fast recovery before the third.
+    fn begins_early(&self, _: &Sender) -> bool {
+        false
+    }
+    /// Fast recovery begins.
+    fn begin(&mut self, sender: &mut Sender);
+    /// One more duplicate ACK, in fast recovery or not.
+    fn duplicate(&mut self, _: &mut Sender) {}
+    /// An ACK for so many new bytes below the recovery point. The answer is whether the timer restarts.
+    fn partial(&mut self, sender: &mut Sender, acked: u64) -> bool;
+    /// An ACK up to the recovery point or beyond.
+    fn full(&mut self, _: &mut Sender) {}
+    /// Any ACK in fast recovery, after that.
+    fn update(&mut self, _: &mut Sender) {}
+    /// What leaves next in fast recovery.
+    fn next(&self, sender: &Sender, now: u64) -> Next;
+    /// Something has left.
+    fn sent(&mut self, _: &Left) {}
+    /// It was a rescue retransmission.
+    fn rescued(&mut self, _: &Sender) {}
+}
+
+pub struct Sender {
+    pub segments: Vec<Segment>,
+    /// When it was last found out what may go as new data; that holds until the next ACK or timeout.
+    asked_at: Option<u64>,
+    /// The shortest time from the only sending of a segment to its ACK.
+    shortest: Option<u64>,
+    pub una: u64,
+    pub nxt: u64,
+    /// First position that the application has not written.
+    pub end: u64,
+    pub congest: congest::Naive,
+    pub phase: Phase,
+    pub duplicates: u64,
+    /// The oldest segment is sent again whatever the window says.
+    pub owed: bool,
+    limited: u64,
+    recover: u64,
+    pub timer: rto::Naive,
+    pub sampler: sampling::Naive,
+    pub samples: u64,
+    /// When the timer expires, in nanoseconds.
+    pub deadline: Option<u64>,
+    idle_since: u64,
+}
+
+impl Sender {
+    pub fn new(timestamps: bool) -> Self {
+        let second = Duration::from_secs(1);
+        let bounds = Bounds {
+            initial: second,
+            minimum: second,
+            maximum: Duration::from_secs(60),
+            granularity: Duration::from_millis(1),
+        };
+        Self {
+            segments: Vec::new(),
+            asked_at: None,
+            shortest: None,
+            una: 1,
+            nxt: 1,
+            end: 1,
+            congest: congest::Naive { cwnd: 10 * MSS, ssthresh: u64::MAX, part: 0, smss: MSS, iw: 10 * MSS },
+            phase: Phase::Open,
+            duplicates: 0,
+            owed: false,
+            limited: 0,
+            recover: 0,
+            timer: rto::Naive::new(&bounds),
+            sampler: sampling::Naive::new(timestamps),
+            samples: 0,
+            deadline: None,
+            idle_since: 0,
+        }
+    }
+
+    pub fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// SetPipe of RFC 6675, section 4.
+    pub fn pipe(&self) -> u64 {
+        let mut pipe = 0;
+        for segment in self.segments.iter().filter(|segment| !segment.sacked) {
+            if !segment.lost {
+                pipe += segment.len();
+            }
+            if segment.resent {
+                pipe += segment.len();
+            }
+        }
+        pipe
+    }
+
+    /// First position beyond what was reported, or `una`.
+    pub fn highest_sacked(&self) -> u64 {
+        self.segments.iter().filter(|segment| segment.sacked).map(|segment| segment.end).max().unwrap_or(self.una)
+    }
+
+    /// Where what is under way is found by counting duplicates: what of `counted` bytes may go so that no more than cwnd
+    /// leaves within the shortest round trip (Savage and others, section 2.2).
+    pub fn within_a_round_trip(&self, now: u64, counted: u64) -> u64 {
+        let Some(shortest) = self.shortest else { return counted };
+        let since = now.saturating_sub(shortest);
+        let recent = self.segments.iter().filter(|segment| segment.copies == 0 && segment.sent_at > since);
+        let recent: u64 = recent.map(Segment::len).sum();
+        counted.min(self.congest.cwnd.saturating_sub(recent))
+    }
+
+    fn start_timer(&mut self, now: u64) {
+        self.deadline = Some(now + self.timer.rto() as u64);
+    }
+
+    /// An ACK of everything below `cumulative`; `sacks` are reported beyond it.
+    pub fn on_ack(
+        &mut self,
+        repair: &mut dyn Repair,
+        now: u64,
+        (cumulative, sacks): (u64, &[(u64, u64)]),
+        echoed_at: Option<u64>,
+    ) {
+        let flight = self.outstanding();
+        let acked = cumulative - self.una;
+        self.asked_at = None;
+        if let Some(newest) = self.segments.iter().rfind(|segment| segment.end <= cumulative)
+            && newest.copies == 0
+        {
+            let turn = now - newest.sent_at;
+            self.shortest = Some(self.shortest.map_or(turn, |shortest| shortest.min(turn)));
+        }
+        self.segments.retain(|segment| segment.end > cumulative);
+        self.una = cumulative;
+        // A peer that reports what it then asks for has thrown it away (RFC 2018, section 8).
+        for segment in self.segments.iter_mut().take_while(|segment| segment.sacked) {
+            segment.sacked = false;
+        }
+        let mut news = 0;
+        for &(left, right) in sacks {
+            for segment in self.segments.iter_mut().filter(|segment| left <= segment.start && segment.end <= right) {
+                news += u64::from(!segment.sacked);
+                segment.sacked = true;
+            }
+        }
+        if acked > 0
+            && let Some(sample) = self.sampler.acked(cumulative, now, echoed_at)
+        {
+            self.samples += 1;
+            self.timer.sample(sample.into());
+        }
+        // A duplicate ACK of RFC 5681, section 2; with SACK, one that tells of something new (RFC 6675, section 2).
+        let duplicate = acked == 0 && flight > 0 && (sacks.is_empty() || news > 0);
+        let mut restart = true;
+        if acked > 0 {
+            self.duplicates = 0;
+            self.limited = 0;
+            match self.phase {
+                Phase::FastRecovery { point } if cumulative < point => restart = repair.partial(self, acked),
+                Phase::FastRecovery { .. } => {
+                    self.phase = Phase::Open;
+                    repair.full(self);
+                }
+                Phase::Open => self.congest.ack(acked, flight, &ALWAYS),
+                Phase::AfterTimeout { point } => {
+                    if cumulative >= point {
+                        self.phase = Phase::Open;
+                    }
+                    self.congest.ack(acked, flight, &ALWAYS);
+                }
+            }
+        } else if duplicate {
+            self.duplicates += 1;
+            let past = self.una > self.recover || repair.counts_at_point() && self.una >= self.recover;
+            let may_begin = past && !matches!(self.phase, Phase::FastRecovery { .. });
+            if may_begin && (self.duplicates == DUP_THRESH || repair.begins_early(self)) {
+                self.begin_recovery(repair, now);
+            } else {
+                repair.duplicate(self);
+            }
+        }
+        if matches!(self.phase, Phase::FastRecovery { .. }) {
+            repair.update(self);
+        }
+        if self.outstanding() == 0 && acked > 0 {
+            // RFC 6298, (5.2)
+            self.deadline = None;
+            self.idle_since = now;
+        } else if acked > 0 && restart {
+            // (5.3)
+            self.start_timer(now);
+        }
+    }
+
+    fn begin_recovery(&mut self, repair: &mut dyn Repair, now: u64) {
+        self.phase = Phase::FastRecovery { point: self.nxt };
+        self.recover = self.nxt;
+        self.owed = true;
+        // RFC 3042, section 2: what Limited Transmit has sent does not count.
+        let flight = self.outstanding() - self.limited;
+        self.congest.loss(Cause::FastRetransmit, flight, self.congest.cwnd, false, &ALWAYS);
+        repair.begin(self);
+        self.start_timer(now);
+    }
+
+    pub fn on_timeout(&mut self, now: u64, again: bool) {
+        self.asked_at = None;
+        let flight = self.outstanding();
+        self.congest.loss(Cause::Timeout, flight, self.congest.cwnd, again, &ALWAYS);
+        // (5.5), (5.6)
+        self.timer.doublings += 1;
+        self.start_timer(now);
+        for segment in &mut self.segments {
+            // RFC 2018, section 8: what was reported may have been thrown away.
+            *segment = Segment { sacked: false, lost: true, resent: false, ..*segment };
+        }
+        self.phase = Phase::AfterTimeout { point: self.nxt };
+        self.recover = self.nxt;
+        self.duplicates = 0;
+        self.limited = 0;
+        self.owed = false;
+    }
+
+    /// Everything that may leave now.
+    pub fn send(&mut self, repair: &mut dyn Repair, now: u64) -> Vec<Left> {
+        let mut all = Vec::new();
+        loop {
+            // RFC 5681, section 4.1
+            let idle = now - self.idle_since;
+            if self.outstanding() == 0 && self.end > self.nxt && u128::from(idle) > self.timer.rto() && self.samples > 0
+            {
+                self.congest.cwnd = self.congest.cwnd.min(self.congest.iw);
+            }
+            let next = match self.phase {
+                Phase::FastRecovery { .. } if self.owed => Next::Owed(0),
+                Phase::FastRecovery { .. } => repair.next(self, self.asked_at.unwrap_or(now)),
+                _ => self.next_outside_recovery(),
+            };
+            if matches!(next, Next::New(_)) && self.end > self.nxt {
+                self.asked_at.get_or_insert(now);
+            }
+            let left = match next {
+                Next::Owed(index) => self.again(index, u64::MAX, true),
+                Next::Again(index, room) => self.again(index, room, true),
+                Next::Rescue(index, room) => {
+                    let left = self.again(index, room, false);
+                    if left.is_some() {
+                        repair.rescued(self);
+                    }
+                    left
+                }
+                Next::New(room) => self.new_data(now, room),
+            };
+            let Some(left) = left else { return all };
+            if left.again {
+                self.owed = false;
+            }
+            if self.deadline.is_none() {
+                // (5.1)
+                self.start_timer(now);
+            }
+            self.sampler.sent(left.start, left.end, now, left.again);
+            repair.sent(&left);
+            all.push(left);
+        }
+    }
+
+    fn next_outside_recovery(&self) -> Next {
+        if self.segments.first().is_some_and(|oldest| oldest.lost) {
+            // Go-back-N in slow start.
+            let room = self.congest.cwnd.saturating_sub(self.pipe());
+            return match self.segments.iter().position(|segment| segment.lost && !segment.resent && !segment.sacked) {
+                Some(index) => Next::Again(index, room),
+                None => Next::New(room),
+            };
+        }
+        // RFC 3042: the first two duplicates let a segment go each.
+        let beyond = if self.phase == Phase::Open { self.duplicates.min(2) * MSS } else { 0 };
+        Next::New((self.congest.cwnd + beyond).saturating_sub(self.outstanding()))
+    }
+
+    fn again(&mut self, index: usize, room: u64, counts: bool) -> Option<Left> {
+        let segment = *self.segments.get(index)?;
+        if segment.len() > room && self.pipe() > 0 {
+            return None;
+        }
+        self.segments[index].copies += 1;
+        if counts {
+            for earlier in &mut self.segments[..=index] {
+                (earlier.lost, earlier.resent) = (true, true);
+            }
+        }
+        Some(Left { start: segment.start, end: segment.end, again: true })
+    }
+
+    fn new_data(&mut self, now: u64, room: u64) -> Option<Left> {
+        let len = (self.end - self.nxt).min(MSS);
+        if len == 0 || len > room && self.outstanding() > 0 {
+            return None;
+        }
+        let (start, end) = (self.nxt, self.nxt + len);
+        self.segments.push(Segment { start, end, sacked: false, lost: false, resent: false, sent_at: now, copies: 0 });
+        self.nxt = end;
+        if self.duplicates > 0 && self.phase == Phase::Open {
+            self.limited += len;
+        }
+        Some(Left { start, end, again: false })
+    }
+}
