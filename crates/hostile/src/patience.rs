@@ -94,9 +94,9 @@ impl Bound {
         let delay_s = settings.acks.delay.as_secs_f64();
         let timeout_s = longest_timeout_s(&connection.sender);
         self.seconds += segments * 4.0 * (round_trip_s + delay_s) + thinking_s + 4.0 * readings * reading_s;
-        self.seconds += (20.0 + segments) * timeout_s;
+        self.seconds += (20.0 + segments / 5.0) * timeout_s;
         self.bytes += 40.0 * (bytes + 100.0 * segments);
-        self.events += 5_000.0 + 2_000.0 * segments + 20.0 * readings;
+        self.events += 500.0 + 100.0 * segments + 20.0 * readings;
     }
 }
 
