@@ -140,10 +140,10 @@ impl StreamFlow {
                     ends[end.index()].connection.close();
                 }
             }
-            Event::Reset | Event::Refused | Event::TimedOut => self.give_up(),
+            Event::Reset | Event::Refused | Event::Unreachable | Event::TimedOut => self.give_up(),
             Event::Closed if self.progress == Progress::Running && end == End::From => self.give_up_if_read(),
             Event::Recovery(event) => self.on_recovery(net, end, event),
-            Event::Readable | Event::Writable | Event::Closed => {}
+            Event::Readable | Event::Writable | Event::SoftError(_) | Event::Closed => {}
         }
     }
 

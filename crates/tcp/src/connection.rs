@@ -11,6 +11,7 @@ use eifel_recovery::time::{Duration, Instant};
 use crate::challenge::Challenges;
 use crate::event::Event;
 use crate::handshake::offer;
+use crate::icmp::PathMtu;
 use crate::receive::Receiver;
 use crate::send_stream::SendStream;
 use crate::settings::{Ports, SackUse, Settings};
@@ -53,6 +54,8 @@ pub struct Counts {
     pub refused_acks: u64,
     /// Segments outside the window.
     pub outside_window: u64,
+    /// ICMP messages about nothing in flight, or that ask for nothing that this end would do.
+    pub ignored_icmp: u64,
     /// Challenge ACKs sent.
     pub challenges: u64,
     /// Challenge ACKs not sent because there had been too many.
@@ -77,6 +80,7 @@ pub struct Connection {
     /// Bytes of payload in a full segment.
     pub(crate) mss: u32,
     pub(crate) nagle: bool,
+    pub(crate) path_mtu: PathMtu,
     pub(crate) peer: SendWindow,
     pub(crate) stream: SendStream,
     pub(crate) receiver: Receiver,
@@ -114,6 +118,7 @@ impl Connection {
             ports,
             mss,
             nagle: settings.nagle,
+            path_mtu: PathMtu::Trusted,
             peer: SendWindow::CLOSED,
             stream: SendStream::new(settings.send),
             receiver: Receiver::new(settings, Seq(0), mss, 0, SackUse::Off),

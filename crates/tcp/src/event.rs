@@ -2,6 +2,8 @@
 
 use eifel_recovery::engine;
 
+use crate::icmp::IcmpError;
+
 /// Something that the application may want to know.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event {
@@ -19,6 +21,10 @@ pub enum Event {
     Reset,
     /// The peer has refused the connection.
     Refused,
+    /// The network says that the peer cannot be reached; the attempt to open a connection is over.
+    Unreachable,
+    /// The network reports trouble on the way, which may pass: the connection goes on (RFC 9293, section 3.9.2.2).
+    SoftError(IcmpError),
     /// The connection was given up: nothing was heard for too long.
     TimedOut,
     /// The sending side's engine reports.

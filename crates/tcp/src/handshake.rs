@@ -18,7 +18,7 @@ const DEFAULT_MSS: u16 = 536;
 /// A peer that asks for less gets this: tiny segments cost this end, not the peer (CVE-2019-11479).
 const SMALLEST_MSS: u16 = 88;
 /// Bytes of the timestamps option with its padding.
-const TIMESTAMPS_LENGTH: u32 = 12;
+pub(crate) const TIMESTAMPS_LENGTH: u32 = 12;
 
 impl Connection {
     /// A connection that exists without a handshake, as in the one-way models of the literature: both ends stand at

@@ -8,6 +8,7 @@ use eifel_recovery::time::Instant;
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::handshake::length;
+use crate::icmp::PathMtu;
 use crate::receive::Arrival;
 use crate::sack_option::Reported;
 use crate::state::{Opening, State};
@@ -270,6 +271,8 @@ impl Connection {
     #[inline]
     fn after_progress(&mut self, now: Instant, una: u64) {
         let end = self.stream.end();
+        // What is in flight gets through: whoever claims that the path takes less is wrong.
+        self.path_mtu = PathMtu::Trusted;
         self.forgiven_timeouts = 0;
         if self.stream.release(una.saturating_sub(1)) {
             self.events.push_back(Event::Writable);

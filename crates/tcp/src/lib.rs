@@ -18,6 +18,7 @@ pub mod connection;
 mod delayed_ack;
 pub mod event;
 mod handshake;
+pub mod icmp;
 mod input;
 mod output;
 mod reassembly;
@@ -35,5 +36,6 @@ mod window;
 
 pub use connection::{Connection, Counts, Departure, Outgoing};
 pub use event::Event;
+pub use icmp::IcmpError;
 pub use settings::{Ports, Settings};
 pub use state::State;

@@ -27,7 +27,11 @@ impl Connection {
         }
         self.receiver.due.handle_timeout(now);
         if now >= self.engine.deadline() {
+            let before = self.engine.consecutive_timeouts();
             self.engine.on_timeout(now);
+            if self.engine.consecutive_timeouts() > before {
+                self.believe_claimed_mtu();
+            }
             let silent = self.engine.consecutive_timeouts().saturating_sub(self.forgiven_timeouts);
             if silent > self.most_timeouts() {
                 self.fail(Event::TimedOut);

@@ -183,6 +183,13 @@ impl Engine {
         self.idle_since = now;
     }
 
+    /// The path takes no segments of more than `mss` bytes of payload: what is sent from now on, again too, is no longer.
+    /// The window in bytes stays as it is.
+    pub fn reduce_mss(&mut self, mss: u32) {
+        self.mss = self.mss.min(mss);
+        self.granted = None;
+    }
+
     /// When [`Engine::on_timeout`] wants to be called, or [`Instant::NEVER`].
     pub fn deadline(&self) -> Instant {
         let timer = match self.timer {

@@ -108,7 +108,11 @@ impl Engine {
         (at, room): (u64, u64),
         mark: HighRxt,
     ) -> Option<Transmission> {
-        let block = self.board.segment_at(at)?;
+        let whole = self.board.segment_at(at)?;
+        let mss = u64::from(self.mss);
+        // The path may take less than when it was sent first; a FIN rides on a full segment.
+        let fin = u64::from(offer.fin && whole.end == offer.end && whole.end - at == mss + 1);
+        let block = Block { start: at, end: whole.end.min(at + mss + fin) };
         let len = block.end - block.start;
         if len > room && self.board.pipe() > 0 {
             return None;
