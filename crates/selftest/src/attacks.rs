@@ -16,6 +16,7 @@ mod t11_sack_cost;
 mod t12_gap_cost;
 mod t14_zero_window;
 mod t15_overlap;
+mod t16_icmp;
 mod t17_wrap;
 
 /// By number.
@@ -34,5 +35,6 @@ pub(crate) const ALL: &[Attack] = &[
     t12_gap_cost::ATTACK,
     t14_zero_window::ATTACK,
     t15_overlap::ATTACK,
+    t16_icmp::ATTACK,
     t17_wrap::ATTACK,
 ];

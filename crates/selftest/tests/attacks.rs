@@ -46,5 +46,6 @@ tests! {
     t12_gap_cost
     t14_zero_window
     t15_overlap
+    t16_icmp
     t17_wrap
 }
