@@ -137,9 +137,10 @@ impl<'s> Host<'s> {
                 Event::Connected => self.acceptance = Acceptance::Waiting,
                 Event::Reset => self.error = Some("ECONNRESET"),
                 Event::Refused => self.error = Some("ECONNREFUSED"),
+                Event::Unreachable => self.error = Some("EHOSTUNREACH"),
                 Event::TimedOut => self.error = Some("ETIMEDOUT"),
                 Event::Recovery(event) => self.counts.note(&event),
-                Event::Readable | Event::Writable | Event::PeerClosed | Event::Closed => {}
+                Event::Readable | Event::Writable | Event::PeerClosed | Event::Closed | Event::SoftError(_) => {}
             }
         }
     }
