@@ -82,7 +82,7 @@ impl RoundTrips {
         self.shortest = Some(self.shortest.map_or(turn, |least| least.min(turn)));
     }
 
-    /// Positions up to `end` were sent for the first time.
+    /// Positions up to `end` were sent for the first time: if no segment is being timed, this is. [rfc6298:3.b]
     pub(crate) fn on_new(&mut self, now: Instant, end: u64) {
         if let Source::OneSegment(timed @ None) = &mut self.source {
             *timed = Some(Timed { end, sent_at: now });
@@ -90,6 +90,7 @@ impl RoundTrips {
     }
 
     /// Positions from `start` were sent again: what is being timed from there on became ambiguous.
+    /// [rfc6298:3.a]
     pub(crate) fn on_retransmission(&mut self, start: u64) {
         if let Source::OneSegment(timed) = &mut self.source
             && timed.is_some_and(|timed| start < timed.end)

@@ -18,6 +18,7 @@ pub struct EifelTimestamps {
 /// RFC 3522's SpuriousRecovery and RetransmitTS.
 #[derive(Debug, Default)]
 enum Stage {
+    /// Nothing is suspected. [rfc3522:3.2.1]
     #[default]
     Idle,
     /// Step 3: waits for the first acceptable ACK.
@@ -36,6 +37,7 @@ impl EifelTimestamps {
     fn judge(&mut self, acked: &Acked) -> Judgement {
         let Stage::Waiting { retransmit_ts, start } = self.stage else { return Judgement::Undecided };
         // RFC 3522, section 3.2, step 3: the first acceptable ACK, one that acknowledges what was retransmitted.
+        // [rfc3522:3.2.3]
         if acked.cumulative <= start {
             return Judgement::Undecided;
         }
@@ -43,18 +45,19 @@ impl EifelTimestamps {
         let Some(echo) = acked.echo else {
             return Judgement::Settled(Outcome::Genuine, "no timestamp echoed");
         };
-        // RFC 3522, section 3.2, step 4.
+        // RFC 3522, section 3.2, step 4. [rfc3522:3.2.4]
         if !echo.value.precedes(retransmit_ts) {
             return Judgement::Settled(Outcome::Genuine, "echo of the retransmission");
         }
         // RFC 3522, section 3.2, step 5: a DSACK says that the retransmission has arrived too, and an ACK for everything
-        // outstanding from a peer that sends no DSACKs may mean that only ACKs were lost.
+        // outstanding from a peer that sends no DSACKs may mean that only ACKs were lost. [rfc3522:3.2.5]
         if acked.dsack.is_some() {
             return Judgement::Settled(Outcome::Genuine, "the first acceptable ACK carries a DSACK");
         }
         if acked.all && self.dsack == DsackSeen::No {
             return Judgement::Settled(Outcome::Genuine, "all acknowledged at once: ACKs may have been lost");
         }
+        // Step 6; the engine knows whether a timeout began it. [rfc3522:3.2.6]
         Judgement::Settled(Outcome::Spurious, "echo older than the first retransmission")
     }
 
@@ -69,6 +72,7 @@ impl Detector for EifelTimestamps {
     fn observe(&mut self, fact: &Fact<'_>, _: &View<'_>) -> Judgement {
         match fact {
             // RFC 3522, section 3.2, step 2: of the retransmission that opens the loss recovery, and of no later one.
+            // [rfc3522:3.2.a] [rfc3522:3.2.2]
             Fact::Retransmitted { transmission, stamp, opens } => {
                 if *opens {
                     self.stage = match stamp {

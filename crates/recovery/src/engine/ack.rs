@@ -29,7 +29,7 @@ impl Engine {
         if self.stage != Stage::Open {
             return self.on_handshake_ack(now, &acked, sample);
         }
-        let change = self.judge(now, &acked, sample);
+        let (change, growth) = self.judge(now, &acked, sample);
         self.sample(now, &acked, sample, change);
         if self.lesson.is_some() {
             self.learn(&acked, sample);
@@ -47,7 +47,7 @@ impl Engine {
         if let Some(position) = decisions.lost_below {
             self.board.mark_lost_below(position);
         }
-        if decisions.growth == Growth::Grow && acked.bytes > 0 {
+        if decisions.growth == Growth::Grow && growth == Growth::Grow && acked.bytes > 0 {
             self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &view!(self, now));
         }
         self.run_timer(now, &acked, decisions.timer);
@@ -80,7 +80,7 @@ impl Engine {
         }
     }
 
-    /// RFC 6298, sections 5.2 and 5.3.
+    /// RFC 6298, sections 5.2 and 5.3. [rfc6298:5.2] [rfc6298:5.3]
     fn run_timer(&mut self, now: Instant, acked: &Acked, restart: Restart) {
         if self.board.outstanding() == 0 {
             if acked.bytes > 0 {
@@ -92,8 +92,9 @@ impl Engine {
         }
     }
 
-    /// Asks the detectors; the acting one's verdict takes effect. Returns what the timer is to learn.
-    fn judge(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) -> TimerChange {
+    /// Asks the detectors; the acting one's verdict takes effect. Returns what the timer is to learn, and whether the
+    /// window may grow.
+    fn judge(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) -> (TimerChange, Growth) {
         let fact = Fact::Acked(acked);
         let mut verdict = None;
         for (place, detector) in &mut self.detectors {
@@ -105,13 +106,13 @@ impl Engine {
             }
         }
         match verdict {
-            None => TimerChange::Keep,
+            None => (TimerChange::Keep, Growth::Grow),
             Some(outcome) => self.settle(outcome, acked, sample),
         }
     }
 
-    fn settle(&mut self, outcome: Outcome, acked: &Acked, sample: Option<Duration>) -> TimerChange {
-        let Some(episode) = &mut self.episode else { return TimerChange::Keep };
+    fn settle(&mut self, outcome: Outcome, acked: &Acked, sample: Option<Duration>) -> (TimerChange, Growth) {
+        let Some(episode) = &mut self.episode else { return (TimerChange::Keep, Growth::Grow) };
         episode.stage = EpisodeStage::Settled;
         let episode = *episode;
         let learned = match episode.cause {
@@ -122,10 +123,12 @@ impl Engine {
             Cause::FastRetransmit => TimerChange::Keep,
         };
         if outcome == Outcome::Genuine {
+            // [rfc4015:3.1.7]
             self.losses = Losses::Seen;
-            return learned;
+            return (learned, Growth::Grow);
         }
         if self.recovery.on_spurious(episode.cause) == Resume::NextUnsent {
+            // [rfc4015:3.1.8]
             self.board.mark_none_lost();
         }
         let verdict = Verdict {
@@ -144,6 +147,6 @@ impl Engine {
         if let Lesson::FromNewData { before } = timer {
             self.lesson = Some((before, episode.recovery_point));
         }
-        learned
+        (learned, self.response.growth(&verdict))
     }
 }

@@ -176,7 +176,7 @@ impl Engine {
             // RFC 5681, section 3.1: a lost SYN leaves an initial window of one segment.
             self.window.cwnd = u64::from(negotiated.mss);
             if handshake.is_none() {
-                // RFC 6298, section 5.7.
+                // RFC 6298, section 5.7. [rfc6298:5.7]
                 self.rto.change(TimerChange::RaiseInitial(Duration::from_secs(3)));
             }
         }
@@ -249,6 +249,7 @@ impl Engine {
     }
 
     /// Starts the timer for a segment that leaves now.
+    /// From now on a full RTO: nothing leaves again earlier than that. [rfc6298:5.a]
     fn start_timer(&mut self, now: Instant) {
         self.timer = Timer::Retransmission(self.rto.expires(now, now));
     }

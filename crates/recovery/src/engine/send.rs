@@ -182,7 +182,7 @@ impl Engine {
     fn sent(&mut self, now: Instant, mut transmission: Transmission) -> Transmission {
         transmission.id = TxId(self.next_id);
         self.next_id += 1;
-        // RFC 6298, section 5.1.
+        // RFC 6298, section 5.1. [rfc6298:5.1]
         if !matches!(self.timer, Timer::Retransmission(_)) {
             self.start_timer(now);
         }

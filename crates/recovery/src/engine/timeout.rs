@@ -45,14 +45,17 @@ impl Engine {
         }
         let timeouts = self.on_expiry_signal(now);
         self.tell(Event::TimerExpired { timeouts });
+        // [rfc6298:5.5]
         self.rto.back_off();
+        // The earliest goes first. [rfc6298:5.4]
         self.board.mark_all_lost();
         self.recovery.on_timeout(&view!(self, now));
+        // [rfc6298:5.6]
         self.start_timer(now);
     }
 
     /// Cuts the window, and opens an episode unless this is a further timeout of the same segment; returns how many
-    /// there were.
+    /// there were. [rfc3522:3.2.b] [rfc4015:3.1.b]
     fn on_expiry_signal(&mut self, now: Instant) -> u32 {
         let una = self.board.una();
         if let Some(episode) = &mut self.episode

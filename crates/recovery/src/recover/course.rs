@@ -241,6 +241,7 @@ impl Course {
         if resume == Resume::NextUnsent {
             self.phase = Phase::Open;
             self.duplicates = 0;
+            // [rfc4015:4]
             if cause == Cause::FastRetransmit || self.rules.below_point == BelowPoint::Allowed {
                 self.recover = 0;
             }

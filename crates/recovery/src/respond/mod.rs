@@ -12,6 +12,7 @@ pub mod rfc4015;
 use crate::congest::Window;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
+use crate::recover::Growth;
 
 /// That an episode was spurious, and what is known of it. Lengths in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +59,7 @@ pub enum Lesson {
     /// Nothing.
     None,
     /// To begin anew, but not below what was before, from the first sample of data that was unsent at the timeout: by
-    /// then the path is as it is now (RFC 4015, section 3.2, step 11).
+    /// then the path is as it is now (RFC 4015, section 3.1, step 11).
     FromNewData {
         /// SRTT and RTTVAR before the timeout.
         before: Estimate,
@@ -69,4 +70,8 @@ pub enum Lesson {
 pub trait Response: Send {
     /// What changes because of `verdict`.
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust;
+    /// Whether the ACK that brought the verdict may let the window grow besides.
+    fn growth(&self, _: &Verdict) -> Growth {
+        Growth::Grow
+    }
 }

@@ -2,12 +2,13 @@
 //! *Decides* on cwnd = FlightSize + min(bytes acked, initial window), ssthresh = pipe_prev, and after a timeout on a
 //! timer re-seeded from the first sample of data that was unsent at the timeout, no lower than before.
 //! *Blind to* nothing that it needs; it restores no window that ECN-Echo speaks against.
-//! *From* RFC 4015, section 3.2, steps 0, 9 and 11.
+//! *From* RFC 4015, section 3.1, steps 0, 9 and 11, and section 3.4.
 
 use super::{Adjust, Lesson, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
 use crate::fact::Cause;
+use crate::recover::Growth;
 
 /// The Eifel response algorithm as standardised.
 #[derive(Debug)]
@@ -17,19 +18,26 @@ impl Response for Rfc4015 {
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust {
         Adjust { window: reversed(verdict, saved, now), timer: timer(verdict, saved) }
     }
+
+    /// Section 3.4: for this ACK a window that was set is not changed any further. [rfc4015:3.4.b]
+    fn growth(&self, verdict: &Verdict) -> Growth {
+        if verdict.ece { Growth::Grow } else { Growth::Hold }
+    }
 }
 
-/// Step 9, with step 0's pipe_prev.
+/// Step 9, with step 0's pipe_prev. [rfc4015:3.1.9]
 fn reversed(verdict: &Verdict, saved: &Saved, now: &Window) -> Window {
+    // [rfc4015:3.4.a]
     if verdict.ece {
         return *now;
     }
     // While ssthresh stands at its unset initial value there is nothing to go back to but slow start without a limit.
+    // [rfc4015:3.1.0]
     let pipe_prev = saved.flight.max(saved.window.ssthresh);
     Window { cwnd: verdict.flight + verdict.acked.min(verdict.initial_window), ssthresh: pipe_prev }
 }
 
-/// Step 11.
+/// Step 11. [rfc4015:3.1.11]
 fn timer(verdict: &Verdict, saved: &Saved) -> Lesson {
     match (verdict.cause, saved.estimate) {
         (Cause::Timeout, Some(before)) => Lesson::FromNewData { before },

@@ -65,8 +65,9 @@ impl BackOff {
 
     /// The RTO where the estimator asks for `estimated`; `None` before the first sample.
     pub(super) fn rto(&self, estimated: Option<Duration>) -> Duration {
+        // [rfc6298:2.1] [rfc6298:2.4]
         let base = estimated.unwrap_or(self.limits.initial).max(self.minimum);
-        // The shift saturates long before it overflows.
+        // Doubled by each expiry [rfc6298:5.5]; the shift saturates long before it overflows.
         (base * (1 << self.expiries.min(30))).min(self.limits.maximum.max(self.minimum))
     }
 

@@ -42,7 +42,7 @@ pub enum TimerChange {
     Keep,
     /// Begin anew from this sample, as if it were the first.
     Reseed(Duration),
-    /// RFC 4015, section 3.2, step 11: begin anew from the sample, but not below what was before.
+    /// RFC 4015, section 3.1, step 11: begin anew from the sample, but not below what was before.
     ReseedAtLeast {
         /// The delayed segment's round trip.
         sample: Duration,

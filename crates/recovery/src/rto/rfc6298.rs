@@ -40,7 +40,7 @@ impl Rfc6298 {
     }
 
     fn refresh(&mut self) {
-        // Sections 2.2 and 2.3.
+        // Sections 2.2 and 2.3; G where 4 RTTVAR is less. [rfc6298:4]
         let estimated = self.estimate.map(|Estimate { srtt, rttvar }| srtt + self.granularity.max(rttvar * 4));
         self.rto = self.back_off.rto(estimated);
     }

@@ -126,7 +126,7 @@ impl RtoE {
     pub(super) fn seed(&mut self, seed: Seed) {
         match seed {
             Seed::First(sample) => self.begin(sample),
-            // RFC 4015, section 3.2, steps 0 and 11.
+            // RFC 4015, section 3.1, steps 0 and 11.
             Seed::AtLeast { sample, before } => {
                 self.begin(sample);
                 self.srtt = self.srtt.max(nanos(before.srtt) + self.two_ticks);

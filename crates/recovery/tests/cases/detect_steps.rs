@@ -48,6 +48,7 @@ fn waiting() -> EifelTimestamps {
 
 const SOME_BLOCK: Option<Block> = Some(Block { start: 1, end: 1001 });
 
+/// [rfc3522:3.2.1] [rfc3522:3.2.a]
 #[test]
 fn without_a_retransmission_there_is_no_question() {
     assert_eq!(observe(&mut EifelTimestamps::default(), acked(2001, Some(0))), Judgement::Undecided);
@@ -63,6 +64,7 @@ fn step_2_without_a_timestamp_on_the_retransmission_there_is_no_question() {
     assert_eq!(observe(&mut detector, acked(2001, Some(0))), Judgement::Undecided);
 }
 
+/// [rfc3522:3.2.2] [rfc3522:3.2.b]
 #[test]
 fn step_2_a_later_retransmission_does_not_overwrite() {
     let mut detector = waiting();
@@ -70,6 +72,7 @@ fn step_2_a_later_retransmission_does_not_overwrite() {
     assert_eq!(observe(&mut detector, acked(2001, Some(500))), RETRANSMISSION);
 }
 
+/// [rfc3522:3.2.3]
 #[test]
 fn step_3_waits_for_an_ack_of_new_data() {
     let mut detector = waiting();
@@ -85,6 +88,7 @@ fn step_3_a_part_of_the_segment_is_new_data() {
     assert_eq!(observe(&mut waiting(), acked(1002, Some(500))), RETRANSMISSION);
 }
 
+/// [rfc3522:3.2.4]
 #[test]
 fn step_4_compares_strictly() {
     assert_eq!(observe(&mut waiting(), acked(2001, Some(499))), SPURIOUS);
@@ -112,6 +116,7 @@ fn step_5_a_dsack_on_the_acceptable_ack_ends_it() {
     assert_eq!(observe(&mut waiting(), Acked { dsack: SOME_BLOCK, ..acked(2001, Some(500)) }), RETRANSMISSION);
 }
 
+/// [rfc3522:3.2.5] [rfc3522:3.2.6]
 #[test]
 fn step_5_an_ack_of_everything_counts_only_from_a_peer_that_has_sent_a_dsack() {
     let all = Acked { all: true, ..acked(11_001, Some(0)) };

@@ -88,6 +88,7 @@ fn a_loss_seen_changes_only_the_variation_of_option_4() {
     }
 }
 
+/// [rfc4015:3.4.a]
 #[test]
 fn ecn_echo_changes_only_rfc_4015_which_leaves_the_window() {
     for (index, (mut response, expected)) in table().into_iter().enumerate() {
@@ -97,6 +98,7 @@ fn ecn_echo_changes_only_rfc_4015_which_leaves_the_window() {
     }
 }
 
+/// [rfc4015:3.1.9]
 #[test]
 fn rfc_4015_opens_no_more_than_the_initial_window_beyond_the_flight() {
     let many = Verdict { acked: 9000, ..verdict(1) };
@@ -105,6 +107,7 @@ fn rfc_4015_opens_no_more_than_the_initial_window_beyond_the_flight() {
     assert_eq!(window(&mut Rfc4015, &all), (4000, 18_000));
 }
 
+/// [rfc4015:3.1.0]
 #[test]
 fn rfc_4015_s_pipe_prev_is_the_larger_of_flight_and_ssthresh() {
     let respond = |flight, ssthresh| {

@@ -1,9 +1,10 @@
 //! The timer of RFC 6298 in an engine: when it is sampled, restarted and backed off.
 
 use eifel_recovery::engine::Negotiated;
+use eifel_recovery::time::Instant;
 
 use crate::script::{open, overtaken, spike};
-use crate::talk::{Talk, again, at, config, ms, new};
+use crate::talk::{Talk, again, at, config, ms, new, start};
 
 pub const CASES: [fn(); 5] = [delay_spike, genuine_loss, reordering, lost_acks, duplicated_packet];
 
@@ -20,6 +21,7 @@ fn timer(talk: &Talk) -> [u64; 4] {
 }
 
 /// Two expiries, then the sample of 4100 ms: RTTVAR (150 + 4000) / 4, SRTT (700 + 4100) / 8. It ends the back-off.
+/// [rfc6298:5.1] [rfc6298:5.4] [rfc6298:5.6]
 fn delay_spike() {
     let mut talk = spike(&config("reno-sack"));
     assert_eq!(timer(&talk), [100_000, 50_000, 2_000_000, 3_100_000]);
@@ -30,6 +32,7 @@ fn delay_spike() {
 }
 
 /// With timestamps the retransmission is timed by its echo; without, nothing is until all of it is behind (Karn's rule).
+/// [rfc6298:3.a] [rfc6298:5.a]
 fn genuine_loss() {
     let mut talk = overtaken(&config("reno-sack"));
     assert_eq!(talk.engine.deadline(), at(1103), "the fast retransmit starts it anew");
@@ -56,6 +59,7 @@ fn reordering() {
 }
 
 /// One ACK in the place of six is one sample. Without timestamps one segment a round trip is timed: 1, then 11.
+/// [rfc6298:3.b] [rfc6298:5.2] [rfc6298:5.3]
 fn lost_acks() {
     let mut talk = open(&config("reno-sack"));
     talk.ack(105, 7, &[], 0);
@@ -71,6 +75,15 @@ fn lost_acks() {
     talk.ack(230, 14, &[], 0);
     assert_eq!(talk.engine.snapshot().latest_rtt, Some(ms(130)));
     assert_eq!(timer(&talk), [103_750, 45_000, 1_000_000, 1_230_000]);
+
+    // All there is to send is acknowledged: the timer stops.
+    let mut talk = Talk::new(&config("reno-sack"));
+    talk.end = start(11);
+    talk.send();
+    talk.ack(100, 9, &[], 0);
+    assert_eq!(talk.engine.deadline(), at(1100));
+    talk.ack(110, 10, &[], 0);
+    assert_eq!(talk.engine.deadline(), Instant::NEVER);
 }
 
 /// An ACK that acknowledges nothing new gives no sample and does not move the deadline.

@@ -32,6 +32,7 @@ fn check(bounds: Bounds, sequence: &[(u64, u64, u64, u64)]) {
     }
 }
 
+/// [rfc6298:2.2] [rfc6298:2.3.a] [rfc6298:2.3.b]
 #[test]
 fn a_steady_path_with_two_outliers_and_no_minimum() {
     check(
@@ -53,6 +54,7 @@ fn a_steady_path_with_two_outliers_and_no_minimum() {
     );
 }
 
+/// [rfc6298:2.4]
 #[test]
 fn the_minimum_binds_until_the_path_slows_down() {
     check(
@@ -74,6 +76,7 @@ fn the_minimum_binds_until_the_path_slows_down() {
     );
 }
 
+/// [rfc6298:4]
 #[test]
 fn where_the_round_trip_is_constant_the_granularity_stays() {
     check(
@@ -104,6 +107,7 @@ fn the_maximum_binds() {
     assert_eq!(timer.rto(), ms(60_000));
 }
 
+/// [rfc6298:5.5]
 #[test]
 fn each_expiry_doubles_from_the_minimum_up_and_a_sample_ends_it() {
     let mut timer = Rfc6298::new(DEFAULT);
@@ -118,8 +122,10 @@ fn each_expiry_doubles_from_the_minimum_up_and_a_sample_ends_it() {
     assert_eq!(timer.rto(), ms(1000));
 }
 
+/// [rfc6298:2.1]
 #[test]
 fn before_the_first_sample_the_initial_value_is_doubled() {
+    assert_eq!(Rfc6298::new(DEFAULT).rto(), ms(1000));
     let mut timer = Rfc6298::new(Bounds { initial: ms(3000), ..DEFAULT });
     assert_eq!(timer.rto(), ms(3000));
     timer.back_off();
@@ -127,6 +133,7 @@ fn before_the_first_sample_the_initial_value_is_doubled() {
     assert_eq!(timer.estimate(), None);
 }
 
+/// [rfc6298:5.7]
 #[test]
 fn section_5_7_raises_the_initial_value_once() {
     let mut timer = Rfc6298::new(DEFAULT);
