@@ -104,8 +104,8 @@ impl Connection {
         Self::new(settings, engine, ports, isn, State::SynSent)
     }
 
-    /// Waits for one peer's SYN; `isn` is this end's sequence number in the answer. A second peer needs a second value:
-    /// backlogs are the driver's.
+    /// Waits for one peer's SYN; `isn` is this end's sequence number in the answer. For many peers see
+    /// [`Listener`](crate::Listener).
     pub fn listen(settings: &Settings, engine: Engine, ports: Ports, isn: Seq) -> Self {
         Self::new(settings, engine, ports, isn, State::Listen)
     }

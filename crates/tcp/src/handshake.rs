@@ -14,7 +14,7 @@ use crate::timestamps::Stamps;
 use crate::window::ReceiveWindow;
 
 /// What a peer takes that sends no MSS option (RFC 9293, section 3.7.1, for IPv4).
-const DEFAULT_MSS: u16 = 536;
+pub(crate) const DEFAULT_MSS: u16 = 536;
 /// A peer that asks for less gets this: tiny segments cost this end, not the peer (CVE-2019-11479).
 const SMALLEST_MSS: u16 = 88;
 /// Bytes of the timestamps option with its padding.

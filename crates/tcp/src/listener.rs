@@ -1,0 +1,310 @@
+//! A listener for many peers, whose half-open connections are few and small (RFC 4987).
+//!
+//! What a SYN has said is kept in a few bytes until its handshake completes; there are at most as many of these as the
+//! backlog allows. Beyond it the answer is a SYN cookie, and nothing is kept. An answer that is lost is sent again when the
+//! peer asks again: the listener has no timer.
+
+use std::collections::BTreeMap;
+
+use eifel_packet::ip::Addresses;
+use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
+use eifel_packet::seq::Seq;
+use eifel_recovery::engine::Engine;
+use eifel_recovery::time::{Duration, Instant};
+
+use crate::connection::Connection;
+use crate::cookie;
+use crate::handshake::{DEFAULT_MSS, offer};
+use crate::settings::{Ports, Settings};
+use crate::siphash::{Secret, siphash};
+use crate::state::{Opening, State};
+use crate::timestamps::Clock;
+use crate::window::ReceiveWindow;
+
+/// Who calls, and whom.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Caller {
+    /// The caller's address, and ours.
+    pub addresses: Addresses,
+    /// The caller's port.
+    pub port: u16,
+}
+
+impl Caller {
+    /// A caller at `source` who calls `destination` over IPv4.
+    pub fn v4(source: [u8; 4], destination: [u8; 4], port: u16) -> Self {
+        Self { addresses: Addresses::V4 { source: source.into(), destination: destination.into() }, port }
+    }
+
+    /// As numbers, for a hash.
+    pub(crate) fn words(&self) -> [u64; 5] {
+        let (source, destination) = match self.addresses {
+            Addresses::V4 { source, destination } => (source.to_ipv6_mapped(), destination.to_ipv6_mapped()),
+            Addresses::V6 { source, destination } => (source, destination),
+        };
+        let halves = |address: core::net::Ipv6Addr| {
+            let bits = address.to_bits();
+            [(bits >> 64) as u64, bits as u64]
+        };
+        let ([a, b], [c, d]) = (halves(source), halves(destination));
+        [a, b, c, d, u64::from(self.port)]
+    }
+}
+
+/// What a listener makes of a segment.
+pub enum Heard {
+    /// Nothing.
+    Nothing,
+    /// It is answered.
+    Answer(Segment),
+    /// A handshake is complete, and the segment that completed it has been taken in.
+    Opened(Box<Connection>),
+}
+
+/// What a SYN has said.
+#[derive(Clone, Copy, Debug)]
+struct HalfOpen {
+    /// What the answer was numbered with.
+    isn: Seq,
+    seq: Seq,
+    window: u16,
+    mss: Option<u16>,
+    window_scale: Option<u8>,
+    sack_permitted: bool,
+    stamp: Option<u32>,
+    answered: Instant,
+    /// When it was answered last, if more than once.
+    again: Option<Instant>,
+    /// Its place by age.
+    number: u64,
+}
+
+/// How long a half-open connection waits for its peer.
+const LIFETIME: Duration = Duration::from_secs(60);
+
+/// A port that many may call.
+pub struct Listener {
+    settings: Settings,
+    port: u16,
+    secret: Secret,
+    backlog: usize,
+    half_open: BTreeMap<Caller, HalfOpen>,
+    by_age: BTreeMap<u64, Caller>,
+    next_number: u64,
+    /// When the backlog was full last.
+    overflowed: Option<Instant>,
+}
+
+impl Listener {
+    /// Listens on `port` for connections of these settings; at most `backlog` of them are half open. Nobody else may know
+    /// `secret`.
+    pub fn new(settings: &Settings, port: u16, backlog: usize, secret: [u64; 2]) -> Self {
+        Self {
+            settings: *settings,
+            port,
+            secret,
+            backlog,
+            half_open: BTreeMap::new(),
+            by_age: BTreeMap::new(),
+            next_number: 0,
+            overflowed: None,
+        }
+    }
+
+    /// Half-open connections that are kept.
+    pub fn half_open(&self) -> usize {
+        self.half_open.len()
+    }
+
+    /// The most bytes that one half-open connection takes, its share of the trees included.
+    pub const fn half_open_bytes() -> usize {
+        // Nodes of a B-tree are half full at the least.
+        2 * (size_of::<(Caller, HalfOpen)>() + size_of::<(u64, Caller)>())
+    }
+
+    /// Takes a segment that belongs to no connection. `engine` makes the engine of one that opens.
+    pub fn handle_segment(
+        &mut self,
+        now: Instant,
+        caller: &Caller,
+        segment: &Segment,
+        payload: &[u8],
+        engine: impl FnOnce() -> Engine,
+    ) -> Heard {
+        self.forget_old(now);
+        let flags = segment.flags;
+        if flags.has(Flags::RST) {
+            if self.half_open.get(caller).is_some_and(|half| segment.seq.0 == half.seq.0.wrapping_add(1)) {
+                self.forget(caller);
+            }
+            return Heard::Nothing;
+        }
+        if flags.has(Flags::ACK) {
+            return self.take_ack(now, caller, segment, payload, engine);
+        }
+        if flags.has(Flags::SYN) { Heard::Answer(self.take_syn(now, caller, segment)) } else { Heard::Nothing }
+    }
+
+    fn take_syn(&mut self, now: Instant, caller: &Caller, syn: &Segment) -> Segment {
+        if let Some(half) = self.half_open.get_mut(caller).filter(|half| half.seq == syn.seq) {
+            half.again = Some(now);
+            let half = *half;
+            return self.answer(now, caller, &half);
+        }
+        self.forget(caller);
+        let options = &syn.options;
+        if self.half_open.len() >= self.backlog {
+            self.overflowed = Some(now);
+            let isn = cookie::make(&self.secret, now, caller, syn.seq, options.mss.unwrap_or(DEFAULT_MSS));
+            return self.syn_ack(caller, syn.seq, isn, Options { mss: Some(self.settings.mss), ..Options::default() });
+        }
+        let half = HalfOpen {
+            isn: self.isn(now, caller),
+            seq: syn.seq,
+            window: syn.window,
+            mss: options.mss,
+            window_scale: options.window_scale,
+            sack_permitted: options.sack_permitted,
+            stamp: options.timestamps.map(|stamps| stamps.value),
+            answered: now,
+            again: None,
+            number: self.next_number,
+        };
+        self.by_age.insert(half.number, *caller);
+        self.next_number += 1;
+        self.half_open.insert(*caller, half);
+        self.answer(now, caller, &half)
+    }
+
+    /// RFC 6528: a clock, and what a stranger cannot know.
+    fn isn(&self, now: Instant, caller: &Caller) -> Seq {
+        let ticks = now.as_nanos() / 4000;
+        Seq((siphash(&self.secret, &caller.words()) as u32).wrapping_add(ticks as u32))
+    }
+
+    /// The SYN-ACK of a connection that is kept: what both ends offer.
+    fn answer(&self, now: Instant, caller: &Caller, half: &HalfOpen) -> Segment {
+        let own = offer(&self.settings);
+        let stamps = half.stamp.zip(self.settings.timestamps);
+        let options = Options {
+            window_scale: own.window_scale.filter(|_| half.window_scale.is_some()),
+            sack_permitted: own.sack_permitted && half.sack_permitted,
+            timestamps: stamps.map(|(echo, own)| Timestamps { value: Clock::new(&own).value(now).0, echo }),
+            ..own
+        };
+        self.syn_ack(caller, half.seq, half.isn, options)
+    }
+
+    fn syn_ack(&self, caller: &Caller, seq: Seq, isn: Seq, options: Options) -> Segment {
+        Segment {
+            source_port: self.port,
+            destination_port: caller.port,
+            seq: isn,
+            ack: Seq(seq.0.wrapping_add(1)),
+            flags: Flags::SYN.with(Flags::ACK),
+            window: ReceiveWindow::new(self.settings.receive_window, 1, 0).field_on_syn(),
+            options,
+            payload_len: 0,
+        }
+    }
+
+    fn take_ack(
+        &mut self,
+        now: Instant,
+        caller: &Caller,
+        segment: &Segment,
+        payload: &[u8],
+        engine: impl FnOnce() -> Engine,
+    ) -> Heard {
+        let kept = self.half_open.get(caller).filter(|half| segment.ack.0 == half.isn.0.wrapping_add(1)).copied();
+        let half = match kept.or_else(|| self.proven(now, caller, segment)) {
+            Some(half) if !segment.flags.has(Flags::SYN) => half,
+            _ => return reset(segment),
+        };
+        let mut connection = Box::new(self.connection(caller, &half, engine()));
+        connection.handle_segment(now, segment, payload);
+        if connection.state() == State::SynReceived(Opening::Passive) {
+            // Not what completes a handshake: out of the window, or from the past.
+            return connection.poll_transmit(now).map_or(Heard::Nothing, |out| Heard::Answer(out.segment));
+        }
+        self.forget(caller);
+        Heard::Opened(connection)
+    }
+
+    /// What a cookie proves that this end has answered, while there may be cookies about.
+    fn proven(&self, now: Instant, caller: &Caller, segment: &Segment) -> Option<HalfOpen> {
+        self.overflowed.filter(|&at| now.since(at) <= cookie::PERIOD * 2)?;
+        let (seq, isn) = (Seq(segment.seq.0.wrapping_sub(1)), Seq(segment.ack.0.wrapping_sub(1)));
+        let mss = cookie::check(&self.secret, now, caller, seq, isn)?;
+        Some(HalfOpen {
+            isn,
+            seq,
+            window: segment.window,
+            mss: Some(mss),
+            window_scale: None,
+            sack_permitted: false,
+            stamp: None,
+            answered: now,
+            // Nobody knows when the answer left: it gives no round trip.
+            again: Some(now),
+            number: u64::MAX,
+        })
+    }
+
+    /// The connection as it would stand if it had been there from the SYN on.
+    fn connection(&self, caller: &Caller, half: &HalfOpen, engine: Engine) -> Connection {
+        let ports = Ports { local: self.port, remote: caller.port };
+        let mut connection = Connection::listen(&self.settings, engine, ports, half.isn);
+        let syn = Segment {
+            source_port: caller.port,
+            destination_port: self.port,
+            seq: half.seq,
+            ack: Seq(0),
+            flags: Flags::SYN,
+            window: half.window,
+            options: Options {
+                mss: half.mss,
+                window_scale: half.window_scale,
+                sack_permitted: half.sack_permitted,
+                timestamps: half.stamp.map(|value| Timestamps { value, echo: 0 }),
+                ..Options::default()
+            },
+            payload_len: 0,
+        };
+        for at in [Some(half.answered), half.again].into_iter().flatten() {
+            connection.handle_segment(at, &syn, &[]);
+            while connection.poll_transmit(at).is_some() {}
+        }
+        connection
+    }
+
+    fn forget(&mut self, caller: &Caller) {
+        if let Some(half) = self.half_open.remove(caller) {
+            self.by_age.remove(&half.number);
+        }
+    }
+
+    fn forget_old(&mut self, now: Instant) {
+        while let Some((&number, &oldest)) = self.by_age.first_key_value() {
+            if self.half_open.get(&oldest).is_some_and(|half| now.since(half.answered) <= LIFETIME) {
+                return;
+            }
+            self.by_age.remove(&number);
+            self.half_open.remove(&oldest);
+        }
+    }
+}
+
+/// An acknowledgement of nothing that was answered (RFC 9293, section 3.10.7.2).
+fn reset(segment: &Segment) -> Heard {
+    Heard::Answer(Segment {
+        source_port: segment.destination_port,
+        destination_port: segment.source_port,
+        seq: segment.ack,
+        ack: Seq(0),
+        flags: Flags::RST,
+        window: 0,
+        options: Options::default(),
+        payload_len: 0,
+    })
+}

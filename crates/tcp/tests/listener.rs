@@ -1,0 +1,105 @@
+//! A listener for many peers: RFC 9293, section 3.10.7.2, and RFC 4987.
+
+mod talk;
+
+use eifel_packet::segment::Segment;
+use eifel_recovery::time::Duration;
+use eifel_tcp::settings::{SackUse, TimestampSettings};
+use eifel_tcp::{Caller, Connection, Heard, Listener, Settings, State};
+use talk::{PORTS, engine, ms, plain, read};
+
+fn listener(settings: &Settings, backlog: usize) -> Listener {
+    Listener::new(settings, PORTS.local, backlog, [3, 4])
+}
+
+fn caller(number: u8) -> Caller {
+    Caller::v4([10, 0, 0, number], [10, 0, 1, 1], PORTS.remote)
+}
+
+fn hears(listener: &mut Listener, at: u64, number: u8, segment: &Segment) -> Heard {
+    listener.handle_segment(ms(at), &caller(number), segment, &[], engine)
+}
+
+fn answer(heard: Heard) -> Segment {
+    let Heard::Answer(segment) = heard else { panic!("no answer") };
+    segment
+}
+
+fn opened(heard: Heard) -> Connection {
+    let Heard::Opened(connection) = heard else { panic!("not opened") };
+    *connection
+}
+
+/// The peer's acknowledgement of an answer.
+fn acknowledging(answer: &Segment, text: &str) -> Segment {
+    let mut segment = read(text);
+    segment.ack.0 = answer.seq.0.wrapping_add(1);
+    segment
+}
+
+#[test]
+fn what_both_offer_is_agreed_on_and_the_handshake_is_timed() {
+    let settings =
+        Settings { sack: SackUse::WithDuplicates, timestamps: Some(TimestampSettings::default()), ..plain() };
+    let mut listener = listener(&settings, 8);
+    let synack = answer(hears(&mut listener, 0, 1, &read("S 0 win 5000 mss 1200 sackok ts 7/0")));
+    assert!(synack.options.sack_permitted && synack.options.timestamps.is_some_and(|stamps| stamps.echo == 7));
+    assert_eq!(listener.half_open(), 1);
+    let connection = opened(hears(&mut listener, 80, 1, &acknowledging(&synack, "A 1 win 5000 ts 80/0")));
+    assert_eq!((connection.state(), connection.mss(), listener.half_open()), (State::Established, 988, 0));
+    assert_eq!(connection.engine().snapshot().srtt, Some(Duration::from_millis(80)));
+}
+
+#[test]
+fn a_call_that_is_repeated_has_the_same_answer_and_gives_no_round_trip() {
+    let mut listener = listener(&plain(), 8);
+    let first = answer(hears(&mut listener, 0, 1, &read("S 0 win 5000 mss 1200")));
+    let second = answer(hears(&mut listener, 1000, 1, &read("S 0 win 5000 mss 1200")));
+    assert_eq!((first, listener.half_open()), (second, 1));
+    let connection = opened(hears(&mut listener, 1080, 1, &acknowledging(&second, "A 1 win 5000")));
+    assert_eq!(connection.engine().snapshot().samples, 0);
+    // A new call takes the old one's place.
+    answer(hears(&mut listener, 2000, 2, &read("S 0 win 5000")));
+    let other = answer(hears(&mut listener, 2001, 2, &read("S 500 win 5000")));
+    assert_eq!((other.ack, listener.half_open()), (read("S 501").seq, 1));
+}
+
+#[test]
+fn what_belongs_to_no_call_is_reset_and_a_reset_ends_a_call() {
+    let mut listener = listener(&plain(), 8);
+    let reset = answer(hears(&mut listener, 0, 1, &read("A 1 ack 77 win 5000")));
+    assert_eq!((reset.flags, reset.seq), (eifel_packet::segment::Flags::RST, read("A 1 ack 77").ack));
+    assert!(matches!(hears(&mut listener, 0, 1, &read("R 1")), Heard::Nothing));
+    answer(hears(&mut listener, 0, 1, &read("S 0 win 5000")));
+    assert!(matches!(hears(&mut listener, 1, 1, &read("R 9")), Heard::Nothing));
+    assert_eq!(listener.half_open(), 1);
+    assert!(matches!(hears(&mut listener, 1, 1, &read("R 1")), Heard::Nothing));
+    assert_eq!(listener.half_open(), 0);
+}
+
+#[test]
+fn beyond_the_backlog_a_cookie_opens_with_what_it_can_hold() {
+    let mut listener = listener(&plain(), 1);
+    answer(hears(&mut listener, 0, 1, &read("S 0 win 5000 mss 1200")));
+    let cookie = answer(hears(&mut listener, 0, 2, &read("S 0 win 5000 mss 900 sackok")));
+    assert!(!cookie.options.sack_permitted);
+    assert_eq!(listener.half_open(), 1);
+    // Somebody else's cookie is worth nothing, and data may come with the acknowledgement.
+    let theirs = acknowledging(&cookie, "A 1..101 win 5000");
+    answer(hears(&mut listener, 50, 3, &theirs));
+    let connection = opened(hears(&mut listener, 50, 2, &theirs));
+    assert_eq!((connection.mss(), connection.received()), (536, 100));
+    assert_eq!(connection.engine().snapshot().samples, 0);
+}
+
+#[test]
+fn a_call_that_goes_on_for_a_minute_makes_room() {
+    let mut listener = listener(&plain(), 1);
+    answer(hears(&mut listener, 0, 1, &read("S 0 win 5000")));
+    hears(&mut listener, 60_000, 2, &read("S 0 win 5000"));
+    assert_eq!(listener.half_open(), 1);
+    let late = answer(hears(&mut listener, 60_001, 3, &read("S 0 win 5000 sackok")));
+    assert_eq!(listener.half_open(), 1);
+    opened(hears(&mut listener, 60_050, 3, &acknowledging(&late, "A 1 win 5000")));
+    assert_eq!(listener.half_open(), 0);
+}
