@@ -14,6 +14,7 @@ mod t09_sack_reneging;
 mod t10_lying_sack;
 mod t11_sack_cost;
 mod t12_gap_cost;
+mod t13_syn_flood;
 mod t14_zero_window;
 mod t15_overlap;
 mod t16_icmp;
@@ -33,6 +34,7 @@ pub(crate) const ALL: &[Attack] = &[
     t10_lying_sack::ATTACK,
     t11_sack_cost::ATTACK,
     t12_gap_cost::ATTACK,
+    t13_syn_flood::ATTACK,
     t14_zero_window::ATTACK,
     t15_overlap::ATTACK,
     t16_icmp::ATTACK,

@@ -44,6 +44,7 @@ tests! {
     t10_lying_sack
     t11_sack_cost
     t12_gap_cost
+    t13_syn_flood
     t14_zero_window
     t15_overlap
     t16_icmp
