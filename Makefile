@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine reproduce docs test test-rust test-python hostile bench lint format clean
+.PHONY: help setup engine reproduce docs test test-rust test-python hostile bench fuzz lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,12 @@ hostile:  ## N random transfers over hostile paths from seed FIRST on (N=1000000
 
 bench: setup  ## speed and agreement against ns-2, where it is installed
 	$(BIN)/python benches/run.py
+
+SECONDS := 60
+TARGETS :=
+
+fuzz:  ## each fuzz target for a minute (SECONDS=…, TARGETS=…); needs a nightly compiler
+	@SECONDS_EACH=$(SECONDS) fuzz/run.sh $(TARGETS)
 
 lint: setup  ## what a reviewer should not have to say
 	cargo fmt --check

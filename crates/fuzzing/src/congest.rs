@@ -1,0 +1,79 @@
+//! Congestion control.
+
+use arbitrary::{Result, Unstructured};
+use eifel_recovery::congest::{Loss, Timeouts, Window};
+use eifel_recovery::fact::Cause;
+use eifel_recovery::registry::{Seam, part};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::time::Instant;
+
+use crate::input::{MOST_BYTES, cause, choice, duration, magnitude, mss, view, window};
+
+/// ACKs, losses, idle times and undone losses in any order: no panic and no overflow; the window never falls below a
+/// segment, but where it was below before, nor ssthresh by a first loss below two; an ACK never shrinks it and grows it
+/// by no more than half and what was acknowledged; a loss never grows it beyond what a loss window is, and an idle time
+/// never at all.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn congest(data: &[u8]) {
+    // Bytes that mean nothing are no input.
+    let _ = run(&mut Unstructured::new(data));
+}
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let mut control = part::congest(&choice(u, Seam::Congest)?).expect("the registry's own");
+    let mss = mss(u)?;
+    let segment = u64::from(mss);
+    let round_trips = RoundTrips::new(true);
+    let mut now = Instant::ZERO;
+    let mut window = control.initial(mss);
+    assert!(window.cwnd >= segment, "{window:?}: an initial window below a segment");
+    while !u.is_empty() {
+        now += duration(u)?;
+        let view = view(now, mss, &round_trips);
+        let before = window;
+        match u.int_in_range(0..=4)? {
+            0 | 1 => {
+                let flight = magnitude(u, MOST_BYTES)?.max(1);
+                let acked = 1 + magnitude(u, flight - 1)?;
+                window = control.on_ack(&before, acked, flight, &view);
+                assert!(window.cwnd >= before.cwnd, "{before:?}, then {window:?}: shrunk by an ACK");
+                let most = before.cwnd + before.cwnd / 2 + acked.max(segment);
+                assert!(window.cwnd <= most, "{before:?}, then {window:?} by an ACK of {acked} bytes");
+            }
+            2 => window = lose(u, control.as_mut(), &before, &view)?,
+            3 => {
+                window = control.on_idle(&before, duration(u)?, mss);
+                assert!(window.cwnd <= before.cwnd, "{before:?}, then {window:?}: grown by idling");
+            }
+            _ => window = self::window(u)?,
+        }
+        assert!(window.cwnd >= segment.min(before.cwnd) || window.cwnd > 0, "{window:?}");
+        window.cwnd = window.cwnd.min(MOST_BYTES);
+    }
+    Ok(())
+}
+
+fn lose(
+    u: &mut Unstructured<'_>,
+    control: &mut dyn eifel_recovery::congest::Congest,
+    before: &Window,
+    view: &eifel_recovery::view::View<'_>,
+) -> Result<Window> {
+    let cause = cause(u)?;
+    let again = cause == Cause::Timeout && u.arbitrary()?;
+    let loss = Loss {
+        cause,
+        flight: magnitude(u, MOST_BYTES)?,
+        limit: magnitude(u, before.cwnd)?,
+        timeouts: if again { Timeouts::Again } else { Timeouts::First },
+    };
+    let window = control.on_loss(before, &loss, view);
+    let segment = u64::from(view.mss);
+    assert!(window.cwnd >= segment, "{window:?} after {loss:?}");
+    assert!(again || window.ssthresh >= 2 * segment, "{window:?} after {loss:?}");
+    let most = before.cwnd.max(loss.flight).max(2 * segment);
+    assert!(window.cwnd <= most, "{before:?}, then {window:?} after {loss:?}");
+    Ok(window)
+}

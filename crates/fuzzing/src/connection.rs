@@ -1,0 +1,248 @@
+//! A connection, and whatever arrives.
+
+use arbitrary::{Result, Unstructured};
+use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use eifel_packet::seq::Seq;
+use eifel_recovery::engine::Engine;
+use eifel_recovery::time::{Duration, Instant};
+use eifel_tcp::settings::{
+    AckSettings, EchoRule, GiveUp, ReceiveKind, SackUse, SendKind, TimestampSettings, WindowScale,
+};
+use eifel_tcp::{Connection, Ports, Settings, State};
+
+use crate::input::{duration, magnitude};
+use crate::recover::config;
+
+const PORTS: Ports = Ports { local: 1000, remote: 2000 };
+/// Writes of at most [`MOST_OF_A_WRITE`] segments, however small a peer may ask for them: what may leave for one input is
+/// bounded by both.
+const MOST_WRITES: u32 = 8;
+const MOST_OF_A_WRITE: u64 = 4;
+const SMALL_SEGMENT: u32 = 76;
+/// Segments for one input: all that can be outstanding, twice, and answers. More is without end.
+const MOST_ANSWERS: u32 = 200;
+/// Timers that have expired for one input: each of a connection's, and what follows from it.
+const MOST_WAITS: u32 = 8;
+/// Bytes of one arriving segment where bytes are held.
+const MOST_HELD: u32 = 4000;
+
+/// Any segments in any state, while the application writes, reads, closes and aborts: no panic and no overflow; no more
+/// is acknowledged than was sent, no more received than the window, and no more is read than was received; a bounded
+/// number of answers, of which a listener and a closed connection give one; and no timer that expires without end.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn connection(data: &[u8]) {
+    // Bytes that mean nothing are no input.
+    let _ = run(&mut Unstructured::new(data));
+}
+
+/// A connection and its application.
+struct Driver {
+    connection: Connection,
+    settings: Settings,
+    now: Instant,
+    iss: u32,
+    irs: u32,
+    writes: u32,
+    read: u64,
+    /// What the connection has seen of the peer, by which new segments are made plausible.
+    received: u64,
+}
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let settings = settings(u)?;
+    let engine = Engine::new(&config(u)?).expect("the registry's own");
+    let (iss, irs) = (u.arbitrary()?, u.arbitrary()?);
+    let connection = match u.int_in_range(0..=2)? {
+        0 => Connection::listen(&settings, engine, PORTS, Seq(iss)),
+        1 => Connection::connect(&settings, engine, PORTS, Seq(iss)),
+        _ => {
+            let isns = (Seq(iss), Seq(irs));
+            Connection::established(&settings, &self::settings(u)?, engine, PORTS, isns, Instant::ZERO)
+        }
+    };
+    let mut driver = Driver { connection, settings, now: Instant::ZERO, iss, irs, writes: 0, read: 0, received: 0 };
+    driver.answers();
+    driver.catches_up();
+    while !u.is_empty() {
+        let before = driver.connection.state();
+        let input = u.int_in_range(0..=7)?;
+        match input {
+            0 => driver.application(u)?,
+            1 => driver.passes(u)?,
+            _ => driver.arrives(u)?,
+        }
+        let answers = driver.answers();
+        driver.catches_up();
+        if input > 1 && matches!(before, State::Listen | State::Closed) {
+            assert!(answers <= 1, "{answers} answers in {before:?}");
+        }
+        driver.consistent();
+    }
+    Ok(())
+}
+
+fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
+    let timestamps = TimestampSettings {
+        granularity: Duration::from_nanos(magnitude(u, 1 << 32)?),
+        offset: u.arbitrary()?,
+        echo: if u.arbitrary()? { EchoRule::Standard } else { EchoRule::OnDuplicates },
+    };
+    let user_timeout = duration(u)?;
+    Ok(Settings {
+        mss: u.int_in_range(1..=u16::MAX)?,
+        receive_window: u.int_in_range(1..=1 << 20)?,
+        window_scale: match u.int_in_range(0..=2)? {
+            0 => WindowScale::Off,
+            1 => WindowScale::Fit,
+            _ => WindowScale::Shift(u.arbitrary()?),
+        },
+        timestamps: u.arbitrary::<bool>()?.then_some(timestamps),
+        sack: *u.choose(&[SackUse::Off, SackUse::Plain, SackUse::WithDuplicates])?,
+        acks: AckSettings { every: u.int_in_range(0..=4)?, delay: Duration::from_nanos(magnitude(u, 1 << 30)?) },
+        nagle: u.arbitrary()?,
+        time_wait: duration(u)?,
+        give_up: GiveUp { user_timeout: u.ratio(1, 4)?.then_some(user_timeout), ..GiveUp::default() },
+        send: if u.ratio(1, 4)? { SendKind::Held { buffer: u.int_in_range(0..=10_000)? } } else { SendKind::Counted },
+        receive: *u.choose(&[ReceiveKind::Drained, ReceiveKind::Counted, ReceiveKind::Held])?,
+        ..Settings::default()
+    })
+}
+
+impl Driver {
+    fn application(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        match u.int_in_range(0..=7)? {
+            0..=2 if self.writes < MOST_WRITES => {
+                self.writes += 1;
+                let count = magnitude(u, MOST_OF_A_WRITE * u64::from(self.connection.mss().min(SMALL_SEGMENT)))?;
+                match self.settings.send {
+                    SendKind::Counted => assert!(self.connection.write_counted(count) <= count),
+                    SendKind::Held { .. } => {
+                        let bytes = vec![7; count as usize];
+                        assert!(self.connection.write(&bytes) <= bytes.len());
+                    }
+                }
+            }
+            0..=4 => {
+                let readable = self.connection.readable();
+                let limit = magnitude(u, 1 << 20)?;
+                let read = match self.settings.receive {
+                    ReceiveKind::Held => self.connection.read(&mut vec![0; limit as usize]) as u64,
+                    ReceiveKind::Drained | ReceiveKind::Counted => self.connection.skip(limit),
+                };
+                assert!(read <= readable && read <= limit);
+                self.read += read;
+            }
+            5 | 6 => self.connection.close(),
+            _ => self.connection.abort(),
+        }
+        Ok(())
+    }
+
+    fn passes(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let then = self.now + duration(u)?;
+        let due = self.connection.poll_timeout();
+        self.now = if u.arbitrary()? { then } else { then.min(due.max(self.now)) };
+        if due <= self.now {
+            self.connection.handle_timeout(self.now);
+        }
+        Ok(())
+    }
+
+    fn arrives(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let segment = self.segment(u)?;
+        let held = self.settings.receive == ReceiveKind::Held;
+        // Now and then bytes that are wanted are missing.
+        let bytes = vec![9; if held && !u.ratio(1, 16)? { segment.payload_len.min(MOST_HELD) as usize } else { 0 }];
+        if segment.flags.has(Flags::SYN) && self.connection.state() == State::Listen {
+            self.irs = segment.seq.0;
+        }
+        self.connection.handle_segment(self.now, &segment, &bytes);
+        Ok(())
+    }
+
+    /// Mostly near what is expected, for of the others a connection knows nothing to do.
+    fn segment(&self, u: &mut Unstructured<'_>) -> Result<Segment> {
+        let una = self.iss.wrapping_add(self.connection.engine().una() as u32);
+        let nxt = self.irs.wrapping_add(1).wrapping_add(self.connection.received() as u32);
+        let flags = match u.int_in_range(0..=7)? {
+            0 => Flags(u.arbitrary()?),
+            1 => Flags::SYN,
+            2 => Flags::SYN.with(Flags::ACK),
+            3 => Flags::FIN.with(Flags::ACK),
+            _ => Flags::ACK,
+        };
+        let mut sack = SackBlocks::EMPTY;
+        for _ in 0..u.int_in_range(0..=4)? {
+            sack.push(near(u, una)?, near(u, una)?);
+        }
+        let stamps = u.arbitrary::<Option<(u32, u32)>>()?;
+        let most = if u.ratio(1, 16)? { u32::MAX } else { MOST_HELD };
+        Ok(Segment {
+            source_port: PORTS.remote,
+            destination_port: PORTS.local,
+            seq: near(u, nxt)?,
+            ack: near(u, una)?,
+            flags,
+            window: u.arbitrary()?,
+            options: Options {
+                mss: u.arbitrary()?,
+                window_scale: u.arbitrary()?,
+                sack_permitted: u.arbitrary()?,
+                timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
+                sack,
+            },
+            payload_len: magnitude(u, u64::from(most))? as u32,
+        })
+    }
+
+    /// How many segments leave.
+    fn answers(&mut self) -> u32 {
+        let mut answers = 0;
+        while let Some(sent) = self.connection.poll_transmit(self.now) {
+            answers += 1;
+            assert!(answers <= MOST_ANSWERS, "answering never ends");
+            let (first, second) = self.connection.payload(&sent);
+            if matches!(self.settings.send, SendKind::Held { .. }) {
+                assert_eq!(first.len() + second.len(), sent.segment.payload_len as usize);
+            }
+            assert!(sent.segment.payload_len <= self.connection.mss(), "{sent:?}");
+        }
+        assert!(self.connection.poll_transmit(self.now).is_none());
+        while self.connection.poll_event().is_some() {}
+        answers
+    }
+
+    /// Waits of no length are over at once, one after the other.
+    fn catches_up(&mut self) {
+        for _ in 0..MOST_WAITS {
+            if self.connection.poll_timeout() > self.now {
+                return;
+            }
+            self.connection.handle_timeout(self.now);
+            self.answers();
+        }
+        panic!("{:?}: timers expire without end", self.connection.state());
+    }
+
+    fn consistent(&mut self) {
+        let connection = &self.connection;
+        let engine = connection.engine();
+        assert!(engine.una() <= engine.nxt() && engine.nxt() <= connection.end());
+        assert!(connection.received() >= self.received, "what was received is no more");
+        self.received = connection.received();
+        assert!(connection.readable() <= u64::from(self.settings.receive_window), "beyond the window");
+        if self.settings.receive != ReceiveKind::Drained {
+            assert_eq!(self.read + connection.readable(), self.received, "bytes lost or made");
+        }
+        if connection.state() == State::Closed {
+            assert_eq!(connection.poll_timeout(), Instant::NEVER, "a timer of a closed connection");
+        }
+    }
+}
+
+fn near(u: &mut Unstructured<'_>, expected: u32) -> Result<Seq> {
+    let distance = magnitude(u, u64::from(u32::MAX))? as u32;
+    Ok(Seq(if u.arbitrary()? { expected.wrapping_add(distance) } else { expected.wrapping_sub(distance) }))
+}

@@ -1,0 +1,94 @@
+//! Detectors.
+
+use arbitrary::{Result, Unstructured};
+use eifel_recovery::detect::{Detector, Judgement};
+use eifel_recovery::fact::{Acked, Fact, Kind, Transmission, TxId};
+use eifel_recovery::registry::{Seam, part};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::time::Instant;
+use eifel_recovery::units::Timestamp;
+use eifel_recovery::view::View;
+
+use crate::input::{block, cause, choice, duration, echo, magnitude, mss};
+
+/// A sender as a detector hears of it.
+struct Sender {
+    now: Instant,
+    una: u64,
+    nxt: u64,
+    next_id: u64,
+    mss: u32,
+}
+
+/// Facts in any order that a sender can make them in: no panic, no more verdicts than episodes were opened, and the same
+/// verdicts from a second detector of the same kind.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn detect(data: &[u8]) {
+    // Bytes that mean nothing are no input.
+    let _ = run(&mut Unstructured::new(data));
+}
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let choice = choice(u, Seam::Detect)?;
+    let mut pair = [(); 2].map(|()| part::detector(&choice).expect("the registry's own"));
+    let mut sender = Sender { now: Instant::ZERO, una: 1, nxt: 1, next_id: 0, mss: mss(u)? };
+    let (mut opened, mut settled) = (0, 0);
+    while !u.is_empty() {
+        sender.now += duration(u)?;
+        if u.arbitrary()? {
+            opened += u32::from(sender.sends_again(u, &mut pair)?);
+        } else if let Judgement::Settled(_, reason) = sender.gets_ack(u, &mut pair)? {
+            assert!(!reason.is_empty(), "a verdict without a reason");
+            settled += 1;
+        }
+        assert!(settled <= opened, "{settled} verdicts in {opened} episodes");
+    }
+    Ok(())
+}
+
+fn observe(pair: &mut [Box<dyn Detector>; 2], fact: &Fact<'_>, view: &View<'_>) -> Judgement {
+    let [one, other] = pair;
+    let judgement = one.observe(fact, view);
+    assert_eq!(judgement, other.observe(fact, view), "the same facts, another judgement");
+    judgement
+}
+
+impl Sender {
+    /// Whether this opened an episode.
+    fn sends_again(&mut self, u: &mut Unstructured<'_>, pair: &mut [Box<dyn Detector>; 2]) -> Result<bool> {
+        self.nxt += 1 + magnitude(u, 1 << 32)?;
+        let start = self.una + magnitude(u, self.nxt - self.una - 1)?;
+        let len = (self.nxt - start).min(u64::from(self.mss)) as u32;
+        let kind = Kind::Retransmission(cause(u)?);
+        let transmission = Transmission { id: TxId(self.next_id), start, len, kind, copy: u.int_in_range(1..=20)? };
+        self.next_id += 1;
+        let stamp = u.arbitrary::<Option<u32>>()?.map(Timestamp);
+        let opens = u.arbitrary()?;
+        let round_trips = RoundTrips::new(stamp.is_some());
+        observe(pair, &Fact::Retransmitted { transmission: &transmission, stamp, opens }, &self.view(&round_trips));
+        Ok(opens)
+    }
+
+    fn gets_ack(&mut self, u: &mut Unstructured<'_>, pair: &mut [Box<dyn Detector>; 2]) -> Result<Judgement> {
+        let bytes = magnitude(u, self.nxt - self.una)?;
+        self.una += bytes;
+        let acked = Acked {
+            cumulative: self.una,
+            bytes,
+            sacked: magnitude(u, self.nxt - self.una)?,
+            duplicate: bytes == 0 && u.arbitrary()?,
+            dsack: if u.arbitrary()? { Some(block(u, 0, self.nxt)?) } else { None },
+            echo: echo(u, self.now)?,
+            ece: u.arbitrary()?,
+            all: self.una == self.nxt,
+        };
+        let round_trips = RoundTrips::new(acked.echo.is_some());
+        Ok(observe(pair, &Fact::Acked(&acked), &self.view(&round_trips)))
+    }
+
+    fn view<'a>(&self, round_trips: &'a RoundTrips) -> View<'a> {
+        View { now: self.now, una: self.una, nxt: self.nxt, mss: self.mss, sack: true, round_trips }
+    }
+}

@@ -1,0 +1,95 @@
+//! What targets read from their bytes. Where bytes run out, zeros follow, so that every input means something.
+
+use arbitrary::{Result, Unstructured};
+use eifel_recovery::congest::Window;
+use eifel_recovery::fact::{Block, Cause, Echo};
+use eifel_recovery::registry::{Choice, Entry, Kind, Seam, Value, entries};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Timestamp;
+use eifel_recovery::view::View;
+
+/// A window that no connection reaches: what is asked of sums is asked up to here.
+pub const MOST_BYTES: u64 = 1 << 50;
+/// A round trip that no path has.
+pub const LONGEST: Duration = Duration::from_secs(1 << 20);
+
+/// An algorithm of the seam, with any of its parameters at any value that is allowed.
+pub fn choice(u: &mut Unstructured<'_>, seam: Seam) -> Result<Choice> {
+    let known: Vec<&Entry> = entries().iter().filter(|entry| entry.seam == seam).collect();
+    let entry = *u.choose(&known)?;
+    let mut choice = Choice::named(entry.name);
+    for parameter in entry.parameters {
+        if u.ratio(1, 4)? {
+            choice = choice.with(parameter.name, value(u, &parameter.kind)?);
+        }
+    }
+    Ok(choice)
+}
+
+fn value(u: &mut Unstructured<'_>, kind: &Kind) -> Result<Value> {
+    Ok(match *kind {
+        Kind::Integer { minimum, maximum, .. } => Value::Integer(edge_or_within(u, minimum, maximum)?),
+        Kind::Milliseconds { minimum, maximum, .. } => {
+            Value::Duration(Duration::from_nanos(edge_or_within(u, minimum.as_nanos(), maximum.as_nanos())?))
+        }
+        Kind::Switch { .. } => Value::Switch(u.arbitrary()?),
+        Kind::Word { allowed, .. } => Value::Word((*u.choose(allowed)?).to_owned()),
+    })
+}
+
+/// The bounds themselves more often than chance would have it.
+fn edge_or_within<T: arbitrary::unstructured::Int>(u: &mut Unstructured<'_>, low: T, high: T) -> Result<T> {
+    Ok(match u.int_in_range(0..=3)? {
+        0 => low,
+        1 => high,
+        _ => u.int_in_range(low..=high)?,
+    })
+}
+
+/// A number of any magnitude up to `most`: small ones as often as large ones.
+pub fn magnitude(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
+    let shift = u.int_in_range(0..=63)?;
+    Ok((u.arbitrary::<u64>()? >> shift).min(most))
+}
+
+/// A length of time up to [`LONGEST`].
+pub fn duration(u: &mut Unstructured<'_>) -> Result<Duration> {
+    magnitude(u, LONGEST.as_nanos()).map(Duration::from_nanos)
+}
+
+/// Payload bytes of a full segment, as a connection may agree on.
+pub fn mss(u: &mut Unstructured<'_>) -> Result<u32> {
+    u.int_in_range(1..=65_535)
+}
+
+/// A window as congestion control may have left it.
+pub fn window(u: &mut Unstructured<'_>) -> Result<Window> {
+    let ssthresh = if u.arbitrary()? { u64::MAX } else { magnitude(u, MOST_BYTES)?.max(1) };
+    Ok(Window { cwnd: magnitude(u, MOST_BYTES)?.max(1), ssthresh })
+}
+
+/// What opened an episode.
+pub fn cause(u: &mut Unstructured<'_>) -> Result<Cause> {
+    Ok(if u.arbitrary()? { Cause::Timeout } else { Cause::FastRetransmit })
+}
+
+/// An echo that may have been stamped at any time so far.
+pub fn echo(u: &mut Unstructured<'_>, now: Instant) -> Result<Option<Echo>> {
+    if u.arbitrary()? {
+        return Ok(None);
+    }
+    let age = Duration::from_nanos(magnitude(u, now.as_nanos())?);
+    Ok(Some(Echo { value: Timestamp(u.arbitrary()?), age }))
+}
+
+/// A block of positions within `low..=high`, which may be empty.
+pub fn block(u: &mut Unstructured<'_>, low: u64, high: u64) -> Result<Block> {
+    let start = low + magnitude(u, high - low)?;
+    Ok(Block { start, end: start + magnitude(u, high - start)? })
+}
+
+/// What a seam reads, of a connection that has sent nothing.
+pub fn view(now: Instant, mss: u32, round_trips: &RoundTrips) -> View<'_> {
+    View { now, una: 1, nxt: 1, mss, sack: true, round_trips }
+}

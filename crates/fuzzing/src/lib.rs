@@ -1,0 +1,55 @@
+//! What must hold for any bytes whatever. Each target takes bytes, makes of them what it drives, and panics where an
+//! invariant does not hold; `fuzz/` hands these functions to libFuzzer, and a test replays the corpus without it.
+//!
+//! A target that reads bytes or text takes them as they are. One that drives a seam reads from them which algorithm of
+//! the registry it is, with which parameters, and what happens to it: any value that a scenario may set, and whatever
+//! an engine may say to that seam.
+#![forbid(unsafe_code)]
+
+mod canary;
+mod capture;
+mod congest;
+mod connection;
+mod detect;
+mod input;
+mod ip;
+mod options;
+mod pace;
+mod recover;
+mod respond;
+mod rto;
+mod scenario;
+mod segment;
+
+pub use canary::canary;
+pub use capture::capture;
+pub use congest::congest;
+pub use connection::connection;
+pub use detect::detect;
+pub use ip::ip;
+pub use options::options;
+pub use pace::pace;
+pub use recover::recover;
+pub use respond::respond;
+pub use rto::rto;
+pub use scenario::scenario;
+pub use segment::segment;
+
+/// A target: bytes in, and a panic where something does not hold.
+pub type Target = fn(&[u8]);
+
+/// Every target by its name, but for the [`canary`].
+pub const TARGETS: &[(&str, Target)] = &[
+    ("capture", capture),
+    ("congest", congest),
+    ("connection", connection),
+    ("detect", detect),
+    ("ip", ip),
+    ("options", options),
+    ("pace", pace),
+    ("recover", recover),
+    ("respond", respond),
+    ("rto", rto),
+    ("scenario", scenario),
+    ("segment", segment),
+];

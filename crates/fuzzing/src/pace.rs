@@ -1,0 +1,48 @@
+//! Burst limits and pacing.
+
+use arbitrary::{Result, Unstructured};
+use eifel_recovery::pace::Permit;
+use eifel_recovery::registry::{Seam, part};
+use eifel_recovery::time::Instant;
+
+use crate::input::{choice, duration, window};
+
+/// Segments that leave when they may: no panic and no overflow; a time to wait for lies ahead and lets something go when
+/// it has come, and an input ends a wait for one.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn pace(data: &[u8]) {
+    // Bytes that mean nothing are no input.
+    let _ = run(&mut Unstructured::new(data));
+}
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let mut pace = part::pace(&choice(u, Seam::Pace)?).expect("the registry's own");
+    let mut now = Instant::ZERO;
+    while !u.is_empty() {
+        now += duration(u)?;
+        match pace.permit(now) {
+            Permit::Now => {}
+            Permit::At(at) => {
+                assert!(at > now, "{at:?} has come at {now:?}");
+                if u.arbitrary()? {
+                    continue;
+                }
+                now = at;
+                assert_eq!(pace.permit(now), Permit::Now, "it was to go at {at:?}");
+            }
+            Permit::NextInput => {
+                pace.on_input();
+                assert_ne!(pace.permit(now), Permit::NextInput, "an input came");
+                continue;
+            }
+        }
+        let srtt = if u.arbitrary()? { Some(duration(u)?) } else { None };
+        pace.on_sent(now, u.int_in_range(1..=65_536)?, &window(u)?, srtt);
+        if u.arbitrary()? {
+            pace.on_input();
+        }
+    }
+    Ok(())
+}

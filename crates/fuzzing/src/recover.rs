@@ -1,0 +1,199 @@
+//! Loss recovery, in the engine that applies its decisions, with any algorithm at every other seam.
+
+use arbitrary::{Result, Unstructured};
+use eifel_recovery::engine::{Ack, Block, Config, Engine, Kind, Negotiated, Offer};
+use eifel_recovery::registry::Seam;
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Timestamp;
+
+use crate::input::{block, choice, duration, echo, magnitude, mss};
+
+/// The most that the peer's window opens to, in segments: what may leave for one input is bounded by it.
+const MOST_SEGMENTS: u64 = 64;
+/// Transmissions for one input: each segment of that window once, cut by what the peer has reported, and what is sent
+/// again without need. More is without end.
+const MOST_TRANSMISSIONS: u32 = 1000;
+
+/// ACKs, SACK blocks true and false, DSACKs, echoes, expiries and windows in any order: no panic and no overflow; what
+/// leaves is new data in order and within the peer's window, or something outstanding again; a timer runs while anything
+/// is outstanding, and has not already expired.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn recover(data: &[u8]) {
+    // Bytes that mean nothing are no input.
+    let _ = run(&mut Unstructured::new(data));
+}
+
+/// An engine of any algorithms.
+pub fn config(u: &mut Unstructured<'_>) -> Result<Config> {
+    let observers = if u.ratio(1, 4)? { vec![choice(u, Seam::Detect)?] } else { Vec::new() };
+    Ok(Config {
+        detect: choice(u, Seam::Detect)?,
+        observers,
+        respond: choice(u, Seam::Respond)?,
+        rto: choice(u, Seam::Rto)?,
+        after_spurious: choice(u, Seam::AfterSpurious)?,
+        recover: choice(u, Seam::Recover)?,
+        congest: choice(u, Seam::Congest)?,
+        pace: choice(u, Seam::Pace)?,
+    })
+}
+
+/// The connection around an engine.
+struct Driver {
+    engine: Engine,
+    now: Instant,
+    negotiated: Negotiated,
+    end: u64,
+    fin: bool,
+    limit: u64,
+    una: u64,
+    nxt: u64,
+    next_id: u64,
+    /// The most segments that were ever outstanding.
+    segments: usize,
+}
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let engine = Engine::new(&config(u)?).expect("the registry's own");
+    let negotiated = Negotiated { mss: mss(u)?, sack: u.arbitrary()?, timestamps: u.arbitrary()? };
+    let (now, end, limit) = (Instant::ZERO, 0, 0);
+    let mut driver =
+        Driver { engine, now, negotiated, end, fin: false, limit, una: 0, nxt: 0, next_id: 0, segments: 0 };
+    driver.open(u)?;
+    while !u.is_empty() {
+        driver.step(u)?;
+        driver.send(u)?;
+    }
+    Ok(())
+}
+
+impl Driver {
+    /// With a handshake or without.
+    fn open(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        if u.arbitrary()? {
+            (self.end, self.limit) = (1, 1);
+            self.send(u)?;
+            for _ in 0..u.int_in_range(0..=3)? {
+                self.expire();
+                self.send(u)?;
+            }
+            self.now += duration(u)?;
+            self.ack(u, 1, &[], None)?;
+        } else {
+            (self.una, self.nxt) = (1, 1);
+        }
+        self.engine.established(self.now, self.negotiated);
+        self.end = self.una;
+        Ok(())
+    }
+
+    fn step(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let segment = u64::from(self.negotiated.mss);
+        match u.int_in_range(0..=7)? {
+            0 if !self.fin => {
+                self.end += magnitude(u, MOST_SEGMENTS * segment)?;
+                if u.ratio(1, 16)? {
+                    self.fin = true;
+                    self.end += 1;
+                }
+            }
+            // It may shrink as well (RFC 9293, section 3.8.6).
+            1 => self.limit = self.una + magnitude(u, MOST_SEGMENTS * segment)?,
+            2 => self.expire(),
+            3 => self.wait(u)?,
+            4 | 5 => {
+                let cumulative = self.una + magnitude(u, self.nxt - self.una)?;
+                self.ack(u, cumulative, &[], None)?;
+            }
+            _ => self.sack(u)?,
+        }
+        Ok(())
+    }
+
+    fn sack(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let cumulative = if u.ratio(1, 4)? { self.una + magnitude(u, self.nxt - self.una)? } else { self.una };
+        let mut blocks = [Block { start: 0, end: 0 }; 4];
+        let count = u.int_in_range(0..=4)?;
+        for sack in &mut blocks[..count] {
+            *sack = if u.ratio(1, 16)? {
+                // What a connection would have dropped: never sent, or inverted.
+                Block { start: magnitude(u, 2 * self.nxt)?, end: magnitude(u, 2 * self.nxt)? }
+            } else {
+                block(u, cumulative, self.nxt)?
+            };
+        }
+        let dsack = if u.ratio(1, 4)? { Some(block(u, 0, self.nxt)?) } else { None };
+        self.ack(u, cumulative, &blocks[..count], dsack)
+    }
+
+    fn ack(&mut self, u: &mut Unstructured<'_>, cumulative: u64, sacks: &[Block], dsack: Option<Block>) -> Result<()> {
+        let sacks = if self.negotiated.sack { sacks } else { &[] };
+        let dsack = dsack.filter(|_| self.negotiated.sack);
+        let echo = if self.negotiated.timestamps { echo(u, self.now)? } else { None };
+        let ack = Ack { cumulative, sacks, dsack, echo, plain: !u.ratio(1, 4)?, ece: u.ratio(1, 16)? };
+        self.engine.on_ack(self.now, &ack);
+        self.una = cumulative;
+        self.limit = self.limit.max(cumulative);
+        Ok(())
+    }
+
+    fn expire(&mut self) {
+        let deadline = self.engine.deadline();
+        if deadline != Instant::NEVER {
+            self.now = self.now.max(deadline);
+            self.engine.on_timeout(self.now);
+        }
+    }
+
+    fn wait(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let then = self.now + duration(u)?;
+        self.now = then.min(self.engine.deadline().max(self.now));
+        self.engine.on_timeout(self.now);
+        Ok(())
+    }
+
+    /// Sends until nothing more may go.
+    fn send(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let stamp = if self.negotiated.timestamps { Some(Timestamp(u.arbitrary()?)) } else { None };
+        let offer = Offer { end: self.end, fin: self.fin, limit: self.limit, stamp };
+        let mut count = 0;
+        while let Some(sent) = self.engine.poll_send(self.now, &offer) {
+            count += 1;
+            assert!(count <= MOST_TRANSMISSIONS, "sending never ends");
+            assert_eq!(sent.id.0, self.next_id, "an id that is not the next");
+            self.next_id += 1;
+            let end = sent.start + u64::from(sent.len);
+            assert!(sent.len > 0 && end <= self.end, "{sent:?}: nothing is there");
+            assert!(sent.len <= self.negotiated.mss + u32::from(self.fin), "{sent:?}: longer than a segment");
+            match sent.kind {
+                Kind::New => assert!(sent.start == self.nxt && end <= self.limit.max(1), "{sent:?}"),
+                Kind::Retransmission(_) => {
+                    assert!(sent.start >= self.una && end <= self.nxt && sent.copy > 0, "{sent:?}")
+                }
+                Kind::Probe => assert!(sent.start == self.nxt || sent.start == self.una, "{sent:?}"),
+            }
+            self.nxt = self.nxt.max(end);
+        }
+        while self.engine.poll_event().is_some() {}
+        self.segments = self.segments.max(self.engine.scoreboard().segments());
+        self.consistent();
+        Ok(())
+    }
+
+    fn consistent(&self) {
+        let (now, board) = (self.engine.snapshot(), self.engine.scoreboard());
+        assert_eq!((now.una, now.nxt, now.flight), (self.una, self.nxt, self.nxt - self.una));
+        assert!(board.sacked_bytes() <= now.flight);
+        // Each unreported byte is under way once, or twice if sent again before it was deemed lost.
+        assert!(now.pipe <= 2 * (now.flight - board.sacked_bytes()), "{now:?}");
+        assert!(now.una <= board.resent_below() && board.resent_below() <= board.nxt());
+        assert!(now.una <= board.lost_below() && board.lost_below() <= board.nxt());
+        assert!(board.sacked().count() <= self.segments + 1, "reports cost more than segments do");
+        assert!(now.cwnd > 0 && now.ssthresh > 0, "{now:?}");
+        assert!(now.rto > Duration::ZERO, "{now:?}");
+        assert!(now.flight == 0 || now.deadline != Instant::NEVER, "outstanding, but no timer runs: {now:?}");
+        assert!(now.deadline > self.now || now.deadline == Instant::NEVER, "expired already: {now:?}");
+    }
+}

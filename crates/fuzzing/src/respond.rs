@@ -1,0 +1,65 @@
+//! Responses.
+
+use arbitrary::{Result, Unstructured};
+use eifel_recovery::congest::Window;
+use eifel_recovery::episode::{Estimate, Saved};
+use eifel_recovery::fact::Cause;
+use eifel_recovery::registry::{Seam, part};
+use eifel_recovery::respond::{Losses, Verdict};
+
+use crate::input::{MOST_BYTES, cause, choice, duration, magnitude, mss, window};
+
+/// Any verdict on any episode: no panic and no overflow; a window of at least a byte, and no larger than what was saved,
+/// what the loss signal left of ssthresh, what is now, or what RFC 4015's step 9 allows.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn respond(data: &[u8]) {
+    // Bytes that mean nothing are no input.
+    let _ = run(&mut Unstructured::new(data));
+}
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let mut response = part::response(&choice(u, Seam::Respond)?).expect("the registry's own");
+    loop {
+        let verdict = verdict(u)?;
+        let saved = saved(u)?;
+        let now = window(u)?;
+        let adjusted = response.respond(&verdict, &saved, &now).window;
+        assert!(adjusted.cwnd > 0 && adjusted.ssthresh > 0, "{adjusted:?}");
+        let step_9 = verdict.flight + verdict.acked.min(verdict.initial_window);
+        let least = saved.reduced.ssthresh.max(u64::from(verdict.mss));
+        let most = saved.window.cwnd.max(now.cwnd).max(step_9).max(least);
+        assert!(adjusted.cwnd <= most, "{adjusted:?} for {verdict:?} with {saved:?} at {now:?}");
+        if u.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+fn verdict(u: &mut Unstructured<'_>) -> Result<Verdict> {
+    let cause = cause(u)?;
+    let acked = 1 + magnitude(u, MOST_BYTES)?;
+    let mss = mss(u)?;
+    Ok(Verdict {
+        cause,
+        timeouts: if cause == Cause::Timeout { u.int_in_range(1..=u32::MAX)? } else { 0 },
+        flight: magnitude(u, MOST_BYTES)?,
+        acked,
+        ece: u.arbitrary()?,
+        losses: if u.arbitrary()? { Losses::Seen } else { Losses::NoneYet },
+        mss,
+        initial_window: u64::from(mss) * u.int_in_range(1..=1_000_000)?,
+    })
+}
+
+fn saved(u: &mut Unstructured<'_>) -> Result<Saved> {
+    let estimate = Estimate { srtt: duration(u)?, rttvar: duration(u)? };
+    Ok(Saved {
+        window: window(u)?,
+        // A loss signal sets ssthresh, whatever it was.
+        reduced: Window { cwnd: 1 + magnitude(u, MOST_BYTES)?, ssthresh: 1 + magnitude(u, MOST_BYTES)? },
+        flight: magnitude(u, MOST_BYTES)?,
+        estimate: u.arbitrary::<bool>()?.then_some(estimate),
+    })
+}

@@ -1,0 +1,120 @@
+//! Timers, and what they learn from verdicts.
+
+use arbitrary::{Result, Unstructured};
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::episode::Estimate;
+use eifel_recovery::registry::{Choice, Entry, Kind, Seam, Value, entries, part};
+use eifel_recovery::rto::{Rto, TimerChange};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::time::{Duration, Instant};
+
+use crate::input::{choice, duration, mss, view};
+
+/// Samples, expiries and verdicts in any order: no panic and no overflow, the timeout stays within the bounds that were
+/// set, an expiry never shortens it, and a sample always leaves an estimate.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn rto(data: &[u8]) {
+    // Bytes that mean nothing are no input.
+    let _ = run(&mut Unstructured::new(data));
+}
+
+/// What the timeout must lie within.
+struct Bounds {
+    minimum: Duration,
+    maximum: Duration,
+    /// By how much verdicts have raised the minimum.
+    raised: Duration,
+}
+
+impl Bounds {
+    /// Those that the choice sets, where its algorithm has such parameters.
+    fn of(choice: &Choice) -> Self {
+        let set = |name, without| {
+            let given = choice.parameters.iter().rev().find(|(key, _)| key == name);
+            match given.map(|(_, value)| value) {
+                Some(Value::Duration(value)) => *value,
+                _ => default(choice, name).unwrap_or(without),
+            }
+        };
+        let (minimum, maximum) = (set("minimum_ms", Duration::ZERO), set("maximum_ms", Duration::MAX));
+        Self { minimum, maximum, raised: Duration::ZERO }
+    }
+
+    fn note(&mut self, change: TimerChange) {
+        match change {
+            TimerChange::RaiseMinimum(step) => self.raised = self.raised + step,
+            TimerChange::ResetMinimum => self.raised = Duration::ZERO,
+            _ => {}
+        }
+    }
+
+    fn check(&self, rto: Duration) {
+        // Where the two contradict each other, the larger is the bound in both directions.
+        let most = self.maximum.max(self.minimum + self.raised);
+        assert!(rto >= self.minimum.min(most), "{rto:?} is below the minimum of {:?}", self.minimum);
+        assert!(rto <= most, "{rto:?} is above the maximum of {most:?}");
+        assert!(rto > Duration::ZERO, "a timer of no length expires without an end");
+    }
+}
+
+fn default(choice: &Choice, name: &str) -> Option<Duration> {
+    let entry: &Entry = entries().iter().find(|entry| entry.seam == Seam::Rto && entry.name == choice.name)?;
+    match entry.parameters.iter().find(|parameter| parameter.name == name)?.kind {
+        Kind::Milliseconds { default, .. } => Some(default),
+        _ => None,
+    }
+}
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let chosen = choice(u, Seam::Rto)?;
+    let mut timer = part::rto(&chosen).expect("the registry's own");
+    let mut lesson = part::after_spurious(&choice(u, Seam::AfterSpurious)?).expect("the registry's own");
+    let mut bounds = Bounds::of(&chosen);
+    let round_trips = RoundTrips::new(true);
+    let (mut now, mss) = (Instant::ZERO, mss(u)?);
+    bounds.check(timer.rto());
+    while !u.is_empty() {
+        now += duration(u)?;
+        let before = timer.rto();
+        match u.int_in_range(0..=4)? {
+            0 | 1 => {
+                timer.sample(duration(u)?, &view(now, mss, &round_trips));
+                assert!(timer.estimate().is_some(), "a sample leaves an estimate");
+            }
+            2 => {
+                timer.back_off();
+                assert!(timer.rto() >= before, "{:?} after {before:?}: shorter for an expiry", timer.rto());
+            }
+            3 => {
+                let outcome = if u.arbitrary()? { Outcome::Spurious } else { Outcome::Genuine };
+                let sample = if u.arbitrary()? { Some(duration(u)?) } else { None };
+                let change = lesson.settled(outcome, sample, u.int_in_range(1..=u32::MAX)?);
+                teach(timer.as_mut(), change, &mut bounds);
+            }
+            _ => {
+                let change = engines_own(u)?;
+                teach(timer.as_mut(), change, &mut bounds);
+            }
+        }
+        bounds.check(timer.rto());
+    }
+    Ok(())
+}
+
+fn teach(timer: &mut dyn Rto, change: TimerChange, bounds: &mut Bounds) {
+    timer.change(change);
+    bounds.note(change);
+}
+
+/// What an engine asks for by itself: for RFC 4015, and for a lost SYN.
+fn engines_own(u: &mut Unstructured<'_>) -> Result<TimerChange> {
+    let sample = duration(u)?;
+    Ok(if u.arbitrary()? {
+        TimerChange::RaiseInitial(sample)
+    } else {
+        let before = Estimate { srtt: duration(u)?, rttvar: duration(u)? };
+        TimerChange::ReseedAtLeast { sample, before }
+    })
+}

@@ -1,0 +1,70 @@
+//! The committed corpus, and every input that ever failed, through the targets: what a fuzzer has found needs no fuzzer
+//! to be found again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+
+use eifel_fuzzing::{TARGETS, canary};
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+}
+
+/// What is in a folder, in the order of names; nothing where there is no folder.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("readable").path()).collect();
+    paths.sort();
+    paths
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    entries(folder).iter().map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect()
+}
+
+/// Files of `folder` on which `target` panics.
+fn failures(folder: &Path, target: fn(&[u8])) -> Vec<PathBuf> {
+    let fails = |path: &PathBuf| catch_unwind(|| target(&fs::read(path).expect("readable"))).is_err();
+    entries(folder).into_iter().filter(fails).collect()
+}
+
+#[test]
+fn the_corpus_holds() {
+    let mut failed = Vec::new();
+    for (name, target) in TARGETS {
+        let corpus = fuzz().join("corpus").join(name);
+        assert!(entries(&corpus).len() > 3, "{name} has no corpus");
+        failed.extend(failures(&corpus, *target));
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn what_once_failed_holds() {
+    let mut failed = Vec::new();
+    for (name, target) in TARGETS {
+        failed.extend(failures(&fuzz().join("regressions").join(name), *target));
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn each_target_is_handed_to_the_fuzzer_and_no_folder_is_of_none() {
+    let targets: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(names(&fuzz().join("corpus")), targets);
+    assert!(names(&fuzz().join("regressions")).is_subset(&targets));
+    let mut handed = names(&fuzz().join("fuzz_targets"));
+    assert!(handed.remove("canary"));
+    assert_eq!(handed, targets);
+}
+
+#[test]
+fn a_failure_would_be_noticed() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("canary");
+    fs::create_dir_all(&folder).expect("writable");
+    fs::write(folder.join("found"), "eifel").expect("writable");
+    fs::write(folder.join("quiet"), "tower").expect("writable");
+    assert_eq!(failures(&folder, canary), [folder.join("found")]);
+}
