@@ -94,7 +94,7 @@ def read(out: Path, artefact: Artefact, key: Key | None = None) -> Measured | No
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         stored = Key(**manifest["key"])
-        if artefact.needs_traces:
+        if artefact.needs_traces or (artefact.rows_of_traces is not None and manifest["inputs"] and key is None):
             rows = tuple(Row(row["keys"], row["scenario"]) for row in manifest["rows"])
             artefact = replace(artefact, rows=rows, inputs=tuple(manifest["inputs"]))
         if stored != key if key is not None else stored.definition != artefact.definition():

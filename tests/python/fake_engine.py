@@ -140,6 +140,7 @@ def numbers(scenario: dict[str, Any], flow: int, repetition: int) -> dict[str, A
         "timeout_episodes": 2,
         "spurious_timeouts": int(draw.integers(1, 3)) if eifel else int(draw.integers(4, 6)),
         "genuine_timeouts": 0,
+        "genuine_timeouts_wait_s": 0.0,
         "fast_retransmits": 1,
         "spurious_fast_retransmits": 1,
         "detected_spurious": int(eifel),

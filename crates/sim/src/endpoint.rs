@@ -10,6 +10,7 @@ use eifel_packet::datagram;
 use eifel_packet::ip::Version;
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Cause, Kind, Transmission};
+use eifel_recovery::time::Duration;
 use eifel_tcp::{Connection, Departure, Outgoing};
 
 /// What one end has done, counted.
@@ -40,17 +41,21 @@ pub struct Episodes {
     pub spurious: u64,
     /// The oracle calls their first retransmission needed.
     pub genuine: u64,
+    /// What the segments of those had waited for it, since they were last sent.
+    pub genuine_wait: Duration,
 }
 
 /// The first retransmission of an episode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct First {
-    /// Number of the transmission, from 1.
+    /// Number of the transmission, from 1; 0 until it leaves.
     pub transmission: u64,
     /// Number of the episode.
     pub episode: u32,
     /// What opened it.
     pub cause: Cause,
+    /// How long before the episode its segment was last sent.
+    pub waited: Duration,
 }
 
 /// One end of a flow.
@@ -72,7 +77,7 @@ pub struct Endpoint {
     /// Numbers of its data segments.
     pub numbering: Numbering,
     /// An episode whose first retransmission has not left.
-    pub opening: Option<(u32, Cause)>,
+    pub opening: Option<First>,
     /// The first retransmissions of all episodes, in order.
     pub firsts: Vec<First>,
     /// Its initial sequence number.
@@ -122,9 +127,9 @@ impl Endpoint {
                     repeats: matches!(transmission.kind, Kind::Retransmission(_)),
                 };
                 if packet.repeats
-                    && let Some((episode, cause)) = self.opening.take()
+                    && let Some(first) = self.opening.take()
                 {
-                    self.firsts.push(First { transmission: packet.transmission, episode, cause });
+                    self.firsts.push(First { transmission: packet.transmission, ..first });
                 }
                 net.oracle.left(flow, sender, crate::network::sent(&packet));
                 packet

@@ -79,6 +79,7 @@ fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {
             summary.timeout_episodes += counts.after_timeout.opened;
             summary.spurious_timeouts += counts.after_timeout.spurious;
             summary.genuine_timeouts += counts.after_timeout.genuine;
+            summary.genuine_timeouts_wait_s += counts.after_timeout.genuine_wait.as_secs_f64();
             summary.fast_retransmits += counts.after_duplicates.opened;
             summary.spurious_fast_retransmits += counts.after_duplicates.spurious;
             summary.detected_spurious += counts.detected_spurious;

@@ -2,7 +2,7 @@
 
 use crate::app::reader::Reader;
 use crate::app::{Alarm, Step, StreamApp};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, First};
 use crate::network::Network;
 use crate::oracle::Settled;
 use crate::slab::End;
@@ -199,7 +199,10 @@ impl StreamFlow {
                     Cause::Timeout => endpoint.counts.after_timeout.opened += 1,
                     Cause::FastRetransmit => endpoint.counts.after_duplicates.opened += 1,
                 }
-                endpoint.opening = Some((episode.number, episode.cause));
+                let oldest = endpoint.connection.engine().scoreboard().oldest();
+                let waited = oldest.map_or(Duration::ZERO, |sent| episode.opened_at.since(sent.last_sent()));
+                endpoint.opening =
+                    Some(First { transmission: 0, episode: episode.number, cause: episode.cause, waited });
             }
             engine::Event::Judged { detector: 0, outcome: Outcome::Spurious, .. } => {
                 endpoint.counts.detected_spurious += 1;
@@ -229,7 +232,10 @@ impl StreamFlow {
                 Cause::FastRetransmit => &mut endpoint.counts.after_duplicates,
             };
             match settled.needed {
-                true => episodes.genuine += 1,
+                true => {
+                    episodes.genuine += 1;
+                    episodes.genuine_wait = episodes.genuine_wait + first.waited;
+                }
                 false => episodes.spurious += 1,
             }
         }

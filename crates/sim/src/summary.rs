@@ -27,6 +27,8 @@ pub struct FlowSummary {
     pub spurious_timeouts: u64,
     /// Those whose first retransmission was needed.
     pub genuine_timeouts: u64,
+    /// What the segments of the genuine ones had waited, since they were last sent, until the timer expired; in seconds.
+    pub genuine_timeouts_wait_s: f64,
     /// Episodes that duplicate ACKs or SACKs opened.
     pub fast_retransmits: u64,
     /// Those whose first retransmission was not needed.
@@ -63,7 +65,7 @@ pub enum Number {
 
 impl FlowSummary {
     /// Every number by its name, in order.
-    pub fn numbers(&self) -> [(&'static str, Number); 15] {
+    pub fn numbers(&self) -> [(&'static str, Number); 16] {
         [
             ("completed", Number::Flag(self.completed)),
             ("time_s", Number::Measure(self.time_s)),
@@ -75,6 +77,7 @@ impl FlowSummary {
             ("timeout_episodes", Number::Count(self.timeout_episodes)),
             ("spurious_timeouts", Number::Count(self.spurious_timeouts)),
             ("genuine_timeouts", Number::Count(self.genuine_timeouts)),
+            ("genuine_timeouts_wait_s", Number::Measure(self.genuine_timeouts_wait_s)),
             ("fast_retransmits", Number::Count(self.fast_retransmits)),
             ("spurious_fast_retransmits", Number::Count(self.spurious_fast_retransmits)),
             ("detected_spurious", Number::Count(self.detected_spurious)),

@@ -92,8 +92,9 @@ impl RtoE {
         let delta = rtt - self.srtt;
         // SRTT_E = SRTT_E + GAIN_E x DELTA_E.
         self.srtt += gain * delta;
-        // RTTVAR_E rests while the round trip falls (section 5.4.1).
-        if delta >= 0.0 {
+        // RTTVAR_E rests while the round trip falls (section 5.4.1). Where SRTT_E falls towards a constant round trip it
+        // never quite arrives, and RTTVAR_E would rest forever: less than a nanosecond, the unit of time here, is none.
+        if delta > -1.0 {
             self.rttvar += damped_gain_e(gain, delta, self.rttvar) * (delta - self.rttvar);
         }
     }

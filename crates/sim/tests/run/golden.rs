@@ -85,7 +85,7 @@ fn a_spike_that_outlasts_the_timer() {
     assert_eq!(micros(numbers(&outcome, "spikes", "end_ns")), [3_000_000]);
     let flow = &outcome.summary.flows[0];
     assert_eq!((flow.timeouts, flow.timeout_episodes, flow.spurious_timeouts, flow.genuine_timeouts), (1, 1, 1, 0));
-    assert_eq!((flow.completed, flow.time_s), (true, 3.0));
+    assert_eq!((flow.completed, flow.time_s, flow.genuine_timeouts_wait_s), (true, 3.0, 0.0));
 }
 
 #[test]
@@ -108,4 +108,6 @@ fn a_listed_drop_is_repaired_after_a_timeout_that_was_needed() {
     let flow = &outcome.summary.flows[0];
     assert_eq!((flow.genuine_timeouts, flow.spurious_timeouts, flow.drops), (1, 0, 1));
     assert_eq!(flow.time_s, 1.07464);
+    // It was sent at 28.32 ms.
+    assert_eq!(flow.genuine_timeouts_wait_s, 1.02832);
 }

@@ -16,7 +16,7 @@ ACK_BPS = 5_000_000
 RECOVERIES = ("reno-sack", "newreno-sack", "fack")
 
 
-def _scenario(trace: Path, recovery: str, eifel: bool) -> dict[str, Any]:
+def scenario(trace: Path) -> dict[str, Any]:
     """A bulk transfer down a recorded link, with ACKs that come back over a plain one."""
     return {
         "seed": 1,
@@ -41,28 +41,33 @@ def _scenario(trace: Path, recovery: str, eifel: bool) -> dict[str, Any]:
                     "delayed_ack_every": 2,
                     "delayed_ack_ms": 40,
                 },
-                "sender": {
-                    "detect": "eifel-timestamps" if eifel else "none",
-                    "respond": "rfc4015" if eifel else "none",
-                    "rto": {"name": "rfc6298", "minimum_ms": 1000},
-                    "recover": recovery,
-                    "congest": {"name": "reno", "initial_window_segments": 10},
-                },
             }
         ],
     }
 
 
+def _with(made: dict[str, Any], recovery: str, eifel: bool) -> dict[str, Any]:
+    """The same with one way to recover, and Eifel or not."""
+    sender = {
+        "detect": "eifel-timestamps" if eifel else "none",
+        "respond": "rfc4015" if eifel else "none",
+        "rto": {"name": "rfc6298", "minimum_ms": 1000},
+        "recover": recovery,
+        "congest": {"name": "reno", "initial_window_segments": 10},
+    }
+    return {**made, "flow": [{**made["flow"][0], "sender": sender}]}
+
+
 def _rows(traces: Sequence[Path]) -> tuple[Row, ...]:
     return tuple(
-        Row({"trace": name, "recovery": recovery, "eifel": eifel}, _scenario(trace, recovery, eifel))
-        for name, trace in zip(_names(traces), traces, strict=True)
+        Row({"trace": name, "recovery": recovery, "eifel": eifel}, _with(scenario(trace), recovery, eifel))
+        for name, trace in zip(names(traces), traces, strict=True)
         for recovery in RECOVERIES
         for eifel in (False, True)
     )
 
 
-def _names(traces: Sequence[Path]) -> list[str]:
+def names(traces: Sequence[Path]) -> list[str]:
     """The traces' names: as short as tells them apart."""
     ways = ([trace.stem for trace in traces], [trace.name for trace in traces], [str(trace) for trace in traces])
     return next(names for names in ways if len(set(names)) == len(names))

@@ -22,7 +22,7 @@ CHOSEN = tuple(
         (
             "packets",
             f"{PACKET_BYTES} bytes",
-            "what slow serial lines were set to; the gain depends on it: docs/timers.py has it from -40 to 30 %",
+            "what slow serial lines were set to; the gain depends on it: docs/timers.py has it from -23 to 21 %",
         ),
         ("one-way delay", f"{DELAY_MS} ms", "a serial cable"),
         ("queue", "one packet waits, and one is in transmission", "the interface buffer of one packet"),

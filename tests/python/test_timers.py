@@ -1,0 +1,79 @@
+"""The comparison of timers, and the notebook that tells the thesis's argument."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+from eifel import store
+from eifel.cli import main
+from eifel.papers import artefacts
+from eifel.papers.measured import Measured
+from eifel.papers.thesis import comparison, figure5_16, paths
+from eifel.reproduction import reproduce
+from eifel.runs import run_many
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def measured() -> Measured:
+    return reproduce("thesis.timers", repetitions=2)
+
+
+def test_what_it_claims(measured: Measured) -> None:
+    assert [claim["text"] for claim in measured.claims() if not claim["holds"]] == []
+
+
+def test_every_timer_of_the_registry_takes_part(measured: Measured) -> None:
+    import eifel
+
+    assert {timer["name"] for timer in comparison.TIMERS.values()} == {
+        entry["name"] for entry in eifel.algorithms("rto")
+    }
+    assert len(measured.rows) == len(paths.MADE) * len(comparison.TIMERS) * 2
+
+
+def test_counts_are_an_hour(measured: Measured) -> None:
+    row = measured.row(path=paths.SHORT, timer="rfc6298", eifel=False)
+    runs = run_many([{**row.row.scenario, "seed": 1}], repetitions=2)
+    assert row.means["genuine_timeouts"].mean == pytest.approx(float(runs["genuine_timeouts"].mean()) * 60)
+
+
+def test_over_a_recorded_link_beside_the_others(tmp_path: Path) -> None:
+    """Half a second of nothing each 20 s: one spike a lap for a timer of 200 ms, hardly one for a timer of 1 s."""
+    trace = tmp_path / "gap.down"
+    trace.write_text("".join(f"{ms}\n" for ms in range(4, 19_500, 4)) + "20000\n")
+    out = tmp_path / "out"
+    ask = ["reproduce", "thesis.timers", "--repetitions", "1", "--out", str(out), "--trace", str(trace), "--json"]
+    assert main(ask) == 0
+    stored = json.loads((out / "thesis.timers/artefact.json").read_text())
+    found = {
+        (row["keys"]["timer"], row["keys"]["eifel"]): row for row in stored["rows"] if row["keys"]["path"] == "gap"
+    }
+    assert len(found) == len(comparison.TIMERS) * 2
+    assert all(row["measured"]["goodput_kbps"] > 1000 for row in found.values() if row["keys"]["eifel"])
+    assert all(claim["holds"] for claim in stored["claims"]), "of the other paths, which are measured too"
+    again = store.read(out, artefacts()["thesis.timers"])
+    assert again is not None
+    assert len(again.rows) == len(stored["rows"])
+    assert main(["report", "--from", str(out)]) == 0
+    assert ">gap<" in (out / "report.html").read_text()
+
+
+def test_what_precise_restarting_is_worth_depends_on_the_packets() -> None:
+    """Whether the retransmission finds room in the buffer: the notebook shows it, figure 5-16 says it."""
+    sizes = (296, 488, 1500)
+    runs = run_many(
+        [figure5_16.scenario(restart, size) for size in sizes for restart in ("full", "age")], repetitions=1
+    )
+    goodput = runs["goodput_bps"].reshape(len(sizes), 2)
+    gains = goodput[:, 1] / goodput[:, 0] - 1
+    assert gains[0] == pytest.approx(0.21, abs=0.02)
+    assert gains[2] < 0
+
+
+def test_the_notebook_runs() -> None:
+    told = runpy.run_path(str(ROOT / "docs/timers.py"))
+    assert all(claim["holds"] for claim in told["claims"])
