@@ -2,11 +2,11 @@
 //!
 //! They are written in the order, and with the padding, that Linux uses: MSS; timestamps in twelve bytes, whose first
 //! two hold SACK-permitted or two NOPs; SACK-permitted alone after two NOPs; window scale after one NOP; SACK blocks
-//! after two NOPs. So every option starts where its numbers are aligned, and sizes on the wire are those of a real
+//! after two NOPs; marks after three NOPs. So every option starts where its numbers are aligned, and sizes on the wire are those of a real
 //! sender.
 
 use crate::error::Error;
-use crate::segment::{Options, SackBlocks, Timestamps};
+use crate::segment::{Marks, Options, SackBlocks, Timestamps};
 use crate::seq::Seq;
 
 /// The most bytes of options that a TCP header holds (RFC 9293, section 3.1: a data offset of 15 words).
@@ -19,6 +19,12 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+/// An option of an experiment (RFC 6994), which the two bytes after its length tell from others.
+const EXPERIMENT: u8 = 253;
+/// This one's: marks of retransmissions. No registered number, so it is for ends that know of each other.
+const MARKS: [u8; 2] = [0xe1, 0xfe];
+const BITS: u8 = 1;
+const TIMESTAMPS_WHEN_SENT_AGAIN: u8 = 2;
 
 /// Bytes that the options take in a header, padding included: a multiple of 4. More than [`LIMIT`] cannot be written;
 /// see [`sack_room`].
@@ -41,7 +47,8 @@ const fn len_without_sack(options: &Options) -> usize {
     // With timestamps, SACK-permitted stands where their padding would.
     let sack_permitted = if options.sack_permitted && options.timestamps.is_none() { 4 } else { 0 };
     let window_scale = if options.window_scale.is_some() { 4 } else { 0 };
-    mss + timestamps + sack_permitted + window_scale
+    let marks = if options.marks.is_some() { 8 } else { 0 };
+    mss + timestamps + sack_permitted + window_scale + marks
 }
 
 /// Appends the options to `out`: [`len`] bytes.
@@ -63,6 +70,13 @@ pub(crate) fn emit(options: &Options, out: &mut Vec<u8>) {
     }
     if let Some(shift) = options.window_scale {
         out.extend([NOP, WINDOW_SCALE, 3, shift]);
+    }
+    if let Some(marks) = options.marks {
+        let how = match marks {
+            Marks::Bits => BITS,
+            Marks::Timestamps => TIMESTAMPS_WHEN_SENT_AGAIN,
+        };
+        out.extend([NOP, NOP, NOP, EXPERIMENT, 5, MARKS[0], MARKS[1], how]);
     }
     if !options.sack.is_empty() {
         out.extend([NOP, NOP, SACK, 2 + 8 * options.sack.len() as u8]);
@@ -123,6 +137,11 @@ fn read(kind: u8, body: &[u8], options: &mut Options) -> Result<(), &'static str
         (SACK_PERMITTED, []) => options.sack_permitted = true,
         (SACK_PERMITTED, _) => return Err("2 for SACK permitted"),
         (SACK, edges) => options.sack = read_sack(edges).ok_or("10, 18, 26 or 34 for SACK")?,
+        // Whatever else an experiment says is not for this stack.
+        (EXPERIMENT, &[a, b, BITS]) if [a, b] == MARKS => options.marks = Some(Marks::Bits),
+        (EXPERIMENT, &[a, b, TIMESTAMPS_WHEN_SENT_AGAIN]) if [a, b] == MARKS => {
+            options.marks = Some(Marks::Timestamps);
+        }
         (TIMESTAMPS, body) => options.timestamps = Some(read_timestamps(body).ok_or("10 for timestamps")?),
         _ => {}
     }
@@ -176,6 +195,7 @@ mod tests {
             sack_permitted: true,
             timestamps: Some(Timestamps { value: 0x15fd_7d05, echo: 0 }),
             sack: SackBlocks::EMPTY,
+            marks: None,
         };
         #[rustfmt::skip]
         assert_eq!(written(&options), [2, 4, 5, 0xb4, 4, 2, 8, 10, 0x15, 0xfd, 0x7d, 5, 0, 0, 0, 0, 1, 3, 3, 10]);
@@ -199,6 +219,26 @@ mod tests {
         // Fast open (34) and an experiment (253), then a window scale of 7, the end, and rubbish.
         let bytes = [34, 4, 0xaa, 0xbb, 253, 3, 9, 1, 3, 3, 7, 0, 2, 99];
         assert_eq!(parse(&bytes), Ok(Options { window_scale: Some(7), ..Options::default() }));
+    }
+
+    #[test]
+    fn marks_are_an_experiment_and_nothing_else_of_its_kind_is() {
+        for (marks, how) in [(Marks::Bits, 1), (Marks::Timestamps, 2)] {
+            let options = Options { marks: Some(marks), ..Options::default() };
+            assert_eq!(written(&options), [1, 1, 1, 253, 5, 0xe1, 0xfe, how]);
+            assert_eq!(parse(&written(&options)), Ok(options));
+        }
+        // Another experiment, one too short for a name, ours with a word that it does not have, ours with more or less.
+        let others: [&[u8]; 5] = [
+            &[253, 5, 0xe1, 0xff, 1],
+            &[253, 3, 0xe1],
+            &[253, 5, 0xe1, 0xfe, 3],
+            &[253, 6, 0xe1, 0xfe, 1, 1],
+            &[253, 4, 0xe1, 0xfe],
+        ];
+        for bytes in others {
+            assert_eq!(parse(bytes), Ok(Options::default()));
+        }
     }
 
     #[test]

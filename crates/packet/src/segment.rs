@@ -2,9 +2,10 @@
 
 use crate::seq::Seq;
 
-/// The control bits of a TCP header (RFC 9293, section 3.1; ECN bits by RFC 3168).
+/// The control bits of a TCP header (RFC 9293, section 3.1; ECN bits by RFC 3168), the four beside the data offset
+/// included. Those that are reserved mean nothing unless both ends have agreed that they do: see [`Marks`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No more data from the sender.
@@ -23,6 +24,12 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x80);
+    /// By agreement on [`Marks::Bits`]: this segment was sent before.
+    pub const SENT_AGAIN: Self = Self(0x0400);
+    /// By agreement on [`Marks::Bits`]: this answers a segment with [`SENT_AGAIN`](Self::SENT_AGAIN).
+    pub const ANSWERS_SENT_AGAIN: Self = Self(0x0800);
+    /// All twelve.
+    pub const ALL: Self = Self(0x0fff);
 
     /// These bits and `other`'s.
     pub const fn with(self, other: Self) -> Self {
@@ -33,6 +40,17 @@ impl Flags {
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
+}
+
+/// How two ends of this stack, and no others, tell an acknowledgement of a retransmission from one of the original (the
+/// Eifel algorithm's alternatives to the timestamps option). Offered on a SYN and confirmed on the SYN-ACK by an option of
+/// an experiment (RFC 6994), which other stacks skip; in force only where both ends want the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Marks {
+    /// One reserved header bit on each retransmission, and another on each acknowledgement of one.
+    Bits,
+    /// The timestamps option on retransmissions and their acknowledgements, and on no other segment.
+    Timestamps,
 }
 
 /// The timestamps option (RFC 7323, section 3).
@@ -101,6 +119,8 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks, as read: whether they make sense is for the connection to judge.
     pub sack: SackBlocks,
+    /// Marks of retransmissions, offered or confirmed on a SYN.
+    pub marks: Option<Marks>,
 }
 
 /// A TCP segment's header (RFC 9293, section 3.1), and the length of what follows it. The urgent pointer is not kept:

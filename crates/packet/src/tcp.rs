@@ -52,7 +52,7 @@ pub fn emit(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut 
     out.extend(segment.destination_port.to_be_bytes());
     out.extend(segment.seq.0.to_be_bytes());
     out.extend(segment.ack.0.to_be_bytes());
-    out.extend([(words as u8) << 4, segment.flags.0]);
+    out.extend(((words as u16) << 12 | segment.flags.0 & Flags::ALL.0).to_be_bytes());
     out.extend(segment.window.to_be_bytes());
     // Checksum, to be filled in, and urgent pointer.
     out.extend([0; 4]);
@@ -66,7 +66,7 @@ pub fn emit(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut 
 
 /// Reads the payload of an IP packet as a TCP segment; its own payload is borrowed from `bytes`.
 ///
-/// Reserved bits and the urgent pointer are not looked at.
+/// Reserved bits are handed on as they stand; the urgent pointer is not looked at.
 ///
 /// # Errors
 /// Bytes that end before the header does or are more than a packet holds, a data offset below 5 words, a checksum that
@@ -93,7 +93,7 @@ pub fn parse<'a>(bytes: &'a [u8], addresses: &Addresses) -> Result<(Segment, &'a
         destination_port: u16::from_be_bytes([header[2], header[3]]),
         seq: Seq(u32::from_be_bytes([header[4], header[5], header[6], header[7]])),
         ack: Seq(u32::from_be_bytes([header[8], header[9], header[10], header[11]])),
-        flags: Flags(header[13]),
+        flags: Flags(u16::from_be_bytes([header[12], header[13]]) & Flags::ALL.0),
         window: u16::from_be_bytes([header[14], header[15]]),
         options,
         payload_len: payload.len() as u32,

@@ -36,8 +36,8 @@ fn their_options(tcp: &TcpHeader) -> Options {
 }
 
 fn their_flags(tcp: &TcpHeader) -> Flags {
-    let bits = [tcp.fin, tcp.syn, tcp.rst, tcp.psh, tcp.ack, tcp.urg, tcp.ece, tcp.cwr];
-    Flags(bits.iter().enumerate().map(|(bit, set)| u8::from(*set) << bit).sum())
+    let bits = [tcp.fin, tcp.syn, tcp.rst, tcp.psh, tcp.ack, tcp.urg, tcp.ece, tcp.cwr, tcp.ns];
+    Flags(bits.iter().enumerate().map(|(bit, set)| u16::from(*set) << bit).sum())
 }
 
 fn their_segment(tcp: &TcpHeader, payload: &[u8]) -> Segment {
@@ -62,6 +62,7 @@ fn their_tcp(segment: &Segment, elements: &[Element], urgent_pointer: u16) -> Tc
         (flags.has(Flags::FIN), flags.has(Flags::SYN), flags.has(Flags::RST), flags.has(Flags::PSH));
     (tcp.ack, tcp.urg, tcp.ece, tcp.cwr) =
         (flags.has(Flags::ACK), flags.has(Flags::URG), flags.has(Flags::ECE), flags.has(Flags::CWR));
+    tcp.ns = flags.has(Flags(0x100));
     tcp.urgent_pointer = urgent_pointer;
     tcp.set_options(elements).expect("the options fit");
     tcp

@@ -47,6 +47,7 @@ fn the_handshake_of_linux() {
             sack_permitted: true,
             timestamps: Some(Timestamps { value: 0x15fd_7d05, echo: 0 }),
             sack: SackBlocks::EMPTY,
+            marks: None,
         },
         payload_len: 0,
     };
@@ -127,6 +128,38 @@ fn sack_blocks_of_linux() {
         ..segment
     };
     stands_for(&two, Header { identification: 0xeee9, ..header }, segment);
+}
+
+/// The checksum of a Linux packet, less what the bits add to its thirteenth and fourteenth bytes.
+#[test]
+fn marked_segments_are_a_bit_apart() {
+    for (flags, bits, checksum) in [
+        (Flags::SENT_AGAIN, "b4 10", "58 27"),
+        (Flags::ANSWERS_SENT_AGAIN, "b8 10", "54 27"),
+        (Flags(0x700), "b7 10", "55 27"),
+    ] {
+        let bytes = hex(&format!(
+            "45 00 00 40 79 4e 40 00 40 06 ad 55 0a 09 00 02 0a 09 00 01
+             13 93 b2 14 d3 b1 ee 98 1f be e1 72 {bits} ff ff {checksum} 00 00
+             01 01 08 0a 02 d3 99 dd 15 fd 81 3f 01 01 05 0a 1f be e7 1a 1f be ec c2"
+        ));
+        let header = Header { identification: 0x794e, ..Header::new(THERE.reversed()) };
+        let segment = Segment {
+            source_port: 5011,
+            destination_port: 45588,
+            seq: Seq(0xd3b1_ee98),
+            ack: Seq(0x1fbe_e172),
+            flags: Flags::ACK.with(flags),
+            window: 65535,
+            options: Options {
+                timestamps: Some(Timestamps { value: 0x02d3_99dd, echo: 0x15fd_813f }),
+                sack: sack(&[(0x1fbe_e71a, 0x1fbe_ecc2)]),
+                ..Options::default()
+            },
+            payload_len: 0,
+        };
+        stands_for(&bytes, header, segment);
+    }
 }
 
 /// A reset over IPv6 from ::1 to ::2, ports 1 and 2, seq 3, worked out by hand: the words of the pseudo-header add to

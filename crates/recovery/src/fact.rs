@@ -60,6 +60,15 @@ pub struct Echo {
     pub age: Duration,
 }
 
+/// What the peer says of the segment that it answers, where both ends mark retransmissions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// It was sent for the first time.
+    Original,
+    /// It was sent before.
+    Retransmission,
+}
+
 /// An acceptable acknowledgement (`una <= cumulative <= nxt`), unwrapped and checked by the connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack<'a> {
@@ -71,6 +80,8 @@ pub struct Ack<'a> {
     pub dsack: Option<Block>,
     /// The timestamp echoed, where timestamps are in use and the echo was plausible.
     pub echo: Option<Echo>,
+    /// What caused it, where marks were agreed on.
+    pub mark: Option<Mark>,
     /// No payload, neither SYN nor FIN, and the advertised window unchanged: conditions (b), (c) and (e) of
     /// RFC 5681, section 2, for a duplicate ACK.
     pub plain: bool,
@@ -93,6 +104,8 @@ pub struct Acked {
     pub dsack: Option<Block>,
     /// The timestamp echoed.
     pub echo: Option<Echo>,
+    /// What caused the ACK, where marks were agreed on.
+    pub mark: Option<Mark>,
     /// ECN-Echo is set.
     pub ece: bool,
     /// Whether everything ever sent is now acknowledged.

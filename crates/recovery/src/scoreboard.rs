@@ -249,6 +249,7 @@ impl Scoreboard {
             duplicate: bytes == 0 && outstanding && ack.plain && news,
             dsack: ack.dsack,
             echo: ack.echo,
+            mark: ack.mark,
             ece: ack.ece,
             all: self.una == self.nxt,
         }

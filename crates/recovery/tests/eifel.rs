@@ -89,7 +89,8 @@ fn the_comparison_survives_the_wrap_of_the_timestamp_clock() {
     assert!(talk.engine.poll_send(talk.now, &offer).is_some());
     let echo = Some(Echo { value: Timestamp(u32::MAX - 3), age: talk::ms(1100) });
     let cumulative = talk::start(3);
-    talk.engine.on_ack(talk.now, &Ack { cumulative, sacks: &[], dsack: None, echo, plain: true, ece: false });
+    talk.engine
+        .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsack: None, echo, mark: None, plain: true, ece: false });
     assert_eq!(talk.verdicts(), [("Spurious".into(), "echo older than the first retransmission")]);
 }
 
@@ -167,7 +168,8 @@ fn rfc4015_does_not_restore_against_ecn_echo() {
     talk.now = talk::at(3000);
     let echo = Some(Echo { value: Timestamp(0), age: talk::ms(3000) });
     let cumulative = talk::start(3);
-    talk.engine.on_ack(talk.now, &Ack { cumulative, sacks: &[], dsack: None, echo, plain: true, ece: true });
+    talk.engine
+        .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsack: None, echo, mark: None, plain: true, ece: true });
     assert_eq!((talk.cwnd(), talk.ssthresh()), (2000, 5500));
 }
 

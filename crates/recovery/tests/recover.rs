@@ -56,8 +56,10 @@ fn an_ack_with_data_or_another_window_is_no_duplicate() {
     let mut talk = twenty(&config("reno"));
     for _ in 0..5 {
         let cumulative = talk.engine.una();
-        talk.engine
-            .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsack: None, echo: None, plain: false, ece: false });
+        talk.engine.on_ack(
+            talk.now,
+            &Ack { cumulative, sacks: &[], dsack: None, echo: None, mark: None, plain: false, ece: false },
+        );
     }
     assert_eq!(talk.send(), []);
 }
@@ -88,7 +90,7 @@ fn reno_inflates_by_duplicates_and_leaves_at_the_first_new_ack() {
 fn the_handshake_s_round_trip_counts_for_what_can_have_left() {
     use eifel_recovery::engine::{Ack, Engine, Offer};
     use talk::at;
-    let ack = |cumulative| Ack { cumulative, sacks: &[], dsack: None, echo: None, plain: true, ece: false };
+    let ack = |cumulative| Ack { cumulative, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
     let none = Negotiated { mss: MSS as u32, sack: false, timestamps: false };
     let mut talk = Talk::with(&config("newreno"), none);
     talk.engine = Engine::new(&config("newreno")).unwrap();
@@ -338,7 +340,15 @@ fn a_closed_window_is_probed_with_one_byte_and_backed_off_without_touching_cwnd(
     let cumulative = talk::start(3) + 1;
     talk.engine.on_ack(
         talk.now,
-        &eifel_recovery::engine::Ack { cumulative, sacks: &[], dsack: None, echo: None, plain: false, ece: false },
+        &eifel_recovery::engine::Ack {
+            cumulative,
+            sacks: &[],
+            dsack: None,
+            echo: None,
+            mark: None,
+            plain: false,
+            ece: false,
+        },
     );
     assert_eq!(talk.send().len(), 2);
 }

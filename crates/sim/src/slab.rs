@@ -100,6 +100,7 @@ const NO_SEGMENT: Segment = Segment {
         sack_permitted: false,
         timestamps: None,
         sack: SackBlocks::EMPTY,
+        marks: None,
     },
     payload_len: 0,
 };

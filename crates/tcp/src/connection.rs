@@ -12,6 +12,7 @@ use crate::challenge::Challenges;
 use crate::event::Event;
 use crate::handshake::offer;
 use crate::icmp::PathMtu;
+use crate::marks::Marking;
 use crate::receive::Receiver;
 use crate::send_stream::SendStream;
 use crate::settings::{Ports, SackUse, Settings};
@@ -85,6 +86,7 @@ pub struct Connection {
     pub(crate) stream: SendStream,
     pub(crate) receiver: Receiver,
     pub(crate) stamps: Option<Stamps>,
+    pub(crate) marks: Marking,
     /// When the user timeout ends the connection; never while nothing waits or none is set.
     pub(crate) give_up_at: Instant,
     /// The user timeout; the longest duration if there is none.
@@ -123,6 +125,7 @@ impl Connection {
             stream: SendStream::new(settings.send),
             receiver: Receiver::new(settings, Seq(0), mss, 0, SackUse::Off),
             stamps: settings.timestamps.as_ref().map(Stamps::new),
+            marks: Marking::Off,
             give_up_at: Instant::NEVER,
             user_timeout: settings.give_up.user_timeout.unwrap_or(Duration::MAX),
             forgiven_timeouts: 0,

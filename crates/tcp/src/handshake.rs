@@ -1,12 +1,13 @@
 //! From nothing to ESTABLISHED, and what is agreed on the way (RFC 9293, sections 3.5 and 3.10.7.2 to 3.10.7.4).
 
-use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
+use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::engine::{Engine, Negotiated};
 use eifel_recovery::time::Instant;
 
 use crate::connection::Connection;
 use crate::event::Event;
+use crate::marks::Marking;
 use crate::receive::Receiver;
 use crate::settings::{LARGEST_SHIFT, Ports, SackUse, Settings};
 use crate::state::{Opening, State};
@@ -121,13 +122,18 @@ impl Connection {
         let sack = if options.sack_permitted { settings.sack } else { SackUse::Off };
         let peer_mss = options.mss.unwrap_or(DEFAULT_MSS).max(SMALLEST_MSS);
         let length = u32::from(settings.mss.min(peer_mss));
-        let mss = if stamp.is_some() { length.saturating_sub(TIMESTAMPS_LENGTH).max(1) } else { length.max(1) };
+        // A retransmission may carry a timestamp where its original did not, and must fit all the same.
+        let marks = options.marks.filter(|marks| offered_marks(settings) == Some(*marks));
+        let stamped = stamp.is_some() || marks == Some(Marks::Timestamps);
+        let mss = if stamped { length.saturating_sub(TIMESTAMPS_LENGTH).max(1) } else { length.max(1) };
         self.mss = mss;
         self.receiver = Receiver::new(settings, syn.seq, mss, shift, sack);
         self.peer.open(1, syn.window, peer_shift, 0);
         // An answer to this SYN confirms only what it offered.
         self.cold.offer.window_scale = scales.map(|(own, _)| own);
         self.cold.offer.sack_permitted = sack != SackUse::Off;
+        self.cold.offer.marks = marks;
+        self.marks = Marking::agreed(marks);
         self.cold.negotiated = Negotiated { mss, sack: sack != SackUse::Off, timestamps: stamp.is_some() };
         match (&mut self.stamps, stamp) {
             (Some(stamps), Some(stamp)) => stamps.accept(now, stamp.value, 0, 1),
@@ -182,6 +188,12 @@ pub(crate) fn offer(settings: &Settings) -> Options {
         mss: Some(settings.mss),
         window_scale: settings.shift(),
         sack_permitted: settings.sack != SackUse::Off,
+        marks: offered_marks(settings),
         ..Options::default()
     }
+}
+
+/// Timestamps on every segment leave none to mark retransmissions with.
+fn offered_marks(settings: &Settings) -> Option<Marks> {
+    settings.marks.filter(|marks| *marks != Marks::Timestamps || settings.timestamps.is_none())
 }

@@ -22,7 +22,7 @@ enum Next {
     Stop,
 }
 
-const SYN_OR_RST: u8 = Flags::SYN.0 | Flags::RST.0;
+const SYN_OR_RST: u16 = Flags::SYN.0 | Flags::RST.0;
 
 impl Connection {
     /// Takes a segment. `payload` is `segment.payload_len` long, or empty where this end does not hold bytes; a segment
@@ -52,6 +52,7 @@ impl Connection {
         let plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == wrap(start, self.receiver.irs)
             && acknowledged <= nxt - una
+            && self.marks.is_off()
             && !self.receiver.holds_bytes();
         if !plain {
             return false;
@@ -79,6 +80,9 @@ impl Connection {
         }
         let start = self.receiver.position(segment.seq);
         let mut block = Block { start, end: start + length(segment) };
+        if block.end > block.start {
+            self.marks.arrives(segment);
+        }
         if segment.flags.0 & SYN_OR_RST != 0 {
             if self.handle_control(now, segment, &mut block) == Next::Stop {
                 return;
@@ -242,7 +246,8 @@ impl Connection {
         let una = self.engine.una();
         let echo = self.believed_echo(now, segment, una);
         // ECN is not negotiated, so ECE means nothing (RFC 3168, section 6.1.1).
-        let mut ack = Ack { cumulative, sacks: &[], dsack: None, echo, plain, ece: false };
+        let mut ack =
+            Ack { cumulative, sacks: &[], dsack: None, echo, mark: self.marks.read(segment), plain, ece: false };
         let reported;
         if !segment.options.sack.is_empty() && self.cold.negotiated.sack {
             reported = Reported::read(&segment.options.sack, self.iss, cumulative, self.engine.nxt());

@@ -22,6 +22,7 @@ mod handshake;
 pub mod icmp;
 mod input;
 pub mod listener;
+mod marks;
 mod output;
 mod reassembly;
 mod receive;

@@ -103,6 +103,7 @@ impl Connection {
         } else {
             let (flags, payload_len) = self.shape(start, len);
             self.write_header(segment, start, flags, payload_len, stamp);
+            self.write_rare(now, segment, copy > 0);
         }
         Some(transmission)
     }
@@ -137,6 +138,7 @@ impl Connection {
         let position = self.engine.nxt().min(self.peer.limit.max(self.engine.una()));
         let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
         self.write_header(segment, position, Flags::ACK, 0, stamp);
+        self.write_rare(now, segment, false);
         Departure { start: position.saturating_sub(1), transmission: None }
     }
 
@@ -161,8 +163,16 @@ impl Connection {
             options: Options { timestamps: self.timestamps(stamp), ..NO_OPTIONS },
             payload_len,
         };
+    }
+
+    /// What few segments carry: marks of retransmissions, and SACK blocks in the room that these leave.
+    #[inline]
+    fn write_rare(&mut self, now: Instant, segment: &mut Segment, again: bool) {
+        if !self.marks.is_off() {
+            self.marks.write(now, again, segment);
+        }
         if self.receiver.has_blocks() {
-            segment.options.sack = self.blocks_for(payload_len, stamp);
+            segment.options.sack = self.blocks_for(segment.payload_len, segment.options.timestamps);
         }
     }
 
@@ -176,7 +186,7 @@ impl Connection {
 
     /// SACK blocks for a segment with so much payload: they are paid for by what a segment may carry.
     #[inline(never)]
-    fn blocks_for(&mut self, payload_len: u32, stamp: Option<Timestamp>) -> SackBlocks {
+    fn blocks_for(&mut self, payload_len: u32, stamp: Option<Timestamps>) -> SackBlocks {
         let most = if stamp.is_some() { BLOCKS_WITH_TIMESTAMPS } else { BLOCKS };
         let room = match payload_len {
             0 => BLOCKS,
@@ -186,5 +196,11 @@ impl Connection {
     }
 }
 
-const NO_OPTIONS: Options =
-    Options { mss: None, window_scale: None, sack_permitted: false, timestamps: None, sack: SackBlocks::EMPTY };
+const NO_OPTIONS: Options = Options {
+    mss: None,
+    window_scale: None,
+    sack_permitted: false,
+    timestamps: None,
+    sack: SackBlocks::EMPTY,
+    marks: None,
+};

@@ -1,5 +1,6 @@
 //! What one end of a connection is told before it begins.
 
+pub use eifel_packet::segment::Marks;
 use eifel_recovery::time::Duration;
 
 /// The two ports of a connection, as this end sees them.
@@ -148,6 +149,11 @@ pub struct Settings {
     pub timestamps: Option<TimestampSettings>,
     /// Selective acknowledgements.
     pub sack: SackUse,
+    /// Marks of retransmissions; `None`: not offered. [`Marks::Timestamps`] is not offered beside [`timestamps`]: there
+    /// every segment has one.
+    ///
+    /// [`timestamps`]: Self::timestamps
+    pub marks: Option<Marks>,
     /// Delayed acknowledgements.
     pub acks: AckSettings,
     /// Whether a small segment waits while anything is unacknowledged (RFC 9293, section 3.7.4).
@@ -172,6 +178,7 @@ impl Default for Settings {
             window_scale: WindowScale::Fit,
             timestamps: Some(TimestampSettings::default()),
             sack: SackUse::WithDuplicates,
+            marks: None,
             acks: AckSettings::default(),
             nagle: false,
             time_wait: Duration::from_secs(60),

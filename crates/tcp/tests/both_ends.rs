@@ -5,7 +5,8 @@ mod talk;
 
 use std::collections::BTreeMap;
 
-use eifel_packet::segment::Segment;
+use eifel_packet::options;
+use eifel_packet::segment::{Flags, Marks, Segment};
 use eifel_packet::seq::Seq;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{AckSettings, EchoRule, ReceiveKind, SackUse, SendKind, TimestampSettings, WindowScale};
@@ -36,8 +37,9 @@ fn settings() -> impl Strategy<Value = Settings> {
     let sack = prop_oneof![Just(SackUse::Off), Just(SackUse::Plain), Just(SackUse::WithDuplicates)];
     let stamps = prop::option::of((1u64..50, any::<u32>(), any::<bool>()));
     let scale = prop_oneof![Just(WindowScale::Off), Just(WindowScale::Fit), (0u8..14).prop_map(WindowScale::Shift)];
-    (sack, stamps, scale, 1u16..1500, 1u32..20_000, 0u32..4, any::<bool>()).prop_map(
-        |(sack, stamps, window_scale, mss, receive_window, every, nagle)| Settings {
+    let marks = prop_oneof![Just(None), Just(Some(Marks::Bits)), Just(Some(Marks::Timestamps))];
+    (sack, stamps, marks, scale, 1u16..1500, 1u32..20_000, 0u32..4, any::<bool>()).prop_map(
+        |(sack, stamps, marks, window_scale, mss, receive_window, every, nagle)| Settings {
             mss: mss.max(100),
             // A window that the shift makes unspeakable would never open.
             receive_window: receive_window.max(1 << 14),
@@ -48,6 +50,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 echo: if duplicates { EchoRule::OnDuplicates } else { EchoRule::Standard },
             }),
             sack,
+            marks,
             acks: AckSettings { every, delay: Duration::from_millis(100) },
             nagle,
             // Longer than a backed-off FIN takes to be sent again, or TIME-WAIT would be over and answer it by a reset.
@@ -65,12 +68,14 @@ struct End {
     written: usize,
     received: Vec<u8>,
     events: Vec<Event>,
+    /// Whether it has marked a segment.
+    marked: bool,
 }
 
 impl End {
     fn new(connection: Connection, salt: u8, len: usize) -> Self {
         let to_send = (0..len).map(|at| (at % 251) as u8 ^ salt).collect();
-        Self { connection, to_send, written: 0, received: Vec::new(), events: Vec::new() }
+        Self { connection, to_send, written: 0, received: Vec::new(), events: Vec::new(), marked: false }
     }
 
     /// The application: writes what fits, closes when all is written, and reads `appetite` bytes.
@@ -109,6 +114,8 @@ fn run(ends: &mut [End; 2], fates: &[Fate], appetite: usize) -> Instant {
                 let (front, back) = end.connection.payload(&out);
                 let bytes = [front, back].concat();
                 assert_eq!(bytes.len() as u32, out.segment.payload_len);
+                assert!(options::len(&out.segment.options) <= options::LIMIT);
+                end.marked |= out.segment.flags.0 & MARKS != 0 || out.segment.options.timestamps.is_some();
                 let delays: &[u64] = match fates.get(sent as usize).copied().unwrap_or(Fate::Deliver) {
                     Fate::Deliver => &[50],
                     Fate::Lose => &[],
@@ -150,6 +157,13 @@ fn ports(local: u16) -> Ports {
     Ports { local, remote: 3 - local }
 }
 
+const MARKS: u16 = Flags::SENT_AGAIN.0 | Flags::ANSWERS_SENT_AGAIN.0;
+
+/// Whether these ends may mark segments, or stamp all of them.
+fn may_mark(first: &Settings, second: &Settings) -> bool {
+    first.timestamps.is_some() || second.timestamps.is_some() || first.marks.is_some() && first.marks == second.marks
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -162,6 +176,7 @@ proptest! {
         fates in fates(),
         (simultaneous, appetite) in (any::<bool>(), prop_oneof![Just(100_000usize), 200usize..3000]),
     ) {
+        let may_mark = may_mark(&settings.0, &settings.1);
         let isn = |isn: u32| Seq(if near_wrap { u32::MAX - isn % 40_000 } else { isn });
         let first = Connection::connect(&settings.0, engine(), ports(1), isn(isns.0));
         let second = if simultaneous {
@@ -172,6 +187,7 @@ proptest! {
         let mut ends = [End::new(first, 0, lens.0), End::new(second, 0xff, lens.1)];
         run(&mut ends, &fates, appetite);
         for (own, other) in [(0, 1), (1, 0)] {
+            prop_assert!(may_mark || !ends[own].marked, "marked without agreement");
             prop_assert!(ends[own].received == ends[other].to_send, "{} of {} bytes", ends[own].received.len(),
                 ends[other].to_send.len());
             prop_assert!(ends[own].is_over(), "{:?} {:?}", ends[own].connection.state(), ends[own].events);

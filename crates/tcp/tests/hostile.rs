@@ -2,7 +2,7 @@
 
 mod talk;
 
-use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{ReceiveKind, SackUse, TimestampSettings, WindowScale};
 use eifel_tcp::{Event, Settings, State};
@@ -22,12 +22,13 @@ fn near(initial: u32) -> impl Strategy<Value = Seq> {
 
 fn segments() -> impl Strategy<Value = Segment> {
     let len = prop_oneof![4 => Just(0u32), 4 => 1u32..3000, 1 => any::<u32>()];
-    let flags = prop_oneof![6 => Just(Flags::ACK), 2 => any::<u8>().prop_map(Flags)];
+    let flags = prop_oneof![6 => Just(Flags::ACK), 2 => any::<u16>().prop_map(Flags)];
     let sack = prop::collection::vec((near(ISS), near(ISS)), 0..5);
     let stamps = prop::option::of((prop_oneof![Just(100u32), 100u32..300, any::<u32>()], any::<u32>()));
-    let syn = (prop::option::of(any::<u16>()), prop::option::of(any::<u8>()), any::<bool>());
+    let marks = prop::option::of(prop_oneof![Just(Marks::Bits), Just(Marks::Timestamps)]);
+    let syn = (prop::option::of(any::<u16>()), prop::option::of(any::<u8>()), any::<bool>(), marks);
     (near(IRS), near(ISS), flags, any::<u16>(), len, sack, stamps, syn).prop_map(
-        |(seq, ack, flags, window, payload_len, blocks, stamps, (mss, window_scale, sack_permitted))| {
+        |(seq, ack, flags, window, payload_len, blocks, stamps, (mss, window_scale, sack_permitted, marks))| {
             let mut sack = SackBlocks::EMPTY;
             for (left, right) in blocks {
                 sack.push(left, right);
@@ -40,7 +41,7 @@ fn segments() -> impl Strategy<Value = Segment> {
                 ack,
                 flags,
                 window,
-                options: Options { mss, window_scale, sack_permitted, timestamps, sack },
+                options: Options { mss, window_scale, sack_permitted, timestamps, sack, marks },
                 payload_len,
             }
         },

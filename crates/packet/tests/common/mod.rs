@@ -37,7 +37,8 @@ pub fn options() -> impl Strategy<Value = Options> {
         vec(any::<(u32, u32)>(), 0..=4),
     )
         .prop_map(|(mss, window_scale, sack_permitted, timestamps, blocks)| {
-            let mut options = Options { mss, window_scale, sack_permitted, timestamps, sack: SackBlocks::EMPTY };
+            let mut options =
+                Options { mss, window_scale, sack_permitted, timestamps, sack: SackBlocks::EMPTY, marks: None };
             for (left, right) in blocks.into_iter().take(sack_room(&options)) {
                 assert!(options.sack.push(Seq(left), Seq(right)));
             }
@@ -45,9 +46,9 @@ pub fn options() -> impl Strategy<Value = Options> {
         })
 }
 
-/// A segment with its payload.
+/// A segment with its payload. The three bits that nobody has a name for are 0: the other reader and writer drops them.
 pub fn segment() -> impl Strategy<Value = (Segment, Vec<u8>)> {
-    let numbers = any::<(u16, u16, u32, u32, u8, u16)>();
+    let numbers = (any::<u16>(), any::<u16>(), any::<u32>(), any::<u32>(), 0..=0x1ff_u16, any::<u16>());
     (numbers, options(), vec(any::<u8>(), 0..200)).prop_map(|(numbers, options, payload)| {
         let (source_port, destination_port, seq, ack, flags, window) = numbers;
         let segment = Segment {

@@ -1,5 +1,6 @@
 //! Was that retransmission spurious? One file a detector; each sees facts and gives a judgement.
 
+pub mod eifel_bit;
 pub mod eifel_timestamps;
 pub mod none;
 

@@ -9,6 +9,10 @@ pub(super) fn detect_none(_: &Parameters) -> Box<dyn detect::Detector> {
     Box::new(detect::none::None)
 }
 
+pub(super) fn eifel_bit(_: &Parameters) -> Box<dyn detect::Detector> {
+    Box::new(detect::eifel_bit::EifelBit::default())
+}
+
 pub(super) fn eifel_timestamps(_: &Parameters) -> Box<dyn detect::Detector> {
     Box::new(detect::eifel_timestamps::EifelTimestamps::default())
 }

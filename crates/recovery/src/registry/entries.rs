@@ -67,6 +67,13 @@ static ENTRIES: &[Entry] = &[
         &[],
         Build::Detect(build::eifel_timestamps),
     ),
+    entry(
+        "eifel-bit",
+        "the first ACK says that it answers an original, where both ends mark retransmissions",
+        "Ludwig, chapter 5, section 5.2.1",
+        &[],
+        Build::Detect(build::eifel_bit),
+    ),
     entry("none", "restores nothing", "RFC 5681", &[], Build::Respond(build::respond_none)),
     entry("option-1", "restores ssthresh and cwnd", RESPONDING, &[], Build::Respond(build::option_1)),
     entry("option-2", "ssthresh stays halved, cwnd is set to it", RESPONDING, &[], Build::Respond(build::option_2)),

@@ -127,7 +127,7 @@ fn apply(board: &mut Scoreboard, naive: &mut Naive, step: &Step) {
             let cumulative = within(board, *advance);
             let block = |&(a, b): &(u16, u16)| Block { start: within(board, a), end: within(board, b) };
             let sacks: Vec<_> = blocks.iter().map(block).collect();
-            let ack = Ack { cumulative, sacks: &sacks, dsack: None, echo: None, plain: true, ece: false };
+            let ack = Ack { cumulative, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false };
             let acked = board.on_ack(&ack, true);
             assert_eq!(acked.bytes, cumulative - naive.una as u64);
             naive.acknowledge(cumulative as usize);
@@ -180,7 +180,7 @@ fn blocks_that_were_never_sent_or_are_inverted_are_worth_nothing() {
         board.on_new(Instant::ZERO, 10);
     }
     let sacks = [Block { start: 20, end: 40 }, Block { start: 20, end: 20 }, Block { start: 25, end: 15 }];
-    let ack = Ack { cumulative: 0, sacks: &sacks, dsack: None, echo: None, plain: true, ece: false };
+    let ack = Ack { cumulative: 0, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false };
     assert_eq!(board.on_ack(&ack, true).sacked, 0);
 }
 
@@ -192,7 +192,10 @@ fn a_peer_cannot_split_the_record_finer_than_segments_were_sent() {
     }
     for at in (0..10_000).step_by(2) {
         let sacks = [Block { start: at + 1, end: at + 2 }];
-        board.on_ack(&Ack { cumulative: 0, sacks: &sacks, dsack: None, echo: None, plain: true, ece: false }, true);
+        board.on_ack(
+            &Ack { cumulative: 0, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false },
+            true,
+        );
     }
     assert!(board.sacked().count() <= 11, "{}", board.sacked().count());
 }
@@ -204,8 +207,15 @@ fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
         board.on_new(Instant::ZERO, 10);
     }
     let mut report = |start, end| {
-        let ack =
-            Ack { cumulative: 0, sacks: &[Block { start, end }], dsack: None, echo: None, plain: true, ece: false };
+        let ack = Ack {
+            cumulative: 0,
+            sacks: &[Block { start, end }],
+            dsack: None,
+            echo: None,
+            mark: None,
+            plain: true,
+            ece: false,
+        };
         board.on_ack(&ack, true);
         board.last_hole()
     };
@@ -220,7 +230,7 @@ fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
 #[test]
 fn what_is_under_way_is_as_old_as_its_oldest_segment_and_what_is_to_be_sent_again_has_no_age() {
     let at = |nanos| Instant::from_nanos(nanos);
-    let ack = |cumulative| Ack { cumulative, sacks: &[], dsack: None, echo: None, plain: true, ece: false };
+    let ack = |cumulative| Ack { cumulative, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
     let mut board = Scoreboard::default();
     assert_eq!(board.under_way_since(), None);
     for nanos in [1, 2, 3] {

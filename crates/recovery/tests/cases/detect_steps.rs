@@ -32,7 +32,17 @@ fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: Open
 
 fn acked(cumulative: u64, echo: Option<u32>) -> Acked {
     let echo = echo.map(|value| Echo { value: Timestamp(value), age: ms(1) });
-    Acked { cumulative, bytes: 1000, sacked: 0, duplicate: false, dsack: None, echo, ece: false, all: false }
+    Acked {
+        cumulative,
+        bytes: 1000,
+        sacked: 0,
+        duplicate: false,
+        dsack: None,
+        echo,
+        mark: None,
+        ece: false,
+        all: false,
+    }
 }
 
 fn observe(detector: &mut dyn Detector, acked: Acked) -> Judgement {

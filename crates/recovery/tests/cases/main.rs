@@ -7,6 +7,7 @@ mod talk;
 mod after_spurious;
 mod congest;
 mod congest_windows;
+mod detect_eifel_bit;
 mod detect_eifel_timestamps;
 mod detect_none;
 mod detect_steps;
@@ -39,6 +40,7 @@ type Row = (Seam, &'static str, [fn(); 5]);
 
 const CASES: &[Row] = &[
     (Seam::Detect, "none", detect_none::CASES),
+    (Seam::Detect, "eifel-bit", detect_eifel_bit::CASES),
     (Seam::Detect, "eifel-timestamps", detect_eifel_timestamps::CASES),
     (Seam::Respond, "none", respond::none::CASES),
     (Seam::Respond, "option-1", respond::option_1::CASES),

@@ -22,8 +22,10 @@ fn rfc_6675_counts_blocks_as_well_as_bytes() {
         let sacks: Vec<_> =
             (3..3 + count).map(|segment| Block { start: start(segment), end: start(segment) + 100 }).collect();
         let cumulative = start(2);
-        talk.engine
-            .on_ack(at(101), &Ack { cumulative, sacks: &sacks, dsack: None, echo: None, plain: true, ece: false });
+        talk.engine.on_ack(
+            at(101),
+            &Ack { cumulative, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false },
+        );
         talk.cwnd() == 5500
     };
     assert_eq!([1, 2, 3, 4].map(enters), [false, false, true, true]);

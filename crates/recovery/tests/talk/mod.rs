@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Event, Kind, Negotiated, Offer};
+use eifel_recovery::fact::Mark;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Timestamp;
@@ -22,6 +23,8 @@ pub struct Talk {
     pub end: u64,
     pub limit: u64,
     pub stamps: bool,
+    /// What ACKs say that they answer.
+    pub mark: Option<Mark>,
 }
 
 pub fn ms(millis: u64) -> Duration {
@@ -60,7 +63,14 @@ impl Talk {
     pub fn with(config: &Config, negotiated: Negotiated) -> Self {
         let mut engine = Engine::new(config).expect("a known algorithm");
         engine.established(Instant::ZERO, negotiated);
-        Self { engine, now: Instant::ZERO, end: start(1_000_000), limit: u64::MAX, stamps: negotiated.timestamps }
+        Self {
+            engine,
+            now: Instant::ZERO,
+            end: start(1_000_000),
+            limit: u64::MAX,
+            stamps: negotiated.timestamps,
+            mark: None,
+        }
     }
 
     /// Sends until nothing more may go.
@@ -106,6 +116,7 @@ impl Talk {
                 sacks: &sacks,
                 dsack: dsack.map(|segment| Block { start: start(segment), end: start(segment + 1) }),
                 echo: self.stamps.then_some(echo),
+                mark: self.mark,
                 plain: true,
                 ece: false,
             },

@@ -4,7 +4,7 @@ use super::error::Fault;
 use super::format;
 use super::reader::Reader;
 use eifel_tcp::settings::{
-    AckSettings, EchoRule, GiveUp, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings, WindowScale,
+    AckSettings, EchoRule, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings, WindowScale,
 };
 
 /// The tables that hold a flow's settings, the closest first; the last is empty, for the defaults.
@@ -33,7 +33,9 @@ const TIMESTAMPS_BYTES: u32 = 12;
 /// The settings, and the payload of a full-sized segment in bytes.
 pub(super) fn settings(layers: &Layers<'_>) -> Result<(Settings, u32), Fault> {
     let timestamps = timestamps(layers)?;
-    let options = if timestamps.is_some() { TIMESTAMPS_BYTES } else { 0 };
+    let marks = marks(layers, timestamps.is_some())?;
+    let stamped = timestamps.is_some() || marks == Some(Marks::Timestamps);
+    let options = if stamped { TIMESTAMPS_BYTES } else { 0 };
     let (mss, payload) = sizes(layers, options)?;
     let window = layers.of(&["receive_window_bytes", "receive_window_segments"]);
     let in_segments = window.maybe_count("receive_window_segments").map(|segments| segments.saturating_mul(payload));
@@ -48,6 +50,7 @@ pub(super) fn settings(layers: &Layers<'_>) -> Result<(Settings, u32), Fault> {
         window_scale: window_scale(layers.of(&["window_scale"])),
         timestamps,
         sack: sack(layers)?,
+        marks,
         acks: AckSettings {
             every: layers.of(&["delayed_ack_every"]).count("delayed_ack_every"),
             delay: layers.of(&["delayed_ack_ms"]).duration("delayed_ack_ms"),
@@ -99,6 +102,19 @@ fn timestamps(layers: &Layers<'_>) -> Result<Option<TimestampSettings>, Fault> {
             _ => EchoRule::Standard,
         },
     }))
+}
+
+fn marks(layers: &Layers<'_>, timestamps: bool) -> Result<Option<Marks>, Fault> {
+    let key = "retransmission_marks";
+    let layer = layers.of(&[key]);
+    match layer.maybe_text(key) {
+        None => Ok(None),
+        Some("bits") => Ok(Some(Marks::Bits)),
+        Some(_) if timestamps => Err(layer
+            .fault(key, "timestamps on every segment mark none of them")
+            .allowed("\"bits\", or timestamps = false beside it")),
+        Some(_) => Ok(Some(Marks::Timestamps)),
+    }
 }
 
 fn sack(layers: &Layers<'_>) -> Result<SackUse, Fault> {

@@ -1,11 +1,11 @@
 //! A conversation with one connection, written as text: segments in, segments out, at virtual milliseconds.
 //!
-//! A segment reads `flags first[..end] [ack n] [win n] [mss n] [ws n] [sackok] [ts value/echo] [sack left-right …]`. All
+//! A segment reads `flags first[..end] [ack n] [win n] [mss n] [ws n] [sackok] [ts value/echo] [marks how] [sack left-right …]`. All
 //! numbers count from their side's initial sequence number; both of these lie just below 2^32.
 #![expect(dead_code, reason = "each test file uses a part")]
 #![expect(clippy::unwrap_used, reason = "a test's own text is well formed")]
 
-use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
+use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
 use eifel_recovery::time::{Duration, Instant};
@@ -116,8 +116,16 @@ impl Talk {
     }
 }
 
-const LETTERS: [(char, Flags); 5] =
-    [('S', Flags::SYN), ('F', Flags::FIN), ('R', Flags::RST), ('P', Flags::PSH), ('A', Flags::ACK)];
+/// The small letters are the marks of retransmissions and of their acknowledgements.
+const LETTERS: [(char, Flags); 7] = [
+    ('S', Flags::SYN),
+    ('F', Flags::FIN),
+    ('R', Flags::RST),
+    ('P', Flags::PSH),
+    ('A', Flags::ACK),
+    ('r', Flags::SENT_AGAIN),
+    ('e', Flags::ANSWERS_SENT_AGAIN),
+];
 
 /// A segment of the peer.
 pub fn read(text: &str) -> Segment {
@@ -148,6 +156,12 @@ pub fn read(text: &str) -> Segment {
             "mss" => options.mss = Some(number(words.next().unwrap()) as u16),
             "ws" => options.window_scale = Some(number(words.next().unwrap()) as u8),
             "sackok" => options.sack_permitted = true,
+            "marks" => {
+                options.marks = match words.next().unwrap() {
+                    "bits" => Some(Marks::Bits),
+                    _ => Some(Marks::Timestamps),
+                }
+            }
             "ts" => {
                 let (value, echo) = pair(words.next().unwrap(), "/").unwrap();
                 options.timestamps = Some(Timestamps { value: value as u32, echo: echo as u32 });
@@ -189,6 +203,11 @@ pub fn show(segment: &Segment) -> String {
     }
     if options.sack_permitted {
         text += " sackok";
+    }
+    match options.marks {
+        Some(Marks::Bits) => text += " marks bits",
+        Some(Marks::Timestamps) => text += " marks timestamps",
+        None => {}
     }
     if let Some(stamp) = options.timestamps {
         write!(text, " ts {}/{}", stamp.value, stamp.echo).unwrap();

@@ -109,6 +109,12 @@ pub(in super::super) static TCP: Table = Table {
             "Which segments change the timestamp that is echoed: by RFC 7323, or duplicates below the cumulative ACK too. \
              Left out: `standard`.",
         ),
+        optional(
+            "retransmission_marks",
+            Kind::Word(&["bits", "timestamps"]),
+            "How both ends mark retransmissions and their ACKs, by agreement on the SYN: a reserved header bit each way, or \
+             the timestamps option on those segments alone, which takes `timestamps = false`. Left out: not at all.",
+        ),
         default("sack", Kind::Switch, Switch(true), "Selective acknowledgements (RFC 2018)."),
         optional("dsack", Kind::Switch, "Reports of duplicates (RFC 2883). Left out: as `sack`."),
         default(
