@@ -42,6 +42,7 @@ impl Engine {
                 // A fast retransmit starts the timer anew, or it would expire before its ACK can come.
                 self.start_timer(now);
             }
+            Step::Restore(resume) => self.restore(resume),
             Step::Leave { cwnd_at_most } => self.window.cwnd = self.window.cwnd.min(cwnd_at_most),
         }
         if let Some(position) = decisions.lost_below {
@@ -90,6 +91,19 @@ impl Engine {
         } else if acked.bytes > 0 && restart == Restart::Restart {
             self.restart_timer(now);
         }
+    }
+
+    /// Undoes the timeout that opened the episode, unless a verdict has spoken of it. The loss remains one.
+    fn restore(&mut self, resume: Resume) {
+        if resume == Resume::NextUnsent {
+            self.board.mark_none_lost();
+        }
+        let Some(episode) = self.episode.as_mut().filter(|episode| episode.stage == EpisodeStage::Open) else { return };
+        episode.stage = EpisodeStage::Settled;
+        let (number, window) = (episode.number, episode.saved().window);
+        self.losses = Losses::Seen;
+        self.window = window;
+        self.tell(Event::Adjusted { episode: number, window });
     }
 
     /// Asks the detectors; the acting one's verdict takes effect. Returns what the timer is to learn, and whether the

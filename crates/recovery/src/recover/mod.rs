@@ -2,6 +2,7 @@
 
 pub mod course;
 pub mod fack;
+pub mod late_fast_retransmit;
 pub mod newreno;
 pub mod newreno_sack;
 pub mod reno;
@@ -43,6 +44,8 @@ pub enum Step {
         /// Bytes that Limited Transmit has sent: they do not count in the flight (RFC 3042, section 2).
         limited: u64,
     },
+    /// Whatever the timeout that opened the episode has reduced is as it was before.
+    Restore(Resume),
     /// It ends.
     Leave {
         /// cwnd becomes no larger than this, in bytes.

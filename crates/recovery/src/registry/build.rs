@@ -131,11 +131,11 @@ pub(super) fn min_plus_plus(parameters: &Parameters) -> Box<dyn rto::after_spuri
 }
 
 pub(super) fn reno(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    Box::new(recover::reno::Reno::new(rules(parameters)))
+    late(parameters, Box::new(recover::reno::Reno::new(rules(parameters))))
 }
 
 pub(super) fn newreno(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    Box::new(recover::newreno::NewReno::new(rules(parameters)))
+    late(parameters, Box::new(recover::newreno::NewReno::new(rules(parameters))))
 }
 
 pub(super) fn reno_sack(parameters: &Parameters) -> Box<dyn recover::Recovery> {
@@ -182,6 +182,15 @@ pub(super) fn burst_limit(parameters: &Parameters) -> Box<dyn pace::Pace> {
 pub(super) fn pacing(parameters: &Parameters) -> Box<dyn pace::Pace> {
     let percent = (parameters.integer("slow_start_percent"), parameters.integer("avoidance_percent"));
     Box::new(pace::pacing::Pacing::new(percent.0, percent.1))
+}
+
+/// What recoveries that only count duplicate ACKs have beside the rules.
+fn late(parameters: &Parameters, inner: Box<dyn recover::Recovery>) -> Box<dyn recover::Recovery> {
+    if !parameters.switch("suppress_late_fast_retransmit", true, false) {
+        return inner;
+    }
+    let threshold = parameters.integer("duplicate_threshold") as u32;
+    Box::new(recover::late_fast_retransmit::LateFastRetransmit::new(inner, threshold))
 }
 
 /// What all recovery algorithms share.

@@ -146,8 +146,8 @@ static ENTRIES: &[Entry] = &[
         MIN_PLUS_PLUS,
         Build::AfterSpurious(build::min_plus_plus),
     ),
-    entry("reno", "fast retransmit and fast recovery", "RFC 5681", RULES, Build::Recover(build::reno)),
-    entry("newreno", "a retransmission for each partial ACK", "RFC 6582", RULES, Build::Recover(build::newreno)),
+    entry("reno", "fast retransmit and fast recovery", "RFC 5681", RENO_RULES, Build::Recover(build::reno)),
+    entry("newreno", "a retransmission for each partial ACK", "RFC 6582", RENO_RULES, Build::Recover(build::newreno)),
     entry(
         "reno-sack",
         "fills holes as a pipe counted by ACKs allows",
@@ -306,6 +306,19 @@ const AFTER_SPURIOUS_TIMEOUT: Parameter = word(
 );
 
 static RULES: &[Parameter] = &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_POINT, AFTER_SPURIOUS_TIMEOUT];
+
+static RENO_RULES: &[Parameter] = &[
+    DUPLICATE_THRESHOLD,
+    LIMITED_TRANSMIT,
+    BUGFIX,
+    BELOW_POINT,
+    AFTER_SPURIOUS_TIMEOUT,
+    switch(
+        "suppress_late_fast_retransmit",
+        "the duplicate ACK that would begin a fast retransmit restores the window if the timer came first (Ludwig, 5.4.6)",
+        false,
+    ),
+];
 
 static NEWRENO_SACK: &[Parameter] = &[
     DUPLICATE_THRESHOLD,

@@ -11,6 +11,7 @@ mod detect_eifel_bit;
 mod detect_eifel_timestamps;
 mod detect_none;
 mod detect_steps;
+mod late_fast_retransmit;
 mod pace;
 mod parameters;
 mod recover;

@@ -25,6 +25,8 @@ macro_rules! rules {
 }
 
 pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675";
+    (Seam::Recover, "reno", "suppress_late_fast_retransmit", || suppress_late_fast_retransmit("reno")),
+    (Seam::Recover, "newreno", "suppress_late_fast_retransmit", || suppress_late_fast_retransmit("newreno")),
     (Seam::Recover, "newreno-sack", "when", when),
     (Seam::Recover, "newreno-sack", "timer_restarts_on_partial", timer_restarts_on_partial),
     (Seam::Rto, "rfc6298", "initial_ms", initial),
@@ -283,6 +285,18 @@ fn burst_segments() {
     let mut talk = Talk::new(&Config { pace, ..config("reno-sack") });
     assert_eq!(text(&talk.send()), "1 2");
     assert_eq!(text(&talk.ack(100, 1, &[], 0)), "3 4");
+}
+
+/// The third duplicate for segment 2 comes after its timeout.
+fn suppress_late_fast_retransmit(name: &str) {
+    for (on, cwnd) in [(true, 11_000), (false, 1000)] {
+        let recover = recover(name, "suppress_late_fast_retransmit", Value::Switch(on));
+        let mut talk = spike(&Config { recover, ..config(name) });
+        for d in 1..=3 {
+            assert_eq!(text(&talk.ack(1200 + d, 1, &[], 0)), "");
+        }
+        assert_eq!(talk.cwnd(), cwnd, "{on}");
+    }
 }
 
 /// When the second segment after the first ten may leave, in nanoseconds.

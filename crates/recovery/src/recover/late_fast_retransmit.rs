@@ -1,0 +1,66 @@
+//! *Looks at* duplicate ACKs for the segment whose timer has expired.
+//! *Decides* that none of them begins a fast retransmit any more, and at the one that would have: if there was one timeout,
+//! window and sending go on as if there had been none.
+//! *Blind to* why the timer was early; and the loss that the duplicates tell of reduces nothing.
+//! *From* Ludwig, chapter 5, sections 5.4.5 and 5.4.6.
+
+use super::{Decisions, Next, Recovery, Resume, Step};
+use crate::congest::Window;
+use crate::fact::{Acked, Cause, Transmission};
+use crate::scoreboard::Scoreboard;
+use crate::view::View;
+
+/// Keeps duplicate ACKs from competing with a timeout, around a recovery that counts them.
+pub struct LateFastRetransmit {
+    inner: Box<dyn Recovery>,
+    threshold: u32,
+    /// For the oldest segment, before its timeout and after.
+    duplicates: u32,
+    /// Of the oldest segment.
+    timeouts: u32,
+}
+
+impl LateFastRetransmit {
+    /// Around `inner`, whose DupThresh is `threshold`.
+    pub fn new(inner: Box<dyn Recovery>, threshold: u32) -> Self {
+        Self { inner, threshold, duplicates: 0, timeouts: 0 }
+    }
+}
+
+impl Recovery for LateFastRetransmit {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+        if acked.bytes > 0 {
+            (self.duplicates, self.timeouts) = (0, 0);
+        }
+        self.duplicates += u32::from(acked.duplicate);
+        if self.timeouts == 0 || !acked.duplicate {
+            return self.inner.on_ack(acked, board, view);
+        }
+        let decisions = self.inner.on_ack(&Acked { duplicate: false, ..*acked }, board, view);
+        if self.timeouts > 1 || self.duplicates != self.threshold {
+            return decisions;
+        }
+        Decisions { step: Step::Restore(self.inner.on_spurious(Cause::Timeout)), ..decisions }
+    }
+
+    fn on_timeout(&mut self, view: &View<'_>) {
+        self.timeouts += 1;
+        self.inner.on_timeout(view);
+    }
+
+    fn on_spurious(&mut self, cause: Cause) -> Resume {
+        self.inner.on_spurious(cause)
+    }
+
+    fn on_sent(&mut self, transmission: &Transmission) {
+        self.inner.on_sent(transmission);
+    }
+
+    fn on_rescue(&mut self) {
+        self.inner.on_rescue();
+    }
+
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next {
+        self.inner.next(board, window, view, unsent)
+    }
+}

@@ -1,0 +1,102 @@
+//! Duplicate ACKs that come after the timeout of their segment.
+
+use eifel_recovery::engine::{Config, Event};
+use eifel_recovery::registry::{Choice, Value};
+
+use crate::script::{UNSET, open, spike, text};
+use crate::talk::{Talk, config, eifel};
+
+/// Reno of old, whose every third duplicate begins a fast retransmit, but for this.
+fn recover(suppress: bool) -> Choice {
+    Choice::named("reno")
+        .with("suppress_late_fast_retransmit", Value::Switch(suppress))
+        .with("bugfix", Value::Switch(false))
+        .with("limited_transmit", Value::Switch(false))
+}
+
+fn lite(suppress: bool) -> Config {
+    Config { recover: recover(suppress), ..config("reno") }
+}
+
+fn duplicates(talk: &mut Talk, from: u64, count: u64) -> Vec<String> {
+    (0..count).map(|d| text(&talk.ack(from + d, 1, &[], 0))).collect()
+}
+
+fn window(talk: &Talk) -> (u64, u64) {
+    (talk.cwnd(), talk.ssthresh())
+}
+
+/// Segment 2 is lost, sent again by its timer, and not once more; the ACK of all lets twelve go.
+#[test]
+fn the_third_after_the_timeout_restores_the_window() {
+    let mut talk = spike(&lite(true));
+    assert_eq!(window(&talk), (1000, 5500));
+    assert_eq!(duplicates(&mut talk, 1200, 2), ["", ""]);
+    assert_eq!(window(&talk), (1000, 5500));
+    assert_eq!(duplicates(&mut talk, 1202, 8), [""; 8]);
+    assert_eq!(window(&talk), (11_000, UNSET));
+    assert_eq!(text(&talk.ack(1300, 12, &[], 1100)), "13 14 15 16 17 18 19 20 21 22 23 24");
+    let adjusted = talk.events().into_iter().filter(|event| matches!(event, Event::Adjusted { .. })).count();
+    assert_eq!(adjusted, 1);
+}
+
+/// Without it: fast recovery competes with the timeout, and inflates a window that was halved twice.
+#[test]
+fn without_it_the_third_begins_a_fast_retransmit() {
+    let mut talk = spike(&lite(false));
+    assert_eq!(duplicates(&mut talk, 1200, 3), ["", "", "2r"]);
+    assert_eq!(window(&talk), (5500, 5500));
+}
+
+/// As in figure 5-17: two duplicates, the timeout, and then the third.
+#[test]
+fn duplicates_before_the_timeout_count() {
+    let mut talk = open(&lite(true));
+    assert_eq!(duplicates(&mut talk, 1000, 2), ["", ""]);
+    assert_eq!(talk.expire().0, 1100);
+    assert_eq!(window(&talk), (1000, 5500));
+    assert_eq!(duplicates(&mut talk, 1150, 1), [""]);
+    assert_eq!(window(&talk), (11_000, UNSET));
+}
+
+#[test]
+fn after_two_timeouts_nothing_is_restored_and_nothing_sent_a_third_time() {
+    let mut talk = spike(&lite(true));
+    assert_eq!(talk.expire().0, 3100);
+    assert_eq!(duplicates(&mut talk, 3200, 5), [""; 5]);
+    assert_eq!(window(&talk), (1000, 5500));
+    assert_eq!(text(&talk.ack(3300, 2, &[], 3100)), "3r 4r");
+}
+
+/// The fast retransmit was lost. What its segment's later duplicates say was said before.
+#[test]
+fn a_timeout_after_the_fast_retransmit_stays_one() {
+    let mut talk = open(&lite(true));
+    assert_eq!(duplicates(&mut talk, 101, 3), ["", "", "2r"]);
+    assert_eq!(talk.expire().0, 1103);
+    let halved = window(&talk);
+    assert_eq!(halved.0, 1000);
+    assert_eq!(duplicates(&mut talk, 1200, 5), [""; 5]);
+    assert_eq!(window(&talk), halved);
+}
+
+/// Segment 3 is lost as well: its own duplicates begin a fast retransmit.
+#[test]
+fn the_next_segment_is_free_again() {
+    let mut talk = spike(&lite(true));
+    duplicates(&mut talk, 1200, 3);
+    assert_eq!(text(&talk.ack(1300, 2, &[], 1100)), "13 14");
+    let sent: Vec<_> = (0..3).map(|d| text(&talk.ack(1301 + d, 2, &[], 1100))).collect();
+    assert_eq!(sent, ["", "", "3r"]);
+}
+
+/// Detection speaks later, and finds the episode settled.
+#[test]
+fn a_verdict_that_comes_after_it_is_not_acted_upon() {
+    let mut talk = spike(&Config { recover: recover(true), ..eifel("reno", "option-3") });
+    duplicates(&mut talk, 1200, 3);
+    assert_eq!(window(&talk), (11_000, UNSET));
+    assert_eq!(text(&talk.ack(1300, 6, &[], 0)), "13 14 15 16 17 18");
+    assert_eq!(talk.verdicts().len(), 1);
+    assert_eq!(window(&talk), (12_000, UNSET));
+}
