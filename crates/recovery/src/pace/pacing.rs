@@ -3,23 +3,22 @@
 //! *Blind to* what limits below cwnd: an application that sends less is not slowed.
 //! *From* Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing"; gains as Linux has them.
 
-use super::{Pace, Permit};
+use super::{Gains, Pace, Permit};
 use crate::congest::Window;
 use crate::time::{Duration, Instant};
 
 /// Spreads the window over the round trip.
 #[derive(Debug)]
 pub struct Pacing {
-    slow_start_percent: u64,
-    avoidance_percent: u64,
+    gains: Gains,
     unpaced: u32,
     next: Instant,
 }
 
 impl Pacing {
-    /// Rates in percent of cwnd / SRTT in slow start and in congestion avoidance.
-    pub fn new(slow_start_percent: u64, avoidance_percent: u64) -> Self {
-        Self { slow_start_percent, avoidance_percent, unpaced: 10, next: Instant::ZERO }
+    /// At these rates.
+    pub fn new(gains: Gains) -> Self {
+        Self { gains, unpaced: 10, next: Instant::ZERO }
     }
 }
 
@@ -36,9 +35,6 @@ impl Pace for Pacing {
             return;
         }
         let Some(srtt) = srtt else { return };
-        let percent = if window.cwnd < window.ssthresh { self.slow_start_percent } else { self.avoidance_percent };
-        let nanos = u128::from(srtt.as_nanos()) * u128::from(bytes) * 100
-            / (u128::from(window.cwnd.max(1)) * u128::from(percent));
-        self.next = self.next.max(now) + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        self.next = self.next.max(now) + self.gains.spacing(bytes, window, srtt);
     }
 }

@@ -180,8 +180,18 @@ pub(super) fn burst_limit(parameters: &Parameters) -> Box<dyn pace::Pace> {
 }
 
 pub(super) fn pacing(parameters: &Parameters) -> Box<dyn pace::Pace> {
-    let percent = (parameters.integer("slow_start_percent"), parameters.integer("avoidance_percent"));
-    Box::new(pace::pacing::Pacing::new(percent.0, percent.1))
+    Box::new(pace::pacing::Pacing::new(gains(parameters)))
+}
+
+pub(super) fn burst_pacer(parameters: &Parameters) -> Box<dyn pace::Pace> {
+    Box::new(pace::burst_pacer::BurstPacer::new(parameters.integer("segments"), gains(parameters)))
+}
+
+fn gains(parameters: &Parameters) -> pace::Gains {
+    pace::Gains {
+        slow_start_percent: parameters.integer("slow_start_percent"),
+        avoidance_percent: parameters.integer("avoidance_percent"),
+    }
 }
 
 /// What recoveries that only count duplicate ACKs have beside the rules.

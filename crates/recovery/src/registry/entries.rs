@@ -180,6 +180,13 @@ static ENTRIES: &[Entry] = &[
         PACING,
         Build::Pace(build::pacing),
     ),
+    entry(
+        "burst-pacer",
+        "so many segments back to back, and what goes beyond them spread over the round trip",
+        "Ludwig, chapter 5, section 5.2.2",
+        BURST_PACER,
+        Build::Pace(build::burst_pacer),
+    ),
 ];
 
 const fn milliseconds(name: &'static str, summary: &'static str, default: u64, bounds: (Duration, u64)) -> Parameter {
@@ -356,7 +363,15 @@ static RENO: &[Parameter] = &[
 
 static BURST: &[Parameter] = &[integer("segments", "segments that may leave for one ACK", 4, (1, 1_000_000))];
 
-static PACING: &[Parameter] = &[
-    integer("slow_start_percent", "rate in slow start, in percent of cwnd / SRTT", 200, (1, 10_000)),
-    integer("avoidance_percent", "rate in congestion avoidance, in percent of cwnd / SRTT", 120, (1, 10_000)),
+const SLOW_START_PERCENT: Parameter =
+    integer("slow_start_percent", "rate in slow start, in percent of cwnd / SRTT", 200, (1, 10_000));
+const AVOIDANCE_PERCENT: Parameter =
+    integer("avoidance_percent", "rate in congestion avoidance, in percent of cwnd / SRTT", 120, (1, 10_000));
+
+static PACING: &[Parameter] = &[SLOW_START_PERCENT, AVOIDANCE_PERCENT];
+
+static BURST_PACER: &[Parameter] = &[
+    integer("segments", "segments that may leave back to back", 4, (1, 1_000_000)),
+    SLOW_START_PERCENT,
+    AVOIDANCE_PERCENT,
 ];

@@ -71,6 +71,7 @@ const CASES: &[Row] = &[
     (Seam::Pace, "none", pace::none::CASES),
     (Seam::Pace, "burst-limit", pace::burst_limit::CASES),
     (Seam::Pace, "pacing", pace::pacing::CASES),
+    (Seam::Pace, "burst-pacer", pace::burst_pacer::CASES),
 ];
 
 #[test]

@@ -199,3 +199,58 @@ pub mod pacing {
         assert_eq!(release(&mut talk), (104_545_454, "12".into()));
     }
 }
+
+pub mod burst_pacer {
+    use super::{release, with, with_eifel};
+    use crate::script::{open, spike, text};
+
+    pub const CASES: [fn(); 5] = [delay_spike, genuine_loss, reordering, lost_acks, duplicated_packet];
+
+    /// SRTT is 462.5 ms, the window 12, slow start: one each 19.270 833 ms beyond the first four.
+    fn delay_spike() {
+        let mut talk = spike(&with_eifel("burst-pacer"));
+        assert_eq!(text(&talk.ack(3000, 7, &[], 0)), "13 14 15 16");
+        assert_eq!(release(&mut talk), (3_019_270_833, "17".into()));
+        assert_eq!(release(&mut talk), (3_038_541_666, "18".into()));
+    }
+
+    /// 11 and 12 have left at 100 ms, each 4.545 454 ms of the bucket. Now it is one each 15.151 515 ms: 100 ms / 5.5 / 1.2,
+    /// and after three of them the bucket is 100 + 2 * 4.545 454 + 3 * 15.151 515 - 101 ms ahead, 53.5 of 45.5 allowed.
+    fn genuine_loss() {
+        let mut talk = open(&with("burst-pacer", "fack"));
+        assert_eq!(text(&talk.ack(101, 1, &[(12, 12)], 0)), "2r 3r 4r");
+        assert_eq!(release(&mut talk), (109_090_908, "5r".into()));
+        assert_eq!(release(&mut talk), (124_242_423, "6r".into()));
+    }
+
+    /// 11 to 14 are a burst, so the retransmission waits for the bucket. It counts 15.151 515 ms, which the rest of the
+    /// restored window waits for, to leave one each 100.625 ms / 12 / 2.
+    fn reordering() {
+        let mut talk = open(&with_eifel("burst-pacer"));
+        assert_eq!(text(&talk.ack(101, 1, &[(3, 3)], 0)), "13");
+        assert_eq!(text(&talk.ack(102, 1, &[(3, 4)], 0)), "14");
+        assert_eq!(text(&talk.ack(103, 1, &[(3, 5)], 0)), "");
+        assert_eq!(release(&mut talk), (104_545_454, "2r".into()));
+        assert_eq!(text(&talk.ack(105, 5, &[], 0)), "15");
+        assert_eq!(release(&mut talk), (124_947_915, "16".into()));
+        assert_eq!(release(&mut talk), (129_140_623, "17".into()));
+    }
+
+    /// SRTT is 100.125 ms, the window 12: 4.171 875 ms.
+    fn lost_acks() {
+        let mut talk = open(&with("burst-pacer", "reno-sack"));
+        assert_eq!(text(&talk.ack(101, 12, &[], 0)), "13 14");
+        let times: Vec<_> = (0..10).map(|_| release(&mut talk).0).collect();
+        assert!(
+            times.windows(2).all(|pair| pair[1] - pair[0] == 4_171_875 || pair[1] - pair[0] == 4_171_876),
+            "{times:?}"
+        );
+    }
+
+    /// What is not held back needs no timer.
+    fn duplicated_packet() {
+        let mut talk = open(&with("burst-pacer", "reno-sack"));
+        assert_eq!(text(&talk.ack_with(101, 1, &[], 0, Some(1))), "");
+        assert_eq!(talk.engine.deadline(), crate::talk::at(1100));
+    }
+}

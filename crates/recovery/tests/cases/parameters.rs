@@ -68,6 +68,9 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Pace, "burst-limit", "segments", burst_segments),
     (Seam::Pace, "pacing", "slow_start_percent", slow_start_percent),
     (Seam::Pace, "pacing", "avoidance_percent", avoidance_percent),
+    (Seam::Pace, "burst-pacer", "segments", bucket_segments),
+    (Seam::Pace, "burst-pacer", "slow_start_percent", bucket_slow_start_percent),
+    (Seam::Pace, "burst-pacer", "avoidance_percent", bucket_avoidance_percent),
 );
 
 fn recover(name: &str, parameter: &str, value: Value) -> Choice {
@@ -285,6 +288,36 @@ fn burst_segments() {
     let mut talk = Talk::new(&Config { pace, ..config("reno-sack") });
     assert_eq!(text(&talk.send()), "1 2");
     assert_eq!(text(&talk.ack(100, 1, &[], 0)), "3 4");
+}
+
+/// Two leave at once where there is room for three, and the third 100 ms / 11 / 2 behind.
+fn bucket_segments() {
+    let pace = Choice::named("burst-pacer").with("segments", Value::Integer(2));
+    let mut talk = Talk::new(&Config { pace, ..config("reno-sack") });
+    assert_eq!(talk.send().len(), 10, "nothing is known of the round trip");
+    assert_eq!(text(&talk.ack(100, 2, &[], 0)), "11 12");
+    assert_eq!(talk.engine.deadline().as_nanos(), 104_545_454);
+}
+
+/// When the second of two segments may leave that come after a burst of one, in nanoseconds.
+fn bucket_release(parameter: &str, ssthresh: i64) -> u64 {
+    let pace = Choice::named("burst-pacer").with("segments", Value::Integer(1)).with(parameter, Value::Integer(100));
+    let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });
+    assert_eq!(talk.send().len(), 10, "nothing is known of the round trip");
+    assert_eq!(text(&talk.ack(100, 2, &[], 0)), "11");
+    talk.engine.deadline().as_nanos()
+}
+
+fn bucket_slow_start_percent() {
+    // cwnd 11 000 in slow start: 100 ms / 11.
+    assert_eq!(bucket_release("slow_start_percent", 0), 109_090_909);
+    assert_eq!(bucket_release("avoidance_percent", 0), 104_545_454, "the default, twice as fast");
+}
+
+fn bucket_avoidance_percent() {
+    // cwnd 10 100 in congestion avoidance: 100 ms / 10.1, and at 120 percent.
+    assert_eq!(bucket_release("avoidance_percent", 10_000), 109_900_990);
+    assert_eq!(bucket_release("slow_start_percent", 10_000), 108_250_825);
 }
 
 /// The third duplicate for segment 2 comes after its timeout.

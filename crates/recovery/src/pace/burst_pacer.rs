@@ -1,0 +1,43 @@
+//! *Looks at* cwnd and SRTT, and at how far sending is ahead of cwnd / SRTT.
+//! *Decides* that a burst of so many segments may leave back to back, and what goes beyond it at gain * cwnd / SRTT.
+//! *Blind to* bursts below its limit, which a self-clocked sender makes all the time.
+//! *From* Ludwig, chapter 5, section 5.2.2, which asks for one; the bucket is the generic cell rate algorithm's (ITU-T
+//! I.371, virtual scheduling).
+
+use super::{Gains, Pace, Permit};
+use crate::congest::Window;
+use crate::time::{Duration, Instant};
+
+/// A burst limit whose rest leaves by pacing.
+#[derive(Debug)]
+pub struct BurstPacer {
+    gains: Gains,
+    segments: u64,
+    /// When the next segment would leave if all were paced: later than now as long as a burst is being spread.
+    next: Instant,
+    /// How far `next` may lie ahead.
+    ahead: Duration,
+}
+
+impl BurstPacer {
+    /// At most `segments` back to back.
+    pub fn new(segments: u64, gains: Gains) -> Self {
+        Self { gains, segments, next: Instant::ZERO, ahead: Duration::ZERO }
+    }
+}
+
+impl Pace for BurstPacer {
+    fn on_input(&mut self) {}
+
+    fn permit(&self, now: Instant) -> Permit {
+        let lead = self.next.since(now);
+        if lead <= self.ahead { Permit::Now } else { Permit::At(now + (lead - self.ahead)) }
+    }
+
+    fn on_sent(&mut self, now: Instant, bytes: u32, window: &Window, srtt: Option<Duration>) {
+        let Some(srtt) = srtt else { return };
+        let spacing = self.gains.spacing(bytes, window, srtt);
+        self.next = self.next.max(now) + spacing;
+        self.ahead = Duration::from_nanos(spacing.as_nanos().saturating_mul(self.segments - 1));
+    }
+}
