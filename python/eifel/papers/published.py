@@ -21,6 +21,11 @@ def caption(paper: str, table: str) -> str:
     return str(_tables(paper)[table]["caption"])
 
 
+def numbers(paper: str, figure: str) -> dict[str, float]:
+    """The numbers that the paper's text gives for a figure, by name."""
+    return {name: float(value) for name, value in _tables(paper)[figure].items()}
+
+
 def rows(paper: str, table: str, scenario: Callable[[Mapping[str, Key]], Mapping[str, Any]]) -> tuple[Row, ...]:
     """The printed rows, each with the scenario that `scenario` makes of its keys."""
     printed = _tables(paper)[table]

@@ -1,0 +1,95 @@
+"""The network of section 3.3.2 as far as chapter 5 tells of it.
+
+A serial line behind the sender's interface, and before the interface `hiccup`, which queues outbound packets and lets
+them go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eifel.papers.published import numbers
+
+RATE_BPS = 22_000
+PACKET_BYTES = 1500
+PACKET_S = PACKET_BYTES * 8 / RATE_BPS
+"""Of a full packet on the line: 0.545 s."""
+LOAD = 10
+DELAY_MS = 50
+BUFFER_PACKETS = 50
+DURATION_S = 80
+
+BURST_PACER = {"name": "burst-pacer", "segments": 2, "slow_start_percent": 100, "avoidance_percent": 100}
+
+
+def transfer(
+    *,
+    hiccup_s: tuple[float, float] | None = None,
+    overtaken: int | None = None,
+    buffer_packets: int = BUFFER_PACKETS,
+    eifel: bool = False,
+    marks: str | None = None,
+    pace: str | Mapping[str, Any] = "none",
+) -> dict[str, Any]:
+    """A bulk transfer; `hiccup_s` holds all packets from and until an instant; six overtake the segment `overtaken`.
+
+    Eifel goes by timestamps, or by `marks` in their place.
+    """
+    ambiguity = {"timestamps": False, "retransmission_marks": marks} if marks else {"timestamps": True}
+    detect = "eifel-bit" if marks else "eifel-timestamps"
+    line = {"rate_bps": RATE_BPS, "delay_ms": DELAY_MS}
+    before: dict[str, Any] = {"rate_bps": "unlimited", "delay_ms": 0}
+    if overtaken is not None:
+        before["reorder"] = {"flow": "main", "segments": [overtaken], "length": 6}
+    scenario: dict[str, Any] = {
+        "seed": 1,
+        "duration_s": DURATION_S,
+        "stop": "at-duration",
+        "node": [{"name": name} for name in ("sender", "interface", "receiver")],
+        "link": [
+            {"from": "sender", "to": "interface", "name": "hiccup", **before},
+            {
+                "from": "interface",
+                "to": "receiver",
+                "name": "line",
+                **line,
+                "queue": {"kind": "drop-tail", "packets": buffer_packets},
+            },
+            {"from": "receiver", "to": "sender", "name": "line-back", **line},
+        ],
+        "flow": [
+            {
+                "name": "main",
+                "from": "sender",
+                "to": "receiver",
+                "application": {"kind": "bulk", "endless": True},
+                "tcp": {
+                    "mss_bytes": PACKET_BYTES - 40,
+                    "receive_window_segments": LOAD,
+                    "window_scale": "off",
+                    "sack": False,
+                    "delayed_ack_every": 1,
+                    **ambiguity,
+                },
+                "sender": {
+                    "detect": detect if eifel else "none",
+                    "respond": "by-retransmissions" if eifel else "none",
+                    "rto": {"name": "rfc6298", "minimum_ms": 1000, "granularity_ms": 500},
+                    "recover": {"name": "reno", "bugfix": False, "limited_transmit": False},
+                    "congest": {"name": "reno", "initial_window_segments": 1, "ssthresh_from": "window"},
+                    "pace": pace,
+                },
+            }
+        ],
+    }
+    if hiccup_s is not None:
+        at = [{"start_s": hiccup_s[0], "end_s": hiccup_s[1]}]
+        scenario["spike"] = [{"links": ["hiccup"], "holds": "arriving", "at": at}]
+    return scenario
+
+
+def hiccup_of(number: int) -> tuple[float, float]:
+    """When the figure's hiccup began and ended."""
+    printed = numbers("thesis", f"figure5_{number}")
+    return printed["hiccup_starts_s"], printed["hiccup_ends_s"]

@@ -1,0 +1,71 @@
+"""What figures 5-1 to 5-6 have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.thesis.hiccup import BUFFER_PACKETS, DELAY_MS, LOAD, PACKET_BYTES, PACKET_S, RATE_BPS
+from eifel.papers.thesis.transfers import SOURCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from matplotlib.figure import Figure
+
+    from eifel.papers.measured import Measured
+
+COLUMNS = (
+    Column("retransmissions", "Retransmissions", digits=0),
+    Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
+    Column("spurious_timeouts", "Spurious timeouts", digits=0),
+    Column("fast_retransmits", "Fast retransmits", digits=0),
+    Column("spurious_fast_retransmits", "Spurious fast retransmits", digits=0),
+    Column("drops", "Packets dropped", digits=0),
+)
+
+OPEN = (
+    Setting(
+        "packet time",
+        f"{PACKET_S:.3f} s: {PACKET_BYTES} bytes at {RATE_BPS // 1000} kbit/s",
+        "four packets pass between the third duplicate ACK and the end of recovery in figure 5-4, 2.2 s",
+        rows=("all rows: the instants that the text gives for figure 5-4",),
+    ),
+    Setting(
+        "load",
+        f"{LOAD} segments, by the receiver's window",
+        "the round trip before the third duplicate ACK in figures 5-4 and 5-6: 7.0 and 5.8 s, less three packets",
+        rows=("all rows: the instants that the text gives for figures 5-4 and 5-6",),
+    ),
+    Setting("propagation", f"{DELAY_MS} ms", "a serial line in one room; next to nothing of the round trip", "chosen"),
+    Setting("interface buffer", f"{BUFFER_PACKETS} packets", "FreeBSD's; figure 5-3 has its own", "chosen"),
+    Setting(
+        "timer",
+        "RFC 6298 with a clock of 500 ms and at least 1 s",
+        "the gains and the granularity of section 5.3's; `lite` itself expires 0.5 to 0.8 s sooner in figure 5-5, at "
+        "53.5 to 53.8 s for the printed 54.7, and by its heartbeat also in second 2, while slow start fills the queue",
+        "chosen",
+    ),
+    Setting("recovery", "reno, bugfix off, no Limited Transmit", "TCP-Lite, as the text describes it", "chosen"),
+)
+
+
+def figure(
+    number: int,
+    title: str,
+    runs: Mapping[str, Mapping[str, Any]],
+    draw: Callable[[Measured], Figure],
+    *claims: Claim,
+    fitted: tuple[Setting, ...] = OPEN,
+) -> Artefact:
+    """A figure of sections 5.1 and 5.2; the first run is the one that the text speaks of."""
+    return Artefact(
+        id=f"thesis.figure5_{number}",
+        title=title,
+        source=f"{SOURCE}, figure 5-{number}",
+        columns=COLUMNS,
+        rows=tuple(Row({"run": run}, scenario) for run, scenario in runs.items()),
+        claims=claims,
+        fitted=fitted,
+        draw=draw,
+    )
