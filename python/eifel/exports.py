@@ -111,7 +111,7 @@ def _drawing_code() -> str:
     import matplotlib as mpl
 
     digest = hashlib.sha256(mpl.__version__.encode())
-    for package in ("plots", "papers"):
+    for package in ("model", "plots", "papers"):
         _add(digest, Path(str(files("eifel") / package)))
     return digest.hexdigest()
 

@@ -1,0 +1,69 @@
+"""The loss analysis: its closed forms against sums over small steps, and against each other."""
+
+import numpy as np
+import pytest
+
+from eifel.model.loss import Retransmission, by_squares, in_rounds, in_the_limit, sent_by_cycles
+
+RATIOS = np.array([0.5, 1.0, 1.1, 1.25, 4 / 3, 1.5, 2.0, 2.7, 3.9, 4.0, 4.1, 9.0, 100.0])
+
+
+@pytest.mark.parametrize(
+    ("spurious", "ratio", "squares"),
+    # Pipe W/2: six squares could have been sent and 5.5 were, eight and six; pipe W: 8.5 squares and 7.5, 12 and 8.
+    [
+        ("fast retransmit", 2, (6, 5.5)),
+        ("timeout", 2, (8, 6)),
+        ("fast retransmit", 1, (8.5, 7.5)),
+        ("timeout", 1, (12, 8)),
+    ],
+)
+def test_squares_are_counted(spurious: Retransmission, ratio: float, squares: tuple[float, float]) -> None:
+    could, did = squares
+    assert by_squares(ratio, spurious) == pytest.approx((could - did) / did)
+
+
+@pytest.mark.parametrize("spurious", ["fast retransmit", "timeout"])
+def test_squares_are_what_small_steps_add_up_to(spurious: Retransmission) -> None:
+    start = 0.25 if spurious == "fast retransmit" else 0.0
+    steps = np.arange(200_000) / 200_000
+    load = start + steps * (1 - start)
+    regular = 0.5 + (steps * (1 - start)) % 0.5
+    for ratio in RATIOS:
+        pipe = min(1 / ratio, 1.0)
+        did, could = np.minimum(load, pipe).sum(), np.minimum(regular, pipe).sum()
+        assert float(by_squares(ratio, spurious)) == pytest.approx((could - did) / did, abs=1e-4)
+
+
+@pytest.mark.parametrize("spurious", ["fast retransmit", "timeout"])
+def test_rounds_come_to_the_limit(spurious: Retransmission) -> None:
+    found = [in_rounds(400_000, 400_000 / max(ratio, 1), spurious) for ratio in RATIOS]
+    assert found == pytest.approx(in_the_limit(RATIOS).tolist(), abs=2e-4)
+
+
+def test_rounds_worked_out_by_hand() -> None:
+    # W 8, pipe 4: rounds of 4, 5, 6, 7 are a cycle of 22 segments in 22 times. After a fast retransmit 2 and 3 come
+    # before, 4 times each: 27 segments in 30. After a timeout one round of 1 more: 28 in 34.
+    assert in_rounds(8, 4, "fast retransmit") == pytest.approx(3 / 27)
+    assert in_rounds(8, 4, "timeout") == pytest.approx(6 / 28)
+    # Pipe 8: rounds of 8 times each. 27 segments in 48, in which cycles of 22 in 32 send 22 + 4 + 5.
+    assert in_rounds(8, 8, "fast retransmit") == pytest.approx((22 + 9 - 27) / 27)
+    assert sent_by_cycles(36, 8, 8) == pytest.approx(22 + 2)
+
+
+def test_nothing_is_lost_where_a_quarter_of_the_load_fills_the_pipe() -> None:
+    assert in_rounds(40, 10, "fast retransmit") == 0
+    assert in_the_limit([4, 50]) == pytest.approx([0, 0], abs=1e-12)
+    assert by_squares([4, 50], "fast retransmit") == pytest.approx([0, 0], abs=1e-12)
+    assert in_rounds(40, 10, "timeout") > 0, "slow start does not fill it"
+
+
+@pytest.mark.parametrize(("window", "capacity"), [(6, 4), (4, 4), (42, 10), (40, 0), (40, -1)])
+def test_a_window_that_cannot_be_halved_twice_is_refused(window: int, capacity: float) -> None:
+    with pytest.raises(ValueError, match=f"window {window}, capacity {capacity}: a multiple of 4"):
+        in_rounds(window, capacity, "timeout")
+
+
+def test_a_ratio_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="more than 0"):
+        by_squares([1, 0], "timeout")
