@@ -1,7 +1,7 @@
 //! A connection, and whatever arrives.
 
 use arbitrary::{Result, Unstructured};
-use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Engine;
 use eifel_recovery::time::{Duration, Instant};
@@ -192,6 +192,7 @@ impl Driver {
                 sack_permitted: u.arbitrary()?,
                 timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
                 sack,
+                marks: *u.choose(&[None, Some(Marks::Bits), Some(Marks::Timestamps)])?,
             },
             payload_len: magnitude(u, u64::from(most))? as u32,
         })

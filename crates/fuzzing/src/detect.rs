@@ -9,7 +9,7 @@ use eifel_recovery::time::Instant;
 use eifel_recovery::units::Timestamp;
 use eifel_recovery::view::View;
 
-use crate::input::{block, cause, choice, duration, echo, magnitude, mss};
+use crate::input::{block, cause, choice, duration, echo, magnitude, mark, mss};
 
 /// A sender as a detector hears of it.
 struct Sender {
@@ -81,6 +81,7 @@ impl Sender {
             duplicate: bytes == 0 && u.arbitrary()?,
             dsack: if u.arbitrary()? { Some(block(u, 0, self.nxt)?) } else { None },
             echo: echo(u, self.now)?,
+            mark: mark(u)?,
             ece: u.arbitrary()?,
             all: self.una == self.nxt,
         };

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use eifel_recovery::congest::Window;
-use eifel_recovery::fact::{Block, Cause, Echo};
+use eifel_recovery::fact::{Block, Cause, Echo, Mark};
 use eifel_recovery::registry::{Choice, Entry, Kind, Seam, Value, entries};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::time::{Duration, Instant};
@@ -81,6 +81,11 @@ pub fn echo(u: &mut Unstructured<'_>, now: Instant) -> Result<Option<Echo>> {
     }
     let age = Duration::from_nanos(magnitude(u, now.as_nanos())?);
     Ok(Some(Echo { value: Timestamp(u.arbitrary()?), age }))
+}
+
+/// What caused an ACK, where that was agreed on.
+pub fn mark(u: &mut Unstructured<'_>) -> Result<Option<Mark>> {
+    Ok(*u.choose(&[None, Some(Mark::Original), Some(Mark::Retransmission)])?)
 }
 
 /// A block of positions within `low..=high`, which may be empty.

@@ -6,7 +6,7 @@ use eifel_recovery::registry::Seam;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Timestamp;
 
-use crate::input::{block, choice, duration, echo, magnitude, mss};
+use crate::input::{block, choice, duration, echo, magnitude, mark, mss};
 
 /// The most that the peer's window opens to, in segments: what may leave for one input is bounded by it.
 const MOST_SEGMENTS: u64 = 64;
@@ -132,7 +132,7 @@ impl Driver {
         let sacks = if self.negotiated.sack { sacks } else { &[] };
         let dsack = dsack.filter(|_| self.negotiated.sack);
         let echo = if self.negotiated.timestamps { echo(u, self.now)? } else { None };
-        let ack = Ack { cumulative, sacks, dsack, echo, plain: !u.ratio(1, 4)?, ece: u.ratio(1, 16)? };
+        let ack = Ack { cumulative, sacks, dsack, echo, mark: mark(u)?, plain: !u.ratio(1, 4)?, ece: u.ratio(1, 16)? };
         self.engine.on_ack(self.now, &ack);
         self.una = cumulative;
         self.limit = self.limit.max(cumulative);

@@ -4,14 +4,14 @@ use arbitrary::{Result, Unstructured};
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::episode::Estimate;
 use eifel_recovery::registry::{Choice, Entry, Kind, Seam, Value, entries, part};
-use eifel_recovery::rto::{Rto, TimerChange};
+use eifel_recovery::rto::{Rto, Sample, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::time::{Duration, Instant};
 
-use crate::input::{choice, duration, mss, view};
+use crate::input::{MOST_BYTES, choice, duration, magnitude, mss, view, window};
 
 /// Samples, expiries and verdicts in any order: no panic and no overflow, the timeout stays within the bounds that were
-/// set, an expiry never shortens it, and a sample always leaves an estimate.
+/// set, and an expiry never shortens it.
 ///
 /// # Panics
 /// Where that does not hold.
@@ -38,7 +38,15 @@ impl Bounds {
                 _ => default(choice, name).unwrap_or(without),
             }
         };
-        let (minimum, maximum) = (set("minimum_ms", Duration::ZERO), set("maximum_ms", Duration::MAX));
+        let least = if choice.name == "fixed" { "rto_ms" } else { "minimum_ms" };
+        let (minimum, maximum) = (set(least, Duration::ZERO), set("maximum_ms", Duration::MAX));
+        let maximum = match choice.name.as_str() {
+            // Theirs is the back-off's alone.
+            "eifel" | "self-trained" => Duration::MAX,
+            // Two ticks of its heartbeat are the least that it can wait, whatever was asked for.
+            "lite" => maximum.max(set("granularity_ms", Duration::ZERO) * 2),
+            _ => maximum,
+        };
         Self { minimum, maximum, raised: Duration::ZERO }
     }
 
@@ -51,9 +59,10 @@ impl Bounds {
     }
 
     fn check(&self, rto: Duration) {
-        // Where the two contradict each other, the larger is the bound in both directions.
+        // Where the two contradict each other, an algorithm may take either for the bound.
         let most = self.maximum.max(self.minimum + self.raised);
-        assert!(rto >= self.minimum.min(most), "{rto:?} is below the minimum of {:?}", self.minimum);
+        let least = self.minimum.min(self.maximum);
+        assert!(rto >= least, "{rto:?} is below the minimum of {least:?}");
         assert!(rto <= most, "{rto:?} is above the maximum of {most:?}");
         assert!(rto > Duration::ZERO, "a timer of no length expires without an end");
     }
@@ -78,10 +87,10 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     while !u.is_empty() {
         now += duration(u)?;
         let before = timer.rto();
-        match u.int_in_range(0..=4)? {
+        match u.int_in_range(0..=5)? {
             0 | 1 => {
-                timer.sample(duration(u)?, &view(now, mss, &round_trips));
-                assert!(timer.estimate().is_some(), "a sample leaves an estimate");
+                let sample = sample(u)?;
+                timer.sample(&sample, &view(now, mss, &round_trips));
             }
             2 => {
                 timer.back_off();
@@ -91,7 +100,18 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let outcome = if u.arbitrary()? { Outcome::Spurious } else { Outcome::Genuine };
                 let sample = if u.arbitrary()? { Some(duration(u)?) } else { None };
                 let change = lesson.settled(outcome, sample, u.int_in_range(1..=u32::MAX)?);
+                timer.settled(outcome);
                 teach(timer.as_mut(), change, &mut bounds);
+            }
+            4 => {
+                let oldest = Instant::from_nanos(magnitude(u, now.as_nanos())?);
+                let expires = timer.expires(now, oldest);
+                assert!(expires > oldest, "started at {now:?}, it expires at {expires:?}: before what it is for");
+                assert!(
+                    expires <= now + timer.rto(),
+                    "{expires:?} is later than all of {:?} from {now:?}",
+                    timer.rto()
+                );
             }
             _ => {
                 let change = engines_own(u)?;
@@ -101,6 +121,10 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         bounds.check(timer.rto());
     }
     Ok(())
+}
+
+fn sample(u: &mut Unstructured<'_>) -> Result<Sample> {
+    Ok(Sample { rtt: duration(u)?, acked: 1 + magnitude(u, MOST_BYTES)?, window: window(u)? })
 }
 
 fn teach(timer: &mut dyn Rto, change: TimerChange, bounds: &mut Bounds) {

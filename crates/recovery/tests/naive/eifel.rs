@@ -110,6 +110,7 @@ fn the_detector_is_rfc_3522s() {
                 duplicate: bytes == 0,
                 dsack: dice.once_in(dsacks).then_some(Block { start: 0, end: 1000 }),
                 echo: (!dice.once_in(20)).then_some(Echo { value: Timestamp(value), age: Duration::ZERO }),
+                mark: None,
                 ece: false,
                 all: dice.once_in(4),
             };

@@ -120,7 +120,7 @@ impl Pair<'_> {
         let echoed_at = self.timestamps.then(|| self.now - dice.below(200_000_000.min(self.now + 1)));
         let blocks: Vec<_> = sacks.iter().map(|&(start, end)| Block { start, end }).collect();
         let echo = echoed_at.map(|at| Echo { value: Timestamp(0), age: Duration::from_nanos(self.now - at) });
-        let ack = Ack { cumulative, sacks: &blocks, dsack: None, echo, plain: true, ece: false };
+        let ack = Ack { cumulative, sacks: &blocks, dsack: None, echo, mark: None, plain: true, ece: false };
         self.engine.on_ack(self.instant(), &ack);
         self.naive.on_ack(self.repair, self.now, (cumulative, &sacks), echoed_at);
         // A later loss signal takes the place of the timeout's.
