@@ -14,10 +14,11 @@
 
 use std::collections::VecDeque;
 
-use crate::fact::{Ack, Acked, Block};
+use crate::fact::{Ack, Acked, Block, Covered};
 use crate::ranges::Ranges;
 use crate::recover::HighRxt;
 use crate::time::Instant;
+use crate::units::Timestamp;
 
 /// A segment that was sent and is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,7 @@ pub struct Sent {
     len: u32,
     copies: u32,
     last_sent: Instant,
+    stamp: Option<Timestamp>,
 }
 
 impl Sent {
@@ -47,6 +49,15 @@ impl Sent {
     /// When it was sent last.
     pub fn last_sent(&self) -> Instant {
         self.last_sent
+    }
+
+    /// TSval that it carried when it was sent for the first time.
+    pub fn stamp(&self) -> Option<Timestamp> {
+        self.stamp
+    }
+
+    fn covered(&self) -> Covered {
+        Covered { copies: self.copies, last_sent: self.last_sent }
     }
 }
 
@@ -90,8 +101,6 @@ pub struct Scoreboard {
     nxt: u64,
     sacked: Ranges,
     sacked_bytes: u64,
-    /// When the newest segment that was acknowledged last was sent, if it was sent once.
-    acked_sent_at: Option<Instant>,
     lost: Mark,
     resent: Mark,
     /// Where `lost` was last raised to by a decision. It stays there when an undo takes `lost` back: to count what was
@@ -203,42 +212,37 @@ impl Scoreboard {
         (self.lost.at, self.resent.at, self.counted.at) = (position, position, position);
     }
 
-    /// When the newest segment was sent that the latest advance of `una` acknowledged whole; `None` if it was sent more
-    /// than once, so that nobody knows which sending was answered.
-    pub(crate) fn acked_sent_at(&self) -> Option<Instant> {
-        self.acked_sent_at
-    }
-
     #[inline]
-    pub(crate) fn on_new(&mut self, now: Instant, len: u32) {
-        self.sent.push_back(Sent { start: self.nxt, len, copies: 0, last_sent: now });
+    pub(crate) fn on_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
+        self.sent.push_back(Sent { start: self.nxt, len, copies: 0, last_sent: now, stamp });
         self.nxt += u64::from(len);
     }
 
-    /// Notes that `block` was sent again; returns how often its segment had been sent before.
-    pub(crate) fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> u32 {
-        let Some(index) = self.index_of(block.start) else { return 0 };
+    /// Notes that `block` was sent again; returns how often its segment had been sent before, and the TSval of the first
+    /// time.
+    pub(crate) fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
+        let Some(index) = self.index_of(block.start) else { return (0, None) };
         let segment = &mut self.sent[index];
         segment.copies += 1;
         segment.last_sent = now;
+        let again = (segment.copies, segment.stamp);
         if mark == HighRxt::Advance {
             self.resent.raise(block.end, &self.sacked);
             self.lost.raise(block.end, &self.sacked);
         }
-        segment.copies
+        again
     }
 
     /// Takes an acceptable ACK in.
     pub(crate) fn on_ack(&mut self, ack: &Ack<'_>, sack: bool) -> Acked {
         let outstanding = self.outstanding() > 0;
         let bytes = ack.cumulative - self.una;
-        if bytes > 0 {
-            self.advance(ack.cumulative);
-        }
-        let mut sacked = 0;
+        let highest = if bytes > 0 { self.advance(ack.cumulative) } else { None };
+        let (mut sacked, mut sacked_up_to) = (0, 0);
         if sack {
             for &block in ack.sacks {
                 sacked += self.report(block);
+                sacked_up_to = block.end.max(sacked_up_to);
             }
         }
         let news = !sack || sacked > 0 || ack.sacks.is_empty() && ack.dsack.is_none();
@@ -247,6 +251,8 @@ impl Scoreboard {
             bytes,
             sacked,
             duplicate: bytes == 0 && outstanding && ack.plain && news,
+            highest,
+            sacked_up_to,
             dsack: ack.dsack,
             echo: ack.echo,
             ece: ack.ece,
@@ -283,8 +289,9 @@ impl Scoreboard {
         self.resent = self.lost;
     }
 
-    fn advance(&mut self, cumulative: u64) {
-        self.acked_sent_at = None;
+    /// Returns the highest segment that is now covered to its end.
+    fn advance(&mut self, cumulative: u64) -> Option<Covered> {
+        let mut highest = None;
         while let Some(first) = self.sent.front_mut() {
             if first.end() > cumulative {
                 let cut = cumulative.saturating_sub(first.start);
@@ -292,8 +299,7 @@ impl Scoreboard {
                 first.len -= cut as u32;
                 break;
             }
-            self.acked_sent_at = (first.copies == 0).then_some(first.last_sent);
-            self.sent.pop_front();
+            highest = self.sent.pop_front();
         }
         if !self.sacked.is_empty() {
             // A peer that asks for what it had reported has reneged (RFC 2018, section 8): the report is void.
@@ -312,6 +318,7 @@ impl Scoreboard {
         self.lost.at = self.lost.at.max(cumulative);
         self.resent.at = self.resent.at.max(cumulative);
         self.counted.at = self.counted.at.max(cumulative);
+        highest.map(|segment| segment.covered())
     }
 
     fn report(&mut self, block: Block) -> u64 {

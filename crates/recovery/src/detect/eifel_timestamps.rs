@@ -69,7 +69,7 @@ impl Detector for EifelTimestamps {
     fn observe(&mut self, fact: &Fact<'_>, _: &View<'_>) -> Judgement {
         match fact {
             // RFC 3522, section 3.2, step 2: of the retransmission that opens the loss recovery, and of no later one.
-            Fact::Retransmitted { transmission, stamp, opens } => {
+            Fact::Retransmitted { transmission, stamp, opens, .. } => {
                 if *opens {
                     self.stage = match stamp {
                         Some(stamp) => Stage::Waiting { retransmit_ts: *stamp, start: transmission.start },
@@ -83,6 +83,7 @@ impl Detector for EifelTimestamps {
                 self.note(acked.dsack);
                 judgement
             }
+            Fact::NotProbed(_) => Judgement::Undecided,
         }
     }
 }

@@ -1,11 +1,9 @@
 //! What an ACK does.
 
-use super::{Engine, Event, Stage, Timer, view};
-use crate::detect::{Judgement, Outcome};
-use crate::episode::Stage as EpisodeStage;
-use crate::fact::{Ack, Acked, Cause, Fact};
-use crate::recover::{Growth, Resume, Step, Timer as Restart};
-use crate::respond::{Adjust, Lesson, Losses, Verdict};
+use super::{Engine, Probe, Stage, Timer, view};
+use crate::detect::Outcome;
+use crate::fact::{Ack, Acked, Cause, Covered};
+use crate::recover::{Growth, Step, Timer as Restart};
 use crate::rto::{Sample, TimerChange};
 use crate::time::{Duration, Instant};
 
@@ -22,14 +20,16 @@ impl Engine {
         self.samples += u64::from(sample.is_some());
         if acked.bytes > 0 {
             self.consecutive_timeouts = 0;
-            if let Some(sent_at) = self.board.acked_sent_at() {
-                self.round_trips.on_turn(now.since(sent_at));
+            // Sent more than once, nobody knows which sending was answered.
+            if let Some(Covered { copies: 0, last_sent }) = acked.highest {
+                self.round_trips.on_turn(now.since(last_sent));
             }
         }
         if self.stage != Stage::Open {
             return self.on_handshake_ack(now, &acked, sample);
         }
-        let change = self.judge(now, &acked, sample);
+        let probed = matches!(self.probe, Probe::Sent { .. });
+        let (outcome, change) = self.judge(now, &acked, sample);
         self.sample(now, &acked, sample, change);
         if self.lesson.is_some() {
             self.learn(&acked, sample);
@@ -49,6 +49,10 @@ impl Engine {
         }
         if decisions.growth == Growth::Grow && acked.bytes > 0 {
             self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &view!(self, now));
+        }
+        if probed && outcome == Some(Outcome::Genuine) {
+            // RFC 5682, section 2.1, step 3a: so far slow start would have come in these two round trips.
+            self.window.cwnd = u64::from(self.mss) * 3;
         }
         self.run_timer(now, &acked, decisions.timer);
         if self.episode.is_some_and(|episode| acked.cumulative >= episode.recovery_point) {
@@ -90,60 +94,5 @@ impl Engine {
         } else if acked.bytes > 0 && restart == Restart::Restart {
             self.restart_timer(now);
         }
-    }
-
-    /// Asks the detectors; the acting one's verdict takes effect. Returns what the timer is to learn.
-    fn judge(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) -> TimerChange {
-        let fact = Fact::Acked(acked);
-        let mut verdict = None;
-        for (place, detector) in &mut self.detectors {
-            let Judgement::Settled(outcome, reason) = detector.observe(&fact, &view!(self, now)) else { continue };
-            let Some(episode) = &self.episode else { continue };
-            self.events.push_back(Event::Judged { episode: episode.number, detector: *place, outcome, reason });
-            if *place == 0 && episode.stage == EpisodeStage::Open {
-                verdict = Some(outcome);
-            }
-        }
-        match verdict {
-            None => TimerChange::Keep,
-            Some(outcome) => self.settle(outcome, acked, sample),
-        }
-    }
-
-    fn settle(&mut self, outcome: Outcome, acked: &Acked, sample: Option<Duration>) -> TimerChange {
-        let Some(episode) = &mut self.episode else { return TimerChange::Keep };
-        episode.stage = EpisodeStage::Settled;
-        let episode = *episode;
-        let learned = match episode.cause {
-            Cause::Timeout => {
-                self.rto.settled(outcome);
-                self.after_spurious.settled(outcome, sample, episode.timeouts)
-            }
-            Cause::FastRetransmit => TimerChange::Keep,
-        };
-        if outcome == Outcome::Genuine {
-            self.losses = Losses::Seen;
-            return learned;
-        }
-        if self.recovery.on_spurious(episode.cause) == Resume::NextUnsent {
-            self.board.mark_none_lost();
-        }
-        let verdict = Verdict {
-            cause: episode.cause,
-            timeouts: episode.timeouts,
-            flight: self.board.outstanding(),
-            acked: acked.bytes,
-            ece: acked.ece,
-            losses: self.losses,
-            mss: self.mss,
-            initial_window: self.initial_window,
-        };
-        let Adjust { window, timer } = self.response.respond(&verdict, episode.saved(), &self.window);
-        self.window = window;
-        self.tell(Event::Adjusted { episode: episode.number, window });
-        if let Lesson::FromNewData { before } = timer {
-            self.lesson = Some((before, episode.recovery_point));
-        }
-        learned
     }
 }

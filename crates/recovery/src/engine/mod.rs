@@ -3,6 +3,8 @@
 mod ack;
 mod config;
 mod event;
+mod judge;
+mod probe;
 mod send;
 mod timeout;
 
@@ -74,6 +76,20 @@ enum Opening {
     Done,
 }
 
+/// Whether a detector's wish for new data before further retransmissions is being granted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Probe {
+    None,
+    /// New data may go, so many bytes, and nothing else.
+    Wanted {
+        room: u64,
+    },
+    /// Some has gone; so many bytes more may.
+    Sent {
+        room: u64,
+    },
+}
+
 /// The sender's brain. See the crate's documentation.
 pub struct Engine {
     board: Scoreboard,
@@ -106,6 +122,9 @@ pub struct Engine {
     samples: u64,
     consecutive_timeouts: u32,
     episode: Option<Episode>,
+    /// The last episode that is over: a verdict on it may still come.
+    past: Option<Episode>,
+    probe: Probe,
     episodes: u32,
     losses: Losses,
     /// What was before a spurious timeout, and the first position that was unsent then, until its sample comes.
@@ -147,6 +166,8 @@ impl Engine {
             samples: 0,
             consecutive_timeouts: 0,
             episode: None,
+            past: None,
+            probe: Probe::None,
             episodes: 0,
             losses: Losses::NoneYet,
             lesson: None,

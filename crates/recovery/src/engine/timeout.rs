@@ -1,6 +1,6 @@
 //! What an expired timer does.
 
-use super::{Due, Engine, Event, Opening, Stage, Timer, view};
+use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, view};
 use crate::congest::{Loss, Timeouts};
 use crate::episode::{Episode, Saved, Stage as EpisodeStage};
 use crate::fact::Cause;
@@ -46,6 +46,7 @@ impl Engine {
         let timeouts = self.on_expiry_signal(now);
         self.tell(Event::TimerExpired { timeouts });
         self.rto.back_off();
+        self.probe = Probe::None;
         self.board.mark_all_lost();
         self.recovery.on_timeout(&view!(self, now));
         self.start_timer(now);
@@ -78,6 +79,10 @@ impl Engine {
 
     pub(super) fn open_episode(&mut self, now: Instant, cause: Cause, limited: u64) {
         self.close_episode();
+        // Without a verdict a loss signal stands for a loss.
+        if self.past.take().is_some_and(|past| past.stage == EpisodeStage::Open) {
+            self.losses = Losses::Seen;
+        }
         if cause == Cause::Timeout {
             // Whatever the last one had to teach, this one makes anew.
             self.lesson = None;
@@ -96,10 +101,7 @@ impl Engine {
 
     pub(super) fn close_episode(&mut self) {
         let Some(episode) = self.episode.take() else { return };
-        // Without a verdict a loss signal stands for a loss.
-        if episode.stage == EpisodeStage::Open {
-            self.losses = Losses::Seen;
-        }
+        self.past = Some(episode);
         self.tell(Event::EpisodeClosed { episode: episode.number, timeouts: episode.timeouts });
     }
 }

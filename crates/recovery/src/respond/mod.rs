@@ -10,6 +10,7 @@ pub mod option_4_ssthresh;
 pub mod rfc4015;
 
 use crate::congest::Window;
+use crate::detect::Share;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
 
@@ -69,4 +70,8 @@ pub enum Lesson {
 pub trait Response: Send {
     /// What changes because of `verdict`.
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust;
+    /// What is given back where something was lost, but some of what was sent again had not been.
+    fn credit(&mut self, _: Share, _: &Saved, now: &Window) -> Window {
+        *now
+    }
 }

@@ -26,13 +26,25 @@ fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: Open
     let kind = Kind::Retransmission(Cause::Timeout);
     let transmission = Transmission { id: TxId(7), start, len: 1000, kind, copy: 1 };
     let stamp = stamp.map(Timestamp);
-    let fact = Fact::Retransmitted { transmission: &transmission, stamp, opens: opens == Opens::Yes };
+    let opens = opens == Opens::Yes;
+    let fact = Fact::Retransmitted { transmission: &transmission, stamp, original: None, srtt: None, opens };
     assert_eq!(detector.observe(&fact, &view(&RoundTrips::new(true))), Judgement::Undecided);
 }
 
 fn acked(cumulative: u64, echo: Option<u32>) -> Acked {
     let echo = echo.map(|value| Echo { value: Timestamp(value), age: ms(1) });
-    Acked { cumulative, bytes: 1000, sacked: 0, duplicate: false, dsack: None, echo, ece: false, all: false }
+    Acked {
+        cumulative,
+        bytes: 1000,
+        sacked: 0,
+        duplicate: false,
+        highest: None,
+        sacked_up_to: 0,
+        dsack: None,
+        echo,
+        ece: false,
+        all: false,
+    }
 }
 
 fn observe(detector: &mut dyn Detector, acked: Acked) -> Judgement {
