@@ -1,6 +1,11 @@
 //! Was that retransmission spurious? One file a detector; each sees facts and gives a judgement.
 
+pub mod dsack;
+pub mod dual_rtt;
 pub mod eifel_timestamps;
+pub mod f_rto;
+pub mod f_rto_sack;
+pub mod min_rtt;
 pub mod none;
 
 use crate::fact::Fact;

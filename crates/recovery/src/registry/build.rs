@@ -9,8 +9,33 @@ pub(super) fn detect_none(_: &Parameters) -> Box<dyn detect::Detector> {
     Box::new(detect::none::None)
 }
 
-pub(super) fn eifel_timestamps(_: &Parameters) -> Box<dyn detect::Detector> {
-    Box::new(detect::eifel_timestamps::EifelTimestamps::default())
+pub(super) fn eifel_timestamps(parameters: &Parameters) -> Box<dyn detect::Detector> {
+    use detect::eifel_timestamps::{EifelTimestamps, Proof};
+    let proof = parameters.word("proof", &[("older", Proof::Older), ("original", Proof::Original)]);
+    Box::new(EifelTimestamps::new(proof))
+}
+
+pub(super) fn f_rto(_: &Parameters) -> Box<dyn detect::Detector> {
+    Box::new(detect::f_rto::FRto::default())
+}
+
+pub(super) fn f_rto_sack(_: &Parameters) -> Box<dyn detect::Detector> {
+    Box::new(detect::f_rto_sack::FRtoSack::default())
+}
+
+pub(super) fn dsack(_: &Parameters) -> Box<dyn detect::Detector> {
+    Box::new(detect::dsack::Dsack::default())
+}
+
+pub(super) fn dual_rtt(parameters: &Parameters) -> Box<dyn detect::Detector> {
+    use detect::dual_rtt::{DualRtt, Tau, Threshold};
+    let fixed = Threshold::Fixed(Tau::thousandths(parameters.integer("tau_thousandths") as u32));
+    Box::new(DualRtt::new(parameters.word("tau", &[("model", Threshold::Model), ("fixed", fixed)])))
+}
+
+pub(super) fn min_rtt(parameters: &Parameters) -> Box<dyn detect::Detector> {
+    use detect::min_rtt::{Limit, MinRtt};
+    Box::new(MinRtt::new(parameters.word("limit", &[("minimum", Limit::Minimum), ("half-srtt", Limit::HalfSrtt)])))
 }
 
 pub(super) fn respond_none(_: &Parameters) -> Box<dyn respond::Response> {

@@ -64,8 +64,37 @@ static ENTRIES: &[Entry] = &[
         "eifel-timestamps",
         "the first ACK echoes a timestamp older than the first retransmission's",
         "RFC 3522",
-        &[],
+        EIFEL_TIMESTAMPS,
         Build::Detect(build::eifel_timestamps),
+    ),
+    entry(
+        "f-rto",
+        "new data after the first ACK, and the second ACK advances",
+        "RFC 5682, section 2",
+        &[],
+        Build::Detect(build::f_rto),
+    ),
+    entry(
+        "f-rto-sack",
+        "new data after the first new ACK, and what was outstanding is reported before them",
+        "RFC 5682, section 3",
+        &[],
+        Build::Detect(build::f_rto_sack),
+    ),
+    entry("dsack", "every retransmission is reported as a duplicate", "RFC 3708", &[], Build::Detect(build::dsack)),
+    entry(
+        "dual-rtt",
+        "an ACK follows the last sending of its segment sooner than tau of the smallest round trip",
+        "DualRTT, sections IV and V",
+        DUAL_RTT,
+        Build::Detect(build::dual_rtt),
+    ),
+    entry(
+        "min-rtt",
+        "the ACK follows the retransmission sooner than a round trip",
+        RESPONDING,
+        MIN_RTT,
+        Build::Detect(build::min_rtt),
     ),
     entry("none", "restores nothing", "RFC 5681", &[], Build::Respond(build::respond_none)),
     entry("option-1", "restores ssthresh and cwnd", RESPONDING, &[], Build::Respond(build::option_1)),
@@ -204,6 +233,32 @@ const fn word(
 
 const HOUR_MS: u64 = 3_600_000;
 const MICROSECOND: Duration = Duration::from_micros(1);
+
+static EIFEL_TIMESTAMPS: &[Parameter] = &[word(
+    "proof",
+    "which echo proves the original: any older than the retransmission's (section 3.2), or the original's own, which is \
+     safe against forgers (section 3.4)",
+    "older",
+    &["older", "original"],
+)];
+
+static DUAL_RTT: &[Parameter] = &[
+    word(
+        "tau",
+        "the threshold: fixed, or of the log-linear model (equations 3 and 6) for the path as the sender knows it, and \
+         0.1 until it does",
+        "model",
+        &["model", "fixed"],
+    ),
+    integer("tau_thousandths", "the fixed threshold, in thousandths of MinRTT", 100, (1, 1000)),
+];
+
+static MIN_RTT: &[Parameter] = &[word(
+    "limit",
+    "what the ACK has to be sooner than: the smallest round trip, or half of SRTT as the BSDs have it",
+    "minimum",
+    &["minimum", "half-srtt"],
+)];
 
 static RFC6298: &[Parameter] = &[
     milliseconds("initial_ms", "before the first sample (section 2.1)", 1000, (MICROSECOND, HOUR_MS)),

@@ -7,9 +7,15 @@ mod talk;
 mod after_spurious;
 mod congest;
 mod congest_windows;
+mod detect_dsack;
+mod detect_dual_rtt;
 mod detect_eifel_timestamps;
+mod detect_f_rto;
+mod detect_f_rto_sack;
+mod detect_min_rtt;
 mod detect_none;
 mod detect_steps;
+mod judged;
 mod pace;
 mod parameters;
 mod recover;
@@ -40,6 +46,11 @@ type Row = (Seam, &'static str, [fn(); 5]);
 const CASES: &[Row] = &[
     (Seam::Detect, "none", detect_none::CASES),
     (Seam::Detect, "eifel-timestamps", detect_eifel_timestamps::CASES),
+    (Seam::Detect, "f-rto", detect_f_rto::CASES),
+    (Seam::Detect, "f-rto-sack", detect_f_rto_sack::CASES),
+    (Seam::Detect, "dsack", detect_dsack::CASES),
+    (Seam::Detect, "dual-rtt", detect_dual_rtt::CASES),
+    (Seam::Detect, "min-rtt", detect_min_rtt::CASES),
     (Seam::Respond, "none", respond::none::CASES),
     (Seam::Respond, "option-1", respond::option_1::CASES),
     (Seam::Respond, "option-2", respond::option_2::CASES),

@@ -25,6 +25,10 @@ macro_rules! rules {
 }
 
 pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675";
+    (Seam::Detect, "eifel-timestamps", "proof", proof),
+    (Seam::Detect, "dual-rtt", "tau", tau),
+    (Seam::Detect, "dual-rtt", "tau_thousandths", tau),
+    (Seam::Detect, "min-rtt", "limit", limit),
     (Seam::Recover, "newreno-sack", "when", when),
     (Seam::Recover, "newreno-sack", "timer_restarts_on_partial", timer_restarts_on_partial),
     (Seam::Rto, "rfc6298", "initial_ms", initial),
@@ -67,6 +71,37 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Pace, "pacing", "slow_start_percent", slow_start_percent),
     (Seam::Pace, "pacing", "avoidance_percent", avoidance_percent),
 );
+
+/// The original left at 0; 50 is older than the retransmission's 1100, but the TSval of no segment.
+fn proof() {
+    for (word, of_another) in [("older", "Spurious"), ("original", "Genuine")] {
+        let detect = Choice::named("eifel-timestamps").with("proof", Value::Word(word.into()));
+        for (echo, outcome) in [(0, "Spurious"), (50, of_another), (1100, "Genuine")] {
+            let mut talk = spike(&crate::judged::with(detect.clone()));
+            talk.ack(3000, 2, &[], echo);
+            assert_eq!(talk.verdicts()[0].0, outcome, "{word} {echo}");
+        }
+    }
+}
+
+/// 60 ms are below 0.7 of 100 ms, and neither below a tenth nor below the model's most.
+fn tau() {
+    for (config, judged) in [(crate::detect_dual_rtt::fixed(700), 1), (crate::judged::named("dual-rtt"), 0)] {
+        let mut talk = spike(&config);
+        talk.ack(3000, 2, &[], 0);
+        talk.ack(3060, 3, &[], 0);
+        assert_eq!(talk.verdicts().len(), judged);
+    }
+}
+
+/// Half of 100 ms after 1100.
+fn limit() {
+    for (at, outcome) in [(1149, "Spurious"), (1150, "Genuine")] {
+        let mut talk = spike(&crate::detect_min_rtt::half_srtt());
+        talk.ack(at, 2, &[], 0);
+        assert_eq!(talk.verdicts()[0].0, outcome, "{at}");
+    }
+}
 
 fn recover(name: &str, parameter: &str, value: Value) -> Choice {
     Choice::named(name).with(parameter, value)

@@ -8,7 +8,7 @@ use eifel_recovery::time::Instant;
 use eifel_recovery::units::Timestamp;
 use proptest::prelude::*;
 
-use crate::talk::{config, eifel, ms};
+use crate::talk::{eifel, ms};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -216,11 +216,13 @@ proptest! {
     fn whatever_comes_each_recovery_algorithm_stays_consistent(
         steps in prop::collection::vec(step(), 1..100),
         sack: bool,
-        detects: bool,
+        detect in 0usize..64,
         bugfix: bool,
     ) {
+        let detectors: Vec<_> =
+            entries().iter().filter(|entry| entry.seam == Seam::Detect).map(|entry| entry.name).collect();
         for entry in entries().iter().filter(|entry| entry.seam == Seam::Recover) {
-            let base = if detects { eifel(entry.name, "rfc4015") } else { config(entry.name) };
+            let base = Config { detect: Choice::named(detectors[detect % detectors.len()]), ..eifel(entry.name, "rfc4015") };
             let recover = Choice::named(entry.name).with("bugfix", Value::Switch(bugfix));
             run(&Config { recover, ..base }, &steps, sack)?;
         }
