@@ -2,9 +2,10 @@
 
 use super::{Engine, Event, Opening, view};
 use crate::congest::Window;
-use crate::detect::{Judgement, Outcome};
+use crate::detect::{Judgement, Outcome, Share};
 use crate::episode::{Episode, Stage};
 use crate::fact::{Acked, Cause, Fact, Refusal};
+use crate::grant::Answer;
 use crate::recover::Resume;
 use crate::respond::{Adjust, Lesson, Losses, Verdict};
 use crate::rto::TimerChange;
@@ -51,7 +52,7 @@ impl Engine {
         self.run_probe(acting);
         match acting {
             Judgement::Undecided | Judgement::Probe => (None, TimerChange::Keep),
-            Judgement::Settled(..) | Judgement::Mixed(_) => self.settle(acting, Some(acked), sample),
+            Judgement::Settled(..) | Judgement::Mixed(_) => self.settle(now, acting, Some(acked), sample),
         }
     }
 
@@ -83,6 +84,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn settle(
         &mut self,
+        now: Instant,
         judgement: Judgement,
         acked: Option<&Acked>,
         sample: Option<Duration>,
@@ -106,22 +108,36 @@ impl Engine {
             Cause::FastRetransmit => TimerChange::Keep,
         };
         match outcome {
-            Outcome::Spurious => self.undo(&episode, course, acked),
+            Outcome::Spurious => self.undo(now, &episode, course, acked),
             Outcome::Genuine => {
                 self.losses = Losses::Seen;
                 if let Judgement::Mixed(share) = judgement {
-                    let window = self.response.credit(share, episode.saved(), &self.window);
-                    self.adjust(&episode, course, window);
+                    self.credit(now, share, &episode, course);
                 }
             }
         }
         (Some(outcome), learned)
     }
 
-    fn undo(&mut self, episode: &Episode, course: Course, acked: Option<&Acked>) {
+    fn credit(&mut self, now: Instant, share: Share, episode: &Episode, course: Course) {
+        let window = self.response.credit(share, episode.saved(), &self.window);
+        if window != self.window && self.granted_undo(now, episode) {
+            self.adjust(episode, course, window);
+        }
+    }
+
+    fn granted_undo(&mut self, now: Instant, episode: &Episode) -> bool {
+        let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
+        self.grant.ask(episode.opened_at, now, srtt) == Answer::Granted
+    }
+
+    fn undo(&mut self, now: Instant, episode: &Episode, course: Course, acked: Option<&Acked>) {
         // What is past has been repaired: there is nothing to resume.
         if course == Course::Open && self.recovery.on_spurious(episode.cause) == Resume::NextUnsent {
             self.board.mark_none_lost();
+        }
+        if !self.granted_undo(now, episode) {
+            return;
         }
         let verdict = Verdict {
             cause: episode.cause,
@@ -134,6 +150,9 @@ impl Engine {
             initial_window: self.initial_window,
         };
         let Adjust { window, timer } = self.response.respond(&verdict, episode.saved(), &self.window);
+        if window.ssthresh > episode.saved().reduced.ssthresh {
+            self.congest.on_undo(&view!(self, now));
+        }
         self.adjust(episode, course, window);
         if let Lesson::FromNewData { before } = timer {
             self.lesson = Some((before, episode.recovery_point));

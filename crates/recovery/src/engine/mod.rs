@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 use crate::congest::{Congest, Window};
 use crate::detect::Detector;
 use crate::episode::{Episode, Estimate};
+use crate::grant::Grant;
 use crate::pace::Pace;
 use crate::recover::Recovery;
 use crate::registry::Error;
@@ -131,6 +132,7 @@ pub struct Engine {
     lesson: Option<(Estimate, u64)>,
     initial_window: u64,
     response: Box<dyn Response>,
+    grant: Box<dyn Grant>,
     after_spurious: Box<dyn AfterSpurious>,
     events: VecDeque<Event>,
 }
@@ -173,6 +175,7 @@ impl Engine {
             lesson: None,
             initial_window: 0,
             response: parts.response,
+            grant: parts.grant,
             after_spurious: parts.after_spurious,
             events: VecDeque::new(),
         })
@@ -226,6 +229,11 @@ impl Engine {
     /// What is outstanding.
     pub fn scoreboard(&self) -> &Scoreboard {
         &self.board
+    }
+
+    /// What is known of the round-trip time.
+    pub fn round_trips(&self) -> &RoundTrips {
+        &self.round_trips
     }
 
     /// Expiries of the timer since the last ACK of new data.

@@ -44,7 +44,7 @@ impl Engine {
         let Some((0, acting)) = self.detectors.first_mut() else { return };
         let judgement = acting.observe(&Fact::NotProbed(Refusal::NothingNew), &view!(self, now));
         self.report(0, judgement);
-        let change = self.settle(judgement, None, None).1;
+        let change = self.settle(now, judgement, None, None).1;
         if change != TimerChange::Keep {
             self.rto.change(change);
         }

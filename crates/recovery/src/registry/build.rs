@@ -3,7 +3,7 @@
 use super::Parameters;
 use crate::recover::Resume;
 use crate::recover::course::{BelowPoint, Bugfix, LimitedTransmit, Rules};
-use crate::{congest, detect, pace, recover, respond, rto};
+use crate::{congest, detect, grant, pace, recover, respond, rto};
 
 pub(super) fn detect_none(_: &Parameters) -> Box<dyn detect::Detector> {
     Box::new(detect::none::None)
@@ -68,6 +68,22 @@ pub(super) fn by_retransmissions(_: &Parameters) -> Box<dyn respond::Response> {
 
 pub(super) fn rfc4015(_: &Parameters) -> Box<dyn respond::Response> {
     Box::new(respond::rfc4015::Rfc4015)
+}
+
+pub(super) fn rfc3708(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::rfc3708::Rfc3708)
+}
+
+pub(super) fn partial_credit(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::partial_credit::PartialCredit)
+}
+
+pub(super) fn always(_: &Parameters) -> Box<dyn grant::Grant> {
+    Box::new(grant::always::Always)
+}
+
+pub(super) fn once_a_round_trip(_: &Parameters) -> Box<dyn grant::Grant> {
+    Box::new(grant::once_a_round_trip::OnceARoundTrip::default())
 }
 
 pub(super) fn rfc6298(parameters: &Parameters) -> Box<dyn rto::Rto> {
@@ -180,16 +196,41 @@ pub(super) fn rfc6675(parameters: &Parameters) -> Box<dyn recover::Recovery> {
 }
 
 pub(super) fn congest_reno(parameters: &Parameters) -> Box<dyn congest::Congest> {
-    use congest::reno::{Grow, HalfOf, Reno, Repeated, Restart, Settings};
-    let ssthresh = parameters.integer("initial_ssthresh_bytes");
+    use congest::reno::{HalfOf, Reno, Repeated, Settings};
     Box::new(Reno::new(Settings {
         initial_window: parameters.integer("initial_window_segments"),
-        initial_ssthresh: (ssthresh > 0).then_some(ssthresh),
+        initial_ssthresh: initial_ssthresh(parameters),
         half_of: parameters.word("ssthresh_from", &[("flight", HalfOf::Flight), ("window", HalfOf::Window)]),
         repeated: parameters.word("repeated_timeout", &[("hold", Repeated::Hold), ("reduce", Repeated::Reduce)]),
-        grow: parameters.word("grow", &[("when-limiting", Grow::WhenLimiting), ("always", Grow::Always)]),
-        restart: parameters.switch("restart_after_idle", Restart::RestartWindow, Restart::Unchanged),
+        grow: grow(parameters),
+        restart: after_idle(parameters),
     }))
+}
+
+pub(super) fn cubic(parameters: &Parameters) -> Box<dyn congest::Congest> {
+    use congest::cubic::{Cubic, FastConvergence, Settings};
+    Box::new(Cubic::new(Settings {
+        initial_window: parameters.integer("initial_window_segments"),
+        initial_ssthresh: initial_ssthresh(parameters),
+        fast_convergence: parameters.switch("fast_convergence", FastConvergence::On, FastConvergence::Off),
+        grow: grow(parameters),
+        restart: after_idle(parameters),
+    }))
+}
+
+fn initial_ssthresh(parameters: &Parameters) -> Option<u64> {
+    let ssthresh = parameters.integer("initial_ssthresh_bytes");
+    (ssthresh > 0).then_some(ssthresh)
+}
+
+fn grow(parameters: &Parameters) -> congest::reno::Grow {
+    use congest::reno::Grow;
+    parameters.word("grow", &[("when-limiting", Grow::WhenLimiting), ("always", Grow::Always)])
+}
+
+fn after_idle(parameters: &Parameters) -> congest::reno::Restart {
+    use congest::reno::Restart;
+    parameters.switch("restart_after_idle", Restart::RestartWindow, Restart::Unchanged)
 }
 
 pub(super) fn pace_none(_: &Parameters) -> Box<dyn pace::Pace> {

@@ -4,6 +4,7 @@ use super::build;
 use super::{Entry, Error, Kind, Parameter, Parameters, Seam};
 use crate::congest::Congest;
 use crate::detect::Detector;
+use crate::grant::Grant;
 use crate::pace::Pace;
 use crate::recover::Recovery;
 use crate::respond::Response;
@@ -16,6 +17,7 @@ use crate::time::Duration;
 pub(super) enum Build {
     Detect(fn(&Parameters) -> Box<dyn Detector>),
     Respond(fn(&Parameters) -> Box<dyn Response>),
+    Grant(fn(&Parameters) -> Box<dyn Grant>),
     Rto(fn(&Parameters) -> Box<dyn Rto>),
     AfterSpurious(fn(&Parameters) -> Box<dyn AfterSpurious>),
     Recover(fn(&Parameters) -> Box<dyn Recovery>),
@@ -47,6 +49,7 @@ const fn entry(
     let seam = match build {
         Build::Detect(_) => Seam::Detect,
         Build::Respond(_) => Seam::Respond,
+        Build::Grant(_) => Seam::Grant,
         Build::Rto(_) => Seam::Rto,
         Build::AfterSpurious(_) => Seam::AfterSpurious,
         Build::Recover(_) => Seam::Recover,
@@ -122,6 +125,22 @@ static ENTRIES: &[Entry] = &[
         &[],
         Build::Respond(build::rfc4015),
     ),
+    entry("rfc3708", "slow start back up to the old window", "RFC 3708", &[], Build::Respond(build::rfc3708)),
+    entry(
+        "partial-credit",
+        "undoes in proportion where a part was really lost, up to 0.7 of the old window",
+        "docs/partial_credit.md",
+        &[],
+        Build::Respond(build::partial_credit),
+    ),
+    entry("always", "every spurious verdict is answered", "RFC 4015", &[], Build::Grant(build::always)),
+    entry(
+        "once-a-round-trip",
+        "nothing is undone that began within a round trip after an undo",
+        "this project",
+        &[],
+        Build::Grant(build::once_a_round_trip),
+    ),
     entry("rfc6298", "SRTT + 4 RTTVAR, doubled by each expiry", "RFC 6298", RFC6298, Build::Rto(build::rfc6298)),
     entry(
         "lite",
@@ -193,6 +212,13 @@ static ENTRIES: &[Entry] = &[
     ),
     entry("rfc6675", "conservative recovery with SACK", "RFC 6675", RULES, Build::Recover(build::rfc6675)),
     entry("reno", "slow start, congestion avoidance, halving", "RFC 5681", RENO, Build::Congest(build::congest_reno)),
+    entry(
+        "cubic",
+        "a cubic curve through the window at the last loss; its epoch is undone with it",
+        "RFC 9438",
+        CUBIC,
+        Build::Congest(build::cubic),
+    ),
     entry("none", "all that the window allows, at once", "RFC 5681", &[], Build::Pace(build::pace_none)),
     entry("burst-limit", "so many segments for one ACK", "Fall and Floyd 1996", BURST, Build::Pace(build::burst_limit)),
     entry(
@@ -365,9 +391,22 @@ static NEWRENO_SACK: &[Parameter] = &[
     word("timer_restarts_on_partial", "which partial ACKs restart the timer", "every", &["every", "first"]),
 ];
 
+const INITIAL_WINDOW: Parameter =
+    integer("initial_window_segments", "the initial window (RFC 6928; RFC 5681 has 2 to 4)", 10, (1, 1_000_000));
+const INITIAL_SSTHRESH: Parameter =
+    integer("initial_ssthresh_bytes", "the initial ssthresh; 0 is arbitrarily high", 0, (0, i64::MAX));
+const GROW: Parameter = word(
+    "grow",
+    "when cwnd grows: while it is what limits sending, or always",
+    "when-limiting",
+    &["when-limiting", "always"],
+);
+const RESTART: Parameter =
+    switch("restart_after_idle", "the restart window after an idle RTO (RFC 5681, section 4.1)", true);
+
 static RENO: &[Parameter] = &[
-    integer("initial_window_segments", "the initial window (RFC 6928; RFC 5681 has 2 to 4)", 10, (1, 1_000_000)),
-    integer("initial_ssthresh_bytes", "the initial ssthresh; 0 is arbitrarily high", 0, (0, i64::MAX)),
+    INITIAL_WINDOW,
+    INITIAL_SSTHRESH,
     word(
         "ssthresh_from",
         "what ssthresh becomes half of: FlightSize (RFC 5681) or the smaller of cwnd and the peer's window (4.4BSD, ns-2)",
@@ -380,13 +419,16 @@ static RENO: &[Parameter] = &[
         "hold",
         &["hold", "reduce"],
     ),
-    word(
-        "grow",
-        "when cwnd grows: while it is what limits sending, or always",
-        "when-limiting",
-        &["when-limiting", "always"],
-    ),
-    switch("restart_after_idle", "the restart window after an idle RTO (RFC 5681, section 4.1)", true),
+    GROW,
+    RESTART,
+];
+
+static CUBIC: &[Parameter] = &[
+    INITIAL_WINDOW,
+    INITIAL_SSTHRESH,
+    switch("fast_convergence", "W_max is lowered when the window had not yet come back to it (section 4.7)", true),
+    GROW,
+    RESTART,
 ];
 
 static BURST: &[Parameter] = &[integer("segments", "segments that may leave for one ACK", 4, (1, 1_000_000))];

@@ -7,6 +7,8 @@ pub mod option_2;
 pub mod option_3;
 pub mod option_4;
 pub mod option_4_ssthresh;
+pub mod partial_credit;
+pub mod rfc3708;
 pub mod rfc4015;
 
 use crate::congest::Window;

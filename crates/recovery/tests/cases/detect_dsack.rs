@@ -133,3 +133,25 @@ fn an_inverted_dsack_is_no_news() {
     talk.ack_with(3001, 12, &[], 0, Some(2));
     assert_eq!(talk.verdicts(), [("Spurious".into(), ALL)]);
 }
+
+/// Two of three: 5.5 and 3.67 of the 5.5 that were cut are 9.17, beyond 0.7 of 11.
+#[test]
+fn where_a_part_was_lost_a_response_may_give_part_of_it_back() {
+    use eifel_recovery::engine::Config;
+    use eifel_recovery::registry::Choice;
+    let mixed = |respond: &str, grant: &str| {
+        let (respond, grant) = (Choice::named(respond), Choice::named(grant));
+        let mut talk = spike(&Config { respond, grant, ..named(NAME) });
+        talk.ack(3000, 2, &[], 0);
+        talk.ack_with(3050, 2, &[(5, 12)], 0, Some(2));
+        talk.ack(3100, 12, &[], 3000);
+        talk.ack_with(3101, 12, &[], 3000, Some(4));
+        talk.ack(3200, 13, &[], 3100);
+        let ssthresh = talk.ssthresh();
+        check(&mut talk, &[("Genuine", MIXED)], (4000, ssthresh));
+        ssthresh
+    };
+    assert_eq!(mixed("partial-credit", "always"), 7700);
+    assert_eq!(mixed("partial-credit", "once-a-round-trip"), 7700);
+    assert_eq!(mixed("option-1", "always"), 5500);
+}

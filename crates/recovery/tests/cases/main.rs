@@ -6,6 +6,7 @@ mod talk;
 
 mod after_spurious;
 mod congest;
+mod congest_cubic;
 mod congest_windows;
 mod detect_dsack;
 mod detect_dual_rtt;
@@ -15,6 +16,7 @@ mod detect_f_rto_sack;
 mod detect_min_rtt;
 mod detect_none;
 mod detect_steps;
+mod grant;
 mod judged;
 mod pace;
 mod parameters;
@@ -59,6 +61,10 @@ const CASES: &[Row] = &[
     (Seam::Respond, "option-4-ssthresh", respond::option_4_ssthresh::CASES),
     (Seam::Respond, "by-retransmissions", respond::by_retransmissions::CASES),
     (Seam::Respond, "rfc4015", respond::rfc4015::CASES),
+    (Seam::Respond, "rfc3708", respond::rfc3708::CASES),
+    (Seam::Respond, "partial-credit", respond::partial_credit::CASES),
+    (Seam::Grant, "always", grant::always::CASES),
+    (Seam::Grant, "once-a-round-trip", grant::once_a_round_trip::CASES),
     (Seam::Rto, "rfc6298", rto::CASES),
     (Seam::Rto, "lite", rto_conversations::lite::CASES),
     (Seam::Rto, "eifel", rto_conversations::eifel::CASES),
@@ -76,6 +82,7 @@ const CASES: &[Row] = &[
     (Seam::Recover, "fack", recover::fack::CASES),
     (Seam::Recover, "rfc6675", recover::rfc6675::CASES),
     (Seam::Congest, "reno", congest::CASES),
+    (Seam::Congest, "cubic", congest_cubic::CASES),
     (Seam::Pace, "none", pace::none::CASES),
     (Seam::Pace, "burst-limit", pace::burst_limit::CASES),
     (Seam::Pace, "pacing", pace::pacing::CASES),

@@ -3,6 +3,7 @@
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value};
 
+use crate::congest_cubic;
 use crate::rto_parameters;
 use crate::script::{UNSET, open, spike, text};
 use crate::talk::{Talk, at, config, eifel, ms, start};
@@ -67,6 +68,11 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Congest, "reno", "repeated_timeout", repeated_timeout),
     (Seam::Congest, "reno", "grow", grow),
     (Seam::Congest, "reno", "restart_after_idle", restart_after_idle),
+    (Seam::Congest, "cubic", "initial_window_segments", congest_cubic::initial_window),
+    (Seam::Congest, "cubic", "initial_ssthresh_bytes", congest_cubic::initial_ssthresh),
+    (Seam::Congest, "cubic", "fast_convergence", congest_cubic::fast_convergence),
+    (Seam::Congest, "cubic", "grow", congest_cubic::grow),
+    (Seam::Congest, "cubic", "restart_after_idle", congest_cubic::restart_after_idle),
     (Seam::Pace, "burst-limit", "segments", burst_segments),
     (Seam::Pace, "pacing", "slow_start_percent", slow_start_percent),
     (Seam::Pace, "pacing", "avoidance_percent", avoidance_percent),
