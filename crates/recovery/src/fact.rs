@@ -123,8 +123,6 @@ pub enum Fact<'a> {
         stamp: Option<Timestamp>,
         /// TSval that its segment carried when it was sent for the first time.
         original: Option<Timestamp>,
-        /// SRTT as it stands.
-        srtt: Option<Duration>,
         /// Whether it is the first of its episode.
         opens: bool,
     },

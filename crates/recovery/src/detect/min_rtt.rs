@@ -59,10 +59,10 @@ impl Detector for MinRtt {
     #[inline]
     fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement {
         match fact {
-            Fact::Retransmitted { transmission, srtt, opens, .. } => {
+            Fact::Retransmitted { transmission, opens, .. } => {
                 let limit: Option<Duration> = match self.limit {
                     Limit::Minimum => view.round_trips.minimum(),
-                    Limit::HalfSrtt => srtt.map(|srtt| srtt / 2),
+                    Limit::HalfSrtt => view.round_trips.smoothed().map(|srtt| srtt / 2),
                 };
                 let asks = *opens && transmission.kind == Kind::Retransmission(Cause::Timeout);
                 self.stage = match limit {

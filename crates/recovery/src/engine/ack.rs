@@ -34,6 +34,9 @@ impl Engine {
         if self.lesson.is_some() {
             self.learn(&acked, sample);
         }
+        if sample.is_some() {
+            self.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
+        }
         let decisions = self.recovery.on_ack(&acked, &self.board, &view!(self, now));
         match decisions.step {
             Step::Stay => {}

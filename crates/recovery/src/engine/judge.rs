@@ -127,8 +127,7 @@ impl Engine {
     }
 
     fn granted_undo(&mut self, now: Instant, episode: &Episode) -> bool {
-        let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
-        self.grant.ask(episode.opened_at, now, srtt) == Answer::Granted
+        self.grant.ask(episode.opened_at, now, self.round_trips.smoothed()) == Answer::Granted
     }
 
     fn undo(&mut self, now: Instant, episode: &Episode, course: Course, acked: Option<&Acked>) {

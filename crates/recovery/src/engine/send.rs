@@ -127,8 +127,7 @@ impl Engine {
         let transmission = self.sent(now, Transmission { id: TxId(0), start: at, len: len as u32, kind, copy });
         let opens = self.opening == Opening::Pending;
         self.opening = Opening::Done;
-        let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
-        let fact = Fact::Retransmitted { transmission: &transmission, stamp: offer.stamp, original, srtt, opens };
+        let fact = Fact::Retransmitted { transmission: &transmission, stamp: offer.stamp, original, opens };
         for (_, detector) in &mut self.detectors {
             detector.observe(&fact, &view!(self, now));
         }

@@ -27,7 +27,7 @@ fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: Open
     let transmission = Transmission { id: TxId(7), start, len: 1000, kind, copy: 1 };
     let stamp = stamp.map(Timestamp);
     let opens = opens == Opens::Yes;
-    let fact = Fact::Retransmitted { transmission: &transmission, stamp, original: None, srtt: None, opens };
+    let fact = Fact::Retransmitted { transmission: &transmission, stamp, original: None, opens };
     assert_eq!(detector.observe(&fact, &view(&RoundTrips::new(true))), Judgement::Undecided);
 }
 
