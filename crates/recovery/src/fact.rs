@@ -81,10 +81,23 @@ pub struct Ack<'a> {
 /// A segment that an ACK has newly covered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Covered {
+    /// First position beyond it.
+    pub end: u64,
     /// How often it was sent, less one.
     pub copies: u32,
     /// When it was sent last.
     pub last_sent: Instant,
+}
+
+/// What an ACK has newly delivered, by its cumulative acknowledgement or by SACK blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Delivered {
+    /// Of the segments that were sent once, the one sent last.
+    pub original: Option<Covered>,
+    /// Of those that were sent more than once, the one sent last.
+    pub again: Option<Covered>,
+    /// Where the lowest that was sent once ends.
+    pub lowest_original: Option<u64>,
 }
 
 /// An ACK after the scoreboard has taken it in.
@@ -100,6 +113,8 @@ pub struct Acked {
     pub duplicate: bool,
     /// The highest segment that the cumulative acknowledgement newly covers to its end.
     pub highest: Option<Covered>,
+    /// What it has newly delivered; `None` where loss recovery does not ask for it.
+    pub delivered: Option<Delivered>,
     /// The first position beyond the highest of its SACK blocks, or 0.
     pub sacked_up_to: u64,
     /// The duplicate that a DSACK reports.

@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "unknown algorithm \"newreno-sak\" for recover (did you mean \"newreno-sack\"?); allowed: reno, newreno, \
-             reno-sack, newreno-sack, fack, rfc6675"
+             reno-sack, newreno-sack, fack, rfc6675, rack-tlp"
         );
     }
 

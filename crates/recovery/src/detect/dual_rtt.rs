@@ -117,7 +117,8 @@ impl DualRtt {
             return Judgement::Undecided;
         }
         // Only of what was sent again is NRTT anything but a round trip. Before there is a MinRTT there is no answer.
-        if let (Some(Covered { copies: 1.., last_sent }), Some(minimum)) = (acked.highest, view.round_trips.minimum())
+        if let (Some(Covered { copies: 1.., last_sent, .. }), Some(minimum)) =
+            (acked.highest, view.round_trips.minimum())
             && self.tau(minimum, view).exceeds(view.now.since(last_sent), minimum)
         {
             self.stage = Stage::Idle;

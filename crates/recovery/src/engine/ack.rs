@@ -3,7 +3,7 @@
 use super::{Engine, Probe, Stage, Timer, view};
 use crate::detect::Outcome;
 use crate::fact::{Ack, Acked, Cause, Covered};
-use crate::recover::{Growth, Step, Timer as Restart};
+use crate::recover::{Decisions, Growth, Step, Timer as Restart};
 use crate::rto::{Sample, TimerChange};
 use crate::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ impl Engine {
         if acked.bytes > 0 {
             self.consecutive_timeouts = 0;
             // Sent more than once, nobody knows which sending was answered.
-            if let Some(Covered { copies: 0, last_sent }) = acked.highest {
+            if let Some(Covered { copies: 0, last_sent, .. }) = acked.highest {
                 self.round_trips.on_turn(now.since(last_sent));
             }
         }
@@ -38,18 +38,7 @@ impl Engine {
             self.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
         }
         let decisions = self.recovery.on_ack(&acked, &self.board, &view!(self, now));
-        match decisions.step {
-            Step::Stay => {}
-            Step::Enter { limited } => {
-                self.open_episode(now, Cause::FastRetransmit, limited);
-                // A fast retransmit starts the timer anew, or it would expire before its ACK can come.
-                self.start_timer(now);
-            }
-            Step::Leave { cwnd_at_most } => self.window.cwnd = self.window.cwnd.min(cwnd_at_most),
-        }
-        if let Some(position) = decisions.lost_below {
-            self.board.mark_lost_below(position);
-        }
+        self.apply(now, &decisions);
         if decisions.growth == Growth::Grow && acked.bytes > 0 {
             self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &view!(self, now));
         }
@@ -60,6 +49,22 @@ impl Engine {
         self.run_timer(now, &acked, decisions.timer);
         if self.episode.is_some_and(|episode| acked.cumulative >= episode.recovery_point) {
             self.close_episode();
+        }
+    }
+
+    pub(super) fn apply(&mut self, now: Instant, decisions: &Decisions) {
+        match decisions.step {
+            Step::Stay => {}
+            Step::Enter { limited } => {
+                self.open_episode(now, Cause::FastRetransmit, limited);
+                // A fast retransmit starts the timer anew, or it would expire before its ACK can come.
+                self.start_timer(now);
+            }
+            Step::Repaired => self.cut_for_repaired(now),
+            Step::Leave { cwnd_at_most } => self.window.cwnd = self.window.cwnd.min(cwnd_at_most),
+        }
+        if let Some(position) = decisions.lost_below {
+            self.board.mark_lost_below(position);
         }
     }
 

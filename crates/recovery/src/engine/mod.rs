@@ -144,8 +144,12 @@ impl Engine {
     /// An algorithm or parameter that the registry does not know.
     pub fn new(config: &Config) -> Result<Self, Error> {
         let parts = config.build()?;
+        let mut board = Scoreboard::default();
+        if parts.recovery.follows_deliveries() {
+            board.follow_deliveries();
+        }
         Ok(Self {
-            board: Scoreboard::default(),
+            board,
             window: Window { cwnd: 1, ssthresh: u64::MAX },
             timer: Timer::Off,
             round_trips: RoundTrips::new(false),
@@ -213,7 +217,12 @@ impl Engine {
             Timer::Off => Instant::NEVER,
             Timer::Retransmission(at) | Timer::Persist { at, .. } => at,
         };
-        timer.min(self.released_at)
+        let alarm = match self.stage {
+            Stage::Opening { .. } => Instant::NEVER,
+            // What the view says of now does not matter to when.
+            Stage::Open => self.recovery.alarm(&self.board, &view!(self, Instant::ZERO)).at(),
+        };
+        timer.min(self.released_at).min(alarm)
     }
 
     /// First position not acknowledged.

@@ -4,6 +4,7 @@ use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, view};
 use crate::congest::{Loss, Timeouts};
 use crate::episode::{Episode, Saved, Stage as EpisodeStage};
 use crate::fact::Cause;
+use crate::recover::Alarm;
 use crate::respond::Losses;
 use crate::time::Instant;
 
@@ -14,10 +15,28 @@ impl Engine {
         if self.released_at <= now {
             self.released_at = Instant::NEVER;
         }
+        let alarm = self.recovery.alarm(&self.board, &view!(self, now));
         match self.timer {
-            Timer::Retransmission(at) if at <= now => self.expire(now),
+            _ if self.stage == Stage::Open && alarm.due(now) => self.ring(now, alarm),
+            Timer::Retransmission(at) if at <= now => match alarm {
+                Alarm::Probe(_) if self.stage == Stage::Open => self.ring(now, alarm),
+                _ => self.expire(now),
+            },
             Timer::Persist { at, .. } if at <= now => self.probe(),
             _ => {}
+        }
+    }
+
+    /// Loss recovery's own timer has expired.
+    fn ring(&mut self, now: Instant, alarm: Alarm) {
+        if let Some(pace) = &mut self.pace {
+            pace.on_input();
+        }
+        let decisions = self.recovery.on_alarm(&self.board, &view!(self, now));
+        self.apply(now, &decisions);
+        if matches!(alarm, Alarm::Probe(_)) {
+            // RFC 8985, section 7.3.
+            self.start_timer(now);
         }
     }
 
@@ -75,6 +94,13 @@ impl Engine {
         let limit = self.window.cwnd.min(self.limit.saturating_sub(self.board.una()));
         let loss = Loss { cause, flight, limit, timeouts };
         self.congest.on_loss(&self.window, &loss, &view!(self, now))
+    }
+
+    /// A loss that is repaired already (RFC 8985, section 7.4.2).
+    pub(super) fn cut_for_repaired(&mut self, now: Instant) {
+        self.past = None;
+        self.losses = Losses::Seen;
+        self.window = self.cut(now, Cause::FastRetransmit, 0, Timeouts::First);
     }
 
     pub(super) fn open_episode(&mut self, now: Instant, cause: Cause, limited: u64) {

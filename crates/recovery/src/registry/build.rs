@@ -246,6 +246,10 @@ pub(super) fn pacing(parameters: &Parameters) -> Box<dyn pace::Pace> {
     Box::new(pace::pacing::Pacing::new(percent.0, percent.1))
 }
 
+pub(super) fn rack_tlp(parameters: &Parameters) -> Box<dyn recover::Recovery> {
+    Box::new(recover::rack_tlp::RackTlp::new(rules(parameters), parameters.duration("max_ack_delay_ms")))
+}
+
 /// What all recovery algorithms share.
 fn rules(parameters: &Parameters) -> Rules {
     Rules {

@@ -211,6 +211,13 @@ static ENTRIES: &[Entry] = &[
         Build::Recover(build::fack),
     ),
     entry("rfc6675", "conservative recovery with SACK", "RFC 6675", RULES, Build::Recover(build::rfc6675)),
+    entry(
+        "rack-tlp",
+        "what was sent before something delivered is lost; a probe breaks the silence",
+        "RFC 8985",
+        RACK_TLP,
+        Build::Recover(build::rack_tlp),
+    ),
     entry("reno", "slow start, congestion avoidance, halving", "RFC 5681", RENO, Build::Congest(build::congest_reno)),
     entry(
         "cubic",
@@ -389,6 +396,20 @@ static NEWRENO_SACK: &[Parameter] = &[
     AFTER_SPURIOUS_TIMEOUT,
     word("when", "when a partial ACK is worth a retransmission", "always", &["always", "after-spurious"]),
     word("timer_restarts_on_partial", "which partial ACKs restart the timer", "every", &["every", "first"]),
+];
+
+static RACK_TLP: &[Parameter] = &[
+    DUPLICATE_THRESHOLD,
+    LIMITED_TRANSMIT,
+    BUGFIX,
+    BELOW_POINT,
+    AFTER_SPURIOUS_TIMEOUT,
+    milliseconds(
+        "max_ack_delay_ms",
+        "how long the peer may delay an ACK: what a probe for a single segment waits longer (section 7.2)",
+        200,
+        (Duration::ZERO, 10_000),
+    ),
 ];
 
 const INITIAL_WINDOW: Parameter =

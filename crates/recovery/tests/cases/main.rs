@@ -24,6 +24,7 @@ mod recover;
 mod recover_details;
 mod recover_point;
 mod recover_properties;
+mod recover_rack_tlp;
 mod respond;
 mod respond_arithmetic;
 mod rto;
@@ -81,6 +82,7 @@ const CASES: &[Row] = &[
     (Seam::Recover, "newreno-sack", recover::newreno_sack::CASES),
     (Seam::Recover, "fack", recover::fack::CASES),
     (Seam::Recover, "rfc6675", recover::rfc6675::CASES),
+    (Seam::Recover, "rack-tlp", recover_rack_tlp::CASES),
     (Seam::Congest, "reno", congest::CASES),
     (Seam::Congest, "cubic", congest_cubic::CASES),
     (Seam::Pace, "none", pace::none::CASES),

@@ -4,6 +4,7 @@ use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value};
 
 use crate::congest_cubic;
+use crate::recover_rack_tlp;
 use crate::rto_parameters;
 use crate::script::{UNSET, open, spike, text};
 use crate::talk::{Talk, at, config, eifel, ms, start};
@@ -32,6 +33,12 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Detect, "min-rtt", "limit", limit),
     (Seam::Recover, "newreno-sack", "when", when),
     (Seam::Recover, "newreno-sack", "timer_restarts_on_partial", timer_restarts_on_partial),
+    (Seam::Recover, "rack-tlp", "duplicate_threshold", || duplicate_threshold("rack-tlp")),
+    (Seam::Recover, "rack-tlp", "limited_transmit", || limited_transmit("rack-tlp")),
+    (Seam::Recover, "rack-tlp", "bugfix", recover_rack_tlp::bugfix),
+    (Seam::Recover, "rack-tlp", "fast_retransmit_below_recovery_point", recover_rack_tlp::below_recovery_point),
+    (Seam::Recover, "rack-tlp", "after_spurious_timeout", recover_rack_tlp::after_spurious_timeout),
+    (Seam::Recover, "rack-tlp", "max_ack_delay_ms", recover_rack_tlp::max_ack_delay),
     (Seam::Rto, "rfc6298", "initial_ms", initial),
     (Seam::Rto, "rfc6298", "minimum_ms", minimum),
     (Seam::Rto, "rfc6298", "maximum_ms", maximum),

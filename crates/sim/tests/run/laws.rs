@@ -47,7 +47,7 @@ fn every_retransmission_is_judged() {
 }
 
 fn recoveries() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675"])
+    prop::sample::select(vec!["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675", "rack-tlp"])
 }
 
 proptest! {
