@@ -40,9 +40,14 @@ impl RackTlp {
     /// What was found lost begins fast recovery, or goes on with it.
     fn follow(&mut self, found: Found, board: &Scoreboard, view: &View<'_>) -> Decisions {
         let mut step = Step::Stay;
-        if found.news && self.course.permitted(board.una()) {
+        // What was lost above the last recovery point, and was found then, is a loss of its own.
+        let lost = found.news || self.course.phase() == Phase::Open && found.lost_below > view.una;
+        if lost && self.course.permitted(view.una) {
             self.tlp.forget();
             step = self.course.enter(view.nxt);
+            if board.resent_below() > view.una {
+                self.course.owe_nothing();
+            }
         }
         let lost_below = self.course.repairing().then_some(found.lost_below);
         Decisions { step, lost_below, ..Decisions::STAY }

@@ -170,8 +170,10 @@ impl Peer {
                 if deadline != Instant::NEVER {
                     self.now = self.now + deadline.since(self.now);
                     self.engine.on_timeout(self.now);
-                    // The peer may have reneged.
-                    self.sacked.clear();
+                    // After a timeout the peer may have reneged.
+                    if self.engine.scoreboard().sacked().is_empty() {
+                        self.sacked.clear();
+                    }
                 }
             }
             Step::Open(segments) => self.limit += 1000 * u64::from(segments),

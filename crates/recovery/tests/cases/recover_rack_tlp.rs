@@ -46,6 +46,24 @@ fn delay_spike() {
     assert_eq!((talk.cwnd(), talk.ssthresh()), (6000, 6000));
 }
 
+/// 2 is lost twice, and 15, which left after recovery had begun, once: both are found lost by what answers 16. 15 is a loss of
+/// its own, for which the window is cut when recovery is over; it is on its way by then, and not sent once more.
+#[test]
+fn a_loss_above_the_recovery_point_is_repaired_at_once_and_counted_after() {
+    let mut talk = open(&config(NAME));
+    for last in 3..=14 {
+        talk.ack(98 + last, 1, &[(3, last)], 0);
+    }
+    assert_eq!(talk.engine.nxt(), start(19));
+    assert_eq!(talk.events().len(), 1);
+    assert_eq!(text(&talk.ack(210, 1, &[(16, 16), (3, 14)], 0)), "2r 15r 19");
+    assert_eq!((talk.cwnd(), talk.events().len()), (5500, 0));
+    assert_eq!(text(&talk.ack(310, 14, &[(16, 16)], 210)), "");
+    assert_eq!((talk.cwnd(), talk.ssthresh()), (2500, 2500), "half of 15..=19");
+    assert!(matches!(talk.events()[..], [Event::EpisodeClosed { .. }, Event::EpisodeOpened(_)]));
+    assert!(!text(&talk.ack(312, 19, &[], 210)).contains('r'));
+}
+
 fn deadline(talk: &Talk) -> u64 {
     talk.engine.deadline().as_nanos() / 1_000_000
 }
