@@ -4,6 +4,7 @@ pub mod course;
 pub mod fack;
 pub mod newreno;
 pub mod newreno_sack;
+pub mod prr;
 mod rack;
 pub mod rack_tlp;
 pub mod reno;

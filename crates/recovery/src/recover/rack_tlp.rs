@@ -6,6 +6,7 @@
 //! *From* RFC 8985, sections 6 and 7.
 
 use super::course::{Course, Phase, Rules, Signal};
+use super::prr::{Prr, Reduction};
 use super::rack::{Found, Rack, Stage};
 use super::tlp::{Answer, Tlp};
 use super::{Alarm, Decisions, HighRxt, Next, Recovery, Resume, Step};
@@ -19,15 +20,17 @@ use crate::view::View;
 #[derive(Debug)]
 pub struct RackTlp {
     course: Course,
+    prr: Prr,
     rack: Rack,
     tlp: Tlp,
 }
 
 impl RackTlp {
-    /// RACK-TLP under these rules, for a peer that delays ACKs by no more than `max_ack_delay`.
-    pub fn new(rules: Rules, max_ack_delay: Duration) -> Self {
+    /// RACK-TLP under these rules, with or without PRR, for a peer that delays ACKs by no more than `max_ack_delay`.
+    pub fn new(rules: Rules, reduction: Reduction, max_ack_delay: Duration) -> Self {
         Self {
             course: Course::by_sack(rules),
+            prr: Prr::new(reduction),
             rack: Rack::new(rules.duplicate_threshold),
             tlp: Tlp::new(max_ack_delay),
         }
@@ -45,9 +48,13 @@ impl RackTlp {
         if lost && self.course.permitted(view.una) {
             self.tlp.forget();
             step = self.course.enter(view.nxt);
+            self.prr.begin(board);
             if board.resent_below() > view.una {
                 self.course.owe_nothing();
             }
+        }
+        if found.news {
+            self.prr.on_loss();
         }
         let lost_below = self.course.repairing().then_some(found.lost_below);
         Decisions { step, lost_below, ..Decisions::STAY }
@@ -57,6 +64,7 @@ impl RackTlp {
         let needless = acked.dsack.is_some() && !self.tlp.is_answered_by_dsack(acked);
         let answer = self.tlp.on_ack(acked, view.now);
         self.rack.on_ack(acked, view);
+        self.prr.on_ack(acked, board);
         let leaving = signal == Signal::Recovered;
         self.rack.adapt(needless, if leaving { Stage::Leaving } else { self.stage() }, view);
         let found = self.rack.detect_loss(board, self.stage(), view);
@@ -120,6 +128,7 @@ impl Recovery for RackTlp {
 
     fn on_sent(&mut self, transmission: &Transmission) {
         self.course.on_sent(transmission);
+        self.prr.on_sent(transmission);
         let again = matches!(transmission.kind, Kind::Retransmission(_));
         if self.tlp.is_due() {
             self.tlp.on_sent(transmission.start + u64::from(transmission.len), again);
@@ -163,7 +172,10 @@ impl Recovery for RackTlp {
             return owed;
         }
         let pipe = board.pipe().saturating_sub(self.rack.bytes_lost_again());
-        let room = window.cwnd.saturating_sub(pipe);
+        let room = match self.course.phase() {
+            Phase::FastRecovery { .. } => self.prr.room(pipe, window, view.mss),
+            _ => window.cwnd.saturating_sub(pipe),
+        };
         if let Some(at) = again {
             return Next::Retransmit { at, room, mark: HighRxt::Leave };
         }

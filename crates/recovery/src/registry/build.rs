@@ -192,7 +192,7 @@ pub(super) fn fack(parameters: &Parameters) -> Box<dyn recover::Recovery> {
 }
 
 pub(super) fn rfc6675(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    Box::new(recover::rfc6675::Rfc6675::new(rules(parameters)))
+    Box::new(recover::rfc6675::Rfc6675::new(rules(parameters), reduction(parameters)))
 }
 
 pub(super) fn congest_reno(parameters: &Parameters) -> Box<dyn congest::Congest> {
@@ -247,7 +247,16 @@ pub(super) fn pacing(parameters: &Parameters) -> Box<dyn pace::Pace> {
 }
 
 pub(super) fn rack_tlp(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    Box::new(recover::rack_tlp::RackTlp::new(rules(parameters), parameters.duration("max_ack_delay_ms")))
+    Box::new(recover::rack_tlp::RackTlp::new(
+        rules(parameters),
+        reduction(parameters),
+        parameters.duration("max_ack_delay_ms"),
+    ))
+}
+
+fn reduction(parameters: &Parameters) -> recover::prr::Reduction {
+    use recover::prr::Reduction;
+    parameters.word("reduction", &[("at-once", Reduction::AtOnce), ("prr", Reduction::Proportional)])
 }
 
 /// What all recovery algorithms share.

@@ -210,7 +210,7 @@ static ENTRIES: &[Entry] = &[
         RULES,
         Build::Recover(build::fack),
     ),
-    entry("rfc6675", "conservative recovery with SACK", "RFC 6675", RULES, Build::Recover(build::rfc6675)),
+    entry("rfc6675", "conservative recovery with SACK", "RFC 6675", RFC6675, Build::Recover(build::rfc6675)),
     entry(
         "rack-tlp",
         "what was sent before something delivered is lost; a probe breaks the silence",
@@ -398,12 +398,24 @@ static NEWRENO_SACK: &[Parameter] = &[
     word("timer_restarts_on_partial", "which partial ACKs restart the timer", "every", &["every", "first"]),
 ];
 
+const REDUCTION: Parameter = word(
+    "reduction",
+    "how the flight comes down to ssthresh in fast recovery: nothing goes until it has, or in proportion to what is \
+     delivered (PRR, RFC 6937 and RFC 9937)",
+    "at-once",
+    &["at-once", "prr"],
+);
+
+static RFC6675: &[Parameter] =
+    &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_POINT, AFTER_SPURIOUS_TIMEOUT, REDUCTION];
+
 static RACK_TLP: &[Parameter] = &[
     DUPLICATE_THRESHOLD,
     LIMITED_TRANSMIT,
     BUGFIX,
     BELOW_POINT,
     AFTER_SPURIOUS_TIMEOUT,
+    REDUCTION,
     milliseconds(
         "max_ack_delay_ms",
         "how long the peer may delay an ACK: what a probe for a single segment waits longer (section 7.2)",

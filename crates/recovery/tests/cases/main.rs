@@ -24,6 +24,7 @@ mod recover;
 mod recover_details;
 mod recover_point;
 mod recover_properties;
+mod recover_prr;
 mod recover_rack_tlp;
 mod respond;
 mod respond_arithmetic;

@@ -4,6 +4,7 @@ use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value};
 
 use crate::congest_cubic;
+use crate::recover_prr;
 use crate::recover_rack_tlp;
 use crate::rto_parameters;
 use crate::script::{UNSET, open, spike, text};
@@ -38,6 +39,8 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Recover, "rack-tlp", "bugfix", recover_rack_tlp::bugfix),
     (Seam::Recover, "rack-tlp", "fast_retransmit_below_recovery_point", recover_rack_tlp::below_recovery_point),
     (Seam::Recover, "rack-tlp", "after_spurious_timeout", recover_rack_tlp::after_spurious_timeout),
+    (Seam::Recover, "rfc6675", "reduction", || recover_prr::reduction("rfc6675")),
+    (Seam::Recover, "rack-tlp", "reduction", || recover_prr::reduction("rack-tlp")),
     (Seam::Recover, "rack-tlp", "max_ack_delay_ms", recover_rack_tlp::max_ack_delay),
     (Seam::Rto, "rfc6298", "initial_ms", initial),
     (Seam::Rto, "rfc6298", "minimum_ms", minimum),
