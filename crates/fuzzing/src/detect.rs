@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use eifel_recovery::detect::{Detector, Judgement};
-use eifel_recovery::fact::{Acked, Fact, Kind, Transmission, TxId};
+use eifel_recovery::fact::{Acked, Covered, Fact, Kind, Transmission, TxId};
 use eifel_recovery::registry::{Seam, part};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::time::Instant;
@@ -65,9 +65,11 @@ impl Sender {
         let transmission = Transmission { id: TxId(self.next_id), start, len, kind, copy: u.int_in_range(1..=20)? };
         self.next_id += 1;
         let stamp = u.arbitrary::<Option<u32>>()?.map(Timestamp);
+        let original = u.arbitrary::<Option<u32>>()?.map(Timestamp);
         let opens = u.arbitrary()?;
         let round_trips = RoundTrips::new(stamp.is_some());
-        observe(pair, &Fact::Retransmitted { transmission: &transmission, stamp, opens }, &self.view(&round_trips));
+        let fact = Fact::Retransmitted { transmission: &transmission, stamp, original, opens };
+        observe(pair, &fact, &self.view(&round_trips));
         Ok(opens)
     }
 
@@ -79,6 +81,9 @@ impl Sender {
             bytes,
             sacked: magnitude(u, self.nxt - self.una)?,
             duplicate: bytes == 0 && u.arbitrary()?,
+            highest: self.covered(u, bytes)?,
+            delivered: None,
+            sacked_up_to: self.una + magnitude(u, self.nxt - self.una)?,
             dsack: if u.arbitrary()? { Some(block(u, 0, self.nxt)?) } else { None },
             echo: echo(u, self.now)?,
             mark: mark(u)?,
@@ -87,6 +92,14 @@ impl Sender {
         };
         let round_trips = RoundTrips::new(acked.echo.is_some());
         Ok(observe(pair, &Fact::Acked(&acked), &self.view(&round_trips)))
+    }
+
+    fn covered(&self, u: &mut Unstructured<'_>, bytes: u64) -> Result<Option<Covered>> {
+        if bytes == 0 || u.ratio(1, 8)? {
+            return Ok(None);
+        }
+        let last_sent = Instant::from_nanos(magnitude(u, self.now.as_nanos())?);
+        Ok(Some(Covered { end: self.una, copies: u.int_in_range(0..=20)?, last_sent }))
     }
 
     fn view<'a>(&self, round_trips: &'a RoundTrips) -> View<'a> {

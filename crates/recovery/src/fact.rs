@@ -1,6 +1,6 @@
 //! What happened: the values that the connection hands to the engine, and the facts that detectors observe.
 
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use crate::units::Timestamp;
 
 /// Names one transmission of one segment; never used twice in a connection.
@@ -89,6 +89,28 @@ pub struct Ack<'a> {
     pub ece: bool,
 }
 
+/// A segment that an ACK has newly covered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Covered {
+    /// First position beyond it.
+    pub end: u64,
+    /// How often it was sent, less one.
+    pub copies: u32,
+    /// When it was sent last.
+    pub last_sent: Instant,
+}
+
+/// What an ACK has newly delivered, by its cumulative acknowledgement or by SACK blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Delivered {
+    /// Of the segments that were sent once, the one sent last.
+    pub original: Option<Covered>,
+    /// Of those that were sent more than once, the one sent last.
+    pub again: Option<Covered>,
+    /// Where the lowest that was sent once ends.
+    pub lowest_original: Option<u64>,
+}
+
 /// An ACK after the scoreboard has taken it in.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
@@ -100,6 +122,12 @@ pub struct Acked {
     pub sacked: u64,
     /// A duplicate ACK by RFC 5681, section 2, or by RFC 6675, section 2, where SACK is in use.
     pub duplicate: bool,
+    /// The highest segment that the cumulative acknowledgement newly covers to its end.
+    pub highest: Option<Covered>,
+    /// What it has newly delivered; `None` where loss recovery does not ask for it.
+    pub delivered: Option<Delivered>,
+    /// The first position beyond the highest of its SACK blocks, or 0.
+    pub sacked_up_to: u64,
     /// The duplicate that a DSACK reports.
     pub dsack: Option<Block>,
     /// The timestamp echoed.
@@ -121,9 +149,22 @@ pub enum Fact<'a> {
         transmission: &'a Transmission,
         /// TSval that it carries.
         stamp: Option<Timestamp>,
+        /// TSval that its segment carried when it was sent for the first time.
+        original: Option<Timestamp>,
         /// Whether it is the first of its episode.
         opens: bool,
     },
     /// An ACK came in.
     Acked(&'a Acked),
+    /// The probe that this detector has asked for will not be sent.
+    NotProbed(Refusal),
+}
+
+/// Why a probe is not sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// There is no new data, or no room for it in the peer's window.
+    NothingNew,
+    /// Another detector acts; this one watches.
+    Watches,
 }

@@ -9,6 +9,7 @@ pub mod detect;
 pub mod engine;
 pub mod episode;
 pub mod fact;
+pub mod grant;
 pub mod pace;
 pub mod ranges;
 pub mod recover;

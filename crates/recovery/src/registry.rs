@@ -9,13 +9,15 @@ pub use entries::entries;
 use entries::{Build, find};
 pub use parameters::{Choice, Error, Kind, Parameter, Parameters, Value};
 
-/// The families of algorithms: the five seams, and two parts that compose with them.
+/// The families of algorithms: the five seams, and three parts that compose with them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Seam {
     /// Was that retransmission spurious?
     Detect,
     /// What is undone?
     Respond,
+    /// May it be undone?
+    Grant,
     /// How long to wait before giving a segment up?
     Rto,
     /// What does the timer learn from a spurious timeout?
@@ -30,14 +32,23 @@ pub enum Seam {
 
 impl Seam {
     /// All of them, in the order of the documents.
-    pub const ALL: [Self; 7] =
-        [Self::Detect, Self::Respond, Self::Rto, Self::AfterSpurious, Self::Recover, Self::Congest, Self::Pace];
+    pub const ALL: [Self; 8] = [
+        Self::Detect,
+        Self::Respond,
+        Self::Grant,
+        Self::Rto,
+        Self::AfterSpurious,
+        Self::Recover,
+        Self::Congest,
+        Self::Pace,
+    ];
 
     /// Its name in scenarios and listings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Detect => "detect",
             Self::Respond => "respond",
+            Self::Grant => "grant",
             Self::Rto => "rto",
             Self::AfterSpurious => "after-spurious",
             Self::Recover => "recover",
@@ -81,7 +92,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "unknown algorithm \"newreno-sak\" for recover (did you mean \"newreno-sack\"?); allowed: reno, newreno, \
-             reno-sack, newreno-sack, fack, rfc6675"
+             reno-sack, newreno-sack, fack, rfc6675, rack-tlp"
         );
     }
 

@@ -37,13 +37,14 @@ pub struct RoundTrips {
     latest: Option<Duration>,
     shortest: Option<Duration>,
     minimum: Option<Duration>,
+    smoothed: Option<Duration>,
 }
 
 impl RoundTrips {
     /// No samples yet; `timestamps` says whether echoes will come.
     pub fn new(timestamps: bool) -> Self {
         let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
-        Self { source, latest: None, shortest: None, minimum: None }
+        Self { source, latest: None, shortest: None, minimum: None, smoothed: None }
     }
 
     /// The handshake is over: its samples are in the timer already, but how long it took is known from now on.
@@ -67,6 +68,15 @@ impl RoundTrips {
     /// The smallest sample.
     pub fn minimum(&self) -> Option<Duration> {
         self.minimum
+    }
+
+    /// SRTT, as the retransmission timer has it after the newest sample.
+    pub fn smoothed(&self) -> Option<Duration> {
+        self.smoothed
+    }
+
+    pub(crate) fn on_smoothed(&mut self, srtt: Option<Duration>) {
+        self.smoothed = srtt;
     }
 
     /// The shortest time between a segment's only sending and the ACK for it, by the engine's own clock: unlike a sample

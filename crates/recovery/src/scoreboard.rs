@@ -15,10 +15,11 @@
 
 use std::collections::VecDeque;
 
-use crate::fact::{Ack, Acked, Block};
+use crate::fact::{Ack, Acked, Block, Covered, Delivered};
 use crate::ranges::Ranges;
 use crate::recover::HighRxt;
 use crate::time::Instant;
+use crate::units::Timestamp;
 
 /// A segment that was sent and is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,7 @@ pub struct Sent {
     len: u32,
     copies: u32,
     last_sent: Instant,
+    stamp: Option<Timestamp>,
 }
 
 impl Sent {
@@ -48,6 +50,15 @@ impl Sent {
     /// When it was sent last.
     pub fn last_sent(&self) -> Instant {
         self.last_sent
+    }
+
+    /// TSval that it carried when it was sent for the first time.
+    pub fn stamp(&self) -> Option<Timestamp> {
+        self.stamp
+    }
+
+    fn covered(&self) -> Covered {
+        Covered { end: self.end(), copies: self.copies, last_sent: self.last_sent }
     }
 }
 
@@ -83,6 +94,19 @@ impl Mark {
     }
 }
 
+impl Delivered {
+    fn note(&mut self, segment: &Sent) {
+        let covered = segment.covered();
+        let latest = if covered.copies == 0 { &mut self.original } else { &mut self.again };
+        if latest.is_none_or(|known| (known.last_sent, known.end) < (covered.last_sent, covered.end)) {
+            *latest = Some(covered);
+        }
+        if covered.copies == 0 {
+            self.lowest_original = Some(self.lowest_original.map_or(covered.end, |lowest| lowest.min(covered.end)));
+        }
+    }
+}
+
 /// The sender's record of what is outstanding. All lengths in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
@@ -91,14 +115,14 @@ pub struct Scoreboard {
     nxt: u64,
     sacked: Ranges,
     sacked_bytes: u64,
-    /// When the newest segment that was acknowledged last was sent, if it was sent once.
-    acked_sent_at: Option<Instant>,
     lost: Mark,
     resent: Mark,
     /// Where `lost` was last raised to by a decision. It stays there when an undo takes `lost` back: to count what was
     /// reported anew after each would cost as much as there are reports, and a peer can bring about an undo with every
     /// second ACK.
     counted: Mark,
+    /// What this ACK has delivered, where that is asked for.
+    delivered: Option<Delivered>,
 }
 
 impl Scoreboard {
@@ -158,12 +182,32 @@ impl Scoreboard {
     /// The part of a sent segment that begins at `position` and is to be sent again: up to the segment's end or to
     /// what the peer has reported.
     pub fn segment_at(&self, position: u64) -> Option<Block> {
-        let segment = self.sent.get(self.index_of(position)?)?;
+        let segment = self.segment(position)?;
         let mut end = segment.end();
         if let Some(next) = self.sacked.from(position).next() {
             end = end.min(next.start);
         }
         Some(Block { start: position, end })
+    }
+
+    /// Segments from `from` on that the peer has not reported whole, in ascending order.
+    pub fn unreported(&self, from: u64) -> impl Iterator<Item = &Sent> {
+        let mut at = from;
+        std::iter::from_fn(move || {
+            let segment = self.segment(self.first_hole(at, self.nxt)?)?;
+            at = segment.end();
+            Some(segment)
+        })
+    }
+
+    /// The segment that holds `position`.
+    pub fn segment(&self, position: u64) -> Option<&Sent> {
+        self.sent.get(index_of(&self.sent, position)?)
+    }
+
+    /// The segment that was sent for the first time the latest.
+    pub fn newest(&self) -> Option<&Sent> {
+        self.sent.back()
     }
 
     /// The segment that has been outstanding the longest.
@@ -181,7 +225,7 @@ impl Scoreboard {
     pub fn last_hole(&self) -> Option<u64> {
         let top = self.sacked.descending().next();
         let end = top.filter(|range| range.end == self.nxt).map_or(self.nxt, |range| range.start);
-        let segment = self.sent.get(self.index_of(end.checked_sub(1)?)?)?;
+        let segment = self.segment(end.checked_sub(1)?)?;
         Some(self.sacked.containing(segment.start()).map_or(segment.start(), |range| range.end))
     }
 
@@ -197,6 +241,11 @@ impl Scoreboard {
         self.sent.len()
     }
 
+    /// From now on each ACK says what it has delivered.
+    pub(crate) fn follow_deliveries(&mut self) {
+        self.delivered = Some(Delivered::default());
+    }
+
     /// Counts positions below `position` as sent and acknowledged: there was no handshake.
     pub(crate) fn skip_to(&mut self, position: u64) {
         debug_assert!(self.sent.is_empty());
@@ -204,41 +253,37 @@ impl Scoreboard {
         (self.lost.at, self.resent.at, self.counted.at) = (position, position, position);
     }
 
-    /// When the newest segment was sent that the latest advance of `una` acknowledged whole; `None` if it was sent more
-    /// than once, so that nobody knows which sending was answered.
-    pub(crate) fn acked_sent_at(&self) -> Option<Instant> {
-        self.acked_sent_at
-    }
-
     #[inline]
-    pub(crate) fn on_new(&mut self, now: Instant, len: u32) {
-        self.sent.push_back(Sent { start: self.nxt, len, copies: 0, last_sent: now });
+    pub(crate) fn on_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
+        self.sent.push_back(Sent { start: self.nxt, len, copies: 0, last_sent: now, stamp });
         self.nxt += u64::from(len);
     }
 
-    /// Notes that `block` was sent again; returns how often its segment had been sent before.
-    pub(crate) fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> u32 {
-        let Some(index) = self.index_of(block.start) else { return 0 };
+    /// Notes that `block` was sent again; returns how often its segment had been sent before, and the TSval of the first
+    /// time.
+    pub(crate) fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
+        let Some(index) = index_of(&self.sent, block.start) else { return (0, None) };
         let segment = &mut self.sent[index];
         segment.copies += 1;
         segment.last_sent = now;
+        let again = (segment.copies, segment.stamp);
         if mark == HighRxt::Advance {
             self.resent.raise(block.end, &self.sacked);
         }
-        segment.copies
+        again
     }
 
     /// Takes an acceptable ACK in.
     pub(crate) fn on_ack(&mut self, ack: &Ack<'_>, sack: bool) -> Acked {
         let outstanding = self.outstanding() > 0;
         let bytes = ack.cumulative - self.una;
-        if bytes > 0 {
-            self.advance(ack.cumulative);
-        }
-        let mut sacked = 0;
+        self.delivered = self.delivered.map(|_| Delivered::default());
+        let highest = if bytes > 0 { self.advance(ack.cumulative) } else { None };
+        let (mut sacked, mut sacked_up_to) = (0, 0);
         if sack {
             for &block in ack.sacks {
                 sacked += self.report(block);
+                sacked_up_to = block.end.max(sacked_up_to);
             }
         }
         let news = !sack || sacked > 0 || ack.sacks.is_empty() && ack.dsack.is_none();
@@ -247,6 +292,9 @@ impl Scoreboard {
             bytes,
             sacked,
             duplicate: bytes == 0 && outstanding && ack.plain && news,
+            highest,
+            delivered: self.delivered,
+            sacked_up_to,
             dsack: ack.dsack,
             echo: ack.echo,
             mark: ack.mark,
@@ -284,8 +332,9 @@ impl Scoreboard {
         self.resent = self.lost;
     }
 
-    fn advance(&mut self, cumulative: u64) {
-        self.acked_sent_at = None;
+    /// Returns the highest segment that is now covered to its end.
+    fn advance(&mut self, cumulative: u64) -> Option<Covered> {
+        let mut highest = None;
         while let Some(first) = self.sent.front_mut() {
             if first.end() > cumulative {
                 let cut = cumulative.saturating_sub(first.start);
@@ -293,8 +342,12 @@ impl Scoreboard {
                 first.len -= cut as u32;
                 break;
             }
-            self.acked_sent_at = (first.copies == 0).then_some(first.last_sent);
-            self.sent.pop_front();
+            if let Some(delivered) = &mut self.delivered
+                && !self.sacked.covers(Block { start: first.start, end: first.end() })
+            {
+                delivered.note(first);
+            }
+            highest = self.sent.pop_front();
         }
         if !self.sacked.is_empty() {
             // A peer that asks for what it had reported has reneged (RFC 2018, section 8): the report is void.
@@ -313,6 +366,7 @@ impl Scoreboard {
         self.lost.at = self.lost.at.max(cumulative);
         self.resent.at = self.resent.at.max(cumulative);
         self.counted.at = self.counted.at.max(cumulative);
+        highest.map(|segment| segment.covered())
     }
 
     fn report(&mut self, block: Block) -> u64 {
@@ -323,8 +377,13 @@ impl Scoreboard {
             return 0;
         }
         let (lost, resent, counted) = (&mut self.lost, &mut self.resent, &mut self.counted);
+        let (sent, delivered) = (&self.sent, &mut self.delivered);
         let mut new = 0;
         self.sacked.insert(block, |gap| {
+            if let Some(delivered) = delivered {
+                let first = index_of(sent, gap.start).unwrap_or(sent.len());
+                sent.range(first..).take_while(|segment| segment.end() <= gap.end).for_each(|one| delivered.note(one));
+            }
             lost.count(gap);
             resent.count(gap);
             counted.count(gap);
@@ -333,23 +392,26 @@ impl Scoreboard {
         self.sacked_bytes += new;
         new
     }
+}
 
-    fn index_of(&self, position: u64) -> Option<usize> {
-        if position < self.una || position >= self.nxt {
-            return None;
-        }
-        // Retransmissions mostly begin at the front.
-        if self.sent.front()?.end() > position {
-            return Some(0);
-        }
-        // Segments are mostly of one size: where they all are, this is the one, without a search through cold memory.
-        let share = u128::from(position - self.una) * self.sent.len() as u128 / u128::from(self.outstanding());
-        let guess = share as usize;
-        if self.sent.get(guess).is_some_and(|segment| (segment.start..segment.end()).contains(&position)) {
-            return Some(guess);
-        }
-        Some(self.sent.partition_point(|segment| segment.end() <= position))
+/// Where the segment stands that holds `position`.
+fn index_of(sent: &VecDeque<Sent>, position: u64) -> Option<usize> {
+    let (first, last) = (sent.front()?, sent.back()?);
+    let outstanding = last.end() - first.start;
+    if position < first.start || position >= last.end() {
+        return None;
     }
+    // Retransmissions mostly begin at the front.
+    if first.end() > position {
+        return Some(0);
+    }
+    // Segments are mostly of one size: where they all are, this is the one, without a search through cold memory.
+    let share = u128::from(position - first.start) * sent.len() as u128 / u128::from(outstanding);
+    let guess = share as usize;
+    if sent.get(guess).is_some_and(|segment| (segment.start..segment.end()).contains(&position)) {
+        return Some(guess);
+    }
+    Some(sent.partition_point(|segment| segment.end() <= position))
 }
 
 #[cfg(test)]

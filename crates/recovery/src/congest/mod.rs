@@ -1,5 +1,6 @@
 //! How large the window is. One file a controller.
 
+pub mod cubic;
 pub mod reno;
 
 use crate::fact::Cause;
@@ -45,6 +46,8 @@ pub trait Congest: Send {
     fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View<'_>) -> Window;
     /// Something was lost, or so it seems.
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View<'_>) -> Window;
+    /// The last loss signal was spurious, and the response gives back what it took.
+    fn on_undo(&mut self, _: &View<'_>) {}
     /// Sending begins again after nothing was outstanding for `idle`, longer than the RTO.
     fn on_idle(&mut self, now: &Window, idle: Duration, mss: u32) -> Window;
 }

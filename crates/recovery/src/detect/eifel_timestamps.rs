@@ -1,16 +1,29 @@
 //! *Looks at* the timestamp that the first acceptable ACK after a retransmission echoes.
-//! *Decides* spurious when it is older than the first retransmission's timestamp: the original caused the ACK.
-//! *Blind to* peers without timestamps, and to a retransmission in the same tick of the clock as its original.
-//! *From* RFC 3522, section 3.2; "Responding to Spurious Timeouts in TCP", section II.B.
+//! *Decides* spurious when it is older than the first retransmission's timestamp: the original caused the ACK. The safe
+//! variant asks for the original's own timestamp, which a receiver that has lost the segment cannot know.
+//! *Blind to* peers without timestamps, and to a retransmission in the same tick of the clock as its original; the safe
+//! variant also to an original whose ACK was lost.
+//! *From* RFC 3522, sections 3.2 and 3.4; "Responding to Spurious Timeouts in TCP", section II.B.
 
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Block, Fact};
 use crate::units::Timestamp;
 use crate::view::View;
 
+/// Which echoes prove the original.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Proof {
+    /// Any that is older than the first retransmission's timestamp (section 3.2).
+    #[default]
+    Older,
+    /// Only that of the original's timestamp (section 3.4).
+    Original,
+}
+
 /// The Eifel detection algorithm with the timestamps option.
 #[derive(Debug, Default)]
 pub struct EifelTimestamps {
+    proof: Proof,
     stage: Stage,
     dsack: DsackSeen,
 }
@@ -22,7 +35,7 @@ enum Stage {
     #[default]
     Idle,
     /// Step 3: waits for the first acceptable ACK.
-    Waiting { retransmit_ts: Timestamp, start: u64 },
+    Waiting { retransmit_ts: Timestamp, original: Option<Timestamp>, start: u64 },
 }
 
 /// Whether the connection's peer ever sent a DSACK (step 5).
@@ -34,8 +47,13 @@ enum DsackSeen {
 }
 
 impl EifelTimestamps {
+    /// The algorithm with this proof.
+    pub fn new(proof: Proof) -> Self {
+        Self { proof, ..Self::default() }
+    }
+
     fn judge(&mut self, acked: &Acked) -> Judgement {
-        let Stage::Waiting { retransmit_ts, start } = self.stage else { return Judgement::Undecided };
+        let Stage::Waiting { retransmit_ts, original, start } = self.stage else { return Judgement::Undecided };
         // RFC 3522, section 3.2, step 3: the first acceptable ACK, one that acknowledges what was retransmitted.
         // [rfc3522:3.2.3]
         if acked.cumulative <= start {
@@ -48,6 +66,9 @@ impl EifelTimestamps {
         // RFC 3522, section 3.2, step 4. [rfc3522:3.2.4]
         if !echo.value.precedes(retransmit_ts) {
             return Judgement::Settled(Outcome::Genuine, "echo of the retransmission");
+        }
+        if self.proof == Proof::Original && original != Some(echo.value) {
+            return Judgement::Settled(Outcome::Genuine, "the echo is not the original's timestamp");
         }
         // RFC 3522, section 3.2, step 5: a DSACK says that the retransmission has arrived too, and an ACK for everything
         // outstanding from a peer that sends no DSACKs may mean that only ACKs were lost. [rfc3522:3.2.5]
@@ -73,10 +94,12 @@ impl Detector for EifelTimestamps {
         match fact {
             // RFC 3522, section 3.2, step 2: of the retransmission that opens the loss recovery, and of no later one.
             // [rfc3522:3.2.a] [rfc3522:3.2.2]
-            Fact::Retransmitted { transmission, stamp, opens } => {
+            Fact::Retransmitted { transmission, stamp, original, opens, .. } => {
                 if *opens {
                     self.stage = match stamp {
-                        Some(stamp) => Stage::Waiting { retransmit_ts: *stamp, start: transmission.start },
+                        Some(stamp) => {
+                            Stage::Waiting { retransmit_ts: *stamp, original: *original, start: transmission.start }
+                        }
                         None => Stage::Idle,
                     };
                 }
@@ -87,6 +110,7 @@ impl Detector for EifelTimestamps {
                 self.note(acked.dsack);
                 judgement
             }
+            Fact::NotProbed(_) => Judgement::Undecided,
         }
     }
 }

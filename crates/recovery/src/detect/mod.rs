@@ -1,7 +1,12 @@
 //! Was that retransmission spurious? One file a detector; each sees facts and gives a judgement.
 
+pub mod dsack;
+pub mod dual_rtt;
 pub mod eifel_bit;
 pub mod eifel_timestamps;
+pub mod f_rto;
+pub mod f_rto_sack;
+pub mod min_rtt;
 pub mod none;
 
 use crate::fact::Fact;
@@ -21,10 +26,22 @@ pub enum Outcome {
 pub enum Judgement {
     /// Not yet.
     Undecided,
-    /// Asks for new data before further retransmissions.
+    /// Asks for new data before further retransmissions, as long as this is the judgement; the engine grants it to the
+    /// detector that acts.
     Probe,
     /// Decided, and why.
     Settled(Outcome, &'static str),
+    /// Decided: something was lost, but some of what was sent again had not been.
+    Mixed(Share),
+}
+
+/// How much of what an episode sent again was needless.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Share {
+    /// Retransmissions that were needless.
+    pub needless: u32,
+    /// All of them.
+    pub resent: u32,
 }
 
 /// Observes a connection. It cannot see or touch the window, so it runs as well over a capture.

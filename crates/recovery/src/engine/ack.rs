@@ -1,11 +1,11 @@
 //! What an ACK does.
 
-use super::{Engine, Event, Stage, Timer, view};
-use crate::detect::{Judgement, Outcome};
+use super::{Engine, Event, Probe, Stage, Timer, view};
+use crate::detect::Outcome;
 use crate::episode::Stage as EpisodeStage;
-use crate::fact::{Ack, Acked, Cause, Fact};
-use crate::recover::{Growth, Resume, Step, Timer as Restart};
-use crate::respond::{Adjust, Lesson, Losses, Verdict};
+use crate::fact::{Ack, Acked, Cause, Covered};
+use crate::recover::{Decisions, Growth, Resume, Step, Timer as Restart};
+use crate::respond::Losses;
 use crate::rto::{Sample, TimerChange};
 use crate::time::{Duration, Instant};
 
@@ -22,19 +22,39 @@ impl Engine {
         self.samples += u64::from(sample.is_some());
         if acked.bytes > 0 {
             self.consecutive_timeouts = 0;
-            if let Some(sent_at) = self.board.acked_sent_at() {
-                self.round_trips.on_turn(now.since(sent_at));
+            // Sent more than once, nobody knows which sending was answered.
+            if let Some(Covered { copies: 0, last_sent, .. }) = acked.highest {
+                self.round_trips.on_turn(now.since(last_sent));
             }
         }
         if self.stage != Stage::Open {
             return self.on_handshake_ack(now, &acked, sample);
         }
-        let (change, growth) = self.judge(now, &acked, sample);
-        self.sample(now, &acked, sample, change);
+        let probed = matches!(self.probe, Probe::Sent { .. });
+        let effect = self.judge(now, &acked, sample);
+        self.sample(now, &acked, sample, effect.change);
         if self.lesson.is_some() {
             self.learn(&acked, sample);
         }
+        if sample.is_some() {
+            self.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
+        }
         let decisions = self.recovery.on_ack(&acked, &self.board, &view!(self, now));
+        self.apply(now, &decisions);
+        if decisions.growth == Growth::Grow && effect.growth == Growth::Grow && acked.bytes > 0 {
+            self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &view!(self, now));
+        }
+        if probed && effect.outcome == Some(Outcome::Genuine) {
+            // RFC 5682, section 2.1, step 3a: so far slow start would have come in these two round trips.
+            self.window.cwnd = u64::from(self.mss) * 3;
+        }
+        self.run_timer(now, &acked, decisions.timer);
+        if self.episode.is_some_and(|episode| acked.cumulative >= episode.recovery_point) {
+            self.close_episode();
+        }
+    }
+
+    pub(super) fn apply(&mut self, now: Instant, decisions: &Decisions) {
         match decisions.step {
             Step::Stay => {}
             Step::Enter { limited } => {
@@ -43,17 +63,11 @@ impl Engine {
                 self.start_timer(now);
             }
             Step::Restore(resume) => self.restore(resume),
+            Step::Repaired => self.cut_for_repaired(now),
             Step::Leave { cwnd_at_most } => self.window.cwnd = self.window.cwnd.min(cwnd_at_most),
         }
         if let Some(position) = decisions.lost_below {
             self.board.mark_lost_below(position);
-        }
-        if decisions.growth == Growth::Grow && growth == Growth::Grow && acked.bytes > 0 {
-            self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &view!(self, now));
-        }
-        self.run_timer(now, &acked, decisions.timer);
-        if self.episode.is_some_and(|episode| acked.cumulative >= episode.recovery_point) {
-            self.close_episode();
         }
     }
 
@@ -104,63 +118,5 @@ impl Engine {
         self.losses = Losses::Seen;
         self.window = window;
         self.tell(Event::Adjusted { episode: number, window });
-    }
-
-    /// Asks the detectors; the acting one's verdict takes effect. Returns what the timer is to learn, and whether the
-    /// window may grow.
-    fn judge(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) -> (TimerChange, Growth) {
-        let fact = Fact::Acked(acked);
-        let mut verdict = None;
-        for (place, detector) in &mut self.detectors {
-            let Judgement::Settled(outcome, reason) = detector.observe(&fact, &view!(self, now)) else { continue };
-            let Some(episode) = &self.episode else { continue };
-            self.events.push_back(Event::Judged { episode: episode.number, detector: *place, outcome, reason });
-            if *place == 0 && episode.stage == EpisodeStage::Open {
-                verdict = Some(outcome);
-            }
-        }
-        match verdict {
-            None => (TimerChange::Keep, Growth::Grow),
-            Some(outcome) => self.settle(outcome, acked, sample),
-        }
-    }
-
-    fn settle(&mut self, outcome: Outcome, acked: &Acked, sample: Option<Duration>) -> (TimerChange, Growth) {
-        let Some(episode) = &mut self.episode else { return (TimerChange::Keep, Growth::Grow) };
-        episode.stage = EpisodeStage::Settled;
-        let episode = *episode;
-        let learned = match episode.cause {
-            Cause::Timeout => {
-                self.rto.settled(outcome);
-                self.after_spurious.settled(outcome, sample, episode.timeouts)
-            }
-            Cause::FastRetransmit => TimerChange::Keep,
-        };
-        if outcome == Outcome::Genuine {
-            // [rfc4015:3.1.7]
-            self.losses = Losses::Seen;
-            return (learned, Growth::Grow);
-        }
-        if self.recovery.on_spurious(episode.cause) == Resume::NextUnsent {
-            // [rfc4015:3.1.8]
-            self.board.mark_none_lost();
-        }
-        let verdict = Verdict {
-            cause: episode.cause,
-            timeouts: episode.timeouts,
-            flight: self.board.outstanding(),
-            acked: acked.bytes,
-            ece: acked.ece,
-            losses: self.losses,
-            mss: self.mss,
-            initial_window: self.initial_window,
-        };
-        let Adjust { window, timer } = self.response.respond(&verdict, episode.saved(), &self.window);
-        self.window = window;
-        self.tell(Event::Adjusted { episode: episode.number, window });
-        if let Lesson::FromNewData { before } = timer {
-            self.lesson = Some((before, episode.recovery_point));
-        }
-        (learned, self.response.growth(&verdict))
     }
 }

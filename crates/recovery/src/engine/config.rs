@@ -2,6 +2,7 @@
 
 use crate::congest::Congest;
 use crate::detect::Detector;
+use crate::grant::Grant;
 use crate::pace::Pace;
 use crate::recover::Recovery;
 use crate::registry::{Choice, Error, part};
@@ -18,6 +19,8 @@ pub struct Config {
     pub observers: Vec<Choice>,
     /// The response.
     pub respond: Choice,
+    /// Whether it may undo.
+    pub grant: Choice,
     /// The retransmission timer.
     pub rto: Choice,
     /// What the timer learns from a spurious timeout.
@@ -38,6 +41,7 @@ impl Default for Config {
             detect: Choice::named("eifel-timestamps"),
             observers: Vec::new(),
             respond: Choice::named("rfc4015"),
+            grant: Choice::named("always"),
             rto: Choice::named("rfc6298"),
             after_spurious: Choice::named("none"),
             recover: Choice::named("rfc6675"),
@@ -52,6 +56,7 @@ pub(super) struct Parts {
     /// Those that judge, each with its place: 0 acts, the others watch.
     pub(super) detectors: Vec<(usize, Box<dyn Detector>)>,
     pub(super) response: Box<dyn Response>,
+    pub(super) grant: Box<dyn Grant>,
     pub(super) rto: Box<dyn Rto>,
     pub(super) after_spurious: Box<dyn AfterSpurious>,
     pub(super) recovery: Box<dyn Recovery>,
@@ -80,6 +85,7 @@ impl Config {
         Ok(Parts {
             detectors,
             response: part::response(&self.respond)?,
+            grant: part::grant(&self.grant)?,
             rto: part::rto(&self.rto)?,
             after_spurious: part::after_spurious(&self.after_spurious)?,
             recovery: part::recovery(&self.recover)?,

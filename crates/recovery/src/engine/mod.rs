@@ -3,6 +3,8 @@
 mod ack;
 mod config;
 mod event;
+mod judge;
+mod probe;
 mod send;
 mod timeout;
 
@@ -16,6 +18,7 @@ use std::collections::VecDeque;
 use crate::congest::{Congest, Window};
 use crate::detect::Detector;
 use crate::episode::{Episode, Estimate};
+use crate::grant::Grant;
 use crate::pace::Pace;
 use crate::recover::Recovery;
 use crate::registry::Error;
@@ -74,6 +77,20 @@ enum Opening {
     Done,
 }
 
+/// Whether a detector's wish for new data before further retransmissions is being granted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Probe {
+    None,
+    /// New data may go, so many bytes, and nothing else.
+    Wanted {
+        room: u64,
+    },
+    /// Some has gone; so many bytes more may.
+    Sent {
+        room: u64,
+    },
+}
+
 /// The sender's brain. See the crate's documentation.
 pub struct Engine {
     board: Scoreboard,
@@ -106,12 +123,16 @@ pub struct Engine {
     samples: u64,
     consecutive_timeouts: u32,
     episode: Option<Episode>,
+    /// The last episode that is over: a verdict on it may still come.
+    past: Option<Episode>,
+    probe: Probe,
     episodes: u32,
     losses: Losses,
     /// What was before a spurious timeout, and the first position that was unsent then, until its sample comes.
     lesson: Option<(Estimate, u64)>,
     initial_window: u64,
     response: Box<dyn Response>,
+    grant: Box<dyn Grant>,
     after_spurious: Box<dyn AfterSpurious>,
     events: VecDeque<Event>,
 }
@@ -123,8 +144,12 @@ impl Engine {
     /// An algorithm or parameter that the registry does not know.
     pub fn new(config: &Config) -> Result<Self, Error> {
         let parts = config.build()?;
+        let mut board = Scoreboard::default();
+        if parts.recovery.follows_deliveries() {
+            board.follow_deliveries();
+        }
         Ok(Self {
-            board: Scoreboard::default(),
+            board,
             window: Window { cwnd: 1, ssthresh: u64::MAX },
             timer: Timer::Off,
             round_trips: RoundTrips::new(false),
@@ -147,11 +172,14 @@ impl Engine {
             samples: 0,
             consecutive_timeouts: 0,
             episode: None,
+            past: None,
+            probe: Probe::None,
             episodes: 0,
             losses: Losses::NoneYet,
             lesson: None,
             initial_window: 0,
             response: parts.response,
+            grant: parts.grant,
             after_spurious: parts.after_spurious,
             events: VecDeque::new(),
         })
@@ -196,7 +224,12 @@ impl Engine {
             Timer::Off => Instant::NEVER,
             Timer::Retransmission(at) | Timer::Persist { at, .. } => at,
         };
-        timer.min(self.released_at)
+        let alarm = match self.stage {
+            Stage::Opening { .. } => Instant::NEVER,
+            // What the view says of now does not matter to when.
+            Stage::Open => self.recovery.alarm(&self.board, &view!(self, Instant::ZERO)).at(),
+        };
+        timer.min(self.released_at).min(alarm)
     }
 
     /// First position not acknowledged.
@@ -212,6 +245,11 @@ impl Engine {
     /// What is outstanding.
     pub fn scoreboard(&self) -> &Scoreboard {
         &self.board
+    }
+
+    /// What is known of the round-trip time.
+    pub fn round_trips(&self) -> &RoundTrips {
+        &self.round_trips
     }
 
     /// Expiries of the timer since the last ACK of new data.

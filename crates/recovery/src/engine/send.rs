@@ -1,6 +1,6 @@
 //! What leaves, and when.
 
-use super::{Due, Engine, Event, Opening, Stage, Timer, view};
+use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, view};
 use crate::fact::{Block, Cause, Fact, Kind, Transmission, TxId};
 use crate::pace::Permit;
 use crate::recover::{HighRxt, Next};
@@ -46,6 +46,11 @@ impl Engine {
                 Permit::NextInput => return None,
             }
         }
+        if self.probe != Probe::None
+            && let Some(answer) = self.probe_with_new(now, offer)
+        {
+            return answer;
+        }
         let unsent = offer.end > self.board.nxt() && offer.limit > self.board.nxt();
         let room = match self.granted {
             Some(room) if unsent => room,
@@ -74,7 +79,7 @@ impl Engine {
     }
 
     #[inline]
-    fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
+    pub(super) fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
         let nxt = self.board.nxt();
         let wanted = offer.end - nxt;
         let fits = wanted.min(u64::from(self.mss));
@@ -96,7 +101,7 @@ impl Engine {
         self.granted = Some(room.saturating_sub(len));
         let len = len as u32;
         self.round_trips.on_new(now, nxt + u64::from(len));
-        self.board.on_new(now, len);
+        self.board.on_new(now, len, offer.stamp);
         Some(self.sent(now, Transmission { id: TxId(0), start: nxt, len, kind: Kind::New, copy: 0 }))
     }
 
@@ -121,19 +126,19 @@ impl Engine {
             self.recovery.on_rescue();
         }
         let cause = self.episode.map_or(Cause::Timeout, |episode| episode.cause);
-        let copy = self.note_again(now, block, mark);
+        let (copy, original) = self.note_again(now, block, mark);
         let kind = Kind::Retransmission(cause);
         let transmission = self.sent(now, Transmission { id: TxId(0), start: at, len: len as u32, kind, copy });
         let opens = self.opening == Opening::Pending;
         self.opening = Opening::Done;
-        let fact = Fact::Retransmitted { transmission: &transmission, stamp: offer.stamp, opens };
+        let fact = Fact::Retransmitted { transmission: &transmission, stamp: offer.stamp, original, opens };
         for (_, detector) in &mut self.detectors {
             detector.observe(&fact, &view!(self, now));
         }
         Some(transmission)
     }
 
-    fn note_again(&mut self, now: Instant, block: Block, mark: HighRxt) -> u32 {
+    fn note_again(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
         self.round_trips.on_retransmission(block.start);
         self.board.on_retransmission(now, block, mark)
     }
@@ -147,11 +152,11 @@ impl Engine {
         }
         self.opening = Opening::Done;
         let (kind, copy) = if again {
-            let copy = self.note_again(now, Block { start: 0, end: 1 }, HighRxt::Advance);
+            let (copy, _) = self.note_again(now, Block { start: 0, end: 1 }, HighRxt::Advance);
             (Kind::Retransmission(Cause::Timeout), copy)
         } else {
             self.round_trips.on_new(now, 1);
-            self.board.on_new(now, 1);
+            self.board.on_new(now, 1, offer.stamp);
             (Kind::New, 0)
         };
         Some(self.sent(now, Transmission { id: TxId(0), start: 0, len: 1, kind, copy }))
@@ -163,7 +168,7 @@ impl Engine {
         self.due = Due::Nothing;
         let (start, len, copy) = if self.board.outstanding() > 0 {
             let start = self.board.una();
-            (start, 1, self.note_again(now, Block { start, end: start + 1 }, HighRxt::Advance))
+            (start, 1, self.note_again(now, Block { start, end: start + 1 }, HighRxt::Advance).0)
         } else {
             let start = self.board.nxt();
             if offer.end <= start {
@@ -171,7 +176,7 @@ impl Engine {
             }
             let len = offer.limit.saturating_sub(start).clamp(1, u64::from(self.mss)).min(offer.end - start) as u32;
             self.round_trips.on_new(now, start + u64::from(len));
-            self.board.on_new(now, len);
+            self.board.on_new(now, len, offer.stamp);
             (start, len, 0)
         };
         self.start_timer(now);

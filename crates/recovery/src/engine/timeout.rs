@@ -1,9 +1,10 @@
 //! What an expired timer does.
 
-use super::{Due, Engine, Event, Opening, Stage, Timer, view};
+use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, view};
 use crate::congest::{Loss, Timeouts};
 use crate::episode::{Episode, Saved, Stage as EpisodeStage};
 use crate::fact::Cause;
+use crate::recover::Alarm;
 use crate::respond::Losses;
 use crate::time::Instant;
 
@@ -14,10 +15,28 @@ impl Engine {
         if self.released_at <= now {
             self.released_at = Instant::NEVER;
         }
+        let alarm = self.recovery.alarm(&self.board, &view!(self, now));
         match self.timer {
-            Timer::Retransmission(at) if at <= now => self.expire(now),
+            _ if self.stage == Stage::Open && alarm.due(now) => self.ring(now, alarm),
+            Timer::Retransmission(at) if at <= now => match alarm {
+                Alarm::Probe(_) if self.stage == Stage::Open => self.ring(now, alarm),
+                _ => self.expire(now),
+            },
             Timer::Persist { at, .. } if at <= now => self.probe(),
             _ => {}
+        }
+    }
+
+    /// Loss recovery's own timer has expired.
+    fn ring(&mut self, now: Instant, alarm: Alarm) {
+        if let Some(pace) = &mut self.pace {
+            pace.on_input();
+        }
+        let decisions = self.recovery.on_alarm(&self.board, &view!(self, now));
+        self.apply(now, &decisions);
+        if matches!(alarm, Alarm::Probe(_)) {
+            // RFC 8985, section 7.3.
+            self.start_timer(now);
         }
     }
 
@@ -47,6 +66,7 @@ impl Engine {
         self.tell(Event::TimerExpired { timeouts });
         // [rfc6298:5.5]
         self.rto.back_off();
+        self.probe = Probe::None;
         // The earliest goes first. [rfc6298:5.4]
         self.board.mark_all_lost();
         self.recovery.on_timeout(&view!(self, now));
@@ -79,8 +99,19 @@ impl Engine {
         self.congest.on_loss(&self.window, &loss, &view!(self, now))
     }
 
+    /// A loss that is repaired already (RFC 8985, section 7.4.2).
+    pub(super) fn cut_for_repaired(&mut self, now: Instant) {
+        self.past = None;
+        self.losses = Losses::Seen;
+        self.window = self.cut(now, Cause::FastRetransmit, 0, Timeouts::First);
+    }
+
     pub(super) fn open_episode(&mut self, now: Instant, cause: Cause, limited: u64) {
         self.close_episode();
+        // Without a verdict a loss signal stands for a loss.
+        if self.past.take().is_some_and(|past| past.stage == EpisodeStage::Open) {
+            self.losses = Losses::Seen;
+        }
         if cause == Cause::Timeout {
             // Whatever the last one had to teach, this one makes anew.
             self.lesson = None;
@@ -99,10 +130,7 @@ impl Engine {
 
     pub(super) fn close_episode(&mut self) {
         let Some(episode) = self.episode.take() else { return };
-        // Without a verdict a loss signal stands for a loss.
-        if episode.stage == EpisodeStage::Open {
-            self.losses = Losses::Seen;
-        }
+        self.past = Some(episode);
         self.tell(Event::EpisodeClosed { episode: episode.number, timeouts: episode.timeouts });
     }
 }

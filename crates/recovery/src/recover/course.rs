@@ -212,6 +212,11 @@ impl Course {
         self.owed = Owed::Oldest;
     }
 
+    /// The oldest segment is on its way again already.
+    pub fn owe_nothing(&mut self) {
+        self.owed = Owed::Nothing;
+    }
+
     /// The retransmission that is owed whatever the window.
     pub fn owed(&self, board: &Scoreboard) -> Option<Next> {
         (self.owed == Owed::Oldest).then(|| Next::owed(board.una()))

@@ -5,13 +5,18 @@ pub mod fack;
 pub mod late_fast_retransmit;
 pub mod newreno;
 pub mod newreno_sack;
+pub mod prr;
+mod rack;
+pub mod rack_tlp;
 pub mod reno;
 pub mod reno_sack;
 pub mod rfc6675;
+mod tlp;
 
 use crate::congest::Window;
 use crate::fact::{Acked, Cause, Transmission};
 use crate::scoreboard::Scoreboard;
+use crate::time::Instant;
 use crate::view::View;
 
 /// What follows from an ACK.
@@ -46,6 +51,8 @@ pub enum Step {
     },
     /// Whatever the timeout that opened the episode has reduced is as it was before.
     Restore(Resume),
+    /// A probe has repaired a loss: congestion control is told of it, and nothing is to be sent again.
+    Repaired,
     /// It ends.
     Leave {
         /// cwnd becomes no larger than this, in bytes.
@@ -102,8 +109,34 @@ impl Next {
 pub enum HighRxt {
     /// It does.
     Advance,
-    /// A rescue retransmission does not (RFC 6675, section 4, NextSeg rule 4).
+    /// A rescue retransmission does not (RFC 6675, section 4, NextSeg rule 4), nor one of what lies below it.
     Leave,
+}
+
+/// A timer of loss recovery's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Alarm {
+    /// None runs.
+    None,
+    /// Then what has not been reported counts as lost.
+    Reordering(Instant),
+    /// Then a probe goes; or at the expiry of the retransmission timer and in its place, if that comes first.
+    Probe(Instant),
+}
+
+impl Alarm {
+    /// When it comes, or [`Instant::NEVER`].
+    pub fn at(self) -> Instant {
+        match self {
+            Self::None => Instant::NEVER,
+            Self::Reordering(at) | Self::Probe(at) => at,
+        }
+    }
+
+    /// Whether it has come.
+    pub fn due(self, now: Instant) -> bool {
+        self.at() <= now
+    }
 }
 
 /// How sending goes on after a spurious timeout.
@@ -125,6 +158,18 @@ pub trait Recovery: Send {
     fn on_spurious(&mut self, cause: Cause) -> Resume;
     /// Something has left.
     fn on_sent(&mut self, transmission: &Transmission);
+    /// Whether it wants to know what each ACK has delivered.
+    fn follows_deliveries(&self) -> bool {
+        false
+    }
+    /// Its own timer, as things stand.
+    fn alarm(&self, _: &Scoreboard, _: &View<'_>) -> Alarm {
+        Alarm::None
+    }
+    /// The alarm has come. A probe is owed from then on until [`Recovery::next`] lets it go.
+    fn on_alarm(&mut self, _: &Scoreboard, _: &View<'_>) -> Decisions {
+        Decisions::STAY
+    }
     /// What has left was a rescue retransmission.
     fn on_rescue(&mut self) {}
     /// What goes out next; `unsent` says whether there is new data that the peer has room for. Where the answer is new

@@ -5,6 +5,7 @@
 //! *From* RFC 6675, sections 4 and 5.
 
 use super::course::{Course, Rules, Signal};
+use super::prr::{Prr, Reduction};
 use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Cause, Transmission};
@@ -15,14 +16,15 @@ use crate::view::View;
 #[derive(Debug)]
 pub struct Rfc6675 {
     course: Course,
+    prr: Prr,
     /// RescueRxt, as the first position beyond it: only beyond that is a rescue retransmission worth its while.
     rescue_rxt: u64,
 }
 
 impl Rfc6675 {
-    /// RFC 6675 under these rules.
-    pub fn new(rules: Rules) -> Self {
-        Self { course: Course::by_sack(rules), rescue_rxt: 0 }
+    /// RFC 6675 under these rules, with or without PRR.
+    pub fn new(rules: Rules, reduction: Reduction) -> Self {
+        Self { course: Course::by_sack(rules), prr: Prr::new(reduction), rescue_rxt: 0 }
     }
 
     /// IsLost (section 4): the position below which every hole is lost.
@@ -48,6 +50,7 @@ impl Rfc6675 {
 impl Recovery for Rfc6675 {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
         let signal = self.course.on_ack(acked);
+        self.prr.on_ack(acked, board);
         let lost_below = self.lost_below(board, view.mss);
         let step = match signal {
             Signal::Quiet => Step::Stay,
@@ -59,10 +62,14 @@ impl Recovery for Rfc6675 {
             {
                 // Section 5, step (4.3): what is sent again at once is not what has to be rescued.
                 self.rescue_rxt = board.segment_at(board.una()).map_or(view.nxt, |oldest| oldest.end);
+                self.prr.begin(board);
                 self.course.enter(view.nxt)
             }
             _ => Step::Stay,
         };
+        if lost_below > board.lost_below() {
+            self.prr.on_loss();
+        }
         let repairing = self.course.repairing();
         Decisions { step, lost_below: repairing.then_some(lost_below), ..Decisions::STAY }
     }
@@ -77,6 +84,7 @@ impl Recovery for Rfc6675 {
 
     fn on_sent(&mut self, transmission: &Transmission) {
         self.course.on_sent(transmission);
+        self.prr.on_sent(transmission);
     }
 
     fn on_rescue(&mut self) {
@@ -91,7 +99,7 @@ impl Recovery for Rfc6675 {
         if let Some(owed) = self.course.owed(board) {
             return owed;
         }
-        let room = window.cwnd.saturating_sub(board.pipe());
+        let room = self.prr.room(board.pipe(), window, view.mss);
         let from = board.resent_below();
         // NextSeg (section 4), rules 1 to 4.
         if let Some(at) = board.first_hole(from, board.lost_below()) {

@@ -3,7 +3,7 @@
 use super::Parameters;
 use crate::recover::Resume;
 use crate::recover::course::{BelowPoint, Bugfix, LimitedTransmit, Rules};
-use crate::{congest, detect, pace, recover, respond, rto};
+use crate::{congest, detect, grant, pace, recover, respond, rto};
 
 pub(super) fn detect_none(_: &Parameters) -> Box<dyn detect::Detector> {
     Box::new(detect::none::None)
@@ -13,8 +13,33 @@ pub(super) fn eifel_bit(_: &Parameters) -> Box<dyn detect::Detector> {
     Box::new(detect::eifel_bit::EifelBit::default())
 }
 
-pub(super) fn eifel_timestamps(_: &Parameters) -> Box<dyn detect::Detector> {
-    Box::new(detect::eifel_timestamps::EifelTimestamps::default())
+pub(super) fn eifel_timestamps(parameters: &Parameters) -> Box<dyn detect::Detector> {
+    use detect::eifel_timestamps::{EifelTimestamps, Proof};
+    let proof = parameters.word("proof", &[("older", Proof::Older), ("original", Proof::Original)]);
+    Box::new(EifelTimestamps::new(proof))
+}
+
+pub(super) fn f_rto(_: &Parameters) -> Box<dyn detect::Detector> {
+    Box::new(detect::f_rto::FRto::default())
+}
+
+pub(super) fn f_rto_sack(_: &Parameters) -> Box<dyn detect::Detector> {
+    Box::new(detect::f_rto_sack::FRtoSack::default())
+}
+
+pub(super) fn dsack(_: &Parameters) -> Box<dyn detect::Detector> {
+    Box::new(detect::dsack::Dsack::default())
+}
+
+pub(super) fn dual_rtt(parameters: &Parameters) -> Box<dyn detect::Detector> {
+    use detect::dual_rtt::{DualRtt, Tau, Threshold};
+    let fixed = Threshold::Fixed(Tau::thousandths(parameters.integer("tau_thousandths") as u32));
+    Box::new(DualRtt::new(parameters.word("tau", &[("model", Threshold::Model), ("fixed", fixed)])))
+}
+
+pub(super) fn min_rtt(parameters: &Parameters) -> Box<dyn detect::Detector> {
+    use detect::min_rtt::{Limit, MinRtt};
+    Box::new(MinRtt::new(parameters.word("limit", &[("minimum", Limit::Minimum), ("half-srtt", Limit::HalfSrtt)])))
 }
 
 pub(super) fn respond_none(_: &Parameters) -> Box<dyn respond::Response> {
@@ -47,6 +72,22 @@ pub(super) fn by_retransmissions(_: &Parameters) -> Box<dyn respond::Response> {
 
 pub(super) fn rfc4015(_: &Parameters) -> Box<dyn respond::Response> {
     Box::new(respond::rfc4015::Rfc4015)
+}
+
+pub(super) fn rfc3708(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::rfc3708::Rfc3708)
+}
+
+pub(super) fn partial_credit(_: &Parameters) -> Box<dyn respond::Response> {
+    Box::new(respond::partial_credit::PartialCredit)
+}
+
+pub(super) fn always(_: &Parameters) -> Box<dyn grant::Grant> {
+    Box::new(grant::always::Always)
+}
+
+pub(super) fn once_a_round_trip(_: &Parameters) -> Box<dyn grant::Grant> {
+    Box::new(grant::once_a_round_trip::OnceARoundTrip::default())
 }
 
 pub(super) fn rfc6298(parameters: &Parameters) -> Box<dyn rto::Rto> {
@@ -155,20 +196,45 @@ pub(super) fn fack(parameters: &Parameters) -> Box<dyn recover::Recovery> {
 }
 
 pub(super) fn rfc6675(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    Box::new(recover::rfc6675::Rfc6675::new(rules(parameters)))
+    Box::new(recover::rfc6675::Rfc6675::new(rules(parameters), reduction(parameters)))
 }
 
 pub(super) fn congest_reno(parameters: &Parameters) -> Box<dyn congest::Congest> {
-    use congest::reno::{Grow, HalfOf, Reno, Repeated, Restart, Settings};
-    let ssthresh = parameters.integer("initial_ssthresh_bytes");
+    use congest::reno::{HalfOf, Reno, Repeated, Settings};
     Box::new(Reno::new(Settings {
         initial_window: parameters.integer("initial_window_segments"),
-        initial_ssthresh: (ssthresh > 0).then_some(ssthresh),
+        initial_ssthresh: initial_ssthresh(parameters),
         half_of: parameters.word("ssthresh_from", &[("flight", HalfOf::Flight), ("window", HalfOf::Window)]),
         repeated: parameters.word("repeated_timeout", &[("hold", Repeated::Hold), ("reduce", Repeated::Reduce)]),
-        grow: parameters.word("grow", &[("when-limiting", Grow::WhenLimiting), ("always", Grow::Always)]),
-        restart: parameters.switch("restart_after_idle", Restart::RestartWindow, Restart::Unchanged),
+        grow: grow(parameters),
+        restart: after_idle(parameters),
     }))
+}
+
+pub(super) fn cubic(parameters: &Parameters) -> Box<dyn congest::Congest> {
+    use congest::cubic::{Cubic, FastConvergence, Settings};
+    Box::new(Cubic::new(Settings {
+        initial_window: parameters.integer("initial_window_segments"),
+        initial_ssthresh: initial_ssthresh(parameters),
+        fast_convergence: parameters.switch("fast_convergence", FastConvergence::On, FastConvergence::Off),
+        grow: grow(parameters),
+        restart: after_idle(parameters),
+    }))
+}
+
+fn initial_ssthresh(parameters: &Parameters) -> Option<u64> {
+    let ssthresh = parameters.integer("initial_ssthresh_bytes");
+    (ssthresh > 0).then_some(ssthresh)
+}
+
+fn grow(parameters: &Parameters) -> congest::reno::Grow {
+    use congest::reno::Grow;
+    parameters.word("grow", &[("when-limiting", Grow::WhenLimiting), ("always", Grow::Always)])
+}
+
+fn after_idle(parameters: &Parameters) -> congest::reno::Restart {
+    use congest::reno::Restart;
+    parameters.switch("restart_after_idle", Restart::RestartWindow, Restart::Unchanged)
 }
 
 pub(super) fn pace_none(_: &Parameters) -> Box<dyn pace::Pace> {
@@ -201,6 +267,19 @@ fn late(parameters: &Parameters, inner: Box<dyn recover::Recovery>) -> Box<dyn r
     }
     let threshold = parameters.integer("duplicate_threshold") as u32;
     Box::new(recover::late_fast_retransmit::LateFastRetransmit::new(inner, threshold))
+}
+
+pub(super) fn rack_tlp(parameters: &Parameters) -> Box<dyn recover::Recovery> {
+    Box::new(recover::rack_tlp::RackTlp::new(
+        rules(parameters),
+        reduction(parameters),
+        parameters.duration("max_ack_delay_ms"),
+    ))
+}
+
+fn reduction(parameters: &Parameters) -> recover::prr::Reduction {
+    use recover::prr::Reduction;
+    parameters.word("reduction", &[("at-once", Reduction::AtOnce), ("prr", Reduction::Proportional)])
 }
 
 /// What all recovery algorithms share.

@@ -4,6 +4,7 @@ use super::build;
 use super::{Entry, Error, Kind, Parameter, Parameters, Seam};
 use crate::congest::Congest;
 use crate::detect::Detector;
+use crate::grant::Grant;
 use crate::pace::Pace;
 use crate::recover::Recovery;
 use crate::respond::Response;
@@ -16,6 +17,7 @@ use crate::time::Duration;
 pub(super) enum Build {
     Detect(fn(&Parameters) -> Box<dyn Detector>),
     Respond(fn(&Parameters) -> Box<dyn Response>),
+    Grant(fn(&Parameters) -> Box<dyn Grant>),
     Rto(fn(&Parameters) -> Box<dyn Rto>),
     AfterSpurious(fn(&Parameters) -> Box<dyn AfterSpurious>),
     Recover(fn(&Parameters) -> Box<dyn Recovery>),
@@ -47,6 +49,7 @@ const fn entry(
     let seam = match build {
         Build::Detect(_) => Seam::Detect,
         Build::Respond(_) => Seam::Respond,
+        Build::Grant(_) => Seam::Grant,
         Build::Rto(_) => Seam::Rto,
         Build::AfterSpurious(_) => Seam::AfterSpurious,
         Build::Recover(_) => Seam::Recover,
@@ -64,7 +67,7 @@ static ENTRIES: &[Entry] = &[
         "eifel-timestamps",
         "the first ACK echoes a timestamp older than the first retransmission's",
         "RFC 3522",
-        &[],
+        EIFEL_TIMESTAMPS,
         Build::Detect(build::eifel_timestamps),
     ),
     entry(
@@ -73,6 +76,35 @@ static ENTRIES: &[Entry] = &[
         "Ludwig, chapter 5, section 5.2.1",
         &[],
         Build::Detect(build::eifel_bit),
+    ),
+    entry(
+        "f-rto",
+        "new data after the first ACK, and the second ACK advances",
+        "RFC 5682, section 2",
+        &[],
+        Build::Detect(build::f_rto),
+    ),
+    entry(
+        "f-rto-sack",
+        "new data after the first new ACK, and what was outstanding is reported before them",
+        "RFC 5682, section 3",
+        &[],
+        Build::Detect(build::f_rto_sack),
+    ),
+    entry("dsack", "every retransmission is reported as a duplicate", "RFC 3708", &[], Build::Detect(build::dsack)),
+    entry(
+        "dual-rtt",
+        "an ACK follows the last sending of its segment sooner than tau of the smallest round trip",
+        "DualRTT, sections IV and V",
+        DUAL_RTT,
+        Build::Detect(build::dual_rtt),
+    ),
+    entry(
+        "min-rtt",
+        "the ACK follows the retransmission sooner than a round trip",
+        RESPONDING,
+        MIN_RTT,
+        Build::Detect(build::min_rtt),
     ),
     entry("none", "restores nothing", "RFC 5681", &[], Build::Respond(build::respond_none)),
     entry("option-1", "restores ssthresh and cwnd", RESPONDING, &[], Build::Respond(build::option_1)),
@@ -99,6 +131,22 @@ static ENTRIES: &[Entry] = &[
         "RFC 4015",
         &[],
         Build::Respond(build::rfc4015),
+    ),
+    entry("rfc3708", "slow start back up to the old window", "RFC 3708", &[], Build::Respond(build::rfc3708)),
+    entry(
+        "partial-credit",
+        "undoes in proportion where a part was really lost, up to 0.7 of the old window",
+        "docs/partial_credit.md",
+        &[],
+        Build::Respond(build::partial_credit),
+    ),
+    entry("always", "every spurious verdict is answered", "RFC 4015", &[], Build::Grant(build::always)),
+    entry(
+        "once-a-round-trip",
+        "nothing is undone that began within a round trip after an undo",
+        "this project",
+        &[],
+        Build::Grant(build::once_a_round_trip),
     ),
     entry("rfc6298", "SRTT + 4 RTTVAR, doubled by each expiry", "RFC 6298", RFC6298, Build::Rto(build::rfc6298)),
     entry(
@@ -169,8 +217,22 @@ static ENTRIES: &[Entry] = &[
         RULES,
         Build::Recover(build::fack),
     ),
-    entry("rfc6675", "conservative recovery with SACK", "RFC 6675", RULES, Build::Recover(build::rfc6675)),
+    entry("rfc6675", "conservative recovery with SACK", "RFC 6675", RFC6675, Build::Recover(build::rfc6675)),
+    entry(
+        "rack-tlp",
+        "what was sent before something delivered is lost; a probe breaks the silence",
+        "RFC 8985",
+        RACK_TLP,
+        Build::Recover(build::rack_tlp),
+    ),
     entry("reno", "slow start, congestion avoidance, halving", "RFC 5681", RENO, Build::Congest(build::congest_reno)),
+    entry(
+        "cubic",
+        "a cubic curve through the window at the last loss; its epoch is undone with it",
+        "RFC 9438",
+        CUBIC,
+        Build::Congest(build::cubic),
+    ),
     entry("none", "all that the window allows, at once", "RFC 5681", &[], Build::Pace(build::pace_none)),
     entry("burst-limit", "so many segments for one ACK", "Fall and Floyd 1996", BURST, Build::Pace(build::burst_limit)),
     entry(
@@ -218,6 +280,32 @@ const fn word(
 
 const HOUR_MS: u64 = 3_600_000;
 const MICROSECOND: Duration = Duration::from_micros(1);
+
+static EIFEL_TIMESTAMPS: &[Parameter] = &[word(
+    "proof",
+    "which echo proves the original: any older than the retransmission's (section 3.2), or the original's own, which is \
+     safe against forgers (section 3.4)",
+    "older",
+    &["older", "original"],
+)];
+
+static DUAL_RTT: &[Parameter] = &[
+    word(
+        "tau",
+        "the threshold: fixed, or of the log-linear model (equations 3 and 6) for the path as the sender knows it, and \
+         0.1 until it does",
+        "model",
+        &["model", "fixed"],
+    ),
+    integer("tau_thousandths", "the fixed threshold, in thousandths of MinRTT", 100, (1, 1000)),
+];
+
+static MIN_RTT: &[Parameter] = &[word(
+    "limit",
+    "what the ACK has to be sooner than: the smallest round trip, or half of SRTT as the BSDs have it",
+    "minimum",
+    &["minimum", "half-srtt"],
+)];
 
 static RFC6298: &[Parameter] = &[
     milliseconds("initial_ms", "before the first sample (section 2.1)", 1000, (MICROSECOND, HOUR_MS)),
@@ -337,9 +425,48 @@ static NEWRENO_SACK: &[Parameter] = &[
     word("timer_restarts_on_partial", "which partial ACKs restart the timer", "every", &["every", "first"]),
 ];
 
+const REDUCTION: Parameter = word(
+    "reduction",
+    "how the flight comes down to ssthresh in fast recovery: nothing goes until it has, or in proportion to what is \
+     delivered (PRR, RFC 6937 and RFC 9937)",
+    "at-once",
+    &["at-once", "prr"],
+);
+
+static RFC6675: &[Parameter] =
+    &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_POINT, AFTER_SPURIOUS_TIMEOUT, REDUCTION];
+
+static RACK_TLP: &[Parameter] = &[
+    DUPLICATE_THRESHOLD,
+    LIMITED_TRANSMIT,
+    BUGFIX,
+    BELOW_POINT,
+    AFTER_SPURIOUS_TIMEOUT,
+    REDUCTION,
+    milliseconds(
+        "max_ack_delay_ms",
+        "how long the peer may delay an ACK: what a probe for a single segment waits longer (section 7.2)",
+        200,
+        (Duration::ZERO, 10_000),
+    ),
+];
+
+const INITIAL_WINDOW: Parameter =
+    integer("initial_window_segments", "the initial window (RFC 6928; RFC 5681 has 2 to 4)", 10, (1, 1_000_000));
+const INITIAL_SSTHRESH: Parameter =
+    integer("initial_ssthresh_bytes", "the initial ssthresh; 0 is arbitrarily high", 0, (0, i64::MAX));
+const GROW: Parameter = word(
+    "grow",
+    "when cwnd grows: while it is what limits sending, or always",
+    "when-limiting",
+    &["when-limiting", "always"],
+);
+const RESTART: Parameter =
+    switch("restart_after_idle", "the restart window after an idle RTO (RFC 5681, section 4.1)", true);
+
 static RENO: &[Parameter] = &[
-    integer("initial_window_segments", "the initial window (RFC 6928; RFC 5681 has 2 to 4)", 10, (1, 1_000_000)),
-    integer("initial_ssthresh_bytes", "the initial ssthresh; 0 is arbitrarily high", 0, (0, i64::MAX)),
+    INITIAL_WINDOW,
+    INITIAL_SSTHRESH,
     word(
         "ssthresh_from",
         "what ssthresh becomes half of: FlightSize (RFC 5681) or the smaller of cwnd and the peer's window (4.4BSD, ns-2)",
@@ -352,13 +479,16 @@ static RENO: &[Parameter] = &[
         "hold",
         &["hold", "reduce"],
     ),
-    word(
-        "grow",
-        "when cwnd grows: while it is what limits sending, or always",
-        "when-limiting",
-        &["when-limiting", "always"],
-    ),
-    switch("restart_after_idle", "the restart window after an idle RTO (RFC 5681, section 4.1)", true),
+    GROW,
+    RESTART,
+];
+
+static CUBIC: &[Parameter] = &[
+    INITIAL_WINDOW,
+    INITIAL_SSTHRESH,
+    switch("fast_convergence", "W_max is lowered when the window had not yet come back to it (section 4.7)", true),
+    GROW,
+    RESTART,
 ];
 
 static BURST: &[Parameter] = &[integer("segments", "segments that may leave for one ACK", 4, (1, 1_000_000))];

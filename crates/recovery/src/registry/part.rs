@@ -3,6 +3,7 @@
 use super::{Build, Choice, Error, Parameters, Seam, find};
 use crate::congest::Congest;
 use crate::detect::Detector;
+use crate::grant::Grant;
 use crate::pace::Pace;
 use crate::recover::Recovery;
 use crate::respond::Response;
@@ -28,6 +29,8 @@ parts! {
     detector: Detect -> dyn Detector;
     /// A response.
     response: Respond -> dyn Response;
+    /// Whether an undo is granted.
+    grant: Grant -> dyn Grant;
     /// A retransmission timer.
     rto: Rto -> dyn Rto;
     /// What a timer learns from a spurious timeout.

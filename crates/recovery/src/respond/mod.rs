@@ -7,9 +7,12 @@ pub mod option_2;
 pub mod option_3;
 pub mod option_4;
 pub mod option_4_ssthresh;
+pub mod partial_credit;
+pub mod rfc3708;
 pub mod rfc4015;
 
 use crate::congest::Window;
+use crate::detect::Share;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
 use crate::recover::Growth;
@@ -73,5 +76,10 @@ pub trait Response: Send {
     /// Whether the ACK that brought the verdict may let the window grow besides.
     fn growth(&self, _: &Verdict) -> Growth {
         Growth::Grow
+    }
+
+    /// What is given back where something was lost, but some of what was sent again had not been.
+    fn credit(&mut self, _: Share, _: &Saved, now: &Window) -> Window {
+        *now
     }
 }

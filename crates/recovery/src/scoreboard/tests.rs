@@ -109,7 +109,7 @@ fn within(board: &Scoreboard, raw: u16) -> u64 {
 fn apply(board: &mut Scoreboard, naive: &mut Naive, step: &Step) {
     match step {
         Step::New(len) => {
-            board.on_new(Instant::ZERO, *len);
+            board.on_new(Instant::ZERO, *len, None);
             naive.on_new(*len);
         }
         Step::Again | Step::AgainThoughNotLost => {
@@ -177,7 +177,7 @@ proptest! {
 fn blocks_that_were_never_sent_or_are_inverted_are_worth_nothing() {
     let mut board = Scoreboard::default();
     for _ in 0..3 {
-        board.on_new(Instant::ZERO, 10);
+        board.on_new(Instant::ZERO, 10, None);
     }
     let sacks = [Block { start: 20, end: 40 }, Block { start: 20, end: 20 }, Block { start: 25, end: 15 }];
     let ack = Ack { cumulative: 0, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false };
@@ -188,7 +188,7 @@ fn blocks_that_were_never_sent_or_are_inverted_are_worth_nothing() {
 fn a_peer_cannot_split_the_record_finer_than_segments_were_sent() {
     let mut board = Scoreboard::default();
     for _ in 0..10 {
-        board.on_new(Instant::ZERO, 1000);
+        board.on_new(Instant::ZERO, 1000, None);
     }
     for at in (0..10_000).step_by(2) {
         let sacks = [Block { start: at + 1, end: at + 2 }];
@@ -204,7 +204,7 @@ fn a_peer_cannot_split_the_record_finer_than_segments_were_sent() {
 fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
     let mut board = Scoreboard::default();
     for _ in 0..4 {
-        board.on_new(Instant::ZERO, 10);
+        board.on_new(Instant::ZERO, 10, None);
     }
     let mut report = |start, end| {
         let ack = Ack {
@@ -234,7 +234,7 @@ fn what_is_under_way_is_as_old_as_its_oldest_segment_and_what_is_to_be_sent_agai
     let mut board = Scoreboard::default();
     assert_eq!(board.under_way_since(), None);
     for nanos in [1, 2, 3] {
-        board.on_new(at(nanos), 10);
+        board.on_new(at(nanos), 10, None);
     }
     assert_eq!(board.under_way_since(), Some(at(1)));
     board.mark_all_lost();

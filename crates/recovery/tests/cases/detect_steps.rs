@@ -26,7 +26,8 @@ fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: Open
     let kind = Kind::Retransmission(Cause::Timeout);
     let transmission = Transmission { id: TxId(7), start, len: 1000, kind, copy: 1 };
     let stamp = stamp.map(Timestamp);
-    let fact = Fact::Retransmitted { transmission: &transmission, stamp, opens: opens == Opens::Yes };
+    let opens = opens == Opens::Yes;
+    let fact = Fact::Retransmitted { transmission: &transmission, stamp, original: None, opens };
     assert_eq!(detector.observe(&fact, &view(&RoundTrips::new(true))), Judgement::Undecided);
 }
 
@@ -37,6 +38,9 @@ fn acked(cumulative: u64, echo: Option<u32>) -> Acked {
         bytes: 1000,
         sacked: 0,
         duplicate: false,
+        highest: None,
+        delivered: None,
+        sacked_up_to: 0,
         dsack: None,
         echo,
         mark: None,

@@ -6,11 +6,19 @@ mod talk;
 
 mod after_spurious;
 mod congest;
+mod congest_cubic;
 mod congest_windows;
+mod detect_dsack;
+mod detect_dual_rtt;
 mod detect_eifel_bit;
 mod detect_eifel_timestamps;
+mod detect_f_rto;
+mod detect_f_rto_sack;
+mod detect_min_rtt;
 mod detect_none;
 mod detect_steps;
+mod grant;
+mod judged;
 mod late_fast_retransmit;
 mod pace;
 mod parameters;
@@ -18,6 +26,8 @@ mod recover;
 mod recover_details;
 mod recover_point;
 mod recover_properties;
+mod recover_prr;
+mod recover_rack_tlp;
 mod respond;
 mod respond_arithmetic;
 mod rto;
@@ -43,6 +53,11 @@ const CASES: &[Row] = &[
     (Seam::Detect, "none", detect_none::CASES),
     (Seam::Detect, "eifel-bit", detect_eifel_bit::CASES),
     (Seam::Detect, "eifel-timestamps", detect_eifel_timestamps::CASES),
+    (Seam::Detect, "f-rto", detect_f_rto::CASES),
+    (Seam::Detect, "f-rto-sack", detect_f_rto_sack::CASES),
+    (Seam::Detect, "dsack", detect_dsack::CASES),
+    (Seam::Detect, "dual-rtt", detect_dual_rtt::CASES),
+    (Seam::Detect, "min-rtt", detect_min_rtt::CASES),
     (Seam::Respond, "none", respond::none::CASES),
     (Seam::Respond, "option-1", respond::option_1::CASES),
     (Seam::Respond, "option-2", respond::option_2::CASES),
@@ -51,6 +66,10 @@ const CASES: &[Row] = &[
     (Seam::Respond, "option-4-ssthresh", respond::option_4_ssthresh::CASES),
     (Seam::Respond, "by-retransmissions", respond::by_retransmissions::CASES),
     (Seam::Respond, "rfc4015", respond::rfc4015::CASES),
+    (Seam::Respond, "rfc3708", respond::rfc3708::CASES),
+    (Seam::Respond, "partial-credit", respond::partial_credit::CASES),
+    (Seam::Grant, "always", grant::always::CASES),
+    (Seam::Grant, "once-a-round-trip", grant::once_a_round_trip::CASES),
     (Seam::Rto, "rfc6298", rto::CASES),
     (Seam::Rto, "lite", rto_conversations::lite::CASES),
     (Seam::Rto, "eifel", rto_conversations::eifel::CASES),
@@ -67,7 +86,9 @@ const CASES: &[Row] = &[
     (Seam::Recover, "newreno-sack", recover::newreno_sack::CASES),
     (Seam::Recover, "fack", recover::fack::CASES),
     (Seam::Recover, "rfc6675", recover::rfc6675::CASES),
+    (Seam::Recover, "rack-tlp", recover_rack_tlp::CASES),
     (Seam::Congest, "reno", congest::CASES),
+    (Seam::Congest, "cubic", congest_cubic::CASES),
     (Seam::Pace, "none", pace::none::CASES),
     (Seam::Pace, "burst-limit", pace::burst_limit::CASES),
     (Seam::Pace, "pacing", pace::pacing::CASES),

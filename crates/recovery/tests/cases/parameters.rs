@@ -3,6 +3,9 @@
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value};
 
+use crate::congest_cubic;
+use crate::recover_prr;
+use crate::recover_rack_tlp;
 use crate::rto_parameters;
 use crate::script::{UNSET, open, spike, text};
 use crate::talk::{Talk, at, config, eifel, ms, start};
@@ -27,8 +30,20 @@ macro_rules! rules {
 pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675";
     (Seam::Recover, "reno", "suppress_late_fast_retransmit", || suppress_late_fast_retransmit("reno")),
     (Seam::Recover, "newreno", "suppress_late_fast_retransmit", || suppress_late_fast_retransmit("newreno")),
+    (Seam::Detect, "eifel-timestamps", "proof", proof),
+    (Seam::Detect, "dual-rtt", "tau", tau),
+    (Seam::Detect, "dual-rtt", "tau_thousandths", tau),
+    (Seam::Detect, "min-rtt", "limit", limit),
     (Seam::Recover, "newreno-sack", "when", when),
     (Seam::Recover, "newreno-sack", "timer_restarts_on_partial", timer_restarts_on_partial),
+    (Seam::Recover, "rack-tlp", "duplicate_threshold", || duplicate_threshold("rack-tlp")),
+    (Seam::Recover, "rack-tlp", "limited_transmit", || limited_transmit("rack-tlp")),
+    (Seam::Recover, "rack-tlp", "bugfix", recover_rack_tlp::bugfix),
+    (Seam::Recover, "rack-tlp", "fast_retransmit_below_recovery_point", recover_rack_tlp::below_recovery_point),
+    (Seam::Recover, "rack-tlp", "after_spurious_timeout", recover_rack_tlp::after_spurious_timeout),
+    (Seam::Recover, "rfc6675", "reduction", || recover_prr::reduction("rfc6675")),
+    (Seam::Recover, "rack-tlp", "reduction", || recover_prr::reduction("rack-tlp")),
+    (Seam::Recover, "rack-tlp", "max_ack_delay_ms", recover_rack_tlp::max_ack_delay),
     (Seam::Rto, "rfc6298", "initial_ms", initial),
     (Seam::Rto, "rfc6298", "minimum_ms", minimum),
     (Seam::Rto, "rfc6298", "maximum_ms", maximum),
@@ -65,6 +80,11 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Congest, "reno", "repeated_timeout", repeated_timeout),
     (Seam::Congest, "reno", "grow", grow),
     (Seam::Congest, "reno", "restart_after_idle", restart_after_idle),
+    (Seam::Congest, "cubic", "initial_window_segments", congest_cubic::initial_window),
+    (Seam::Congest, "cubic", "initial_ssthresh_bytes", congest_cubic::initial_ssthresh),
+    (Seam::Congest, "cubic", "fast_convergence", congest_cubic::fast_convergence),
+    (Seam::Congest, "cubic", "grow", congest_cubic::grow),
+    (Seam::Congest, "cubic", "restart_after_idle", congest_cubic::restart_after_idle),
     (Seam::Pace, "burst-limit", "segments", burst_segments),
     (Seam::Pace, "pacing", "slow_start_percent", slow_start_percent),
     (Seam::Pace, "pacing", "avoidance_percent", avoidance_percent),
@@ -72,6 +92,37 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Pace, "burst-pacer", "slow_start_percent", bucket_slow_start_percent),
     (Seam::Pace, "burst-pacer", "avoidance_percent", bucket_avoidance_percent),
 );
+
+/// The original left at 0; 50 is older than the retransmission's 1100, but the TSval of no segment.
+fn proof() {
+    for (word, of_another) in [("older", "Spurious"), ("original", "Genuine")] {
+        let detect = Choice::named("eifel-timestamps").with("proof", Value::Word(word.into()));
+        for (echo, outcome) in [(0, "Spurious"), (50, of_another), (1100, "Genuine")] {
+            let mut talk = spike(&crate::judged::with(detect.clone()));
+            talk.ack(3000, 2, &[], echo);
+            assert_eq!(talk.verdicts()[0].0, outcome, "{word} {echo}");
+        }
+    }
+}
+
+/// 60 ms are below 0.7 of 100 ms, and neither below a tenth nor below the model's most.
+fn tau() {
+    for (config, judged) in [(crate::detect_dual_rtt::fixed(700), 1), (crate::judged::named("dual-rtt"), 0)] {
+        let mut talk = spike(&config);
+        talk.ack(3000, 2, &[], 0);
+        talk.ack(3060, 3, &[], 0);
+        assert_eq!(talk.verdicts().len(), judged);
+    }
+}
+
+/// Half of 100 ms after 1100.
+fn limit() {
+    for (at, outcome) in [(1149, "Spurious"), (1150, "Genuine")] {
+        let mut talk = spike(&crate::detect_min_rtt::half_srtt());
+        talk.ack(at, 2, &[], 0);
+        assert_eq!(talk.verdicts()[0].0, outcome, "{at}");
+    }
+}
 
 fn recover(name: &str, parameter: &str, value: Value) -> Choice {
     Choice::named(name).with(parameter, value)

@@ -204,3 +204,29 @@ respond!(
         duplicate: (10_000, UNSET, 22),
     }
 );
+
+// Slow start up to the old window of eleven, from where the loss signal has left cwnd.
+respond!(
+    rfc3708,
+    "rfc3708",
+    Expected {
+        spike: (2000, 11_000, 12),
+        loss: (2000, 5681, 20),
+        reordering: (6500, 11_000, 14),
+        lost_acks: (2000, 11_000, 12),
+        duplicate: (2000, 11_000, 14),
+    }
+);
+
+// Eifel judges the episode as a whole: all of it is restored.
+respond!(
+    partial_credit,
+    "partial-credit",
+    Expected {
+        spike: (12_000, UNSET, 14),
+        loss: (5857, 5500, 21),
+        reordering: (12_000, UNSET, 17),
+        lost_acks: (12_000, UNSET, 19),
+        duplicate: (12_000, UNSET, 24),
+    }
+);

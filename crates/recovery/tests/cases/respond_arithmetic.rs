@@ -2,6 +2,7 @@
 //! losses were seen.
 
 use eifel_recovery::congest::Window;
+use eifel_recovery::detect::Share;
 use eifel_recovery::episode::{Estimate, Saved};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::respond::by_retransmissions::ByRetransmissions;
@@ -10,6 +11,8 @@ use eifel_recovery::respond::option_2::Option2;
 use eifel_recovery::respond::option_3::Option3;
 use eifel_recovery::respond::option_4::Option4;
 use eifel_recovery::respond::option_4_ssthresh::Option4Ssthresh;
+use eifel_recovery::respond::partial_credit::PartialCredit;
+use eifel_recovery::respond::rfc3708::Rfc3708;
 use eifel_recovery::respond::rfc4015::Rfc4015;
 use eifel_recovery::respond::{Lesson, Losses, Response, Verdict, none};
 
@@ -62,6 +65,8 @@ fn table() -> Vec<Row> {
         (Box::new(Option4Ssthresh), [option_1; 4]),
         (Box::new(ByRetransmissions), [option_1, option_1, option_2, option_3]),
         (Box::new(Rfc4015), [(18_000, 18_000); 4]),
+        (Box::new(Rfc3708), [(1000, 20_000); 4]),
+        (Box::new(PartialCredit), [option_1; 4]),
     ]
 }
 
@@ -129,5 +134,27 @@ fn only_rfc_4015_teaches_the_timer_and_only_after_a_timeout_with_an_estimate_bef
         assert_eq!(response.respond(&verdict(0), &saved(), &NOW).timer, Lesson::None, "row {index}");
         let unknown = Saved { estimate: None, ..saved() };
         assert_eq!(response.respond(&verdict(1), &unknown, &NOW).timer, Lesson::None, "row {index}");
+    }
+}
+
+/// Cut from 20 to 9: a share of the eleven, but no more than 14 in all; and no less than there is.
+#[test]
+fn partial_credit_gives_its_share_up_to_seven_tenths() {
+    let credit = |needless, resent, now: &Window| {
+        let Window { cwnd, ssthresh } = PartialCredit.credit(Share { needless, resent }, &saved(), now);
+        (cwnd, ssthresh)
+    };
+    assert_eq!(credit(1, 11, &NOW), (1000, 10_000));
+    assert_eq!(credit(4, 11, &NOW), (1000, 13_000));
+    assert_eq!(credit(5, 11, &NOW), (1000, 14_000));
+    assert_eq!(credit(10, 11, &NOW), (1000, 14_000));
+    assert_eq!(credit(1, 11, &Window { cwnd: 12_000, ssthresh: 12_000 }), (12_000, 12_000));
+}
+
+#[test]
+fn only_partial_credit_gives_anything_for_a_part() {
+    for (index, (mut response, _)) in table().into_iter().enumerate() {
+        let credited = response.credit(Share { needless: 1, resent: 2 }, &saved(), &NOW) != NOW;
+        assert_eq!(credited, index == 9, "row {index}");
     }
 }

@@ -11,8 +11,8 @@ use eifel_tcp::settings::{EchoRule, SackUse, TimestampSettings, WindowScale};
 /// The longest time that a setting may be, in milliseconds: what a script may last.
 const MOST_MS: u64 = 400 * 24 * 3_600_000;
 
-const KEYS: &str = "detect, observe, respond, rto, after-spurious, recover, congest, pace, mss, receive_window_bytes, \
-                    window_scale, sack, timestamps, timestamp_offset, timestamp_echo, ack_every, ack_delay_ms, nagle, \
+const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, mss, \
+                    receive_window_bytes, window_scale, sack, timestamps, timestamp_offset, timestamp_echo, ack_every, ack_delay_ms, nagle, \
                     time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
                     iss, irs, tolerance_us";
 
@@ -64,6 +64,7 @@ impl<'a> Setting<'a> {
             "detect" => config.detect = self.choice(Seam::Detect)?,
             "observe" => config.observers.push(self.choice(Seam::Detect)?),
             "respond" => config.respond = self.choice(Seam::Respond)?,
+            "grant" => config.grant = self.choice(Seam::Grant)?,
             "rto" => config.rto = self.choice(Seam::Rto)?,
             "after-spurious" => config.after_spurious = self.choice(Seam::AfterSpurious)?,
             "recover" => config.recover = self.choice(Seam::Recover)?,

@@ -13,6 +13,7 @@ fn chosen(script: &Script, seam: Seam) -> &Choice {
     match seam {
         Seam::Detect => &config.detect,
         Seam::Respond => &config.respond,
+        Seam::Grant => &config.grant,
         Seam::Rto => &config.rto,
         Seam::AfterSpurious => &config.after_spurious,
         Seam::Recover => &config.recover,

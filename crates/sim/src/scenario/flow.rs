@@ -230,6 +230,7 @@ fn place(config: &mut engine::Config, seam: Seam) -> &mut Choice {
     match seam {
         Seam::Detect => &mut config.detect,
         Seam::Respond => &mut config.respond,
+        Seam::Grant => &mut config.grant,
         Seam::Rto => &mut config.rto,
         Seam::AfterSpurious => &mut config.after_spurious,
         Seam::Recover => &mut config.recover,

@@ -47,7 +47,7 @@ fn every_retransmission_is_judged() {
 }
 
 fn recoveries() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675"])
+    prop::sample::select(vec!["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675", "rack-tlp"])
 }
 
 proptest! {
@@ -56,7 +56,10 @@ proptest! {
     #[test]
     fn drawn_scenarios_keep_the_laws(
         recover in recoveries(),
-        detect in prop::sample::select(vec!["eifel-timestamps", "none"]),
+        detect in prop::sample::select(vec!["eifel-timestamps", "none", "f-rto", "f-rto-sack", "dsack", "dual-rtt", "min-rtt"]),
+        congest in prop::sample::select(vec!["reno", "cubic"]),
+        respond in prop::sample::select(vec!["rfc4015", "option-1", "rfc3708", "partial-credit"]),
+        grant in prop::sample::select(vec!["always", "once-a-round-trip"]),
         (rate, delay, packets) in (100_000u64..20_000_000, 0u64..200, 2u32..60),
         (loss, duplicate, reorder) in (0.0f64..0.1, 0.0f64..0.1, 0.0f64..0.1),
         (bytes, seed, handshake, window) in (1u64..300_000, 0u64..1000, any::<bool>(), 1500u32..200_000),
@@ -87,6 +90,9 @@ proptest! {
             [sender]
             recover = "{recover}"
             detect = "{detect}"
+            respond = "{respond}"
+            grant = "{grant}"
+            congest = "{congest}"
             [[flow]]
             name = "main"
             from = "sender"

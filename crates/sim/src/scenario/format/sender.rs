@@ -7,6 +7,7 @@ use eifel_recovery::registry::Seam;
 pub(in super::super) const SEAMS: &[(&str, Seam)] = &[
     ("detect", Seam::Detect),
     ("respond", Seam::Respond),
+    ("grant", Seam::Grant),
     ("rto", Seam::Rto),
     ("after_spurious", Seam::AfterSpurious),
     ("recover", Seam::Recover),
@@ -30,6 +31,7 @@ pub(in super::super) static SENDER: Table = Table {
             "More detectors, which only watch: their verdicts are recorded.",
         ),
         seam("respond", Seam::Respond, "What is undone after a spurious retransmission."),
+        seam("grant", Seam::Grant, "Whether an undo is granted, whatever the detector says."),
         seam("rto", Seam::Rto, "How long to wait before a segment is given up."),
         seam("after_spurious", Seam::AfterSpurious, "How the timer adapts after a spurious timeout."),
         seam("recover", Seam::Recover, "Which segments are lost, and what goes out next."),

@@ -1,0 +1,76 @@
+//! What each detector costs an ACK: `cargo run --release --example detector_cost`.
+//!
+//! No episode open: every ACK covers a segment. Within one: the same after a timeout's retransmission, asked about again
+//! as soon as it is settled; one that asks for a probe has it.
+
+use std::hint::black_box;
+use std::time::Instant as Clock;
+
+use eifel_recovery::detect::{Detector, Judgement};
+use eifel_recovery::fact::{Acked, Cause, Covered, Echo, Fact, Kind, Transmission, TxId};
+use eifel_recovery::registry::{Choice, Seam, entries, part};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Timestamp;
+use eifel_recovery::view::View;
+
+const ACKS: u64 = 200_000;
+/// The least of so many runs: another process may have been in the way of the others.
+const RUNS: u32 = 40;
+
+fn main() {
+    let least = |run: &dyn Fn() -> f64| (0..RUNS).map(|_| run()).fold(f64::INFINITY, f64::min);
+    let base = least(&|| cost(None, Within::Nothing));
+    for entry in entries().iter().filter(|entry| entry.seam == Seam::Detect) {
+        let costs = [Within::Nothing, Within::Episode].map(|within| {
+            let detector = || part::detector(&Choice::named(entry.name)).expect("of the registry");
+            least(&|| cost(Some(detector()), within)) - base
+        });
+        println!("{:>18}: {:>5.1} ns an ACK, {:>5.1} ns within an episode", entry.name, costs[0], costs[1]);
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Within {
+    Nothing,
+    Episode,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+fn cost(mut detector: Option<Box<dyn Detector>>, within: Within) -> f64 {
+    let round_trips = RoundTrips::new(true);
+    let mut settled = true;
+    let start = Clock::now();
+    for ack in 1..=ACKS {
+        let now = Instant::ZERO + Duration::from_micros(ack);
+        let una = ack * 1000;
+        let view = View { now, una, nxt: una + 1_000_000, mss: 1000, sack: true, round_trips: &round_trips };
+        if within == Within::Episode && settled {
+            let kind = Kind::Retransmission(Cause::Timeout);
+            let transmission = Transmission { id: TxId(ack), start: una + 500_000, len: 1000, kind, copy: 1 };
+            let stamp = Some(Timestamp(7));
+            let fact = Fact::Retransmitted { transmission: &transmission, stamp, original: stamp, opens: true };
+            detector.as_mut().map(|detector| detector.observe(&fact, &view));
+            settled = false;
+        }
+        let acked = Acked {
+            cumulative: una,
+            bytes: 1000,
+            sacked: 0,
+            duplicate: false,
+            highest: Some(Covered { end: una, copies: u32::from(within == Within::Episode), last_sent: Instant::ZERO }),
+            delivered: None,
+            sacked_up_to: 0,
+            dsack: None,
+            echo: Some(Echo { value: Timestamp(ack as u32), age: Duration::from_millis(100) }),
+            ece: false,
+            all: false,
+        };
+        let judgement = match &mut detector {
+            Some(detector) => detector.observe(&Fact::Acked(black_box(&acked)), &view),
+            None => Judgement::Undecided,
+        };
+        settled |= matches!(black_box(judgement), Judgement::Settled(..) | Judgement::Mixed(_));
+    }
+    start.elapsed().as_nanos() as f64 / ACKS as f64
+}

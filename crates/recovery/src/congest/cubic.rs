@@ -1,0 +1,217 @@
+//! *Looks at* ACKs of new data, at losses, and at the time since the last reduction.
+//! *Decides* on slow start up to ssthresh, then on a cubic curve through the window at the last loss, and no less than
+//! Reno would have; 0.7 of the flight after a loss. A spurious loss gives the curve back.
+//! *Blind to* delay, and to why a segment was lost; it leaves slow start without HyStart++.
+//! *From* RFC 9438, section 4.
+
+use super::reno::{Grow, Restart};
+use super::{Congest, Loss, Timeouts, Window};
+use crate::fact::Cause;
+use crate::time::{Duration, Instant};
+use crate::view::View;
+
+/// C, in segments per cubed second (section 5).
+const C: f64 = 0.4;
+/// beta_cubic, in tenths (section 4.6).
+const BETA_TENTHS: u64 = 7;
+const BETA: f64 = BETA_TENTHS as f64 / 10.0;
+/// alpha_cubic (section 4.3): what makes the Reno-friendly window as fast as Reno's.
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// Whether W_max is set lower when the window was still below the last one (section 4.7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FastConvergence {
+    /// It is: room for new flows.
+    On,
+    /// It is not.
+    Off,
+}
+
+/// CUBIC's settings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// The initial window in segments.
+    pub initial_window: u64,
+    /// The initial ssthresh in bytes; `None` is arbitrarily high.
+    pub initial_ssthresh: Option<u64>,
+    /// See [`FastConvergence`].
+    pub fast_convergence: FastConvergence,
+    /// See [`Grow`].
+    pub grow: Grow,
+    /// See [`Restart`].
+    pub restart: Restart,
+}
+
+/// What the last reduction left; windows in segments.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Curve {
+    /// W_max; `None` while nothing was lost, and after a timeout: then it is the window where the stage begins.
+    w_max: Option<f64>,
+    /// cwnd_prior: the window before the reduction.
+    prior: Option<f64>,
+    stage: Option<Stage>,
+}
+
+/// A congestion avoidance stage; windows in segments.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Stage {
+    /// t is counted from here.
+    epoch: Instant,
+    w_max: f64,
+    /// K, in seconds.
+    k: f64,
+    /// W_est, what Reno would have.
+    w_est: f64,
+    /// Since when the window has not been what limits sending: such time does not count in t (section 5.8).
+    unused_since: Option<Instant>,
+}
+
+/// The curve before the last loss signal, to be given back if that was spurious.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Before {
+    curve: Curve,
+    lost_at: Instant,
+}
+
+/// CUBIC.
+#[derive(Debug)]
+pub struct Cubic {
+    settings: Settings,
+    curve: Curve,
+    before: Option<Before>,
+    /// The part of a byte by which the window is larger than cwnd says.
+    fraction: f64,
+}
+
+impl Stage {
+    fn begin(now: Instant, cwnd: f64, w_max: Option<f64>) -> Self {
+        let w_max = w_max.unwrap_or(cwnd).max(cwnd);
+        // Equation 2.
+        let k = libm::cbrt((w_max - cwnd) / C);
+        Self { epoch: now, w_max, k, w_est: cwnd, unused_since: None }
+    }
+
+    /// Equation 1, t seconds after the epoch.
+    fn w_cubic(&self, t: f64) -> f64 {
+        let x = t - self.k;
+        C * x * x * x + self.w_max
+    }
+
+    /// The window after `acked` segments (sections 4.2 to 4.5).
+    fn grow(&mut self, cwnd: f64, acked: f64, prior: Option<f64>, now: Instant, rtt: Duration) -> f64 {
+        let t = now.since(self.epoch).as_secs_f64();
+        // Equation 4; alpha is 1 once the window before the reduction is reached.
+        let alpha = if prior.is_some_and(|prior| self.w_est < prior) { ALPHA } else { 1.0 };
+        self.w_est += alpha * acked / cwnd;
+        if self.w_cubic(t) < self.w_est {
+            return self.w_est.max(cwnd);
+        }
+        let target = self.w_cubic(t + rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
+        cwnd + (target - cwnd) / cwnd * acked
+    }
+}
+
+impl Cubic {
+    /// A controller of these settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, curve: Curve::default(), before: None, fraction: 0.0 }
+    }
+
+    fn limits(&self, now: &Window, flight: u64, mss: u64) -> bool {
+        match self.settings.grow {
+            Grow::Always => true,
+            Grow::WhenLimiting if now.cwnd < now.ssthresh => flight * 2 >= now.cwnd,
+            Grow::WhenLimiting => flight + mss > now.cwnd,
+        }
+    }
+
+    fn avoid_congestion(&mut self, now: &Window, acked: u64, limits: bool, view: &View<'_>) -> Window {
+        let mss = f64::from(view.mss);
+        let cwnd = (now.cwnd as f64 + self.fraction) / mss;
+        let Curve { w_max, prior, stage } = &mut self.curve;
+        let stage = stage.get_or_insert_with(|| Stage::begin(view.now, cwnd, *w_max));
+        if !limits {
+            stage.unused_since.get_or_insert(view.now);
+            return *now;
+        }
+        if let Some(since) = stage.unused_since.take() {
+            stage.epoch += view.now.since(since);
+        }
+        let rtt = view.round_trips.latest().unwrap_or(Duration::ZERO);
+        let grown = stage.grow(cwnd, acked as f64 / mss, *prior, view.now, rtt) * mss;
+        let cwnd = grown as u64;
+        self.fraction = grown - cwnd as f64;
+        Window { cwnd, ..*now }
+    }
+
+    /// Sections 4.6 to 4.8: what the next stage's curve goes through.
+    fn reduce(&mut self, now: &Window, cause: Cause, mss: u32) {
+        let cwnd = now.cwnd as f64 / f64::from(mss);
+        let below = self.curve.w_max.is_some_and(|w_max| cwnd < w_max);
+        let converge = below && self.settings.fast_convergence == FastConvergence::On;
+        let w_max = match cause {
+            Cause::Timeout => None,
+            Cause::FastRetransmit if converge => Some(cwnd * (1.0 + BETA) / 2.0),
+            Cause::FastRetransmit => Some(cwnd),
+        };
+        self.curve = Curve { w_max, prior: Some(cwnd), stage: None };
+    }
+}
+
+impl Congest for Cubic {
+    fn initial(&mut self, mss: u32) -> Window {
+        let cwnd = self.settings.initial_window * u64::from(mss);
+        Window { cwnd, ssthresh: self.settings.initial_ssthresh.unwrap_or(u64::MAX) }
+    }
+
+    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View<'_>) -> Window {
+        let mss = u64::from(view.mss);
+        let limits = self.limits(now, flight, mss);
+        if now.cwnd >= now.ssthresh {
+            return self.avoid_congestion(now, acked, limits, view);
+        }
+        // Section 4.10: slow start as RFC 5681, equation 2.
+        let grown = if limits { acked.min(mss) } else { 0 };
+        Window { cwnd: now.cwnd + grown, ..*now }
+    }
+
+    fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View<'_>) -> Window {
+        let mss = u64::from(view.mss);
+        self.fraction = 0.0;
+        if loss.timeouts == Timeouts::First {
+            self.before = Some(Before { curve: self.curve, lost_at: view.now });
+            self.reduce(now, loss.cause, view.mss);
+        }
+        let ssthresh = match loss.timeouts {
+            Timeouts::Again => now.ssthresh,
+            Timeouts::First => (loss.flight * BETA_TENTHS / 10).max(2 * mss),
+        };
+        let cwnd = match loss.cause {
+            Cause::Timeout => mss,
+            Cause::FastRetransmit => ssthresh,
+        };
+        Window { cwnd, ssthresh }
+    }
+
+    /// Section 4.9. The time since the loss signal does not count in t: the window was not in use.
+    fn on_undo(&mut self, view: &View<'_>) {
+        let Some(Before { mut curve, lost_at }) = self.before.take() else { return };
+        if let Some(stage) = &mut curve.stage {
+            stage.epoch += view.now.since(lost_at);
+        }
+        self.curve = curve;
+        self.fraction = 0.0;
+    }
+
+    fn on_idle(&mut self, now: &Window, idle: Duration, mss: u32) -> Window {
+        if let Some(stage) = self.curve.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
+            stage.epoch += idle;
+        }
+        match self.settings.restart {
+            Restart::Unchanged => *now,
+            Restart::RestartWindow => {
+                Window { cwnd: now.cwnd.min(self.settings.initial_window * u64::from(mss)), ..*now }
+            }
+        }
+    }
+}

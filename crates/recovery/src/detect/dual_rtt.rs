@@ -1,0 +1,159 @@
+//! *Looks at* NRTT, the time from the last sending of a segment to its ACK, after a timeout.
+//! *Decides* spurious when it is less than tau times MinRTT: what was held back comes out in one train, and its ACKs
+//! overtake the answers to what was sent again.
+//! *Blind to* the first ACK mostly: it needs a second retransmission to compare with; and to fast retransmits.
+//! *From* the DualRTT paper, section IV.B (figure 6, equation 1) and section V.B (equations 3 and 6).
+
+use super::{Detector, Judgement, Outcome};
+use crate::fact::{Acked, Cause, Covered, Fact, Kind};
+use crate::time::{Duration, Instant};
+use crate::view::View;
+
+/// Bytes of TCP and IP headers in the path's MTU.
+const HEADERS: u32 = 40;
+/// Section V.B: "a conservative value" while the path is not known.
+const UNTIL_KNOWN: Tau = Tau { millionths: 100_000 };
+/// The values of tau that the model was fitted to (section V.A).
+const FITTED: (f64, f64) = (0.01, 0.6);
+
+/// Where tau comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Threshold {
+    /// Always this.
+    Fixed(Tau),
+    /// Equation 3 with equation 6's coefficients, for the path as the sender's own statistics tell it.
+    Model,
+}
+
+/// The threshold of equation 1, as a share of MinRTT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tau {
+    millionths: u32,
+}
+
+impl Tau {
+    /// So many thousandths.
+    pub fn thousandths(thousandths: u32) -> Self {
+        Self { millionths: thousandths * 1000 }
+    }
+
+    /// Equation 3 with equation 6's coefficients: B in bit/s, D in seconds one way, M in bytes; natural logarithms. Kept
+    /// within the values that it was fitted to.
+    pub fn of_path(rate_bps: f64, delay_s: f64, mtu: u32) -> Self {
+        let tau = 8.022e-3 * libm::log(rate_bps) - 5.803e-2 * libm::log(delay_s) + 1.463e-6 * f64::from(mtu);
+        Self { millionths: (tau.clamp(FITTED.0, FITTED.1) * 1e6) as u32 }
+    }
+
+    /// Whether `nrtt` is below this share of `minimum`.
+    pub fn exceeds(self, nrtt: Duration, minimum: Duration) -> bool {
+        let scaled = u128::from(minimum.as_nanos()) * u128::from(self.millionths);
+        u128::from(nrtt.as_nanos()) * 1_000_000 < scaled
+    }
+}
+
+/// Bytes acknowledged in a round trip, the most so far: what the sender knows of the path's rate.
+#[derive(Debug, Default)]
+struct Throughput {
+    since: Instant,
+    bytes: u64,
+    best_bps: f64,
+}
+
+impl Throughput {
+    #[inline]
+    fn note(&mut self, acked: &Acked, view: &View<'_>) {
+        self.bytes += acked.bytes;
+        let elapsed = view.now.since(self.since);
+        if view.round_trips.latest().is_some_and(|rtt| elapsed >= rtt) {
+            self.close(elapsed, view.now);
+        }
+    }
+
+    #[inline(never)]
+    fn close(&mut self, elapsed: Duration, now: Instant) {
+        if self.since > Instant::ZERO && elapsed > Duration::ZERO {
+            self.best_bps = self.best_bps.max(self.bytes as f64 * 8.0 / elapsed.as_secs_f64());
+        }
+        (self.since, self.bytes) = (now, 0);
+    }
+}
+
+/// DualRTT.
+#[derive(Debug)]
+pub struct DualRtt {
+    threshold: Threshold,
+    throughput: Throughput,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Idle,
+    /// A timeout has been retransmitted; `point` was unsent then.
+    Waiting {
+        point: u64,
+    },
+}
+
+impl DualRtt {
+    /// A detector with this threshold.
+    pub fn new(threshold: Threshold) -> Self {
+        Self { threshold, throughput: Throughput::default(), stage: Stage::Idle }
+    }
+
+    fn tau(&self, minimum: Duration, view: &View<'_>) -> Tau {
+        match self.threshold {
+            Threshold::Fixed(tau) => tau,
+            Threshold::Model if self.throughput.best_bps > 0.0 && minimum > Duration::ZERO => {
+                Tau::of_path(self.throughput.best_bps, minimum.as_secs_f64() / 2.0, view.mss + HEADERS)
+            }
+            Threshold::Model => UNTIL_KNOWN,
+        }
+    }
+
+    #[inline(never)]
+    fn judge(&mut self, acked: &Acked, point: u64, view: &View<'_>) -> Judgement {
+        if acked.bytes == 0 {
+            return Judgement::Undecided;
+        }
+        // Only of what was sent again is NRTT anything but a round trip. Before there is a MinRTT there is no answer.
+        if let (Some(Covered { copies: 1.., last_sent, .. }), Some(minimum)) =
+            (acked.highest, view.round_trips.minimum())
+            && self.tau(minimum, view).exceeds(view.now.since(last_sent), minimum)
+        {
+            self.stage = Stage::Idle;
+            return Judgement::Settled(Outcome::Spurious, "NRTT is below tau MinRTT");
+        }
+        if acked.cumulative >= point {
+            self.stage = Stage::Idle;
+            return Judgement::Settled(Outcome::Genuine, "NRTT was never below tau MinRTT");
+        }
+        Judgement::Undecided
+    }
+}
+
+impl Detector for DualRtt {
+    #[inline]
+    fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement {
+        match fact {
+            Fact::Retransmitted { transmission, opens: true, .. } => {
+                self.stage = match transmission.kind {
+                    Kind::Retransmission(Cause::Timeout) => Stage::Waiting { point: view.nxt },
+                    _ => Stage::Idle,
+                };
+                Judgement::Undecided
+            }
+            Fact::Acked(acked) => {
+                let judgement = match self.stage {
+                    Stage::Idle => Judgement::Undecided,
+                    Stage::Waiting { point } => self.judge(acked, point, view),
+                };
+                if self.threshold == Threshold::Model {
+                    self.throughput.note(acked, view);
+                }
+                judgement
+            }
+            Fact::Retransmitted { .. } | Fact::NotProbed(_) => Judgement::Undecided,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Asks the detectors, and lets the acting one's verdict take effect.
+
+use super::{Engine, Event, Opening, view};
+use crate::congest::Window;
+use crate::detect::{Judgement, Outcome, Share};
+use crate::episode::{Episode, Stage};
+use crate::fact::{Acked, Cause, Fact, Refusal};
+use crate::grant::Answer;
+use crate::recover::{Growth, Resume};
+use crate::respond::{Adjust, Lesson, Losses, Verdict};
+use crate::rto::TimerChange;
+use crate::time::{Duration, Instant};
+
+const MIXED: &str = "of what was sent again some had been lost, and some had not";
+
+/// Whether the episode that a verdict is about is still open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Course {
+    Open,
+    /// All of its data has been acknowledged, and nothing was lost since.
+    Past,
+}
+
+/// What the acting detector's verdict brings with it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effect {
+    pub(super) outcome: Option<Outcome>,
+    /// What the timer is to learn.
+    pub(super) change: TimerChange,
+    /// Whether the ACK that brought the verdict may let the window grow besides.
+    pub(super) growth: Growth,
+}
+
+impl Effect {
+    const NONE: Self = Self { outcome: None, change: TimerChange::Keep, growth: Growth::Grow };
+}
+
+impl Engine {
+    /// Asks the detectors; the acting one's verdict takes effect.
+    #[inline]
+    pub(super) fn judge(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) -> Effect {
+        let fact = Fact::Acked(acked);
+        let mut acting = Judgement::Undecided;
+        for index in 0..self.detectors.len() {
+            let (place, detector) = &mut self.detectors[index];
+            let judgement = detector.observe(&fact, &view!(self, now));
+            match (judgement, *place) {
+                (Judgement::Undecided, _) => {}
+                (Judgement::Probe, 0) => acting = judgement,
+                (Judgement::Probe, _) => {
+                    detector.observe(&Fact::NotProbed(Refusal::Watches), &view!(self, now));
+                }
+                (_, place) => {
+                    self.report(place, judgement);
+                    if place == 0 {
+                        acting = judgement;
+                    }
+                }
+            }
+        }
+        self.run_probe(acting);
+        match acting {
+            Judgement::Undecided | Judgement::Probe => Effect::NONE,
+            Judgement::Settled(..) | Judgement::Mixed(_) => self.settle(now, acting, Some(acked), sample),
+        }
+    }
+
+    /// Tells that a detector has judged the episode that is open or the last.
+    pub(super) fn report(&mut self, detector: usize, judgement: Judgement) {
+        let (outcome, reason) = match judgement {
+            Judgement::Settled(outcome, reason) => (outcome, reason),
+            Judgement::Mixed(_) => (Outcome::Genuine, MIXED),
+            Judgement::Undecided | Judgement::Probe => return,
+        };
+        if let Some(Episode { number, .. }) = self.judged().map(|(_, episode)| *episode) {
+            self.tell(Event::Judged { episode: number, detector, outcome, reason });
+        }
+    }
+
+    /// The episode that a verdict given now is about. Detectors have not heard of one whose first retransmission has not
+    /// left.
+    fn judged(&mut self) -> Option<(Course, &mut Episode)> {
+        if self.opening == Opening::Pending {
+            return None;
+        }
+        match &mut self.episode {
+            Some(episode) => Some((Course::Open, episode)),
+            None => self.past.as_mut().map(|episode| (Course::Past, episode)),
+        }
+    }
+
+    /// The acting detector's verdict takes effect; `acked` is the ACK that brought it, if one did.
+    #[inline(never)]
+    pub(super) fn settle(
+        &mut self,
+        now: Instant,
+        judgement: Judgement,
+        acked: Option<&Acked>,
+        sample: Option<Duration>,
+    ) -> Effect {
+        let undecided = matches!(judgement, Judgement::Undecided | Judgement::Probe);
+        let Some((course, episode)) = self.judged().filter(|(_, episode)| !undecided && episode.stage == Stage::Open)
+        else {
+            return Effect::NONE;
+        };
+        episode.stage = Stage::Settled;
+        let episode = *episode;
+        let outcome = match judgement {
+            Judgement::Settled(Outcome::Spurious, _) => Outcome::Spurious,
+            _ => Outcome::Genuine,
+        };
+        let change = match episode.cause {
+            Cause::Timeout => {
+                self.rto.settled(outcome);
+                self.after_spurious.settled(outcome, sample, episode.timeouts)
+            }
+            Cause::FastRetransmit => TimerChange::Keep,
+        };
+        let growth = match outcome {
+            Outcome::Spurious => self.undo(now, &episode, course, acked),
+            Outcome::Genuine => {
+                // [rfc4015:3.1.7]
+                self.losses = Losses::Seen;
+                if let Judgement::Mixed(share) = judgement {
+                    self.credit(now, share, &episode, course);
+                }
+                Growth::Grow
+            }
+        };
+        Effect { outcome: Some(outcome), change, growth }
+    }
+
+    fn credit(&mut self, now: Instant, share: Share, episode: &Episode, course: Course) {
+        let window = self.response.credit(share, episode.saved(), &self.window);
+        if window != self.window && self.granted_undo(now, episode) {
+            self.adjust(episode, course, window);
+        }
+    }
+
+    fn granted_undo(&mut self, now: Instant, episode: &Episode) -> bool {
+        self.grant.ask(episode.opened_at, now, self.round_trips.smoothed()) == Answer::Granted
+    }
+
+    fn undo(&mut self, now: Instant, episode: &Episode, course: Course, acked: Option<&Acked>) -> Growth {
+        // What is past has been repaired: there is nothing to resume.
+        if course == Course::Open && self.recovery.on_spurious(episode.cause) == Resume::NextUnsent {
+            // [rfc4015:3.1.8]
+            self.board.mark_none_lost();
+        }
+        if !self.granted_undo(now, episode) {
+            return Growth::Grow;
+        }
+        let verdict = Verdict {
+            cause: episode.cause,
+            timeouts: episode.timeouts,
+            flight: self.board.outstanding(),
+            acked: acked.map_or(0, |acked| acked.bytes),
+            ece: acked.is_some_and(|acked| acked.ece),
+            losses: self.losses,
+            mss: self.mss,
+            initial_window: self.initial_window,
+        };
+        let Adjust { window, timer } = self.response.respond(&verdict, episode.saved(), &self.window);
+        if window.ssthresh > episode.saved().reduced.ssthresh {
+            self.congest.on_undo(&view!(self, now));
+        }
+        self.adjust(episode, course, window);
+        if let Lesson::FromNewData { before } = timer {
+            self.lesson = Some((before, episode.recovery_point));
+        }
+        self.response.growth(&verdict)
+    }
+
+    fn adjust(&mut self, episode: &Episode, course: Course, window: Window) {
+        self.window = match course {
+            Course::Open => window,
+            // What was gained since is not taken back.
+            Course::Past => {
+                Window { cwnd: window.cwnd.max(self.window.cwnd), ssthresh: window.ssthresh.max(self.window.ssthresh) }
+            }
+        };
+        self.tell(Event::Adjusted { episode: episode.number, window: self.window });
+    }
+}

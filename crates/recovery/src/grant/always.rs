@@ -1,0 +1,17 @@
+//! *Looks at* nothing.
+//! *Decides* that every spurious verdict is answered.
+//! *Blind to* a receiver that forges the evidence.
+//! *From* RFC 4015, which leaves the guard to the detector.
+
+use super::{Answer, Grant};
+use crate::time::{Duration, Instant};
+
+/// No limit.
+#[derive(Debug)]
+pub struct Always;
+
+impl Grant for Always {
+    fn ask(&mut self, _: Instant, _: Instant, _: Option<Duration>) -> Answer {
+        Answer::Granted
+    }
+}

@@ -1,0 +1,187 @@
+//! *Looks at* when segments were sent, and which of them have been delivered.
+//! *Decides* that what was sent before something delivered, by more than a reordering window, is lost, retransmissions
+//! too; the window widens with DSACKs. After two silent round trips a probe asks for an ACK.
+//! *Blind to* a delay of everything: the probe and then the timer expire all the same. After a timeout it goes back to
+//! the first segment, with everything deemed lost; without SACK it repairs as NewReno.
+//! *From* RFC 8985, sections 6 and 7.
+
+use super::course::{Course, Phase, Rules, Signal};
+use super::prr::{Prr, Reduction};
+use super::rack::{Found, Rack, Stage};
+use super::tlp::{Answer, Tlp};
+use super::{Alarm, Decisions, HighRxt, Next, Recovery, Resume, Step};
+use crate::congest::Window;
+use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::scoreboard::Scoreboard;
+use crate::time::Duration;
+use crate::view::View;
+
+/// RACK-TLP.
+#[derive(Debug)]
+pub struct RackTlp {
+    course: Course,
+    prr: Prr,
+    rack: Rack,
+    tlp: Tlp,
+}
+
+impl RackTlp {
+    /// RACK-TLP under these rules, with or without PRR, for a peer that delays ACKs by no more than `max_ack_delay`.
+    pub fn new(rules: Rules, reduction: Reduction, max_ack_delay: Duration) -> Self {
+        Self {
+            course: Course::by_sack(rules),
+            prr: Prr::new(reduction),
+            rack: Rack::new(rules.duplicate_threshold),
+            tlp: Tlp::new(max_ack_delay),
+        }
+    }
+
+    fn stage(&self) -> Stage {
+        if self.course.repairing() { Stage::Repairing } else { Stage::Open }
+    }
+
+    /// What was found lost begins fast recovery, or goes on with it.
+    fn follow(&mut self, found: Found, board: &Scoreboard, view: &View<'_>) -> Decisions {
+        let mut step = Step::Stay;
+        // What was lost above the last recovery point, and was found then, is a loss of its own.
+        let lost = found.news || self.course.phase() == Phase::Open && found.lost_below > view.una;
+        if lost && self.course.permitted(view.una) {
+            self.tlp.forget();
+            step = self.course.enter(view.nxt);
+            self.prr.begin(board);
+            if board.resent_below() > view.una {
+                self.course.owe_nothing();
+            }
+        }
+        if found.news {
+            self.prr.on_loss();
+        }
+        let lost_below = self.course.repairing().then_some(found.lost_below);
+        Decisions { step, lost_below, ..Decisions::STAY }
+    }
+
+    fn on_sacked(&mut self, acked: &Acked, signal: Signal, board: &Scoreboard, view: &View<'_>) -> Decisions {
+        let needless = acked.dsack.is_some() && !self.tlp.is_answered_by_dsack(acked);
+        let answer = self.tlp.on_ack(acked, view.now);
+        self.rack.on_ack(acked, view);
+        self.prr.on_ack(acked, board);
+        let leaving = signal == Signal::Recovered;
+        self.rack.adapt(needless, if leaving { Stage::Leaving } else { self.stage() }, view);
+        let found = self.rack.detect_loss(board, self.stage(), view);
+        let decisions = self.follow(found, board, view);
+        match (decisions.step, signal, answer) {
+            (Step::Stay, Signal::Recovered, _) => {
+                Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..decisions }
+            }
+            (Step::Stay, _, Answer::Repaired) => Decisions { step: Step::Repaired, ..decisions },
+            (Step::Stay, Signal::Progress, _) => Decisions { lost_below: decisions.lost_below, ..Decisions::GROW },
+            _ => decisions,
+        }
+    }
+
+    /// RFC 6582, where there is no SACK.
+    fn on_counted(&mut self, signal: Signal, view: &View<'_>) -> Decisions {
+        match signal {
+            Signal::Progress => Decisions::GROW,
+            Signal::Threshold => Decisions { step: self.course.enter(view.nxt), ..Decisions::STAY },
+            Signal::Partial => {
+                self.course.owe_oldest();
+                Decisions::STAY
+            }
+            Signal::Recovered => Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..Decisions::STAY },
+            Signal::Quiet | Signal::Duplicate => Decisions::STAY,
+        }
+    }
+
+    /// A probe: new data if there is some, the highest segment again if not (section 7.3).
+    fn probe(&self, board: &Scoreboard, view: &View<'_>, unsent: bool) -> Option<Next> {
+        if !self.tlp.is_due() {
+            return None;
+        }
+        if unsent {
+            return Some(Next::New { room: u64::from(view.mss) });
+        }
+        let at = board.last_hole()?;
+        Some(Next::Retransmit { at, room: u64::MAX, mark: HighRxt::Leave })
+    }
+}
+
+impl Recovery for RackTlp {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+        let signal = self.course.on_ack(acked);
+        if view.sack { self.on_sacked(acked, signal, board, view) } else { self.on_counted(signal, view) }
+    }
+
+    fn on_timeout(&mut self, view: &View<'_>) {
+        self.course.on_timeout(view.nxt);
+        self.rack.forget_again();
+        self.tlp.forget();
+    }
+
+    fn on_spurious(&mut self, cause: Cause) -> Resume {
+        let resume = self.course.on_spurious(cause);
+        if resume == Resume::NextUnsent {
+            self.rack.forget_again();
+        }
+        resume
+    }
+
+    fn on_sent(&mut self, transmission: &Transmission) {
+        self.course.on_sent(transmission);
+        self.prr.on_sent(transmission);
+        let again = matches!(transmission.kind, Kind::Retransmission(_));
+        if self.tlp.is_due() {
+            self.tlp.on_sent(transmission.start + u64::from(transmission.len), again);
+        } else if again {
+            self.rack.on_again(transmission.start);
+        }
+    }
+
+    fn follows_deliveries(&self) -> bool {
+        true
+    }
+
+    fn alarm(&self, board: &Scoreboard, view: &View<'_>) -> Alarm {
+        if let Some(at) = self.rack.timeout() {
+            return Alarm::Reordering(at);
+        }
+        match self.tlp.alarm(board, view) {
+            Some(at) if self.course.phase() == Phase::Open => Alarm::Probe(at),
+            _ => Alarm::None,
+        }
+    }
+
+    fn on_alarm(&mut self, board: &Scoreboard, view: &View<'_>) -> Decisions {
+        if self.rack.timeout().is_some() {
+            let found = self.rack.detect_loss(board, self.stage(), view);
+            return self.follow(found, board, view);
+        }
+        self.tlp.on_alarm();
+        Decisions::STAY
+    }
+
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next {
+        if let Some(probe) = self.probe(board, view, unsent) {
+            return probe;
+        }
+        let again = self.rack.first_lost_again();
+        if again.is_none() && !self.course.repairing() {
+            return self.course.next(board, window, view);
+        }
+        if let Some(owed) = self.course.owed(board) {
+            return owed;
+        }
+        let pipe = board.pipe().saturating_sub(self.rack.bytes_lost_again());
+        let room = match self.course.phase() {
+            Phase::FastRecovery { .. } => self.prr.room(pipe, window, view.mss),
+            _ => window.cwnd.saturating_sub(pipe),
+        };
+        if let Some(at) = again {
+            return Next::Retransmit { at, room, mark: HighRxt::Leave };
+        }
+        match board.first_hole(board.resent_below(), board.lost_below()) {
+            Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },
+            None => Next::New { room },
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
+
+use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
+use eifel_recovery::congest::reno::{Grow, Restart};
+use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
+use eifel_recovery::engine::Config;
+use eifel_recovery::fact::Cause;
+use eifel_recovery::registry::{Choice, Value};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::view::View;
+
+use crate::script::{UNSET, open, overtaken, spike, text};
+use crate::talk::{Talk, at, config, eifel, ms};
+
+pub const CASES: [fn(); 5] = [delay_spike, genuine_loss, reordering, lost_acks, duplicated_packet];
+
+pub fn cubic(base: Config, parameters: &[(&str, Value)]) -> Config {
+    let always = Choice::named("cubic").with("grow", Value::Word("always".into()));
+    let congest = parameters.iter().fold(always, |choice, (name, value)| choice.with(name, value.clone()));
+    Config { congest, ..base }
+}
+
+fn windows(talk: &Talk) -> (u64, u64) {
+    (talk.cwnd(), talk.ssthresh())
+}
+
+/// One segment, and 0.7 of eleven; an undo gives all of it back.
+fn delay_spike() {
+    let mut talk = spike(&cubic(config("reno-sack"), &[]));
+    assert_eq!(windows(&talk), (1000, 7700));
+    talk.expire();
+    assert_eq!(windows(&talk), (1000, 7700), "a further timeout holds");
+
+    let mut talk = spike(&cubic(eifel("reno-sack", "option-1"), &[]));
+    talk.ack(3000, 2, &[], 0);
+    assert_eq!(windows(&talk), (12_000, UNSET));
+}
+
+/// K is 2 s: at first Reno's window is the larger, and grows by 0.529 segments a round trip.
+fn genuine_loss() {
+    let mut talk = overtaken(&cubic(config("reno-sack"), &[]));
+    talk.ack(203, 14, &[], 103);
+    let mut found = vec![talk.cwnd()];
+    for segment in 15..=17 {
+        talk.ack(288 + segment, segment, &[], 203);
+        found.push(talk.cwnd());
+    }
+    assert_eq!(found, [7700, 7768, 7836, 7904]);
+    assert_eq!(talk.ssthresh(), 7700);
+}
+
+fn reordering() {
+    let mut talk = overtaken(&cubic(eifel("reno-sack", "option-1"), &[]));
+    assert_eq!(windows(&talk), (7700, 7700));
+    talk.ack(104, 5, &[], 0);
+    assert_eq!(windows(&talk), (12_000, UNSET));
+}
+
+/// Slow start counts ACKs as RFC 5681 does.
+fn lost_acks() {
+    let mut talk = open(&cubic(config("reno-sack"), &[]));
+    assert_eq!(text(&talk.ack(101, 11, &[], 0)), "13 14 15 16 17 18 19 20 21 22 23");
+    assert_eq!(talk.cwnd(), 12_000);
+}
+
+fn duplicated_packet() {
+    let mut talk = open(&cubic(config("reno-sack"), &[]));
+    talk.ack_with(101, 1, &[], 0, Some(1));
+    assert_eq!(windows(&talk), (11_000, UNSET));
+}
+
+pub fn initial_window() {
+    let congest = Choice::named("cubic").with("initial_window_segments", Value::Integer(4));
+    let mut talk = Talk::new(&Config { congest, ..config("reno-sack") });
+    assert_eq!(text(&talk.send()), "1 2 3 4");
+}
+
+/// No loss yet: the curve begins flat where congestion avoidance does, and Reno's window, without a window to come back to,
+/// grows as Reno's.
+pub fn initial_ssthresh() {
+    let mut talk = Talk::new(&cubic(config("reno-sack"), &[("initial_ssthresh_bytes", Value::Integer(10_000))]));
+    talk.send();
+    talk.ack(100, 1, &[], 0);
+    assert_eq!(windows(&talk), (10_100, 10_000));
+}
+
+pub fn grow() {
+    for (word, cwnd) in [("when-limiting", 10_000), ("always", 11_000)] {
+        let mut talk = Talk::new(&cubic(config("reno-sack"), &[("grow", Value::Word(word.into()))]));
+        talk.end = crate::talk::start(3);
+        talk.send();
+        talk.ack(100, 1, &[], 0);
+        assert_eq!(talk.cwnd(), cwnd, "{word}");
+    }
+}
+
+pub fn restart_after_idle() {
+    for (restart, sent) in [(true, 10), (false, 20)] {
+        let mut talk = Talk::new(&cubic(config("reno-sack"), &[("restart_after_idle", Value::Switch(restart))]));
+        talk.end = crate::talk::start(11);
+        talk.send();
+        for segment in 1..=10 {
+            talk.ack(100 + segment, segment, &[], 0);
+        }
+        talk.now = at(111) + talk.engine.snapshot().rto;
+        talk.end = crate::talk::start(100);
+        assert_eq!(talk.send().len(), sent);
+    }
+}
+
+const SETTINGS: Settings = Settings {
+    initial_window: 10,
+    initial_ssthresh: None,
+    fast_convergence: FastConvergence::On,
+    grow: Grow::WhenLimiting,
+    restart: Restart::RestartWindow,
+};
+
+/// A controller on a path of 100 ms, and its window.
+struct Run {
+    cubic: Cubic,
+    round_trips: RoundTrips,
+    window: Window,
+}
+
+impl Run {
+    fn new(settings: Settings, cwnd: u64) -> Self {
+        let mut talk = open(&config("reno-sack"));
+        talk.send();
+        let round_trips = talk.engine.round_trips().clone();
+        assert_eq!(round_trips.latest(), Some(ms(100)));
+        Self { cubic: Cubic::new(settings), round_trips, window: Window { cwnd, ssthresh: UNSET } }
+    }
+
+    fn lose(&mut self, now: u64, cause: Cause) -> (u64, u64) {
+        let flight = self.window.cwnd;
+        let loss = Loss { cause, flight, limit: flight, timeouts: Timeouts::First };
+        self.window = self.cubic.on_loss(&self.window, &loss, &view(now, &self.round_trips));
+        (self.window.cwnd, self.window.ssthresh)
+    }
+
+    /// Windows after an ACK of a segment at each of these times.
+    fn acks(&mut self, times: &[u64]) -> Vec<u64> {
+        let step = |&now: &u64| {
+            let flight = self.window.cwnd;
+            self.window = self.cubic.on_ack(&self.window, 1000, flight, &view(now, &self.round_trips));
+            self.window.cwnd
+        };
+        times.iter().map(step).collect()
+    }
+
+    /// An ACK while hardly anything is outstanding.
+    fn unused(&mut self, now: u64) {
+        self.window = self.cubic.on_ack(&self.window, 1000, 1000, &view(now, &self.round_trips));
+    }
+}
+
+fn view(now: u64, round_trips: &RoundTrips) -> View<'_> {
+    View { now: at(now), una: 1, nxt: 1_000_001, mss: 1000, sack: true, round_trips }
+}
+
+/// W_max 100, K = cbrt(30 / 0.4) = 4.217 s: Reno's at first, then the curve, steep, flat at K, and steep again.
+#[test]
+fn the_curve_goes_through_the_window_at_the_loss() {
+    let mut run = Run::new(SETTINGS, 100_000);
+    assert_eq!(run.lose(0, Cause::FastRetransmit), (70_000, 70_000));
+    let found = run.acks(&[10_000, 11_000, 12_000, 13_000, 14_200, 15_000, 18_000, 30_000, 30_100]);
+    assert_eq!(found, [70_007, 70_262, 70_632, 71_040, 71_447, 71_851, 72_351, 72_851, 73_351]);
+}
+
+/// Lost again at 85 of 100: W_max is 0.85 of 85, unless told otherwise.
+#[test]
+fn fast_convergence_leaves_room() {
+    let again = |fast_convergence| {
+        let mut run = Run::new(Settings { fast_convergence, ..SETTINGS }, 100_000);
+        run.lose(0, Cause::FastRetransmit);
+        run.window.cwnd = 85_000;
+        assert_eq!(run.lose(5000, Cause::FastRetransmit), (59_500, 59_500));
+        run.acks(&[10_000, 11_000, 13_000])
+    };
+    assert_eq!(again(FastConvergence::On), [59_508, 59_663, 59_874]);
+    assert_ne!(again(FastConvergence::Off), again(FastConvergence::On));
+}
+
+/// Halved once at eleven and once below: a second later the curve goes for the lower W_max, or for the one at the loss.
+pub fn fast_convergence() {
+    let later = |on| {
+        let mut talk = overtaken(&cubic(config("reno-sack"), &[("fast_convergence", Value::Switch(on))]));
+        talk.ack(203, 14, &[], 103);
+        talk.ack(303, 15, &[], 203);
+        for last in 17..=19 {
+            talk.ack(290 + last, 15, &[(17, last)], 203);
+        }
+        let nxt = (talk.engine.nxt() - 1) / 1000;
+        talk.ack(400, nxt, &[], 309);
+        let reduced = talk.cwnd();
+        talk.ack(500, nxt + 1, &[], 400);
+        talk.ack(1500, nxt + 2, &[], 500);
+        (reduced, talk.cwnd())
+    };
+    let (on, off) = (later(true), later(false));
+    assert_eq!(on.0, off.0);
+    assert!(on.1 < off.1, "{on:?} {off:?}");
+}
+
+/// Section 4.8: K is 0, and the curve rises from where congestion avoidance begins.
+#[test]
+fn after_a_timeout_the_curve_begins_where_slow_start_ends() {
+    let mut run = Run::new(SETTINGS, 100_000);
+    assert_eq!(run.lose(0, Cause::Timeout), (1000, 70_000));
+    assert_eq!(run.acks(&[100, 200]), [2000, 3000]);
+    run.window = Window { cwnd: 50_000, ssthresh: 50_000 };
+    assert_eq!(run.acks(&[10_000, 11_000, 12_000]), [50_010, 50_021, 50_094]);
+}
+
+#[test]
+fn time_in_which_the_window_is_not_used_does_not_count() {
+    let mut run = Run::new(SETTINGS, 100_000);
+    run.lose(0, Cause::FastRetransmit);
+    assert_eq!(run.acks(&[10_000]), [70_007]);
+    run.unused(10_000);
+    assert_eq!(run.acks(&[16_000]), [70_015], "as if it were 10 s");
+    assert_eq!(run.acks(&[17_000]), [70_270]);
+}
+
+#[test]
+fn an_undo_gives_the_epoch_back_without_the_time_since_the_loss() {
+    let mut run = Run::new(SETTINGS, 100_000);
+    run.lose(0, Cause::FastRetransmit);
+    run.acks(&[10_000, 11_000]);
+    let window = run.window;
+    assert_eq!(run.lose(11_000, Cause::Timeout), (1000, 49_183));
+    run.acks(&[11_500]);
+    run.cubic.on_undo(&view(18_000, &run.round_trips));
+    run.window = window;
+    // As if it were 12 s; the part of a byte is gone.
+    assert_eq!(run.acks(&[19_000]), [70_631]);
+    // There is nothing more to give back.
+    run.cubic.on_undo(&view(19_000, &run.round_trips));
+    assert_eq!(run.acks(&[20_000]), [71_039]);
+}

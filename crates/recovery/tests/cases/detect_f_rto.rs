@@ -1,0 +1,158 @@
+//! RFC 5682, section 2.1, in an engine: each branch, and what leaves for it.
+
+use eifel_recovery::engine::{Config, Negotiated};
+use eifel_recovery::registry::Choice;
+
+use crate::judged::{check, named};
+use crate::script::{UNSET, overtaken, spike, text};
+use crate::talk::{Talk, start};
+
+pub const CASES: [fn(); 5] = [delay_spike, genuine_loss, reordering, lost_acks, duplicated_packet];
+
+const NAME: &str = "f-rto";
+const SPURIOUS: &str = "the second ACK covers what was not sent again";
+const DUPLICATE: &str = "the first ACK after the timeout is a duplicate";
+const ALL: &str = "the first ACK covers everything outstanding";
+const ANSWER: &str = "a duplicate ACK answers the new data";
+const NOTHING_NEW: &str = "there is no new data to send";
+
+/// Steps 2b and 3b. 3..=14 are outstanding but for 3: eleven, in a window of eleven that the ACK opens by one.
+fn delay_spike() {
+    let mut talk = spike(&named(NAME));
+    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "13 14");
+    check(&mut talk, &[], (2000, 5500));
+    assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "15");
+    check(&mut talk, &[("Spurious", SPURIOUS)], (12_000, UNSET));
+
+    // Three expiries before the first ACK are one question still.
+    let mut talk = spike(&named(NAME));
+    assert_eq!((text(&talk.expire().1), text(&talk.expire().1)), ("2r".into(), "2r".into()));
+    assert_eq!(text(&talk.ack(9000, 2, &[], 0)), "13 14");
+    assert_eq!(text(&talk.ack(9001, 3, &[], 0)), "15");
+    check(&mut talk, &[("Spurious", SPURIOUS)], (12_000, UNSET));
+}
+
+/// Step 3a: all of 2..=12 were lost. Of the new data one has arrived: with three segments, two may go again.
+fn genuine_loss() {
+    let mut talk = spike(&named(NAME));
+    assert_eq!(text(&talk.ack(1200, 2, &[], 1100)), "13 14");
+    assert_eq!(text(&talk.ack(1300, 2, &[(13, 13)], 1100)), "3r 4r");
+    check(&mut talk, &[("Genuine", ANSWER)], (3000, 5500));
+    assert_eq!(text(&talk.ack(1301, 2, &[(13, 14)], 1100)), "5r");
+    assert_eq!(text(&talk.ack(1400, 3, &[(13, 14)], 1300)), "6r 7r");
+    check(&mut talk, &[], (4000, 5500));
+
+    // A fast retransmit is no question.
+    let mut talk = overtaken(&named(NAME));
+    assert_eq!(text(&talk.ack(203, 14, &[], 103)), "15 16 17 18 19");
+    check(&mut talk, &[], (5500, 5500));
+}
+
+/// Step 2a: of the delayed ones 3 arrives before 2, and F-RTO leaves the timeout to stand.
+fn reordering() {
+    let mut talk = spike(&named(NAME));
+    assert_eq!(text(&talk.ack(3000, 1, &[(3, 3)], 0)), "");
+    check(&mut talk, &[("Genuine", DUPLICATE)], (1000, 5500));
+    assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "4r 5r");
+    check(&mut talk, &[], (2000, 5500));
+
+    let mut talk = overtaken(&named(NAME));
+    assert_eq!(text(&talk.ack(104, 5, &[], 0)), "");
+    check(&mut talk, &[], (5500, 5500));
+}
+
+/// One ACK stands for many; the one for everything says nothing about any of them (step 2a).
+fn lost_acks() {
+    let mut talk = spike(&named(NAME));
+    assert_eq!(text(&talk.ack(3000, 7, &[], 0)), "13 14");
+    assert_eq!(text(&talk.ack(3001, 9, &[], 0)), "15 16 17 18 19 20 21");
+    check(&mut talk, &[("Spurious", SPURIOUS)], (12_000, UNSET));
+
+    let mut talk = spike(&named(NAME));
+    assert_eq!(text(&talk.ack(3000, 12, &[], 0)), "13 14");
+    check(&mut talk, &[("Genuine", ALL)], (2000, 5500));
+}
+
+/// A DSACK shows that the ACK is no answer; where there is none, the duplicate counts.
+fn duplicated_packet() {
+    let mut talk = spike(&named(NAME));
+    assert_eq!(text(&talk.ack_with(1150, 1, &[], 0, Some(1))), "");
+    check(&mut talk, &[], (1000, 5500));
+    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "13 14");
+    // While the probe is under way nothing else goes.
+    assert_eq!(text(&talk.ack_with(3000, 2, &[], 0, Some(1))), "");
+    assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "15");
+    check(&mut talk, &[("Spurious", SPURIOUS)], (12_000, UNSET));
+
+    let mut talk = Talk::with(&named(NAME), Negotiated { mss: 1000, sack: false, timestamps: true });
+    talk.send();
+    talk.ack(100, 1, &[], 0);
+    talk.expire();
+    assert_eq!(text(&talk.ack(1150, 1, &[], 0)), "");
+    check(&mut talk, &[("Genuine", DUPLICATE)], (1000, 5500));
+}
+
+#[test]
+fn without_new_data_or_room_for_it_recovery_goes_on_as_ever() {
+    for limits in [|talk: &mut Talk| talk.end = start(13), |talk: &mut Talk| talk.limit = start(13)] {
+        let mut talk = spike(&named(NAME));
+        limits(&mut talk);
+        assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "3r 4r");
+        check(&mut talk, &[("Genuine", NOTHING_NEW)], (2000, 5500));
+        assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "5r 6r");
+        check(&mut talk, &[], (3000, 5500));
+    }
+}
+
+#[test]
+fn one_new_segment_is_enough() {
+    let mut talk = spike(&named(NAME));
+    talk.end = start(14);
+    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "13");
+    assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "");
+    check(&mut talk, &[("Spurious", SPURIOUS)], (12_000, UNSET));
+}
+
+#[test]
+fn an_ack_for_a_part_of_the_retransmission_ends_it() {
+    use eifel_recovery::engine::Ack;
+    let mut talk = spike(&named(NAME));
+    talk.now = crate::talk::at(3000);
+    let ack =
+        Ack { cumulative: start(2) + 400, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+    talk.engine.on_ack(talk.now, &ack);
+    // 600 bytes of the retransmission are out, and 1400 may be: no room for a segment.
+    assert_eq!(text(&talk.send()), "");
+    check(&mut talk, &[("Genuine", "the first ACK covers a part of the retransmission")], (1400, 5500));
+}
+
+/// Step 1: while an earlier timeout's go-back-N is under way its ACKs would answer for the new one.
+#[test]
+fn a_timeout_during_recovery_from_another_is_no_question() {
+    let mut talk = spike(&named(NAME));
+    assert_eq!(text(&talk.ack(1200, 1, &[(3, 3)], 0)), "");
+    assert_eq!(text(&talk.ack(1300, 3, &[], 1100)), "4r 5r");
+    check(&mut talk, &[("Genuine", DUPLICATE)], (2000, 5500));
+    let (_, again) = talk.expire();
+    assert_eq!(text(&again), "4r");
+    assert_eq!(text(&talk.ack(9000, 4, &[], 0)), "5r 6r");
+    assert_eq!(text(&talk.ack(9001, 5, &[], 0)), "7r 8r");
+    check(&mut talk, &[], (3000, 4500));
+    // All that was outstanding is acknowledged: the next one may be asked about again.
+    assert_eq!(text(&talk.ack(9010, 12, &[], 0)), "13 14 15 16");
+    let (now, again) = talk.expire();
+    assert_eq!(text(&again), "13r");
+    assert_eq!(text(&talk.ack(now + 900, 13, &[], 9010)), "17 18");
+    talk.ack(now + 901, 14, &[], 9010);
+    assert_eq!(talk.verdicts(), [("Spurious".into(), SPURIOUS)]);
+}
+
+#[test]
+fn one_that_watches_is_not_granted_a_probe_and_says_nothing() {
+    let observers = vec![Choice::named(NAME), Choice::named("f-rto-sack")];
+    let mut talk = spike(&Config { observers, ..named("none") });
+    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "3r 4r");
+    assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "5r 6r");
+    let judged = talk.events().iter().any(|event| matches!(event, eifel_recovery::engine::Event::Judged { .. }));
+    assert!(!judged);
+}

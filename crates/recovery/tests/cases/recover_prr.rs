@@ -1,0 +1,39 @@
+//! Proportional Rate Reduction (RFC 6937, RFC 9937), ACK by ACK.
+
+use eifel_recovery::engine::Config;
+use eifel_recovery::registry::{Choice, Value};
+
+use crate::script::{open, text};
+use crate::talk::config;
+
+fn with(recover: &str, reduction: &str) -> Config {
+    let recover = Choice::named(recover).with("reduction", Value::Word(reduction.into()));
+    Config { recover, ..config("rfc6675") }
+}
+
+/// 2 is lost of 2..=14: RecoverFS is 13 segments, ssthresh 5.5. The third duplicate has delivered one and let 2 go: a second
+/// segment goes when 13 * 2 / 5.5, rounded up to five, have been delivered. From the ninth pipe is no more than ssthresh: what
+/// is missing of that goes.
+pub fn reduction(recover: &str) {
+    let sent = |reduction| {
+        let mut talk = open(&with(recover, reduction));
+        let sent: Vec<_> = (3..=14).map(|last| text(&talk.ack(98 + last, 1, &[(3, last)], 0))).collect();
+        assert_eq!((talk.cwnd(), talk.ssthresh()), (5500, 5500));
+        sent
+    };
+    assert_eq!(sent("prr"), ["13", "14", "2r", "", "", "", "15", "", "", "16", "17", "18"]);
+    assert_eq!(sent("at-once"), ["13", "14", "2r", "", "", "", "", "", "15", "16", "17", "18"]);
+}
+
+/// Most of the window is lost: pipe is below ssthresh at once. The conservative bound lets one go for one delivered; an ACK
+/// that advances, and tells of no further loss, one more (RFC 9937).
+#[test]
+fn after_heavy_losses_it_grows_by_slow_start() {
+    let mut talk = open(&with("rfc6675", "prr"));
+    // 2..=9 are lost.
+    let sent: Vec<_> = (10..=12).map(|last| text(&talk.ack(91 + last, 1, &[(10, last)], 0))).collect();
+    assert_eq!(sent, ["13", "14", "2r"]);
+    // 13 and 14 under way and 2: three delivered in all, one has gone.
+    assert_eq!(text(&talk.ack(201, 1, &[(10, 13)], 101)), "3r");
+    assert_eq!(text(&talk.ack(203, 2, &[(10, 13)], 103)), "4r 5r");
+}

@@ -1,0 +1,245 @@
+//! RACK-TLP, RFC 8985: the five situations, and each step of its own.
+
+use eifel_recovery::engine::{Config, Event};
+use eifel_recovery::registry::{Choice, Value};
+
+use crate::recover::{Expected, duplicated_packet, genuine_loss, lost_acks, reordering};
+use crate::script::{open, text};
+use crate::talk::{Talk, at, config, eifel, start};
+
+const NAME: &str = "rack-tlp";
+
+// With two losses both are found at the third report; pipe is 13 - d + 2 afterwards, under a cwnd of 5.5. Where only one
+// ACK is left the reports say more than the threshold; what answers 13, which left with the second 2, shows that 2 is lost
+// again.
+const EXPECTED: Expected = Expected {
+    spike: ["15", "16", "3r", "", "", "", "", "", "17"],
+    loss: ["13", "14", "2r", "", "", "", "", "5r", "15", "16", "17", "18"],
+    reordering: ["", "15 16 17 18 19"],
+    reordered_cwnd: 5500,
+    lost_acks: ["2r 13 14 15 16", "2r 17"],
+};
+
+pub const CASES: [fn(); 5] = [
+    delay_spike,
+    || genuine_loss(NAME, &EXPECTED),
+    || reordering(NAME, &EXPECTED),
+    || lost_acks(NAME, &EXPECTED),
+    || duplicated_packet(NAME),
+];
+
+/// PTO is 2 SRTT after the last ACK: 300 ms. The probe is new data, and starts the timer anew.
+pub fn spike(config: &Config) -> Talk {
+    let mut talk = open(config);
+    let (now, probe) = talk.expire();
+    assert_eq!((now, text(&probe)), (300, "13".into()));
+    let (now, again) = talk.expire();
+    assert_eq!((now, text(&again)), (1300, "2r".into()));
+    talk
+}
+
+fn delay_spike() {
+    let mut talk = spike(&eifel(NAME, "option-1"));
+    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "14");
+    let sent = (1..=9).map(|d| text(&talk.ack(3000 + d, 2, &[(4, 3 + d)], 0)));
+    assert_eq!(sent.collect::<Vec<_>>(), EXPECTED.spike);
+    assert_eq!((talk.cwnd(), talk.ssthresh()), (6000, 6000));
+}
+
+/// 2 is lost twice, and 15, which left after recovery had begun, once: both are found lost by what answers 16. 15 is a loss of
+/// its own, for which the window is cut when recovery is over; it is on its way by then, and not sent once more.
+#[test]
+fn a_loss_above_the_recovery_point_is_repaired_at_once_and_counted_after() {
+    let mut talk = open(&config(NAME));
+    for last in 3..=14 {
+        talk.ack(98 + last, 1, &[(3, last)], 0);
+    }
+    assert_eq!(talk.engine.nxt(), start(19));
+    assert_eq!(talk.events().len(), 1);
+    assert_eq!(text(&talk.ack(210, 1, &[(16, 16), (3, 14)], 0)), "2r 15r 19");
+    assert_eq!((talk.cwnd(), talk.events().len()), (5500, 0));
+    assert_eq!(text(&talk.ack(310, 14, &[(16, 16)], 210)), "");
+    assert_eq!((talk.cwnd(), talk.ssthresh()), (2500, 2500), "half of 15..=19");
+    assert!(matches!(talk.events()[..], [Event::EpisodeClosed { .. }, Event::EpisodeOpened(_)]));
+    assert!(!text(&talk.ack(312, 19, &[], 210)).contains('r'));
+}
+
+fn deadline(talk: &Talk) -> u64 {
+    talk.engine.deadline().as_nanos() / 1_000_000
+}
+
+/// One report is below the threshold: 2 has the round trip and a quarter of the shortest.
+#[test]
+fn the_reordering_window_runs_out() {
+    let mut talk = open(&config(NAME));
+    talk.ack(101, 1, &[(3, 3)], 0);
+    assert_eq!(deadline(&talk), 126);
+    let (_, sent) = talk.expire();
+    assert_eq!(text(&sent), "2r");
+    // One was sent by Limited Transmit: half of eleven.
+    assert_eq!((talk.cwnd(), talk.ssthresh()), (5500, 5500));
+}
+
+/// Once reordering was seen three reports are not enough; a DSACK widens the window by another quarter.
+#[test]
+fn reordering_and_dsacks_widen_the_window() {
+    let mut talk = open(&config(NAME));
+    talk.ack(101, 1, &[(3, 3)], 0);
+    talk.ack(102, 3, &[], 0);
+    // 5, 6 and 7 before 4.
+    for last in 5..=7 {
+        talk.ack(98 + last, 3, &[(5, last)], 0);
+    }
+    // rtt 105 and a quarter of 100.
+    assert_eq!(deadline(&talk), 130);
+    talk.ack_with(106, 3, &[(5, 7)], 0, Some(1));
+    assert_eq!(deadline(&talk), 155);
+    // Within the same round trip a second tells nothing new.
+    talk.ack_with(107, 3, &[(5, 7)], 0, Some(1));
+    assert_eq!(deadline(&talk), 155);
+    assert_eq!(text(&talk.expire().1), "4r");
+}
+
+/// Sixteen recoveries without a DSACK bring the window back.
+#[test]
+fn sixteen_recoveries_narrow_it_again() {
+    let mut talk = open(&config(NAME));
+    talk.ack_with(101, 1, &[], 0, Some(1));
+    let mut now = 200;
+    let mut una = 1;
+    for recovery in 0..=16 {
+        // One report only: what is waited for is the window.
+        let sent_at = now - 100;
+        talk.ack(now, una, &[(una + 2, una + 2)], sent_at);
+        let waits = deadline(&talk) - now;
+        let wide = if recovery < 16 { 50 } else { 25 };
+        assert!(waits <= wide && waits + 1 >= wide.min(waits + 1), "{recovery}: {waits}");
+        talk.expire();
+        assert!(talk.events().iter().any(|event| matches!(event, Event::EpisodeOpened(_))), "{recovery}");
+        now += 200;
+        una = (talk.engine.nxt() - 1) / 1000;
+        talk.ack(now, una, &[], now - 100);
+        now += 100;
+    }
+}
+
+/// The probe of a tail: the highest segment again.
+fn tail(all: u64) -> Talk {
+    let mut talk = Talk::new(&config(NAME));
+    talk.end = start(all + 1);
+    talk.send();
+    talk.ack(100, all - 2, &[], 0);
+    talk
+}
+
+/// 9 and 10 are lost. The probe's block shows that 9 is, by a probe and not by a timeout.
+#[test]
+fn a_probe_finds_the_loss_of_a_tail() {
+    let mut talk = tail(10);
+    let (now, probe) = talk.expire();
+    assert_eq!((now, text(&probe)), (300, "10r".into()));
+    assert_eq!(deadline(&talk), 1300, "no second probe");
+    // The probe took 100 ms, and 9 left 300 ms before it.
+    assert_eq!(text(&talk.ack(400, 8, &[(10, 10)], 300)), "9r");
+    assert_eq!((talk.cwnd(), talk.ssthresh()), (2000, 2000));
+}
+
+/// For a single segment it waits for a delayed ACK as well.
+#[test]
+fn a_single_segment_may_wait_for_a_delayed_ack() {
+    let with = |millis: u64| {
+        let delay = Value::Duration(crate::talk::ms(millis));
+        let recover = Choice::named(NAME).with("max_ack_delay_ms", delay);
+        let mut talk = Talk::new(&Config { recover, ..config(NAME) });
+        talk.end = start(11);
+        talk.send();
+        talk.ack(100, 9, &[], 0);
+        deadline(&talk)
+    };
+    assert_eq!([with(200), with(0), with(500)], [500, 300, 800]);
+}
+
+pub fn max_ack_delay() {
+    a_single_segment_may_wait_for_a_delayed_ack();
+}
+
+/// Section 7.4.2: only 10 was lost, and the probe has repaired it. Congestion control is told all the same.
+#[test]
+fn what_the_probe_has_repaired_was_a_loss() {
+    let mut talk = tail(10);
+    talk.expire();
+    talk.ack(400, 10, &[], 300);
+    let cwnd = talk.cwnd();
+    // It is known once something beyond the probe is acknowledged.
+    talk.end = start(12);
+    talk.now = at(450);
+    assert_eq!(text(&talk.send()), "11");
+    talk.ack(550, 11, &[], 450);
+    assert!(talk.cwnd() < cwnd && talk.ssthresh() == 2000, "{} {}", talk.cwnd(), talk.ssthresh());
+}
+
+/// The original was only late: a DSACK tells, or a duplicate without a block.
+#[test]
+fn a_needless_probe_is_no_loss() {
+    for dsack in [Some(10), None] {
+        let mut talk = tail(10);
+        talk.expire();
+        talk.ack(310, 10, &[], 0);
+        talk.ack_with(400, 10, &[], 300, dsack);
+        talk.end = start(12);
+        talk.now = at(450);
+        talk.send();
+        talk.ack(550, 11, &[], 450);
+        assert_eq!(talk.ssthresh(), u64::MAX, "{dsack:?}");
+    }
+}
+
+/// Where the RTO would come first the probe takes its place.
+#[test]
+fn the_probe_goes_in_the_place_of_an_earlier_timeout() {
+    let rto = Choice::named("rfc6298")
+        .with("minimum_ms", Value::Duration(crate::talk::ms(1)))
+        .with("granularity_ms", Value::Duration(crate::talk::ms(1)));
+    let mut talk = Talk::new(&Config { rto, ..config(NAME) });
+    talk.send();
+    for segment in 1..=9 {
+        talk.ack(100, segment, &[], 0);
+    }
+    assert!(deadline(&talk) < 300);
+    let (_, sent) = talk.expire();
+    assert!(text(&sent).split(' ').all(|word| !word.ends_with('r')), "{}", text(&sent));
+    assert!(talk.events().is_empty());
+    let (_, sent) = talk.expire();
+    assert_eq!(text(&sent), "10r");
+}
+
+/// 13, below the recovery point of the timeout, is lost again, and what was sent after it arrives: it goes once more, and
+/// only without the bugfix is that a further loss signal.
+pub fn bugfix() {
+    for (on, ssthresh) in [(true, 6000), (false, 2000)] {
+        let recover = Choice::named(NAME).with("bugfix", Value::Switch(on));
+        let mut talk = spike(&Config { recover, ..config(NAME) });
+        assert_eq!(text(&talk.ack(1400, 11, &[], 1300)), "12r 13r");
+        assert_eq!(text(&talk.ack(1500, 12, &[], 1400)), "14 15");
+        assert_eq!(text(&talk.ack(1600, 12, &[(15, 15)], 1500))[..3], *"13r");
+        assert_eq!(talk.ssthresh(), ssthresh, "{on}");
+    }
+}
+
+pub fn below_recovery_point() {
+    for (word, repaired) in [("allowed", true), ("blocked", false)] {
+        let below = Value::Word(word.into());
+        let recover = Choice::named(NAME).with("fast_retransmit_below_recovery_point", below);
+        let mut talk = spike(&Config { recover, ..eifel(NAME, "option-1") });
+        talk.ack(3000, 2, &[], 0);
+        let sent: Vec<_> = (1..=3).map(|d| text(&talk.ack(3000 + d, 2, &[(4, 3 + d)], 0))).collect();
+        assert_eq!(sent.concat().contains("3r"), repaired, "{word}: {sent:?}");
+    }
+}
+
+pub fn after_spurious_timeout() {
+    let go_back_n = Value::Word("go-back-n".into());
+    let recover = Choice::named(NAME).with("after_spurious_timeout", go_back_n);
+    let mut talk = spike(&Config { recover, ..eifel(NAME, "option-1") });
+    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "3r 4r 5r 6r 7r 8r 9r 10r 11r 12r 13r 14");
+}
