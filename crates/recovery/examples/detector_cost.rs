@@ -63,6 +63,7 @@ fn cost(mut detector: Option<Box<dyn Detector>>, within: Within) -> f64 {
             sacked_up_to: 0,
             dsack: None,
             echo: Some(Echo { value: Timestamp(ack as u32), age: Duration::from_millis(100) }),
+            mark: None,
             ece: false,
             all: false,
         };
