@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use eifel_packet::segment::{Flags, Options, Segment};
+use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::{Engine, Negotiated};
 use eifel_recovery::fact::Transmission;
@@ -199,6 +199,10 @@ impl Connection {
                 let seq = wrap(self.engine.nxt(), self.iss);
                 let ack = wrap(self.receiver.nxt, self.receiver.irs);
                 self.answer(seq, ack, Flags::RST.with(Flags::ACK));
+                if let (Some(stamps), Some(reset)) = (&self.stamps, &mut self.reply) {
+                    // RFC 7323, section 3.2. What the clock shows is written when it leaves.
+                    reset.options.timestamps = Some(Timestamps { value: 0, echo: stamps.echo() });
+                }
             }
         }
         self.enter(State::Closed);

@@ -51,6 +51,9 @@ impl Connection {
     pub fn poll_transmit_into(&mut self, now: Instant, segment: &mut Segment) -> Option<Departure> {
         if let Some(reply) = self.reply.take() {
             *segment = *reply;
+            if let (Some(stamps), Some(option)) = (&mut self.stamps, &mut segment.options.timestamps) {
+                option.value = stamps.value(now).0;
+            }
             return Some(Departure { start: 0, transmission: None });
         }
         if matches!(self.receiver.due, Due::Alone) && self.state != State::Closed {

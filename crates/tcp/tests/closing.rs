@@ -2,7 +2,7 @@
 
 mod talk;
 
-use eifel_tcp::settings::ReceiveKind;
+use eifel_tcp::settings::{ReceiveKind, TimestampSettings};
 use eifel_tcp::{Event, Settings, State};
 use talk::{Talk, ms, plain};
 
@@ -107,6 +107,15 @@ fn a_lost_fin_is_repeated() {
     talk.says(&["FA 101 ack 1 win 10000"]);
     talk.gets(5000, "A 1 ack 102 win 10000");
     talk.is(State::FinWait2);
+}
+
+/// RFC 7323, section 3.2.
+#[test]
+fn a_reset_carries_the_timestamps_that_were_agreed_on() {
+    let mut talk = Talk::open(&Settings { timestamps: Some(TimestampSettings::default()), ..plain() });
+    talk.now = ms(50);
+    talk.connection.abort();
+    talk.says(&["RA 1 ack 1 ts 50/100"]);
 }
 
 #[test]
