@@ -2,6 +2,7 @@
 
 use super::host::Departed;
 use super::stamps::Stamps;
+use super::wire::letters;
 use crate::script::{Packet, Segments, TcpOption};
 use eifel_packet::segment::Flags;
 
@@ -83,9 +84,4 @@ fn seen_by(stamps: &mut Stamps, expected: &[TcpOption], seen: &[TcpOption]) -> V
 fn list(options: &[TcpOption]) -> String {
     let words: Vec<_> = options.iter().map(ToString::to_string).collect();
     format!("<{}>", words.join(","))
-}
-
-fn letters(flags: Flags) -> String {
-    let packet = Packet { flags, seq: 0, len: 0, ack: 0, window: None, options: Some(Vec::new()) };
-    packet.to_string().split(' ').next().unwrap_or_default().to_owned()
 }

@@ -143,13 +143,15 @@ fn listed(segment: &Segment) -> Vec<TcpOption> {
     list
 }
 
+/// Flags as scripts write them.
+pub(super) fn letters(flags: Flags) -> String {
+    let letters: String = LETTERS.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, letter)| *letter).collect();
+    if letters.is_empty() { "-".into() } else { letters }
+}
+
 impl fmt::Display for Packet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut flags: String =
-            LETTERS.iter().filter(|(flag, _)| self.flags.has(*flag)).map(|(_, letter)| *letter).collect();
-        if flags.is_empty() {
-            flags.push('-');
-        }
+        let flags = letters(self.flags);
         let Self { seq, len, .. } = self;
         write!(f, "{flags} {seq}:{}({len})", seq.wrapping_add(*len))?;
         if self.flags.has(Flags::ACK) {
