@@ -1,6 +1,6 @@
 //! A script as a value.
 
-use eifel_packet::segment::Flags;
+use eifel_packet::segment::{Flags, Marks};
 use eifel_recovery::engine::Config;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::Settings;
@@ -132,7 +132,12 @@ pub(crate) enum TcpOption {
     WindowScale(u8),
     SackPermitted,
     Sack(Vec<(u32, u32)>),
-    Timestamps { value: u32, echo: u32 },
+    Timestamps {
+        value: u32,
+        echo: u32,
+    },
+    /// This project's experimental option.
+    Marks(Marks),
     Nop,
     End,
 }

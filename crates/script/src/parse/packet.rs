@@ -5,9 +5,9 @@ use super::lexer::Kind;
 use crate::error::Fault;
 use crate::script::{Packet, TcpOption};
 use eifel_packet::options::LIMIT;
-use eifel_packet::segment::Flags;
+use eifel_packet::segment::{Flags, Marks};
 
-const LETTERS: [(char, Flags); 7] = [
+const LETTERS: [(char, Flags); 9] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
     ('R', Flags::RST),
@@ -15,9 +15,12 @@ const LETTERS: [(char, Flags); 7] = [
     ('U', Flags::URG),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
+    // Where marks are agreed on.
+    ('X', Flags::SENT_AGAIN),
+    ('Y', Flags::ANSWERS_SENT_AGAIN),
 ];
 
-const FLAGS: &str = "flags out of S, F, R, P, U, E, W and a dot for ACK, or - for none";
+const FLAGS: &str = "flags out of S, F, R, P, U, E, W, X, Y and a dot for ACK, or - for none";
 
 /// A packet of the peer, after `<`.
 pub(super) fn arriving(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
@@ -102,9 +105,9 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Option<Vec<TcpOption>>, Fault> {
 }
 
 fn option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Fault> {
-    const KNOWN: &str = "an option out of mss, wscale, sackOK, sack, TS, nop, eol";
+    const KNOWN: &str = "an option out of mss, wscale, sackOK, sack, TS, marks, nop, eol";
     let Kind::Word(word) = cursor.kind().clone() else { return Err(cursor.unfit(KNOWN)) };
-    if !matches!(word.as_str(), "mss" | "wscale" | "sackOK" | "sack" | "TS" | "nop" | "eol") {
+    if !matches!(word.as_str(), "mss" | "wscale" | "sackOK" | "sack" | "TS" | "marks" | "nop" | "eol") {
         return Err(cursor.unfit(KNOWN));
     }
     cursor.next();
@@ -117,6 +120,9 @@ fn option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Fault> {
             let value = number_after(cursor, "val")?;
             TcpOption::Timestamps { value, echo: number_after(cursor, "ecr")? }
         }
+        "marks" if cursor.take_word("bits") => TcpOption::Marks(Marks::Bits),
+        "marks" if cursor.take_word("timestamps") => TcpOption::Marks(Marks::Timestamps),
+        "marks" => return Err(cursor.unfit("bits or timestamps")),
         "nop" => TcpOption::Nop,
         _ => TcpOption::End,
     })
@@ -150,6 +156,7 @@ fn length(option: &TcpOption) -> usize {
         TcpOption::SackPermitted => 2,
         TcpOption::Sack(blocks) => 2 + 8 * blocks.len(),
         TcpOption::Timestamps { .. } => 10,
+        TcpOption::Marks(_) => 5,
         TcpOption::Nop | TcpOption::End => 1,
     }
 }

@@ -4,6 +4,7 @@
 use super::header::MOST_USECS;
 use crate::error::{Fault, Place, shown};
 use crate::script::Header;
+use eifel_packet::segment::Marks;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value, entries};
 use eifel_recovery::time::Duration;
 use eifel_tcp::settings::{EchoRule, SackUse, TimestampSettings, WindowScale};
@@ -14,7 +15,7 @@ const MOST_MS: u64 = 400 * 24 * 3_600_000;
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, mss, \
                     receive_window_bytes, window_scale, sack, timestamps, timestamp_offset, timestamp_echo, ack_every, ack_delay_ms, nagle, \
                     time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
-                    iss, irs, tolerance_us";
+                    iss, irs, marks, tolerance_us";
 
 /// One setting.
 pub(super) struct Setting<'a> {
@@ -108,6 +109,10 @@ impl<'a> Setting<'a> {
             "challenge_interval_ms" => settings.challenge.interval = self.milliseconds()?,
             "iss" => *iss = self.number(0, u32::MAX.into())? as u32,
             "irs" => *irs = self.number(0, u32::MAX.into())? as u32,
+            "marks" => {
+                settings.marks =
+                    self.word(&[("off", None), ("bits", Some(Marks::Bits)), ("timestamps", Some(Marks::Timestamps))])?;
+            }
             "tolerance_us" => *tolerance = Duration::from_micros(self.number(0, MOST_USECS)?),
             _ => {
                 let what = format!("unknown setting \"{}\"", shown(self.key));

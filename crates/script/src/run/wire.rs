@@ -6,14 +6,14 @@ use std::net::Ipv4Addr;
 use crate::script::{Packet, TcpOption};
 use eifel_packet::ip::Addresses;
 use eifel_packet::options;
-use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::segment::{Flags, Marks, Options, Segment};
 use eifel_packet::seq::Seq;
 use eifel_packet::tcp;
 
 /// Bytes of a TCP header without options.
 const FIXED: usize = 20;
 
-const LETTERS: [(Flags, char); 8] = [
+const LETTERS: [(Flags, char); 10] = [
     (Flags::SYN, 'S'),
     (Flags::FIN, 'F'),
     (Flags::RST, 'R'),
@@ -21,6 +21,8 @@ const LETTERS: [(Flags, char); 8] = [
     (Flags::URG, 'U'),
     (Flags::ECE, 'E'),
     (Flags::CWR, 'W'),
+    (Flags::SENT_AGAIN, 'X'),
+    (Flags::ANSWERS_SENT_AGAIN, 'Y'),
     (Flags::ACK, '.'),
 ];
 
@@ -58,7 +60,7 @@ impl Origins {
     /// A segment of the connection as a script would write it.
     pub(super) fn leaving(self, segment: &Segment) -> Packet {
         let has_ack = segment.flags.has(Flags::ACK);
-        let mut list = listed(segment);
+        let mut list = listed(&segment.options);
         for option in &mut list {
             if let TcpOption::Sack(blocks) = option {
                 for (left, right) in blocks {
@@ -75,6 +77,25 @@ impl Origins {
             options: Some(list),
         }
     }
+}
+
+/// Options as a connection writes them.
+fn bytes_of(options: &Options) -> Vec<u8> {
+    let nowhere = Addresses::V4 { source: Ipv4Addr::UNSPECIFIED, destination: Ipv4Addr::UNSPECIFIED };
+    let segment = Segment {
+        source_port: 0,
+        destination_port: 0,
+        seq: Seq(0),
+        ack: Seq(0),
+        flags: Flags(0),
+        window: 0,
+        options: *options,
+        payload_len: 0,
+    };
+    let mut bytes = Vec::new();
+    // An error is more SACK blocks than fit, of which nothing is written.
+    let _ = tcp::emit(&segment, &[], &nowhere, &mut bytes);
+    bytes.split_off(FIXED.min(bytes.len()))
 }
 
 /// A list of options as bytes.
@@ -97,6 +118,10 @@ fn written(list: &[TcpOption]) -> Vec<u8> {
                     bytes.extend(right.to_be_bytes());
                 }
             }
+            TcpOption::Marks(marks) => {
+                let padded = bytes_of(&Options { marks: Some(*marks), ..Options::default() });
+                bytes.extend(padded.into_iter().skip_while(|byte| *byte == 1));
+            }
             TcpOption::Timestamps { value, echo } => {
                 bytes.extend([8, 10]);
                 bytes.extend(value.to_be_bytes());
@@ -108,14 +133,10 @@ fn written(list: &[TcpOption]) -> Vec<u8> {
 }
 
 /// The options of a segment, in the order and with the padding of its bytes.
-fn listed(segment: &Segment) -> Vec<TcpOption> {
-    let nowhere = Addresses::V4 { source: Ipv4Addr::UNSPECIFIED, destination: Ipv4Addr::UNSPECIFIED };
-    let mut bytes = Vec::new();
-    if tcp::emit(&Segment { payload_len: 0, ..*segment }, &[], &nowhere, &mut bytes).is_err() {
-        return Vec::new();
-    }
+fn listed(of: &Options) -> Vec<TcpOption> {
+    let bytes = bytes_of(of);
     let mut list = Vec::new();
-    let mut left = bytes.get(FIXED..).unwrap_or_default();
+    let mut left = bytes.as_slice();
     let word = |edge: &[u8]| edge.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
     while let [kind, after @ ..] = left {
         let length = if *kind <= 1 { 1 } else { after.first().map_or(1, |length| usize::from(*length).max(1)) };
@@ -132,6 +153,11 @@ fn listed(segment: &Segment) -> Vec<TcpOption> {
                     (word(first), word(second))
                 });
                 list.push(TcpOption::Sack(blocks.collect()));
+            }
+            (253, _) => {
+                let marks =
+                    left.get(..length).and_then(|option| options::parse(option).ok()).and_then(|read| read.marks);
+                list.extend(marks.map(TcpOption::Marks));
             }
             (8, _) if body.len() == 8 => {
                 list.push(TcpOption::Timestamps { value: word(&body[..4]), echo: word(&body[4..]) });
@@ -188,6 +214,8 @@ impl fmt::Display for TcpOption {
                 blocks.iter().try_for_each(|(left, right)| write!(f, " {left}:{right}"))
             }
             Self::Timestamps { value, echo } => write!(f, "TS val {value} ecr {echo}"),
+            Self::Marks(Marks::Bits) => f.write_str("marks bits"),
+            Self::Marks(Marks::Timestamps) => f.write_str("marks timestamps"),
             Self::Nop => f.write_str("nop"),
             Self::End => f.write_str("eol"),
         }

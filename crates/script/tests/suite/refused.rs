@@ -42,7 +42,7 @@ fn each_refusal_says_where_what_and_what_is_expected() {
         ("0 read(3, ..., 5) = -1", "x.pkt:1:21: -1 is not enough; expected -1 and the name of an error"),
         ("0...1 close(3) = 0", "x.pkt:1:7: close does not block; expected an end time on accept, connect"),
         ("0 setsockopt(3, SOL_TCP, TCP_CORK, [1], 4) = 0", "x.pkt:1:3: unknown socket option \"TCP_CORK\"; expected"),
-        ("0 < Q 0:0(0) win 5", "x.pkt:1:5: \"Q\" does not fit here; expected flags out of S, F, R, P, U, E, W"),
+        ("0 < Q 0:0(0) win 5", "x.pkt:1:5: \"Q\" does not fit here; expected flags out of S, F, R, P, U, E, W, X, Y"),
         ("0 < S 0:5(4) win 5", "x.pkt:1:7: 0:5(4) does not add up; expected FIRST:END(END - FIRST)"),
         ("0 < S 0:0(0)", "x.pkt:1:13: the script ends here; expected win and a number"),
         ("0 < S 0:0(0) win 65536", "x.pkt:1:18: \"65536\" does not fit here; expected the window field"),
