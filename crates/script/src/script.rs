@@ -182,6 +182,16 @@ pub(crate) enum Call {
         socket: i64,
         expected: String,
     },
+    /// So many bytes can be read.
+    CountUnread {
+        socket: i64,
+        expected: u64,
+    },
+    /// So many bytes are written and not acknowledged.
+    CountUnacknowledged {
+        socket: i64,
+        expected: u64,
+    },
     /// Has a meaning to an operating system only.
     Ignored {
         socket: i64,

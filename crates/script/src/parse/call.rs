@@ -164,7 +164,8 @@ impl Written<'_> {
             "shutdown" => self.shutdown()?,
             "setsockopt" => self.set_option()?,
             "getsockopt" => self.get_option()?,
-            "fcntl" | "ioctl" => Call::Ignored { socket: self.socket()? },
+            "fcntl" => Call::Ignored { socket: self.socket()? },
+            "ioctl" => self.count_bytes()?,
             _ => return Err(unknown()),
         })
     }
@@ -194,6 +195,26 @@ impl Written<'_> {
             Some(Argument::Word(how)) if how == "SHUT_WR" || how == "SHUT_RDWR" => Ok(Call::Shutdown { socket }),
             Some(Argument::Word(how)) if how == "SHUT_RD" => Ok(Call::Ignored { socket }),
             _ => Err(self.fault("SHUT_WR, SHUT_RDWR or SHUT_RD as the second argument")),
+        }
+    }
+
+    fn count_bytes(&self) -> Result<Call, Fault> {
+        let socket = self.socket()?;
+        let expected = match self.arguments.get(2) {
+            Some(Argument::List(list)) => match list.as_slice() {
+                [Argument::Integer(count)] => u64::try_from(*count).ok(),
+                _ => None,
+            },
+            _ => None,
+        };
+        match (self.arguments.get(1), expected) {
+            (Some(Argument::Word(name)), Some(expected)) if name == "SIOCINQ" || name == "FIONREAD" => {
+                Ok(Call::CountUnread { socket, expected })
+            }
+            (Some(Argument::Word(name)), Some(expected)) if name == "SIOCOUTQ" || name == "TIOCOUTQ" => {
+                Ok(Call::CountUnacknowledged { socket, expected })
+            }
+            _ => Err(self.fault("SIOCINQ or SIOCOUTQ with [a number of bytes]")),
         }
     }
 

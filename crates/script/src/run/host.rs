@@ -174,6 +174,15 @@ impl<'s> Host<'s> {
                 self.sockets.insert(socket, if kind == Socket::Connected { Socket::Lingering } else { kind });
                 Ok(Returned::Value(0))
             }
+            Call::CountUnread { socket, expected } => {
+                let found = self.connected(socket)?.readable();
+                if found == expected { Ok(Returned::Value(0)) } else { Err("another number of bytes") }
+            }
+            Call::CountUnacknowledged { socket, expected } => {
+                let connection = self.connected(socket)?;
+                let found = connection.end().saturating_sub(connection.engine().una().max(1));
+                if found == expected { Ok(Returned::Value(0)) } else { Err("another number of bytes") }
+            }
             Call::TakeError { socket, ref expected } => {
                 self.socket(socket)?;
                 match self.error.take() {
@@ -283,6 +292,10 @@ impl<'s> Host<'s> {
             (Some(connection), Socket::Lingering) => connection.abort(),
             // Nobody will ever accept what has called.
             (Some(connection), Socket::Listening) if self.acceptance != Acceptance::Accepted => connection.abort(),
+            // Nobody will ever read what has arrived: the peer is to know that it is lost (RFC 9293, section 3.6.1).
+            (Some(connection), Socket::Connecting | Socket::Connected) if connection.readable() > 0 => {
+                connection.abort();
+            }
             (Some(connection), Socket::Connecting | Socket::Connected) => connection.close(),
             _ => {}
         }
