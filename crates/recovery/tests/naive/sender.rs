@@ -350,8 +350,9 @@ impl Sender {
         }
         self.segments[index].copies += 1;
         if counts {
+            // HighRxt moves up. That makes nothing lost that was not: both copies count in pipe then.
             for earlier in &mut self.segments[..=index] {
-                (earlier.lost, earlier.resent) = (true, true);
+                earlier.resent = true;
             }
         }
         Some(Left { start: segment.start, end: segment.end, again: true })

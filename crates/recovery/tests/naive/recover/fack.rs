@@ -1,7 +1,7 @@
 //! Mathis and Mahdavi, "Forward Acknowledgement: Refining TCP Congestion Control", sections 3.1 and 3.2.
 
 use super::compare;
-use crate::sender::{DUP_THRESH, Left, MSS, Next, Repair, Segment, Sender};
+use crate::sender::{DUP_THRESH, MSS, Next, Repair, Segment, Sender};
 
 /// snd.fack, the forward-most byte that was ever reported.
 struct Fack {
@@ -27,13 +27,6 @@ impl Repair for Fack {
         self.fack = self.fack.max(sender.highest_sacked());
         for segment in sender.segments.iter_mut().filter(|segment| segment.start < self.fack) {
             segment.lost = true;
-        }
-    }
-
-    /// Where duplicates tell of a loss that no block shows, what is sent again counts once, not as sent first as well.
-    fn sent(&mut self, left: &Left) {
-        if left.again {
-            self.fack = self.fack.max(left.end);
         }
     }
 
