@@ -133,6 +133,31 @@ fn three_answers_to_probes_are_no_duplicate_acknowledgements() {
     assert_eq!(talk.connection.engine().snapshot().cwnd, 10_000);
 }
 
+/// A peer may take the byte of a probe and stay closed, as where its window is less than its window scale can tell.
+#[test]
+fn probes_come_ever_more_seldom_though_they_are_taken() {
+    let mut talk = Talk::open(&plain());
+    talk.gets(1, "A 1 ack 1 win 0");
+    talk.connection.write_counted(3000);
+    talk.says(&[]);
+    let mut at = 1001;
+    for (probe, wait) in [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000].into_iter().enumerate() {
+        let from = 1 + probe;
+        talk.wakes(at);
+        talk.says(&[&format!("A {from}..{} ack 1 win 10000", from + 1)]);
+        talk.gets(at + 10, &format!("A 1 ack {} win 0", from + 1));
+        talk.says(&[]);
+        at += 10 + wait;
+    }
+    // Once the window has been open, it begins anew.
+    talk.gets(at, "A 1 ack 9 win 1000");
+    talk.says(&["A 9..1009 ack 1 win 10000"]);
+    talk.gets(at + 10, "A 1 ack 1009 win 0");
+    talk.says(&[]);
+    talk.wakes(at + 1010);
+    talk.says(&["A 1009..1010 ack 1 win 10000"]);
+}
+
 /// Both ends probe at once, and both probes are taken: each end's acknowledgements then stand one position below what the
 /// other expects, and both would wait for ever for one that is in order.
 #[test]

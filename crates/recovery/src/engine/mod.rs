@@ -47,10 +47,7 @@ enum Timer {
     /// Something is outstanding (RFC 6298, section 5).
     Retransmission(Instant),
     /// The peer's window is closed and nothing is outstanding (RFC 9293, section 3.8.6.1).
-    Persist {
-        at: Instant,
-        probes: u32,
-    },
+    Persist(Instant),
 }
 
 /// Whether the handshake is over.
@@ -119,6 +116,8 @@ pub struct Engine {
     released_at: Instant,
     /// Since when nothing is outstanding.
     idle_since: Instant,
+    /// Probes of the peer's window since it was last open for new data.
+    probes: u32,
     next_id: u64,
     samples: u64,
     consecutive_timeouts: u32,
@@ -168,6 +167,7 @@ impl Engine {
             largest_window: 0,
             released_at: Instant::NEVER,
             idle_since: Instant::ZERO,
+            probes: 0,
             next_id: 0,
             samples: 0,
             consecutive_timeouts: 0,
@@ -222,7 +222,7 @@ impl Engine {
     pub fn deadline(&self) -> Instant {
         let timer = match self.timer {
             Timer::Off => Instant::NEVER,
-            Timer::Retransmission(at) | Timer::Persist { at, .. } => at,
+            Timer::Retransmission(at) | Timer::Persist(at) => at,
         };
         let alarm = match self.stage {
             Stage::Opening { .. } => Instant::NEVER,

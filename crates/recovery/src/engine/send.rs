@@ -4,7 +4,7 @@ use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, view};
 use crate::fact::{Block, Cause, Fact, Kind, Transmission, TxId};
 use crate::pace::Permit;
 use crate::recover::{HighRxt, Next};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::units::Timestamp;
 
 /// What the connection has to send.
@@ -19,6 +19,9 @@ pub struct Offer {
     /// TSval that a segment sent now would carry.
     pub stamp: Option<Timestamp>,
 }
+
+/// The longest between two probes of a closed window, unless the timer itself is longer: as stacks since 4.4BSD have it.
+const LONGEST_PERSIST: Duration = Duration::from_secs(60);
 
 impl Engine {
     /// The next thing to transmit now; it counts as sent. Call after every input until it gives `None`.
@@ -99,6 +102,7 @@ impl Engine {
             return None;
         }
         self.granted = Some(room.saturating_sub(len));
+        self.probes = 0;
         let len = len as u32;
         self.round_trips.on_new(now, nxt + u64::from(len));
         self.board.on_new(now, len, offer.stamp);
@@ -180,6 +184,7 @@ impl Engine {
             (start, len, 0)
         };
         self.start_timer(now);
+        self.probes = self.probes.saturating_add(1);
         Some(self.sent(now, Transmission { id: TxId(0), start, len, kind: Kind::Probe, copy }))
     }
 
@@ -210,8 +215,12 @@ impl Engine {
     /// Nothing may be sent into the peer's window and nothing is outstanding that would bring an ACK.
     fn persist(&mut self, now: Instant, offer: &Offer) {
         let waiting = offer.end > self.board.nxt() && self.board.outstanding() == 0;
-        if waiting && !matches!(self.timer, Timer::Persist { .. }) {
-            self.timer = Timer::Persist { at: self.rto.expires(now, now), probes: 0 };
+        if waiting && !matches!(self.timer, Timer::Persist(_)) {
+            // The interval grows though the probes are taken: a window that stays closed must not be fed byte by byte as
+            // fast as the round trip allows (RFC 9293, section 3.8.6.1).
+            let first = self.rto.expires(now, now).since(now);
+            let interval = (first * (1 << self.probes.min(30))).min(LONGEST_PERSIST.max(first));
+            self.timer = Timer::Persist(now + interval);
         }
     }
 }

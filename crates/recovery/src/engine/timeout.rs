@@ -22,7 +22,7 @@ impl Engine {
                 Alarm::Probe(_) if self.stage == Stage::Open => self.ring(now, alarm),
                 _ => self.expire(now),
             },
-            Timer::Persist { at, .. } if at <= now => self.probe(),
+            Timer::Persist(at) if at <= now => self.probe(),
             _ => {}
         }
     }
