@@ -56,7 +56,13 @@ fn scaled(dice: &mut Dice, tcp: &mut Table, window: i64) {
 fn timestamps(dice: &mut Dice, tcp: &mut Table) {
     if dice.chance(0.3) {
         tcp.put("timestamps", false);
+        if dice.chance(0.4) {
+            tcp.put("retransmission_marks", *dice.one(&["bits", "timestamps"]));
+        }
         return;
+    }
+    if dice.chance(0.2) {
+        tcp.put("retransmission_marks", "bits");
     }
     if dice.chance(0.5) {
         tcp.put("timestamp_granularity_ms", dice.scale_of_time(1.0, 1000.0));
