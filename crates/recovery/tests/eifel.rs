@@ -286,3 +286,23 @@ fn without_the_detector_go_back_n_ends_in_a_spurious_fast_retransmit_unless_the_
         assert_eq!(later.contains(&Out::Again(13)), expected, "bugfix {bugfix}: {later:?}");
     }
 }
+
+#[test]
+fn a_peer_that_forges_echoes_has_no_more_sent_again_than_two_windows_in_a_round_trip() {
+    let congest = talk::config("rfc6675").congest.with("initial_window_segments", Value::Integer(200));
+    let mut talk = Talk::new(&Config { congest, ..eifel("rfc6675", "rfc4015") });
+    talk.send();
+    talk.ack(100, 1, &[], 0);
+    // At 200 ms every other segment is reported; then each ACK of one more segment echoes the time before the recovery
+    // that the report before it began, and so undoes it.
+    let mut again = 0;
+    let mut count = |sent: Vec<Out>| again += sent.iter().filter(|out| matches!(out, Out::Again(_))).count();
+    for segment in (101..200).step_by(2) {
+        count(talk.ack(200, 1, &[(segment, segment)], 0));
+    }
+    for turn in 0..30 {
+        count(talk.ack(201, 2 + turn, &[(102 + 2 * turn, 102 + 2 * turn)], 0));
+        count(talk.ack(201, 3 + turn, &[], 0));
+    }
+    assert!(again <= 400, "{again} segments sent again");
+}

@@ -41,7 +41,7 @@ impl Default for Config {
             detect: Choice::named("eifel-timestamps"),
             observers: Vec::new(),
             respond: Choice::named("rfc4015"),
-            grant: Choice::named("always"),
+            grant: Choice::named("once-a-round-trip"),
             rto: Choice::named("rfc6298"),
             after_spurious: Choice::named("none"),
             recover: Choice::named("rfc6675"),

@@ -142,13 +142,14 @@ impl Engine {
     }
 
     fn undo(&mut self, now: Instant, episode: &Episode, course: Course, acked: Option<&Acked>) -> Growth {
+        // A peer that forges evidence would have a window sent again with every second ACK.
+        if !self.granted_undo(now, episode) {
+            return Growth::Grow;
+        }
         // What is past has been repaired: there is nothing to resume.
         if course == Course::Open && self.recovery.on_spurious(episode.cause) == Resume::NextUnsent {
             // [rfc4015:3.1.8]
             self.board.mark_none_lost();
-        }
-        if !self.granted_undo(now, episode) {
-            return Growth::Grow;
         }
         let verdict = Verdict {
             cause: episode.cause,

@@ -48,6 +48,10 @@ fn naive(name: &str, known: &Known) -> (u64, u64) {
         // Step (9): congestion was signalled, so nothing is restored; else FlightSize + min(bytes_acked, IW), pipe_prev.
         "rfc4015" if known.ece => (known.cwnd, known.ssthresh),
         "rfc4015" => (flight + acked.min(INITIAL), known.flight_prev.max(ssthresh_prev)),
+        // Section 1: slow start back to the old window.
+        "rfc3708" => (known.cwnd, known.ssthresh.max(cwnd_prev)),
+        // All of it was needless.
+        "partial-credit" => option_1,
         other => panic!("{other} has no transcription here"),
     }
 }
