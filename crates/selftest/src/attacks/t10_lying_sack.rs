@@ -45,6 +45,8 @@ impl Naive {
     /// What RFC 2018 and RFC 2883 make of an option, said as plainly as possible; `segments` are outstanding up to `nxt`.
     fn take(&mut self, cumulative: u64, option: &[(Seq, Seq)], nxt: u64, segments: u32) {
         self.reported >>= cumulative - self.una;
+        // What was reported right above the acknowledgement is not there: the peer has reneged.
+        self.reported &= self.reported.wrapping_add(1);
         self.una = cumulative;
         let position = |seq: Seq| {
             let distance = i64::from(seq.0.wrapping_sub(wrap(cumulative, ISS).0) as i32);
