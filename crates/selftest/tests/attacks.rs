@@ -1,4 +1,5 @@
 //! Every attack, as far as a test takes it: what is counted has to hold, what is timed is left to a whole run.
+#![expect(clippy::unwrap_used, reason = "a name that is not listed is a failed test")]
 
 use eifel_selftest::{Effort, Nature, attacks};
 

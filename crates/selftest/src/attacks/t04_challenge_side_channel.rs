@@ -63,7 +63,7 @@ fn credits(intervals: u64) -> (u64, u64) {
             victim.gets(&segment(Flags::RST, 2 + probe, 0));
         }
         victim.sends();
-        victim.now = victim.now + settings().challenge.interval;
+        victim.now += settings().challenge.interval;
         victim.connection.counts().challenges - before
     });
     counts.fold((u64::MAX, 0), |(least, most), count| (least.min(count), most.max(count)))

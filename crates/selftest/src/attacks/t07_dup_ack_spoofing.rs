@@ -61,7 +61,7 @@ fn flood(recover: &str, sack: SackUse, duplicates: u64) -> Found {
     let mut found = Found { excess: 0, beyond_window: 0 };
     for _ in 0..10 {
         // Short of the timer, which would begin anew with one segment.
-        victim.now = victim.now + ROUND_TRIP;
+        victim.now += ROUND_TRIP;
         let mut sent = 0;
         let mut cwnd = 0;
         for _ in 0..duplicates / 10 {

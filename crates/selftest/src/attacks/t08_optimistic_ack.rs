@@ -41,7 +41,7 @@ fn transfer(answer: Duration) -> f64 {
     victim.connection.write_counted(SEGMENTS * MSS);
     while victim.connection.engine().una() < victim.connection.end() && victim.now < Instant::from_nanos(1 << 40) {
         victim.sends();
-        victim.now = victim.now + answer;
+        victim.now += answer;
         let mut una = victim.connection.engine().una();
         let nxt = victim.connection.engine().nxt();
         while una < nxt {

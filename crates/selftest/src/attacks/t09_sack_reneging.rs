@@ -94,7 +94,7 @@ fn transfer(draw: &mut Draw) -> Ended {
             victim.connection.handle_timeout(due);
             continue;
         }
-        victim.now = victim.now + Duration::from_millis(100);
+        victim.now += Duration::from_millis(100);
         for out in sent {
             if draw.chance(0.2) {
                 continue;

@@ -116,7 +116,7 @@ impl Flood {
     fn undo(&mut self, segments: u64) {
         for turn in 0..segments / 8 {
             // A round trip later: nothing is undone twice in one.
-            self.victim.now = self.victim.now + Duration::from_millis(100);
+            self.victim.now += Duration::from_millis(100);
             let hole = segments - 1 - 2 * turn;
             self.take(turn, &[(1 + hole * MSS, 1 + (hole + 1) * MSS)]);
             self.take(turn + 1, &[]);

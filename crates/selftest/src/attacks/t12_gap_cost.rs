@@ -111,7 +111,7 @@ impl Flood {
                     break;
                 }
             }
-            self.victim.now = self.victim.now + Duration::from_millis(1);
+            self.victim.now += Duration::from_millis(1);
             seq = 1 + self.victim.connection.received();
         }
         let right = read.iter().zip(1..).filter(|&(&byte, place)| byte == content(place)).count() as u64;

@@ -49,7 +49,7 @@ fn park(draw: &mut Draw) -> Option<Duration> {
     let first = draw.below(5) * MSS;
     victim.connection.write_counted(first);
     victim.sends();
-    victim.now = victim.now + Duration::from_millis(draw.between(1, 500));
+    victim.now += Duration::from_millis(draw.between(1, 500));
     let una = 1 + first;
     let closed = Segment { window: 0, ..segment(Flags::ACK, 1, una) };
     victim.gets(&closed);
@@ -83,7 +83,7 @@ fn shrink(draw: &mut Draw) -> bool {
             victim.connection.handle_timeout(victim.now);
             continue;
         }
-        victim.now = victim.now + Duration::from_millis(50);
+        victim.now += Duration::from_millis(50);
         for out in sent {
             let (start, last) = (out.start + 1, out.start + 1 + u64::from(out.segment.payload_len));
             // What lies beyond the window is not taken.

@@ -135,7 +135,7 @@ fn shrunk_path() -> u64 {
             victim.now = victim.connection.poll_timeout();
             victim.connection.handle_timeout(victim.now);
         }
-        victim.now = victim.now + Duration::from_millis(50);
+        victim.now += Duration::from_millis(50);
         for out in sent {
             if out.segment.payload_len + 40 > u32::from(MTU) {
                 if let Some(error) = too_big(MTU) {

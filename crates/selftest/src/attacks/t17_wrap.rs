@@ -74,8 +74,8 @@ fn transfer(seed: u64, scale: u8, isns: [u32; 2], stamps: [u32; 2]) -> Seen {
         connection.write_counted(BYTES);
     }
     while now < Instant::ZERO + Duration::from_secs(10_000) {
-        for at in 0..2 {
-            while let Some(out) = ends[at].poll_transmit(now) {
+        for (at, end) in ends.iter_mut().enumerate() {
+            while let Some(out) = end.poll_transmit(now) {
                 seen.segments.push((now, at, out.start, out.segment.payload_len));
                 number += 1;
                 if !draw.chance(0.05) {
