@@ -68,6 +68,20 @@ def registry() -> str:
     return json.dumps(entries)
 
 
+def attacks() -> str:
+    described = {"summary": "it [b]attacks", "source": "RFC 5961", "defence": "it is answered"}
+    return json.dumps([{"name": name} | described for name in ("t01-kept", "t02-broken")])
+
+
+def attack(name: str) -> str:
+    finding = {"what": "alive", "unit": "states", "limit": "at most", "bound": 20000, "timed": False}
+    told = {"what": "gain", "unit": "times", "limit": "reported", "bound": None, "timed": False}
+    broken = name == "t02-broken"
+    return json.dumps(
+        [finding | {"measured": 30000 if broken else 5, "holds": not broken}, told | {"measured": 1.25, "holds": True}]
+    )
+
+
 def schema() -> str:
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema"})
 

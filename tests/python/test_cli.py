@@ -29,7 +29,7 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
     assert best < 0.5
 
 
-@pytest.mark.parametrize("command", ["run", "reproduce", "report", "list"])
+@pytest.mark.parametrize("command", ["run", "reproduce", "report", "list", "selftest"])
 def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
