@@ -14,35 +14,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS: Mapping[loss.Retransmission, str] = {"timeout": style.SPURIOUS, "fast retransmit": style.SENT}
+Losses = Mapping[loss.Retransmission, Mapping[float, float]]
+"""Shares of 1 by the ratio."""
 FINE = np.linspace(1, 5, 161)
 
 
 def loss_figure(
     window: int,
-    simulated: Mapping[loss.Retransmission, Mapping[float, float]],
-    printed: Mapping[loss.Retransmission, Mapping[float, float]],
+    simulated: tuple[Losses, Losses],
+    printed: Losses,
     title: str = "",
 ) -> Figure:
-    """The loss by squares and by rounds as lines, `simulated` and `printed` by ratio as marks; shares of 1."""
-    dots: dict[str, Any] = {"marker": "o", "markersize": 4, "linestyle": "", "markerfacecolor": "white"}
+    """The loss by squares and by rounds as lines; what was simulated, also with hiccups, and printed as marks."""
+    hollow: dict[str, Any] = {"markersize": 4, "linestyle": "", "markerfacecolor": "white"}
+    looks: dict[str, dict[str, Any]] = {
+        "thesis, counting squares": {"marker": "x", "markersize": 6, "linestyle": "", "color": "black", "zorder": 5},
+        "simulated": {"marker": "o", **hollow},
+        "simulated, by hiccup": {"marker": "^", **hollow},
+    }
     figure, (axes,) = style.new_figure(1, (5.2, 4.4))
     for spurious, colour in COLOURS.items():
         rounds = [100 * loss.in_rounds(window, window / ratio, spurious) for ratio in FINE]
         axes.plot(FINE, 100 * loss.by_squares(FINE, spurious), color=colour, linewidth=1.0, linestyle=(0, (4, 2)))
         axes.plot(FINE, rounds, color=colour, linewidth=1.4, label=f"spurious {spurious}")
-        axes.plot(
-            list(simulated[spurious]),
-            [100 * share for share in simulated[spurious].values()],
-            color=colour,
-            **dots,
-        )
-        found = list(printed[spurious]), [100 * share for share in printed[spurious].values()]
-        axes.plot(*found, color="black", marker="x", markersize=6, linestyle="", markeredgewidth=1.3, zorder=5)
+        for look, shares in zip(looks.values(), (printed, *simulated), strict=True):
+            percent = [100 * share for share in shares[spurious].values()]
+            axes.plot(list(shares[spurious]), percent, **{"color": colour} | look)
     # What tells the kinds of value apart, in no colour of either.
-    axes.plot([], [], "kx", markersize=6, label="thesis, counting squares")
-    axes.plot([], [], color=style.ACK, linestyle=(0, (4, 2)), label="the same, exactly")
+    axes.plot([], [], color=style.ACK, linestyle=(0, (4, 2)), label="squares, exactly")
     axes.plot([], [], color=style.ACK, label=f"by rounds, W = {window}")
-    axes.plot([], [], color=style.ACK, **dots, label="simulated")
+    for label, look in looks.items():
+        axes.plot([], [], label=label, **{"color": style.ACK} | look)
     axes.set_ylabel("Performance loss, %")
     axes.set_ylim(bottom=0)
     style.finish(figure, [axes], title)

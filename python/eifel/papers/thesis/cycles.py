@@ -1,4 +1,4 @@
-"""Transfers that begin as a regular cycle does, or as after a spurious retransmission, for figure 5-7."""
+"""Transfers for figure 5-7: a regular cycle, and what begins as after a spurious retransmission, or has one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,19 @@ RATIOS = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0)
 SEGMENT_MS = 10
 """Of a segment on the bottleneck."""
 PAYLOAD_BYTES = 1000
-BEGINNINGS = {"cycle": (WINDOW // 2, WINDOW // 2), "fast retransmit": (WINDOW // 4,) * 2, "timeout": (1, WINDOW // 4)}
-"""cwnd and ssthresh in segments, as a regular cycle and the two kinds of spurious retransmission begin with them."""
 KINDS: tuple[loss.Retransmission, ...] = ("fast retransmit", "timeout")
+_REGULAR = (WINDOW // 2, WINDOW // 2)
+BEGINNINGS = {
+    "cycle": _REGULAR,
+    "fast retransmit": (WINDOW // 4, WINDOW // 4),
+    "timeout": (1, WINDOW // 4),
+    "fast retransmit by hiccup": _REGULAR,
+    "timeout by hiccup": _REGULAR,
+}
+"""cwnd and ssthresh in segments. The last two are regular cycles in whose first round a retransmission is spurious."""
+HELD_S = 8.0
+RTO_MS = 5000
+"""Long beside any round trip, and short beside the hiccup."""
 
 
 def scenario(ratio: float, beginning: str) -> dict[str, Any]:
@@ -31,7 +41,7 @@ def scenario(ratio: float, beginning: str) -> dict[str, Any]:
     sender = {
         "detect": "none",
         "respond": "none",
-        "rto": {"name": "rfc6298", "initial_ms": 60_000, "minimum_ms": 60_000},
+        "rto": {"name": "rfc6298", "initial_ms": RTO_MS, "minimum_ms": RTO_MS},
         "recover": "reno",
         "congest": {
             "name": "reno",
@@ -41,9 +51,9 @@ def scenario(ratio: float, beginning: str) -> dict[str, Any]:
         },
     }
     tcp = {"payload_bytes": PAYLOAD_BYTES, "timestamps": False, "sack": False, "delayed_ack_every": 1}
-    return {
+    made: dict[str, Any] = {
         "seed": 1,
-        "duration_s": 120,
+        "duration_s": 130,
         "stop": "at-duration",
         "header_bytes": 0,
         "point_to_point": {
@@ -63,29 +73,40 @@ def scenario(ratio: float, beginning: str) -> dict[str, Any]:
             }
         ],
     }
+    if beginning == "fast retransmit by hiccup":
+        made["point_to_point"]["reorder"] = {"flow": "main", "segments": [WINDOW // 2 + 2], "length": 4}
+    if beginning == "timeout by hiccup":
+        # Just after the first ACK, so that the second round is what is held.
+        start_s = (WINDOW / ratio + 0.5) * SEGMENT_MS / 1e3
+        at = [{"start_s": start_s, "end_s": start_s + HELD_S}]
+        made["spike"] = [{"links": ["bottleneck"], "holds": "sending", "at": at}]
+    return made
 
 
 def _until_full(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """When ACKs came until the load was W, from a segment time before the first on, and what was acknowledged then.
+    """When ACKs came until the load was W, and what was acknowledged then, in segment times and in segments.
 
-    In segment times, and in segments.
+    Both count from a segment time before the first ACK, or the first after a hiccup.
     """
     acks, window = result.of("acks"), result.of("window")
-    full = window["t_ns"][window["cwnd"] >= (WINDOW - 0.01) * PAYLOAD_BYTES][0]
-    within = acks["t_ns"] <= full
+    begun = max(result.frame("spikes")["end_ns"], default=0)
+    opened = max(result.of("episodes")["opened_ns"], default=0)
+    full = window["t_ns"][(window["cwnd"] >= (WINDOW - 0.01) * PAYLOAD_BYTES) & (window["t_ns"] > opened)][0]
+    before = max(acks["cumulative"][acks["t_ns"] < begun], default=1)
+    within = (acks["t_ns"] >= begun) & (acks["t_ns"] <= full)
     times = acks["t_ns"][within] / (SEGMENT_MS * 1e6)
-    return times - times[0] + 1, (acks["cumulative"][within] - 1) / PAYLOAD_BYTES
+    return times - times[0] + 1, (acks["cumulative"][within] - before) / PAYLOAD_BYTES
 
 
-def _simulated(measured: Measured, ratio: float, spurious: loss.Retransmission) -> float:
+def _simulated(measured: Measured, ratio: float, beginning: str) -> float:
     """The loss between two simulated transfers, of which the regular one repeats its cycle."""
     times, acked = _until_full(measured.result(ratio=ratio, beginning="cycle"))
-    lasted, did = (values[-1] for values in _until_full(measured.result(ratio=ratio, beginning=spurious)))
+    lasted, did = (values[-1] for values in _until_full(measured.result(ratio=ratio, beginning=beginning)))
     cycles, rest = divmod(lasted, times[-1])
     could = cycles * acked[-1] + np.interp(rest, np.concatenate([[0], times]), np.concatenate([[0], acked]))
     return float((could - did) / did)
 
 
-def losses(measured: Measured) -> dict[loss.Retransmission, dict[float, float]]:
-    """The simulated losses by ratio."""
-    return {kind: {ratio: _simulated(measured, ratio, kind) for ratio in RATIOS} for kind in KINDS}
+def losses(measured: Measured, how: str = "") -> dict[loss.Retransmission, dict[float, float]]:
+    """The simulated losses by ratio of what begins halved; with `how=" by hiccup"`, of what a hiccup halves."""
+    return {kind: {ratio: _simulated(measured, ratio, kind + how) for ratio in RATIOS} for kind in KINDS}
