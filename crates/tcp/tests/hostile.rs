@@ -56,12 +56,15 @@ proptest! {
         segments in prop::collection::vec((0u64..500, segments()), 1..60),
         begins in 0u8..4,
         (stamps, sack, held) in any::<(bool, bool, bool)>(),
+        marks in prop_oneof![Just(None), Just(Some(Marks::Bits)), Just(Some(Marks::Timestamps))],
     ) {
         let settings = Settings {
             timestamps: stamps.then(TimestampSettings::default),
             sack: if sack { SackUse::WithDuplicates } else { SackUse::Off },
             receive: if held { ReceiveKind::Held } else { ReceiveKind::Counted },
             window_scale: WindowScale::Fit,
+            // With timestamps on every segment, those are not offered.
+            marks: marks.filter(|marks| !stamps || *marks == Marks::Bits),
             ..plain()
         };
         let mut talk = match begins {

@@ -17,9 +17,17 @@ const DIALOGUE: &str = r#"
     application = { kind = "request-response", requests = 20, request_bytes = 300, response_bytes = 20_000, think_ms = 50 }
 "#;
 
+/// With marks of retransmissions in the header, and in timestamps.
+fn marked(how: &str) -> String {
+    format!(
+        "{DIALOGUE}\n[flow.tcp]\ntimestamps = false\nretransmission_marks = \"{how}\"\n[flow.sender]\ndetect = \"eifel-bit\"\n"
+    )
+}
+
 #[test]
 fn carrying_bytes_gives_the_same_tables() {
-    for text in [ROUGH, SPIKES, DIALOGUE] {
+    let marks = [marked("bits"), marked("timestamps")];
+    for text in [ROUGH, SPIKES, DIALOGUE].into_iter().chain(marks.iter().map(String::as_str)) {
         let scenario = scenario(text);
         let values = observed(&scenario, 1);
         let options = Options { record: Record::all(), checked: true, bytes: true, ..Options::default() };

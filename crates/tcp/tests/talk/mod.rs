@@ -62,6 +62,11 @@ impl Talk {
         if settings.sack != SackUse::Off {
             syn += " sackok";
         }
+        match settings.marks {
+            Some(Marks::Bits) => syn += " marks bits",
+            Some(Marks::Timestamps) => syn += " marks timestamps",
+            None => {}
+        }
         if settings.timestamps.is_some() {
             syn += " ts 100/0";
         }
