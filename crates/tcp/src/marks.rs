@@ -16,14 +16,15 @@ use crate::settings::TimestampSettings;
 use crate::timestamps::Clock;
 
 /// What is agreed on, and what waits to be answered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Marking {
     /// Nothing: segments carry no marks, and what looks like one means nothing.
     Off,
     /// Header bits; what the next acknowledgement answers.
     Bits(Mark),
-    /// Timestamps on what is marked. `echo` is the earliest value to be answered; 0 for none.
-    Timestamps { clock: Clock, echo: u32 },
+    /// Timestamps on what is marked. `echo` is the earliest value to be answered; 0 for none. The clock is seldom read, and
+    /// would make every connection larger.
+    Timestamps { clock: Box<Clock>, echo: u32 },
 }
 
 impl Marking {
@@ -32,7 +33,9 @@ impl Marking {
         match marks {
             None => Self::Off,
             Some(Marks::Bits) => Self::Bits(Mark::Original),
-            Some(Marks::Timestamps) => Self::Timestamps { clock: Clock::new(&TimestampSettings::default()), echo: 0 },
+            Some(Marks::Timestamps) => {
+                Self::Timestamps { clock: Box::new(Clock::new(&TimestampSettings::default())), echo: 0 }
+            }
         }
     }
 
