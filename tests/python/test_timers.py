@@ -11,6 +11,7 @@ from eifel.cli import main
 from eifel.papers import artefacts
 from eifel.papers.measured import Measured
 from eifel.papers.thesis import comparison, figure5_16, paths
+from eifel.report import build
 from eifel.reproduction import reproduce
 from eifel.runs import run_many
 
@@ -77,3 +78,9 @@ def test_what_precise_restarting_is_worth_depends_on_the_packets() -> None:
 def test_the_notebook_runs() -> None:
     told = runpy.run_path(str(ROOT / "docs/timers.py"))
     assert all(claim["holds"] for claim in told["claims"])
+
+
+def test_the_report_has_the_picture_where_a_chart_of_the_run_is_another() -> None:
+    page = build([reproduce("thesis.figure5_8")])
+    assert page.count('<img class="picture" alt="Prediction flaw in RTO_L') == 1
+    assert "<script" not in page, "no chart, no script"

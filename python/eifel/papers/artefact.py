@@ -112,6 +112,8 @@ class Artefact:
     """What the paper leaves open: fitted, or chosen."""
     draw: Callable[[Measured], Figure] | None = None
     """Figures are drawn from the recorded run of each row; a table has no drawing and records nothing."""
+    chart: bool = True
+    """Whether a chart of the first run is what the figure shows. If not, the report has the drawing in its place."""
     measure: Callable[[Artefact, Runs], list[dict[str, Mean]]] | None = None
     """Takes the place of the means of `columns`, for the artefact that needs something else."""
     rows_of_traces: Callable[[Sequence[Path]], tuple[Row, ...]] | None = None

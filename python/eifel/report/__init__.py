@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import shlex
 from collections.abc import Sequence
 from functools import cache
@@ -27,7 +29,7 @@ def build(measured: Sequence[Measured]) -> str:
     """The page for these artefacts, in this order."""
     index = "".join(_index_row(one) for one in measured)
     sections = "".join(_section(one) for one in measured)
-    charts = any(one.results for one in measured)
+    charts = any(one.results and one.artefact.chart for one in measured)
     intro = _part("index.html", rows=index, count=str(len(measured)), charts=_part("how.html") if charts else "")
     return _page("Published beside measured", intro + sections, charts)
 
@@ -62,7 +64,7 @@ def _section(measured: Measured) -> str:
     artefact = measured.artefact
     charts = ""
     if measured.results:
-        charts = chart(measured.results[0], 0, artefact.title)
+        charts = chart(measured.results[0], 0, artefact.title) if artefact.chart else _picture(measured)
     return _part(
         "artefact.html",
         id=escape(artefact.id),
@@ -78,6 +80,18 @@ def _section(measured: Measured) -> str:
         elapsed=f"{measured.elapsed_s:.2f}",
         scenarios="".join(_scenario(row.row, measured.seed) for row in measured.rows),
     )
+
+
+def _picture(measured: Measured) -> str:
+    """The drawing as an image: several in one page would share the names inside of them."""
+    from eifel.plots import save
+
+    if measured.artefact.draw is None:
+        return ""
+    out = io.BytesIO()
+    save(measured.artefact.draw(measured), out, "svg")
+    source = base64.b64encode(out.getvalue()).decode()
+    return f'<img class="picture" alt="{escape(measured.artefact.title)}" src="data:image/svg+xml;base64,{source}">\n'
 
 
 def _scenario(row: Row, seed: int) -> str:

@@ -65,4 +65,5 @@ def figure(
         claims=claims,
         fitted=chosen,
         draw=draw,
+        chart=False,
     )
