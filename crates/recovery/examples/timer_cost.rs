@@ -1,7 +1,7 @@
 //! What a round-trip sample costs each timer of the registry: `cargo run --release --example timer_cost`.
 //!
 //! The samples are those of load cycles: the round trip grows with the window and falls when the window is halved. The
-//! fastest of some rounds counts: what else the machine does only makes a round slower.
+//! fastest of many short rounds counts: what else the machine does only makes a round slower.
 
 use std::hint::black_box;
 use std::time::Instant as Clock;
@@ -13,8 +13,8 @@ use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 
-const ROUNDS: usize = 20;
-const SAMPLES: u64 = 1_000_000;
+const ROUNDS: usize = 500;
+const SAMPLES: u64 = 50_000;
 const WANTED_NANOS: f64 = 20.0;
 
 fn main() {

@@ -103,7 +103,8 @@ impl RtoE {
     /// sample.
     ///
     /// The equation is also seen with a bar over this gain. The text does not bear that out: the weight is to make the RTO
-    /// the sum of SRTT and DELTA where the round trip begins to rise, and the RTO is to stay level where it falls.
+    /// the sum of SRTT and DELTA where the round trip begins to rise, and the RTO is to stay level where it falls. Over the
+    /// load cycles of figure 5-14 it would make RTO/RTT 14 in the mean, and 22 at most; without, it is 1.7 and 2.8.
     pub(super) fn rto(&self) -> Option<f64> {
         let floor = self.floor()?;
         Some((self.srtt + self.m * self.gain.reciprocal * self.rttvar).max(floor))
