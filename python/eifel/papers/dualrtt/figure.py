@@ -1,0 +1,109 @@
+"""What figures 2 to 5 have in common: one run, and the instants that the paper reads off it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.dualrtt import settings
+from eifel.papers.measured import Measured
+from eifel.papers.responding import facts
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from eifel.result import Result
+
+COLUMNS = (
+    Column("segments_sent", "Segments sent", digits=0),
+    Column("retransmissions", "Retransmissions", digits=0),
+    Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
+    Column("timeouts", "Timeouts", digits=0),
+    Column("fast_retransmits", "Fast retransmits", digits=0),
+    Column("detected_spurious", "Told to be spurious", digits=0),
+)
+
+
+def near(found: float, published: float) -> bool:
+    """Whether an instant is the published one, in seconds."""
+    return abs(found - published) <= settings.TOLERANCE_S
+
+
+def at(instants: Callable[[Result], Sequence[float]], *published: float) -> Callable[[Measured], bool]:
+    """Whether these are the published instants, each of them, as a claim's check."""
+
+    def check(measured: Measured) -> bool:
+        found = instants(measured.result())
+        return len(found) == len(published) and all(map(near, found, published))
+
+    return check
+
+
+def timeouts_s(result: Result) -> list[float]:
+    """When the retransmission timer expired."""
+    return [float(t) / 1e9 for t in result.of("timer", facts.FLOW).where(event="expired")["t_ns"]]
+
+
+def verdicts_s(result: Result) -> list[float]:
+    """When a timeout was told to be spurious."""
+    return [float(t) / 1e9 for t in facts.timeout_episodes(result).where(verdict="spurious")["verdict_ns"]]
+
+
+def first_ack_s(result: Result) -> list[float]:
+    """When the first ACK came after the spike had begun to be felt."""
+    acks = result.of("acks", facts.FLOW)["t_ns"]
+    return [float(acks[acks >= settings.SPIKE_S[1] * 1e9][0]) / 1e9]
+
+
+def fast_retransmits_s(result: Result) -> list[float]:
+    """When a fast retransmit left."""
+    return [float(t) / 1e9 for t in facts.retransmissions(result, cause="fast-retransmit")["t_ns"]]
+
+
+def third_duplicate_s(measured: Measured) -> float:
+    """When the third duplicate ACK in a row came after the spike."""
+    acks = measured.result().of("acks", facts.FLOW).where(duplicate=True)
+    return float(acks["t_ns"][acks["t_ns"] >= settings.SPIKE_S[1] * 1e9][2]) / 1e9
+
+
+def sent_again(result: Result, cause: str = "timeout") -> list[int]:
+    """The segments sent again, each once, in order."""
+    return sorted({int(segment) for segment in facts.retransmissions(result, cause=cause)["segment"]})
+
+
+def segments(first: int, last: int, cause: str = "timeout") -> Callable[[Measured], bool]:
+    """Whether all of these segments were sent again and no other, as a claim's check."""
+    return lambda measured: sent_again(measured.result(), cause) == list(range(first, last + 1))
+
+
+def _draw(measured: Measured) -> Figure:
+    from eifel.plots import time_sequence_figure
+
+    return time_sequence_figure(measured.result(), title=measured.artefact.title)
+
+
+def drawn(
+    name: str,
+    title: str,
+    scenario: Mapping[str, Any],
+    *claims: Claim,
+    source: str,
+    draw: Callable[[Measured], Figure] = _draw,
+) -> Artefact:
+    """What is drawn of one run."""
+    return Artefact(
+        id=f"dualrtt.{name}",
+        title=title,
+        source=f"{settings.SOURCE}, {source}",
+        columns=COLUMNS,
+        rows=(Row({"run": "drawn"}, scenario),),
+        claims=claims,
+        fitted=settings.CHOSEN,
+        draw=draw,
+    )
+
+
+def figure(number: int, title: str, scenario: Mapping[str, Any], *claims: Claim) -> Artefact:
+    """Figure `number`: segments and ACKs over time."""
+    return drawn(f"figure{number}", title, scenario, *claims, source=f"figure {number}")

@@ -1,0 +1,57 @@
+"""NRTT and MinRTT as section IV.B defines them, read off a recorded run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eifel.papers.dualrtt import settings
+from eifel.papers.responding import facts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eifel.result import Result
+
+
+def series(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """When an ACK covered new data, and the time since the last sending of the highest segment that it covers, in s."""
+    sent = result.of("transmissions", facts.FLOW)
+    acks = result.of("acks", facts.FLOW)
+    last: dict[int, int] = {}
+    instants, values = [], []
+    number, reached = 0, 0
+    ends = sent["start"] + sent["len"]
+    for t_ns, cumulative in zip(acks["t_ns"], acks["cumulative"], strict=True):
+        # What leaves at the instant of an ACK leaves because of it.
+        while number < len(ends) and sent["t_ns"][number] < t_ns:
+            last[int(ends[number])] = int(sent["t_ns"][number])
+            number += 1
+        if cumulative > reached and int(cumulative) in last:
+            instants.append(t_ns / 1e9)
+            values.append((t_ns - last[int(cumulative)]) / 1e9)
+        reached = max(reached, int(cumulative))
+    return np.array(instants), np.array(values)
+
+
+def at(result: Result, t_s: float) -> float:
+    """The NRTT of the ACK that came within 0.05 s of this instant. Raises LookupError if none did."""
+    instants, values = series(result)
+    if len(instants) == 0 or abs(instants - t_s).min() > 0.05:
+        raise LookupError(f"no ACK near {t_s} s")
+    return float(values[abs(instants - t_s).argmin()])
+
+
+def in_ticks(value_s: float) -> float:
+    """A time as the paper's sender had it: whole ticks that have gone by, and one at least."""
+    return max(1, int(value_s * 1000 / settings.TICK_MS)) * settings.TICK_MS / 1000
+
+
+def minimum_before(result: Result, t_s: float) -> float:
+    """The smallest round trip sampled before this instant, in seconds."""
+    samples = facts.rto_samples(result)
+    before = samples["rtt_ns"][samples["t_ns"] < t_s * 1e9]
+    if len(before) == 0:
+        raise LookupError(f"no sample before {t_s} s")
+    return float(before.min()) / 1e9
