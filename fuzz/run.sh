@@ -35,7 +35,8 @@ fuzz build
 
 echo "canary: must fail"
 artifacts=$(mktemp -d)
-if fuzz run canary -- -max_total_time=60 -artifact_prefix="$artifacts/" >"$log" 2>&1; then
+mkdir "$artifacts/corpus"
+if fuzz run canary "$artifacts/corpus" -- -max_total_time=60 -artifact_prefix="$artifacts/" >"$log" 2>&1; then
   echo "fuzz: the canary was not found in 60 s: nothing here can be trusted" >&2
   exit 1
 elif ! grep -q "the canary has been found" "$log"; then

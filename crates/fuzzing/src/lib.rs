@@ -19,6 +19,7 @@ mod recover;
 mod respond;
 mod rto;
 mod scenario;
+mod script;
 mod segment;
 
 pub use canary::canary;
@@ -33,6 +34,7 @@ pub use recover::recover;
 pub use respond::respond;
 pub use rto::rto;
 pub use scenario::scenario;
+pub use script::script;
 pub use segment::segment;
 
 /// A target: bytes in, and a panic where something does not hold.
@@ -51,5 +53,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("respond", respond),
     ("rto", rto),
     ("scenario", scenario),
+    ("script", script),
     ("segment", segment),
 ];
