@@ -101,6 +101,7 @@ fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
         timestamps: u.arbitrary::<bool>()?.then_some(timestamps),
         sack: *u.choose(&[SackUse::Off, SackUse::Plain, SackUse::WithDuplicates])?,
         acks: AckSettings { every: u.int_in_range(0..=4)?, delay: Duration::from_nanos(magnitude(u, 1 << 30)?) },
+        marks: marks(u)?,
         nagle: u.arbitrary()?,
         time_wait: duration(u)?,
         give_up: GiveUp { user_timeout: u.ratio(1, 4)?.then_some(user_timeout), ..GiveUp::default() },
@@ -108,6 +109,10 @@ fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
         receive: *u.choose(&[ReceiveKind::Drained, ReceiveKind::Counted, ReceiveKind::Held])?,
         ..Settings::default()
     })
+}
+
+fn marks(u: &mut Unstructured<'_>) -> Result<Option<Marks>> {
+    u.choose(&[None, Some(Marks::Bits), Some(Marks::Timestamps)]).copied()
 }
 
 impl Driver {
@@ -192,7 +197,7 @@ impl Driver {
                 sack_permitted: u.arbitrary()?,
                 timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
                 sack,
-                marks: *u.choose(&[None, Some(Marks::Bits), Some(Marks::Timestamps)])?,
+                marks: marks(u)?,
             },
             payload_len: magnitude(u, u64::from(most))? as u32,
         })
