@@ -210,6 +210,30 @@ mod tests {
     }
 
     #[test]
+    fn what_ends_or_begins_with_a_range_leaves_no_empty_gap() {
+        let mut ranges = Ranges::default();
+        insert(&mut ranges, 10, 20);
+        insert(&mut ranges, 30, 40);
+        assert_eq!(insert(&mut ranges, 15, 40), [block(20, 30)]);
+        insert(&mut ranges, 50, 60);
+        assert_eq!(insert(&mut ranges, 10, 55), [block(40, 50)]);
+        assert_eq!(ranges.ascending().collect::<Vec<_>>(), [block(10, 60)]);
+    }
+
+    #[test]
+    fn a_range_ends_before_its_end() {
+        let mut ranges = Ranges::default();
+        assert!(ranges.is_empty());
+        insert(&mut ranges, 10, 20);
+        assert!(!ranges.is_empty());
+        assert_eq!([9, 10, 19, 20].map(|at| ranges.containing(at).is_some()), [false, true, true, false]);
+        assert_eq!(
+            [(9, 20), (10, 20), (12, 21), (20, 21)].map(|(a, b)| ranges.covers(block(a, b))),
+            [false, true, false, false]
+        );
+    }
+
+    #[test]
     fn counts_and_removal_cut_through_ranges() {
         let mut ranges = Ranges::default();
         insert(&mut ranges, 10, 20);

@@ -130,3 +130,54 @@ impl RoundTrips {
         Some(sample)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: Duration = Duration::from_millis(1);
+
+    fn acked(cumulative: u64) -> Acked {
+        Acked {
+            cumulative,
+            bytes: 1000,
+            sacked: 0,
+            duplicate: false,
+            highest: None,
+            delivered: None,
+            sacked_up_to: 0,
+            dsack: None,
+            echo: None,
+            mark: None,
+            ece: false,
+            all: false,
+        }
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + MILLISECOND * millis
+    }
+
+    #[test]
+    fn the_latest_and_the_smallest_sample_are_kept() {
+        let mut round_trips = RoundTrips::new(false);
+        assert_eq!((round_trips.latest(), round_trips.minimum()), (None, None));
+        for (start, took) in [(0, 30), (100, 20), (200, 40)] {
+            round_trips.on_new(at(start), 1001);
+            assert_eq!(round_trips.on_ack(at(start + took), &acked(1001)), Some(MILLISECOND * took));
+        }
+        assert_eq!((round_trips.latest(), round_trips.minimum()), (Some(MILLISECOND * 40), Some(MILLISECOND * 20)));
+    }
+
+    /// Karn's rule, RFC 6298, section 3.
+    #[test]
+    fn what_is_sent_again_from_beyond_the_timed_segment_does_not_spoil_it() {
+        let timed = |again| {
+            let mut round_trips = RoundTrips::new(false);
+            round_trips.on_new(at(0), 1001);
+            round_trips.on_retransmission(again);
+            round_trips.on_ack(at(10), &acked(1001))
+        };
+        assert_eq!([1000, 1001].map(timed), [None, Some(MILLISECOND * 10)]);
+    }
+}

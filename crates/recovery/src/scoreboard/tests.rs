@@ -174,6 +174,35 @@ proptest! {
 }
 
 #[test]
+fn a_segment_says_how_often_and_when_it_was_sent() {
+    let at = |nanos| Instant::from_nanos(nanos);
+    let mut board = Scoreboard::default();
+    assert!(board.oldest().is_none());
+    board.on_new(at(1), 10, Some(Timestamp(7)));
+    board.on_new(at(2), 10, Some(Timestamp(8)));
+    let oldest = |board: &Scoreboard| board.oldest().map(|sent| (sent.start(), sent.copies(), sent.last_sent()));
+    assert_eq!(oldest(&board), Some((0, 0, at(1))));
+    for copy in [1, 2] {
+        let again = at(10 + u64::from(copy));
+        let (copies, stamp) = board.on_retransmission(again, Block { start: 0, end: 10 }, HighRxt::Advance);
+        assert_eq!((copies, stamp, oldest(&board)), (copy, Some(Timestamp(7)), Some((0, copy, again))));
+    }
+}
+
+#[test]
+fn only_what_is_outstanding_has_a_segment() {
+    let mut board = Scoreboard::default();
+    board.on_new(Instant::ZERO, 10, None);
+    board.on_new(Instant::ZERO, 10, None);
+    let ack = Ack { cumulative: 5, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+    board.on_ack(&ack, true);
+    let ends = [4, 5, 9, 10, 19, 20].map(|at| board.segment_at(at).map(|block| block.end));
+    assert_eq!(ends, [None, Some(10), Some(10), Some(20), Some(20), None]);
+    // And nothing else is sent again.
+    assert_eq!(board.on_retransmission(Instant::ZERO, Block { start: 20, end: 30 }, HighRxt::Advance), (0, None));
+}
+
+#[test]
 fn blocks_that_were_never_sent_or_are_inverted_are_worth_nothing() {
     let mut board = Scoreboard::default();
     for _ in 0..3 {

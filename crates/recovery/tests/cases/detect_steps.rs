@@ -176,6 +176,7 @@ fn a_new_episode_before_a_verdict_takes_the_question_over() {
 #[test]
 fn no_detector_never_speaks() {
     let mut detector = none::None;
+    assert!(!detector.judges());
     sent(&mut detector, 1001, Some(500), Opens::Yes);
     let all = Acked { all: true, dsack: SOME_BLOCK, ..acked(2001, Some(0)) };
     assert_eq!(observe(&mut detector, all), Judgement::Undecided);
