@@ -214,6 +214,7 @@ mod tests {
         let mut ranges = Ranges::default();
         insert(&mut ranges, 10, 20);
         insert(&mut ranges, 30, 40);
+        assert_eq!(insert(&mut ranges, 12, 20), []);
         assert_eq!(insert(&mut ranges, 15, 40), [block(20, 30)]);
         insert(&mut ranges, 50, 60);
         assert_eq!(insert(&mut ranges, 10, 55), [block(40, 50)]);

@@ -169,6 +169,19 @@ mod tests {
         assert_eq!((round_trips.latest(), round_trips.minimum()), (Some(MILLISECOND * 40), Some(MILLISECOND * 20)));
     }
 
+    #[test]
+    fn how_long_the_handshake_took_is_known_after_it() {
+        let mut round_trips = RoundTrips::new(false);
+        round_trips.on_turn(MILLISECOND * 7);
+        round_trips.on_turn(MILLISECOND * 5);
+        round_trips.on_turn(MILLISECOND * 6);
+        let after = round_trips.after_handshake(true);
+        assert_eq!(
+            (after.shortest(), after.latest(), after.sampling()),
+            (Some(MILLISECOND * 5), None, Sampling::EachAck)
+        );
+    }
+
     /// Karn's rule, RFC 6298, section 3.
     #[test]
     fn what_is_sent_again_from_beyond_the_timed_segment_does_not_spoil_it() {
