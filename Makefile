@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine reproduce docs test test-rust test-python hostile bench fuzz lint format clean
+.PHONY: help setup engine reproduce docs test test-rust test-python hostile bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,12 @@ TARGETS :=
 
 fuzz:  ## each fuzz target for a minute (SECONDS=…, TARGETS=…); needs a nightly compiler
 	@SECONDS_EACH=$(SECONDS) fuzz/run.sh $(TARGETS)
+
+# An hour or two, on a machine that has nothing else to do; docs/mutants.md explains what survives.
+mutants:  ## changes the brain line by line, and lists what no test notices
+	@command -v cargo-mutants >/dev/null || test -x target/tools/bin/cargo-mutants \
+		|| cargo install --quiet --locked --root target/tools cargo-mutants
+	PATH="$$PATH:$(abspath target/tools/bin)" cargo mutants --package eifel-recovery --output target
 
 lint: setup  ## what a reviewer should not have to say
 	cargo fmt --check
