@@ -38,14 +38,16 @@ impl Bounds {
                 _ => default(choice, name).unwrap_or(without),
             }
         };
-        let least = if choice.name == "fixed" { "rto_ms" } else { "minimum_ms" };
-        let (minimum, maximum) = (set(least, Duration::ZERO), set("maximum_ms", Duration::MAX));
+        // Two ticks of its heartbeat are the least that the Lite timer can wait, whatever was asked for.
+        let minimum = match choice.name.as_str() {
+            "fixed" => set("rto_ms", Duration::ZERO),
+            "lite" => set("granularity_ms", Duration::ZERO) * 2,
+            _ => set("minimum_ms", Duration::ZERO),
+        };
         let maximum = match choice.name.as_str() {
-            // Theirs is the back-off's alone.
+            // Theirs is not above the latest sample, but for two ticks.
             "eifel" | "self-trained" => Duration::MAX,
-            // Two ticks of its heartbeat are the least that it can wait, whatever was asked for.
-            "lite" => maximum.max(set("granularity_ms", Duration::ZERO) * 2),
-            _ => maximum,
+            _ => set("maximum_ms", Duration::MAX),
         };
         Self { minimum, maximum, raised: Duration::ZERO }
     }
