@@ -180,8 +180,14 @@ impl Link {
         }
         self.counts.delivered += &first.parcel;
         // What elements hold is not touched by an arrival, nor is its deadline.
-        let next = self.under_way.front().map_or(Instant::NEVER, |next| next.arrives);
-        self.next_event = next.min(self.deadline);
+        self.next_event = match self.under_way.front() {
+            Some(next) => next.arrives.min(self.deadline),
+            None => {
+                // An emptied ring begins at its beginning: a link with little under way goes over little memory.
+                self.under_way.clear();
+                self.deadline
+            }
+        };
         Some(first.parcel)
     }
 
