@@ -111,7 +111,7 @@ impl Endpoint {
         payload_len: u32,
         bytes: u32,
     ) {
-        let (flow, destination, sender) = (self.flow, self.path.1, self.end);
+        let (flow, sender) = (self.flow, self.end);
         let packet = match &departure.transmission {
             Some(transmission) => {
                 let packet = Packet {
@@ -119,10 +119,8 @@ impl Endpoint {
                     start: transmission.start,
                     segment: self.number(transmission, payload_len),
                     positions: transmission.len,
-                    bytes,
                     copy: transmission.copy,
                     flow,
-                    destination,
                     sender,
                     repeats: matches!(transmission.kind, Kind::Retransmission(_)),
                 };
@@ -134,14 +132,14 @@ impl Endpoint {
                 net.oracle.left(flow, sender, crate::network::sent(&packet));
                 packet
             }
-            None => Packet { bytes, flow, destination, sender, ..NO_PACKET },
+            None => Packet { flow, sender, ..NO_PACKET },
         };
         if OBSERVED {
             let segment = *net.slab.next_segment();
             let outgoing = Outgoing { segment, start: departure.start, transmission: departure.transmission };
             self.observe_sending(net, &outgoing, &packet);
         }
-        net.launch(packet, self.link as usize);
+        net.launch(packet, bytes, self.path.1, self.link as usize);
     }
 
     /// Counts a transmission, and finds the number of its data segment; 0 if it carries no data.

@@ -8,8 +8,8 @@ use crate::record::recorder::Recorder;
 use crate::routes::Routes;
 use crate::slab::{Packet, Remains, Slab};
 use eifel_path::background::Source;
-use eifel_path::link::Link;
-use eifel_path::parcel::{DropCause, Outcome, Parcel};
+use eifel_path::link::{Link, NextEvent};
+use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
 use eifel_recovery::time::Instant;
 
 /// A link and where it ends.
@@ -58,13 +58,12 @@ pub struct Network<const OBSERVED: bool> {
 }
 
 impl<const OBSERVED: bool> Network<OBSERVED> {
-    /// A packet leaves its sender over `link`; the segment that it carries, if any, is
-    /// [in its place](Slab::next_segment).
+    /// A packet of so many bytes, headers included, leaves for the node `destination` over `link`; the segment that it
+    /// carries, if any, is [in its place](Slab::next_segment).
     #[inline]
-    pub fn launch(&mut self, packet: Packet, link: usize) {
-        let Packet { bytes, flow, copy, segment, .. } = packet;
-        let handle = self.slab.insert(packet);
-        self.offer(link, Parcel { handle, bytes, flow, copy, segment });
+    pub fn launch(&mut self, packet: Packet, bytes: u32, destination: u16, link: usize) {
+        let handle = self.slab.insert(packet, destination);
+        self.offer(link, Parcel { handle, bytes });
     }
 
     /// A parcel is at the entrance of `link`.
@@ -74,11 +73,11 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             self.catch_up(link);
         }
         let span = &mut self.spans[link];
-        let before = span.link.next_event();
-        span.link.offer(self.now, parcel, &mut self.outcomes);
-        let next = span.link.next_event();
-        if next != before {
-            self.queue.set(link as u32, next);
+        let label = || label(self.slab.get(parcel.handle));
+        match span.link.offer(self.now, parcel, label, &mut self.outcomes) {
+            NextEvent::Same => {}
+            NextEvent::First => self.queue.begin(link as u32, span.link.next_event()),
+            NextEvent::Moved => self.queue.set(link as u32, span.link.next_event()),
         }
         if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
             recorder.queue(self.now, link, || self.spans[link].link.queue(self.now));
@@ -169,6 +168,11 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             self.oracle.lost(packet.flow, packet.sender, sent(&packet));
         }
     }
+}
+
+/// What elements of a link choose a packet by.
+fn label(packet: &Packet) -> Label {
+    Label { flow: packet.flow, copy: packet.copy, segment: packet.segment }
 }
 
 /// A packet's transmission as the oracle sees it.

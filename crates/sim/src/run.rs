@@ -215,17 +215,18 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
     #[inline]
     fn deliver(&mut self, parcel: Parcel) {
         let handle = parcel.handle;
-        let arrival = self.net.slab.reach(handle);
-        let packet = self.net.slab.get(handle);
-        match &mut self.flows[packet.flow as usize] {
+        let (cell, arrival) = self.net.slab.reach(handle);
+        let packet = &cell.packet;
+        let index = packet.flow as usize;
+        match &mut self.flows[index] {
             Running::Background(_) => {}
             Running::Datagrams(flow) => {
-                flow.arrived_bytes += u64::from(packet.bytes);
+                flow.arrived_bytes += u64::from(parcel.bytes);
                 self.net.slab.release(handle);
             }
             Running::Stream(flow) => {
                 let end = packet.sender.other();
-                let segment = self.net.slab.segment(handle);
+                let segment = &cell.segment;
                 let Some(ends) = &mut flow.ends else { return };
                 let endpoint = &mut ends[end.index()];
                 let mut news = (0, false);
@@ -242,16 +243,16 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                     recorder.passes(self.net.now, own, segment, (other, own), packet.start.saturating_sub(1));
                 }
                 if OBSERVED && let Some(wire) = &self.net.observers.wire {
-                    let (segment, payload) = crate::wire::read(&wire[handle as usize]);
-                    assert_eq!(&segment, self.net.slab.segment(handle), "a segment's bytes are not the segment");
-                    endpoint.connection.handle_segment(self.net.now, &segment, payload);
+                    let (read, payload) = crate::wire::read(&wire[handle as usize]);
+                    assert_eq!(&read, segment, "a segment's bytes are not the segment");
+                    endpoint.connection.handle_segment(self.net.now, &read, payload);
                 } else {
                     endpoint.connection.handle_segment(self.net.now, segment, &[]);
                 }
                 self.net.slab.release(handle);
                 flow.pump(&mut self.net, end);
                 if flow.untold {
-                    self.note_end(parcel.flow as usize);
+                    self.note_end(index);
                 }
             }
         }
