@@ -10,8 +10,8 @@ use eifel_packet::datagram;
 use eifel_packet::ip::Version;
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Cause, Kind, Transmission};
-use eifel_recovery::time::Duration;
-use eifel_tcp::{Connection, Departure, Outgoing};
+use eifel_recovery::time::{Duration, Instant};
+use eifel_tcp::{Connection, Outgoing};
 
 /// What one end has done, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -66,6 +66,8 @@ pub struct Endpoint {
     pub read: u64,
     /// Its slot in the event queue.
     pub slot: u32,
+    /// When the queue has that due: no later than the connection's timer.
+    pub alarm: Instant,
     /// Index of the flow.
     pub flow: u32,
     /// The link that its packets take first.
@@ -88,31 +90,36 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Everything that may leave now leaves.
-    #[inline]
+    #[inline(never)]
     pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
-        while !self.connection.is_silent() {
-            let segment = net.slab.next_segment();
-            let Some(departure) = self.connection.poll_transmit_into(net.now, segment) else { return };
-            let payload_len = segment.payload_len;
-            let bytes = match net.header_bytes {
-                Some(headers) => headers + payload_len,
-                None => datagram::len(segment, Version::V4),
-            };
-            self.send(net, &departure, payload_len, bytes);
+        let turn = self.connection.turn(net.now);
+        while let Some(start) = self.connection.poll_urgent(&turn, net.slab.next_segment()) {
+            self.send(net, start, None);
+        }
+        while let Some(transmission) = self.connection.poll_data(&turn, net.slab.next_segment()) {
+            self.send(net, transmission.start.saturating_sub(1), Some(transmission));
+        }
+        if let Some(start) = self.connection.poll_acknowledgement(&turn, net.slab.next_segment()) {
+            self.send(net, start, None);
         }
     }
 
     /// A segment leaves; it stands in its place in the slab.
-    #[inline]
+    #[inline(always)]
     fn send<const OBSERVED: bool>(
         &mut self,
         net: &mut Network<OBSERVED>,
-        departure: &Departure,
-        payload_len: u32,
-        bytes: u32,
+        start: u64,
+        transmission: Option<Transmission>,
     ) {
+        let segment = net.slab.next_segment();
+        let payload_len = segment.payload_len;
+        let bytes = match net.header_bytes {
+            Some(headers) => headers + payload_len,
+            None => datagram::len(segment, Version::V4),
+        };
         let (flow, sender) = (self.flow, self.end);
-        let packet = match &departure.transmission {
+        let packet = match &transmission {
             Some(transmission) => {
                 let packet = Packet {
                     transmission: transmission.id.0 + 1,
@@ -136,14 +143,13 @@ impl Endpoint {
         };
         if OBSERVED {
             let segment = *net.slab.next_segment();
-            let outgoing = Outgoing { segment, start: departure.start, transmission: departure.transmission };
-            self.observe_sending(net, &outgoing, &packet);
+            self.observe_sending(net, &Outgoing { segment, start, transmission }, &packet);
         }
         net.launch(packet, bytes, self.path.1, self.link as usize);
     }
 
     /// Counts a transmission, and finds the number of its data segment; 0 if it carries no data.
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, transmission: &Transmission, payload_len: u32) -> u64 {
         if payload_len == 0 {
             return 0;

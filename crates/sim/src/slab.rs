@@ -110,16 +110,8 @@ const NO_SEGMENT: Segment = Segment {
 };
 
 /// Nothing that is worth a transmission's name.
-pub const NO_PACKET: Packet = Packet {
-    transmission: 0,
-    start: 0,
-    segment: 0,
-    positions: 0,
-    copy: 0,
-    flow: 0,
-    sender: End::From,
-    repeats: false,
-};
+pub const NO_PACKET: Packet =
+    Packet { transmission: 0, start: 0, segment: 0, positions: 0, copy: 0, flow: 0, sender: End::From, repeats: false };
 
 /// All packets under way.
 pub struct Slab {

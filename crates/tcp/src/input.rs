@@ -241,7 +241,7 @@ impl Connection {
     }
 
     /// Hands an acceptable acknowledgement of something outstanding to the engine.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn acknowledge_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool) {
         let una = self.engine.una();
         let echo = self.believed_echo(now, segment, una);

@@ -99,15 +99,6 @@ impl EventQueue {
         self.next_number += 1;
         self.near.move_first(Entry::new(at, self.next_number, slot));
     }
-
-    /// Lets `slot` be due at `at` or earlier: an entry that is due before then is left where it is, so that a timer
-    /// which is pushed back again and again costs nothing until it fires too early and is set anew.
-    #[inline]
-    pub fn set_no_later(&mut self, slot: u32, at: Instant) {
-        if at < self.due(slot) {
-            self.set(slot, at);
-        }
-    }
 }
 
 /// Entries of one class; `INDEXED` if it is known where each stands.
@@ -263,18 +254,6 @@ mod tests {
         queue.set(0, Instant::from_nanos(8));
         queue.set(0, Instant::from_nanos(7));
         assert_eq!(drain(&mut queue), [(7, 2), (7, 3), (7, 1), (7, 0)]);
-    }
-
-    #[test]
-    fn a_timer_that_is_pushed_back_keeps_its_entry() {
-        let mut queue = EventQueue::new(1, 0);
-        queue.set_no_later(0, Instant::from_nanos(5));
-        queue.set_no_later(0, Instant::from_nanos(9));
-        assert_eq!(queue.due(0), Instant::from_nanos(5));
-        queue.set_no_later(0, Instant::from_nanos(3));
-        assert_eq!(queue.due(0), Instant::from_nanos(3));
-        queue.set_no_later(0, Instant::NEVER);
-        assert_eq!(queue.due(0), Instant::from_nanos(3));
     }
 
     proptest! {
