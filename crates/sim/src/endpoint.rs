@@ -136,7 +136,9 @@ impl Endpoint {
                 {
                     self.firsts.push(First { transmission: packet.transmission, ..first });
                 }
-                net.oracle.left(flow, sender, crate::network::sent(&packet));
+                if packet.repeats || net.oracle.knows_losses(flow, sender) {
+                    net.oracle.left(flow, sender, crate::network::sent(&packet));
+                }
                 packet
             }
             None => Packet { flow, sender, ..NO_PACKET },

@@ -2,6 +2,7 @@
 
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
 use eifel_packet::seq::Seq;
+use eifel_path::parcel::Parcel;
 
 /// Which end of a flow: the one that the scenario names in `from`, or the one in `to`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,17 +51,28 @@ pub struct Packet {
 }
 
 /// A packet under way with the segment that it carries: two cache lines that lie side by side.
-#[repr(align(128))]
+#[repr(C, align(128))]
 pub struct Cell {
     /// The packet.
     pub packet: Packet,
-    /// Its segment; of no meaning for a datagram.
-    pub segment: Segment,
     /// How many places of the network hold this packet; 0 when the cell is free.
     references: u32,
     /// The free cell that is to be used after this one, if this one is free.
     next_free: u32,
     reached: Reached,
+    /// The segment; of no meaning for a datagram.
+    pub segment: Segment,
+}
+
+/// A packet at its destination.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// The parcel that it came as.
+    pub parcel: Parcel,
+    /// Index of its flow.
+    pub flow: u32,
+    /// Which arrival of it this is.
+    pub arrival: Arrival,
 }
 
 /// No cell.
@@ -183,7 +195,13 @@ impl Slab {
     /// The packet of this handle.
     #[inline]
     pub fn get(&self, handle: u32) -> &Packet {
-        &self.cells[handle as usize].packet
+        &self.cell(handle).packet
+    }
+
+    /// The packet of this handle, and its segment.
+    #[inline]
+    pub fn cell(&self, handle: u32) -> &Cell {
+        &self.cells[handle as usize]
     }
 
     /// One more place holds the packet (the network duplicated it).
@@ -191,16 +209,16 @@ impl Slab {
         self.cells[handle as usize].references += 1;
     }
 
-    /// The packet of this handle is at its destination.
+    /// The packet of this parcel is at its destination.
     #[inline]
-    pub fn reach(&mut self, handle: u32) -> (&Cell, Arrival) {
-        let cell = &mut self.cells[handle as usize];
+    pub fn reach(&mut self, parcel: Parcel) -> Delivery {
+        let cell = &mut self.cells[parcel.handle as usize];
         let arrival = match cell.reached {
             Reached::NotYet => Arrival::First,
             Reached::Already => Arrival::Again,
         };
         cell.reached = Reached::Already;
-        (cell, arrival)
+        Delivery { parcel, flow: cell.packet.flow, arrival }
     }
 
     /// One place holds it no more; with the last reference, the handle is free for another packet.
@@ -267,12 +285,12 @@ mod tests {
         assert_eq!(slab.drop_one(handle), Remains::Nothing);
         let handle = slab.insert(PACKET, 0);
         slab.share(handle);
-        assert_eq!(slab.reach(handle).1, Arrival::First);
+        assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::First);
         slab.release(handle);
         assert_eq!(slab.drop_one(handle), Remains::Another);
         let handle = slab.insert(PACKET, 0);
-        assert_eq!(slab.reach(handle).1, Arrival::First);
-        assert_eq!(slab.reach(handle).1, Arrival::Again);
+        assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::First);
+        assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::Again);
     }
 
     #[test]

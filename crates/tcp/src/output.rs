@@ -65,7 +65,7 @@ impl Connection {
     }
 
     /// Begins to send what one input has given rise to, or time; it holds until the next.
-    #[inline]
+    #[inline(always)]
     pub fn turn(&mut self, now: Instant) -> Turn {
         let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
         let offer = self.offer(stamp);
@@ -75,7 +75,7 @@ impl Connection {
         Turn { now, stamp, offer }
     }
 
-    #[inline]
+    #[inline(always)]
     fn offer(&self, stamp: Option<Timestamp>) -> Option<Offer> {
         let end = self.stream.end();
         // Nothing is outstanding and nothing waits: the common case of a receiver.
@@ -93,20 +93,22 @@ impl Connection {
     /// What goes before all else in a turn: an answer outside the connection's own course, or an acknowledgement that
     /// nothing may carry along. It is written where it is to stand; the answer is the offset of its payload, if it had one,
     /// in the stream of data. What is in its place is left alone if there is none.
-    #[inline]
+    #[inline(always)]
     pub fn poll_urgent(&mut self, turn: &Turn, segment: &mut Segment) -> Option<u64> {
+        if self.reply.is_none() && !matches!(self.receiver.due, Due::Alone) {
+            return None;
+        }
         if let Some(reply) = self.reply.take() {
             *segment = *reply;
             return Some(0);
         }
-        let alone = self.receiver.due == Due::Alone && self.state != State::Closed;
-        alone.then(|| self.acknowledgement(turn, segment))
+        (self.state != State::Closed).then(|| self.acknowledgement(turn, segment))
     }
 
     /// The acknowledgement that is due when nothing has carried it along; otherwise as [`poll_urgent`](Self::poll_urgent).
     #[inline]
     pub fn poll_acknowledgement(&mut self, turn: &Turn, segment: &mut Segment) -> Option<u64> {
-        let due = self.receiver.due == Due::Now && self.state != State::Closed;
+        let due = matches!(self.receiver.due, Due::Now) && self.state != State::Closed;
         due.then(|| self.acknowledgement(turn, segment))
     }
 
