@@ -148,7 +148,9 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         match way? {
             Way::There(delivery) => Some(delivery),
             Way::On(parcel, destination) => {
-                self.offer(self.routes.next(to, destination), parcel);
+                let next = self.routes.next(to, destination);
+                self.slab.forward(parcel.handle, next as u16);
+                self.offer(next, parcel);
                 None
             }
         }

@@ -59,6 +59,8 @@ pub struct Cell {
     references: u32,
     /// The free cell that is to be used after this one, if this one is free.
     next_free: u32,
+    /// The link that it was forwarded to last.
+    link: u16,
     reached: Reached,
     /// The segment; of no meaning for a datagram.
     pub segment: Segment,
@@ -182,6 +184,7 @@ impl Slab {
             segment: NO_SEGMENT,
             references: 0,
             next_free: NONE,
+            link: u16::MAX,
             reached: Reached::NotYet,
         });
     }
@@ -209,6 +212,13 @@ impl Slab {
         self.cells[handle as usize].references += 1;
     }
 
+    /// The packet is forwarded to `link`. A write does not wait for memory, but fetches: when the packet arrives, what has
+    /// been under way for long is at hand again.
+    #[inline]
+    pub fn forward(&mut self, handle: u32, link: u16) {
+        self.cells[handle as usize].link = link;
+    }
+
     /// The packet of this parcel is at its destination.
     #[inline]
     pub fn reach(&mut self, parcel: Parcel) -> Delivery {
@@ -225,7 +235,7 @@ impl Slab {
     #[inline]
     pub fn release(&mut self, handle: u32) {
         let cell = &mut self.cells[handle as usize];
-        debug_assert!(cell.references > 0, "a packet is released once for each place that held it");
+        debug_assert!(cell.references > 0, "a packet, last on link {}, is released too often", cell.link);
         cell.references -= 1;
         if cell.references == 0 {
             cell.next_free = self.first_free;
