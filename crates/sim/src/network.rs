@@ -66,16 +66,16 @@ pub struct Network<const OBSERVED: bool> {
 }
 
 impl<const OBSERVED: bool> Network<OBSERVED> {
-    /// A packet of so many bytes, headers included, leaves for the node `destination` over `link`; the segment that it
-    /// carries, if any, is [in its place](Slab::next_segment).
+    /// The packet in the [vacant cell](Slab::vacant), of so many bytes, headers included, leaves for the node `destination`
+    /// over `link`.
     #[inline]
-    pub fn launch(&mut self, packet: Packet, bytes: u32, destination: u16, link: usize) {
-        let handle = self.slab.insert(packet, destination);
+    pub fn launch(&mut self, bytes: u32, destination: u16, link: usize) {
+        let handle = self.slab.send(destination);
         self.offer(link, Parcel { handle, bytes });
     }
 
     /// A parcel is at the entrance of `link`.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, link: usize, parcel: Parcel) {
         if !self.spans[link].background.is_empty() {
             self.catch_up(link);

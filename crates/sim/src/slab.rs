@@ -143,23 +143,23 @@ impl Default for Slab {
 }
 
 impl Slab {
-    /// Where the segment goes that the next packet carries, if it carries one. It is written before the packet is
-    /// stored, in its place: segments are large to copy.
+    /// The cell of the next packet. It is written in its place, since segments are large to copy, and then
+    /// [sent](Self::send).
     #[inline]
-    pub fn next_segment(&mut self) -> &mut Segment {
+    pub fn vacant(&mut self) -> &mut Cell {
         let handle = self.next_handle();
-        &mut self.cells[handle as usize].segment
+        &mut self.cells[handle as usize]
     }
 
-    /// Stores a packet that goes to the node of index `destination`, with one reference; the answer is its handle.
+    /// What stands in the [vacant](Self::vacant) cell is under way to the node of index `destination`, with one reference;
+    /// the answer is its handle.
     #[inline]
-    pub fn insert(&mut self, packet: Packet, destination: u16) -> u32 {
+    pub fn send(&mut self, destination: u16) -> u32 {
         let handle = self.next_handle();
         let index = handle as usize;
         self.destinations[index] = destination;
         let cell = &mut self.cells[index];
         self.first_free = cell.next_free;
-        cell.packet = packet;
         cell.references = 1;
         cell.reached = Reached::NotYet;
         handle
@@ -272,16 +272,21 @@ mod tests {
         repeats: false,
     };
 
+    fn send(slab: &mut Slab, packet: Packet) -> u32 {
+        slab.vacant().packet = packet;
+        slab.send(0)
+    }
+
     #[test]
     fn a_handle_is_used_again_when_the_last_reference_is_gone() {
         let mut slab = Slab::default();
-        let first = slab.insert(PACKET, 0);
+        let first = send(&mut slab, PACKET);
         slab.share(first);
         assert_eq!(slab.references(), 2);
         slab.release(first);
-        assert_ne!(slab.insert(PACKET, 0), first);
+        assert_ne!(send(&mut slab, PACKET), first);
         slab.release(first);
-        assert_eq!(slab.insert(Packet { copy: 7, ..PACKET }, 0), first);
+        assert_eq!(send(&mut slab, Packet { copy: 7, ..PACKET }), first);
         assert_eq!(slab.get(first).copy, 7);
         assert_eq!(slab.references(), 2);
     }
@@ -289,16 +294,16 @@ mod tests {
     #[test]
     fn a_duplicated_packet_is_lost_with_its_last_copy_only() {
         let mut slab = Slab::default();
-        let handle = slab.insert(PACKET, 0);
+        let handle = send(&mut slab, PACKET);
         slab.share(handle);
         assert_eq!(slab.drop_one(handle), Remains::Another);
         assert_eq!(slab.drop_one(handle), Remains::Nothing);
-        let handle = slab.insert(PACKET, 0);
+        let handle = send(&mut slab, PACKET);
         slab.share(handle);
         assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::First);
         slab.release(handle);
         assert_eq!(slab.drop_one(handle), Remains::Another);
-        let handle = slab.insert(PACKET, 0);
+        let handle = send(&mut slab, PACKET);
         assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::First);
         assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::Again);
     }
