@@ -102,7 +102,7 @@ impl StreamFlow {
     }
 
     /// The application at `end` reads what can be read, or makes up its mind to read it later.
-    #[inline]
+    #[inline(always)]
     fn read<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
