@@ -4,7 +4,7 @@
 use eifel_path::config::{Capacity, ConfigError, LinkConfig};
 use eifel_path::element::ElementConfig;
 use eifel_path::link::Link;
-use eifel_path::parcel::Parcel;
+use eifel_path::parcel::{Label, Parcel};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 use eifel_path::queue::red::{Manner, RedConfig, Unit};
@@ -31,7 +31,8 @@ fn measure(title: &str, config: &LinkConfig, gap: Duration) -> Result<(), Config
         let bytes = if handle % 3 == 0 { 40 } else { 1040 };
         link.offer(
             now,
-            black_box(Parcel { handle, bytes, flow: 0, copy: 0, segment: u64::from(handle) }),
+            black_box(Parcel { handle, bytes }),
+            || Label { flow: 0, copy: 0, segment: u64::from(handle) },
             &mut outcomes,
         );
         outcomes.clear();

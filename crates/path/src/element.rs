@@ -7,7 +7,7 @@ pub mod loss;
 pub mod reorder;
 
 use crate::config::ConfigError;
-use crate::parcel::{DropCause, Parcel};
+use crate::parcel::{DropCause, Labelled, Parcel};
 use crate::stream::Stream;
 use duplicate::Duplicate;
 use eifel_recovery::time::Instant;
@@ -108,18 +108,18 @@ impl Element {
     }
 
     /// What becomes of the parcel here.
-    pub(crate) fn meet(&mut self, now: Instant, parcel: &Parcel) -> Fate {
+    pub(crate) fn meet(&mut self, now: Instant, one: &Labelled) -> Fate {
         match self {
-            Self::ListedDrops(drops) => drops.meet(parcel),
+            Self::ListedDrops(drops) => drops.meet(&one.label),
             Self::RandomLoss(loss) => loss.meet(),
             Self::GilbertElliott(loss) => loss.meet(),
             Self::Duplicate(duplicate) => duplicate.meet(),
-            Self::Reorder(reorder) => reorder.meet(now, parcel),
+            Self::Reorder(reorder) => reorder.meet(now, one),
         }
     }
 
     /// A held parcel whose time to go on has come, because enough have passed it or because `now` is its deadline.
-    pub(crate) fn release(&mut self, now: Instant) -> Option<Parcel> {
+    pub(crate) fn release(&mut self, now: Instant) -> Option<Labelled> {
         match self {
             Self::Reorder(reorder) => reorder.release(now),
             Self::ListedDrops(_) | Self::RandomLoss(_) | Self::GilbertElliott(_) | Self::Duplicate(_) => None,

@@ -8,8 +8,8 @@
 use crate::background::{Background, Source};
 use crate::config::{ConfigError, LinkConfig};
 use crate::element::{Element, Fate};
-use crate::parcel::{Counts, DropCause, Outcome, Parcel, Tally};
-use crate::queue::{Arrival, Occupancy, Queue};
+use crate::parcel::{Counts, DropCause, Label, Labelled, Outcome, Parcel, Tally};
+use crate::queue::{Arrival, Occupancy, Queue, Spare};
 use crate::spike::{Holds, HoldsAt, Span};
 use crate::stream::Stream;
 use crate::transmitter::Transmitter;
@@ -17,30 +17,34 @@ use core::fmt;
 use eifel_recovery::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// One direction of a link.
+/// One direction of a link. Its parts stand as they are written: first what every parcel needs, so that a network of many
+/// links goes over few cache lines of each.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Link {
     /// Taken in and not yet arrived.
     under_way: VecDeque<UnderWay>,
-    /// How many of them, at the front, were transmitted when somebody last looked.
+    next_event: Instant,
+    /// The earliest deadline of a parcel that an element holds.
+    deadline: Instant,
+    /// How many of what is under way, at the front, were transmitted when somebody last looked.
     transmitted: usize,
     /// Bytes of the others, and of background traffic not yet transmitted when somebody last looked.
     queued_bytes: u64,
-    /// Parcels of background traffic among those.
-    queued_background: u32,
-    background: Vec<Background>,
-    next_event: Instant,
-    last_departure: Instant,
+    /// What the queue surely takes in, whatever has been transmitted since somebody last looked.
+    spare: Spare,
     delay: Duration,
-    queue: Queue,
-    transmitter: Transmitter,
+    last_departure: Instant,
     sending: Holds,
     arriving: Holds,
     elements: Vec<Element>,
     elements_until: Instant,
-    /// The earliest deadline of a parcel that an element holds.
-    deadline: Instant,
+    transmitter: Transmitter,
     counts: Counts,
+    queue: Queue,
+    background: Vec<Background>,
+    /// Parcels of background traffic not yet transmitted when somebody last looked.
+    queued_background: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +59,17 @@ struct UnderWay {
 /// Background traffic is counted as transmitted at the latest when so much has not been: what is kept of it is bounded by
 /// what is really on the link.
 const MOST_UNSETTLED: u32 = 1024;
+
+/// What has become of [`Link::next_event`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NextEvent {
+    /// It is what it was.
+    Same,
+    /// There was none, and now there is one.
+    First,
+    /// It is at another time.
+    Moved,
+}
 
 /// The queue of a link at an instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -82,6 +97,7 @@ impl Link {
             last_departure: Instant::ZERO,
             delay: config.delay,
             queue: Queue::new(&config.queue, &config.capacity, Stream::new(seed, &["link", name, "queue"])),
+            spare: Spare::Packets(0),
             transmitter: Transmitter::new(&config.capacity),
             sending: Holds::new(&config.spikes, HoldsAt::Sending, seed),
             arriving: Holds::new(&config.spikes, HoldsAt::Arriving, seed),
@@ -92,15 +108,22 @@ impl Link {
         })
     }
 
-    /// A parcel arrives at the entrance. Time never goes back from one call of the link to the next. Drops and
-    /// duplications are added to `outcomes`; [`next_event`](Self::next_event) may be earlier afterwards.
+    /// A parcel arrives at the entrance; `label` is what elements choose it by, if there are any. Time never goes back
+    /// from one call of the link to the next. Drops and duplications are added to `outcomes`;
+    /// [`next_event`](Self::next_event) may be earlier afterwards: the answer says so.
     #[inline(always)]
-    pub fn offer(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
+    pub fn offer(
+        &mut self,
+        now: Instant,
+        parcel: Parcel,
+        label: impl FnOnce() -> Label,
+        outcomes: &mut Vec<Outcome>,
+    ) -> NextEvent {
         self.counts.offered += &parcel;
         if self.elements.is_empty() {
-            self.take_in(now, parcel, outcomes);
+            self.take_in(now, parcel, outcomes)
         } else {
-            self.offer_to_elements(now, parcel, outcomes);
+            self.offer_to_elements(now, Labelled { parcel, label: label() }, outcomes)
         }
     }
 
@@ -119,7 +142,7 @@ impl Link {
     #[inline(always)]
     pub fn offer_background(&mut self, now: Instant, index: usize) -> Result<(), DropCause> {
         let bytes = self.background.get(index).map_or(0, Background::bytes);
-        let admitted = if self.queue.surely_admits(self.waiting(), bytes) { Ok(()) } else { self.admit(now, bytes) };
+        let admitted = if self.spare.take(bytes) { Ok(()) } else { self.admit(now, bytes) };
         if admitted.is_ok() {
             let (departs, arrives) = self.schedule(now, bytes);
             self.queued_background += 1;
@@ -180,8 +203,14 @@ impl Link {
         }
         self.counts.delivered += &first.parcel;
         // What elements hold is not touched by an arrival, nor is its deadline.
-        let next = self.under_way.front().map_or(Instant::NEVER, |next| next.arrives);
-        self.next_event = next.min(self.deadline);
+        self.next_event = match self.under_way.front() {
+            Some(next) => next.arrives.min(self.deadline),
+            None => {
+                // An emptied ring begins at its beginning: a link with little under way goes over little memory.
+                self.under_way.clear();
+                self.deadline
+            }
+        };
         Some(first.parcel)
     }
 
@@ -242,14 +271,20 @@ impl Link {
     }
 
     #[inline(never)]
-    fn offer_to_elements(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
+    fn offer_to_elements(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) -> NextEvent {
+        let before = self.next_event;
         self.let_go(now, outcomes);
         if now < self.elements_until {
-            self.pass(0, now, parcel, outcomes);
+            self.pass(0, now, one, outcomes);
         } else {
-            self.take_in(now, parcel, outcomes);
+            self.take_in(now, one.parcel, outcomes);
         }
         self.plan();
+        match before {
+            before if before == self.next_event => NextEvent::Same,
+            Instant::NEVER => NextEvent::First,
+            _ => NextEvent::Moved,
+        }
     }
 
     #[inline(never)]
@@ -259,17 +294,19 @@ impl Link {
     }
 
     /// A parcel meets the elements from number `from` on, and then the queue.
-    fn pass(&mut self, from: usize, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
+    fn pass(&mut self, from: usize, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
+        let parcel = one.parcel;
         let Some(element) = self.elements.get_mut(from) else {
-            return self.take_in(now, parcel, outcomes);
+            self.take_in(now, parcel, outcomes);
+            return;
         };
-        match element.meet(now, &parcel) {
-            Fate::Pass => self.pass(from + 1, now, parcel, outcomes),
+        match element.meet(now, &one) {
+            Fate::Pass => self.pass(from + 1, now, one, outcomes),
             Fate::Twice => {
                 self.counts.duplicated += &parcel;
                 outcomes.push(Outcome::Duplicated { parcel });
-                self.pass(from + 1, now, parcel, outcomes);
-                self.pass(from + 1, now, parcel, outcomes);
+                self.pass(from + 1, now, one, outcomes);
+                self.pass(from + 1, now, one, outcomes);
             }
             Fate::Drop(cause) => self.drop_parcel(parcel, cause, outcomes),
             Fate::Held => {}
@@ -279,8 +316,8 @@ impl Link {
 
     /// What element number `from` gives back goes on.
     fn release(&mut self, from: usize, now: Instant, outcomes: &mut Vec<Outcome>) {
-        while let Some(parcel) = self.elements.get_mut(from).and_then(|element| element.release(now)) {
-            self.pass(from + 1, now, parcel, outcomes);
+        while let Some(one) = self.elements.get_mut(from).and_then(|element| element.release(now)) {
+            self.pass(from + 1, now, one, outcomes);
         }
     }
 
@@ -297,18 +334,22 @@ impl Link {
 
     /// A parcel at the tail of the queue.
     #[inline(always)]
-    fn take_in(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
-        // What was not transmitted when somebody last looked: mostly the queue need not be known better.
-        if !self.queue.surely_admits(self.waiting(), parcel.bytes)
+    fn take_in(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) -> NextEvent {
+        if !self.spare.take(parcel.bytes)
             && let Err(cause) = self.admit(now, parcel.bytes)
         {
-            return self.drop_parcel(parcel, cause, outcomes);
+            self.drop_parcel(parcel, cause, outcomes);
+            return NextEvent::Same;
         }
         let (departs, arrives) = self.schedule(now, parcel.bytes);
-        if self.under_way.is_empty() {
-            self.next_event = arrives.min(self.deadline);
-        }
+        let first = self.under_way.is_empty();
         self.under_way.push_back(UnderWay { parcel, departs, arrives });
+        if !first {
+            return NextEvent::Same;
+        }
+        self.next_event = arrives.min(self.deadline);
+        // In an outage without end nothing arrives.
+        if self.next_event == Instant::NEVER { NextEvent::Same } else { NextEvent::First }
     }
 
     /// When a parcel leaves and arrives that is taken in now.
@@ -332,19 +373,24 @@ impl Link {
     #[inline(never)]
     fn admit(&mut self, now: Instant, bytes: u32) -> Result<(), DropCause> {
         self.settle(now);
-        if let Some(limit) = self.queue.by_length() {
-            return limit.admit(self.waiting(), bytes);
+        let found = self.waiting();
+        self.spare = self.queue.spare(found);
+        if self.spare.take(bytes) {
+            return Ok(());
         }
-        let first = self.under_way.get(self.transmitted).map(|first| (first.departs, first.parcel.bytes));
-        // Of several that leave at one opportunity of a recorded link, background traffic is taken to be in front.
-        let behind = self.background.iter().filter_map(|one| Some((one.first_waiting()?, one.bytes())));
-        let firsts = behind.chain(first);
-        self.queue.admit(&Arrival {
-            now,
-            bytes,
-            found: self.waiting(),
-            in_transmission: firsts.min_by_key(|&(departs, _)| departs).map_or(0, |(_, bytes)| bytes),
-            last_departure: self.last_departure,
+        let Self { queue, under_way, transmitted, background, last_departure, .. } = self;
+        queue.admit(|| {
+            let first = under_way.get(*transmitted).map(|first| (first.departs, first.parcel.bytes));
+            // Of several that leave at one opportunity of a recorded link, background traffic is taken to be in front.
+            let behind = background.iter().filter_map(|one| Some((one.first_waiting()?, one.bytes())));
+            let firsts = behind.chain(first);
+            Arrival {
+                now,
+                bytes,
+                found,
+                in_transmission: firsts.min_by_key(|&(departs, _)| departs).map_or(0, |(_, bytes)| bytes),
+                last_departure: *last_departure,
+            }
         })
     }
 

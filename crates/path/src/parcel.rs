@@ -3,19 +3,33 @@
 use core::fmt;
 use core::ops::AddAssign;
 
-/// What a link carries: enough of a packet to queue, transmit and choose it. The packet itself stays with the driver.
+/// What a link carries: enough of a packet to queue and transmit it. The packet itself stays with the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Parcel {
     /// The driver's own name for the packet; the link only hands it back. A duplicate carries the same one.
     pub handle: u32,
     /// Length on the link, headers included, in bytes.
     pub bytes: u32,
-    /// Number of the flow it belongs to.
+}
+
+/// What elements choose a parcel by. A link without elements asks for none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Label {
+    /// Number of the flow that the parcel belongs to.
     pub flow: u32,
     /// Which copy of its segment this is: 0 is the first transmission, 1 the first retransmission.
     pub copy: u32,
     /// Number of its segment within the flow, from 1; 0 for a parcel without data.
     pub segment: u64,
+}
+
+/// A parcel with its label, as elements meet it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Labelled {
+    /// The parcel.
+    pub parcel: Parcel,
+    /// Its label.
+    pub label: Label,
 }
 
 /// Why a link dropped a parcel.

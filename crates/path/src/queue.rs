@@ -50,6 +50,27 @@ pub struct Occupancy {
     pub bytes: u64,
 }
 
+/// What a queue takes in before its length has to be looked at again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Spare {
+    Packets(u32),
+    Bytes(u64),
+    /// Everything.
+    Endless,
+}
+
+impl Spare {
+    /// Takes room for a parcel of so many bytes, if there is enough.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, bytes: u32) -> bool {
+        match self {
+            Self::Packets(left) => left.checked_sub(1).map(|rest| *left = rest).is_some(),
+            Self::Bytes(left) => left.checked_sub(u64::from(bytes)).map(|rest| *left = rest).is_some(),
+            Self::Endless => true,
+        }
+    }
+}
+
 /// A parcel at the tail of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
@@ -87,30 +108,23 @@ impl Queue {
         }
     }
 
-    /// Whether a parcel of so many bytes is taken in, and nothing else follows from it, if the queue is no longer than
-    /// `most`.
-    #[inline]
-    pub(crate) fn surely_admits(&self, most: Occupancy, bytes: u32) -> bool {
+    /// What is taken in, and nothing else follows from it, behind a queue of that length.
+    pub(crate) fn spare(&self, found: Occupancy) -> Spare {
         match self {
-            Self::DropTail(limit) => limit.admit(most, bytes).is_ok(),
-            Self::Unlimited => true,
-            Self::Red(_) | Self::AdaptiveRed(_) => false,
+            Self::DropTail(limit) => limit.spare(found),
+            Self::Unlimited => Spare::Endless,
+            Self::Red(_) | Self::AdaptiveRed(_) => Spare::Packets(0),
         }
     }
 
-    /// The rule, if it goes by nothing but the length of the queue.
+    /// Whether a parcel that finds nothing to spare is taken in, and if not, why. `arrival` is asked for only where more
+    /// than the length matters.
     #[inline]
-    pub(crate) fn by_length(&self) -> Option<DropTail> {
-        if let Self::DropTail(limit) = self { Some(*limit) } else { None }
-    }
-
-    /// Whether the parcel is taken in, and if not, why.
-    pub(crate) fn admit(&mut self, arrival: &Arrival) -> Result<(), DropCause> {
+    pub(crate) fn admit(&mut self, arrival: impl FnOnce() -> Arrival) -> Result<(), DropCause> {
         match self {
-            Self::DropTail(limit) => limit.admit(arrival.found, arrival.bytes),
-            Self::Unlimited => Ok(()),
-            Self::Red(red) => red.admit(arrival),
-            Self::AdaptiveRed(red) => red.admit(arrival),
+            Self::Unlimited | Self::DropTail(_) => Err(DropCause::Queue),
+            Self::Red(red) => red.admit(&arrival()),
+            Self::AdaptiveRed(red) => red.admit(&arrival()),
         }
     }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 /// Sends parcels one after the other, in the order in which they are given.
 #[derive(Debug)]
+#[repr(u8)] // A tag of its own: it is read for each parcel, and one hidden in a field has to be found first.
 pub enum Transmitter {
     /// Takes no time over a parcel.
     Immediate(Immediate),

@@ -5,7 +5,7 @@ use crate::outcome::{Numbered, flows};
 use crate::{parse, waiting};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
@@ -19,6 +19,9 @@ const STEPS: usize = 200;
 
 /// The flows of one run, or why it failed; `None` while it has not been done.
 type Flows = Option<Result<Vec<Numbered>, String>>;
+
+/// A run that failed: scenario, repetition, why.
+type Failed = (usize, u32, String);
 
 /// What happens when a run fails.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +43,7 @@ pub(crate) fn run_many<'py>(
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
     keep_going: bool,
-) -> PyResult<(Bound<'py, PyDict>, Vec<(usize, u32, String)>)> {
+) -> PyResult<(Bound<'py, PyDict>, Vec<Failed>)> {
     let parsed: Vec<Scenario> = scenarios.iter().map(|(text, origin)| parse(text, origin)).collect::<PyResult<_>>()?;
     if let Some((scenario, ..)) = ranges.iter().find(|range| range.0 >= parsed.len()) {
         return Err(PyValueError::new_err(format!(

@@ -6,10 +6,11 @@ use crate::time::Instant;
 /// The connection as the seams see it at one instant. All positions unwrapped, all lengths in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Now.
-    pub now: Instant,
     /// First position not acknowledged.
     pub una: u64,
+    // Between the two, so that they are not fetched as a pair, of which one was written just before: that waits.
+    /// Now.
+    pub now: Instant,
     /// First position never sent.
     pub nxt: u64,
     /// Payload bytes of a full segment.

@@ -35,19 +35,17 @@ impl DatagramFlow {
             return;
         }
         self.sent += 1;
-        let packet = Packet {
+        net.slab.vacant().packet = Packet {
             transmission: 0,
             start: 0,
             segment: self.sent,
             positions: 0,
-            bytes: self.app.packet_bytes(),
             copy: 0,
             flow: self.flow,
-            destination: self.destination,
             sender: End::From,
             repeats: false,
         };
-        net.launch(packet, self.link as usize);
+        net.launch(self.app.packet_bytes(), self.destination, self.link as usize);
         self.alarm.wake_at = net.now + self.app.gap();
         net.queue.set(self.slot, self.alarm.next());
     }

@@ -4,14 +4,15 @@ use crate::app::Step;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::pattern;
-use crate::slab::{End, NO_PACKET, Packet};
+use crate::slab::{Cell, End, NO_PACKET, Packet};
 use crate::wire;
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
+use eifel_packet::segment::Segment;
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Cause, Kind, Transmission};
-use eifel_recovery::time::Duration;
-use eifel_tcp::{Connection, Departure, Outgoing};
+use eifel_recovery::time::{Duration, Instant};
+use eifel_tcp::{Connection, Outgoing};
 
 /// What one end has done, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -66,6 +67,8 @@ pub struct Endpoint {
     pub read: u64,
     /// Its slot in the event queue.
     pub slot: u32,
+    /// When the queue has that due: no later than the connection's timer.
+    pub alarm: Instant,
     /// Index of the flow.
     pub flow: u32,
     /// The link that its packets take first.
@@ -88,64 +91,77 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Everything that may leave now leaves.
-    #[inline]
+    #[inline(never)]
     pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
-        while !self.connection.is_silent() {
-            let segment = net.slab.next_segment();
-            let Some(departure) = self.connection.poll_transmit_into(net.now, segment) else { return };
-            let payload_len = segment.payload_len;
-            let bytes = match net.header_bytes {
-                Some(headers) => headers + payload_len,
-                None => datagram::len(segment, Version::V4),
+        let turn = self.connection.turn(net.now);
+        while let Some(start) = self.connection.poll_urgent(&turn, &mut net.slab.vacant().segment) {
+            self.send_alone(net, start);
+        }
+        loop {
+            let cell = net.slab.vacant();
+            let Some(transmission) = self.connection.poll_data(&turn, &mut cell.segment) else { break };
+            let bytes = length(net.header_bytes, &cell.segment);
+            let (flow, sender) = (self.flow, self.end);
+            let repeats = matches!(transmission.kind, Kind::Retransmission(_));
+            cell.packet = Packet {
+                transmission: transmission.id.0 + 1,
+                start: transmission.start,
+                segment: self.number(&transmission, cell.segment.payload_len),
+                positions: transmission.len,
+                copy: transmission.copy,
+                flow,
+                sender,
+                repeats,
             };
-            self.send(net, &departure, payload_len, bytes);
+            if repeats || net.oracle.knows_losses(flow, sender) {
+                self.note_opening(&cell.packet);
+                net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
+            }
+            self.launch(net, bytes, transmission.start.saturating_sub(1), Some(&transmission));
+        }
+        if let Some(start) = self.connection.poll_acknowledgement(&turn, &mut net.slab.vacant().segment) {
+            self.send_alone(net, start);
         }
     }
 
-    /// A segment leaves; it stands in its place in the slab.
-    #[inline]
-    fn send<const OBSERVED: bool>(
+    /// A segment leaves that the engine knows nothing of; it stands in its cell.
+    #[inline(never)]
+    fn send_alone<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, start: u64) {
+        let cell = net.slab.vacant();
+        cell.packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
+        let bytes = length(net.header_bytes, &cell.segment);
+        self.launch(net, bytes, start, None);
+    }
+
+    /// A packet of so many bytes leaves; it stands in its cell, and its payload begins at offset `start`.
+    #[inline(always)]
+    fn launch<const OBSERVED: bool>(
         &mut self,
         net: &mut Network<OBSERVED>,
-        departure: &Departure,
-        payload_len: u32,
         bytes: u32,
+        start: u64,
+        transmission: Option<&Transmission>,
     ) {
-        let (flow, destination, sender) = (self.flow, self.path.1, self.end);
-        let packet = match &departure.transmission {
-            Some(transmission) => {
-                let packet = Packet {
-                    transmission: transmission.id.0 + 1,
-                    start: transmission.start,
-                    segment: self.number(transmission, payload_len),
-                    positions: transmission.len,
-                    bytes,
-                    copy: transmission.copy,
-                    flow,
-                    destination,
-                    sender,
-                    repeats: matches!(transmission.kind, Kind::Retransmission(_)),
-                };
-                if packet.repeats
-                    && let Some(first) = self.opening.take()
-                {
-                    self.firsts.push(First { transmission: packet.transmission, ..first });
-                }
-                net.oracle.left(flow, sender, crate::network::sent(&packet));
-                packet
-            }
-            None => Packet { bytes, flow, destination, sender, ..NO_PACKET },
-        };
         if OBSERVED {
-            let segment = *net.slab.next_segment();
-            let outgoing = Outgoing { segment, start: departure.start, transmission: departure.transmission };
+            let Cell { segment, packet, .. } = net.slab.vacant();
+            let outgoing = Outgoing { segment: *segment, start, transmission: transmission.copied() };
+            let packet = *packet;
             self.observe_sending(net, &outgoing, &packet);
         }
-        net.launch(packet, self.link as usize);
+        net.launch(bytes, self.path.1, self.link as usize);
+    }
+
+    /// The first retransmission of an episode is noted.
+    fn note_opening(&mut self, packet: &Packet) {
+        if packet.repeats
+            && let Some(first) = self.opening.take()
+        {
+            self.firsts.push(First { transmission: packet.transmission, ..first });
+        }
     }
 
     /// Counts a transmission, and finds the number of its data segment; 0 if it carries no data.
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, transmission: &Transmission, payload_len: u32) -> u64 {
         if payload_len == 0 {
             return 0;
@@ -239,5 +255,14 @@ impl Endpoint {
             }
             self.read += count as u64;
         }
+    }
+}
+
+/// Bytes that a link charges for a segment: its length as a datagram, or with so many for its headers.
+#[inline]
+fn length(header_bytes: Option<u32>, segment: &Segment) -> u32 {
+    match header_bytes {
+        Some(headers) => headers + segment.payload_len,
+        None => datagram::len(segment, Version::V4),
     }
 }

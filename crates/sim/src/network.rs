@@ -6,20 +6,28 @@ use crate::clock::queue::EventQueue;
 use crate::oracle::{Oracle, Sent};
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
-use crate::slab::{Packet, Remains, Slab};
+use crate::slab::{Delivery, Packet, Remains, Slab};
 use eifel_path::background::Source;
-use eifel_path::link::Link;
-use eifel_path::parcel::{DropCause, Outcome, Parcel};
+use eifel_path::link::{Link, NextEvent};
+use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
 use eifel_recovery::time::Instant;
 
-/// A link and where it ends.
+/// A link and where it ends. Its parts stand as they are written, what is used together close together.
+#[repr(C)]
 pub struct Span {
-    /// The link.
-    pub link: Link,
-    /// Index of the node at its far end.
-    pub to: u16,
     /// The background traffic on it.
     pub background: Vec<Background>,
+    /// Index of the node at its far end.
+    pub to: u16,
+    /// The link.
+    pub link: Link,
+}
+
+/// Where a parcel goes from a link's end.
+enum Way {
+    There(Delivery),
+    /// On, to the node of that index.
+    On(Parcel, u16),
 }
 
 /// What only some runs have.
@@ -58,27 +66,26 @@ pub struct Network<const OBSERVED: bool> {
 }
 
 impl<const OBSERVED: bool> Network<OBSERVED> {
-    /// A packet leaves its sender over `link`; the segment that it carries, if any, is
-    /// [in its place](Slab::next_segment).
+    /// The packet in the [vacant cell](Slab::vacant), of so many bytes, headers included, leaves for the node `destination`
+    /// over `link`.
     #[inline]
-    pub fn launch(&mut self, packet: Packet, link: usize) {
-        let Packet { bytes, flow, copy, segment, .. } = packet;
-        let handle = self.slab.insert(packet);
-        self.offer(link, Parcel { handle, bytes, flow, copy, segment });
+    pub fn launch(&mut self, bytes: u32, destination: u16, link: usize) {
+        let handle = self.slab.send(destination);
+        self.offer(link, Parcel { handle, bytes });
     }
 
     /// A parcel is at the entrance of `link`.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, link: usize, parcel: Parcel) {
         if !self.spans[link].background.is_empty() {
             self.catch_up(link);
         }
         let span = &mut self.spans[link];
-        let before = span.link.next_event();
-        span.link.offer(self.now, parcel, &mut self.outcomes);
-        let next = span.link.next_event();
-        if next != before {
-            self.queue.set(link as u32, next);
+        let label = || label(self.slab.get(parcel.handle));
+        match span.link.offer(self.now, parcel, label, &mut self.outcomes) {
+            NextEvent::Same => {}
+            NextEvent::First => self.queue.begin(link as u32, span.link.next_event()),
+            NextEvent::Moved => self.queue.set(link as u32, span.link.next_event()),
         }
         if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
             recorder.queue(self.now, link, || self.spans[link].link.queue(self.now));
@@ -119,9 +126,9 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         }
     }
 
-    /// What is due on `link` happens; the answer is the parcel that is at its destination.
+    /// What is due on `link` happens; the answer is what has come to its destination.
     #[inline]
-    pub fn advance(&mut self, link: usize) -> Option<Parcel> {
+    pub fn advance(&mut self, link: usize) -> Option<Delivery> {
         // What arrives stood in the queue that earlier background traffic found.
         if !self.spans[link].background.is_empty() {
             self.catch_up(link);
@@ -129,18 +136,24 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         let span = &mut self.spans[link];
         let arrived = span.link.advance(self.now, &mut self.outcomes);
         let to = span.to;
+        let way = arrived.map(|parcel| match self.slab.destination(parcel.handle) {
+            // What has been under way for long has left the caches: it is asked for before there is other work to do.
+            destination if destination == to => Way::There(self.slab.reach(parcel)),
+            destination => Way::On(parcel, destination),
+        });
         self.queue.move_first(link as u32, span.link.next_event());
         if !self.outcomes.is_empty() {
             self.settle_outcomes(link);
         }
-        let parcel = arrived?;
-        let destination = self.slab.destination(parcel.handle);
-        if destination == to {
-            return Some(parcel);
+        match way? {
+            Way::There(delivery) => Some(delivery),
+            Way::On(parcel, destination) => {
+                let next = self.routes.next(to, destination);
+                self.slab.forward(parcel.handle, next as u16);
+                self.offer(next, parcel);
+                None
+            }
         }
-        let next = self.routes.next(to, destination);
-        self.offer(next, parcel);
-        None
     }
 
     #[cold]
@@ -169,6 +182,11 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             self.oracle.lost(packet.flow, packet.sender, sent(&packet));
         }
     }
+}
+
+/// What elements of a link choose a packet by.
+fn label(packet: &Packet) -> Label {
+    Label { flow: packet.flow, copy: packet.copy, segment: packet.segment }
 }
 
 /// A packet's transmission as the oracle sees it.

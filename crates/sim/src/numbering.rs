@@ -13,6 +13,9 @@ struct Row {
 pub struct Numbering {
     rows: Vec<Row>,
     count: u64,
+    /// Length of the segments of the last row, and where the next one begins if it is of that row.
+    len: u64,
+    next: u64,
 }
 
 impl Numbering {
@@ -21,11 +24,11 @@ impl Numbering {
     pub fn next(&mut self, start: u64, len: u32) -> u64 {
         self.count += 1;
         let (number, len) = (self.count, u64::from(len));
-        let goes_on =
-            self.rows.last().is_some_and(|row| row.len == len && row.start + (number - row.number) * len == start);
-        if !goes_on {
+        if start != self.next || len != self.len {
+            self.len = len;
             self.rows.push(Row { start, number, len });
         }
+        self.next = start + len;
         number
     }
 

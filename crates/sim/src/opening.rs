@@ -11,6 +11,7 @@ use crate::world::ALARM;
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
 use eifel_recovery::engine::Engine;
+use eifel_recovery::time::Instant;
 use eifel_tcp::settings::{ReceiveKind, SendKind};
 use eifel_tcp::{Connection, Ports, Settings};
 
@@ -53,6 +54,7 @@ pub fn open<const OBSERVED: bool>(
             connection,
             read: 0,
             slot: running.slot - ALARM as u32 + end.index() as u32,
+            alarm: Instant::NEVER,
             flow: index,
             link: links.first().copied().unwrap_or_default() as u32,
             path,
@@ -74,9 +76,9 @@ pub fn open<const OBSERVED: bool>(
         running.begin(net, End::From);
         running.begin(net, End::To);
     }
-    running.pump(net, End::From);
+    running.pump_apart(net, End::From);
     if !agreed.handshake {
-        running.pump(net, End::To);
+        running.pump_apart(net, End::To);
     }
     Ok(())
 }

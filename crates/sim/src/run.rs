@@ -10,7 +10,7 @@ use crate::record::recorder::Recorder;
 use crate::record::{Record, Tables};
 use crate::scenario::{Scenario, Stop, StreamApplication, Traffic};
 use crate::seed;
-use crate::slab::{Arrival, End};
+use crate::slab::{Arrival, Cell, Delivery, End};
 use crate::stream_flow::Progress;
 use crate::summary::Summary;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
@@ -190,8 +190,8 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
             let slot = slot as usize;
             if slot < links {
                 self.events += 1;
-                if let Some(parcel) = self.net.advance(slot) {
-                    self.deliver(parcel);
+                if let Some(delivery) = self.net.advance(slot) {
+                    self.deliver(delivery);
                 }
             } else {
                 self.wake((slot - links) / SLOTS_PER_FLOW, (slot - links) % SLOTS_PER_FLOW)?;
@@ -211,27 +211,31 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
         Ok(())
     }
 
-    /// A parcel is at its destination.
+    /// A packet is at its destination.
     #[inline]
-    fn deliver(&mut self, parcel: Parcel) {
-        let handle = parcel.handle;
-        let arrival = self.net.slab.reach(handle);
-        let packet = self.net.slab.get(handle);
-        match &mut self.flows[packet.flow as usize] {
+    fn deliver(&mut self, delivery: Delivery) {
+        let Delivery { parcel: Parcel { handle, bytes }, flow, arrival } = delivery;
+        let index = flow as usize;
+        match &mut self.flows[index] {
             Running::Background(_) => {}
-            Running::Datagrams(flow) => {
-                flow.arrived_bytes += u64::from(packet.bytes);
+            Running::Datagrams(datagrams) => {
+                datagrams.arrived_bytes += u64::from(bytes);
                 self.net.slab.release(handle);
             }
-            Running::Stream(flow) => {
+            Running::Stream(stream) => {
+                let Cell { packet, segment, .. } = self.net.slab.cell(handle);
                 let end = packet.sender.other();
-                let segment = self.net.slab.segment(handle);
-                let Some(ends) = &mut flow.ends else { return };
+                let Some(ends) = &mut stream.ends else { return };
                 let endpoint = &mut ends[end.index()];
                 let mut news = (0, false);
                 if packet.transmission > 0 && arrival == Arrival::First {
                     let accepted = endpoint.connection.announced();
-                    news = self.net.oracle.arrived(packet.flow, packet.sender, sent(packet), accepted);
+                    let oracle = &mut self.net.oracle;
+                    let end = packet.start + u64::from(packet.positions);
+                    news = match end <= accepted && oracle.arrived_in_order(flow, packet.sender, packet.start, end) {
+                        true => (packet.positions, true),
+                        false => oracle.arrived(flow, packet.sender, sent(packet), accepted),
+                    };
                 }
                 if OBSERVED && let Some(recorder) = &mut self.net.observers.recorder {
                     if packet.transmission > 0 && arrival == Arrival::First {
@@ -242,16 +246,16 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                     recorder.passes(self.net.now, own, segment, (other, own), packet.start.saturating_sub(1));
                 }
                 if OBSERVED && let Some(wire) = &self.net.observers.wire {
-                    let (segment, payload) = crate::wire::read(&wire[handle as usize]);
-                    assert_eq!(&segment, self.net.slab.segment(handle), "a segment's bytes are not the segment");
-                    endpoint.connection.handle_segment(self.net.now, &segment, payload);
+                    let (read, payload) = crate::wire::read(&wire[handle as usize]);
+                    assert_eq!(&read, segment, "a segment's bytes are not the segment");
+                    endpoint.connection.handle_segment(self.net.now, &read, payload);
                 } else {
                     endpoint.connection.handle_segment(self.net.now, segment, &[]);
                 }
                 self.net.slab.release(handle);
-                flow.pump(&mut self.net, end);
-                if flow.untold {
-                    self.note_end(parcel.flow as usize);
+                stream.pump(&mut self.net, end);
+                if stream.untold {
+                    self.note_end(index);
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
 use eifel_packet::seq::Seq;
+use eifel_path::parcel::Parcel;
 
 /// Which end of a flow: the one that the scenario names in `from`, or the one in `to`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,28 +40,45 @@ pub struct Packet {
     pub segment: u64,
     /// Positions that it carries (SYN and FIN take one each).
     pub positions: u32,
-    /// Bytes that a link charges for it: headers and payload.
-    pub bytes: u32,
     /// How many transmissions of the same data came before this one.
     pub copy: u32,
     /// Index of the flow in the scenario.
     pub flow: u32,
-    /// Index of the node that it goes to.
-    pub destination: u16,
     /// The end of the flow that sent it.
     pub sender: End,
     /// Whether its sender's engine called it a retransmission.
     pub repeats: bool,
 }
 
-/// One cache line.
-#[repr(align(64))]
-struct Cell {
-    packet: Packet,
+/// A packet under way with the segment that it carries: two cache lines that lie side by side.
+#[repr(C, align(128))]
+pub struct Cell {
+    /// The packet.
+    pub packet: Packet,
     /// How many places of the network hold this packet; 0 when the cell is free.
     references: u32,
+    /// The free cell that is to be used after this one, if this one is free.
+    next_free: u32,
+    /// The link that it was forwarded to last.
+    link: u16,
     reached: Reached,
+    /// The segment; of no meaning for a datagram.
+    pub segment: Segment,
 }
+
+/// A packet at its destination.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// The parcel that it came as.
+    pub parcel: Parcel,
+    /// Index of its flow.
+    pub flow: u32,
+    /// Which arrival of it this is.
+    pub arrival: Arrival,
+}
+
+/// No cell.
+const NONE: u32 = u32::MAX;
 
 /// Whether a packet has been at its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,74 +124,69 @@ const NO_SEGMENT: Segment = Segment {
 };
 
 /// Nothing that is worth a transmission's name.
-pub const NO_PACKET: Packet = Packet {
-    transmission: 0,
-    start: 0,
-    segment: 0,
-    positions: 0,
-    bytes: 0,
-    copy: 0,
-    flow: 0,
-    destination: 0,
-    sender: End::From,
-    repeats: false,
-};
+pub const NO_PACKET: Packet =
+    Packet { transmission: 0, start: 0, segment: 0, positions: 0, copy: 0, flow: 0, sender: End::From, repeats: false };
 
 /// All packets under way.
-#[derive(Default)]
 pub struct Slab {
     cells: Vec<Cell>,
-    /// The segments that the packets carry, apart; of no meaning for datagrams.
-    segments: Vec<Segment>,
-    /// The destinations of the packets, apart: all that forwarding looks at, close together.
+    /// Index of the node that each packet goes to, apart: all that forwarding looks at, close together.
     destinations: Vec<u16>,
-    free: Vec<u32>,
+    /// The free cell that is used next: the one that was freed last.
+    first_free: u32,
+}
+
+impl Default for Slab {
+    fn default() -> Self {
+        Self { cells: Vec::new(), destinations: Vec::new(), first_free: NONE }
+    }
 }
 
 impl Slab {
-    /// Where the segment goes that the next packet carries, if it carries one. It is written before the packet is
-    /// stored, in its place: segments are large to copy.
+    /// The cell of the next packet. It is written in its place, since segments are large to copy, and then
+    /// [sent](Self::send).
     #[inline]
-    pub fn next_segment(&mut self) -> &mut Segment {
+    pub fn vacant(&mut self) -> &mut Cell {
         let handle = self.next_handle();
-        &mut self.segments[handle as usize]
+        &mut self.cells[handle as usize]
     }
 
-    /// Stores a packet with one reference; the answer is its handle.
+    /// What stands in the [vacant](Self::vacant) cell is under way to the node of index `destination`, with one reference;
+    /// the answer is its handle.
     #[inline]
-    pub fn insert(&mut self, packet: Packet) -> u32 {
+    pub fn send(&mut self, destination: u16) -> u32 {
         let handle = self.next_handle();
-        self.free.pop();
         let index = handle as usize;
-        self.destinations[index] = packet.destination;
-        self.cells[index] = Cell { packet, references: 1, reached: Reached::NotYet };
+        self.destinations[index] = destination;
+        let cell = &mut self.cells[index];
+        self.first_free = cell.next_free;
+        cell.references = 1;
+        cell.reached = Reached::NotYet;
         handle
     }
 
     /// The handle that the next packet will get.
     #[inline]
     pub fn next_handle(&mut self) -> u32 {
-        match self.free.last() {
-            Some(&handle) => handle,
-            None => self.grow(),
+        if self.first_free == NONE {
+            self.grow();
         }
+        self.first_free
     }
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self) -> u32 {
+    fn grow(&mut self) {
+        self.first_free = self.cells.len() as u32;
         self.destinations.push(0);
-        self.segments.push(NO_SEGMENT);
-        self.cells.push(Cell { packet: NO_PACKET, references: 0, reached: Reached::NotYet });
-        let handle = (self.cells.len() - 1) as u32;
-        self.free.push(handle);
-        handle
-    }
-
-    /// The segment that the packet of this handle carries.
-    #[inline]
-    pub fn segment(&self, handle: u32) -> &Segment {
-        &self.segments[handle as usize]
+        self.cells.push(Cell {
+            packet: NO_PACKET,
+            segment: NO_SEGMENT,
+            references: 0,
+            next_free: NONE,
+            link: u16::MAX,
+            reached: Reached::NotYet,
+        });
     }
 
     /// The destination of the packet of this handle.
@@ -185,7 +198,13 @@ impl Slab {
     /// The packet of this handle.
     #[inline]
     pub fn get(&self, handle: u32) -> &Packet {
-        &self.cells[handle as usize].packet
+        &self.cell(handle).packet
+    }
+
+    /// The packet of this handle, and its segment.
+    #[inline]
+    pub fn cell(&self, handle: u32) -> &Cell {
+        &self.cells[handle as usize]
     }
 
     /// One more place holds the packet (the network duplicated it).
@@ -193,27 +212,34 @@ impl Slab {
         self.cells[handle as usize].references += 1;
     }
 
-    /// The packet is at its destination.
+    /// The packet is forwarded to `link`. A write does not wait for memory, but fetches: when the packet arrives, what has
+    /// been under way for long is at hand again.
     #[inline]
-    pub fn reach(&mut self, handle: u32) -> Arrival {
-        let cell = &mut self.cells[handle as usize];
-        match cell.reached {
-            Reached::NotYet => {
-                cell.reached = Reached::Already;
-                Arrival::First
-            }
+    pub fn forward(&mut self, handle: u32, link: u16) {
+        self.cells[handle as usize].link = link;
+    }
+
+    /// The packet of this parcel is at its destination.
+    #[inline]
+    pub fn reach(&mut self, parcel: Parcel) -> Delivery {
+        let cell = &mut self.cells[parcel.handle as usize];
+        let arrival = match cell.reached {
+            Reached::NotYet => Arrival::First,
             Reached::Already => Arrival::Again,
-        }
+        };
+        cell.reached = Reached::Already;
+        Delivery { parcel, flow: cell.packet.flow, arrival }
     }
 
     /// One place holds it no more; with the last reference, the handle is free for another packet.
     #[inline]
     pub fn release(&mut self, handle: u32) {
         let cell = &mut self.cells[handle as usize];
-        debug_assert!(cell.references > 0, "a packet is released once for each place that held it");
+        debug_assert!(cell.references > 0, "a packet, last on link {}, is released too often", cell.link);
         cell.references -= 1;
         if cell.references == 0 {
-            self.free.push(handle);
+            cell.next_free = self.first_free;
+            self.first_free = handle;
         }
     }
 
@@ -240,48 +266,50 @@ mod tests {
         start: 0,
         segment: 0,
         positions: 0,
-        bytes: 100,
         copy: 0,
         flow: 0,
-        destination: 0,
         sender: End::From,
         repeats: false,
     };
 
+    fn send(slab: &mut Slab, packet: Packet) -> u32 {
+        slab.vacant().packet = packet;
+        slab.send(0)
+    }
+
     #[test]
     fn a_handle_is_used_again_when_the_last_reference_is_gone() {
         let mut slab = Slab::default();
-        let first = slab.insert(PACKET);
+        let first = send(&mut slab, PACKET);
         slab.share(first);
         assert_eq!(slab.references(), 2);
         slab.release(first);
-        assert_ne!(slab.insert(PACKET), first);
+        assert_ne!(send(&mut slab, PACKET), first);
         slab.release(first);
-        assert_eq!(slab.insert(Packet { bytes: 7, ..PACKET }), first);
-        assert_eq!(slab.get(first).bytes, 7);
+        assert_eq!(send(&mut slab, Packet { copy: 7, ..PACKET }), first);
+        assert_eq!(slab.get(first).copy, 7);
         assert_eq!(slab.references(), 2);
     }
 
     #[test]
     fn a_duplicated_packet_is_lost_with_its_last_copy_only() {
         let mut slab = Slab::default();
-        let handle = slab.insert(PACKET);
+        let handle = send(&mut slab, PACKET);
         slab.share(handle);
         assert_eq!(slab.drop_one(handle), Remains::Another);
         assert_eq!(slab.drop_one(handle), Remains::Nothing);
-        let handle = slab.insert(PACKET);
+        let handle = send(&mut slab, PACKET);
         slab.share(handle);
-        assert_eq!(slab.reach(handle), Arrival::First);
+        assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::First);
         slab.release(handle);
         assert_eq!(slab.drop_one(handle), Remains::Another);
-        let handle = slab.insert(PACKET);
-        assert_eq!(slab.reach(handle), Arrival::First);
-        assert_eq!(slab.reach(handle), Arrival::Again);
+        let handle = send(&mut slab, PACKET);
+        assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::First);
+        assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::Again);
     }
 
     #[test]
-    fn a_packet_fits_a_cache_line_and_its_segment_two() {
-        assert!(size_of::<Cell>() <= 64, "{}", size_of::<Cell>());
-        assert!(size_of::<Segment>() <= 80, "{}", size_of::<Segment>());
+    fn a_packet_and_its_segment_fit_two_cache_lines() {
+        assert!(size_of::<Cell>() <= 128, "{}", size_of::<Cell>());
     }
 }

@@ -56,7 +56,7 @@ pub struct StreamFlow {
 
 impl StreamFlow {
     /// After an input to the connection at `end`: events, the application, what leaves, timers.
-    #[inline]
+    #[inline(always)]
     pub fn pump<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         self.read(net, end);
         while let Some(event) = self.poll_event(end) {
@@ -64,7 +64,9 @@ impl StreamFlow {
         }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        endpoint.transmit(net);
+        if !endpoint.connection.is_silent() {
+            endpoint.transmit(net);
+        }
         loop {
             let unsent = endpoint.connection.end().saturating_sub(endpoint.connection.engine().nxt());
             let more = self.app.refill(end, unsent);
@@ -77,7 +79,13 @@ impl StreamFlow {
             }
             endpoint.transmit(net);
         }
-        net.queue.set_no_later(endpoint.slot, endpoint.connection.poll_timeout());
+        // A timer that is pushed back again and again costs nothing until it fires too early and is set anew.
+        let due = endpoint.connection.poll_timeout();
+        if due < endpoint.alarm {
+            // What is overdue (an alarm that counts from a sending long ago) is due at once.
+            endpoint.alarm = due.max(net.now);
+            net.queue.set(endpoint.slot, endpoint.alarm);
+        }
         if OBSERVED {
             self.observe(net, end);
         }
@@ -88,8 +96,14 @@ impl StreamFlow {
         }
     }
 
+    /// The same, where it is not wanted inline.
+    #[inline(never)]
+    pub fn pump_apart<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        self.pump(net, end);
+    }
+
     /// The application at `end` reads what can be read, or makes up its mind to read it later.
-    #[inline]
+    #[inline(always)]
     fn read<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
@@ -256,11 +270,11 @@ impl StreamFlow {
             if let Some(ends) = &mut self.ends {
                 ends[End::From.index()].apply(&step, self.carries_bytes);
             }
-            self.pump(net, End::From);
+            self.pump_apart(net, End::From);
         }
         if self.reader.as_ref().is_some_and(|reader| net.now >= reader.next()) {
-            self.pump(net, End::From);
-            self.pump(net, End::To);
+            self.pump_apart(net, End::From);
+            self.pump_apart(net, End::To);
             self.give_up_if_closed();
         }
         net.queue.set(self.slot, self.next_alarm());
@@ -280,7 +294,7 @@ impl StreamFlow {
         for end in [End::From, End::To] {
             if let Some(ends) = self.ends.as_mut().filter(|_| self.app.is_over(end)) {
                 ends[end.index()].connection.close();
-                self.pump(net, end);
+                self.pump_apart(net, end);
             }
         }
     }
@@ -291,16 +305,16 @@ impl StreamFlow {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let due = endpoint.connection.poll_timeout();
-        let slot = endpoint.slot;
         if due <= net.now {
             endpoint.connection.handle_timeout(net.now);
-            self.pump(net, end);
+            self.pump_apart(net, end);
         }
-        let Some(ends) = &self.ends else { return };
-        let due = ends[end.index()].connection.poll_timeout();
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        let due = endpoint.connection.poll_timeout();
         // A deadline that has come and that nothing answered would stop time.
-        let due = if due <= net.now { net.now + Duration::from_nanos(1) } else { due };
-        net.queue.set(slot, due);
+        endpoint.alarm = if due <= net.now { net.now + Duration::from_nanos(1) } else { due };
+        net.queue.set(endpoint.slot, endpoint.alarm);
     }
 
     /// Rows and checks after an input.

@@ -31,15 +31,6 @@ pub struct Outgoing {
     pub transmission: Option<Transmission>,
 }
 
-/// What is to be known of a segment that leaves, beside its header.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Departure {
-    /// Offset of its payload in the stream of data.
-    pub start: u64,
-    /// What the engine knows it as; `None` for what it does not decide.
-    pub transmission: Option<Transmission>,
-}
-
 /// How often something arrived that was not believed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {

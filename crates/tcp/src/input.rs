@@ -29,10 +29,15 @@ impl Connection {
     /// whose bytes are wanted and missing is ignored.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
-        let state = self.state;
-        match state {
-            State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
-                if self.plain_arrival(now, segment, payload) => {}
+        let open = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait);
+        if !open || !self.plain_arrival(now, segment, payload) {
+            self.any_arrival(now, segment, payload);
+        }
+    }
+
+    #[inline(never)]
+    fn any_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
+        match self.state {
             State::Closed => self.reset_back(segment),
             State::Listen => self.listening_arrival(now, segment),
             State::SynSent => self.calling_arrival(now, segment),
@@ -73,7 +78,6 @@ impl Connection {
         true
     }
 
-    #[inline(never)]
     fn synchronised_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
         if self.receiver.holds_bytes() && payload.len() as u64 != u64::from(segment.payload_len) {
             return;
@@ -241,7 +245,7 @@ impl Connection {
     }
 
     /// Hands an acceptable acknowledgement of something outstanding to the engine.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn acknowledge_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool) {
         let una = self.engine.una();
         let echo = self.believed_echo(now, segment, una);

@@ -38,9 +38,10 @@ mod timers;
 mod timestamps;
 mod window;
 
-pub use connection::{Connection, Counts, Departure, Outgoing};
+pub use connection::{Connection, Counts, Outgoing};
 pub use event::Event;
 pub use icmp::IcmpError;
 pub use listener::{Caller, Heard, Listener};
+pub use output::Turn;
 pub use settings::{Ports, Settings};
 pub use state::State;

@@ -7,7 +7,7 @@ use eifel_recovery::fact::Transmission;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Timestamp;
 
-use crate::connection::{Connection, Departure, Outgoing};
+use crate::connection::{Connection, Outgoing};
 use crate::delayed_ack::Due;
 use crate::state::State;
 
@@ -17,6 +17,17 @@ const SACK_HEAD: u32 = 4;
 /// What fits into 40 bytes of options, with timestamps and without.
 const BLOCKS_WITH_TIMESTAMPS: usize = 3;
 const BLOCKS: usize = 4;
+
+/// What holds for all segments that leave between two inputs. They leave in this order: what is
+/// [urgent](Connection::poll_urgent), [data](Connection::poll_data), and an
+/// [acknowledgement](Connection::poll_acknowledgement) if it is still due.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    now: Instant,
+    stamp: Option<Timestamp>,
+    /// What the engine may choose from; `None` where nothing is outstanding and nothing waits, or nothing may leave.
+    offer: Option<Offer>,
+}
 
 impl Connection {
     /// The next segment that leaves now, or none. To be called until none after every input: an acknowledgement that is
@@ -32,8 +43,16 @@ impl Connection {
             options: NO_OPTIONS,
             payload_len: 0,
         };
-        let Departure { start, transmission } = self.poll_transmit_into(now, &mut segment)?;
-        Some(Outgoing { segment, start, transmission })
+        let turn = self.turn(now);
+        if let Some(start) = self.poll_urgent(&turn, &mut segment) {
+            return Some(Outgoing { segment, start, transmission: None });
+        }
+        if let Some(transmission) = self.poll_data(&turn, &mut segment) {
+            let start = transmission.start.saturating_sub(1);
+            return Some(Outgoing { segment, start, transmission: Some(transmission) });
+        }
+        let start = self.poll_acknowledgement(&turn, &mut segment)?;
+        Some(Outgoing { segment, start, transmission: None })
     }
 
     /// Whether neither acknowledgement nor data nor anything else waits to be sent, so that
@@ -45,67 +64,73 @@ impl Connection {
             && self.reply.is_none()
     }
 
-    /// As [`poll_transmit`](Self::poll_transmit), with the segment written where it is to stand; what is there is left
-    /// alone if nothing leaves.
+    /// Begins to send what one input has given rise to, or time; it holds until the next.
     #[inline(always)]
-    pub fn poll_transmit_into(&mut self, now: Instant, segment: &mut Segment) -> Option<Departure> {
-        if let Some(reply) = self.reply.take() {
-            *segment = *reply;
-            if let (Some(stamps), Some(option)) = (&mut self.stamps, &mut segment.options.timestamps) {
-                option.value = stamps.value(now).0;
-            }
-            return Some(Departure { start: 0, transmission: None });
-        }
-        if matches!(self.receiver.due, Due::Alone) && self.state != State::Closed {
-            return Some(self.acknowledgement(now, segment));
-        }
-        if let Some(transmission) = self.next_transmission(now, segment) {
-            return Some(Departure { start: transmission.start.saturating_sub(1), transmission: Some(transmission) });
-        }
-        if matches!(self.receiver.due, Due::Now) && self.state != State::Closed {
-            return Some(self.acknowledgement(now, segment));
-        }
-        None
-    }
-
-    /// What the engine wants to send.
-    #[inline]
-    fn next_transmission(&mut self, now: Instant, segment: &mut Segment) -> Option<Transmission> {
-        let una = self.engine.una();
-        let mut end = self.stream.end();
-        // Nothing is outstanding and nothing waits: the common case of a receiver.
-        if una == end {
-            return None;
-        }
-        let mut fin = self.stream.is_finished();
-        let limit = match self.state {
-            State::Closed | State::Listen => return None,
-            // Data waits for the handshake's end.
-            State::SynSent | State::SynReceived(_) => {
-                (end, fin) = (1, false);
-                1
-            }
-            _ => {
-                if self.nagle {
-                    end = self.end_by_nagle(end);
-                }
-                self.peer.limit
-            }
-        };
-        if self.give_up_at == Instant::NEVER && self.user_timeout != Duration::MAX {
+    pub fn turn(&mut self, now: Instant) -> Turn {
+        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
+        let offer = self.offer(stamp);
+        if offer.is_some() && self.give_up_at == Instant::NEVER && self.user_timeout != Duration::MAX {
             self.give_up_at = now + self.user_timeout;
         }
-        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
-        let transmission = self.engine.poll_send(now, &Offer { end, fin, limit, stamp })?;
+        Turn { now, stamp, offer }
+    }
+
+    #[inline(always)]
+    fn offer(&self, stamp: Option<Timestamp>) -> Option<Offer> {
+        let end = self.stream.end();
+        // Nothing is outstanding and nothing waits: the common case of a receiver.
+        if self.engine.una() == end {
+            return None;
+        }
+        match self.state {
+            State::Closed | State::Listen => None,
+            // Data waits for the handshake's end.
+            State::SynSent | State::SynReceived(_) => Some(Offer { end: 1, fin: false, limit: 1, stamp }),
+            _ => Some(Offer { end, fin: self.stream.is_finished(), limit: self.peer.limit, stamp }),
+        }
+    }
+
+    /// What goes before all else in a turn: an answer outside the connection's own course, or an acknowledgement that
+    /// nothing may carry along. It is written where it is to stand; the answer is the offset of its payload, if it had one,
+    /// in the stream of data. What is in its place is left alone if there is none.
+    #[inline(always)]
+    pub fn poll_urgent(&mut self, turn: &Turn, segment: &mut Segment) -> Option<u64> {
+        if self.reply.is_none() && !matches!(self.receiver.due, Due::Alone) {
+            return None;
+        }
+        if let Some(reply) = self.reply.take() {
+            *segment = *reply;
+            if let (Some(stamp), Some(option)) = (turn.stamp, &mut segment.options.timestamps) {
+                option.value = stamp.0;
+            }
+            return Some(0);
+        }
+        (self.state != State::Closed).then(|| self.acknowledgement(turn, segment))
+    }
+
+    /// The acknowledgement that is due when nothing has carried it along; otherwise as [`poll_urgent`](Self::poll_urgent).
+    #[inline]
+    pub fn poll_acknowledgement(&mut self, turn: &Turn, segment: &mut Segment) -> Option<u64> {
+        let due = matches!(self.receiver.due, Due::Now) && self.state != State::Closed;
+        due.then(|| self.acknowledgement(turn, segment))
+    }
+
+    /// The next segment that the engine wants to send, written where it is to stand; what is there is left alone if there
+    /// is none.
+    #[inline(always)]
+    pub fn poll_data(&mut self, turn: &Turn, segment: &mut Segment) -> Option<Transmission> {
+        let (now, offer) = (turn.now, turn.offer.as_ref()?);
+        let end = if self.nagle { self.end_by_nagle(offer.end) } else { offer.end };
+        let transmission = self.engine.poll_send(now, &Offer { end, ..*offer })?;
         let Transmission { start, len, copy, .. } = transmission;
-        if let (Some(stamps), Some(stamp), 0) = (&mut self.stamps, stamp, copy) {
+        if let (Some(stamps), Some(stamp), 0) = (&mut self.stamps, offer.stamp, copy) {
             stamps.sent(start, stamp);
         }
         if start == 0 {
             *segment = self.syn(now);
         } else {
             let (flags, payload_len) = self.shape(start, len);
-            self.write_header(segment, start, flags, payload_len, stamp);
+            self.write_header(segment, start, flags, payload_len, offer.stamp);
             self.write_rare(now, segment, copy > 0);
         }
         Some(transmission)
@@ -137,12 +162,11 @@ impl Connection {
     /// An acknowledgement without data. Its sequence number stays within the peer's window, or the peer would not take it:
     /// after a probe of a closed window, `nxt` lies beyond.
     #[inline]
-    fn acknowledgement(&mut self, now: Instant, segment: &mut Segment) -> Departure {
+    fn acknowledgement(&mut self, turn: &Turn, segment: &mut Segment) -> u64 {
         let position = self.engine.nxt().min(self.peer.limit.max(self.engine.una()));
-        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
-        self.write_header(segment, position, Flags::ACK, 0, stamp);
-        self.write_rare(now, segment, false);
-        Departure { start: position.saturating_sub(1), transmission: None }
+        self.write_header(segment, position, Flags::ACK, 0, turn.stamp);
+        self.write_rare(turn.now, segment, false);
+        position.saturating_sub(1)
     }
 
     /// Writes the header of a segment that begins at `position`.

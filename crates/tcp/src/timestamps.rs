@@ -63,12 +63,14 @@ pub(crate) struct Stamps {
     recent: Option<Recent>,
     /// Where data first sent at a new tick begins, and that tick, from the oldest that is outstanding.
     sent: VecDeque<(u64, Timestamp)>,
+    /// The newest of them.
+    newest: Option<Timestamp>,
     rule: EchoRule,
 }
 
 impl Stamps {
     pub(crate) fn new(settings: &TimestampSettings) -> Self {
-        Self { clock: Clock::new(settings), recent: None, sent: VecDeque::new(), rule: settings.echo }
+        Self { clock: Clock::new(settings), recent: None, sent: VecDeque::new(), newest: None, rule: settings.echo }
     }
 
     /// TSval of a segment that leaves now.
@@ -111,14 +113,15 @@ impl Stamps {
     /// The data from `start` on leaves for the first time, stamped with `value`.
     #[inline]
     pub(crate) fn sent(&mut self, start: u64, value: Timestamp) {
-        if self.sent.back().is_none_or(|last| last.1 != value) {
+        if self.newest != Some(value) {
+            self.newest = Some(value);
             self.sent.push_back((start, value));
         }
     }
 
     /// What a TSecr says, if it can be true: it lies between the stamp of the oldest outstanding data and now. `una` is
     /// the first outstanding position before the acknowledgement that brought it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn believe(&mut self, now: Instant, echo: u32, una: u64) -> Option<Echo> {
         while self.sent.len() > 1 && self.sent[1].0 <= una {
             self.sent.pop_front();

@@ -2,7 +2,7 @@
 
 use super::Fate;
 use crate::config::ConfigError;
-use crate::parcel::{DropCause, Parcel};
+use crate::parcel::{DropCause, Label};
 
 /// A segment that is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -36,13 +36,13 @@ impl ListedDrops {
         Self { list }
     }
 
-    pub(super) fn meet(&self, parcel: &Parcel) -> Fate {
+    pub(super) fn meet(&self, label: &Label) -> Fate {
         let of = |drop: &ListedDrop| (drop.flow, drop.segment);
-        let wanted = (parcel.flow, parcel.segment);
+        let wanted = (label.flow, label.segment);
         // Of several entries for one segment the last names most copies.
         let upto = self.list.partition_point(|drop| of(drop) <= wanted);
         match self.list.get(upto.wrapping_sub(1)) {
-            Some(drop) if of(drop) == wanted && parcel.copy < drop.copies => Fate::Drop(DropCause::Listed),
+            Some(drop) if of(drop) == wanted && label.copy < drop.copies => Fate::Drop(DropCause::Listed),
             _ => Fate::Pass,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Fate;
 use crate::config::ConfigError;
-use crate::parcel::Parcel;
+use crate::parcel::{Labelled, Parcel};
 use crate::stream::Stream;
 use eifel_recovery::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -56,7 +56,7 @@ pub struct Reorder {
 
 #[derive(Debug)]
 struct Held {
-    parcel: Parcel,
+    one: Labelled,
     /// How many more have to pass it.
     to_pass: u32,
     deadline: Instant,
@@ -71,27 +71,26 @@ impl Reorder {
         Self { choice, length: config.length, longest_wait: config.longest_wait, held: VecDeque::new(), stream }
     }
 
-    pub(super) fn meet(&mut self, now: Instant, parcel: &Parcel) -> Fate {
+    pub(super) fn meet(&mut self, now: Instant, one: &Labelled) -> Fate {
+        let label = &one.label;
         let chosen = match &self.choice {
-            Choice::Listed(segments) => {
-                parcel.copy == 0 && segments.binary_search(&(parcel.flow, parcel.segment)).is_ok()
-            }
+            Choice::Listed(segments) => label.copy == 0 && segments.binary_search(&(label.flow, label.segment)).is_ok(),
             Choice::Rate(rate) => self.stream.chance(*rate),
         };
         if chosen {
             let deadline = now + self.longest_wait;
-            self.held.push_back(Held { parcel: *parcel, to_pass: self.length, deadline });
+            self.held.push_back(Held { one: *one, to_pass: self.length, deadline });
             return Fate::Held;
         }
-        for held in self.held.iter_mut().filter(|held| held.parcel.flow == parcel.flow) {
+        for held in self.held.iter_mut().filter(|held| held.one.label.flow == label.flow) {
             held.to_pass = held.to_pass.saturating_sub(1);
         }
         Fate::Pass
     }
 
-    pub(super) fn release(&mut self, now: Instant) -> Option<Parcel> {
+    pub(super) fn release(&mut self, now: Instant) -> Option<Labelled> {
         let ready = self.held.iter().position(|held| held.to_pass == 0 || held.deadline <= now)?;
-        self.held.remove(ready).map(|held| held.parcel)
+        self.held.remove(ready).map(|held| held.one)
     }
 
     pub(super) fn deadline(&self) -> Instant {
@@ -99,6 +98,6 @@ impl Reorder {
     }
 
     pub(super) fn held(&self) -> impl Iterator<Item = &Parcel> {
-        self.held.iter().map(|held| &held.parcel)
+        self.held.iter().map(|held| &held.one.parcel)
     }
 }

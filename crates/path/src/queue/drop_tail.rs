@@ -2,9 +2,8 @@
 //!
 //! The parcel in transmission takes room: of a limit of 75, 74 wait and one is sent, as in ns-2.
 
-use super::Occupancy;
+use super::{Occupancy, Spare};
 use crate::config::ConfigError;
-use crate::parcel::DropCause;
 
 /// The room of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,12 +24,11 @@ impl DropTail {
         }
     }
 
-    #[inline]
-    pub(crate) fn admit(self, found: Occupancy, bytes: u32) -> Result<(), DropCause> {
-        let room = match self {
-            Self::Packets(limit) => found.packets < limit,
-            Self::Bytes(limit) => found.bytes + u64::from(bytes) <= limit,
-        };
-        if room { Ok(()) } else { Err(DropCause::Queue) }
+    /// What finds room in a queue of that length.
+    pub(super) fn spare(self, found: Occupancy) -> Spare {
+        match self {
+            Self::Packets(limit) => Spare::Packets(limit.saturating_sub(found.packets)),
+            Self::Bytes(limit) => Spare::Bytes(limit.saturating_sub(found.bytes)),
+        }
     }
 }

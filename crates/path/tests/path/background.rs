@@ -1,11 +1,11 @@
 //! Background traffic takes the same room and time as parcels that are followed one by one.
 
-use crate::common::{MS, Run, drive, drop_tail, megabit, parcel};
+use crate::common::{MS, Run, drive, drop_tail, megabit, offer, parcel, sized};
 use crate::properties::{any_link, any_traffic};
 use eifel_path::background::Source;
 use eifel_path::config::{Capacity, LinkConfig};
 use eifel_path::link::Link;
-use eifel_path::parcel::{DropCause, Outcome, Parcel};
+use eifel_path::parcel::{DropCause, Labelled, Outcome};
 use eifel_path::queue::QueueConfig;
 use eifel_recovery::time::Instant;
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ fn it_takes_its_turn_on_the_transmitter_and_its_place_in_the_queue() {
     let mut outcomes = Vec::new();
     // 4 ms for the datagram, then 8 ms for the parcel, which arrives 100 ms later.
     assert_eq!(link.offer_background(at(0), source), Ok(()));
-    link.offer(at(MS), parcel(1), &mut outcomes);
+    offer(&mut link, at(MS), parcel(1), &mut outcomes);
     assert_eq!(link.offer_background(at(2 * MS), source), Err(DropCause::Queue));
     assert_eq!((link.queue(at(2 * MS)).packets, link.queue(at(2 * MS)).bytes), (2, 1500));
     // The first datagram has left.
@@ -66,14 +66,14 @@ fn what_is_kept_of_it_is_what_is_on_the_link() {
 }
 
 /// Drives a link with two flows, the second one as background or as parcels with handles above the first one's.
-fn run(config: &LinkConfig, traffic: &[(u64, Parcel)], times: &[u64], background: bool) -> (Run, u64, u64) {
+fn run(config: &LinkConfig, traffic: &[(u64, Labelled)], times: &[u64], background: bool) -> (Run, u64, u64) {
     let mut link = Link::new(config, "link", 1).unwrap();
     let source = link.accompany(BYTES);
     let mut result = Run::default();
     let mut listed = Listed(times.iter().map(|&time| at(time)).collect());
     let mut others = times.iter().copied().peekable();
     let mut outcomes = Vec::new();
-    let parcel = Parcel { handle: u32::MAX, bytes: BYTES, ..Parcel::default() };
+    let parcel = sized(u32::MAX, BYTES);
     let mut refused = 0;
     for &(time, followed) in traffic {
         if background {
@@ -87,11 +87,11 @@ fn run(config: &LinkConfig, traffic: &[(u64, Parcel)], times: &[u64], background
         } else {
             while let Some(other) = others.next_if(|&other| other <= time) {
                 drive(&mut link, at(other), &mut result);
-                link.offer(at(other), parcel, &mut outcomes);
+                offer(&mut link, at(other), parcel, &mut outcomes);
             }
             drive(&mut link, at(time), &mut result);
         }
-        link.offer(at(time), followed, &mut outcomes);
+        offer(&mut link, at(time), followed, &mut outcomes);
         for outcome in outcomes.drain(..) {
             if let Outcome::Dropped { parcel, cause } = outcome {
                 match parcel.handle {

@@ -2,7 +2,7 @@
 
 use eifel_path::config::LinkConfig;
 use eifel_path::link::Link;
-use eifel_path::parcel::{DropCause, Outcome, Parcel};
+use eifel_path::parcel::{DropCause, Label, Labelled, Outcome, Parcel};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 use eifel_recovery::time::{Duration, Instant};
@@ -51,32 +51,43 @@ pub fn drop_tail(limit: u32) -> QueueConfig {
 }
 
 /// Number `handle` of flow 0: 1000 bytes, segment `handle`.
-pub fn parcel(handle: u32) -> Parcel {
-    Parcel { handle, bytes: 1000, flow: 0, copy: 0, segment: u64::from(handle) }
+pub fn parcel(handle: u32) -> Labelled {
+    sized(handle, 1000)
+}
+
+/// The same of so many bytes.
+pub fn sized(handle: u32, bytes: u32) -> Labelled {
+    let label = Label { flow: 0, copy: 0, segment: u64::from(handle) };
+    Labelled { parcel: Parcel { handle, bytes }, label }
+}
+
+/// Offers a parcel to a link.
+pub fn offer(link: &mut Link, at: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
+    link.offer(at, one.parcel, || one.label, outcomes);
 }
 
 /// `count` parcels, numbered from 1, all offered at `at` nanoseconds.
-pub fn burst(at: u64, count: u32) -> Vec<(u64, Parcel)> {
+pub fn burst(at: u64, count: u32) -> Vec<(u64, Labelled)> {
     (1..=count).map(|handle| (at, parcel(handle))).collect()
 }
 
 /// Every `gap` nanoseconds one parcel, numbered from 1.
-pub fn steady(gap: u64, count: u32) -> Vec<(u64, Parcel)> {
+pub fn steady(gap: u64, count: u32) -> Vec<(u64, Labelled)> {
     (1..=count).map(|handle| (gap * u64::from(handle), parcel(handle))).collect()
 }
 
 /// Offers the parcels at their times to a new link and drives it until nothing is under way.
-pub fn run(config: &LinkConfig, offers: &[(u64, Parcel)]) -> Run {
+pub fn run(config: &LinkConfig, offers: &[(u64, Labelled)]) -> Run {
     run_seeded(config, offers, 1)
 }
 
-pub fn run_seeded(config: &LinkConfig, offers: &[(u64, Parcel)], seed: u64) -> Run {
+pub fn run_seeded(config: &LinkConfig, offers: &[(u64, Labelled)], seed: u64) -> Run {
     let mut link = Link::new(config, "link", seed).unwrap();
     let mut result = Run::default();
     for &(at, parcel) in offers {
         drive(&mut link, Instant::from_nanos(at), &mut result);
         let mut outcomes = Vec::new();
-        link.offer(Instant::from_nanos(at), parcel, &mut outcomes);
+        offer(&mut link, Instant::from_nanos(at), parcel, &mut outcomes);
         result.note(&mut outcomes);
         link.check().unwrap();
     }

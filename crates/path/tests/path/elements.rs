@@ -1,13 +1,13 @@
 //! What parcels meet at the entrance.
 
-use crate::common::{MS, Run, burst, drive, drop_tail, megabit, parcel, run, run_seeded, steady};
+use crate::common::{MS, Run, burst, drive, drop_tail, megabit, offer, parcel, run, run_seeded, steady};
 use eifel_path::config::LinkConfig;
 use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
 use eifel_path::element::listed::ListedDrop;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
 use eifel_path::link::Link;
-use eifel_path::parcel::{DropCause, Outcome, Parcel};
+use eifel_path::parcel::{DropCause, Label, Labelled, Outcome};
 use eifel_recovery::time::{Duration, Instant};
 
 fn with(elements: Vec<ElementConfig>) -> LinkConfig {
@@ -40,7 +40,7 @@ fn lost(result: &Run, by: DropCause) -> Vec<u32> {
 #[test]
 fn listed_drops_take_these_segments_and_so_many_copies() {
     let config = with(vec![ElementConfig::ListedDrops(vec![drop_of(3, 2), drop_of(1, 1), drop_of(3, 1)])]);
-    let sent = |handle, flow, segment, copy| (0, Parcel { handle, bytes: 1000, flow, copy, segment });
+    let sent = |handle, flow, segment, copy| (0, Labelled { label: Label { flow, copy, segment }, ..parcel(handle) });
     let offers = [
         sent(1, 0, 1, 0),
         sent(2, 0, 2, 0),
@@ -94,10 +94,10 @@ fn a_reordered_parcel_is_passed_by_exactly_so_many_of_its_flow() {
     // Others do not count; nor does a retransmission get chosen.
     let mut offers = burst(0, 5);
     for (_, parcel) in &mut offers[2..4] {
-        parcel.flow = 1;
+        parcel.label.flow = 1;
     }
     assert_eq!(run(&config, &offers).handles()[..3], [1, 3, 4]);
-    offers[1].1.copy = 1;
+    offers[1].1.label.copy = 1;
     assert_eq!(run(&config, &offers).handles(), [1, 2, 3, 4, 5]);
 }
 
@@ -122,11 +122,11 @@ fn a_driver_that_is_late_finds_deadlines_kept() {
     let config = with(vec![reorder(Choice::Listed(vec![(0, 1)]), 3)]);
     let mut link = Link::new(&config, "link", 1).unwrap();
     let mut outcomes = Vec::new();
-    link.offer(Instant::ZERO, parcel(1), &mut outcomes);
+    offer(&mut link, Instant::ZERO, parcel(1), &mut outcomes);
     assert_eq!(link.next_event(), Instant::from_nanos(500 * MS));
     link.check().unwrap();
     // Nobody advances the link at 500; the parcel offered at 504 still finds the transmitter busy until 508.
-    link.offer(Instant::from_nanos(504 * MS), parcel(2), &mut outcomes);
+    offer(&mut link, Instant::from_nanos(504 * MS), parcel(2), &mut outcomes);
     let mut result = Run::default();
     drive(&mut link, Instant::from_nanos(u64::MAX - 1), &mut result);
     assert_eq!(result.arrived, [(608 * MS, 1), (616 * MS, 2)]);
@@ -193,7 +193,7 @@ fn a_run_is_a_function_of_seed_and_name() {
     let drops = |name: &str| {
         let mut link = Link::new(&config, name, 5).unwrap();
         let mut outcomes = Vec::new();
-        offers.iter().for_each(|&(at, parcel)| link.offer(Instant::from_nanos(at), parcel, &mut outcomes));
+        offers.iter().for_each(|&(at, parcel)| offer(&mut link, Instant::from_nanos(at), parcel, &mut outcomes));
         outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Dropped { .. })).copied().collect::<Vec<_>>()
     };
     assert_ne!(drops("there"), drops("back"));

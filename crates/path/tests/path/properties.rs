@@ -1,12 +1,12 @@
 //! What holds for every link and all traffic.
 
-use crate::common::{MS, Run, megabit, run_seeded};
+use crate::common::{MS, Run, megabit, run_seeded, sized};
 use eifel_path::config::{Capacity, LinkConfig, RateChange};
 use eifel_path::draw::Draw;
 use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
-use eifel_path::parcel::Parcel;
+use eifel_path::parcel::{Label, Labelled, Parcel};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::adaptive_red::AdaptiveRedConfig;
 use eifel_path::queue::drop_tail::DropTail;
@@ -92,13 +92,16 @@ fn any_element() -> impl Strategy<Value = ElementConfig> {
     ]
 }
 
-pub fn any_traffic() -> impl Strategy<Value = Vec<(u64, Parcel)>> {
+pub fn any_traffic() -> impl Strategy<Value = Vec<(u64, Labelled)>> {
     vec((0u64..20 * MS, 40u32..1600, 0u32..3), 1..300).prop_map(|gaps| {
         let mut now = 0;
         let number = (1..).zip(gaps);
         let parcels = number.map(|(handle, (gap, bytes, flow))| {
             now += gap;
-            (now, Parcel { handle, bytes, flow, copy: 0, segment: u64::from(handle) })
+            {
+                let one = sized(handle, bytes);
+                (now, Labelled { label: Label { flow, ..one.label }, ..one })
+            }
         });
         parcels.collect()
     })
@@ -132,8 +135,8 @@ proptest! {
     fn every_parcel_comes_out_once(config in any_link(), traffic in any_traffic(), seed: u64) {
         let result = run_seeded(&config, &traffic, seed);
         for &(_, parcel) in &traffic {
-            let doubled = result.doubled.iter().filter(|&&other| other == parcel.handle).count();
-            prop_assert_eq!(out(&result, parcel.handle), 1 + doubled);
+            let doubled = result.doubled.iter().filter(|&&other| other == parcel.parcel.handle).count();
+            prop_assert_eq!(out(&result, parcel.parcel.handle), 1 + doubled);
         }
     }
 
@@ -175,7 +178,7 @@ proptest! {
         for &(at, parcel) in &traffic {
             serve(at, &mut waiting, &mut free_at);
             if waiting.is_empty() { free_at = at; }
-            if waiting.len() < limit { waiting.push_back(parcel); }
+            if waiting.len() < limit { waiting.push_back(parcel.parcel); }
         }
         serve(u64::MAX, &mut waiting, &mut free_at);
         prop_assert_eq!(run_seeded(&config, &traffic, 1).arrived, expected);

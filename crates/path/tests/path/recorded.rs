@@ -1,8 +1,8 @@
 //! Links that follow a recording, worked out by hand.
 
-use crate::common::{MS, drop_tail, megabit, parcel, run};
+use crate::common::{MS, drop_tail, megabit, run, sized};
 use eifel_path::config::{Capacity, LinkConfig};
-use eifel_path::parcel::Parcel;
+use eifel_path::parcel::Labelled;
 use eifel_path::spike::{HoldsAt, Span, SpikeConfig, SpikeSource};
 use eifel_path::trace::Trace;
 use eifel_recovery::time::{Duration, Instant};
@@ -14,8 +14,8 @@ fn recorded(text: &str) -> LinkConfig {
     LinkConfig { capacity: Capacity::Trace(trace), delay: Duration::ZERO, ..megabit() }
 }
 
-fn offers(sizes: &[(u64, u32)]) -> Vec<(u64, Parcel)> {
-    (1..).zip(sizes).map(|(handle, &(at, bytes))| (at, Parcel { bytes, ..parcel(handle) })).collect()
+fn offers(sizes: &[(u64, u32)]) -> Vec<(u64, Labelled)> {
+    (1..).zip(sizes).map(|(handle, &(at, bytes))| (at, sized(handle, bytes))).collect()
 }
 
 fn times_ms(text: &str, sizes: &[(u64, u32)]) -> Vec<u64> {

@@ -1,6 +1,6 @@
 //! Spikes that are drawn.
 
-use crate::common::{MS, S, megabit, parcel, run};
+use crate::common::{MS, S, megabit, offer, parcel, run};
 use eifel_path::config::LinkConfig;
 use eifel_path::draw::Draw;
 use eifel_path::link::Link;
@@ -69,7 +69,7 @@ fn the_same_source_holds_several_links_alike_and_traffic_does_not_matter() {
     let (mut there, mut back) = (link("there", published(), 7), link("back", published(), 7));
     let mut outcomes = Vec::new();
     // Busy, and far ahead of time: 3000 parcels of 8 ms, all offered at the beginning.
-    (0..3000).for_each(|handle| there.offer(Instant::ZERO, parcel(handle), &mut outcomes));
+    (0..3000).for_each(|handle| offer(&mut there, Instant::ZERO, parcel(handle), &mut outcomes));
     let busy = spans(&mut there, 500 * S);
     assert_eq!(busy, spans(&mut back, 500 * S));
     assert!(busy.len() > 12);

@@ -1,9 +1,9 @@
 //! Exact instants at the far end of links with a rate, worked out by hand.
 
-use crate::common::{MS, burst, drop_tail, megabit, parcel, run};
+use crate::common::{MS, burst, drop_tail, megabit, offer, parcel, run, sized};
 use eifel_path::config::{Capacity, LinkConfig, RateChange};
 use eifel_path::link::{Link, QueueState};
-use eifel_path::parcel::{DropCause, Parcel};
+use eifel_path::parcel::DropCause;
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 use eifel_path::queue::red::{Manner, RedConfig, Unit};
@@ -32,7 +32,7 @@ fn with_changes(changes: Vec<RateChange>) -> LinkConfig {
 #[test]
 fn parcels_are_sent_one_after_the_other() {
     let mut offers = burst(0, 3);
-    offers.push((50 * MS, Parcel { bytes: 40, ..parcel(4) }));
+    offers.push((50 * MS, sized(4, 40)));
     let result = run(&megabit(), &offers);
     assert_eq!(result.arrived, [(108 * MS, 1), (116 * MS, 2), (124 * MS, 3), (150 * MS + 320_000, 4)]);
 }
@@ -42,7 +42,7 @@ fn transmission_times_round_to_the_nanosecond_for_every_size() {
     // 3 Mbit/s: 1 byte takes 2666.67 ns, 9 bytes 24 us; sizes that share a place in the cache of times do not mix.
     let config = LinkConfig::plain(Rate::from_bps(3_000_000).unwrap(), Duration::ZERO);
     let sizes = [1, 9, 33, 1, 65, 33, 0];
-    let offers: Vec<_> = (1..).zip(sizes).map(|(handle, bytes)| (0, Parcel { bytes, ..parcel(handle) })).collect();
+    let offers: Vec<_> = (1..).zip(sizes).map(|(handle, bytes)| (0, sized(handle, bytes))).collect();
     let times = run(&config, &offers).times();
     assert_eq!(times, [2667, 26_667, 114_667, 117_334, 290_667, 378_667, 378_667]);
 }
@@ -69,8 +69,8 @@ fn drop_tail_counts_the_parcel_in_transmission() {
 fn drop_tail_by_bytes_takes_a_short_parcel_where_a_long_one_finds_no_room() {
     let config = LinkConfig { queue: QueueConfig::DropTail(DropTail::Bytes(2100)), ..megabit() };
     let mut offers = burst(0, 3);
-    offers.push((0, Parcel { bytes: 100, ..parcel(4) }));
-    offers.push((0, Parcel { bytes: 1, ..parcel(5) }));
+    offers.push((0, sized(4, 100)));
+    offers.push((0, sized(5, 1)));
     let result = run(&config, &offers);
     assert_eq!(result.dropped, [(3, DropCause::Queue), (5, DropCause::Queue)]);
     assert_eq!(result.times(), [108 * MS, 116 * MS, 116 * MS + 800_000]);
@@ -81,7 +81,7 @@ fn the_queue_shows_what_is_not_yet_transmitted() {
     let mut link = Link::new(&megabit(), "link", 1).unwrap();
     let mut outcomes = Vec::new();
     for (at, parcel) in burst(0, 3) {
-        link.offer(Instant::from_nanos(at), parcel, &mut outcomes);
+        offer(&mut link, Instant::from_nanos(at), parcel, &mut outcomes);
     }
     let state = |packets, bytes| QueueState { packets, bytes, average_bytes: None };
     assert_eq!(link.queue(Instant::ZERO), state(3, 3000));
@@ -97,10 +97,10 @@ fn nothing_arrives_before_its_time() {
     let mut outcomes = Vec::new();
     assert_eq!(link.next_event(), Instant::NEVER);
     assert_eq!(link.advance(Instant::from_nanos(5), &mut outcomes), None);
-    link.offer(Instant::from_nanos(5), parcel(1), &mut outcomes);
+    offer(&mut link, Instant::from_nanos(5), parcel(1), &mut outcomes);
     assert_eq!(link.advance(Instant::from_nanos(108 * MS + 4), &mut outcomes), None);
     assert_eq!(link.next_event(), Instant::from_nanos(108 * MS + 5));
-    assert_eq!(link.advance(Instant::from_nanos(108 * MS + 5), &mut outcomes), Some(parcel(1)));
+    assert_eq!(link.advance(Instant::from_nanos(108 * MS + 5), &mut outcomes), Some(parcel(1).parcel));
     assert_eq!(link.next_event(), Instant::NEVER);
 }
 
@@ -186,9 +186,9 @@ fn an_outage_keeps_what_it_holds() {
     let config = spiked(vec![listed(HoldsAt::Sending, &[(4 * MS, u64::MAX)])]);
     let mut link = Link::new(&config, "link", 1).unwrap();
     let mut outcomes = Vec::new();
-    link.offer(Instant::ZERO, parcel(1), &mut outcomes);
-    link.offer(Instant::ZERO, parcel(2), &mut outcomes);
-    assert_eq!(link.advance(Instant::from_nanos(108 * MS), &mut outcomes), Some(parcel(1)));
+    offer(&mut link, Instant::ZERO, parcel(1), &mut outcomes);
+    offer(&mut link, Instant::ZERO, parcel(2), &mut outcomes);
+    assert_eq!(link.advance(Instant::from_nanos(108 * MS), &mut outcomes), Some(parcel(1).parcel));
     assert_eq!(link.next_event(), Instant::NEVER);
     assert_eq!(link.queue(Instant::from_nanos(1 << 60)).packets, 1);
     link.check().unwrap();
@@ -211,7 +211,7 @@ fn red_averages_what_waits_behind_the_transmitter_and_decays_when_that_is_idle()
     let mut link = Link::new(&LinkConfig { queue: red(), ..megabit() }, "link", 1).unwrap();
     let mut outcomes = Vec::new();
     let mut average_after = |at: u64| {
-        link.offer(Instant::from_nanos(at), parcel(1), &mut outcomes);
+        offer(&mut link, Instant::from_nanos(at), parcel(1), &mut outcomes);
         link.queue(Instant::from_nanos(at)).average_bytes.unwrap()
     };
     // Behind the parcel in transmission wait: none (idle), 0, 1, 2; and 1 when the first has left.

@@ -11,6 +11,7 @@ use crate::time::{Duration, Instant};
 
 impl Engine {
     /// Takes an acceptable ACK in: `una <= cumulative <= nxt`, which the connection has checked.
+    #[inline]
     pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
         let flight = self.board.outstanding();
         let acked = self.board.on_ack(ack, self.sack);

@@ -6,6 +6,7 @@ use crate::pace::Permit;
 use crate::recover::{HighRxt, Next};
 use crate::time::{Duration, Instant};
 use crate::units::Timestamp;
+use core::ops::ControlFlow;
 
 /// What the connection has to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,15 +26,32 @@ const LONGEST_PERSIST: Duration = Duration::from_secs(60);
 
 impl Engine {
     /// The next thing to transmit now; it counts as sent. Call after every input until it gives `None`.
-    #[inline]
+    #[inline(always)]
     pub fn poll_send(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
-        self.limit = offer.limit;
-        self.largest_window = self.largest_window.max(offer.limit.saturating_sub(self.board.una()));
+        if offer.limit != self.limit {
+            self.limit = offer.limit;
+            self.largest_window = self.largest_window.max(offer.limit.saturating_sub(self.board.una()));
+        }
+        let unsent = offer.end.min(offer.limit) > self.board.nxt();
+        let room = match self.granted {
+            // Since recovery was asked, nothing has come that would have to go first.
+            Some(room) if unsent && self.pace.is_none() && self.probe == Probe::None => room,
+            _ => match self.find_room(now, offer, unsent) {
+                ControlFlow::Continue(room) => room,
+                ControlFlow::Break(other) => return other,
+            },
+        };
+        self.send_new(now, offer, room)
+    }
+
+    /// How many bytes of new data may go; or what goes before it, and nothing if everything waits.
+    #[inline(never)]
+    fn find_room(&mut self, now: Instant, offer: &Offer, unsent: bool) -> ControlFlow<Option<Transmission>, u64> {
         if self.due == Due::Probe {
-            return self.send_probe(now, offer);
+            return ControlFlow::Break(self.send_probe(now, offer));
         }
         if self.stage != Stage::Open {
-            return self.send_syn(now, offer);
+            return ControlFlow::Break(self.send_syn(now, offer));
         }
         if let Some(pace) = &self.pace {
             match pace.permit(now) {
@@ -44,29 +62,27 @@ impl Engine {
                     if !has_work {
                         self.persist(now, offer);
                     }
-                    return None;
+                    return ControlFlow::Break(None);
                 }
-                Permit::NextInput => return None,
+                Permit::NextInput => return ControlFlow::Break(None),
             }
         }
         if self.probe != Probe::None
             && let Some(answer) = self.probe_with_new(now, offer)
         {
-            return answer;
+            return ControlFlow::Break(answer);
         }
-        let unsent = offer.end > self.board.nxt() && offer.limit > self.board.nxt();
-        let room = match self.granted {
-            Some(room) if unsent => room,
-            _ => match self.ask_recovery(now, offer, unsent) {
-                Next::Retransmit { at, room, mark } => return self.send_again(now, offer, (at, room), mark),
-                Next::New { room } if unsent => room,
-                Next::New { .. } => {
-                    self.persist(now, offer);
-                    return None;
-                }
-            },
-        };
-        self.send_new(now, offer, room)
+        if unsent && let Some(room) = self.granted {
+            return ControlFlow::Continue(room);
+        }
+        match self.ask_recovery(now, offer, unsent) {
+            Next::Retransmit { at, room, mark } => ControlFlow::Break(self.send_again(now, offer, (at, room), mark)),
+            Next::New { room } if unsent => ControlFlow::Continue(room),
+            Next::New { .. } => {
+                self.persist(now, offer);
+                ControlFlow::Break(None)
+            }
+        }
     }
 
     fn ask_recovery(&mut self, now: Instant, offer: &Offer, unsent: bool) -> Next {
@@ -78,25 +94,26 @@ impl Engine {
     }
 
     fn has_work(&self, offer: &Offer) -> bool {
-        offer.end > self.board.nxt() && offer.limit > self.board.nxt() || self.board.lost_below() > self.board.una()
+        offer.end.min(offer.limit) > self.board.nxt() || self.board.lost_below() > self.board.una()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
         let nxt = self.board.nxt();
-        let wanted = offer.end - nxt;
-        let fits = wanted.min(u64::from(self.mss));
-        // A FIN rides on the last segment even if that is full.
-        let fits = if offer.fin && wanted == fits + 1 { wanted } else { fits };
-        let len = fits.min(offer.limit - nxt);
         let idle = self.board.outstanding() == 0;
-        if len < fits && len * 2 < self.largest_window.min(u64::from(self.mss) * 2) {
-            // Silly window avoidance (RFC 9293, section 3.8.6.2.1): wait for room; the persist timer overrides it.
-            if idle {
-                self.persist(now, offer);
+        let len = match u64::from(self.mss) {
+            // Nothing ends near it.
+            full if full + 1 < offer.end.min(offer.limit) - nxt => full,
+            _ => {
+                let Some(len) = self.last_length(offer) else {
+                    if idle {
+                        self.persist(now, offer);
+                    }
+                    return None;
+                };
+                len
             }
-            return None;
-        }
+        };
         if len > room && !idle {
             self.granted = Some(room);
             return None;
@@ -107,6 +124,20 @@ impl Engine {
         self.round_trips.on_new(now, nxt + u64::from(len));
         self.board.on_new(now, len, offer.stamp);
         Some(self.sent(now, Transmission { id: TxId(0), start: nxt, len, kind: Kind::New, copy: 0 }))
+    }
+
+    /// How long the next segment of new data is where the data or the peer's window end with it or soon after; `None` if
+    /// it waits for room (silly window avoidance, RFC 9293, section 3.8.6.2.1; the persist timer overrides it).
+    #[inline(never)]
+    fn last_length(&self, offer: &Offer) -> Option<u64> {
+        let nxt = self.board.nxt();
+        let wanted = offer.end - nxt;
+        let fits = wanted.min(u64::from(self.mss));
+        // A FIN rides on the last segment even if that is full.
+        let fits = if offer.fin && wanted == fits + 1 { wanted } else { fits };
+        let len = fits.min(offer.limit - nxt);
+        let silly = len < fits && len * 2 < self.largest_window.min(u64::from(self.mss) * 2);
+        (!silly).then_some(len)
     }
 
     #[inline(never)]
@@ -189,14 +220,16 @@ impl Engine {
     }
 
     #[inline]
-    fn sent(&mut self, now: Instant, mut transmission: Transmission) -> Transmission {
-        transmission.id = TxId(self.next_id);
+    fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
+        let transmission = Transmission { id: TxId(self.next_id), ..transmission };
         self.next_id += 1;
         // RFC 6298, section 5.1. [rfc6298:5.1]
         if !matches!(self.timer, Timer::Retransmission(_)) {
             self.start_timer(now);
         }
-        self.recovery.on_sent(&transmission);
+        // A copy is lent, so that the answer can stay in registers: read back from memory as a whole, right after it was
+        // written in parts, it would cost more than all the rest.
+        self.recovery.on_sent(&{ transmission });
         if let Some(pace) = &mut self.pace {
             let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
             pace.on_sent(now, transmission.len, &self.window, srtt);

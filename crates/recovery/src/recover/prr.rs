@@ -59,10 +59,10 @@ impl Prr {
         self.ack = if acked.bytes > 0 { Quality::Safe } else { Quality::Unsafe };
     }
 
-    /// Recovery begins with the ACK taken in last.
+    /// Recovery begins, with the ACK taken in last or with an alarm after it: what has left until now is none of its own.
     pub fn begin(&mut self, board: &Scoreboard) {
         self.recover_fs = board.outstanding();
-        (self.delivered, self.out) = (self.latest, 0);
+        (self.delivered, self.out, self.out_since) = (self.latest, 0, 0);
         self.ack = Quality::Unsafe;
     }
 
@@ -94,5 +94,20 @@ impl Prr {
             (self.delivered.saturating_sub(out).max(self.latest) + safe).min(ssthresh - at_ack)
         };
         count.saturating_sub(self.out_since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::{Kind, TxId};
+
+    #[test]
+    fn what_left_before_an_alarm_opens_recovery_does_not_count() {
+        let mut prr = Prr::new(Reduction::Proportional);
+        prr.on_sent(&Transmission { id: TxId(0), start: 1, len: 5000, kind: Kind::New, copy: 0 });
+        prr.begin(&Scoreboard::default());
+        // Nothing has been delivered: below ssthresh, nothing goes for it; the first retransmission is owed besides.
+        assert_eq!(prr.room(1000, &Window { cwnd: 2500, ssthresh: 2500 }, 1000), 0);
     }
 }

@@ -1,9 +1,10 @@
 //! The event queue: one entry a slot (a link, a timer), moved rather than queued again.
 //!
-//! An indexed binary heap. Its keys are (time, insertion number), so that two events of one instant
-//! happen in the order in which they were set, on every machine. Slots are of two classes, near ones (links, due within a
-//! packet's time) and far ones (timers, mostly moved before they are due), each with a heap of its own: the many far ones
-//! make the near ones no slower.
+//! A binary heap. Its keys are (time, insertion number), so that two events of one instant happen in the order in which
+//! they were set, on every machine. Slots are of two classes, near ones (links, due within a packet's time) and far ones
+//! (timers, mostly moved before they are due), each with a heap of its own: the many far ones make the near ones no
+//! slower. Far ones are moved wherever they stand, so that their heap is indexed; near ones nearly always come anew or are
+//! moved when they are due, and are searched for otherwise.
 
 use eifel_recovery::time::Instant;
 
@@ -42,8 +43,8 @@ impl Entry {
 
 /// What happens next, at most one entry a slot.
 pub struct EventQueue {
-    near: Heap,
-    far: Heap,
+    near: Heap<false>,
+    far: Heap<true>,
     /// Slots below are near ones.
     nears: u32,
     next_number: u64,
@@ -59,12 +60,8 @@ impl EventQueue {
     /// With more than [`EventQueue::MAX_SLOTS`] slots.
     pub fn new(slots: usize, nears: usize) -> Self {
         assert!(slots <= Self::MAX_SLOTS, "{slots} event slots, the most is {}", Self::MAX_SLOTS);
-        let heap = |count: usize| Heap {
-            entries: vec![Entry::NONE; count + 1 + ARITY],
-            length: 0,
-            place: vec![ABSENT; slots],
-        };
-        Self { near: heap(nears), far: heap(slots.saturating_sub(nears)), nears: nears as u32, next_number: 0 }
+        let far = Heap::new(slots.saturating_sub(nears), vec![ABSENT; slots]);
+        Self { near: Heap::new(nears, Vec::new()), far, nears: nears as u32, next_number: 0 }
     }
 
     /// The earliest entry: its time and slot. It stays until it is moved or removed.
@@ -77,11 +74,7 @@ impl EventQueue {
     /// When `slot` is due, [`Instant::NEVER`] when it is not.
     #[inline]
     pub fn due(&self, slot: u32) -> Instant {
-        let heap = if slot < self.nears { &self.near } else { &self.far };
-        match heap.place[slot as usize] {
-            ABSENT => Instant::NEVER,
-            place => heap.entries[place as usize].at(),
-        }
+        if slot < self.nears { self.near.due(slot) } else { self.far.due(slot) }
     }
 
     /// Lets `slot` be due at `at` and not before; [`Instant::NEVER`] takes its entry away. An entry that is due then
@@ -90,8 +83,14 @@ impl EventQueue {
     pub fn set(&mut self, slot: u32, at: Instant) {
         self.next_number += 1;
         let entry = Entry::new(at, self.next_number, slot);
-        let heap = if slot < self.nears { &mut self.near } else { &mut self.far };
-        heap.set(slot, entry);
+        if slot < self.nears { self.near.set(entry) } else { self.far.set(entry) }
+    }
+
+    /// The same for a near slot that is not due, at an instant that comes.
+    #[inline]
+    pub fn begin(&mut self, slot: u32, at: Instant) {
+        self.next_number += 1;
+        self.near.insert(Entry::new(at, self.next_number, slot));
     }
 
     /// The same for the near slot that is due first, at `at` or never again.
@@ -100,43 +99,55 @@ impl EventQueue {
         self.next_number += 1;
         self.near.move_first(Entry::new(at, self.next_number, slot));
     }
-
-    /// Lets `slot` be due at `at` or earlier: an entry that is due before then is left where it is, so that a timer
-    /// which is pushed back again and again costs nothing until it fires too early and is set anew.
-    #[inline]
-    pub fn set_no_later(&mut self, slot: u32, at: Instant) {
-        if at < self.due(slot) {
-            self.set(slot, at);
-        }
-    }
 }
 
-/// Entries of one class.
-struct Heap {
+/// Entries of one class; `INDEXED` if it is known where each stands.
+struct Heap<const INDEXED: bool> {
     /// Behind the entries stands [`Entry::NONE`], so that every node has two children to compare.
     entries: Vec<Entry>,
     length: usize,
-    /// Where in `entries` each slot's is.
+    /// Where in `entries` each slot's is, if indexed.
     place: Vec<u32>,
 }
 
-impl Heap {
+impl<const INDEXED: bool> Heap<INDEXED> {
+    fn new(most: usize, place: Vec<u32>) -> Self {
+        Self { entries: vec![Entry::NONE; most + 1 + ARITY], length: 0, place }
+    }
+
     #[inline]
     fn first(&self) -> Entry {
         self.entries[0]
     }
 
+    /// Where the entry of `slot` stands.
     #[inline]
-    fn set(&mut self, slot: u32, entry: Entry) {
-        let place = self.place[slot as usize];
-        if place == ABSENT {
+    fn find(&self, slot: u32) -> Option<usize> {
+        if !INDEXED {
+            return self.entries[..self.length].iter().position(|entry| entry.slot() == slot);
+        }
+        Some(self.place[slot as usize]).filter(|&place| place != ABSENT).map(|place| place as usize)
+    }
+
+    #[inline]
+    fn due(&self, slot: u32) -> Instant {
+        self.find(slot).map_or(Instant::NEVER, |place| self.entries[place].at())
+    }
+
+    #[inline]
+    fn insert(&mut self, entry: Entry) {
+        self.length += 1;
+        self.sift_up(self.length - 1, entry);
+    }
+
+    #[inline]
+    fn set(&mut self, entry: Entry) {
+        let Some(place) = self.find(entry.slot()) else {
             if entry.at() != Instant::NEVER {
-                self.length += 1;
-                self.sift_up(self.length - 1, entry);
+                self.insert(entry);
             }
             return;
-        }
-        let place = place as usize;
+        };
         let before = self.entries[place];
         if before.at() == entry.at() {
             return;
@@ -166,7 +177,9 @@ impl Heap {
 
     fn remove(&mut self, place: usize) {
         let gone = self.entries[place];
-        self.place[gone.slot() as usize] = ABSENT;
+        if INDEXED {
+            self.place[gone.slot() as usize] = ABSENT;
+        }
         self.length -= 1;
         let last = std::mem::replace(&mut self.entries[self.length], Entry::NONE);
         if place < self.length {
@@ -212,7 +225,9 @@ impl Heap {
     #[inline]
     fn put(&mut self, place: usize, entry: Entry) {
         self.entries[place] = entry;
-        self.place[entry.slot() as usize] = place as u32;
+        if INDEXED {
+            self.place[entry.slot() as usize] = place as u32;
+        }
     }
 }
 
@@ -241,18 +256,6 @@ mod tests {
         assert_eq!(drain(&mut queue), [(7, 2), (7, 3), (7, 1), (7, 0)]);
     }
 
-    #[test]
-    fn a_timer_that_is_pushed_back_keeps_its_entry() {
-        let mut queue = EventQueue::new(1, 0);
-        queue.set_no_later(0, Instant::from_nanos(5));
-        queue.set_no_later(0, Instant::from_nanos(9));
-        assert_eq!(queue.due(0), Instant::from_nanos(5));
-        queue.set_no_later(0, Instant::from_nanos(3));
-        assert_eq!(queue.due(0), Instant::from_nanos(3));
-        queue.set_no_later(0, Instant::NEVER);
-        assert_eq!(queue.due(0), Instant::from_nanos(3));
-    }
-
     proptest! {
         /// Against the plainest queue there is: a list that is searched for its least (time, number).
         #[test]
@@ -267,7 +270,10 @@ mod tests {
                         list.retain(|entry| entry.2 != slot);
                     }
                     _ => {
-                        queue.set(slot, Instant::from_nanos(at));
+                        match existing {
+                            None if slot < 25 && action == 1 => queue.begin(slot, Instant::from_nanos(at)),
+                            _ => queue.set(slot, Instant::from_nanos(at)),
+                        }
                         match existing {
                             Some(index) if list[index].0 == at => {}
                             Some(index) => list[index] = (at, number as u64, slot),

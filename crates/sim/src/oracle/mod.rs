@@ -101,16 +101,34 @@ impl Oracle {
     /// number of positions that had not arrived before, and whether the first of them was the next in order.
     #[inline]
     pub fn arrived(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
-        let direction = &mut self.directions[2 * flow as usize + sender.index()];
-        let in_order = sent.start == direction.arrived && sent.end > sent.start && sent.end <= accepted;
-        if in_order && direction.beyond.is_empty() && direction.retransmitted.is_empty() {
-            direction.arrived = sent.end;
+        if sent.end <= accepted && self.arrived_in_order(flow, sender, sent.start, sent.end) {
             return ((sent.end - sent.start) as u32, true);
         }
         self.arrived_after_all(flow, sender, sent, accepted)
     }
 
     /// The same where something was lost or sent again, or is refused.
+    /// Whether positions `start..end` that arrive for the first time, and are taken, are the next, and nothing else follows
+    /// from it; otherwise nothing is noted.
+    #[inline]
+    pub fn arrived_in_order(&mut self, flow: u32, sender: End, start: u64, end: u64) -> bool {
+        let direction = &mut self.directions[2 * flow as usize + sender.index()];
+        let plain = start == direction.arrived
+            && end > start
+            && direction.beyond.is_empty()
+            && direction.retransmitted.is_empty();
+        if plain {
+            direction.arrived = end;
+        }
+        plain
+    }
+
+    /// Whether something that left is known to be lost.
+    #[inline]
+    pub fn knows_losses(&self, flow: u32, sender: End) -> bool {
+        !self.directions[2 * flow as usize + sender.index()].lost.is_empty()
+    }
+
     #[inline(never)]
     fn arrived_after_all(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
