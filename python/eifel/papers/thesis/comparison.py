@@ -42,10 +42,10 @@ AGG = ("agg, k 0.01", "agg, k 0.05", "agg, k 0.1")
 
 CLAIMS = (
     Claim(
-        "with Eifel a spurious timeout costs little: over spikes any timer carries at least 95 % of what the best does",
+        "with Eifel a spurious timeout costs little: over spikes any timer carries nine tenths of what the best does",
         lambda m: (
             min(_mean(m, "goodput_kbps", paths.BULK, timer) for timer in TIMERS)
-            > 0.95 * max(_mean(m, "goodput_kbps", paths.BULK, timer) for timer in TIMERS)
+            > 0.9 * max(_mean(m, "goodput_kbps", paths.BULK, timer) for timer in TIMERS)
         ),
     ),
     Claim(
