@@ -1,7 +1,7 @@
-"""The thesis's chapter 5 on retransmission timers, told with its model and with simulated transfers."""
+"""The thesis's chapter 5, on hiccups and on retransmission timers, told with its model and with simulated transfers."""
 
 # %% [markdown]
-# # Retransmission timers: the argument of the thesis's chapter 5
+# # Hiccups and retransmission timers: the argument of the thesis's chapter 5
 #
 # Run as a script, or cell by cell in an editor that knows `# %%`; Jupytext makes a notebook of it. The model is of
 # network-limited bulk transfers in steady state; it drives the engine's own timers. What is measured is simulated.
@@ -27,6 +27,40 @@ def figure(number: int) -> None:
     assert measured.artefact.draw is not None
     pictures[f"5-{number}"] = measured.artefact.draw(measured)
 
+
+# %% [markdown]
+# ## What a hiccup does to TCP (section 5.1)
+#
+# A hiccup, a path that stands still for a while and loses nothing, makes the timer expire. The ACKs of the originals
+# that come then are taken for the retransmission's: each has two segments sent again, until the whole window has been
+# (5-1). The receiver answers what it has already with duplicate ACKs, and these cause a fast retransmit that is as
+# needless (5-2). Go-back-N leaves at twice the line's rate, so a short buffer overflows: then something is really lost
+# (5-3). Reordering does the same on a small scale: three duplicate ACKs, one needless retransmission, half the load
+# (5-4).
+
+# %%
+figure(1)
+figure(2)
+figure(3)
+figure(4)
+
+# %% [markdown]
+# ## Telling the original from the retransmission (section 5.2)
+#
+# With a timestamp on every segment, on retransmissions alone, or with one bit, the first ACK says which of the two it
+# answers. The sender takes its window back and goes on with new data (5-5). After a spurious fast retransmit this lets
+# a burst go, which a pacer spreads (5-6).
+
+# %%
+figure(5)
+figure(6)
+
+# %% [markdown]
+# What the needless halving of the load costs depends on how much more load there was than the pipe holds (5-7): by
+# counting squares, round by round, and in simulated transfers.
+
+# %%
+figure(7)
 
 # %% [markdown]
 # ## The class of transfers (section 3.4.2)
