@@ -50,9 +50,8 @@ FIRST ?= 0
 hostile:  ## N random transfers over hostile paths from seed FIRST on (N=1000000, some minutes)
 	cargo run --profile checked -p eifel-hostile -- --count $(N) --first $(FIRST)
 
-bench: setup  ## speed and agreement against ns-2, where it is installed; what a sample costs a timer
+bench: setup  ## what ACKs, samples and attacks cost; speed and agreement against ns-2, where it is installed
 	$(BIN)/python benches/run.py
-	@cargo run --quiet --release --package eifel-recovery --example timer_cost
 
 SECONDS := 60
 TARGETS :=

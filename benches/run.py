@@ -21,6 +21,11 @@ SIMULATOR = ROOT / "target" / "release" / "eifel-sim"
 ROUNDS = 5
 
 
+EXAMPLES = ("ack_cost", "timer_cost", "detector_cost")
+"""Programs of the engine's crate that print what its parts cost."""
+MODEL_SAMPLES = 5_000_000
+
+
 @dataclass(frozen=True)
 class Cost:
     """What a process took."""
@@ -94,6 +99,18 @@ def tables() -> None:
     print(f"tables 1-4, 100 repetitions, start included: {statistics.median(c.cpu_s for c in costs):.2f} CPU s")
 
 
+def model() -> None:
+    """Prints how many samples a second the steady-state model takes, its timer included."""
+    from eifel.model import SteadyState
+    from eifel.papers.thesis import transfers
+
+    transfer, timer = SteadyState(max_load=40, segment_s=1.25), transfers.lite(500)
+    began, samples = time.process_time(), 0
+    while samples < MODEL_SAMPLES:
+        samples += len(transfer.samples(cycles=1000).predict(timer).rto_s)
+    print(f"the steady-state model: {samples / (time.process_time() - began) / 1e6:.1f} million samples a CPU second")
+
+
 def attacks() -> bool:
     """Prints what the attacks on costs cost; whether they stay within their bounds."""
     command = [Path(sys.executable).with_name("eifel"), "selftest", "attacks", "t11", "t12", "t13"]
@@ -104,9 +121,10 @@ def main() -> int:
     """All cases; 1 if one is slower or dearer than wanted or does not agree."""
     subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "eifel-sim"], cwd=ROOT, check=True)
     tables()
-    subprocess.run(
-        ["cargo", "run", "--release", "--quiet", "-p", "eifel-recovery", "--example", "ack_cost"], cwd=ROOT, check=True
-    )
+    for example in EXAMPLES:
+        command = ["cargo", "run", "--release", "--quiet", "-p", "eifel-recovery", "--example", example]
+        subprocess.run(command, cwd=ROOT, check=True)
+    model()
     cheap = attacks()
     if shutil.which("ns") is None:
         print("ns-2 is not installed (Debian: ns2): no comparison")
