@@ -20,7 +20,7 @@ use crate::detect::Detector;
 use crate::episode::{Episode, Estimate};
 use crate::grant::Grant;
 use crate::pace::Pace;
-use crate::recover::Recovery;
+use crate::recover::{Alarm, Recovery};
 use crate::registry::Error;
 use crate::respond::{Losses, Response};
 use crate::rto::after_spurious::AfterSpurious;
@@ -88,6 +88,13 @@ enum Probe {
     },
 }
 
+/// Whether loss recovery has a timer of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Alarms {
+    None,
+    Own,
+}
+
 /// The sender's brain. See the crate's documentation.
 pub struct Engine {
     board: Scoreboard,
@@ -95,6 +102,7 @@ pub struct Engine {
     timer: Timer,
     round_trips: RoundTrips,
     recovery: Box<dyn Recovery>,
+    alarms: Alarms,
     congest: Box<dyn Congest>,
     rto: Box<dyn Rto>,
     /// `None` where nothing is held back.
@@ -149,6 +157,7 @@ impl Engine {
         }
         Ok(Self {
             board,
+            alarms: if parts.recovery.has_alarm() { Alarms::Own } else { Alarms::None },
             window: Window { cwnd: 1, ssthresh: u64::MAX },
             timer: Timer::Off,
             round_trips: RoundTrips::new(false),
@@ -219,17 +228,23 @@ impl Engine {
     }
 
     /// When [`Engine::on_timeout`] wants to be called, or [`Instant::NEVER`].
+    #[inline]
     pub fn deadline(&self) -> Instant {
         let timer = match self.timer {
             Timer::Off => Instant::NEVER,
             Timer::Retransmission(at) | Timer::Persist(at) => at,
         };
-        let alarm = match self.stage {
-            Stage::Opening { .. } => Instant::NEVER,
-            // What the view says of now does not matter to when.
-            Stage::Open => self.recovery.alarm(&self.board, &view!(self, Instant::ZERO)).at(),
-        };
-        timer.min(self.released_at).min(alarm)
+        let deadline = timer.min(self.released_at);
+        // What the view says of now does not matter to when.
+        if self.alarms == Alarms::None { deadline } else { deadline.min(self.alarm(Instant::ZERO).at()) }
+    }
+
+    /// Loss recovery's own timer. It runs on an open connection only.
+    fn alarm(&self, now: Instant) -> Alarm {
+        match (self.alarms, self.stage) {
+            (Alarms::Own, Stage::Open) => self.recovery.alarm(&self.board, &view!(self, now)),
+            _ => Alarm::None,
+        }
     }
 
     /// First position not acknowledged.

@@ -15,11 +15,11 @@ impl Engine {
         if self.released_at <= now {
             self.released_at = Instant::NEVER;
         }
-        let alarm = self.recovery.alarm(&self.board, &view!(self, now));
+        let alarm = self.alarm(now);
         match self.timer {
-            _ if self.stage == Stage::Open && alarm.due(now) => self.ring(now, alarm),
+            _ if alarm.due(now) => self.ring(now, alarm),
             Timer::Retransmission(at) if at <= now => match alarm {
-                Alarm::Probe(_) if self.stage == Stage::Open => self.ring(now, alarm),
+                Alarm::Probe(_) => self.ring(now, alarm),
                 _ => self.expire(now),
             },
             Timer::Persist(at) if at <= now => self.probe(),

@@ -162,7 +162,11 @@ pub trait Recovery: Send {
     fn follows_deliveries(&self) -> bool {
         false
     }
-    /// Its own timer, as things stand.
+    /// Whether it has a timer of its own.
+    fn has_alarm(&self) -> bool {
+        false
+    }
+    /// That timer, as things stand.
     fn alarm(&self, _: &Scoreboard, _: &View<'_>) -> Alarm {
         Alarm::None
     }

@@ -141,6 +141,10 @@ impl Recovery for RackTlp {
         true
     }
 
+    fn has_alarm(&self) -> bool {
+        true
+    }
+
     fn alarm(&self, board: &Scoreboard, view: &View<'_>) -> Alarm {
         if let Some(at) = self.rack.timeout() {
             return Alarm::Reordering(at);
