@@ -25,8 +25,9 @@ engine: $(READY)
 
 setup: engine  ## environment in .venv and the engine, built
 
-reproduce: setup  ## every table and figure of the papers, published beside measured, and the report
-	@$(BIN)/eifel reproduce
+# Interrupted, it goes on where it was.
+reproduce: setup  ## every table and figure of the papers, published beside measured, and the report; ALL=1: the long ones too
+	@$(BIN)/eifel reproduce $(if $(ALL),--all)
 	@$(BIN)/eifel report
 
 test: test-rust test-python  ## all tests

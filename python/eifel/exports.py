@@ -41,17 +41,19 @@ def parse_forms(text: str) -> tuple[str, ...]:
 
 
 def write(out: Path, measured: Measured, forms: Sequence[str] = ("svg",)) -> list[Path]:
-    """Puts a figure's pictures, or a table's CSV, into the artefact's folder in `out`; returns those files.
+    """Puts a table's CSV, and a figure's pictures, into the artefact's folder in `out`; returns those files.
 
     Each file appears whole or not at all, and what is up to date is left alone.
     """
     folder = out / measured.artefact.id
     # Words and tolerances may be others than when it was measured.
     _put(folder / store.ARTEFACT, store.json_text(measured.json()).encode())
+    made = []
+    if not measured.artefact.is_recorded:
+        made.append(folder / f"{measured.artefact.id}.csv")
+        _put(made[0], table_csv(measured).encode())
     if not measured.artefact.is_figure:
-        file = folder / f"{measured.artefact.id}.csv"
-        _put(file, table_csv(measured).encode())
-        return [file]
+        return made
     _forget_outdated(folder)
     wanted = [folder / f"{measured.artefact.id}.{form}" for form in forms]
     missing = [file for file in wanted if not file.is_file()]
@@ -63,7 +65,7 @@ def write(out: Path, measured: Measured, forms: Sequence[str] = ("svg",)) -> lis
             # A figure of its own for each: the layout of one that was drawn before may shift by a hair.
             save(measured.artefact.draw(measured), drawn, file.suffix.lstrip("."))
             _put(file, drawn.getvalue())
-    return wanted
+    return made + wanted
 
 
 def table_csv(measured: Measured) -> str:
@@ -73,7 +75,7 @@ def table_csv(measured: Measured) -> str:
     """
     artefact = measured.artefact
     published = any(row.row.published for row in measured.rows)
-    repeated = measured.repetitions > 1
+    repeated = any(mean.interval for row in measured.rows for mean in row.means.values())
     head = list(artefact.keys)
     for column in artefact.columns:
         head += [column.name]
@@ -87,9 +89,9 @@ def table_csv(measured: Measured) -> str:
             str(value).lower() if isinstance(value, bool) else value for value in row.row.keys.values()
         ]
         for column in artefact.columns:
-            mean = row.means[column.name]
-            cells.append(mean.mean)
-            cells += (mean.interval or ("", "")) if repeated else ()
+            mean = row.means.get(column.name)
+            cells.append("" if mean is None else mean.mean)
+            cells += ((mean and mean.interval) or ("", "")) if repeated else ()
             cells += [row.row.published.get(column.name, "")] if published else []
         lines.writerow(cells)
     return text.getvalue()

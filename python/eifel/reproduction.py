@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,8 @@ from eifel import exports, store
 from eifel.errors import BadInputError
 from eifel.papers.artefact import Artefact
 from eifel.papers.measured import Measured
-from eifel.runs import run, run_many
+from eifel.papers.study import Effort
+from eifel.runs import Runs, run, run_many
 
 Progress = Callable[[int, int], object]
 
@@ -32,13 +35,14 @@ def reproduce(
 
     With `out`, what is stored there from an earlier call is taken if it was made from the same definition, engine, seed
     and repetitions (unless `fresh`), and what is measured now is stored. Beside it stand the table as CSV, or the
-    figure's `pictures`: any of svg, pdf, png. `traces` are the link traces of an artefact that needs some. A figure is
-    one recorded run, so `repetitions` is not for it.
+    figure's `pictures`: any of svg, pdf, png. `traces` are the link traces of an artefact that needs some. A picture of
+    recorded runs has one of each, so `repetitions` is not for it. What takes minutes keeps the parts that are done in
+    `out`, and goes on with the others when it is asked for again.
 
     Raises BadInputError for an id that does not exist, and for traces that are missing or cannot be read.
     """
     chosen = _chosen(artefact, traces)
-    times = 1 if chosen.is_figure else chosen.repetitions if repetitions is None else repetitions
+    times = 1 if chosen.is_recorded else chosen.repetitions if repetitions is None else repetitions
     if times < 1:
         raise BadInputError(f"{times} repetitions: at least 1 is needed")
     root = chosen.seed if seed is None else seed
@@ -51,14 +55,18 @@ def reproduce(
 
     scenarios: list[dict[str, Any]] = [{**row.scenario, "seed": root} for row in chosen.rows]
     begun = time.monotonic()
-    if chosen.is_figure:
+    runs: Runs | None = None
+    if chosen.study is not None:
+        with _place_for_parts(out) as parts:
+            runs = Runs(chosen.study.find(Effort(root, times, threads, parts, fresh, progress)), [])
+        measured = store.measured_table(chosen, runs, root, times, time.monotonic() - begun)
+    elif chosen.is_recorded:
         results = []
         for number, scenario in enumerate(scenarios):
             results.append(run(scenario))
             if progress is not None:
                 progress(number + 1, len(scenarios))
         measured = store.measured_figure(chosen, results, root, time.monotonic() - begun)
-        runs = None
     else:
         runs = run_many(scenarios, repetitions=times, threads=threads, progress=progress)
         measured = store.measured_table(chosen, runs, root, times, time.monotonic() - begun)
@@ -67,6 +75,16 @@ def reproduce(
         store.write(Path(out), key, measured, runs)
         exports.write(Path(out), measured, pictures)
     return measured
+
+
+@contextmanager
+def _place_for_parts(out: str | Path | None) -> Iterator[Path]:
+    """Where a study keeps what is finished: in `out`, so that it can go on; without that, for as long as it takes."""
+    if out is not None:
+        yield Path(out) / store.PARTS
+        return
+    with tempfile.TemporaryDirectory(prefix="eifel-") as folder:
+        yield Path(folder)
 
 
 def _chosen(artefact: str | Artefact, traces: Sequence[str | Path]) -> Artefact:

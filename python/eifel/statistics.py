@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,11 +25,21 @@ class Mean:
     mean: float
     half_width: float | None
     count: int
+    ends: tuple[float, float] | None = None
+    """The two ends of an interval that does not lie evenly about the mean."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """The two ends of the interval."""
-        return None if self.half_width is None else (self.mean - self.half_width, self.mean + self.half_width)
+        if self.ends is not None or self.half_width is None:
+            return self.ends
+        return self.mean - self.half_width, self.mean + self.half_width
+
+    def spread(self, digits: int) -> str:
+        """How far it can be trusted, to stand behind the mean: `± 0.3`, `(0.1 to 0.4)`, or nothing if not known."""
+        if self.ends is not None:
+            return f"({self.ends[0]:.{digits}f} to {self.ends[1]:.{digits}f})"
+        return "" if self.half_width is None else f"± {self.half_width:.{digits}f}"
 
 
 def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Mean:
@@ -43,6 +54,21 @@ def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Mean:
         return Mean(float(sample[0]), None, 1)
     spread = float(sample.std(ddof=1)) / math.sqrt(sample.size)
     return Mean(float(sample.mean()), t_quantile(0.5 + confidence / 2, sample.size - 1) * spread, sample.size)
+
+
+def share_interval(hits: int, count: int, confidence: float = 0.95) -> Mean:
+    """The share of hits with Wilson's score interval, which is right where there are none, or nothing else, too.
+
+    Raises ValueError for a share of nothing.
+    """
+    if not 0 <= hits <= count or count == 0:
+        raise ValueError(f"the share of {hits} in {count}")
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    share, shrink = hits / count, 1 + z * z / count
+    middle = (share + z * z / (2 * count)) / shrink
+    half = z / shrink * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    # No rounding puts the end of an interval past what a share can be, or the share outside of its interval.
+    return Mean(share, None, count, (min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)))
 
 
 def bootstrap_interval(

@@ -22,6 +22,8 @@ from eifel.runs import Runs
 
 DEFAULT = Path("out")
 """Where artefacts go if nobody says."""
+PARTS = "parts"
+"""Where studies keep the parts that are done, beside the artefacts."""
 ARTEFACT = "artefact.json"
 """What was measured, in each artefact's folder, for readers outside."""
 
@@ -99,7 +101,7 @@ def read(out: Path, artefact: Artefact, key: Key | None = None) -> Measured | No
             artefact = replace(artefact, rows=rows, inputs=tuple(manifest["inputs"]))
         if stored != key if key is not None else stored.definition != artefact.definition():
             return None
-        if artefact.is_figure:
+        if artefact.is_recorded:
             results = [Result.read(folder / f"run{number}") for number in range(len(artefact.rows))]
             return measured_figure(artefact, results, stored.seed, manifest["elapsed_s"])
         return measured_table(artefact, _read_runs(folder), stored.seed, stored.repetitions, manifest["elapsed_s"])

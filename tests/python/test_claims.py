@@ -10,7 +10,7 @@ from eifel.papers.measured import Measured
 from eifel.plots import save
 from eifel.reproduction import reproduce
 
-FIGURES = [artefact for artefact in artefacts().values() if artefact.is_figure]
+FIGURES = [artefact for artefact in artefacts().values() if artefact.is_recorded]
 
 OPEN = {
     # The paper's timer was sampled more rarely, and rounds otherwise: the setting "timer" of these figures says how.

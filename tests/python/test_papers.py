@@ -26,7 +26,9 @@ def test_an_artefact_is_complete(artefact: Artefact) -> None:
     assert artefact.rows or artefact.needs_traces
     for row in artefact.rows:
         assert set(row.published) <= {column.name for column in artefact.columns}
-        assert any(flow["name"] == artefact.flow for flow in row.scenario["flow"])
+        assert bool(row.scenario) != (artefact.study is not None)
+        assert artefact.study or any(flow["name"] == artefact.flow for flow in row.scenario["flow"])
+    assert (artefact.study is None) or artefact.measure is not None
     assert len({json.dumps(dict(row.keys), sort_keys=True) for row in artefact.rows}) == len(artefact.rows)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from eifel.statistics import bootstrap_interval, mean_interval, t_quantile
+from eifel.statistics import bootstrap_interval, mean_interval, share_interval, t_quantile
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 10, 29, 99, 999, 100_000])
@@ -42,6 +42,28 @@ def test_mean_interval_is_scipys(values: list[float]) -> None:
     expected = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
     assert found.mean == pytest.approx(np.mean(values), abs=1e-6)
     assert found.half_width == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@given(st.integers(1, 10_000), st.floats(0, 1))
+def test_share_interval_is_scipys(count: int, share: float) -> None:
+    hits = round(share * count)
+    found = share_interval(hits, count)
+    expected = stats.binomtest(hits, count).proportion_ci(method="wilson")
+    assert found.mean == hits / count
+    assert found.interval == pytest.approx((expected.low, expected.high), abs=1e-9)
+    assert 0 <= found.interval[0] <= found.mean <= found.interval[1] <= 1
+
+
+def test_a_share_of_nothing_is_refused() -> None:
+    for hits, count in ((0, 0), (2, 1), (-1, 5)):
+        with pytest.raises(ValueError, match="the share of"):
+            share_interval(hits, count)
+
+
+def test_how_far_a_mean_can_be_trusted_stands_behind_it() -> None:
+    assert mean_interval([1, 2, 3, 4, 5]).spread(2) == "± 1.96"
+    assert mean_interval([1.0]).spread(2) == ""
+    assert share_interval(0, 100).spread(3) == "(0.000 to 0.037)"
 
 
 def test_bootstrap_is_repeatable_and_covers_the_mean() -> None:

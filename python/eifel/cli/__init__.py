@@ -139,7 +139,10 @@ def _add_reproduce(commands: Commands) -> None:
         "measure tables and figures of the papers, published beside measured",
         "eifel reproduce responding.table1 responding.figure4",
     )
-    parser.add_argument("ids", nargs="*", metavar="ID", help="an id or how ids begin; all without any")
+    parser.add_argument(
+        "ids", nargs="*", metavar="ID", help="an id or how ids begin; without any, all that take less than a minute"
+    )
+    parser.add_argument("--all", action="store_true", help="without ids: those that take minutes too")
     parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of each table's own number")
     parser.add_argument("--seed", type=_natural, metavar="S", help="in place of each artefact's seed")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")

@@ -43,6 +43,7 @@ def _artefacts() -> list[dict[str, Any]]:
             "kind": "figure" if artefact.is_figure else "table",
             "repetitions": artefact.repetitions,
             "needs_traces": artefact.needs_traces,
+            "long": artefact.long,
         }
         for artefact in artefacts().values()
     ]
@@ -68,6 +69,7 @@ def _print(listed: dict[str, list[dict[str, Any]]]) -> None:
         shown = table(["id", "title", "repetitions"], left=2)
         for artefact in listed["artefacts"]:
             title = artefact["title"] + (" (needs --trace FILE…)" if artefact["needs_traces"] else "")
+            title += " (takes minutes: by name, or with --all)" if artefact["long"] else ""
             shown.add_row(*map(Text, (artefact["id"], title, str(artefact["repetitions"]))))
         out.print(shown)
 

@@ -64,7 +64,12 @@ def _chosen(options: argparse.Namespace) -> list[Artefact]:
         raise BadInputError(f"{', '.join(lacking)}: needs link traces: --trace FILE…")
     for name in lacking:
         note(f"{name} is left out: it needs link traces (--trace FILE…)")
-    return [artefact for artefact in chosen if not artefact.needs_traces]
+    chosen = [artefact for artefact in chosen if not artefact.needs_traces]
+    if options.ids or options.all:
+        return chosen
+    if long := [artefact.id for artefact in chosen if artefact.long]:
+        note(f"left out, because they take minutes: {', '.join(long)}; name them, or take --all")
+    return [artefact for artefact in chosen if not artefact.long]
 
 
 def holds(measured: Measured) -> bool:
@@ -122,9 +127,9 @@ def _published(row: MeasuredRow, column: Column) -> str:
 
 
 def _measured(row: MeasuredRow, column: Column) -> Text:
-    mean = row.means[column.name]
-    text = f"{mean.mean:.{column.digits}f}"
-    if mean.half_width is not None:
-        text += f" ± {mean.half_width:.{column.digits}f}"
+    mean = row.means.get(column.name)
+    if mean is None:
+        return Text("")
+    text = f"{mean.mean:.{column.digits}f} {mean.spread(column.digits)}".rstrip()
     outside = row.agrees(column) is False
     return Text(f"{text} outside" if outside else text, style="yellow" if outside else "")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from eifel.papers.measured import Measured
+    from eifel.papers.study import Study
     from eifel.runs import Runs
     from eifel.statistics import Mean
 
@@ -56,7 +57,8 @@ class Row:
 
     keys: Mapping[str, Key]
     """What tells it from the other rows: `{"recovery": "fack", "eifel": True}`."""
-    scenario: Mapping[str, Any]
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+    """What is run; nothing, where a study measures the artefact."""
     published: Mapping[str, float] = field(default_factory=dict)
     """The printed values, by the column's name."""
 
@@ -111,9 +113,14 @@ class Artefact:
     fitted: tuple[Setting, ...] = ()
     """What the paper leaves open: fitted, or chosen."""
     draw: Callable[[Measured], Figure] | None = None
-    """Figures are drawn from the recorded run of each row; a table has no drawing and records nothing."""
+    """A figure is drawn from the recorded run of each row, or from the means; a table has no drawing."""
+    drawn_from: Literal["runs", "means"] = "runs"
     chart: bool = True
     """Whether a chart of the first run is what the figure shows. If not, the report has the drawing in its place."""
+    study: Study | None = None
+    """Measures it in place of runs of its rows; what it finds becomes rows by `measure`."""
+    long: bool = False
+    """Whether it takes minutes: it is measured when it is asked for by name, and left out of all there is otherwise."""
     measure: Callable[[Artefact, Runs], list[dict[str, Mean]]] | None = None
     """Takes the place of the means of `columns`, for the artefact that needs something else."""
     rows_of_traces: Callable[[Sequence[Path]], tuple[Row, ...]] | None = None
@@ -128,8 +135,13 @@ class Artefact:
 
     @property
     def is_figure(self) -> bool:
-        """Whether it is a picture of recorded runs rather than a table of means."""
+        """Whether there is a picture of it."""
         return self.draw is not None
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it is a picture of recorded runs, one a row, rather than means of repeated ones."""
+        return self.draw is not None and self.drawn_from == "runs"
 
     @property
     def needs_traces(self) -> bool:
@@ -160,7 +172,11 @@ class Artefact:
 
     def definition(self) -> str:
         """The digest of everything that decides what its runs give, but for the engine."""
-        runs = [self.id, self.flow, self.is_figure, self.inputs, [[dict(r.keys), dict(r.scenario)] for r in self.rows]]
+        rows = [[dict(r.keys), dict(r.scenario)] for r in self.rows]
+        runs = [self.id, self.flow, self.is_recorded, self.inputs, rows]
+        if self.study is not None:
+            # Its rows are made from what is stored; that they are others now does not make it another study.
+            runs = [self.id, self.study.design]
         return hashlib.sha256(json.dumps(runs, sort_keys=True).encode()).hexdigest()
 
 

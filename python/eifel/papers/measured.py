@@ -30,7 +30,7 @@ class MeasuredRow:
 
 @dataclass(frozen=True)
 class Measured:
-    """All rows of an artefact, measured; for a figure also the recorded run of each row."""
+    """All rows of an artefact, measured; for a picture of runs also the recorded run of each row."""
 
     artefact: Artefact
     rows: Sequence[MeasuredRow]
@@ -99,8 +99,9 @@ class Measured:
             "published": dict(row.row.published),
             "measured": {name: mean.mean for name, mean in row.means.items()},
         }
-        if self.repetitions > 1:
-            shown["interval95"] = {name: mean.interval for name, mean in row.means.items()}
+        intervals = {name: mean.interval for name, mean in row.means.items() if mean.interval is not None}
+        if intervals:
+            shown["interval95"] = intervals
         shown["agrees"] = {name: verdict for name, verdict in judged.items() if verdict is not None}
         return shown
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import shlex
 from collections.abc import Sequence
 from functools import cache
@@ -54,7 +55,7 @@ def command_of(measured: Measured) -> str:
     """The command line that measures the artefact again, as it is here."""
     artefact = measured.artefact
     words = ["eifel", "reproduce", artefact.id, "--seed", str(measured.seed)]
-    if not artefact.is_figure:
+    if not artefact.is_recorded and (artefact.study is None or measured.repetitions > 1):
         words += ["--repetitions", str(measured.repetitions)]
     line = shlex.join(words)
     return f"{line} --trace FILE…" if artefact.rows_of_traces else line
@@ -62,9 +63,10 @@ def command_of(measured: Measured) -> str:
 
 def _section(measured: Measured) -> str:
     artefact = measured.artefact
-    charts = ""
-    if measured.results:
-        charts = chart(measured.results[0], 0, artefact.title) if artefact.chart else _picture(measured)
+    if measured.results and artefact.chart:
+        charts = chart(measured.results[0], 0, artefact.title)
+    else:
+        charts = _picture(measured)
     return _part(
         "artefact.html",
         id=escape(artefact.id),
@@ -78,20 +80,30 @@ def _section(measured: Measured) -> str:
         seed=str(measured.seed),
         repetitions=str(measured.repetitions),
         elapsed=f"{measured.elapsed_s:.2f}",
-        scenarios="".join(_scenario(row.row, measured.seed) for row in measured.rows),
+        scenarios=_settings(measured),
     )
 
 
 def _picture(measured: Measured) -> str:
     """The drawing as an image: several in one page would share the names inside of them."""
-    from eifel.plots import save
-
     if measured.artefact.draw is None:
         return ""
+    from eifel.plots import save
+
     out = io.BytesIO()
     save(measured.artefact.draw(measured), out, "svg")
     source = base64.b64encode(out.getvalue()).decode()
     return f'<img class="picture" alt="{escape(measured.artefact.title)}" src="data:image/svg+xml;base64,{source}">\n'
+
+
+def _settings(measured: Measured) -> str:
+    """What was run: the scenario of each row, or the design of a study."""
+    study = measured.artefact.study
+    if study is None:
+        scenarios = "".join(_scenario(row.row, measured.seed) for row in measured.rows)
+        return f"<details><summary>Settings: the scenario of each row</summary>{scenarios}</details>"
+    design = escape(json.dumps(study.design, indent=2, ensure_ascii=False))
+    return f"<details><summary>Settings: the design of the study</summary><pre>{design}</pre></details>"
 
 
 def _scenario(row: Row, seed: int) -> str:

@@ -76,9 +76,11 @@ def _measured(column: Column, row: MeasuredRow) -> str:
 
 
 def _number(column: Column, row: MeasuredRow) -> str:
-    mean = row.means[column.name]
-    interval = "" if mean.half_width is None else f' <span class="dim">± {mean.half_width:.{column.digits}f}</span>'
-    return f"{mean.mean:.{column.digits}f}{interval}"
+    mean = row.means.get(column.name)
+    if mean is None:
+        return ""
+    spread = mean.spread(column.digits)
+    return f"{mean.mean:.{column.digits}f}" + (f' <span class="dim">{spread}</span>' if spread else "")
 
 
 def claims_html(measured: Measured) -> str:

@@ -6,16 +6,43 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from eifel.errors import BadInputError
 from eifel.store import engine_build
-from eifel.sweeps.design import Design
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MANIFEST = "sweep.json"
+
+
+class Plan(Protocol):
+    """What is done shard by shard: a sweep's design, for one."""
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def cells(self) -> int:
+        """How many different things it does."""
+        ...
+
+    @property
+    def runs(self) -> int:
+        """How much there is to be done."""
+        ...
+
+    @property
+    def shards(self) -> int:
+        """In how many files."""
+        ...
+
+    def definition(self) -> dict[str, Any]:
+        """All that the results depend on, but for the engine."""
+        ...
 
 
 class Folder:
@@ -24,7 +51,7 @@ class Folder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
-    def claim(self, design: Design, *, fresh: bool = False) -> None:
+    def claim(self, design: Plan, *, fresh: bool = False) -> None:
         """Makes it the folder of this sweep on this engine; what is stored of the same stays.
 
         Raises BadInputError if it holds another one and is not to begin afresh, OSError if it cannot be written to.
@@ -43,6 +70,14 @@ class Folder:
                 shard.unlink()
         self._write(MANIFEST, (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode())
 
+    def is_of(self, design: Plan) -> bool:
+        """Whether it is the folder of this very sweep on this engine, with whatever is finished of it."""
+        try:
+            known = self.manifest()
+        except BadInputError:
+            return False
+        return known is not None and known.get("identity") == _manifest(design)["identity"]
+
     def manifest(self) -> dict[str, Any] | None:
         """What the folder holds; `None` if nobody has claimed it."""
         try:
@@ -52,7 +87,7 @@ class Folder:
         except ValueError as error:
             raise BadInputError(f"{self.path / MANIFEST}: {error}") from None
 
-    def done(self, design: Design) -> set[int]:
+    def done(self, design: Plan) -> set[int]:
         """The shards that are there and can be read."""
         import pyarrow.parquet as pq
 
@@ -114,7 +149,7 @@ def load_sweep(folder: str | Path) -> pa.Table:
     return Folder(folder).table()
 
 
-def _manifest(design: Design) -> dict[str, Any]:
+def _manifest(design: Plan) -> dict[str, Any]:
     definition = design.definition()
     engine = engine_build()
     identity = hashlib.sha256(json.dumps([engine, definition], sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,141 @@
+"""A study: what measures an artefact that is not rows of scenarios, each run some times.
+
+Exact arithmetic, a model that is fitted to a grid of runs, a search through every small case. What a study finds is
+columns, kept as they are; from them the artefact's `measure` makes its rows, whenever it is read. What takes minutes is
+done in parts, each of which is kept as soon as it is there: interrupted, the same command goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+Tell = Callable[[int], object]
+"""Told how much of a part is done."""
+Find = Callable[[int, Tell], Mapping[str, Any]]
+"""Does the part of that number and returns columns of equal length."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How a study is to be done, and where it keeps what is finished."""
+
+    seed: int
+    repetitions: int
+    threads: int | None
+    """None stands for all cores."""
+    folder: Path
+    """Holds the parts that are done. Studies that ask for the same share them."""
+    fresh: bool = False
+    """Whether what is kept there is to be done anew."""
+    progress: Callable[[int, int], object] | None = None
+
+    def sweep(self, design: Mapping[str, Any]) -> pa.Table:
+        """The runs of a sweep, given as its file has it (docs/sweep.md) but for seed and repetitions, which are these.
+
+        Raises BadInputError for a sweep that is refused, RuntimeError where a run failed.
+        """
+        from eifel.sweeps import Local, load, sweep
+
+        plan = load({**design, "seed": self.seed, "repetitions": self.repetitions})
+        place = self.folder / plan.title
+        found = sweep(
+            plan, out=place, executor=Local(self.threads), fresh=self._anew(place, plan), progress=self.progress
+        )
+        table = found.table()
+        if table["error"].null_count < table.num_rows:
+            failed = table.filter(table["error"].is_valid()).to_pylist()[0]
+            raise RuntimeError(f"{failed['reproduce']}: {failed['error']}")
+        return table
+
+    def parts(self, title: str, definition: Mapping[str, Any], sizes: Sequence[int], find: Find) -> pa.Table:
+        """One part after another of something else than runs, as one table.
+
+        `sizes` says how much each part is, for the progress shown; what is kept under `title` of another `definition`,
+        seed, number of repetitions or engine is done anew.
+        """
+        from eifel.sweeps import Folder
+
+        asked = {**definition, "seed": self.seed, "repetitions": self.repetitions}
+        plan = Parts(title, tuple(sizes), asked)
+        folder = Folder(self.folder / title)
+        folder.claim(plan, fresh=self._anew(folder.path, plan))
+        there = folder.done(plan)
+        before = sum(sizes[number] for number in there)
+        self._tell(before, plan.runs)
+        for number in range(plan.shards):
+            if number not in there:
+                folder.store(number, _parquet(find(number, self._onwards(before, plan.runs))))
+                before += sizes[number]
+                self._tell(before, plan.runs)
+        return folder.table()
+
+    def _anew(self, place: Path, plan: Any) -> bool:
+        from eifel.sweeps import Folder
+
+        return self.fresh or not Folder(place).is_of(plan)
+
+    def _onwards(self, before: int, total: int) -> Tell:
+        return lambda done: self._tell(before + done, total)
+
+    def _tell(self, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(done, total)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What an artefact is measured by in place of runs of its rows."""
+
+    find: Callable[[Effort], Mapping[str, NDArray[Any]]]
+    """Does it all and returns columns of equal length. What can be worked out from these belongs into the artefact's
+    `measure`, which is never out of date; this is asked again only for another design.
+    """
+    design: Mapping[str, Any]
+    """Whatever decides what comes of it, but for engine, seed and repetitions; in what JSON can hold. Readers of the
+    report see it.
+    """
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is done part by part, as a folder of finished parts knows it."""
+
+    title: str
+    sizes: tuple[int, ...]
+    asked: Mapping[str, Any]
+
+    @property
+    def cells(self) -> int:
+        """How many parts there are."""
+        return len(self.sizes)
+
+    @property
+    def shards(self) -> int:
+        """Each part is a file."""
+        return len(self.sizes)
+
+    @property
+    def runs(self) -> int:
+        """How much there is to be done in all."""
+        return sum(self.sizes)
+
+    def definition(self) -> dict[str, Any]:
+        """All that the results depend on, but for the engine."""
+        return {"title": self.title, "sizes": list(self.sizes), **self.asked}
+
+
+def _parquet(columns: Mapping[str, Any]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    pq.write_table(pa.table(dict(columns)), out, compression="zstd")
+    return out.getvalue()
