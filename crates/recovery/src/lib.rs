@@ -6,6 +6,7 @@
 
 pub mod congest;
 pub mod detect;
+pub mod duplicate;
 pub mod engine;
 pub mod episode;
 pub mod fact;

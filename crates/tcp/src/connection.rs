@@ -55,6 +55,7 @@ pub struct Counts {
 }
 
 /// What is seldom touched.
+#[derive(Clone)]
 pub(crate) struct Cold {
     pub(crate) settings: Settings,
     /// What a SYN from this end offers, or confirms, but for the timestamps.
@@ -65,6 +66,7 @@ pub(crate) struct Cold {
 }
 
 /// One end of a TCP connection.
+#[derive(Clone)]
 pub struct Connection {
     pub(crate) state: State,
     pub(crate) iss: Seq,

@@ -74,7 +74,7 @@ struct Before {
 }
 
 /// CUBIC.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cubic {
     settings: Settings,
     curve: Curve,

@@ -3,6 +3,7 @@
 pub mod cubic;
 pub mod reno;
 
+use crate::duplicate::DuplicateCongest;
 use crate::fact::Cause;
 use crate::time::Duration;
 use crate::view::View;
@@ -39,7 +40,7 @@ pub enum Timeouts {
 }
 
 /// Grows the window on ACKs and cuts it on losses.
-pub trait Congest: Send {
+pub trait Congest: Send + DuplicateCongest {
     /// The window when data may first be sent.
     fn initial(&mut self, mss: u32) -> Window;
     /// An ACK outside of fast recovery acknowledged `acked` new bytes; `flight` bytes were outstanding before it.

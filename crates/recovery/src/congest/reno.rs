@@ -62,7 +62,7 @@ pub struct Settings {
 }
 
 /// Slow start, congestion avoidance, and halving.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Reno {
     settings: Settings,
     /// Of congestion avoidance's mss * mss / cwnd, what the division by cwnd has left over.

@@ -14,7 +14,7 @@ use crate::ranges::Ranges;
 use crate::view::View;
 
 /// Detection by duplicates that the peer reports.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Dsack {
     stage: Stage,
     /// By first position.
@@ -27,7 +27,7 @@ pub struct Dsack {
     before: Ranges,
 }
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 enum Stage {
     #[default]
     Idle,
@@ -38,7 +38,7 @@ enum Stage {
 }
 
 /// Retransmissions of one block in this episode.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Record {
     end: u64,
     resent: u32,

@@ -52,7 +52,7 @@ impl Tau {
 }
 
 /// Bytes acknowledged in a round trip, the most so far: what the sender knows of the path's rate.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Throughput {
     since: Instant,
     bytes: u64,
@@ -79,14 +79,14 @@ impl Throughput {
 }
 
 /// DualRTT.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DualRtt {
     threshold: Threshold,
     throughput: Throughput,
     stage: Stage,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Stage {
     Idle,
     /// A timeout has been retransmitted; `point` was unsent then.

@@ -9,12 +9,12 @@ use crate::fact::{Acked, Fact, Mark};
 use crate::view::View;
 
 /// The Eifel detection algorithm with one bit.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct EifelBit {
     stage: Stage,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 enum Stage {
     #[default]
     Idle,

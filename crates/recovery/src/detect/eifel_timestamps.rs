@@ -21,7 +21,7 @@ pub enum Proof {
 }
 
 /// The Eifel detection algorithm with the timestamps option.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct EifelTimestamps {
     proof: Proof,
     stage: Stage,
@@ -29,7 +29,7 @@ pub struct EifelTimestamps {
 }
 
 /// RFC 3522's SpuriousRecovery and RetransmitTS.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 enum Stage {
     /// Nothing is suspected. [rfc3522:3.2.1]
     #[default]
@@ -39,7 +39,7 @@ enum Stage {
 }
 
 /// Whether the connection's peer ever sent a DSACK (step 5).
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 enum DsackSeen {
     #[default]
     No,

@@ -9,14 +9,14 @@ use crate::fact::{Acked, Cause, Fact, Kind, Refusal, Transmission};
 use crate::view::View;
 
 /// Forward RTO-Recovery, the basic algorithm.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FRto {
     stage: Stage,
     /// RFC 5682's recover, exclusive, as long as conventional recovery from a timeout may be under way.
     recover: Option<u64>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 enum Stage {
     #[default]
     Idle,

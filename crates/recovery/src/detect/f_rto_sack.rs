@@ -10,14 +10,14 @@ use crate::fact::{Acked, Cause, Fact, Kind, Refusal, Transmission};
 use crate::view::View;
 
 /// Forward RTO-Recovery with SACK.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FRtoSack {
     stage: Stage,
     /// RFC 5682's RecoveryPoint, exclusive, as long as conventional recovery from a timeout may be under way.
     recovery_point: Option<u64>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 enum Stage {
     #[default]
     Idle,

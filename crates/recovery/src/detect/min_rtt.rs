@@ -19,13 +19,13 @@ pub enum Limit {
 }
 
 /// Detection by an ACK that comes too soon.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MinRtt {
     limit: Limit,
     stage: Stage,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Stage {
     Idle,
     /// An ACK for `start` before this instant was caused by the original.

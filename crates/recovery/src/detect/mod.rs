@@ -9,6 +9,7 @@ pub mod f_rto_sack;
 pub mod min_rtt;
 pub mod none;
 
+use crate::duplicate::DuplicateDetector;
 use crate::fact::Fact;
 use crate::view::View;
 
@@ -45,7 +46,7 @@ pub struct Share {
 }
 
 /// Observes a connection. It cannot see or touch the window, so it runs as well over a capture.
-pub trait Detector: Send {
+pub trait Detector: Send + DuplicateDetector {
     /// Takes a fact in and judges the open episode.
     fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement;
     /// Whether it ever judges; one that does not need not be asked.

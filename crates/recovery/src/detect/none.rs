@@ -8,7 +8,7 @@ use crate::fact::Fact;
 use crate::view::View;
 
 /// Never has a verdict.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct None;
 
 impl Detector for None {

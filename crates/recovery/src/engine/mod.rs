@@ -96,6 +96,7 @@ enum Alarms {
 }
 
 /// The sender's brain. See the crate's documentation.
+#[derive(Clone)]
 pub struct Engine {
     board: Scoreboard,
     window: Window,

@@ -7,7 +7,7 @@ use super::{Answer, Grant};
 use crate::time::{Duration, Instant};
 
 /// No limit.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Always;
 
 impl Grant for Always {

@@ -3,6 +3,7 @@
 pub mod always;
 pub mod once_a_round_trip;
 
+use crate::duplicate::DuplicateGrant;
 use crate::time::{Duration, Instant};
 
 /// A rule's answer.
@@ -15,7 +16,7 @@ pub enum Answer {
 }
 
 /// Guards the window against verdicts, which a peer may have forged.
-pub trait Grant: Send {
+pub trait Grant: Send + DuplicateGrant {
     /// A spurious verdict on an episode that was opened at `opened_at`; `srtt` is the smoothed round trip now.
     fn ask(&mut self, opened_at: Instant, now: Instant, srtt: Option<Duration>) -> Answer;
 }

@@ -8,7 +8,7 @@ use super::{Answer, Grant};
 use crate::time::{Duration, Instant};
 
 /// A budget of one undo a round trip.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct OnceARoundTrip {
     /// A loss signal before then is not undone.
     until: Option<Instant>,

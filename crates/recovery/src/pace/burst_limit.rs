@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::time::{Duration, Instant};
 
 /// At most so many segments for one ACK.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BurstLimit {
     limit: u32,
     sent: u32,

@@ -9,7 +9,7 @@ use crate::congest::Window;
 use crate::time::{Duration, Instant};
 
 /// A burst limit whose rest leaves by pacing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BurstPacer {
     gains: Gains,
     segments: u64,

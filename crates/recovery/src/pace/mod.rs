@@ -6,6 +6,7 @@ pub mod none;
 pub mod pacing;
 
 use crate::congest::Window;
+use crate::duplicate::DuplicatePace;
 use crate::time::{Duration, Instant};
 
 /// When the next segment may leave.
@@ -39,7 +40,7 @@ impl Gains {
 }
 
 /// Holds back what leaves too fast.
-pub trait Pace: Send {
+pub trait Pace: Send + DuplicatePace {
     /// An ACK or a timeout came.
     fn on_input(&mut self);
     /// When the next segment may leave.

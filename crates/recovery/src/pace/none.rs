@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::time::{Duration, Instant};
 
 /// No limit.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct None;
 
 impl Pace for None {

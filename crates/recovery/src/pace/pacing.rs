@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::time::{Duration, Instant};
 
 /// Spreads the window over the round trip.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pacing {
     gains: Gains,
     unpaced: u32,

@@ -12,7 +12,7 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
 /// Forward acknowledgement.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fack {
     course: Course,
 }

@@ -11,6 +11,7 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
 /// Keeps duplicate ACKs from competing with a timeout, around a recovery that counts them.
+#[derive(Clone)]
 pub struct LateFastRetransmit {
     inner: Box<dyn Recovery>,
     threshold: u32,

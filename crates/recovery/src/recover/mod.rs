@@ -14,6 +14,7 @@ pub mod rfc6675;
 mod tlp;
 
 use crate::congest::Window;
+use crate::duplicate::DuplicateRecovery;
 use crate::fact::{Acked, Cause, Transmission};
 use crate::scoreboard::Scoreboard;
 use crate::time::Instant;
@@ -149,7 +150,7 @@ pub enum Resume {
 }
 
 /// Finds losses and repairs them. It holds neither window nor timer.
-pub trait Recovery: Send {
+pub trait Recovery: Send + DuplicateRecovery {
     /// The scoreboard has taken an ACK in.
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions;
     /// The retransmission timer has expired; everything outstanding is deemed lost.

@@ -11,7 +11,7 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
 /// NewReno.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NewReno {
     course: Course,
     partials: Partials,

@@ -31,7 +31,7 @@ pub enum Restarts {
 }
 
 /// NewReno and SACK combined.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NewRenoSack {
     course: Course,
     pipe: Pipe,

@@ -17,7 +17,7 @@ pub enum Reduction {
 }
 
 /// PRR's variables, in bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Prr {
     reduction: Reduction,
     /// Everything that was ever delivered, as of the last ACK.

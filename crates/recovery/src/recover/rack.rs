@@ -28,7 +28,7 @@ pub(super) enum Stage {
 }
 
 /// RACK's variables.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rack {
     /// DupThresh, in segments reported.
     threshold: u32,

@@ -17,7 +17,7 @@ use crate::time::Duration;
 use crate::view::View;
 
 /// RACK-TLP.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RackTlp {
     course: Course,
     prr: Prr,

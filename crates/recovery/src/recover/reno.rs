@@ -12,7 +12,7 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
 /// Fast retransmit and fast recovery.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Reno {
     course: Course,
 }

@@ -13,7 +13,7 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
 /// Reno with SACK.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RenoSack {
     course: Course,
     pipe: Pipe,

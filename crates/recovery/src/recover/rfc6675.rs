@@ -13,7 +13,7 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
 /// Conservative loss recovery with SACK.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rfc6675 {
     course: Course,
     prr: Prr,

@@ -31,7 +31,7 @@ pub(super) enum Answer {
 }
 
 /// TLP's variables.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tlp {
     probe: Probe,
     /// TLP.max_ack_delay.

@@ -11,7 +11,7 @@ use crate::congest::Window;
 use crate::episode::Saved;
 
 /// The less is restored the more retransmissions there were.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ByRetransmissions;
 
 impl Response for ByRetransmissions {

@@ -13,6 +13,7 @@ pub mod rfc4015;
 
 use crate::congest::Window;
 use crate::detect::Share;
+use crate::duplicate::DuplicateResponse;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
 use crate::recover::Growth;
@@ -70,7 +71,7 @@ pub enum Lesson {
 }
 
 /// Undoes what a spurious retransmission has done. It cannot see packets.
-pub trait Response: Send {
+pub trait Response: Send + DuplicateResponse {
     /// What changes because of `verdict`.
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust;
     /// Whether the ACK that brought the verdict may let the window grow besides.

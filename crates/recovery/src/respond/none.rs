@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::episode::Saved;
 
 /// Restores nothing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct None;
 
 impl Response for None {

@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::episode::Saved;
 
 /// Complete restoration.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Option1;
 
 impl Response for Option1 {

@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::episode::Saved;
 
 /// Half the old window.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Option2;
 
 impl Response for Option2 {

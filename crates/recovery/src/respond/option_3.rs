@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::episode::Saved;
 
 /// One segment, then slow start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Option3;
 
 impl Response for Option3 {

@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::episode::Saved;
 
 /// The old window, but no more slow start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Option4;
 
 impl Response for Option4 {

@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::episode::Saved;
 
 /// Option 4, with ssthresh restored while no loss has been seen.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Option4Ssthresh;
 
 impl Response for Option4Ssthresh {

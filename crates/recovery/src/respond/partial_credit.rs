@@ -13,7 +13,7 @@ use crate::episode::Saved;
 const MOST_TENTHS: u64 = 7;
 
 /// Undo in proportion.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PartialCredit;
 
 impl Response for PartialCredit {

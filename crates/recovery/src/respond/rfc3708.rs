@@ -8,7 +8,7 @@ use crate::congest::Window;
 use crate::episode::Saved;
 
 /// Slow start back to the old window.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rfc3708;
 
 impl Response for Rfc3708 {

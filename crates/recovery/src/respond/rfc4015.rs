@@ -11,7 +11,7 @@ use crate::fact::Cause;
 use crate::recover::Growth;
 
 /// The Eifel response algorithm as standardised.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rfc4015;
 
 impl Response for Rfc4015 {

@@ -38,7 +38,7 @@ pub(super) enum Seed {
 }
 
 /// The back-off of one timer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct BackOff {
     limits: Limits,
     /// The minimum as verdicts have left it.

@@ -13,7 +13,7 @@ use crate::time::{Duration, Instant};
 use crate::view::View;
 
 /// The Eifel timer, RTO_E and REXMT_E.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Eifel {
     prediction: RtoE,
     restart: Restart,

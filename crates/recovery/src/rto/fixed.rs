@@ -10,7 +10,7 @@ use crate::time::Duration;
 use crate::view::View;
 
 /// A timer that does not measure.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fixed {
     back_off: BackOff,
 }

@@ -11,7 +11,7 @@ use crate::time::Duration;
 use crate::view::View;
 
 /// Linux's timer. The kernel counts microseconds and rounds the RTO up to a tick; this counts nanoseconds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Linux {
     minimum: Duration,
     estimator: Option<Estimator>,

@@ -12,7 +12,7 @@ use crate::time::{Duration, Instant};
 use crate::view::View;
 
 /// The Lite timer, RTO_L and REXMT_L.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lite {
     tick: Duration,
     clock: Clock,

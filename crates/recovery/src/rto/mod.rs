@@ -20,6 +20,7 @@ pub use timing::Timing;
 
 use crate::congest::Window;
 use crate::detect::Outcome;
+use crate::duplicate::DuplicateRto;
 use crate::episode::Estimate;
 use crate::time::{Duration, Instant};
 use crate::view::View;
@@ -62,7 +63,7 @@ pub enum TimerChange {
 }
 
 /// A retransmission timer's arithmetic. It does not know when it was started; the engine does.
-pub trait Rto: Send {
+pub trait Rto: Send + DuplicateRto {
     /// Takes a round-trip sample in.
     fn sample(&mut self, sample: &Sample, view: &View<'_>);
     /// An episode that the timer had opened is settled. What most timers learn from that is not theirs to say: see

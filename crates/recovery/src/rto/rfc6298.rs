@@ -10,7 +10,7 @@ use crate::time::Duration;
 use crate::view::View;
 
 /// The standard timer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rfc6298 {
     granularity: Duration,
     estimate: Option<Estimate>,

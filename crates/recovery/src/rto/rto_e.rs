@@ -14,7 +14,7 @@ use crate::episode::Estimate;
 use crate::time::Duration;
 
 /// SRTT_E, RTTVAR_E and what was last made of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RtoE {
     two_ticks: f64,
     /// The variation weight is m / GAIN_E (the footnote of section 5.4.2).

@@ -15,7 +15,7 @@ use crate::time::{Duration, Instant};
 use crate::view::View;
 
 /// The self-trained timer, RTO_AGG.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SelfTrained {
     prediction: RtoE,
     restart: Restart,

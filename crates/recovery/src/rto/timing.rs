@@ -28,7 +28,7 @@ pub(super) enum Rate {
 }
 
 /// Takes samples.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Timed {
     timing: Timing,
     taken_at: Option<Instant>,

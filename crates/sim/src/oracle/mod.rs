@@ -44,6 +44,7 @@ pub struct Settled {
 }
 
 /// A retransmission whose fate or judgement is open.
+#[derive(Clone)]
 struct Retransmitted {
     end: u64,
     under_way: bool,
@@ -52,7 +53,7 @@ struct Retransmitted {
 }
 
 /// What one end of a flow has sent, seen from above.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Direction {
     /// Everything below has arrived.
     arrived: u64,
@@ -67,7 +68,7 @@ struct Direction {
 }
 
 /// The oracle of a whole run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Oracle {
     directions: Vec<Direction>,
     settled: Vec<Settled>,

@@ -8,7 +8,7 @@ use crate::detect::Outcome;
 use crate::time::Duration;
 
 /// Keeps the back-off until a genuine timeout.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BackOff;
 
 impl AfterSpurious for BackOff {

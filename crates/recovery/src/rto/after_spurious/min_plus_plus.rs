@@ -17,7 +17,7 @@ pub enum Per {
 }
 
 /// An additive increase of the minimum.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MinPlusPlus {
     step: Duration,
     per: Per,

@@ -8,7 +8,7 @@ use crate::detect::Outcome;
 use crate::time::Duration;
 
 /// No adaptation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct None;
 
 impl AfterSpurious for None {

@@ -8,7 +8,7 @@ use crate::detect::Outcome;
 use crate::time::Duration;
 
 /// Re-seeds the timer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Reseed;
 
 impl AfterSpurious for Reseed {

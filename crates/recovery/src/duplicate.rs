@@ -1,0 +1,44 @@
+//! Engines can be cloned, though they hold their algorithms in boxes: a search goes on from one state along several
+//! courses.
+
+use crate::congest::Congest;
+use crate::detect::Detector;
+use crate::grant::Grant;
+use crate::pace::Pace;
+use crate::recover::Recovery;
+use crate::respond::Response;
+use crate::rto::Rto;
+use crate::rto::after_spurious::AfterSpurious;
+
+macro_rules! duplicate {
+    ($($seam:ident by $trait:ident),*) => {$(
+        #[doc = concat!("Every [`", stringify!($seam), "`] that is `Clone`.")]
+        pub trait $trait {
+            /// The same algorithm in the same state.
+            fn duplicate(&self) -> Box<dyn $seam>;
+        }
+
+        impl<T: $seam + Clone + 'static> $trait for T {
+            fn duplicate(&self) -> Box<dyn $seam> {
+                Box::new(self.clone())
+            }
+        }
+
+        impl Clone for Box<dyn $seam> {
+            fn clone(&self) -> Self {
+                (**self).duplicate()
+            }
+        }
+    )*};
+}
+
+duplicate! {
+    Detector by DuplicateDetector,
+    Response by DuplicateResponse,
+    Grant by DuplicateGrant,
+    Rto by DuplicateRto,
+    AfterSpurious by DuplicateAfterSpurious,
+    Recovery by DuplicateRecovery,
+    Congest by DuplicateCongest,
+    Pace by DuplicatePace
+}
