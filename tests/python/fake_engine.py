@@ -158,7 +158,9 @@ def numbers(scenario: dict[str, Any], flow: int, repetition: int) -> dict[str, A
         "fast_retransmits": 1,
         "spurious_fast_retransmits": 1,
         "detected_spurious": int(eifel),
+        "undos": int(eifel),
         "drops": 3,
+        "drops_after_undo": 0,
         "goodput_bps": 40e6 / time_s,
     }
 
@@ -245,6 +247,7 @@ def tables(scenario: dict[str, Any], count: int = 60) -> dict[str, dict[str, np.
         "closed_ns": np.array([12_500_000_000, -1]),
         "saved_cwnd": np.array([8000, 9000]),
         "saved_ssthresh": np.array([2**62, 7000]),
+        "saved_srtt_ns": np.array([600_000_000, 600_000_000]),
         "verdict": np.array([1 if eifel else 0, 0], np.int8),
         "verdict_ns": np.array([10_300_000_000 if eifel else -1, -1]),
         "truth": np.array([1, 2], np.uint8),

@@ -31,6 +31,8 @@ pub struct Counts {
     pub after_duplicates: Episodes,
     /// Episodes that the acting detector called spurious.
     pub detected_spurious: u64,
+    /// Verdicts after which the response moved the window.
+    pub undos: u64,
 }
 
 /// Episodes of one cause.

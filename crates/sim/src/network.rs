@@ -10,7 +10,7 @@ use crate::slab::{Delivery, Packet, Remains, Slab};
 use eifel_path::background::Source;
 use eifel_path::link::{Link, NextEvent};
 use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
-use eifel_recovery::time::Instant;
+use eifel_recovery::time::{Duration, Instant};
 
 /// A link and where it ends. Its parts stand as they are written, what is used together close together.
 #[repr(C)]
@@ -41,6 +41,29 @@ pub struct Observers {
     pub wire: Option<Vec<Vec<u8>>>,
 }
 
+/// What links dropped of one end's data segments or datagrams.
+#[derive(Clone, Copy, Default)]
+pub struct Drops {
+    /// All.
+    pub all: u64,
+    /// Those within a round trip after an undo.
+    pub after_undo: u64,
+    /// Until when a drop is one of those.
+    undone_until: Instant,
+}
+
+impl Drops {
+    fn note(&mut self, now: Instant) {
+        self.all += 1;
+        self.after_undo += u64::from(now < self.undone_until);
+    }
+
+    /// An undo at `now` may make its end send a burst; what is dropped within `round_trip` is put down to it.
+    pub fn undone(&mut self, now: Instant, round_trip: Duration) {
+        self.undone_until = now + round_trip;
+    }
+}
+
 /// The network. With `OBSERVED` false, nothing is recorded or checked, and the code for it is not there.
 pub struct Network<const OBSERVED: bool> {
     /// Now.
@@ -55,8 +78,8 @@ pub struct Network<const OBSERVED: bool> {
     pub routes: Routes,
     /// The truth.
     pub oracle: Oracle,
-    /// Data segments or datagrams dropped, by twice the flow's index plus the sending end.
-    pub drops: Vec<u64>,
+    /// What was dropped, by twice the flow's index plus the sending end.
+    pub drops: Vec<Drops>,
     /// What links charge for a segment's headers in place of their length.
     pub header_bytes: Option<u32>,
     /// Observers of an observed run.
@@ -173,7 +196,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         let packet = *self.slab.get(parcel.handle);
         let remains = self.slab.drop_one(parcel.handle);
         if packet.segment > 0 {
-            self.drops[2 * packet.flow as usize + packet.sender.index()] += 1;
+            self.drops[2 * packet.flow as usize + packet.sender.index()].note(self.now);
         }
         if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
             recorder.dropped(self.now, link, &packet, cause, remains);

@@ -22,7 +22,8 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
         .zip(&world.scenario.flows)
         .enumerate()
         .map(|(index, (running, flow))| {
-            let mut drops = world.net.drops[2 * index] + world.net.drops[2 * index + 1];
+            let [from, to] = [world.net.drops[2 * index], world.net.drops[2 * index + 1]];
+            let mut drops = from.all + to.all;
             let mut summary = match running {
                 Running::Stream(stream) => of_stream(stream, flow, now),
                 Running::Background(place) => {
@@ -47,6 +48,7 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
                 },
             };
             summary.drops = drops;
+            summary.drops_after_undo = from.after_undo + to.after_undo;
             summary.goodput_bps = if summary.time_s > 0.0 { summary.bytes as f64 * 8.0 / summary.time_s } else { 0.0 };
             summary
         })
@@ -83,6 +85,7 @@ fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {
             summary.fast_retransmits += counts.after_duplicates.opened;
             summary.spurious_fast_retransmits += counts.after_duplicates.spurious;
             summary.detected_spurious += counts.detected_spurious;
+            summary.undos += counts.undos;
         }
     }
     summary

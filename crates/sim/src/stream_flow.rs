@@ -221,6 +221,12 @@ impl StreamFlow {
             engine::Event::Judged { detector: 0, outcome: Outcome::Spurious, .. } => {
                 endpoint.counts.detected_spurious += 1;
             }
+            engine::Event::Adjusted { .. } => {
+                endpoint.counts.undos += 1;
+                if let Some(round_trip) = endpoint.connection.engine().snapshot().srtt {
+                    net.drops[2 * endpoint.flow as usize + end.index()].undone(net.now, round_trip);
+                }
+            }
             _ => {}
         }
         if OBSERVED

@@ -35,8 +35,12 @@ pub struct FlowSummary {
     pub spurious_fast_retransmits: u64,
     /// Episodes that the acting detector called spurious.
     pub detected_spurious: u64,
+    /// Verdicts after which the response moved the window.
+    pub undos: u64,
     /// Data segments (or datagrams) that links dropped.
     pub drops: u64,
+    /// Those of them that were dropped within a smoothed round trip after an undo.
+    pub drops_after_undo: u64,
     /// `bytes` over `time_s`, in bits per second.
     pub goodput_bps: f64,
 }
@@ -65,7 +69,7 @@ pub enum Number {
 
 impl FlowSummary {
     /// Every number by its name, in order.
-    pub fn numbers(&self) -> [(&'static str, Number); 16] {
+    pub fn numbers(&self) -> [(&'static str, Number); 18] {
         [
             ("completed", Number::Flag(self.completed)),
             ("time_s", Number::Measure(self.time_s)),
@@ -81,7 +85,9 @@ impl FlowSummary {
             ("fast_retransmits", Number::Count(self.fast_retransmits)),
             ("spurious_fast_retransmits", Number::Count(self.spurious_fast_retransmits)),
             ("detected_spurious", Number::Count(self.detected_spurious)),
+            ("undos", Number::Count(self.undos)),
             ("drops", Number::Count(self.drops)),
+            ("drops_after_undo", Number::Count(self.drops_after_undo)),
             ("goodput_bps", Number::Measure(self.goodput_bps)),
         ]
     }

@@ -10,7 +10,7 @@ use crate::app::{Alarm, DatagramApp, StreamApp};
 use crate::background::{Background, Place};
 use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
-use crate::network::{Network, Observers, Span};
+use crate::network::{Drops, Network, Observers, Span};
 use crate::oracle::Oracle;
 use crate::routes::Routes;
 use crate::run::Error;
@@ -75,7 +75,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             spans,
             routes: Routes::new(scenario),
             oracle: Oracle::new(scenario.flows.len()),
-            drops: vec![0; 2 * scenario.flows.len()],
+            drops: vec![Drops::default(); 2 * scenario.flows.len()],
             header_bytes: scenario.header_bytes,
             observers,
             outcomes: Vec::new(),

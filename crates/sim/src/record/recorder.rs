@@ -364,6 +364,7 @@ fn opened(flow: u32, end: End, episode: &Episode) -> EpisodeRow {
         closed_ns: -1,
         saved_cwnd: saved.window.cwnd as i64,
         saved_ssthresh: threshold(saved.window.ssthresh),
+        saved_srtt_ns: saved.estimate.map_or(-1, |estimate| estimate.srtt.as_nanos() as i64),
         verdict: 0,
         verdict_ns: -1,
         reason: 0,

@@ -184,6 +184,8 @@ table! {
         saved_cwnd: i64,
         /// The threshold before it, in bytes; -1 while unset.
         saved_ssthresh: i64,
+        /// The smoothed round-trip time before it; -1 without a sample.
+        saved_srtt_ns: i64,
         /// What the acting detector said.
         verdict: u8,
         /// When.

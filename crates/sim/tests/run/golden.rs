@@ -81,6 +81,8 @@ fn a_spike_that_outlasts_the_timer() {
     assert_eq!(numbers(&outcome, "timer", "rto_ns"), [1_000_000_000, 1_000_000_000, 2_000_000_000]);
     assert_eq!(micros(numbers(&outcome, "episodes", "opened_ns")), [1_028_320]);
     assert_eq!(words(&outcome, "episodes", "truth"), ["spurious"]);
+    // Of the one sample before it, the first segment's.
+    assert_eq!(micros(numbers(&outcome, "episodes", "saved_srtt_ns")), [28_320]);
     assert_eq!(micros(numbers(&outcome, "spikes", "start_ns")), [20_000]);
     assert_eq!(micros(numbers(&outcome, "spikes", "end_ns")), [3_000_000]);
     let flow = &outcome.summary.flows[0];

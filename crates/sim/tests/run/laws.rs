@@ -46,6 +46,36 @@ fn every_retransmission_is_judged() {
     }
 }
 
+/// What is put down to undos are the drops of the table within a smoothed round trip after a verdict that moved the window.
+#[test]
+fn drops_after_an_undo_are_those_of_the_round_trip_after_it() {
+    let scenario = scenario(&(ROUGH.to_owned() + "[sender]\nrespond = \"option-1\""));
+    let (mut undos, mut dropped) = (0, 0);
+    for repetition in 0..5 {
+        let outcome = observed(&scenario, repetition);
+        let flow = &outcome.summary.flows[0];
+        let (episodes, timer) = (&outcome.tables.episodes, &outcome.tables.timer);
+        let spurious = (0..episodes.flow.len()).filter(|&row| episodes.verdict[row] == 1);
+        let bursts: Vec<(i64, i64)> = spurious
+            .map(|row| {
+                let at = episodes.verdict_ns[row];
+                let latest = (0..timer.t_ns.len()).rev().find(|&row| timer.t_ns[row] <= at).unwrap();
+                (at, at + timer.srtt_ns[latest])
+            })
+            .collect();
+        let drops = &outcome.tables.drops;
+        let after = (0..drops.t_ns.len())
+            .filter(|&row| drops.tx[row] >= 0)
+            .filter(|&row| bursts.iter().any(|&(from, until)| (from..until).contains(&drops.t_ns[row])))
+            .count() as u64;
+        assert_eq!(flow.drops_after_undo, after, "repetition {repetition}");
+        assert!(flow.undos <= flow.detected_spurious, "{flow:?}");
+        undos += flow.undos;
+        dropped += after;
+    }
+    assert!(undos > 5 && dropped > 0, "{undos} undos, {dropped} drops after them");
+}
+
 fn recoveries() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675", "rack-tlp"])
 }
