@@ -59,7 +59,7 @@ fn lose(
     u: &mut Unstructured<'_>,
     control: &mut dyn eifel_recovery::congest::Congest,
     before: &Window,
-    view: &eifel_recovery::view::View<'_>,
+    view: &eifel_recovery::view::View,
 ) -> Result<Window> {
     let cause = cause(u)?;
     let again = cause == Cause::Timeout && u.arbitrary()?;

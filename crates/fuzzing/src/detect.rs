@@ -48,7 +48,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-fn observe(pair: &mut [Box<dyn Detector>; 2], fact: &Fact<'_>, view: &View<'_>) -> Judgement {
+fn observe(pair: &mut [Box<dyn Detector>; 2], fact: &Fact<'_>, view: &View) -> Judgement {
     let [one, other] = pair;
     let judgement = one.observe(fact, view);
     assert_eq!(judgement, other.observe(fact, view), "the same facts, another judgement");
@@ -82,7 +82,6 @@ impl Sender {
             sacked: magnitude(u, self.nxt - self.una)?,
             duplicate: bytes == 0 && u.arbitrary()?,
             highest: self.covered(u, bytes)?,
-            delivered: None,
             sacked_up_to: self.una + magnitude(u, self.nxt - self.una)?,
             dsack: if u.arbitrary()? { Some(block(u, 0, self.nxt)?) } else { None },
             echo: echo(u, self.now)?,
@@ -102,7 +101,7 @@ impl Sender {
         Ok(Some(Covered { end: self.una, copies: u.int_in_range(0..=20)?, last_sent }))
     }
 
-    fn view<'a>(&self, round_trips: &'a RoundTrips) -> View<'a> {
-        View { now: self.now, una: self.una, nxt: self.nxt, mss: self.mss, sack: true, round_trips }
+    fn view(&self, round_trips: &RoundTrips) -> View {
+        View { now: self.now, una: self.una, nxt: self.nxt, mss: self.mss, sack: true, round_trips: *round_trips }
     }
 }

@@ -95,6 +95,6 @@ pub fn block(u: &mut Unstructured<'_>, low: u64, high: u64) -> Result<Block> {
 }
 
 /// What a seam reads, of a connection that has sent nothing.
-pub fn view(now: Instant, mss: u32, round_trips: &RoundTrips) -> View<'_> {
-    View { now, una: 1, nxt: 1, mss, sack: true, round_trips }
+pub fn view(now: Instant, mss: u32, round_trips: &RoundTrips) -> View {
+    View { now, una: 1, nxt: 1, mss, sack: true, round_trips: *round_trips }
 }

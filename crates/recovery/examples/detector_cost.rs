@@ -44,7 +44,7 @@ fn cost(mut detector: Option<Box<dyn Detector>>, within: Within) -> f64 {
     for ack in 1..=ACKS {
         let now = Instant::ZERO + Duration::from_micros(ack);
         let una = ack * 1000;
-        let view = View { now, una, nxt: una + 1_000_000, mss: 1000, sack: true, round_trips: &round_trips };
+        let view = View { now, una, nxt: una + 1_000_000, mss: 1000, sack: true, round_trips };
         if within == Within::Episode && settled {
             let kind = Kind::Retransmission(Cause::Timeout);
             let transmission = Transmission { id: TxId(ack), start: una + 500_000, len: 1000, kind, copy: 1 };
@@ -59,7 +59,6 @@ fn cost(mut detector: Option<Box<dyn Detector>>, within: Within) -> f64 {
             sacked: 0,
             duplicate: false,
             highest: Some(Covered { end: una, copies: u32::from(within == Within::Episode), last_sent: Instant::ZERO }),
-            delivered: None,
             sacked_up_to: 0,
             dsack: None,
             echo: Some(Echo { value: Timestamp(ack as u32), age: Duration::from_millis(100) }),

@@ -37,7 +37,7 @@ fn round(timer: &mut dyn Rto) -> f64 {
         cwnd = if cwnd < 40_000 { cwnd + 10 } else { 20_000 };
         now += Duration::from_micros(10_000);
         una += 1000;
-        let view = View { now, una, nxt: una + cwnd, mss: 1000, sack: true, round_trips: &round_trips };
+        let view = View { now, una, nxt: una + cwnd, mss: 1000, sack: true, round_trips };
         let rtt = Duration::from_nanos(cwnd * 10_000);
         timer.sample(&Sample { rtt, acked: 1000, window: Window { cwnd, ssthresh: 20_000 } }, &view);
         black_box(timer.rto());

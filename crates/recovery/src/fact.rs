@@ -124,8 +124,6 @@ pub struct Acked {
     pub duplicate: bool,
     /// The highest segment that the cumulative acknowledgement newly covers to its end.
     pub highest: Option<Covered>,
-    /// What it has newly delivered; `None` where loss recovery does not ask for it.
-    pub delivered: Option<Delivered>,
     /// The first position beyond the highest of its SACK blocks, or 0.
     pub sacked_up_to: u64,
     /// The duplicate that a DSACK reports.

@@ -31,7 +31,7 @@ struct Timed {
 }
 
 /// Round-trip samples of a connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RoundTrips {
     source: Source,
     latest: Option<Duration>,
@@ -144,7 +144,6 @@ mod tests {
             sacked: 0,
             duplicate: false,
             highest: None,
-            delivered: None,
             sacked_up_to: 0,
             dsack: None,
             echo: None,

@@ -236,6 +236,11 @@ impl Scoreboard {
         self.sent.get(first).map_or(0, |segment| self.nxt - segment.start)
     }
 
+    /// What the last ACK has newly delivered; `None` where loss recovery does not ask for it.
+    pub fn delivered(&self) -> Option<&Delivered> {
+        self.delivered.as_ref()
+    }
+
     /// Segments outstanding.
     pub fn segments(&self) -> usize {
         self.sent.len()
@@ -277,7 +282,9 @@ impl Scoreboard {
     pub(crate) fn on_ack(&mut self, ack: &Ack<'_>, sack: bool) -> Acked {
         let outstanding = self.outstanding() > 0;
         let bytes = ack.cumulative - self.una;
-        self.delivered = self.delivered.map(|_| Delivered::default());
+        if let Some(delivered) = &mut self.delivered {
+            *delivered = Delivered::default();
+        }
         let highest = if bytes > 0 { self.advance(ack.cumulative) } else { None };
         let (mut sacked, mut sacked_up_to) = (0, 0);
         if sack {
@@ -293,7 +300,6 @@ impl Scoreboard {
             sacked,
             duplicate: bytes == 0 && outstanding && ack.plain && news,
             highest,
-            delivered: self.delivered,
             sacked_up_to,
             dsack: ack.dsack,
             echo: ack.echo,

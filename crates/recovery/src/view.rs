@@ -5,7 +5,7 @@ use crate::time::Instant;
 
 /// The connection as the seams see it at one instant. All positions unwrapped, all lengths in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct View {
     /// First position not acknowledged.
     pub una: u64,
     // Between the two, so that they are not fetched as a pair, of which one was written just before: that waits.
@@ -18,5 +18,5 @@ pub struct View<'a> {
     /// Whether SACK was negotiated.
     pub sack: bool,
     /// What is known of the round-trip time.
-    pub round_trips: &'a RoundTrips,
+    pub round_trips: RoundTrips,
 }

@@ -132,13 +132,15 @@ pub struct Slab {
     cells: Vec<Cell>,
     /// Index of the node that each packet goes to, apart: all that forwarding looks at, close together.
     destinations: Vec<u16>,
-    /// The free cell that is used next: the one that was freed last.
+    /// The free cell that is used next: the one that was freed last. There always is one.
     first_free: u32,
 }
 
 impl Default for Slab {
     fn default() -> Self {
-        Self { cells: Vec::new(), destinations: Vec::new(), first_free: NONE }
+        let mut slab = Self { cells: Vec::new(), destinations: Vec::new(), first_free: NONE };
+        slab.grow();
+        slab
     }
 }
 
@@ -147,30 +149,28 @@ impl Slab {
     /// [sent](Self::send).
     #[inline]
     pub fn vacant(&mut self) -> &mut Cell {
-        let handle = self.next_handle();
-        &mut self.cells[handle as usize]
+        &mut self.cells[self.first_free as usize]
     }
 
     /// What stands in the [vacant](Self::vacant) cell is under way to the node of index `destination`, with one reference;
     /// the answer is its handle.
     #[inline]
     pub fn send(&mut self, destination: u16) -> u32 {
-        let handle = self.next_handle();
+        let handle = self.first_free;
         let index = handle as usize;
         self.destinations[index] = destination;
         let cell = &mut self.cells[index];
-        self.first_free = cell.next_free;
         cell.references = 1;
         cell.reached = Reached::NotYet;
+        self.first_free = cell.next_free;
+        if self.first_free == NONE {
+            self.grow();
+        }
         handle
     }
 
     /// The handle that the next packet will get.
-    #[inline]
-    pub fn next_handle(&mut self) -> u32 {
-        if self.first_free == NONE {
-            self.grow();
-        }
+    pub fn next_handle(&self) -> u32 {
         self.first_free
     }
 

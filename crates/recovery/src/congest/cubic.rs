@@ -125,7 +125,7 @@ impl Cubic {
         }
     }
 
-    fn avoid_congestion(&mut self, now: &Window, acked: u64, limits: bool, view: &View<'_>) -> Window {
+    fn avoid_congestion(&mut self, now: &Window, acked: u64, limits: bool, view: &View) -> Window {
         let mss = f64::from(view.mss);
         let cwnd = (now.cwnd as f64 + self.fraction) / mss;
         let Curve { w_max, prior, stage } = &mut self.curve;
@@ -164,7 +164,7 @@ impl Congest for Cubic {
         Window { cwnd, ssthresh: self.settings.initial_ssthresh.unwrap_or(u64::MAX) }
     }
 
-    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View<'_>) -> Window {
+    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View) -> Window {
         let mss = u64::from(view.mss);
         let limits = self.limits(now, flight, mss);
         if now.cwnd >= now.ssthresh {
@@ -175,7 +175,7 @@ impl Congest for Cubic {
         Window { cwnd: now.cwnd + grown, ..*now }
     }
 
-    fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View<'_>) -> Window {
+    fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let mss = u64::from(view.mss);
         self.fraction = 0.0;
         if loss.timeouts == Timeouts::First {
@@ -194,7 +194,7 @@ impl Congest for Cubic {
     }
 
     /// Section 4.9. The time since the loss signal does not count in t: the window was not in use.
-    fn on_undo(&mut self, view: &View<'_>) {
+    fn on_undo(&mut self, view: &View) {
         let Some(Before { mut curve, lost_at }) = self.before.take() else { return };
         if let Some(stage) = &mut curve.stage {
             stage.epoch += view.now.since(lost_at);

@@ -44,11 +44,11 @@ pub trait Congest: Send + DuplicateCongest {
     /// The window when data may first be sent.
     fn initial(&mut self, mss: u32) -> Window;
     /// An ACK outside of fast recovery acknowledged `acked` new bytes; `flight` bytes were outstanding before it.
-    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View<'_>) -> Window;
+    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View) -> Window;
     /// Something was lost, or so it seems.
-    fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View<'_>) -> Window;
+    fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window;
     /// The last loss signal was spurious, and the response gives back what it took.
-    fn on_undo(&mut self, _: &View<'_>) {}
+    fn on_undo(&mut self, _: &View) {}
     /// Sending begins again after nothing was outstanding for `idle`, longer than the RTO.
     fn on_idle(&mut self, now: &Window, idle: Duration, mss: u32) -> Window;
 }

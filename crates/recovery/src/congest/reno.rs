@@ -90,7 +90,7 @@ impl Congest for Reno {
         Window { cwnd, ssthresh: self.settings.initial_ssthresh.unwrap_or(u64::MAX) }
     }
 
-    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View<'_>) -> Window {
+    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View) -> Window {
         let mss = u64::from(view.mss);
         if !self.limits(now, flight, mss) {
             return *now;
@@ -111,7 +111,7 @@ impl Congest for Reno {
         Window { cwnd: now.cwnd + grown, ..*now }
     }
 
-    fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View<'_>) -> Window {
+    fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let mss = u64::from(view.mss);
         self.remainder = 0;
         let half = match self.settings.half_of {

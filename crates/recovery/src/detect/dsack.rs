@@ -46,7 +46,7 @@ struct Record {
 }
 
 impl Dsack {
-    fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View<'_>) {
+    fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) {
         if self.stage == Stage::Disarmed {
             return;
         }
@@ -116,7 +116,7 @@ impl Dsack {
 
 impl Detector for Dsack {
     #[inline]
-    fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement {
+    fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {
             Fact::Retransmitted { transmission, opens, .. } => {
                 self.on_retransmission(transmission, *opens, view);

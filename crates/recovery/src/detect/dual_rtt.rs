@@ -61,7 +61,7 @@ struct Throughput {
 
 impl Throughput {
     #[inline]
-    fn note(&mut self, acked: &Acked, view: &View<'_>) {
+    fn note(&mut self, acked: &Acked, view: &View) {
         self.bytes += acked.bytes;
         let elapsed = view.now.since(self.since);
         if view.round_trips.latest().is_some_and(|rtt| elapsed >= rtt) {
@@ -101,7 +101,7 @@ impl DualRtt {
         Self { threshold, throughput: Throughput::default(), stage: Stage::Idle }
     }
 
-    fn tau(&self, minimum: Duration, view: &View<'_>) -> Tau {
+    fn tau(&self, minimum: Duration, view: &View) -> Tau {
         match self.threshold {
             Threshold::Fixed(tau) => tau,
             Threshold::Model if self.throughput.best_bps > 0.0 && minimum > Duration::ZERO => {
@@ -112,7 +112,7 @@ impl DualRtt {
     }
 
     #[inline(never)]
-    fn judge(&mut self, acked: &Acked, point: u64, view: &View<'_>) -> Judgement {
+    fn judge(&mut self, acked: &Acked, point: u64, view: &View) -> Judgement {
         if acked.bytes == 0 {
             return Judgement::Undecided;
         }
@@ -134,7 +134,7 @@ impl DualRtt {
 
 impl Detector for DualRtt {
     #[inline]
-    fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement {
+    fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {
             Fact::Retransmitted { transmission, opens: true, .. } => {
                 self.stage = match transmission.kind {

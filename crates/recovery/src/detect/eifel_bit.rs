@@ -42,7 +42,7 @@ impl EifelBit {
 }
 
 impl Detector for EifelBit {
-    fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement {
+    fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {
             Fact::Retransmitted { transmission, opens: true, .. } => {
                 self.stage = Stage::Waiting { start: transmission.start, nxt: view.nxt };

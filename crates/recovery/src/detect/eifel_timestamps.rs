@@ -90,7 +90,7 @@ impl EifelTimestamps {
 }
 
 impl Detector for EifelTimestamps {
-    fn observe(&mut self, fact: &Fact<'_>, _: &View<'_>) -> Judgement {
+    fn observe(&mut self, fact: &Fact<'_>, _: &View) -> Judgement {
         match fact {
             // RFC 3522, section 3.2, step 2: of the retransmission that opens the loss recovery, and of no later one.
             // [rfc3522:3.2.a] [rfc3522:3.2.2]

@@ -28,7 +28,7 @@ enum Stage {
 
 impl FRto {
     /// Step 1.
-    fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View<'_>) {
+    fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) {
         if !opens {
             return;
         }
@@ -45,7 +45,7 @@ impl FRto {
     }
 
     /// Step 2.
-    fn on_first(&mut self, acked: &Acked, end: u64, view: &View<'_>) -> Judgement {
+    fn on_first(&mut self, acked: &Acked, end: u64, view: &View) -> Judgement {
         if acked.bytes == 0 && !acked.duplicate {
             return Judgement::Undecided;
         }
@@ -79,7 +79,7 @@ impl FRto {
 }
 
 impl Detector for FRto {
-    fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement {
+    fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match (fact, &self.stage) {
             (Fact::Retransmitted { transmission, opens, .. }, _) => {
                 self.on_retransmission(transmission, *opens, view);

@@ -29,7 +29,7 @@ enum Stage {
 
 impl FRtoSack {
     /// Step 1.
-    fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View<'_>) {
+    fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) {
         if !opens {
             return;
         }
@@ -44,7 +44,7 @@ impl FRtoSack {
     }
 
     /// Step 2; duplicate ACKs only tell the scoreboard.
-    fn on_first(&mut self, acked: &Acked, view: &View<'_>) -> Judgement {
+    fn on_first(&mut self, acked: &Acked, view: &View) -> Judgement {
         if acked.bytes == 0 {
             return Judgement::Undecided;
         }
@@ -77,7 +77,7 @@ impl FRtoSack {
 }
 
 impl Detector for FRtoSack {
-    fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement {
+    fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match (fact, &self.stage) {
             (Fact::Retransmitted { transmission, opens, .. }, _) => {
                 self.on_retransmission(transmission, *opens, view);

@@ -57,7 +57,7 @@ impl MinRtt {
 
 impl Detector for MinRtt {
     #[inline]
-    fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement {
+    fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {
             Fact::Retransmitted { transmission, opens, .. } => {
                 let limit: Option<Duration> = match self.limit {

@@ -48,7 +48,7 @@ pub struct Share {
 /// Observes a connection. It cannot see or touch the window, so it runs as well over a capture.
 pub trait Detector: Send + DuplicateDetector {
     /// Takes a fact in and judges the open episode.
-    fn observe(&mut self, fact: &Fact<'_>, view: &View<'_>) -> Judgement;
+    fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement;
     /// Whether it ever judges; one that does not need not be asked.
     fn judges(&self) -> bool {
         true

@@ -12,7 +12,7 @@ use crate::view::View;
 pub struct None;
 
 impl Detector for None {
-    fn observe(&mut self, _: &Fact<'_>, _: &View<'_>) -> Judgement {
+    fn observe(&mut self, _: &Fact<'_>, _: &View) -> Judgement {
         Judgement::Undecided
     }
 

@@ -1,6 +1,6 @@
 //! What an ACK does.
 
-use super::{Engine, Event, Probe, Stage, Timer, view};
+use super::{Engine, Event, Probe, Stage, Timer};
 use crate::detect::Outcome;
 use crate::episode::Stage as EpisodeStage;
 use crate::fact::{Ack, Acked, Cause, Covered};
@@ -14,18 +14,19 @@ impl Engine {
     #[inline]
     pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
         let flight = self.board.outstanding();
-        let acked = self.board.on_ack(ack, self.sack);
+        let acked = self.board.on_ack(ack, self.view.sack);
+        self.look(now);
         self.granted = None;
         if let Some(pace) = &mut self.pace {
             pace.on_input();
         }
-        let sample = self.round_trips.on_ack(now, &acked);
+        let sample = self.view.round_trips.on_ack(now, &acked);
         self.samples += u64::from(sample.is_some());
         if acked.bytes > 0 {
             self.consecutive_timeouts = 0;
             // Sent more than once, nobody knows which sending was answered.
             if let Some(Covered { copies: 0, last_sent, .. }) = acked.highest {
-                self.round_trips.on_turn(now.since(last_sent));
+                self.view.round_trips.on_turn(now.since(last_sent));
             }
         }
         if self.stage != Stage::Open {
@@ -33,21 +34,21 @@ impl Engine {
         }
         let probed = matches!(self.probe, Probe::Sent { .. });
         let effect = self.judge(now, &acked, sample);
-        self.sample(now, &acked, sample, effect.change);
+        self.sample(&acked, sample, effect.change);
         if self.lesson.is_some() {
             self.learn(&acked, sample);
         }
         if sample.is_some() {
-            self.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
+            self.view.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
         }
-        let decisions = self.recovery.on_ack(&acked, &self.board, &view!(self, now));
+        let decisions = self.recovery.on_ack(&acked, &self.board, &self.view);
         self.apply(now, &decisions);
         if decisions.growth == Growth::Grow && effect.growth == Growth::Grow && acked.bytes > 0 {
-            self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &view!(self, now));
+            self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &self.view);
         }
         if probed && effect.outcome == Some(Outcome::Genuine) {
             // RFC 5682, section 2.1, step 3a: so far slow start would have come in these two round trips.
-            self.window.cwnd = u64::from(self.mss) * 3;
+            self.window.cwnd = u64::from(self.view.mss) * 3;
         }
         self.run_timer(now, &acked, decisions.timer);
         if self.episode.is_some_and(|episode| acked.cumulative >= episode.recovery_point) {
@@ -64,7 +65,7 @@ impl Engine {
                 self.start_timer(now);
             }
             Step::Restore(resume) => self.restore(resume),
-            Step::Repaired => self.cut_for_repaired(now),
+            Step::Repaired => self.cut_for_repaired(),
             Step::Leave { cwnd_at_most } => self.window.cwnd = self.window.cwnd.min(cwnd_at_most),
         }
         if let Some(position) = decisions.lost_below {
@@ -73,17 +74,17 @@ impl Engine {
     }
 
     fn on_handshake_ack(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) {
-        self.sample(now, acked, sample, TimerChange::Keep);
+        self.sample(acked, sample, TimerChange::Keep);
         self.run_timer(now, acked, Restart::Restart);
     }
 
     /// A re-seeded timer has had this ACK's sample already.
-    fn sample(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>, change: TimerChange) {
+    fn sample(&mut self, acked: &Acked, sample: Option<Duration>, change: TimerChange) {
         if change != TimerChange::Keep {
             self.rto.change(change);
         }
         if let Some(rtt) = sample.filter(|_| !matches!(change, TimerChange::Reseed(_))) {
-            self.rto.sample(&Sample { rtt, acked: acked.bytes, window: self.window }, &view!(self, now));
+            self.rto.sample(&Sample { rtt, acked: acked.bytes, window: self.window }, &self.view);
         }
     }
 

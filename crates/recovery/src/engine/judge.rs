@@ -1,6 +1,6 @@
 //! Asks the detectors, and lets the acting one's verdict take effect.
 
-use super::{Engine, Event, Opening, view};
+use super::{Engine, Event, Opening};
 use crate::congest::Window;
 use crate::detect::{Judgement, Outcome, Share};
 use crate::episode::{Episode, Stage};
@@ -43,12 +43,12 @@ impl Engine {
         let mut acting = Judgement::Undecided;
         for index in 0..self.detectors.len() {
             let (place, detector) = &mut self.detectors[index];
-            let judgement = detector.observe(&fact, &view!(self, now));
+            let judgement = detector.observe(&fact, &self.view);
             match (judgement, *place) {
                 (Judgement::Undecided, _) => {}
                 (Judgement::Probe, 0) => acting = judgement,
                 (Judgement::Probe, _) => {
-                    detector.observe(&Fact::NotProbed(Refusal::Watches), &view!(self, now));
+                    detector.observe(&Fact::NotProbed(Refusal::Watches), &self.view);
                 }
                 (_, place) => {
                     self.report(place, judgement);
@@ -138,7 +138,7 @@ impl Engine {
     }
 
     fn granted_undo(&mut self, now: Instant, episode: &Episode) -> bool {
-        self.grant.ask(episode.opened_at, now, self.round_trips.smoothed()) == Answer::Granted
+        self.grant.ask(episode.opened_at, now, self.view.round_trips.smoothed()) == Answer::Granted
     }
 
     fn undo(&mut self, now: Instant, episode: &Episode, course: Course, acked: Option<&Acked>) -> Growth {
@@ -158,12 +158,12 @@ impl Engine {
             acked: acked.map_or(0, |acked| acked.bytes),
             ece: acked.is_some_and(|acked| acked.ece),
             losses: self.losses,
-            mss: self.mss,
+            mss: self.view.mss,
             initial_window: self.initial_window,
         };
         let Adjust { window, timer } = self.response.respond(&verdict, episode.saved(), &self.window);
         if window.ssthresh > episode.saved().reduced.ssthresh {
-            self.congest.on_undo(&view!(self, now));
+            self.congest.on_undo(&self.view);
         }
         self.adjust(episode, course, window);
         if let Lesson::FromNewData { before } = timer {

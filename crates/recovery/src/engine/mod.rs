@@ -28,6 +28,7 @@ use crate::rto::{Rto, TimerChange};
 use crate::rtt::RoundTrips;
 use crate::scoreboard::Scoreboard;
 use crate::time::{Duration, Instant};
+use crate::view::View;
 
 /// What the peers have agreed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,7 +102,6 @@ pub struct Engine {
     board: Scoreboard,
     window: Window,
     timer: Timer,
-    round_trips: RoundTrips,
     recovery: Box<dyn Recovery>,
     alarms: Alarms,
     congest: Box<dyn Congest>,
@@ -110,8 +110,8 @@ pub struct Engine {
     pace: Option<Box<dyn Pace>>,
     /// Those that judge, each with its place: 0 acts, the others watch.
     detectors: Vec<(usize, Box<dyn Detector>)>,
-    mss: u32,
-    sack: bool,
+    /// What the seams see. It is kept, and not made for each question: every ACK asks several.
+    view: View,
     stage: Stage,
     due: Due,
     opening: Opening,
@@ -161,14 +161,19 @@ impl Engine {
             alarms: if parts.recovery.has_alarm() { Alarms::Own } else { Alarms::None },
             window: Window { cwnd: 1, ssthresh: u64::MAX },
             timer: Timer::Off,
-            round_trips: RoundTrips::new(false),
             recovery: parts.recovery,
             congest: parts.congest,
             rto: parts.rto,
             pace: parts.pace,
             detectors: parts.detectors,
-            mss: 536,
-            sack: false,
+            view: View {
+                una: 0,
+                now: Instant::ZERO,
+                nxt: 0,
+                mss: 536,
+                sack: false,
+                round_trips: RoundTrips::new(false),
+            },
             stage: Stage::Opening { expiries: 0 },
             due: Due::Nothing,
             opening: Opening::Done,
@@ -201,13 +206,13 @@ impl Engine {
         let Stage::Opening { expiries } = self.stage else { return };
         self.stage = Stage::Open;
         self.granted = None;
-        self.mss = negotiated.mss;
-        self.sack = negotiated.sack;
+        self.view.mss = negotiated.mss;
+        self.view.sack = negotiated.sack;
         if self.board.nxt() == 0 {
             self.board.skip_to(1);
         }
-        let handshake = self.round_trips.latest();
-        self.round_trips = self.round_trips.after_handshake(negotiated.timestamps);
+        let handshake = self.view.round_trips.latest();
+        self.view.round_trips = self.view.round_trips.after_handshake(negotiated.timestamps);
         self.window = self.congest.initial(negotiated.mss);
         self.initial_window = self.window.cwnd;
         if expiries > 0 {
@@ -219,12 +224,13 @@ impl Engine {
             }
         }
         self.idle_since = now;
+        self.look(now);
     }
 
     /// The path takes no segments of more than `mss` bytes of payload: what is sent from now on, again too, is no longer.
     /// The window in bytes stays as it is.
     pub fn reduce_mss(&mut self, mss: u32) {
-        self.mss = self.mss.min(mss);
+        self.view.mss = self.view.mss.min(mss);
         self.granted = None;
     }
 
@@ -236,14 +242,13 @@ impl Engine {
             Timer::Retransmission(at) | Timer::Persist(at) => at,
         };
         let deadline = timer.min(self.released_at);
-        // What the view says of now does not matter to when.
-        if self.alarms == Alarms::None { deadline } else { deadline.min(self.alarm(Instant::ZERO).at()) }
+        if self.alarms == Alarms::None { deadline } else { deadline.min(self.alarm().at()) }
     }
 
     /// Loss recovery's own timer. It runs on an open connection only.
-    fn alarm(&self, now: Instant) -> Alarm {
+    fn alarm(&self) -> Alarm {
         match (self.alarms, self.stage) {
-            (Alarms::Own, Stage::Open) => self.recovery.alarm(&self.board, &view!(self, now)),
+            (Alarms::Own, Stage::Open) => self.recovery.alarm(&self.board, &self.view),
             _ => Alarm::None,
         }
     }
@@ -265,7 +270,7 @@ impl Engine {
 
     /// What is known of the round-trip time.
     pub fn round_trips(&self) -> &RoundTrips {
-        &self.round_trips
+        &self.view.round_trips
     }
 
     /// Expiries of the timer since the last ACK of new data.
@@ -296,10 +301,18 @@ impl Engine {
             srtt: estimate.map(|estimate| estimate.srtt),
             rttvar: estimate.map(|estimate| estimate.rttvar),
             rto: self.rto.rto(),
-            latest_rtt: self.round_trips.latest(),
+            latest_rtt: self.view.round_trips.latest(),
             samples: self.samples,
             deadline: self.deadline(),
         }
+    }
+
+    /// The seams see how it stands now.
+    #[inline]
+    fn look(&mut self, now: Instant) {
+        self.view.now = now;
+        self.view.una = self.board.una();
+        self.view.nxt = self.board.nxt();
     }
 
     /// Starts the timer for a segment that leaves now.
@@ -314,18 +327,3 @@ impl Engine {
         self.timer = Timer::Retransmission(self.rto.expires(now, oldest).max(now));
     }
 }
-
-/// The view at this instant; a macro, so that it borrows only the fields that it needs.
-macro_rules! view {
-    ($engine:expr, $now:expr) => {
-        $crate::view::View {
-            now: $now,
-            una: $engine.board.una(),
-            nxt: $engine.board.nxt(),
-            mss: $engine.mss,
-            sack: $engine.sack,
-            round_trips: &$engine.round_trips,
-        }
-    };
-}
-pub(crate) use view;

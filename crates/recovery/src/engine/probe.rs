@@ -1,6 +1,6 @@
 //! New data before further retransmissions, where the acting detector asks for it (RFC 5682, section 2.1, step 2b).
 
-use super::{Engine, Offer, Probe, view};
+use super::{Engine, Offer, Probe};
 use crate::detect::Judgement;
 use crate::fact::{Fact, Refusal, Transmission};
 use crate::rto::TimerChange;
@@ -13,7 +13,7 @@ impl Engine {
     /// The acting detector's judgement on an ACK begins, continues or ends a probe.
     pub(super) fn run_probe(&mut self, judgement: Judgement) {
         self.probe = match (judgement, self.probe) {
-            (Judgement::Probe, Probe::None) => Probe::Wanted { room: SEGMENTS * u64::from(self.mss) },
+            (Judgement::Probe, Probe::None) => Probe::Wanted { room: SEGMENTS * u64::from(self.view.mss) },
             (Judgement::Probe, probe) => probe,
             _ => Probe::None,
         };
@@ -42,7 +42,7 @@ impl Engine {
         self.probe = Probe::None;
         self.granted = None;
         let Some((0, acting)) = self.detectors.first_mut() else { return };
-        let judgement = acting.observe(&Fact::NotProbed(Refusal::NothingNew), &view!(self, now));
+        let judgement = acting.observe(&Fact::NotProbed(Refusal::NothingNew), &self.view);
         self.report(0, judgement);
         let change = self.settle(now, judgement, None, None).change;
         if change != TimerChange::Keep {

@@ -1,6 +1,6 @@
 //! What leaves, and when.
 
-use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, view};
+use super::{Due, Engine, Event, Opening, Probe, Stage, Timer};
 use crate::fact::{Block, Cause, Fact, Kind, Transmission, TxId};
 use crate::pace::Permit;
 use crate::recover::{HighRxt, Next};
@@ -47,6 +47,7 @@ impl Engine {
     /// How many bytes of new data may go; or what goes before it, and nothing if everything waits.
     #[inline(never)]
     fn find_room(&mut self, now: Instant, offer: &Offer, unsent: bool) -> ControlFlow<Option<Transmission>, u64> {
+        self.look(now);
         if self.due == Due::Probe {
             return ControlFlow::Break(self.send_probe(now, offer));
         }
@@ -90,7 +91,7 @@ impl Engine {
         if self.board.outstanding() == 0 {
             self.restart_after_idle(now, offer);
         }
-        self.recovery.next(&self.board, &self.window, &view!(self, now), unsent)
+        self.recovery.next(&self.board, &self.window, &self.view, unsent)
     }
 
     fn has_work(&self, offer: &Offer) -> bool {
@@ -101,7 +102,7 @@ impl Engine {
     pub(super) fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
         let nxt = self.board.nxt();
         let idle = self.board.outstanding() == 0;
-        let len = match u64::from(self.mss) {
+        let len = match u64::from(self.view.mss) {
             // Nothing ends near it.
             full if full + 1 < offer.end.min(offer.limit) - nxt => full,
             _ => {
@@ -121,7 +122,7 @@ impl Engine {
         self.granted = Some(room.saturating_sub(len));
         self.probes = 0;
         let len = len as u32;
-        self.round_trips.on_new(now, nxt + u64::from(len));
+        self.view.round_trips.on_new(now, nxt + u64::from(len));
         self.board.on_new(now, len, offer.stamp);
         Some(self.sent(now, Transmission { id: TxId(0), start: nxt, len, kind: Kind::New, copy: 0 }))
     }
@@ -132,11 +133,11 @@ impl Engine {
     fn last_length(&self, offer: &Offer) -> Option<u64> {
         let nxt = self.board.nxt();
         let wanted = offer.end - nxt;
-        let fits = wanted.min(u64::from(self.mss));
+        let fits = wanted.min(u64::from(self.view.mss));
         // A FIN rides on the last segment even if that is full.
         let fits = if offer.fin && wanted == fits + 1 { wanted } else { fits };
         let len = fits.min(offer.limit - nxt);
-        let silly = len < fits && len * 2 < self.largest_window.min(u64::from(self.mss) * 2);
+        let silly = len < fits && len * 2 < self.largest_window.min(u64::from(self.view.mss) * 2);
         (!silly).then_some(len)
     }
 
@@ -149,7 +150,7 @@ impl Engine {
         mark: HighRxt,
     ) -> Option<Transmission> {
         let whole = self.board.segment_at(at)?;
-        let mss = u64::from(self.mss);
+        let mss = u64::from(self.view.mss);
         // The path may take less than when it was sent first; a FIN rides on a full segment.
         let fin = u64::from(offer.fin && whole.end == offer.end && whole.end - at == mss + 1);
         let block = Block { start: at, end: whole.end.min(at + mss + fin) };
@@ -168,13 +169,13 @@ impl Engine {
         self.opening = Opening::Done;
         let fact = Fact::Retransmitted { transmission: &transmission, stamp: offer.stamp, original, opens };
         for (_, detector) in &mut self.detectors {
-            detector.observe(&fact, &view!(self, now));
+            detector.observe(&fact, &self.view);
         }
         Some(transmission)
     }
 
     fn note_again(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
-        self.round_trips.on_retransmission(block.start);
+        self.view.round_trips.on_retransmission(block.start);
         self.board.on_retransmission(now, block, mark)
     }
 
@@ -190,7 +191,7 @@ impl Engine {
             let (copy, _) = self.note_again(now, Block { start: 0, end: 1 }, HighRxt::Advance);
             (Kind::Retransmission(Cause::Timeout), copy)
         } else {
-            self.round_trips.on_new(now, 1);
+            self.view.round_trips.on_new(now, 1);
             self.board.on_new(now, 1, offer.stamp);
             (Kind::New, 0)
         };
@@ -209,8 +210,9 @@ impl Engine {
             if offer.end <= start {
                 return None;
             }
-            let len = offer.limit.saturating_sub(start).clamp(1, u64::from(self.mss)).min(offer.end - start) as u32;
-            self.round_trips.on_new(now, start + u64::from(len));
+            let len =
+                offer.limit.saturating_sub(start).clamp(1, u64::from(self.view.mss)).min(offer.end - start) as u32;
+            self.view.round_trips.on_new(now, start + u64::from(len));
             self.board.on_new(now, len, offer.stamp);
             (start, len, 0)
         };
@@ -223,6 +225,7 @@ impl Engine {
     fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
         let transmission = Transmission { id: TxId(self.next_id), ..transmission };
         self.next_id += 1;
+        self.view.nxt = self.board.nxt();
         // RFC 6298, section 5.1. [rfc6298:5.1]
         if !matches!(self.timer, Timer::Retransmission(_)) {
             self.start_timer(now);
@@ -241,7 +244,7 @@ impl Engine {
     fn restart_after_idle(&mut self, now: Instant, offer: &Offer) {
         let idle = now.since(self.idle_since);
         if offer.end > self.board.nxt() && idle > self.rto.rto() && self.samples > 0 {
-            self.window = self.congest.on_idle(&self.window, idle, self.mss);
+            self.window = self.congest.on_idle(&self.window, idle, self.view.mss);
         }
     }
 

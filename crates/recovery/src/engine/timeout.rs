@@ -1,6 +1,6 @@
 //! What an expired timer does.
 
-use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, view};
+use super::{Due, Engine, Event, Opening, Probe, Stage, Timer};
 use crate::congest::{Loss, Timeouts};
 use crate::episode::{Episode, Saved, Stage as EpisodeStage};
 use crate::fact::Cause;
@@ -12,10 +12,11 @@ impl Engine {
     /// Call when [`Engine::deadline`] has come; too early a call does nothing.
     pub fn on_timeout(&mut self, now: Instant) {
         self.granted = None;
+        self.look(now);
         if self.released_at <= now {
             self.released_at = Instant::NEVER;
         }
-        let alarm = self.alarm(now);
+        let alarm = self.alarm();
         match self.timer {
             _ if alarm.due(now) => self.ring(now, alarm),
             Timer::Retransmission(at) if at <= now => match alarm {
@@ -32,7 +33,7 @@ impl Engine {
         if let Some(pace) = &mut self.pace {
             pace.on_input();
         }
-        let decisions = self.recovery.on_alarm(&self.board, &view!(self, now));
+        let decisions = self.recovery.on_alarm(&self.board, &self.view);
         self.apply(now, &decisions);
         if matches!(alarm, Alarm::Probe(_)) {
             // RFC 8985, section 7.3.
@@ -69,7 +70,7 @@ impl Engine {
         self.probe = Probe::None;
         // The earliest goes first. [rfc6298:5.4]
         self.board.mark_all_lost();
-        self.recovery.on_timeout(&view!(self, now));
+        self.recovery.on_timeout(&self.view);
         // [rfc6298:5.6]
         self.start_timer(now);
     }
@@ -84,7 +85,7 @@ impl Engine {
         {
             episode.timeouts += 1;
             let timeouts = episode.timeouts;
-            self.window = self.cut(now, Cause::Timeout, 0, Timeouts::Again);
+            self.window = self.cut(Cause::Timeout, 0, Timeouts::Again);
             return timeouts;
         }
         self.open_episode(now, Cause::Timeout, 0);
@@ -92,18 +93,18 @@ impl Engine {
     }
 
     /// Congestion control's answer to a loss signal.
-    fn cut(&mut self, now: Instant, cause: Cause, limited: u64, timeouts: Timeouts) -> crate::congest::Window {
+    fn cut(&mut self, cause: Cause, limited: u64, timeouts: Timeouts) -> crate::congest::Window {
         let flight = self.board.outstanding().saturating_sub(limited);
         let limit = self.window.cwnd.min(self.limit.saturating_sub(self.board.una()));
         let loss = Loss { cause, flight, limit, timeouts };
-        self.congest.on_loss(&self.window, &loss, &view!(self, now))
+        self.congest.on_loss(&self.window, &loss, &self.view)
     }
 
     /// A loss that is repaired already (RFC 8985, section 7.4.2).
-    pub(super) fn cut_for_repaired(&mut self, now: Instant) {
+    pub(super) fn cut_for_repaired(&mut self) {
         self.past = None;
         self.losses = Losses::Seen;
-        self.window = self.cut(now, Cause::FastRetransmit, 0, Timeouts::First);
+        self.window = self.cut(Cause::FastRetransmit, 0, Timeouts::First);
     }
 
     pub(super) fn open_episode(&mut self, now: Instant, cause: Cause, limited: u64) {
@@ -118,7 +119,7 @@ impl Engine {
         }
         let before = self.window;
         let flight = self.board.outstanding().saturating_sub(limited);
-        self.window = self.cut(now, cause, limited, Timeouts::First);
+        self.window = self.cut(cause, limited, Timeouts::First);
         self.episodes += 1;
         let saved = Saved { window: before, reduced: self.window, flight, estimate: self.rto.estimate() };
         let positions = (self.board.una(), self.board.nxt());

@@ -268,14 +268,14 @@ impl Course {
     /// leaves room for what was sent within the shortest round trip, which no duplicate can be about. So a peer that sends
     /// duplicates at will gets a window in a round trip, and no more (Savage and others, "TCP Congestion Control with a
     /// Misbehaving Receiver", section 2.2; RFC 5681, section 3.2, step 4).
-    pub fn room(counted: u64, board: &Scoreboard, window: &Window, view: &View<'_>) -> u64 {
+    pub fn room(counted: u64, board: &Scoreboard, window: &Window, view: &View) -> u64 {
         let Some(turn) = view.round_trips.shortest() else { return counted };
         let since = Instant::from_nanos(view.now.as_nanos().saturating_sub(turn.as_nanos()));
         counted.min(window.cwnd.saturating_sub(board.sent_since(since)))
     }
 
     /// What goes out outside of fast recovery: what is deemed lost first, then new data.
-    pub fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>) -> Next {
+    pub fn next(&self, board: &Scoreboard, window: &Window, view: &View) -> Next {
         if board.lost_below() > board.una() {
             let room = window.cwnd.saturating_sub(board.pipe());
             return match board.first_hole(board.resent_below(), board.lost_below()) {

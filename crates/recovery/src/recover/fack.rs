@@ -24,14 +24,14 @@ impl Fack {
     }
 
     /// The trigger of section 3.2: snd.fack has gone more than DupThresh segments ahead of snd.una.
-    fn far_ahead(&self, board: &Scoreboard, view: &View<'_>) -> bool {
+    fn far_ahead(&self, board: &Scoreboard, view: &View) -> bool {
         let reordering = u64::from(self.course.rules().duplicate_threshold) * u64::from(view.mss);
         board.highest_sacked() - board.una() > reordering && self.course.permitted(board.una())
     }
 }
 
 impl Recovery for Fack {
-    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         let signal = self.course.on_ack(acked);
         let step = match signal {
             Signal::Quiet => Step::Stay,
@@ -46,7 +46,7 @@ impl Recovery for Fack {
         Decisions { step, lost_below: repairing.then(|| board.highest_sacked()), ..Decisions::STAY }
     }
 
-    fn on_timeout(&mut self, view: &View<'_>) {
+    fn on_timeout(&mut self, view: &View) {
         self.course.on_timeout(view.nxt);
     }
 
@@ -58,7 +58,7 @@ impl Recovery for Fack {
         self.course.on_sent(transmission);
     }
 
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         if !self.course.repairing() {
             return self.course.next(board, window, view);
         }

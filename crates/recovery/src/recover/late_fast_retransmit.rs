@@ -29,7 +29,7 @@ impl LateFastRetransmit {
 }
 
 impl Recovery for LateFastRetransmit {
-    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         if acked.bytes > 0 {
             (self.duplicates, self.timeouts) = (0, 0);
         }
@@ -44,7 +44,7 @@ impl Recovery for LateFastRetransmit {
         Decisions { step: Step::Restore(self.inner.on_spurious(Cause::Timeout)), ..decisions }
     }
 
-    fn on_timeout(&mut self, view: &View<'_>) {
+    fn on_timeout(&mut self, view: &View) {
         self.timeouts += 1;
         self.inner.on_timeout(view);
     }
@@ -61,7 +61,7 @@ impl Recovery for LateFastRetransmit {
         self.inner.on_rescue();
     }
 
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next {
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
         self.inner.next(board, window, view, unsent)
     }
 }

@@ -152,9 +152,9 @@ pub enum Resume {
 /// Finds losses and repairs them. It holds neither window nor timer.
 pub trait Recovery: Send + DuplicateRecovery {
     /// The scoreboard has taken an ACK in.
-    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions;
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions;
     /// The retransmission timer has expired; everything outstanding is deemed lost.
-    fn on_timeout(&mut self, view: &View<'_>);
+    fn on_timeout(&mut self, view: &View);
     /// The episode that is open was judged spurious.
     fn on_spurious(&mut self, cause: Cause) -> Resume;
     /// Something has left.
@@ -168,16 +168,16 @@ pub trait Recovery: Send + DuplicateRecovery {
         false
     }
     /// That timer, as things stand.
-    fn alarm(&self, _: &Scoreboard, _: &View<'_>) -> Alarm {
+    fn alarm(&self, _: &Scoreboard, _: &View) -> Alarm {
         Alarm::None
     }
     /// The alarm has come. A probe is owed from then on until [`Recovery::next`] lets it go.
-    fn on_alarm(&mut self, _: &Scoreboard, _: &View<'_>) -> Decisions {
+    fn on_alarm(&mut self, _: &Scoreboard, _: &View) -> Decisions {
         Decisions::STAY
     }
     /// What has left was a rescue retransmission.
     fn on_rescue(&mut self) {}
     /// What goes out next; `unsent` says whether there is new data that the peer has room for. Where the answer is new
     /// data, it holds as long as there is some and until the next ACK or timeout: what is sent takes from its room.
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next;
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next;
 }

@@ -49,7 +49,7 @@ impl NewReno {
 }
 
 impl Recovery for NewReno {
-    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         let mss = i64::from(view.mss);
         match self.course.on_ack(acked) {
             Signal::Quiet => Decisions::STAY,
@@ -75,7 +75,7 @@ impl Recovery for NewReno {
         }
     }
 
-    fn on_timeout(&mut self, view: &View<'_>) {
+    fn on_timeout(&mut self, view: &View) {
         self.course.on_timeout(view.nxt);
     }
 
@@ -87,7 +87,7 @@ impl Recovery for NewReno {
         self.course.on_sent(transmission);
     }
 
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         if !self.course.repairing() {
             return self.course.next(board, window, view);
         }

@@ -89,7 +89,7 @@ impl NewRenoSack {
 }
 
 impl Recovery for NewRenoSack {
-    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         match self.course.on_ack(acked) {
             Signal::Quiet => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
@@ -110,7 +110,7 @@ impl Recovery for NewRenoSack {
         }
     }
 
-    fn on_timeout(&mut self, view: &View<'_>) {
+    fn on_timeout(&mut self, view: &View) {
         self.course.on_timeout(view.nxt);
         self.owed = Owed::Nothing;
         self.spurious = Spurious::Suspected { point: view.nxt };
@@ -132,7 +132,7 @@ impl Recovery for NewRenoSack {
         self.course.on_sent(transmission);
     }
 
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         if !self.course.repairing() {
             return self.course.next(board, window, view);
         }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::fact::{Acked, Block, Covered};
+use crate::fact::{Acked, Block, Covered, Delivered};
 use crate::scoreboard::{Scoreboard, Sent};
 use crate::time::{Duration, Instant};
 use crate::view::View;
@@ -79,8 +79,8 @@ impl Rack {
     }
 
     /// Steps 1 to 3 of section 6.2: what the ACK has delivered.
-    pub(super) fn on_ack(&mut self, acked: &Acked, view: &View<'_>) {
-        let Some(delivered) = acked.delivered else { return };
+    pub(super) fn on_ack(&mut self, acked: &Acked, delivered: Option<&Delivered>, view: &View) {
+        let Some(delivered) = delivered else { return };
         let again = delivered.again.filter(|covered| Self::answers_the_last(acked, covered, view));
         for covered in [delivered.original, again].into_iter().flatten() {
             if self.newest.is_none_or(|newest| newest < (covered.last_sent, covered.end)) {
@@ -97,14 +97,14 @@ impl Rack {
     /// Step 2: whether an ACK for what was sent more than once answers the last sending: not if that is sooner than any
     /// round trip was, nor if the echo is older. Half a round trip allows for the clock's granularity; the original left
     /// earlier than that.
-    fn answers_the_last(acked: &Acked, covered: &Covered, view: &View<'_>) -> bool {
+    fn answers_the_last(acked: &Acked, covered: &Covered, view: &View) -> bool {
         let rtt = view.now.since(covered.last_sent);
         let shortest = view.round_trips.shortest().unwrap_or(Duration::ZERO);
         rtt >= shortest && acked.echo.is_none_or(|echo| echo.age <= rtt + shortest / 2)
     }
 
     /// Step 4: a DSACK widens the window once a round trip, and sixteen recoveries without one narrow it again.
-    pub(super) fn adapt(&mut self, needless: bool, stage: Stage, view: &View<'_>) {
+    pub(super) fn adapt(&mut self, needless: bool, stage: Stage, view: &View) {
         if self.dsack_round.is_some_and(|round| view.una >= round) {
             self.dsack_round = None;
         }
@@ -121,7 +121,7 @@ impl Rack {
     }
 
     /// RACK.reo_wnd.
-    fn reordering_window(&self, board: &Scoreboard, stage: Stage, view: &View<'_>) -> Duration {
+    fn reordering_window(&self, board: &Scoreboard, stage: Stage, view: &View) -> Duration {
         let enough = u64::from(self.threshold - 1) * u64::from(view.mss);
         let reported = board.sacked_bytes() > enough;
         if self.reordering == Reordering::NotSeen && (stage == Stage::Repairing || reported) {
@@ -133,7 +133,7 @@ impl Rack {
     }
 
     /// Step 5, RACK_detect_loss.
-    pub(super) fn detect_loss(&mut self, board: &Scoreboard, stage: Stage, view: &View<'_>) -> Found {
+    pub(super) fn detect_loss(&mut self, board: &Scoreboard, stage: Stage, view: &View) -> Found {
         self.timeout = None;
         let before = board.lost_below();
         let mut found = Found { lost_below: before, news: false };

@@ -41,7 +41,7 @@ impl RackTlp {
     }
 
     /// What was found lost begins fast recovery, or goes on with it.
-    fn follow(&mut self, found: Found, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn follow(&mut self, found: Found, board: &Scoreboard, view: &View) -> Decisions {
         let mut step = Step::Stay;
         // What was lost above the last recovery point, and was found then, is a loss of its own.
         let lost = found.news || self.course.phase() == Phase::Open && found.lost_below > view.una;
@@ -60,10 +60,10 @@ impl RackTlp {
         Decisions { step, lost_below, ..Decisions::STAY }
     }
 
-    fn on_sacked(&mut self, acked: &Acked, signal: Signal, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_sacked(&mut self, acked: &Acked, signal: Signal, board: &Scoreboard, view: &View) -> Decisions {
         let needless = acked.dsack.is_some() && !self.tlp.is_answered_by_dsack(acked);
         let answer = self.tlp.on_ack(acked, view.now);
-        self.rack.on_ack(acked, view);
+        self.rack.on_ack(acked, board.delivered(), view);
         self.prr.on_ack(acked, board);
         let leaving = signal == Signal::Recovered;
         self.rack.adapt(needless, if leaving { Stage::Leaving } else { self.stage() }, view);
@@ -80,7 +80,7 @@ impl RackTlp {
     }
 
     /// RFC 6582, where there is no SACK.
-    fn on_counted(&mut self, signal: Signal, view: &View<'_>) -> Decisions {
+    fn on_counted(&mut self, signal: Signal, view: &View) -> Decisions {
         match signal {
             Signal::Progress => Decisions::GROW,
             Signal::Threshold => Decisions { step: self.course.enter(view.nxt), ..Decisions::STAY },
@@ -94,7 +94,7 @@ impl RackTlp {
     }
 
     /// A probe: new data if there is some, the highest segment again if not (section 7.3).
-    fn probe(&self, board: &Scoreboard, view: &View<'_>, unsent: bool) -> Option<Next> {
+    fn probe(&self, board: &Scoreboard, view: &View, unsent: bool) -> Option<Next> {
         if !self.tlp.is_due() {
             return None;
         }
@@ -107,12 +107,12 @@ impl RackTlp {
 }
 
 impl Recovery for RackTlp {
-    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         let signal = self.course.on_ack(acked);
         if view.sack { self.on_sacked(acked, signal, board, view) } else { self.on_counted(signal, view) }
     }
 
-    fn on_timeout(&mut self, view: &View<'_>) {
+    fn on_timeout(&mut self, view: &View) {
         self.course.on_timeout(view.nxt);
         self.rack.forget_again();
         self.tlp.forget();
@@ -145,7 +145,7 @@ impl Recovery for RackTlp {
         true
     }
 
-    fn alarm(&self, board: &Scoreboard, view: &View<'_>) -> Alarm {
+    fn alarm(&self, board: &Scoreboard, view: &View) -> Alarm {
         if let Some(at) = self.rack.timeout() {
             return Alarm::Reordering(at);
         }
@@ -155,7 +155,7 @@ impl Recovery for RackTlp {
         }
     }
 
-    fn on_alarm(&mut self, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_alarm(&mut self, board: &Scoreboard, view: &View) -> Decisions {
         if self.rack.timeout().is_some() {
             let found = self.rack.detect_loss(board, self.stage(), view);
             return self.follow(found, board, view);
@@ -164,7 +164,7 @@ impl Recovery for RackTlp {
         Decisions::STAY
     }
 
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next {
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
         if let Some(probe) = self.probe(board, view, unsent) {
             return probe;
         }

@@ -25,7 +25,7 @@ impl Reno {
 }
 
 impl Recovery for Reno {
-    fn on_ack(&mut self, acked: &Acked, _: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_ack(&mut self, acked: &Acked, _: &Scoreboard, view: &View) -> Decisions {
         match self.course.on_ack(acked) {
             Signal::Quiet | Signal::Duplicate => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
@@ -38,7 +38,7 @@ impl Recovery for Reno {
         }
     }
 
-    fn on_timeout(&mut self, view: &View<'_>) {
+    fn on_timeout(&mut self, view: &View) {
         self.course.on_timeout(view.nxt);
     }
 
@@ -50,7 +50,7 @@ impl Recovery for Reno {
         self.course.on_sent(transmission);
     }
 
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         if !self.course.repairing() {
             return self.course.next(board, window, view);
         }

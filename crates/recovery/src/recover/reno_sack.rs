@@ -58,7 +58,7 @@ impl RenoSack {
 }
 
 impl Recovery for RenoSack {
-    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         match self.course.on_ack(acked) {
             Signal::Quiet => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
@@ -78,7 +78,7 @@ impl Recovery for RenoSack {
         }
     }
 
-    fn on_timeout(&mut self, view: &View<'_>) {
+    fn on_timeout(&mut self, view: &View) {
         self.course.on_timeout(view.nxt);
     }
 
@@ -91,7 +91,7 @@ impl Recovery for RenoSack {
         self.course.on_sent(transmission);
     }
 
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, _: bool) -> Next {
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         if !self.course.repairing() {
             return self.course.next(board, window, view);
         }

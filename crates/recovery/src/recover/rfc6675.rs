@@ -48,7 +48,7 @@ impl Rfc6675 {
 }
 
 impl Recovery for Rfc6675 {
-    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View<'_>) -> Decisions {
+    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         let signal = self.course.on_ack(acked);
         self.prr.on_ack(acked, board);
         let lost_below = self.lost_below(board, view.mss);
@@ -74,7 +74,7 @@ impl Recovery for Rfc6675 {
         Decisions { step, lost_below: repairing.then_some(lost_below), ..Decisions::STAY }
     }
 
-    fn on_timeout(&mut self, view: &View<'_>) {
+    fn on_timeout(&mut self, view: &View) {
         self.course.on_timeout(view.nxt);
     }
 
@@ -92,7 +92,7 @@ impl Recovery for Rfc6675 {
         self.rescue_rxt = u64::MAX;
     }
 
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View<'_>, unsent: bool) -> Next {
+    fn next(&self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
         if !self.course.repairing() {
             return self.course.next(board, window, view);
         }

@@ -47,7 +47,7 @@ impl Tlp {
 
     /// When a probe goes: PTO after the last new data was sent or acknowledged (section 7.2). The engine sends it at the
     /// RTO if that comes first.
-    pub(super) fn alarm(&self, board: &Scoreboard, view: &View<'_>) -> Option<Instant> {
+    pub(super) fn alarm(&self, board: &Scoreboard, view: &View) -> Option<Instant> {
         let newest = board.newest()?;
         if self.probe != Probe::None || !view.sack || !board.sacked().is_empty() {
             return None;

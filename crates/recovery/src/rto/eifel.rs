@@ -63,7 +63,7 @@ impl Eifel {
 }
 
 impl Rto for Eifel {
-    fn sample(&mut self, sample: &Sample, view: &View<'_>) {
+    fn sample(&mut self, sample: &Sample, view: &View) {
         if self.timed.takes(sample, view) {
             self.prediction.sample(sample, view.mss, self.timed.rate(sample, view));
             self.back_off.on_sample();

@@ -23,7 +23,7 @@ impl Fixed {
 }
 
 impl Rto for Fixed {
-    fn sample(&mut self, _: &Sample, _: &View<'_>) {
+    fn sample(&mut self, _: &Sample, _: &View) {
         self.back_off.on_sample();
     }
 

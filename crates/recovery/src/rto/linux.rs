@@ -81,7 +81,7 @@ impl Linux {
 }
 
 impl Rto for Linux {
-    fn sample(&mut self, sample: &Sample, view: &View<'_>) {
+    fn sample(&mut self, sample: &Sample, view: &View) {
         let minimum = self.minimum.as_nanos();
         match &mut self.estimator {
             None => self.estimator = Some(Estimator::first(jacobson::first(sample.rtt), minimum, view.nxt)),

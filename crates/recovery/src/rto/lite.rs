@@ -83,7 +83,7 @@ impl Lite {
 }
 
 impl Rto for Lite {
-    fn sample(&mut self, sample: &Sample, view: &View<'_>) {
+    fn sample(&mut self, sample: &Sample, view: &View) {
         if !self.timed.takes(sample, view) {
             return;
         }

@@ -65,7 +65,7 @@ pub enum TimerChange {
 /// A retransmission timer's arithmetic. It does not know when it was started; the engine does.
 pub trait Rto: Send + DuplicateRto {
     /// Takes a round-trip sample in.
-    fn sample(&mut self, sample: &Sample, view: &View<'_>);
+    fn sample(&mut self, sample: &Sample, view: &View);
     /// An episode that the timer had opened is settled. What most timers learn from that is not theirs to say: see
     /// [`after_spurious`].
     fn settled(&mut self, _: Outcome) {}

@@ -47,7 +47,7 @@ impl Rfc6298 {
 }
 
 impl Rto for Rfc6298 {
-    fn sample(&mut self, &Sample { rtt, .. }: &Sample, _: &View<'_>) {
+    fn sample(&mut self, &Sample { rtt, .. }: &Sample, _: &View) {
         self.estimate = Some(jacobson::next(self.estimate, rtt));
         self.back_off.on_sample();
         self.refresh();

@@ -103,7 +103,7 @@ impl SelfTrained {
 }
 
 impl Rto for SelfTrained {
-    fn sample(&mut self, sample: &Sample, view: &View<'_>) {
+    fn sample(&mut self, sample: &Sample, view: &View) {
         if self.timed.takes(sample, view) {
             self.prediction.sample(sample, view.mss, self.timed.rate(sample, view));
             self.train(sample.window.cwnd, view.mss);

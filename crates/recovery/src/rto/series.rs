@@ -67,9 +67,9 @@ pub fn drive<'a>(
     settings: &Settings,
     arrivals: impl Iterator<Item = Arrival> + 'a,
 ) -> impl Iterator<Item = Point> + 'a {
-    let round_trips = RoundTrips::new(settings.sampling == Sampling::EachAck);
     let Settings { mss, detection, .. } = *settings;
-    let mut una = 1;
+    let round_trips = RoundTrips::new(settings.sampling == Sampling::EachAck);
+    let mut view = View { now: Instant::ZERO, una: 1, nxt: 1, mss, sack: true, round_trips };
     let mut restarted_at = None;
     arrivals.map(move |Arrival { now, sample, flight }| {
         let sent_at = Instant::from_nanos(now.as_nanos().saturating_sub(sample.rtt.as_nanos()));
@@ -82,8 +82,9 @@ pub fn drive<'a>(
                 timer.settled(Outcome::Spurious);
             }
         }
-        una += sample.acked;
-        let view = View { now, una, nxt: una + flight, mss, sack: true, round_trips: &round_trips };
+        view.now = now;
+        view.una += sample.acked;
+        view.nxt = view.una + flight;
         timer.sample(&sample, &view);
         restarted_at = Some(now);
         Point { rto: timer.rto(), estimate: timer.estimate(), rexmt: expires.since(sent_at), expired }

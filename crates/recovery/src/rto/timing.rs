@@ -41,7 +41,7 @@ impl Timed {
     }
 
     /// Whether this sample is taken.
-    pub(super) fn takes(&mut self, sample: &Sample, view: &View<'_>) -> bool {
+    pub(super) fn takes(&mut self, sample: &Sample, view: &View) -> bool {
         let takes = match (self.timing, self.taken_at) {
             (Timing::Every, _) | (_, None) => true,
             (Timing::EverySecond, Some(_)) => self.passed > 0,
@@ -56,7 +56,7 @@ impl Timed {
     }
 
     /// How often samples are taken, going by this one: an ACK of more than one segment stands for two, as delayed ACKs do.
-    pub(super) fn rate(&self, sample: &Sample, view: &View<'_>) -> Rate {
+    pub(super) fn rate(&self, sample: &Sample, view: &View) -> Rate {
         match (self.timing, view.round_trips.sampling()) {
             (Timing::OneARoundTrip, _) | (_, Sampling::OneARoundTrip) => Rate::OneARoundTrip,
             (Timing::EverySecond, _) => Rate::Half,

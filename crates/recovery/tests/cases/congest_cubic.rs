@@ -127,7 +127,7 @@ impl Run {
     fn new(settings: Settings, cwnd: u64) -> Self {
         let mut talk = open(&config("reno-sack"));
         talk.send();
-        let round_trips = talk.engine.round_trips().clone();
+        let round_trips = *talk.engine.round_trips();
         assert_eq!(round_trips.latest(), Some(ms(100)));
         Self { cubic: Cubic::new(settings), round_trips, window: Window { cwnd, ssthresh: UNSET } }
     }
@@ -155,8 +155,8 @@ impl Run {
     }
 }
 
-fn view(now: u64, round_trips: &RoundTrips) -> View<'_> {
-    View { now: at(now), una: 1, nxt: 1_000_001, mss: 1000, sack: true, round_trips }
+fn view(now: u64, round_trips: &RoundTrips) -> View {
+    View { now: at(now), una: 1, nxt: 1_000_001, mss: 1000, sack: true, round_trips: *round_trips }
 }
 
 /// W_max 100, K = cbrt(30 / 0.4) = 4.217 s: Reno's at first, then the curve, steep, flat at K, and steep again.

@@ -39,7 +39,6 @@ fn acked(cumulative: u64, echo: Option<u32>) -> Acked {
         sacked: 0,
         duplicate: false,
         highest: None,
-        delivered: None,
         sacked_up_to: 0,
         dsack: None,
         echo,

@@ -51,7 +51,7 @@ fn all() -> impl Strategy<Value = Choice> {
 
 fn take(timer: &mut dyn Rto, now: Instant, rtt: Duration, window: Window, acked: u64) {
     let round_trips = RoundTrips::new(true);
-    let view = View { now, una: 1, nxt: 1 + window.cwnd, mss: 1000, sack: true, round_trips: &round_trips };
+    let view = View { now, una: 1, nxt: 1 + window.cwnd, mss: 1000, sack: true, round_trips };
     timer.sample(&Sample { rtt, acked: acked * 1000, window }, &view);
 }
 
@@ -157,7 +157,7 @@ proptest! {
         for round in 0..400 {
             take(&mut *lite, Instant::ZERO, rtt, STEADY, 1);
             let view = View { now: Instant::ZERO, una: 2 + round * 100, nxt: 102 + round * 100, mss: 1000, sack: true,
-                round_trips: &RoundTrips::new(true) };
+                round_trips: RoundTrips::new(true) };
             linux.sample(&Sample { rtt, acked: 1000, window: STEADY }, &view);
         }
         let slack = Duration::from_micros(2) + Duration::from_nanos(100);

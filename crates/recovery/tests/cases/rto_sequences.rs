@@ -26,7 +26,7 @@ pub fn sample(timer: &mut dyn Rto, now: Instant, rtt: Duration, acked: u64, wind
 
 fn take(timer: &mut dyn Rto, now: Instant, (una, nxt): (u64, u64), sample: &Sample) {
     let round_trips = RoundTrips::new(true);
-    timer.sample(sample, &View { now, una, nxt, mss: 1000, sack: true, round_trips: &round_trips });
+    timer.sample(sample, &View { now, una, nxt, mss: 1000, sack: true, round_trips });
 }
 
 fn state(timer: &dyn Rto) -> [u64; 3] {
@@ -158,7 +158,7 @@ fn eifel_timing_one_segment_a_round_trip_has_a_gain_of_a_third() {
     let mut timer = build(&Choice::named("eifel"));
     for (rtt, expected) in ROUND_TRIPS.into_iter().zip(expected) {
         let round_trips = RoundTrips::new(false);
-        let view = View { now: Instant::ZERO, una: 1, nxt: 2, mss: 1000, sack: true, round_trips: &round_trips };
+        let view = View { now: Instant::ZERO, una: 1, nxt: 2, mss: 1000, sack: true, round_trips };
         timer.sample(&Sample { rtt: ms(rtt), acked: 1000, window }, &view);
         let found = state(&*timer);
         assert!(found.iter().zip(expected).all(|(found, expected)| found.abs_diff(expected) <= 1), "{found:?}");

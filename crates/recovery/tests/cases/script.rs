@@ -56,6 +56,6 @@ pub fn of(rtt: Duration) -> Sample {
 }
 
 /// A view for algorithms that are called without an engine; segments of 1000 bytes.
-pub fn view(round_trips: &RoundTrips) -> View<'_> {
-    View { now: Instant::ZERO, una: 1, nxt: 11_001, mss: 1000, sack: true, round_trips }
+pub fn view(round_trips: &RoundTrips) -> View {
+    View { now: Instant::ZERO, una: 1, nxt: 11_001, mss: 1000, sack: true, round_trips: *round_trips }
 }

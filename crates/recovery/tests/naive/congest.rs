@@ -74,7 +74,7 @@ fn the_controller_is_rfc_5681s() {
     let round_trips = RoundTrips::new(true);
     for _ in 0..CONNECTIONS {
         let smss = dice.from(1, 9000);
-        let view = View { now: Instant::ZERO, una: 1, nxt: 1, mss: smss as u32, sack: true, round_trips: &round_trips };
+        let view = View { now: Instant::ZERO, una: 1, nxt: 1, mss: smss as u32, sack: true, round_trips };
         let settings = Settings {
             initial_window: dice.from(1, 20),
             initial_ssthresh: dice.once_in(2).then(|| dice.of_any_size(6)),

@@ -114,7 +114,6 @@ fn the_detector_is_rfc_3522s() {
                 sacked: 0,
                 duplicate: bytes == 0,
                 highest: None,
-                delivered: None,
                 sacked_up_to: 0,
                 dsack: dice.once_in(dsacks).then_some(Block { start: 0, end: 1000 }),
                 echo: (!dice.once_in(20)).then_some(Echo { value: Timestamp(value), age: Duration::ZERO }),

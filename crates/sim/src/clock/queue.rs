@@ -169,9 +169,22 @@ impl<const INDEXED: bool> Heap<INDEXED> {
             "the first one, and not to before now"
         );
         if entry.at() == Instant::NEVER {
-            self.remove(0);
-        } else if entry.at() != before.at() {
-            self.sift_down(0, entry);
+            return self.remove(0);
+        }
+        if entry.at() == before.at() {
+            return;
+        }
+        match &mut self.entries[..] {
+            // Of two, as a single path has: they change places or they do not.
+            [first, second, Entry::NONE, ..] if !INDEXED => {
+                if entry < *second {
+                    *first = entry;
+                } else {
+                    *first = *second;
+                    *second = entry;
+                }
+            }
+            _ => self.sift_down(0, entry),
         }
     }
 
