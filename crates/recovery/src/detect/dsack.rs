@@ -1,6 +1,7 @@
 //! *Looks at* DSACKs for what was sent again: each retransmission of the episode has its record.
 //! *Decides* spurious once every retransmission has come back as a duplicate; when data sent after the last of them are
-//! acknowledged first, it decides genuine, or mixed if some have come back.
+//! acknowledged first, it decides genuine, or mixed if some have come back. A first sign of life that is a DSACK for the
+//! oldest segment tells of a window of lost ACKs: genuine.
 //! *Blind to* what is in time: it speaks a round trip after the needless retransmissions. A DSACK is sent once: where its
 //! ACK is lost, or the retransmission was, the verdict is lost too. A DSACK for something never sent again tells of a
 //! network that duplicates, and disarms it for good.
@@ -9,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::{Detector, Judgement, Outcome, Share};
-use crate::fact::{Acked, Block, Fact, Transmission};
+use crate::fact::{Acked, Block, Cause, Fact, Kind, Transmission};
 use crate::ranges::Ranges;
 use crate::view::View;
 
@@ -25,6 +26,10 @@ pub struct Dsack {
     unsent: u64,
     /// What the episode before has sent again: its DSACKs may be late.
     before: Ranges,
+    /// What the retransmission that opened the episode begins with: sent once more, its timer has expired again.
+    first: u64,
+    /// First position beyond what SACK has reported since a timeout has emptied the scoreboard.
+    reported: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,6 +52,12 @@ struct Record {
 
 impl Dsack {
     fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) {
+        if opens {
+            self.first = transmission.start;
+        }
+        if transmission.start == self.first && transmission.kind == Kind::Retransmission(Cause::Timeout) {
+            self.reported = 0;
+        }
         if self.stage == Stage::Disarmed {
             return;
         }
@@ -93,6 +104,12 @@ impl Dsack {
     #[inline(never)]
     fn judge(&mut self, acked: &Acked) -> Judgement {
         if let Some(dsack) = acked.dsack.filter(|dsack| dsack.start < dsack.end) {
+            // Step A.1.
+            let una = acked.cumulative - acked.bytes;
+            if self.stage == Stage::Waiting && dsack.start == una && self.reported <= una {
+                self.stage = Stage::Idle;
+                return Judgement::Settled(Outcome::Genuine, "nothing came before the DSACK: ACKs may have been lost");
+            }
             self.note(dsack);
         }
         if self.stage != Stage::Waiting {
@@ -122,8 +139,15 @@ impl Detector for Dsack {
                 self.on_retransmission(transmission, *opens, view);
                 Judgement::Undecided
             }
-            Fact::Acked(acked) if self.stage == Stage::Waiting || acked.dsack.is_some() => self.judge(acked),
-            Fact::Acked(_) | Fact::NotProbed(_) => Judgement::Undecided,
+            Fact::Acked(acked) => {
+                self.reported = self.reported.max(acked.sacked_up_to);
+                if self.stage == Stage::Waiting || acked.dsack.is_some() {
+                    self.judge(acked)
+                } else {
+                    Judgement::Undecided
+                }
+            }
+            Fact::NotProbed(_) => Judgement::Undecided,
         }
     }
 }

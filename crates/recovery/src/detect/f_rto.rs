@@ -14,6 +14,8 @@ pub struct FRto {
     stage: Stage,
     /// RFC 5682's recover, exclusive, as long as conventional recovery from a timeout may be under way.
     recover: Option<u64>,
+    /// What the retransmission that opened the episode begins with: sent once more, its timer has expired again.
+    first: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -29,16 +31,17 @@ enum Stage {
 impl FRto {
     /// Step 1.
     fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) {
-        if !opens {
+        if opens {
+            (self.stage, self.first) = (Stage::Idle, transmission.start);
+        } else if transmission.start != self.first {
             return;
         }
-        self.stage = Stage::Idle;
         if transmission.kind != Kind::Retransmission(Cause::Timeout) {
             return;
         }
         if self.recover.is_some_and(|recover| recover > view.una) {
             // Its ACKs could be those of the go-back-N that is under way.
-            self.recover = Some(view.nxt);
+            (self.stage, self.recover) = (Stage::Idle, Some(view.nxt));
         } else {
             self.stage = Stage::First { end: transmission.start + u64::from(transmission.len) };
         }

@@ -15,6 +15,8 @@ pub struct FRtoSack {
     stage: Stage,
     /// RFC 5682's RecoveryPoint, exclusive, as long as conventional recovery from a timeout may be under way.
     recovery_point: Option<u64>,
+    /// What the retransmission that opened the episode begins with: sent once more, its timer has expired again.
+    first: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -30,17 +32,20 @@ enum Stage {
 impl FRtoSack {
     /// Step 1.
     fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) {
-        if !opens {
+        if opens {
+            (self.stage, self.first) = (Stage::Idle, transmission.start);
+        } else if transmission.start != self.first {
             return;
         }
-        self.stage = Stage::Idle;
         if transmission.kind != Kind::Retransmission(Cause::Timeout) || !view.sack {
             return;
         }
-        if self.recovery_point.is_none_or(|point| point <= view.una) {
+        if self.recovery_point.is_some_and(|point| point > view.una) {
+            // Its ACKs could be those of the go-back-N that is under way.
+            (self.stage, self.recovery_point) = (Stage::Idle, Some(view.nxt));
+        } else {
             self.stage = Stage::First;
         }
-        self.recovery_point = Some(view.nxt);
     }
 
     /// Step 2; duplicate ACKs only tell the scoreboard.

@@ -3,8 +3,8 @@
 
 mod after_spurious;
 mod congest;
+mod detect;
 mod dice;
-mod eifel;
 mod recover;
 mod respond;
 mod rto;

@@ -1,0 +1,118 @@
+//! RFC 3708, section 3.
+
+use eifel_recovery::fact::{Acked, Block};
+use eifel_recovery::registry::Choice;
+
+use super::world::{Again, Seen};
+use super::{Answer, Naive, compare};
+
+#[derive(Default)]
+struct Dsack {
+    /// Retransmissions of this window: what, how often, and how often it came back.
+    window: Vec<Record>,
+    /// Those of the window before, whose DSACKs may be late.
+    before: Vec<Block>,
+    /// First position that was unsent at the last retransmission.
+    unsent: u64,
+    asks: bool,
+    /// (A.4): the network duplicates, and the algorithm is used no more.
+    over: bool,
+    /// The highest position that SACK has reported since the scoreboard was empty.
+    sacked_up_to: u64,
+}
+
+struct Record {
+    block: Block,
+    resent: u32,
+    duplicates: u32,
+}
+
+fn overlap(a: Block, b: Block) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+fn within(a: Block, b: Block) -> bool {
+    b.start <= a.start && a.end <= b.end
+}
+
+impl Naive for Dsack {
+    fn sent_again(&mut self, again: &Again, seen: &Seen) {
+        if again.by_timer {
+            // RFC 2018, section 8.
+            self.sacked_up_to = 0;
+        }
+        if self.over {
+            return;
+        }
+        if again.opens {
+            self.before = self.window.drain(..).map(|record| record.block).collect();
+            self.asks = true;
+        }
+        let block = Block { start: again.start(), end: again.end() };
+        match self.window.iter_mut().find(|record| record.block.start == block.start) {
+            Some(record) => {
+                record.resent += 1;
+                record.block.end = record.block.end.max(block.end);
+            }
+            None => self.window.push(Record { block, resent: 1, duplicates: 0 }),
+        }
+        self.unsent = seen.nxt;
+    }
+
+    fn acked(&mut self, acked: &Acked, _: &Seen) -> Answer {
+        let una = acked.cumulative - acked.bytes;
+        let empty = self.sacked_up_to <= una && acked.sacked_up_to == 0;
+        self.sacked_up_to = self.sacked_up_to.max(acked.sacked_up_to);
+        let dsack = acked.dsack.filter(|dsack| dsack.start < dsack.end && !self.over);
+        if let Some(dsack) = dsack {
+            // (A.1): nothing but this was heard since: a window of ACKs was lost.
+            if self.asks && empty && dsack.start == una {
+                self.asks = false;
+                return Answer::Genuine;
+            }
+            // (A.2); and for (A.3) as many duplicates as there were retransmissions. One DSACK may report several
+            // segments in a row (RFC 2883).
+            let mut known = self.covered_before(dsack);
+            for record in self.window.iter_mut().filter(|record| within(record.block, dsack)) {
+                known = true;
+                record.duplicates = (record.duplicates + 1).min(record.resent);
+            }
+            // (A.4). A part of a segment that was retransmitted is neither.
+            let of_any = |block: &Block| overlap(*block, dsack);
+            if !known && !self.window.iter().map(|record| &record.block).any(of_any) && !self.before.iter().any(of_any)
+            {
+                self.over = true;
+            }
+        }
+        if !self.asks || self.over {
+            return Answer::Undecided;
+        }
+        // (B.1)
+        let (resent, duplicates) = self
+            .window
+            .iter()
+            .fold((0, 0), |(resent, duplicates), one| (resent + one.resent, duplicates + one.duplicates));
+        if duplicates == resent {
+            self.asks = false;
+            return Answer::Spurious;
+        }
+        // (B.2): no conclusion; none will come once what was sent after the last retransmission is acknowledged.
+        if acked.cumulative > self.unsent {
+            self.asks = false;
+            return if duplicates == 0 { Answer::Genuine } else { Answer::Mixed(duplicates, resent) };
+        }
+        Answer::Undecided
+    }
+}
+
+impl Dsack {
+    /// Whether every position of it was sent again in the window before.
+    fn covered_before(&self, dsack: Block) -> bool {
+        (dsack.start..dsack.end).all(|at| self.before.iter().any(|block| block.start <= at && at < block.end))
+    }
+}
+
+#[test]
+fn dsack_is_rfc_3708s() {
+    compare(&Choice::named("dsack"), &|_| Box::new(Dsack::default()));
+}

@@ -1,0 +1,86 @@
+//! RFC 5682, section 3.1.
+
+use eifel_recovery::fact::{Acked, Cause, Refusal};
+use eifel_recovery::registry::Choice;
+
+use super::world::{Again, Seen};
+use super::{Answer, Naive, compare};
+
+struct Sack {
+    step: Step,
+    recovery_point: Option<u64>,
+}
+
+enum Step {
+    Out,
+    Two,
+    Three,
+}
+
+impl Naive for Sack {
+    /// Step 1.
+    fn sent_again(&mut self, again: &Again, seen: &Seen) {
+        if again.opens && again.cause == Cause::FastRetransmit {
+            self.step = Step::Out;
+        }
+        if !again.by_timer || !seen.sack {
+            return;
+        }
+        if self.recovery_point.is_some_and(|point| point >= seen.una) {
+            self.recovery_point = Some(seen.nxt - 1);
+            self.step = Step::Out;
+        } else {
+            self.step = Step::Two;
+        }
+    }
+
+    fn acked(&mut self, acked: &Acked, seen: &Seen) -> Answer {
+        match self.step {
+            Step::Out => Answer::Undecided,
+            // Duplicates only tell the scoreboard.
+            Step::Two if acked.bytes == 0 => Answer::Undecided,
+            Step::Two => {
+                let point = seen.nxt - 1;
+                self.recovery_point = Some(point);
+                // 2a: covers RecoveryPoint, and not more.
+                if acked.cumulative > point {
+                    self.step = Step::Out;
+                    return Answer::Genuine;
+                }
+                // 2b
+                self.step = Step::Three;
+                Answer::Probe
+            }
+            Step::Three => {
+                let news = acked.bytes > 0 || acked.sacked > 0;
+                // A duplicate ACK, or a new one; one that reports a duplicate only is no news either. Others are ignored.
+                if !news && !acked.duplicate && acked.dsack.is_none() {
+                    return Answer::Probe;
+                }
+                self.step = Step::Out;
+                let point = self.recovery_point.unwrap_or(0);
+                // 3a: more than RecoveryPoint is covered, or nothing new below it.
+                if acked.cumulative - 1 > point || acked.sacked_up_to > point + 1 || !news {
+                    return Answer::Genuine;
+                }
+                // Not the RFC's: the timeout has reset the scoreboard, so that beside a DSACK old blocks look new.
+                if acked.bytes == 0 && acked.dsack.is_some() {
+                    return Answer::Genuine;
+                }
+                // 3b. That RecoveryPoint is past then is the basic algorithm's rule.
+                self.recovery_point = None;
+                Answer::Spurious
+            }
+        }
+    }
+
+    fn not_probed(&mut self, refusal: Refusal) -> Answer {
+        self.step = Step::Out;
+        if refusal == Refusal::NothingNew { Answer::Genuine } else { Answer::Undecided }
+    }
+}
+
+#[test]
+fn f_rto_sack_is_rfc_5682s() {
+    compare(&Choice::named("f-rto-sack"), &|_| Box::new(Sack { step: Step::Out, recovery_point: None }));
+}

@@ -1,0 +1,281 @@
+//! What a sender does and hears, at random: timeouts with go-back-N, fast retransmits, new data, and ACKs with SACK blocks,
+//! DSACKs and marks. It knows nothing of windows: whether a sender would have sent that, detectors do not ask.
+
+use eifel_recovery::engine::{Ack, Config, Engine, Negotiated, Offer};
+use eifel_recovery::fact::{Acked, Block, Cause, Covered, Echo, Kind, Mark, Transmission, TxId};
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Timestamp;
+use eifel_recovery::view::View;
+
+use crate::dice::Dice;
+use crate::rto;
+use eifel_recovery::rto::rfc6298::Bounds;
+
+pub const MSS: u64 = 1000;
+
+/// What has left again.
+#[derive(Clone, Debug)]
+pub struct Again {
+    pub transmission: Transmission,
+    pub cause: Cause,
+    /// It is the first of its episode.
+    pub opens: bool,
+    /// The retransmission timer has sent it, for the first or a further time.
+    pub by_timer: bool,
+}
+
+impl Again {
+    pub fn start(&self) -> u64 {
+        self.transmission.start
+    }
+
+    pub fn end(&self) -> u64 {
+        self.transmission.start + u64::from(self.transmission.len)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Happening {
+    Nothing,
+    Again(Again),
+    Acked(Acked),
+}
+
+/// What a view tells, in plain numbers; times in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub now: u64,
+    pub una: u64,
+    pub nxt: u64,
+    pub sack: bool,
+    pub latest: Option<u64>,
+    pub minimum: Option<u64>,
+    pub srtt: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Segment {
+    start: u64,
+    end: u64,
+    copies: u32,
+    last_sent: u64,
+    sacked: bool,
+}
+
+pub struct World {
+    now: u64,
+    una: u64,
+    nxt: u64,
+    sack: bool,
+    segments: Vec<Segment>,
+    /// Everything that was ever sent again.
+    resent: Vec<Block>,
+    /// The episode: what opened it, and `una` then.
+    episode: Option<(Cause, u64)>,
+    /// Where go-back-N is to go on.
+    go_back: Option<u64>,
+    /// Keeps round trips for views: it sends one segment for each sample.
+    clock: Engine,
+    samples: Vec<u64>,
+    timer: rto::Naive,
+    ids: u64,
+}
+
+impl World {
+    pub fn new(dice: &mut Dice) -> Self {
+        let mut clock = Engine::new(&Config::default()).unwrap_or_else(|error| panic!("{error}"));
+        let sack = !dice.once_in(8);
+        clock.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack, timestamps: true });
+        let second = Duration::from_secs(1);
+        let bounds = Bounds { initial: second, minimum: second, maximum: second, granularity: Duration::ZERO };
+        let mut world = Self {
+            now: 0,
+            una: 1,
+            nxt: 1,
+            sack,
+            segments: Vec::new(),
+            resent: Vec::new(),
+            episode: None,
+            go_back: None,
+            clock,
+            samples: Vec::new(),
+            timer: rto::Naive::new(&bounds),
+            ids: 0,
+        };
+        world.write(dice);
+        world
+    }
+
+    pub fn view(&self) -> View {
+        let (una, nxt, sack) = (self.una, self.nxt, self.sack);
+        let round_trips = self.clock.round_trips();
+        View { una, now: Instant::from_nanos(self.now), nxt, mss: MSS as u32, sack, round_trips: *round_trips }
+    }
+
+    pub fn seen(&self) -> Seen {
+        Seen {
+            now: self.now,
+            una: self.una,
+            nxt: self.nxt,
+            sack: self.sack,
+            latest: self.samples.last().copied(),
+            minimum: self.samples.iter().min().copied(),
+            srtt: self.timer.srtt.map(|srtt| srtt as u64),
+        }
+    }
+
+    /// New data.
+    pub fn write(&mut self, dice: &mut Dice) {
+        for _ in 0..dice.from(1, 4) {
+            let (start, end) = (self.nxt, self.nxt + dice.from(1, MSS));
+            self.segments.push(Segment { start, end, copies: 0, last_sent: self.now, sacked: false });
+            self.nxt = end;
+        }
+    }
+
+    pub fn step(&mut self, dice: &mut Dice) -> Happening {
+        self.now += dice.of_any_size(9);
+        if self.segments.is_empty() {
+            self.write(dice);
+            return Happening::Nothing;
+        }
+        match dice.below(12) {
+            0 => {
+                self.write(dice);
+                Happening::Nothing
+            }
+            1 => Happening::Again(self.timeout()),
+            2 if dice.once_in(3) => Happening::Again(self.fast_retransmit()),
+            2..=4 => self.go_back().map_or(Happening::Nothing, Happening::Again),
+            _ => Happening::Acked(self.ack(dice)),
+        }
+    }
+
+    /// The oldest segment's timer expires. A further time for the same segment it opens nothing.
+    fn timeout(&mut self) -> Again {
+        let opens = self.episode != Some((Cause::Timeout, self.una));
+        self.episode = Some((Cause::Timeout, self.una));
+        for segment in &mut self.segments {
+            segment.sacked = false;
+        }
+        self.go_back = Some(self.segments[0].end);
+        self.again(0, Cause::Timeout, opens, true)
+    }
+
+    fn fast_retransmit(&mut self) -> Again {
+        self.episode = Some((Cause::FastRetransmit, self.una));
+        self.go_back = Some(self.segments[0].end);
+        self.again(0, Cause::FastRetransmit, true, false)
+    }
+
+    /// The next segment of an episode that is open.
+    fn go_back(&mut self) -> Option<Again> {
+        let (cause, _) = self.episode?;
+        let from = self.go_back?;
+        let index = self.segments.iter().position(|segment| segment.start >= from && !segment.sacked)?;
+        self.go_back = Some(self.segments[index].end);
+        Some(self.again(index, cause, false, false))
+    }
+
+    fn again(&mut self, index: usize, cause: Cause, opens: bool, by_timer: bool) -> Again {
+        let segment = &mut self.segments[index];
+        segment.copies += 1;
+        segment.last_sent = self.now;
+        self.ids += 1;
+        let transmission = Transmission {
+            id: TxId(self.ids),
+            start: segment.start,
+            len: (segment.end - segment.start) as u32,
+            kind: Kind::Retransmission(cause),
+            copy: segment.copies,
+        };
+        self.resent.push(Block { start: segment.start, end: segment.end });
+        Again { transmission, cause, opens, by_timer }
+    }
+
+    fn ack(&mut self, dice: &mut Dice) -> Acked {
+        let count = self.segments.len() as u64;
+        let whole = if dice.once_in(2) { 0 } else { 1 + dice.below(count).min(dice.below(4)) };
+        let mut cumulative = if whole == 0 { self.una } else { self.segments[whole as usize - 1].end };
+        // A peer may acknowledge a part of a segment.
+        if dice.once_in(20) && cumulative < self.nxt {
+            cumulative += dice.below(self.segments[whole as usize].end - cumulative);
+        }
+        let bytes = cumulative - self.una;
+        let highest = self.segments.iter().rfind(|segment| segment.end <= cumulative).map(|segment| Covered {
+            end: segment.end,
+            copies: segment.copies,
+            last_sent: Instant::from_nanos(segment.last_sent),
+        });
+        let outstanding = !self.segments.is_empty();
+        self.segments.retain(|segment| segment.end > cumulative);
+        if let Some(first) = self.segments.first_mut() {
+            first.start = first.start.max(cumulative);
+            first.sacked = false;
+        }
+        self.una = cumulative;
+        let (mut sacked, mut sacked_up_to, mut blocks) = (0, 0, 0);
+        if self.sack && self.segments.len() > 1 {
+            for _ in 0..dice.below(3) {
+                let index = dice.from(1, self.segments.len() as u64 - 1) as usize;
+                let segment = &mut self.segments[index];
+                sacked += if segment.sacked { 0 } else { segment.end - segment.start };
+                segment.sacked = true;
+                sacked_up_to = segment.end.max(sacked_up_to);
+                blocks += 1;
+            }
+        }
+        let dsack = if self.sack && dice.once_in(4) { self.duplicate(dice) } else { None };
+        let news = !self.sack || sacked > 0 || blocks == 0 && dsack.is_none();
+        if bytes > 0 && !dice.once_in(4) {
+            self.sample(dice.from(20_000_000, 500_000_000));
+        }
+        Acked {
+            cumulative,
+            bytes,
+            sacked,
+            duplicate: bytes == 0 && outstanding && news && !dice.once_in(10),
+            highest,
+            sacked_up_to,
+            dsack,
+            echo: None,
+            mark: (!dice.once_in(6)).then(|| if dice.once_in(2) { Mark::Original } else { Mark::Retransmission }),
+            ece: false,
+            all: cumulative == self.nxt,
+        }
+    }
+
+    /// What a DSACK reports: mostly something that was sent again, whole; seldom a part of it, or several in a row, or
+    /// nothing that makes sense.
+    fn duplicate(&self, dice: &mut Dice) -> Option<Block> {
+        if dice.once_in(60) {
+            let start = dice.below(self.nxt);
+            return Some(Block { start, end: start + dice.below(MSS) });
+        }
+        if dice.once_in(60) {
+            return Some(Block { start: self.una, end: self.una });
+        }
+        let recent = self.resent.len().min(6) as u64;
+        let known = *self.resent.get(self.resent.len().wrapping_sub(1 + dice.below(recent) as usize))?;
+        match dice.below(10) {
+            0 => {
+                let start = known.start + dice.below(known.end - known.start);
+                Some(Block { start, end: known.end })
+            }
+            1 => Some(Block { start: known.start, end: known.end + dice.below(MSS) }),
+            _ => Some(known),
+        }
+    }
+
+    fn sample(&mut self, rtt: u64) {
+        let now = Instant::from_nanos(self.now);
+        let stamp = Some(Timestamp(0));
+        let end = self.clock.nxt() + MSS;
+        while self.clock.poll_send(now, &Offer { end, fin: false, limit: u64::MAX, stamp }).is_some() {}
+        let echo = Some(Echo { value: Timestamp(0), age: Duration::from_nanos(rtt) });
+        let ack = Ack { cumulative: end, sacks: &[], dsack: None, echo, mark: None, plain: true, ece: false };
+        self.clock.on_ack(now, &ack);
+        self.samples.push(rtt);
+        self.timer.sample(rtt.into());
+    }
+}
