@@ -35,10 +35,14 @@ struct Estimator {
 }
 
 impl Estimator {
-    fn first(Estimate { srtt, rttvar }: Estimate, minimum: u64, nxt: u64) -> Self {
-        let mdev = rttvar.as_nanos() * 4;
+    fn new(srtt: u64, mdev: u64, minimum: u64, nxt: u64) -> Self {
         let rttvar = mdev.max(minimum);
-        Self { srtt: srtt.as_nanos() * 8, mdev, mdev_max: rttvar, rttvar, rtt_seq: nxt }
+        Self { srtt: srtt * 8, mdev, mdev_max: rttvar, rttvar, rtt_seq: nxt }
+    }
+
+    /// The first sample makes the RTO three times itself.
+    fn first(rtt: u64, minimum: u64, nxt: u64) -> Self {
+        Self::new(rtt, rtt * 2, minimum, nxt)
     }
 
     fn sample(&mut self, rtt: u64, minimum: u64, (una, nxt): (u64, u64)) {
@@ -74,9 +78,16 @@ impl Linux {
         self.rto = self.back_off.rto(estimated);
     }
 
-    fn seed(&mut self, estimate: Estimate) {
+    fn seed(&mut self, seed: Seed) {
         let rtt_seq = self.estimator.map_or(0, |now| now.rtt_seq);
-        self.estimator = Some(Estimator::first(estimate, self.minimum.as_nanos(), rtt_seq));
+        let minimum = self.minimum.as_nanos();
+        self.estimator = Some(match seed {
+            Seed::First(sample) => Estimator::first(sample.as_nanos(), minimum, rtt_seq),
+            Seed::AtLeast { sample, before } => {
+                let Estimate { srtt, rttvar } = jacobson::at_least(sample, before, Duration::ZERO);
+                Estimator::new(srtt.as_nanos(), rttvar.as_nanos() * 4, minimum, rtt_seq)
+            }
+        });
     }
 }
 
@@ -84,7 +95,7 @@ impl Rto for Linux {
     fn sample(&mut self, sample: &Sample, view: &View) {
         let minimum = self.minimum.as_nanos();
         match &mut self.estimator {
-            None => self.estimator = Some(Estimator::first(jacobson::first(sample.rtt), minimum, view.nxt)),
+            None => self.estimator = Some(Estimator::first(sample.rtt.as_nanos(), minimum, view.nxt)),
             Some(now) => now.sample(sample.rtt.as_nanos(), minimum, (view.una, view.nxt)),
         }
         self.back_off.on_sample();
@@ -107,10 +118,8 @@ impl Rto for Linux {
     }
 
     fn change(&mut self, change: TimerChange) {
-        match self.back_off.change(change) {
-            Some(Seed::First(sample)) => self.seed(jacobson::first(sample)),
-            Some(Seed::AtLeast { sample, before }) => self.seed(jacobson::at_least(sample, before, Duration::ZERO)),
-            None => {}
+        if let Some(seed) = self.back_off.change(change) {
+            self.seed(seed);
         }
         self.refresh();
     }

@@ -95,6 +95,7 @@ impl RtoE {
         // RTTVAR_E rests while the round trip falls (section 5.4.1). Where SRTT_E falls towards a constant round trip it
         // never quite arrives, and RTTVAR_E would rest forever: less than a nanosecond, the unit of time here, is none.
         if delta > -1.0 {
+            let delta = delta.max(0.0);
             self.rttvar += damped_gain_e(gain, delta, self.rttvar) * (delta - self.rttvar);
         }
     }

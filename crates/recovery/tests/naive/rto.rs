@@ -1,4 +1,12 @@
-//! RFC 6298, sections 2 and 5, with the adaptations that a verdict may ask for.
+//! RFC 6298, sections 2 and 5, with the adaptations that a verdict may ask for. The other timers stand in `rto`, each in
+//! its own file.
+
+mod eifel;
+mod fixed;
+mod linux;
+mod lite;
+mod pair;
+mod self_trained;
 
 use eifel_recovery::congest::Window;
 use eifel_recovery::episode::Estimate;

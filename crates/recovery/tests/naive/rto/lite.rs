@@ -1,0 +1,91 @@
+//! The thesis, sections 5.3.1 to 5.3.4: SRTT + 4 RTTVAR with Jacobson's gains, at least two ticks, as it is defined and as
+//! it is implemented with a clock that only ticks.
+
+use eifel_recovery::registry::{Choice, Value};
+
+use super::pair::{BackOff, Naive, RESTARTS, TIMINGS, Taken, Timing, compare, milliseconds};
+
+struct Lite {
+    tick: u64,
+    heartbeat: bool,
+    age: bool,
+    timing: Timing,
+    estimate: Option<(u64, u64)>,
+    back_off: BackOff,
+}
+
+impl Lite {
+    /// How often the clock has ticked by then.
+    fn ticks(&self, at: u64) -> u64 {
+        at / self.tick
+    }
+}
+
+impl Naive for Lite {
+    fn sample(&mut self, taken: &Taken) {
+        if !self.timing.takes(taken) {
+            return;
+        }
+        let mut r = taken.rtt;
+        if self.heartbeat {
+            let sent_at = taken.now.saturating_sub(r);
+            r = (self.ticks(taken.now) - self.ticks(sent_at)) * self.tick;
+        }
+        self.estimate = Some(match self.estimate {
+            None => (r, r / 2),
+            Some((srtt, rttvar)) => ((7 * srtt + r) / 8, (3 * rttvar + srtt.abs_diff(r)) / 4),
+        });
+        self.back_off.sampled();
+    }
+
+    fn reseed(&mut self, r: u64) {
+        self.estimate = Some((r, r / 2));
+    }
+
+    fn reseed_at_least(&mut self, r: u64, srtt_prev: u64, rttvar_prev: u64) {
+        self.estimate = Some((r.max(srtt_prev + 2 * self.tick), rttvar_prev.max(r / 2)));
+    }
+
+    fn back_off(&mut self) -> &mut BackOff {
+        &mut self.back_off
+    }
+
+    fn rto(&self) -> f64 {
+        let rto = self.back_off.rto(self.estimate.map(|(srtt, rttvar)| (srtt + 4 * rttvar) as f64));
+        if !self.heartbeat {
+            return rto;
+        }
+        let ticks = (rto / self.tick as f64).floor();
+        ticks.max(2.0) * self.tick as f64
+    }
+
+    fn estimate(&self) -> Option<(f64, f64)> {
+        self.estimate.map(|(srtt, rttvar)| (srtt as f64, rttvar as f64))
+    }
+
+    fn begins(&self, now: u64, oldest: u64) -> u64 {
+        let begins = if self.age { oldest } else { now };
+        // It expires upon a tick.
+        if self.heartbeat { self.ticks(begins) * self.tick } else { begins }
+    }
+}
+
+#[test]
+fn lite_is_the_thesis_s() {
+    compare(12, &mut |dice| {
+        let (initial, maximum) = (1000 * dice.of_any_size(7), 1000 * dice.of_any_size(8));
+        let tick = 1000 * dice.of_any_size(6);
+        let timing = TIMINGS[dice.below(3) as usize];
+        let (age, heartbeat) = (dice.once_in(2), dice.once_in(2));
+        let word = |word: &str| Value::Word(word.into());
+        let choice = Choice::named("lite")
+            .with("initial_ms", milliseconds(initial))
+            .with("maximum_ms", milliseconds(maximum))
+            .with("granularity_ms", milliseconds(tick))
+            .with("clock", word(if heartbeat { "heartbeat" } else { "exact" }))
+            .with("timing", word(timing))
+            .with("restart", word(RESTARTS[usize::from(age)]));
+        let back_off = BackOff::new(initial, 2 * tick, maximum);
+        (choice, Box::new(Lite { tick, heartbeat, age, timing: Timing::new(timing), estimate: None, back_off }))
+    });
+}
