@@ -137,7 +137,7 @@ impl Cubic {
         if let Some(since) = stage.unused_since.take() {
             stage.epoch += view.now.since(since);
         }
-        let rtt = view.round_trips.latest().unwrap_or(Duration::ZERO);
+        let rtt = view.round_trips.smoothed().unwrap_or(Duration::ZERO);
         let grown = stage.grow(cwnd, acked as f64 / mss, *prior, view.now, rtt) * mss;
         let cwnd = grown as u64;
         self.fraction = grown - cwnd as f64;
@@ -196,7 +196,8 @@ impl Congest for Cubic {
     /// Section 4.9. The time since the loss signal does not count in t: the window was not in use.
     fn on_undo(&mut self, view: &View) {
         let Some(Before { mut curve, lost_at }) = self.before.take() else { return };
-        if let Some(stage) = &mut curve.stage {
+        // Where it was not in use before either, all of that time is taken off when it is again.
+        if let Some(stage) = curve.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
             stage.epoch += view.now.since(lost_at);
         }
         self.curve = curve;
@@ -210,7 +211,11 @@ impl Congest for Cubic {
         match self.settings.restart {
             Restart::Unchanged => *now,
             Restart::RestartWindow => {
-                Window { cwnd: now.cwnd.min(self.settings.initial_window * u64::from(mss)), ..*now }
+                let restart = self.settings.initial_window * u64::from(mss);
+                if restart < now.cwnd {
+                    self.fraction = 0.0;
+                }
+                Window { cwnd: now.cwnd.min(restart), ..*now }
             }
         }
     }

@@ -2,9 +2,13 @@
 //! thought of speed. Random operations, and both equal after every one.
 
 mod after_spurious;
+mod clock;
 mod congest;
+mod cubic;
 mod detect;
 mod dice;
+mod grant;
+mod pace;
 mod recover;
 mod respond;
 mod rto;

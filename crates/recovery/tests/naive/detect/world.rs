@@ -1,15 +1,12 @@
 //! What a sender does and hears, at random: timeouts with go-back-N, fast retransmits, new data, and ACKs with SACK blocks,
 //! DSACKs and marks. It knows nothing of windows: whether a sender would have sent that, detectors do not ask.
 
-use eifel_recovery::engine::{Ack, Config, Engine, Negotiated, Offer};
-use eifel_recovery::fact::{Acked, Block, Cause, Covered, Echo, Kind, Mark, Transmission, TxId};
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
+use eifel_recovery::fact::{Acked, Block, Cause, Covered, Kind, Mark, Transmission, TxId};
+use eifel_recovery::time::Instant;
 use eifel_recovery::view::View;
 
+use crate::clock::Clock;
 use crate::dice::Dice;
-use crate::rto;
-use eifel_recovery::rto::rfc6298::Bounds;
 
 pub const MSS: u64 = 1000;
 
@@ -74,20 +71,13 @@ pub struct World {
     episode: Option<(Cause, u64)>,
     /// Where go-back-N is to go on.
     go_back: Option<u64>,
-    /// Keeps round trips for views: it sends one segment for each sample.
-    clock: Engine,
-    samples: Vec<u64>,
-    timer: rto::Naive,
+    clock: Clock,
     ids: u64,
 }
 
 impl World {
     pub fn new(dice: &mut Dice) -> Self {
-        let mut clock = Engine::new(&Config::default()).unwrap_or_else(|error| panic!("{error}"));
         let sack = !dice.once_in(8);
-        clock.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack, timestamps: true });
-        let second = Duration::from_secs(1);
-        let bounds = Bounds { initial: second, minimum: second, maximum: second, granularity: Duration::ZERO };
         let mut world = Self {
             now: 0,
             una: 1,
@@ -97,9 +87,7 @@ impl World {
             resent: Vec::new(),
             episode: None,
             go_back: None,
-            clock,
-            samples: Vec::new(),
-            timer: rto::Naive::new(&bounds),
+            clock: Clock::new(),
             ids: 0,
         };
         world.write(dice);
@@ -118,9 +106,9 @@ impl World {
             una: self.una,
             nxt: self.nxt,
             sack: self.sack,
-            latest: self.samples.last().copied(),
-            minimum: self.samples.iter().min().copied(),
-            srtt: self.timer.srtt.map(|srtt| srtt as u64),
+            latest: self.clock.latest(),
+            minimum: self.clock.minimum(),
+            srtt: self.clock.srtt(),
         }
     }
 
@@ -228,7 +216,7 @@ impl World {
         let dsack = if self.sack && dice.once_in(4) { self.duplicate(dice) } else { None };
         let news = !self.sack || sacked > 0 || blocks == 0 && dsack.is_none();
         if bytes > 0 && !dice.once_in(4) {
-            self.sample(dice.from(20_000_000, 500_000_000));
+            self.clock.sample(self.now, dice.from(20_000_000, 500_000_000));
         }
         Acked {
             cumulative,
@@ -265,17 +253,5 @@ impl World {
             1 => Some(Block { start: known.start, end: known.end + dice.below(MSS) }),
             _ => Some(known),
         }
-    }
-
-    fn sample(&mut self, rtt: u64) {
-        let now = Instant::from_nanos(self.now);
-        let stamp = Some(Timestamp(0));
-        let end = self.clock.nxt() + MSS;
-        while self.clock.poll_send(now, &Offer { end, fin: false, limit: u64::MAX, stamp }).is_some() {}
-        let echo = Some(Echo { value: Timestamp(0), age: Duration::from_nanos(rtt) });
-        let ack = Ack { cumulative: end, sacks: &[], dsack: None, echo, mark: None, plain: true, ece: false };
-        self.clock.on_ack(now, &ack);
-        self.samples.push(rtt);
-        self.timer.sample(rtt.into());
     }
 }

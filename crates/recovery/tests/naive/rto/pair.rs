@@ -132,8 +132,11 @@ impl Timing {
 pub const TIMINGS: [&str; 3] = ["every", "every-second", "one-a-round-trip"];
 pub const RESTARTS: [&str; 2] = ["full", "age"];
 
+/// Draws a timer's parameters, and has the transcription with them.
+type Draw<'a> = dyn FnMut(&mut Dice) -> (Choice, Box<dyn Naive>) + 'a;
+
 /// Compares a timer with its transcription; `new` draws parameters.
-pub fn compare(seed: u64, new: &mut dyn FnMut(&mut Dice) -> (Choice, Box<dyn Naive>)) {
+pub fn compare(seed: u64, new: &mut Draw<'_>) {
     let mut dice = Dice::new(seed);
     for number in 0..TIMERS {
         let (choice, mut naive) = new(&mut dice);

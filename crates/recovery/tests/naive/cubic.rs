@@ -1,0 +1,245 @@
+//! RFC 9438, sections 4.2 to 4.10. Windows in segments, times in seconds, as the RFC has them.
+
+use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
+use eifel_recovery::congest::reno::{Grow, Restart};
+use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
+use eifel_recovery::fact::Cause;
+use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::view::View;
+
+use crate::clock::Clock;
+use crate::dice::Dice;
+
+const CONNECTIONS: u64 = 5_000;
+const OPERATIONS: u64 = 200;
+const C: f64 = 0.4;
+const BETA: f64 = 0.7;
+
+/// The RFC's variables. What depends on the congestion avoidance stage is `None` outside of one.
+#[derive(Clone)]
+struct Naive {
+    /// In bytes, as the window is, and parts of one.
+    cwnd: f64,
+    ssthresh: Option<u64>,
+    w_max: Option<f64>,
+    cwnd_prior: Option<f64>,
+    stage: Option<Stage>,
+    /// What was before the last congestion event, and when that came.
+    saved: Option<Saved>,
+    smss: u64,
+}
+
+#[derive(Clone)]
+struct Saved {
+    w_max: Option<f64>,
+    cwnd_prior: Option<f64>,
+    stage: Option<Stage>,
+    lost_at: u64,
+}
+
+/// W_max, K and W_est of a stage, and t, of which time in which cwnd is not what limits is left out.
+#[derive(Clone)]
+struct Stage {
+    epoch: u64,
+    w_max: f64,
+    k: f64,
+    w_est: f64,
+    unused_since: Option<u64>,
+}
+
+impl Naive {
+    fn bytes(&self) -> u64 {
+        self.cwnd as u64
+    }
+
+    fn segments(&self) -> f64 {
+        self.cwnd / self.smss as f64
+    }
+
+    /// Figure 1.
+    fn w_cubic(stage: &Stage, t: f64) -> f64 {
+        C * (t - stage.k) * (t - stage.k) * (t - stage.k) + stage.w_max
+    }
+
+    fn ack(&mut self, now: u64, acked: u64, limiting: bool, rtt: f64) {
+        // Section 4.10. At ssthresh itself congestion avoidance begins.
+        if self.ssthresh.is_none_or(|ssthresh| self.bytes() < ssthresh) {
+            if limiting {
+                self.cwnd += acked.min(self.smss) as f64;
+            }
+            return;
+        }
+        let cwnd = self.segments();
+        let mut stage = self.stage.take().unwrap_or_else(|| {
+            // Sections 4.2 and 4.3; 4.8: after a timeout, and where nothing was lost yet, W_max is cwnd. K is not negative.
+            let w_max = self.w_max.map_or(cwnd, |w_max| w_max.max(cwnd));
+            Stage { epoch: now, w_max, k: libm::cbrt((w_max - cwnd) / C), w_est: cwnd, unused_since: None }
+        });
+        if limiting {
+            if let Some(since) = stage.unused_since.take() {
+                stage.epoch += now - since;
+            }
+            self.grow(&mut stage, now, acked, rtt);
+        } else if stage.unused_since.is_none() {
+            stage.unused_since = Some(now);
+        }
+        self.stage = Some(stage);
+    }
+
+    fn grow(&mut self, stage: &mut Stage, now: u64, acked: u64, rtt: f64) {
+        let t = (now - stage.epoch) as f64 / 1e9;
+        let segments_acked = acked as f64 / self.smss as f64;
+        let cwnd = self.segments();
+        // Section 4.3, figure 4.
+        let alpha = match self.cwnd_prior {
+            Some(prior) if stage.w_est < prior => 3.0 * (1.0 - BETA) / (1.0 + BETA),
+            _ => 1.0,
+        };
+        stage.w_est += alpha * segments_acked / cwnd;
+        if Self::w_cubic(stage, t) < stage.w_est {
+            self.cwnd = if stage.w_est > cwnd { stage.w_est } else { cwnd } * self.smss as f64;
+            return;
+        }
+        let mut target = Self::w_cubic(stage, t + rtt);
+        if target < cwnd {
+            target = cwnd;
+        }
+        if target > 1.5 * cwnd {
+            target = 1.5 * cwnd;
+        }
+        // Sections 4.4 and 4.5, for each segment that the ACK acknowledges.
+        self.cwnd = (cwnd + (target - cwnd) / cwnd * segments_acked) * self.smss as f64;
+    }
+
+    fn loss(&mut self, now: u64, cause: Cause, flight: u64, again: bool) {
+        // What is less than a byte is gone.
+        self.cwnd = self.cwnd.floor();
+        if !again {
+            let (w_max, cwnd_prior, stage) = (self.w_max, self.cwnd_prior, self.stage.clone());
+            self.saved = Some(Saved { w_max, cwnd_prior, stage, lost_at: now });
+            self.reduce(cause);
+            // Section 4.6.
+            self.ssthresh = Some((flight * 7 / 10).max(2 * self.smss));
+        }
+        self.cwnd = match cause {
+            Cause::Timeout => self.smss as f64,
+            Cause::FastRetransmit => self.ssthresh.unwrap_or(u64::MAX) as f64,
+        };
+    }
+
+    fn reduce(&mut self, cause: Cause) {
+        let cwnd = self.segments();
+        self.w_max = match (cause, self.w_max) {
+            // Section 4.8.
+            (Cause::Timeout, _) => None,
+            // Section 4.7.
+            (_, Some(w_max)) if cwnd < w_max => Some(cwnd * (1.0 + BETA) / 2.0),
+            _ => Some(cwnd),
+        };
+        self.cwnd_prior = Some(cwnd);
+        self.stage = None;
+    }
+
+    /// Section 4.9.
+    fn undo(&mut self, now: u64) -> bool {
+        let Some(Saved { w_max, cwnd_prior, stage, lost_at }) = self.saved.take() else { return false };
+        (self.w_max, self.cwnd_prior, self.stage) = (w_max, cwnd_prior, stage);
+        // Not the RFC's: the time since then does not count in t.
+        if let Some(stage) = self.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
+            stage.epoch += now - lost_at;
+        }
+        true
+    }
+}
+
+#[test]
+fn the_controller_is_rfc_9438s() {
+    let mut dice = Dice::new(9);
+    let mut stages = 0_u64;
+    for connection in 0..CONNECTIONS {
+        let smss = dice.from(500, 9000);
+        let settings = Settings {
+            initial_window: dice.from(1, 20),
+            initial_ssthresh: dice.once_in(2).then(|| dice.of_any_size(6)),
+            fast_convergence: FastConvergence::On,
+            grow: if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting },
+            restart: if dice.once_in(3) { Restart::Unchanged } else { Restart::RestartWindow },
+        };
+        let mut naive = Naive {
+            cwnd: (settings.initial_window * smss) as f64,
+            ssthresh: settings.initial_ssthresh,
+            w_max: None,
+            cwnd_prior: None,
+            stage: None,
+            saved: None,
+            smss,
+        };
+        stages += one(&mut dice, &settings, &mut naive, connection);
+    }
+    assert!(stages > 10 * CONNECTIONS, "{stages}");
+}
+
+/// How many ACKs there were in congestion avoidance.
+fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64) -> u64 {
+    let smss = naive.smss;
+    let mut cubic = Cubic::new(*settings);
+    let mut window = cubic.initial(smss as u32);
+    let (mut clock, mut now, mut stages, mut before) = (Clock::new(), 0, 0, window);
+    let path = dice.of_any_size(3) * 1_000_000;
+    for operation in 0..OPERATIONS {
+        let passed = dice.below(path);
+        now += passed;
+        if dice.once_in(3) {
+            clock.sample(now, path + dice.below(path));
+        }
+        let at = Instant::from_nanos(now);
+        let view = View { now: at, una: 1, nxt: 1, mss: smss as u32, sack: true, round_trips: clock.round_trips() };
+        let flight = if dice.once_in(4) { dice.below(2 * naive.bytes()) } else { naive.bytes() };
+        match dice.below(40) {
+            0 => {
+                // Nothing was outstanding since the last ACK.
+                let idle = passed;
+                window = cubic.on_idle(&window, Duration::from_nanos(idle), smss as u32);
+                if let Some(stage) = naive.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
+                    stage.epoch += idle;
+                }
+                if settings.restart == Restart::RestartWindow && naive.bytes() > settings.initial_window * smss {
+                    naive.cwnd = (settings.initial_window * smss) as f64;
+                }
+            }
+            1 | 2 => {
+                let cause = if dice.once_in(3) { Cause::Timeout } else { Cause::FastRetransmit };
+                let again = cause == Cause::Timeout && naive.saved.is_some() && dice.once_in(3);
+                let timeouts = if again { Timeouts::Again } else { Timeouts::First };
+                before = window;
+                window = cubic.on_loss(&window, &Loss { cause, flight, limit: flight, timeouts }, &view);
+                naive.loss(now, cause, flight, again);
+            }
+            3 => {
+                // A response restores the window, and the curve with it.
+                cubic.on_undo(&view);
+                if naive.undo(now) {
+                    window =
+                        Window { cwnd: before.cwnd.max(window.cwnd), ssthresh: before.ssthresh.max(window.ssthresh) };
+                    naive.cwnd = window.cwnd as f64;
+                    naive.ssthresh = (window.ssthresh < u64::MAX).then_some(window.ssthresh);
+                }
+            }
+            _ => {
+                let limiting = settings.grow == Grow::Always
+                    || if window.cwnd < window.ssthresh {
+                        flight * 2 >= window.cwnd
+                    } else {
+                        flight + smss > window.cwnd
+                    };
+                let acked = dice.from(1, 3 * smss);
+                window = cubic.on_ack(&window, acked, flight, &view);
+                naive.ack(now, acked, limiting, clock.srtt().map_or(0.0, |srtt| srtt as f64 / 1e9));
+                stages += u64::from(naive.stage.is_some());
+            }
+        }
+        let expected = Window { cwnd: naive.bytes(), ssthresh: naive.ssthresh.unwrap_or(u64::MAX) };
+        assert_eq!(window, expected, "connection {connection}, operation {operation}");
+    }
+    stages
+}

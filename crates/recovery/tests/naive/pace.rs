@@ -1,0 +1,168 @@
+//! How fast what the window allows may leave: counted, spread, or both.
+
+use eifel_recovery::congest::Window;
+use eifel_recovery::pace::{Pace, Permit};
+use eifel_recovery::registry::{Choice, Value, part};
+use eifel_recovery::time::{Duration, Instant};
+
+use crate::dice::Dice;
+
+const SENDERS: u64 = 5_000;
+const OPERATIONS: u64 = 200;
+
+/// Some bytes leave; times in nanoseconds.
+struct Sent {
+    now: u64,
+    bytes: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    srtt: Option<u64>,
+}
+
+/// A transcription. `None` is not before the next ACK or timeout; now is as good as earlier.
+trait Naive {
+    fn input(&mut self) {}
+    fn earliest(&self, now: u64) -> Option<u64>;
+    fn sent(&mut self, sent: &Sent);
+}
+
+/// No limit.
+struct AtOnce;
+
+impl Naive for AtOnce {
+    fn earliest(&self, now: u64) -> Option<u64> {
+        Some(now)
+    }
+    fn sent(&mut self, _: &Sent) {}
+}
+
+/// Fall and Floyd's maxburst.
+struct MaxBurst {
+    maxburst: u64,
+    sent: u64,
+}
+
+impl Naive for MaxBurst {
+    fn input(&mut self) {
+        self.sent = 0;
+    }
+    fn earliest(&self, now: u64) -> Option<u64> {
+        (self.sent < self.maxburst).then_some(now)
+    }
+    fn sent(&mut self, _: &Sent) {
+        self.sent += 1;
+    }
+}
+
+/// What separates so many bytes from the next, in nanoseconds, at gain * cwnd / SRTT.
+fn spacing(sent: &Sent, (slow_start, avoidance): (u64, u64)) -> u64 {
+    let percent = if sent.cwnd < sent.ssthresh { slow_start } else { avoidance };
+    let srtt = u128::from(sent.srtt.unwrap_or(0));
+    let nanos = srtt * u128::from(sent.bytes) * 100 / (u128::from(sent.cwnd.max(1)) * u128::from(percent));
+    nanos as u64
+}
+
+/// Aggarwal, Savage and Anderson: the window evenly over the round trip. The first ten segments are not paced.
+struct Spread {
+    gains: (u64, u64),
+    left: u64,
+    next: u64,
+}
+
+impl Naive for Spread {
+    fn earliest(&self, now: u64) -> Option<u64> {
+        Some(self.next.max(now))
+    }
+    fn sent(&mut self, sent: &Sent) {
+        if self.left < 10 {
+            self.left += 1;
+        } else if sent.srtt.is_some() {
+            self.next = self.next.max(sent.now) + spacing(sent, self.gains);
+        }
+    }
+}
+
+/// The generic cell rate algorithm, virtual scheduling: a cell that comes at ta conforms if ta >= TAT - tau, and then TAT is
+/// max (ta, TAT) + T. Here tau lets `segments` leave together.
+struct Gcra {
+    gains: (u64, u64),
+    segments: u64,
+    tat: u64,
+    t: u64,
+}
+
+impl Naive for Gcra {
+    fn earliest(&self, now: u64) -> Option<u64> {
+        let tau = self.t * (self.segments - 1);
+        Some(self.tat.saturating_sub(tau).max(now))
+    }
+    fn sent(&mut self, sent: &Sent) {
+        if sent.srtt.is_some() {
+            self.t = spacing(sent, self.gains);
+            self.tat = self.tat.max(sent.now) + self.t;
+        }
+    }
+}
+
+fn draw(name: &str, dice: &mut Dice) -> (Choice, Box<dyn Naive>) {
+    let (gains, segments) = ((dice.from(50, 400), dice.from(50, 400)), dice.from(1, 20));
+    let whole = |value: u64| Value::Integer(value as i64);
+    let choice = Choice::named(name);
+    let with_gains =
+        |choice: Choice| choice.with("slow_start_percent", whole(gains.0)).with("avoidance_percent", whole(gains.1));
+    match name {
+        "none" => (choice, Box::new(AtOnce)),
+        "burst-limit" => (choice.with("segments", whole(segments)), Box::new(MaxBurst { maxburst: segments, sent: 0 })),
+        "pacing" => (with_gains(choice), Box::new(Spread { gains, left: 0, next: 0 })),
+        "burst-pacer" => {
+            let naive = Gcra { gains, segments, tat: 0, t: 0 };
+            (with_gains(choice).with("segments", whole(segments)), Box::new(naive))
+        }
+        other => panic!("pace {other} has no transcription here"),
+    }
+}
+
+/// Every part of the registry.
+#[test]
+fn what_leaves_is_paced_as_its_source_says() {
+    for entry in eifel_recovery::registry::entries() {
+        if entry.seam != eifel_recovery::registry::Seam::Pace {
+            continue;
+        }
+        let mut dice = Dice::new(16);
+        for sender in 0..SENDERS {
+            let (choice, mut naive) = draw(entry.name, &mut dice);
+            let mut pace = part::pace(&choice).unwrap_or_else(|error| panic!("{error}"));
+            one(&mut dice, pace.as_mut(), naive.as_mut(), &format!("{choice:?}, sender {sender}"));
+        }
+    }
+}
+
+fn one(dice: &mut Dice, pace: &mut dyn Pace, naive: &mut dyn Naive, place: &str) {
+    let (mut now, mut cwnd) = (0, dice.from(1, 20) * 1000);
+    let srtt = dice.of_any_size(9);
+    for operation in 0..OPERATIONS {
+        if dice.once_in(3) {
+            now += dice.below(srtt);
+        }
+        if dice.once_in(4) {
+            pace.on_input();
+            naive.input();
+            cwnd = (cwnd + dice.below(3000)).saturating_sub(dice.below(2000));
+        }
+        let permit = match pace.permit(Instant::from_nanos(now)) {
+            Permit::Now => Some(now),
+            Permit::At(at) => Some(at.as_nanos()),
+            Permit::NextInput => None,
+        };
+        assert_eq!(permit, naive.earliest(now), "{place}, operation {operation}");
+        let Some(at) = permit else { continue };
+        now = at;
+        let ssthresh = if dice.once_in(2) { u64::MAX } else { dice.from(1, 40) * 1000 };
+        let srtt = (!dice.once_in(10)).then(|| srtt + dice.below(srtt));
+        let sent = Sent { now, bytes: dice.from(1, 1460), cwnd, ssthresh, srtt };
+        let window = Window { cwnd, ssthresh };
+        pace.on_sent(Instant::from_nanos(now), sent.bytes as u32, &window, srtt.map(Duration::from_nanos));
+        naive.sent(&sent);
+    }
+}
