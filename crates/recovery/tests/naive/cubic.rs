@@ -193,7 +193,7 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
             clock.sample(now, path + dice.below(path));
         }
         let at = Instant::from_nanos(now);
-        let view = View { now: at, una: 1, nxt: 1, mss: smss as u32, sack: true, round_trips: clock.round_trips() };
+        let view = View { now: at, una: 1, nxt: 1, mss: smss as u32, sack: true, round_trips: *clock.round_trips() };
         let flight = if dice.once_in(4) { dice.below(2 * naive.bytes()) } else { naive.bytes() };
         match dice.below(40) {
             0 => {
