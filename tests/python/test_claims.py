@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from eifel.papers import artefacts
+from eifel.papers import artefacts, published
 from eifel.papers.artefact import Artefact
+from eifel.papers.dualrtt import grid, table4
 from eifel.papers.measured import Measured
+from eifel.papers.study import Effort
 from eifel.plots import save
 from eifel.reproduction import reproduce
 
@@ -59,3 +61,29 @@ def test_table_1_is_confirmed() -> None:
     assert all(claim["holds"] for claim in measured.claims())
     for row in measured.rows:
         assert row.agrees(measured.artefact.columns[0]), "time"
+
+
+@pytest.mark.parametrize("name", ["dualrtt.table4", "dualrtt.table9"])
+def test_a_short_study_is_as_published(name: str) -> None:
+    measured = reproduce(name)
+    assert all(claim["holds"] for claim in measured.claims())
+    assert all(row.agrees(column) for row in measured.rows for column in measured.artefact.columns)
+
+
+def test_a_few_spikes_already_show_the_best_tau(tmp_path: Path) -> None:
+    asked = grid.design("few", [(path, tau) for path in table4.PATHS for tau in (None, *grid.TAUS)])
+    found = grid.counts(Effort(1, 10, None, tmp_path), asked, len(grid.TAUS))
+    detected = found["detected"].reshape(len(table4.PATHS), -1)
+    best = [grid.TAUS[int((row[1:] >= row[0]).argmax())] for row in detected[1:]]
+    assert best == published.table("dualrtt", "table5")["optimal"][1:]
+    # Every spike outlasts two round trips at all rates but the lowest.
+    assert detected[1:, 0].tolist() == [10] * 5
+    assert not found["untrue"].any()
+
+
+def test_a_few_sessions_already_show_the_order() -> None:
+    measured = reproduce("dualrtt.figure15", repetitions=2)
+    delivered = {
+        name: measured.mean("segments", protocol=name, bottleneck_mbps=1.5) for name in ("reno", "dsack", "dualrtt")
+    }
+    assert sorted(delivered, key=delivered.__getitem__) == ["reno", "dsack", "dualrtt"]

@@ -16,6 +16,12 @@ def _tables(paper: str) -> dict[str, Any]:
     return tomllib.loads((files("eifel.papers") / paper / "published.toml").read_text(encoding="utf-8"))
 
 
+def table(paper: str, name: str) -> Mapping[str, Any]:
+    """Everything that is printed under a name, as the file has it."""
+    printed: Mapping[str, Any] = _tables(paper)[name]
+    return printed
+
+
 def caption(paper: str, table: str) -> str:
     """The caption under which the paper prints the table."""
     return str(_tables(paper)[table]["caption"])

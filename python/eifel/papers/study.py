@@ -7,7 +7,9 @@ done in parts, each of which is kept as soon as it is there: interrupted, the sa
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,6 +132,13 @@ class Parts:
     def definition(self) -> dict[str, Any]:
         """All that the results depend on, but for the engine."""
         return {"title": self.title, "sizes": list(self.sizes), **self.asked}
+
+
+def described(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The design of a sweep of many cases as people read it: the first of them, and the digest of all."""
+    first, cases = asked["case"][0], len(asked["case"])
+    digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    return {**asked, "case": [first, f"and {cases - 1} more like this"], "sha256": digest}
 
 
 def _parquet(columns: Mapping[str, Any]) -> bytes:

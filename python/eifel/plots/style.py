@@ -51,7 +51,8 @@ def finish(figure: Figure, axes: list[Axes], title: str, x: str = "Time, s") -> 
         if handles:
             place.legend(handles, labels, loc="best", fontsize=7, frameon=True, framealpha=0.85, ncols=2)
     axes[-1].set_xlabel(x)
-    axes[0].set_xlim(left=0)
+    if axes[0].get_xscale() == "linear":
+        axes[0].set_xlim(left=0)
     if title:
         figure.suptitle(title, fontsize=10)
     return figure

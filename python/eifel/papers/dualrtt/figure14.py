@@ -1,0 +1,31 @@
+"""Figure 14: throughput by the wireless link's rate, behind a bottleneck of 1.5 Mbit/s.
+
+From 42.8 to 200 kbit/s Eifel is ahead of DualRTT by up to three segments in 750: there the window and not the link is
+the limit, so that twelve bytes of header cost nothing, and what DualRTT sends again needlessly does.
+"""
+
+from eifel.papers.artefact import Claim
+from eifel.papers.dualrtt import session_figure, sessions
+
+ARTEFACT = session_figure.figure(
+    14,
+    "Segments delivered behind a bottleneck of 1.5 Mbit/s",
+    1.5,
+    Claim(
+        "where the link is the limit, up to 31.2 kbit/s, DualRTT delivers more than Eifel",
+        lambda m: all(
+            (m.row(protocol="dualrtt", wireless_kbps=rate).means["over_eifel"].interval or (0, 0))[0] > 0
+            for rate in (15.6, 21.4, 31.2)
+        ),
+    ),
+    Claim("nothing falls above 200 kbit/s: losses after a spike are rare", lambda m: not sessions.falls_above(m, 200)),
+    Claim(
+        "near 31.2 kbit/s the window becomes the limit: up to there more is gained than above",
+        lambda m: all(
+            2 * m.mean("segments", protocol=protocol, wireless_kbps=31.2)
+            > m.mean("segments", protocol=protocol, wireless_kbps=15.6)
+            + m.mean("segments", protocol=protocol, wireless_kbps=1500)
+            for protocol in ("eifel", "dualrtt")
+        ),
+    ),
+)

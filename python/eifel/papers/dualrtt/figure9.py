@@ -1,0 +1,18 @@
+"""Figure 9: the larger the segments, the longer one follows the other, and the larger tau has to be."""
+
+import numpy as np
+
+from eifel.papers.artefact import Claim
+from eifel.papers.dualrtt import relation
+
+ARTEFACT = relation.figure(
+    9,
+    "M",
+    "mtu_bytes",
+    [{"rate_bps": rate, "delay_ms": delay} for rate in (130_000, 360_000) for delay in (200, 800)],
+    Claim("tau rises with M", relation.rises("mtu_bytes")),
+    Claim(
+        "it follows M more closely than the logarithm of M",
+        lambda m: relation.residual(m, "mtu_bytes", np.array) < relation.residual(m, "mtu_bytes", np.log),
+    ),
+)

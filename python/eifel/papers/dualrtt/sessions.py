@@ -1,0 +1,95 @@
+"""What figures 13 to 15 measure: segments delivered in a session, by protocol, and how much more than others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.papers.artefact import Artefact, Claim, Column
+from eifel.papers.dualrtt import parking_lot
+from eifel.statistics import Mean, mean_interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eifel.papers.measured import Measured
+    from eifel.runs import Runs
+
+COLUMNS = (
+    Column("segments", "Segments delivered", digits=1),
+    Column("over_reno", "More than Reno", digits=1),
+    Column("over_eifel", "More than Eifel", digits=1),
+)
+"""Differences are taken session by session, in which all protocols meet the same spikes."""
+
+PROTOCOLS = tuple(parking_lot.PROTOCOLS)
+
+
+def _segments(found: Runs) -> NDArray[np.float64]:
+    """Segments delivered, by protocol, bottleneck, wireless rate and repetition."""
+    places = [found[name] for name in ("protocol", "bottleneck", "wireless", "repetition")]
+    segments = np.zeros([int(place.max()) + 1 for place in places])
+    segments[tuple(places)] = found["segments"]
+    return segments
+
+
+def _row(of_protocol: NDArray[np.float64], number: int) -> dict[str, Mean]:
+    """The columns of a protocol, from sessions by protocol and repetition."""
+    means = {"segments": mean_interval(of_protocol[number])}
+    for other in ("reno", "eifel"):
+        if other != PROTOCOLS[number]:
+            means[f"over_{other}"] = mean_interval(of_protocol[number] - of_protocol[PROTOCOLS.index(other)])
+    return means
+
+
+def by_wireless(bottleneck_mbps: float) -> Callable[[Artefact, Runs], list[dict[str, Mean]]]:
+    """What makes the rows of a protocol and wireless rate, behind this bottleneck."""
+    bottleneck = parking_lot.BOTTLENECK_MBPS.index(bottleneck_mbps)
+
+    def measure(_artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
+        sessions = _segments(found)[:, bottleneck]
+        wireless = range(len(parking_lot.WIRELESS_KBPS))
+        return [_row(sessions[:, rate], number) for number in range(len(PROTOCOLS)) for rate in wireless]
+
+    return measure
+
+
+def by_bottleneck(_artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
+    """The mean over all wireless rates; a repetition's is one value, so that intervals are of independent ones."""
+    sessions = _segments(found).mean(axis=2)
+    rates = range(len(parking_lot.BOTTLENECK_MBPS))
+    return [_row(sessions[:, rate], number) for number in range(len(PROTOCOLS)) for rate in rates]
+
+
+def above(m: Measured, other: str, *protocols: str) -> bool:
+    """Whether each of these delivers more than `other` in every row, with the whole interval above zero."""
+    return all(_difference(row.means, other)[0] > 0 for row in m.rows if row.row.keys["protocol"] in protocols)
+
+
+def not_below(m: Measured, other: str, protocol: str) -> bool:
+    """Whether in no row the whole interval of what it delivers more than `other` is below zero."""
+    return all(_difference(row.means, other)[1] >= 0 for row in m.rows if row.row.keys["protocol"] == protocol)
+
+
+def _difference(means: Any, other: str) -> tuple[float, float]:
+    mean = means[f"over_{other}"]
+    return mean.interval or (mean.mean, mean.mean)
+
+
+def falls_above(m: Measured, rate_kbps: float) -> bool:
+    """Whether Eifel and DualRTT deliver less with some higher rate of the wireless link than with this one."""
+    return all(
+        min(row.means["segments"].mean for row in m.rows if _is(row.row.keys, protocol, rate_kbps))
+        < m.mean("segments", protocol=protocol, wireless_kbps=rate_kbps)
+        for protocol in ("eifel", "dualrtt")
+    )
+
+
+def _is(keys: Any, protocol: str, above_kbps: float) -> bool:
+    return bool(keys["protocol"] == protocol and keys["wireless_kbps"] > above_kbps)
+
+
+ABOVE_RENO = Claim("Eifel and DualRTT deliver more than Reno", lambda m: above(m, "reno", "eifel", "dualrtt"))
+"""With 95 % intervals."""
