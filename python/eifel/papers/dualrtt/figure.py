@@ -90,6 +90,7 @@ def drawn(
     *claims: Claim,
     source: str,
     draw: Callable[[Measured], Figure] = _draw,
+    chart: bool = True,
 ) -> Artefact:
     """What is drawn of one run."""
     return Artefact(
@@ -101,6 +102,7 @@ def drawn(
         claims=claims,
         fitted=settings.CHOSEN,
         draw=draw,
+        chart=chart,
     )
 
 

@@ -1,0 +1,55 @@
+"""Figure 10: figure 5 as a time line. T1 and T2 are the NRTT of segments 131 and 132; the second one tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eifel.papers.artefact import Claim
+from eifel.papers.dualrtt import figure as of
+from eifel.papers.dualrtt import nrtt, settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from eifel.papers.measured import Measured
+    from eifel.result import Result
+
+WINDOW_S = (27.8, 45.5)
+"""From the first segment that the spike holds to the ACKs of all that it held."""
+
+
+def named(letter: str, segment: int) -> bool:
+    """The arrows that the paper names: 131 to 133 sent again, the ACKs around them, and where sending goes on."""
+    return segment in {"S": (131, 150, 151), "R": (131, 132, 133), "A": (131, 132)}[letter]
+
+
+def draw(measured: Measured) -> Figure:
+    """The time line of the run."""
+    from eifel.plots.time_line import time_line_figure
+
+    return time_line_figure(measured.result(), WINDOW_S, named, measured.artefact.title)
+
+
+def _verdict_s(result: Result) -> float:
+    return of.verdicts_s(result)[0]
+
+
+def _nrtt_s(m: Measured, acks_before_verdict: int) -> float:
+    instants, values = nrtt.series(m.result())
+    return float(values[instants <= _verdict_s(m.result()) + 1e-6][-1 - acks_before_verdict])
+
+
+ARTEFACT = of.drawn(
+    "figure10",
+    "Time line of the detection of a spurious timeout by DualRTT",
+    settings.spike(settings.dual_rtt()),
+    Claim("T1, from the second sending of 131 again to its ACK, tells nothing", lambda m: _nrtt_s(m, 1) > 0.28),
+    Claim("T2, from sending 132 again to its ACK, is below a tenth of MinRTT", lambda m: _nrtt_s(m, 0) < 0.28),
+    Claim(
+        "the timeout is told to be spurious at the second ACK",
+        lambda m: of.near(_verdict_s(m.result()) - of.first_ack_s(m.result())[0], 0.1),
+    ),
+    source="figure 10",
+    draw=draw,
+    chart=False,
+)

@@ -1,0 +1,99 @@
+"""Tables II and III: what the sender of figure 2 has measured at each instant; table III's picture is another artefact.
+
+RTT, NRTT and MinRTT are printed in whole ticks, one at least, and are shown so. What differs: the RTO, because the
+paper's sender took a sample only each 4 to 5 s, so that RTTVAR fell more slowly; and MinRTT and the NRTT at 42.905 s,
+for which see table III.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eifel.papers import published
+from eifel.papers.artefact import Artefact, Claim, Column
+from eifel.papers.dualrtt import nrtt, settings
+from eifel.papers.responding import facts
+from eifel.papers.study import Study
+from eifel.runs import run
+from eifel.statistics import Mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from eifel.papers.measured import Measured
+    from eifel.papers.study import Effort
+    from eifel.result import Result
+    from eifel.runs import Runs
+
+SLACK_S = 0.05
+"""An event counts for an instant if it comes within this time after it."""
+_ROWS = published.rows("dualrtt", "table2", lambda _keys: {})
+_INSTANTS = [float(row.keys["t_s"]) for row in _ROWS]
+COLUMNS = (
+    Column("rto", "RTO, s", digits=1, absolute=settings.TOLERANCE_S),
+    Column("rtt", "RTT, s", digits=1, absolute=settings.TOLERANCE_S),
+    Column("nrtt", "NRTT, s", digits=1, absolute=settings.TICK_MS / 2000),
+    Column("min_rtt", "MinRTT, s", digits=1, absolute=settings.TICK_MS / 2000),
+)
+
+
+def _at(result: Result, t_s: float) -> dict[str, float]:
+    until_ns = (t_s + SLACK_S) * 1e9
+    timer, samples = result.of("timer", facts.FLOW), facts.rto_samples(result)
+    instants, values = nrtt.series(result)
+    return {
+        "rto": float(timer["rto_ns"][timer["t_ns"] <= until_ns][-1]) / 1e9,
+        "rtt": nrtt.in_ticks(float(samples["rtt_ns"][samples["t_ns"] <= until_ns][-1]) / 1e9),
+        "nrtt": nrtt.in_ticks(float(values[instants <= t_s + SLACK_S][-1])),
+        "min_rtt": nrtt.in_ticks(nrtt.minimum_before(result, t_s + SLACK_S)),
+    }
+
+
+def _find(effort: Effort) -> Mapping[str, NDArray[Any]]:
+    result = run({**settings.spike(), "seed": effort.seed}, record=("timer", "acks", "transmissions"))
+    rows = [_at(result, instant) for instant in _INSTANTS]
+    return {column.name: np.array([row[column.name] for row in rows]) for column in COLUMNS}
+
+
+def _measure(_artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
+    return [{c.name: Mean(float(found[c.name][number]), None, 1) for c in COLUMNS} for number in range(len(_ROWS))]
+
+
+def _column(m: Measured, name: str, first_s: float, last_s: float) -> list[float]:
+    return [row.means[name].mean for row in m.rows if first_s <= float(row.row.keys["t_s"]) <= last_s]
+
+
+ARTEFACT = Artefact(
+    id="dualrtt.table2",
+    title=published.caption("dualrtt", "table2"),
+    source=f"{settings.SOURCE}, tables II and III",
+    columns=COLUMNS,
+    rows=_ROWS,
+    study=Study(_find, settings.spike()),
+    measure=_measure,
+    fitted=settings.CHOSEN,
+    claims=(
+        Claim(
+            "two timeouts double the RTO twice",
+            lambda m: abs(m.mean("rto", t_s=42.905) / m.mean("rto", t_s=30.84) - 4) < 0.1,
+        ),
+        Claim(
+            "while segments that were sent again are acknowledged, nothing changes it",
+            lambda m: len(set(_column(m, "rto", 42, 46))) == 1,
+        ),
+        Claim("nor the RTT", lambda m: len(set(_column(m, "rtt", 30, 46))) == 1),
+        Claim(
+            "ACKs of segments that were not end that",
+            lambda m: m.mean("rto", t_s=52.704) < m.mean("rto", t_s=44.579) / 2,
+        ),
+        Claim(
+            "NRTT is far below MinRTT from the second ACK on",
+            lambda m: all(value < 0.2 * m.mean("min_rtt", t_s=43.004) for value in _column(m, "nrtt", 43, 46)),
+        ),
+    ),
+)
