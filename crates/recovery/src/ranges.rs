@@ -1,50 +1,60 @@
 //! A set of positions as disjoint ranges.
 
-use std::collections::BTreeMap;
+mod chunk;
+mod search;
+mod sorted;
 
 use crate::fact::Block;
+use sorted::{Place, Sorted};
 
-/// Disjoint, non-adjacent ranges in ascending order. Each operation costs O(log n) and what it merges or removes.
+/// Disjoint, non-adjacent ranges in ascending order. Each operation costs O(log n), what it merges or
+/// removes, and moving what stands beside that in its chunk.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
-    by_start: BTreeMap<u64, u64>,
+    sorted: Sorted,
 }
 
 impl Ranges {
     /// Whether nothing is in it.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.by_start.is_empty()
+        self.sorted.is_empty()
     }
 
     /// How many ranges there are.
     pub fn count(&self) -> usize {
-        self.by_start.len()
+        self.sorted.count()
     }
 
     /// The first position beyond the highest range.
     pub fn highest(&self) -> Option<u64> {
-        self.by_start.last_key_value().map(|(_, &end)| end)
+        self.sorted.last().map(|range| range.end)
     }
 
     /// Ranges from the highest down.
     pub fn descending(&self) -> impl Iterator<Item = Block> + '_ {
-        self.by_start.iter().rev().map(|(&start, &end)| Block { start, end })
+        self.sorted.descending()
     }
 
     /// Ranges from the lowest up.
     pub fn ascending(&self) -> impl Iterator<Item = Block> + '_ {
-        self.from(0)
+        self.sorted.from(Place::FIRST)
     }
 
     /// Ranges that begin at or above `from`, in ascending order.
     pub fn from(&self, from: u64) -> impl Iterator<Item = Block> + '_ {
-        self.by_start.range(from..).map(|(&start, &end)| Block { start, end })
+        self.sorted.from(self.starting_at(from))
+    }
+
+    /// Where ranges stand that begin at or above `position`.
+    fn starting_at(&self, position: u64) -> Place {
+        position.checked_sub(1).map_or(Place::FIRST, |below| self.sorted.above(below))
     }
 
     /// The range that contains `position`.
     pub fn containing(&self, position: u64) -> Option<Block> {
-        let (&start, &end) = self.by_start.range(..=position).next_back()?;
-        (position < end).then_some(Block { start, end })
+        let place = self.sorted.before(self.sorted.above(position))?;
+        Some(self.sorted.get(place)).filter(|range| position < range.end)
     }
 
     /// Whether all of `block` lies in one range.
@@ -54,10 +64,11 @@ impl Ranges {
 
     /// The parts of the set that lie in `block`, in ascending order.
     pub fn within(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
-        let from = self.by_start.range(..=block.start).next_back().map_or(block.start, |(&start, _)| start);
-        let touching = self.by_start.range(from..block.end.max(from));
-        let parts =
-            touching.map(move |(&start, &end)| Block { start: start.max(block.start), end: end.min(block.end) });
+        let above = self.sorted.above(block.start);
+        let touching = self.sorted.from(self.sorted.before(above).unwrap_or(above));
+        let parts = touching
+            .take_while(move |range| range.start < block.end)
+            .map(move |range| Block { start: range.start.max(block.start), end: range.end.min(block.end) });
         parts.filter(|part| part.start < part.end)
     }
 
@@ -76,43 +87,50 @@ impl Ranges {
     /// Adds `block`, which is not empty; calls `gap` for each part of it that was not there before.
     pub fn insert(&mut self, block: Block, mut gap: impl FnMut(Block)) {
         debug_assert!(block.start < block.end);
-        match self.by_start.range_mut(..=block.end).next_back() {
+        let above = self.sorted.above(block.end);
+        let below = self.sorted.before(above).map(|place| (place, self.sorted.get(place)));
+        match below {
             // Most blocks touch nothing, or prolong what begins below them.
-            Some((&start, end)) if start <= block.start && *end >= block.start => {
-                if *end < block.end {
-                    gap(Block { start: *end, end: block.end });
-                    *end = block.end;
+            Some((place, range)) if range.end >= block.start => {
+                if range.start > block.start {
+                    self.merge(block, above, gap);
+                } else if range.end < block.end {
+                    gap(Block { start: range.end, end: block.end });
+                    self.sorted.set(place, Block { end: block.end, ..range });
                 }
             }
-            Some((_, end)) if *end >= block.start => self.merge(block, gap),
             _ => {
                 gap(block);
-                self.by_start.insert(block.start, block.end);
+                self.sorted.put(above, block);
             }
         }
     }
 
-    fn merge(&mut self, block: Block, mut gap: impl FnMut(Block)) {
-        let mut merged = block;
+    /// Makes `block` and the ranges before `above` that it touches, of which there are some, one.
+    fn merge(&mut self, block: Block, above: Place, mut gap: impl FnMut(Block)) {
+        let first = self.touched(above, block.start);
+        let start = self.sorted.get(first).start.min(block.start);
         let mut reached = block.start;
-        if let Some((&start, &end)) = self.by_start.range(..=block.start).next_back()
-            && end >= block.start
-        {
-            merged.start = start;
-            reached = end;
-        }
-        while let Some((&start, &end)) = self.by_start.range(block.start + 1..=block.end).next() {
-            if start > reached {
-                gap(Block { start: reached, end: start });
+        for range in self.sorted.from(first).take_while(|range| range.start <= block.end) {
+            if range.start > reached {
+                gap(Block { start: reached, end: range.start });
             }
-            reached = reached.max(end);
-            merged.end = merged.end.max(end);
-            self.by_start.remove(&start);
+            reached = range.end;
         }
         if reached < block.end {
             gap(Block { start: reached, end: block.end });
         }
-        self.by_start.insert(merged.start, merged.end);
+        self.sorted.set(first, Block { start, end: reached.max(block.end) });
+        self.sorted.cut(first.behind(), above);
+    }
+
+    /// Where the lowest of the ranges before `above` stands that end at or above `position`.
+    fn touched(&self, above: Place, position: u64) -> Place {
+        let mut lowest = above;
+        while let Some(place) = self.sorted.before(lowest).filter(|&place| self.sorted.get(place).end >= position) {
+            lowest = place;
+        }
+        lowest
     }
 
     /// Removes `block`.
@@ -120,58 +138,60 @@ impl Ranges {
         if block.start >= block.end {
             return;
         }
-        while let Some((&start, &end)) = self.by_start.range(..block.end).next_back() {
-            if end <= block.start {
-                return;
-            }
-            self.by_start.remove(&start);
-            if end > block.end {
-                self.by_start.insert(block.end, end);
-            }
-            if start < block.start {
-                self.by_start.insert(start, block.start);
-            }
+        let above = self.starting_at(block.end);
+        let lowest = self.touched(above, block.start + 1);
+        let highest = self.sorted.before(above);
+        let remains = highest.filter(|_| lowest != above).map(|highest| {
+            let below = Block { start: self.sorted.get(lowest).start, end: block.start };
+            let beyond = Block { start: block.end, end: self.sorted.get(highest).end };
+            [below, beyond]
+        });
+        self.sorted.cut(lowest, above);
+        for range in remains.into_iter().flatten().filter(|range| range.start < range.end) {
+            self.sorted.put(self.sorted.above(range.start), range);
         }
     }
 
     /// Removes everything below `position`, and what follows there without a gap; gives the first position from `position`
     /// on that was not in the set.
     pub fn absorb(&mut self, position: u64) -> u64 {
+        if self.is_empty() {
+            return position;
+        }
         let mut reached = position;
-        while let Some(first) = self.by_start.first_entry() {
-            if *first.key() > reached {
+        for range in self.ascending() {
+            if range.start > reached {
                 break;
             }
-            reached = reached.max(first.remove());
+            reached = reached.max(range.end);
         }
+        self.sorted.cut(Place::FIRST, self.sorted.above(reached));
         reached
     }
 
     /// Removes the highest range.
     pub fn remove_highest(&mut self) {
-        self.by_start.pop_last();
+        self.sorted.pop();
     }
 
     /// Removes everything below `position`; calls `gone` for each part removed.
     pub fn remove_below(&mut self, position: u64, mut gone: impl FnMut(Block)) {
-        while let Some(entry) = self.by_start.first_entry() {
-            let block = Block { start: *entry.key(), end: *entry.get() };
-            if block.start >= position {
-                return;
-            }
-            entry.remove();
-            if block.end > position {
-                self.by_start.insert(position, block.end);
-                gone(Block { start: block.start, end: position });
-                return;
-            }
-            gone(block);
+        if self.is_empty() {
+            return;
         }
+        let below = self.ascending().take_while(|range| range.start < position);
+        below.for_each(|range| gone(Block { end: range.end.min(position), ..range }));
+        let above = self.starting_at(position);
+        let cut_through = self.sorted.before(above).filter(|&last| self.sorted.get(last).end > position);
+        if let Some(last) = cut_through {
+            self.sorted.set(last, Block { start: position, ..self.sorted.get(last) });
+        }
+        self.sorted.cut(Place::FIRST, cut_through.unwrap_or(above));
     }
 
     /// Removes everything.
     pub fn clear(&mut self) {
-        self.by_start.clear();
+        self.sorted.clear();
     }
 }
 
@@ -248,49 +268,94 @@ mod tests {
         assert_eq!(gone, [block(10, 20), block(30, 35)]);
         assert_eq!(ranges.from(0).collect::<Vec<_>>(), [block(35, 40)]);
     }
+
+    #[test]
+    fn what_lies_far_apart_is_kept_with_what_lies_near() {
+        let mut ranges = Ranges::default();
+        insert(&mut ranges, 1 << 40, (1 << 40) + 5);
+        insert(&mut ranges, 7, 9);
+        insert(&mut ranges, 1 << 50, u64::MAX);
+        assert_eq!(insert(&mut ranges, 9, 1 << 40), [block(9, 1 << 40)]);
+        assert_eq!(ranges.ascending().collect::<Vec<_>>(), [block(7, (1 << 40) + 5), block(1 << 50, u64::MAX)]);
+        assert_eq!([6, 7, 1 << 45, 1 << 50].map(|at| ranges.containing(at).is_some()), [false, true, false, true]);
+    }
+
+    #[test]
+    fn descending_order_fills_chunks_behind_a_full_one() {
+        let mut ranges = Ranges::default();
+        (0..sorted::CHUNK as u64).for_each(|at| ranges.add(block(2 * at, 2 * at + 1)));
+        let kept = 100 * sorted::CHUNK as u64;
+        (0..kept).rev().for_each(|at| ranges.add(block(1000 + 2 * at, 1001 + 2 * at)));
+        ranges.sorted.check();
+        assert_eq!(ranges.count() as u64, kept + sorted::CHUNK as u64);
+        assert_eq!(ranges.covered(0, u64::MAX), ranges.count() as u64);
+    }
+
     proptest! {
+        /// Positions stand for so many each: where they are many, ranges lie far apart.
         #[test]
-        fn it_does_as_one_flag_for_each_position(steps in prop::collection::vec((0u8..5, 0u64..60, 0u64..12), 1..60)) {
+        fn it_does_as_one_flag_for_each_position(
+            steps in prop::collection::vec((0u8..9, 0u64..200, 0u64..12), 1..200),
+            scale in prop::sample::select(vec![1, 1 << 30]),
+        ) {
             let mut ranges = Ranges::default();
-            let mut flags = [false; 80];
+            let mut flags = [false; 220];
+            let held = |ranges: &Ranges| ranges.ascending().collect::<Vec<_>>();
+            let positions = |blocks: &[Block]| {
+                blocks.iter().flat_map(|b| (b.start..b.end).step_by(scale as usize)).map(|at| at / scale).collect::<Vec<_>>()
+            };
             for (action, start, length) in steps {
-                let asked = block(start, start + length);
-                let places = asked.start as usize..asked.end as usize;
+                // Mostly a single position, so that ranges are many.
+                let length = if action > 5 { 1 } else { length };
+                let asked = block(start * scale, (start + length) * scale);
+                let places = start as usize..(start + length) as usize;
                 match action {
-                    0 => ranges.add(asked),
+                    0 | 6.. => ranges.add(asked),
                     1 if length > 0 => ranges.insert(asked, |gap| {
-                        for at in gap.start..gap.end {
+                        for at in positions(&[gap]) {
                             assert!(!flags[at as usize], "{at} was there");
                         }
                     }),
                     2 => ranges.remove(asked),
-                    3 => ranges.remove_below(start, |gone| assert!((gone.start..gone.end).all(|at| flags[at as usize]))),
-                    4 => {
-                        let beyond = ranges.absorb(start);
-                        let expected = (start..80).find(|&at| !flags[at as usize]).unwrap();
-                        prop_assert_eq!(beyond, expected);
+                    3 if start < 40 => ranges.remove_below(asked.start, |gone| {
+                        assert!(positions(&[gone]).iter().all(|&at| flags[at as usize]));
+                    }),
+                    4 if start < 40 => {
+                        let beyond = ranges.absorb(asked.start);
+                        let expected = (start..220).find(|&at| !flags[at as usize]).unwrap();
+                        prop_assert_eq!(beyond, expected * scale);
+                    }
+                    5 => {
+                        let top = held(&ranges).pop();
+                        ranges.remove_highest();
+                        positions(top.as_slice()).iter().for_each(|&at| flags[at as usize] = false);
                     }
                     _ => continue,
                 }
                 match action {
-                    0 | 1 => flags[places.clone()].fill(true),
+                    0 | 1 | 6.. => flags[places.clone()].fill(true),
                     2 => flags[places.clone()].fill(false),
                     3 => flags[..start as usize].fill(false),
-                    _ => {
-                        let reached = (start as usize..80).find(|&at| !flags[at]).unwrap();
+                    4 => {
+                        let reached = (start as usize..220).find(|&at| !flags[at]).unwrap();
                         flags[..reached].fill(false);
                     }
+                    _ => {}
                 }
-                let held: Vec<Block> = ranges.ascending().collect();
+                ranges.sorted.check();
+                let held = held(&ranges);
+                prop_assert_eq!(held.len(), ranges.count());
+                prop_assert_eq!(held.last().map(|range| range.end), ranges.highest());
                 prop_assert!(held.windows(2).all(|pair| pair[0].end < pair[1].start));
-                let positions = |blocks: &[Block]| blocks.iter().flat_map(|b| b.start..b.end).collect::<Vec<_>>();
+                prop_assert!(held.iter().rev().copied().eq(ranges.descending()));
+                prop_assert!(held.iter().filter(|range| range.start >= asked.start).copied().eq(ranges.from(asked.start)));
                 let set = |places: core::ops::Range<usize>| -> Vec<u64> {
                     places.filter(|&at| flags[at]).map(|at| at as u64).collect()
                 };
-                prop_assert_eq!(positions(&held), set(0..80));
+                prop_assert_eq!(positions(&held), set(0..220));
                 let part: Vec<Block> = ranges.within(asked).collect();
                 prop_assert_eq!(positions(&part), set(places.clone()));
-                prop_assert_eq!(ranges.covered(asked.start, asked.end), set(places.clone()).len() as u64);
+                prop_assert_eq!(ranges.covered(asked.start, asked.end), set(places.clone()).len() as u64 * scale);
                 if length > 0 {
                     prop_assert_eq!(ranges.covers(asked), set(places).len() as u64 == length);
                 }

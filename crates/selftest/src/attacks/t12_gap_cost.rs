@@ -18,7 +18,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// What a piece costs in memory at most: two positions in a tree whose nodes are at least half full.
+/// What a piece costs in memory at most: two positions in chunks that are three eighths full at least.
 const BYTES_PER_PIECE: u64 = 48;
 
 fn run(trial: &mut Trial) {

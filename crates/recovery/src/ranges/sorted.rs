@@ -1,0 +1,251 @@
+//! Disjoint ranges in ascending order, close together in memory.
+//!
+//! With half a million ranges in a tree of small nodes each step of a search waits for memory. Here ranges lie in chunks, and
+//! the first position of every chunk in one array that a search finds in the cache. What is empty holds no memory, and up
+//! to [`CHUNK`] ranges are one array.
+
+use super::chunk::Chunk;
+use super::search::{FEW, up_to};
+use crate::fact::Block;
+
+/// The most ranges in a chunk. Tests have a small one, so that few ranges make many chunks.
+pub(super) const CHUNK: usize = if cfg!(test) { 4 } else { 128 };
+/// Neighbours that together hold no more become one: so chunks are three eighths full on average at least.
+const JOINED: usize = CHUNK * 3 / 4;
+
+/// Ranges in chunks, none of which is empty.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sorted {
+    chunks: Vec<Chunk>,
+    /// Where the first range of each chunk starts.
+    starts: Vec<u64>,
+    count: usize,
+}
+
+/// Where a range stands, or would stand behind the one before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    chunk: usize,
+    at: usize,
+}
+
+impl Place {
+    /// Before all ranges.
+    pub(super) const FIRST: Self = Self { chunk: 0, at: 0 };
+
+    /// The place behind that of a range.
+    pub(super) fn behind(self) -> Self {
+        Self { at: self.at + 1, ..self }
+    }
+}
+
+impl Sorted {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many ranges there are.
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The highest range.
+    pub(super) fn last(&self) -> Option<Block> {
+        let top = self.chunks.last()?;
+        Some(top.get(top.len() - 1))
+    }
+
+    /// Behind all ranges that start at or below `position`.
+    #[inline]
+    pub(super) fn above(&self, position: u64) -> Place {
+        match &self.chunks[..] {
+            [] => Place::FIRST,
+            [only] if only.len() <= FEW => Place { chunk: 0, at: only.count_up_to(position) },
+            [only] => Place { chunk: 0, at: only.up_to(position, self.starts[0]..only.get(only.len() - 1).end) },
+            [.., last] => self.search(position, last.get(last.len() - 1).end),
+        }
+    }
+
+    fn search(&self, position: u64, end: u64) -> Place {
+        let chunk = up_to(&self.starts, |start| start, position, self.starts[0]..end).saturating_sub(1);
+        // To ask the chunk itself where it starts would be a further step through cold memory.
+        let span = self.starts[chunk]..self.starts.get(chunk + 1).copied().unwrap_or(end);
+        Place { chunk, at: self.chunks[chunk].up_to(position, span) }
+    }
+
+    /// The place of the range before `place`.
+    #[inline]
+    pub(super) fn before(&self, place: Place) -> Option<Place> {
+        if place.at > 0 {
+            return Some(Place { at: place.at - 1, ..place });
+        }
+        let chunk = place.chunk.checked_sub(1)?;
+        Some(Place { chunk, at: self.chunks[chunk].len() - 1 })
+    }
+
+    /// The range that stands at `place`.
+    #[inline]
+    pub(super) fn get(&self, place: Place) -> Block {
+        self.chunks[place.chunk].get(place.at)
+    }
+
+    /// Puts another range there, which is as far from its neighbours.
+    #[inline]
+    pub(super) fn set(&mut self, place: Place, range: Block) {
+        self.chunks[place.chunk].set(place.at, range);
+        if place.at == 0 {
+            self.starts[place.chunk] = range.start;
+        }
+    }
+
+    /// Puts a further range before what stands at `place`.
+    #[inline]
+    pub(super) fn put(&mut self, place: Place, range: Block) {
+        let Place { chunk, at } = place;
+        self.count += 1;
+        match self.chunks.get(chunk).map(Chunk::len) {
+            None => self.open(chunk, range),
+            Some(CHUNK) if at == CHUNK => self.put_behind_full(chunk, range),
+            Some(CHUNK) if at == 0 => self.open(chunk, range),
+            Some(CHUNK) => self.put_into_full(place, range),
+            Some(_) => self.put_into(place, range),
+        }
+    }
+
+    fn put_into(&mut self, Place { chunk, at }: Place, range: Block) {
+        self.chunks[chunk].insert(at, range);
+        if at == 0 {
+            self.starts[chunk] = range.start;
+        }
+    }
+
+    /// What arrives in order fills chunks; in descending order too, behind one that is full.
+    fn put_behind_full(&mut self, chunk: usize, range: Block) {
+        match self.chunks.get(chunk + 1) {
+            Some(next) if next.len() < CHUNK => self.put_into(Place { chunk: chunk + 1, at: 0 }, range),
+            _ => self.open(chunk + 1, range),
+        }
+    }
+
+    /// Halves a chunk.
+    fn put_into_full(&mut self, Place { chunk, at }: Place, range: Block) {
+        let halved = &mut self.chunks[chunk];
+        let mut upper = Chunk::new(halved.get(CHUNK / 2).start, CHUNK);
+        for range in halved.ranges(CHUNK / 2..CHUNK) {
+            upper.insert(upper.len(), range);
+        }
+        halved.remove(CHUNK / 2..CHUNK);
+        self.starts.insert(chunk + 1, upper.get(0).start);
+        self.chunks.insert(chunk + 1, upper);
+        let place = match at.checked_sub(CHUNK / 2) {
+            Some(at) if at > 0 => Place { chunk: chunk + 1, at },
+            _ => Place { chunk, at },
+        };
+        self.put_into(place, range);
+        self.join(chunk + 1);
+        self.join_below(chunk);
+    }
+
+    fn open(&mut self, chunk: usize, range: Block) {
+        // The first is small: most sets are.
+        let room = if self.chunks.is_empty() { 1 } else { CHUNK };
+        let mut opened = Chunk::new(range.start, room);
+        opened.insert(0, range);
+        self.starts.insert(chunk, range.start);
+        self.chunks.insert(chunk, opened);
+    }
+
+    /// Takes out what stands from one place up to another.
+    pub(super) fn cut(&mut self, from: Place, to: Place) {
+        if from == to {
+            return;
+        }
+        if from.chunk == to.chunk {
+            self.chunks[from.chunk].remove(from.at..to.at);
+            self.count -= to.at - from.at;
+        } else {
+            let end = self.chunks[from.chunk].len();
+            self.chunks[from.chunk].remove(from.at..end);
+            self.chunks[to.chunk].remove(0..to.at);
+            self.count -= end - from.at + to.at;
+            let between = from.chunk + 1..to.chunk;
+            self.starts.drain(between.clone());
+            self.count -= self.chunks.drain(between).map(|chunk| chunk.len()).sum::<usize>();
+            self.tidy(from.chunk + 1);
+        }
+        self.tidy(from.chunk);
+    }
+
+    /// After something was taken out of a chunk.
+    fn tidy(&mut self, chunk: usize) {
+        if self.chunks[chunk].len() == 0 {
+            self.chunks.remove(chunk);
+            self.starts.remove(chunk);
+        } else {
+            self.starts[chunk] = self.chunks[chunk].get(0).start;
+            self.join(chunk);
+        }
+        self.join_below(chunk);
+    }
+
+    fn join_below(&mut self, chunk: usize) {
+        if let Some(below) = chunk.checked_sub(1) {
+            self.join(below);
+        }
+    }
+
+    /// Makes a chunk and the next one, if they are short.
+    fn join(&mut self, chunk: usize) {
+        let Some([lower, upper]) = self.chunks.get_mut(chunk..chunk + 2) else { return };
+        if lower.len() + upper.len() <= JOINED {
+            lower.append(upper, CHUNK);
+            self.chunks.remove(chunk + 1);
+            self.starts.remove(chunk + 1);
+        }
+    }
+
+    /// The ranges from a place up.
+    pub(super) fn from(&self, place: Place) -> impl Iterator<Item = Block> + '_ {
+        let chunks = self.chunks.get(place.chunk..).unwrap_or_default();
+        let mut at = place.at;
+        chunks.iter().flat_map(move |chunk| chunk.ranges(core::mem::take(&mut at)..chunk.len()))
+    }
+
+    /// The ranges from the highest down.
+    pub(super) fn descending(&self) -> impl Iterator<Item = Block> + '_ {
+        self.chunks.iter().rev().flat_map(|chunk| chunk.ranges(0..chunk.len()).rev())
+    }
+
+    /// Behind all ranges.
+    fn end(&self) -> Place {
+        match self.chunks.last() {
+            Some(last) => Place { chunk: self.chunks.len() - 1, at: last.len() },
+            None => Place::FIRST,
+        }
+    }
+
+    /// Takes the highest range out.
+    pub(super) fn pop(&mut self) {
+        let end = self.end();
+        if let Some(last) = self.before(end) {
+            self.cut(last, end);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+impl Sorted {
+    /// What always holds.
+    pub(super) fn check(&self) {
+        assert_eq!(self.count, self.chunks.iter().map(Chunk::len).sum::<usize>());
+        assert!(self.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));
+        assert!(self.chunks.windows(2).all(|pair| pair[0].len() + pair[1].len() > JOINED));
+        assert_eq!(self.starts, self.chunks.iter().map(|chunk| chunk.get(0).start).collect::<Vec<_>>());
+    }
+}
