@@ -3,6 +3,8 @@
 //!
 //! It composes with algorithms that know pipe from SACK. What it lets go is not in cwnd, which stands at ssthresh.
 
+use std::cell::Cell;
+
 use crate::congest::Window;
 use crate::fact::{Acked, Transmission};
 use crate::scoreboard::Scoreboard;
@@ -22,16 +24,18 @@ pub struct Prr {
     reduction: Reduction,
     /// Everything that was ever delivered, as of the last ACK.
     total: u64,
-    /// DeliveredData of the last ACK.
+    /// DeliveredData of the last ACK; 0 where an alarm has come since.
+    heard: u64,
+    /// DeliveredData of the last ACK that delivered anything.
     latest: u64,
-    /// RecoverFS: FlightSize when recovery began.
+    /// RecoverFS: what of the flight could still be delivered when recovery began.
     recover_fs: u64,
     /// prr_delivered.
     delivered: u64,
     /// prr_out.
     out: u64,
-    /// What of it has left since the last ACK.
-    out_since: u64,
+    /// PRR's cwnd, what is under way and SndCnt: found once for an ACK, when it is first asked for, before anything goes.
+    limit: Cell<Option<u64>>,
     ack: Quality,
 }
 
@@ -46,23 +50,51 @@ enum Quality {
 impl Prr {
     /// Reduces so.
     pub fn new(reduction: Reduction) -> Self {
-        Self { reduction, total: 0, latest: 0, recover_fs: 0, delivered: 0, out: 0, out_since: 0, ack: Quality::Unsafe }
+        Self {
+            reduction,
+            total: 0,
+            heard: 0,
+            latest: 0,
+            recover_fs: 0,
+            delivered: 0,
+            out: 0,
+            limit: Cell::new(None),
+            ack: Quality::Unsafe,
+        }
     }
 
     /// An ACK, before what it means for recovery is known.
     pub fn on_ack(&mut self, acked: &Acked, board: &Scoreboard) {
         let total = board.una() + board.sacked_bytes();
-        self.latest = total.saturating_sub(self.total);
+        self.heard = total.saturating_sub(self.total);
         self.total = total;
+        // What delivers nothing lets nothing go (RFC 9937, section 6.2).
+        if self.heard == 0 {
+            return;
+        }
+        self.latest = self.heard;
         self.delivered += self.latest;
-        self.out_since = 0;
+        self.limit.set(None);
         self.ack = if acked.bytes > 0 { Quality::Safe } else { Quality::Unsafe };
     }
 
+    /// An alarm has come, which tells of no delivery.
+    pub fn on_alarm(&mut self) {
+        self.heard = 0;
+    }
+
+    /// The timer has expired: what was SACKed does not count any more, and may be delivered once more.
+    pub fn on_timeout(&mut self, una: u64) {
+        self.total = una;
+    }
+
     /// Recovery begins, with the ACK taken in last or with an alarm after it: what has left until now is none of its own.
+    /// What was SACKed before will not be delivered in it (RFC 9937, section 6.1).
     pub fn begin(&mut self, board: &Scoreboard) {
-        self.recover_fs = board.outstanding();
-        (self.delivered, self.out, self.out_since) = (self.latest, 0, 0);
+        self.recover_fs = board.outstanding() - board.sacked_bytes() + self.heard;
+        self.latest = self.heard;
+        (self.delivered, self.out) = (self.heard, 0);
+        self.limit.set(None);
         self.ack = Quality::Unsafe;
     }
 
@@ -74,26 +106,26 @@ impl Prr {
     /// Something has left.
     pub fn on_sent(&mut self, transmission: &Transmission) {
         self.out += u64::from(transmission.len);
-        self.out_since += u64::from(transmission.len);
     }
 
-    /// How many bytes may go now, of which `pipe` are under way.
+    /// How many bytes may go now, of which `pipe` are under way. To be asked before anything goes for an ACK.
     pub fn room(&self, pipe: u64, window: &Window, mss: u32) -> u64 {
         if self.reduction == Reduction::AtOnce {
             return window.cwnd.saturating_sub(pipe);
         }
-        // SndCnt is found once for an ACK; what has left since counts against it.
-        let at_ack = pipe.saturating_sub(self.out_since);
-        let ssthresh = window.ssthresh;
-        let out = self.out - self.out_since;
-        let count = if at_ack > ssthresh {
+        let limit = self.limit.get().unwrap_or_else(|| pipe + self.find(pipe, window.ssthresh, mss));
+        self.limit.set(Some(limit));
+        limit.saturating_sub(pipe)
+    }
+
+    /// SndCnt (RFC 9937, section 6.2).
+    fn find(&self, pipe: u64, ssthresh: u64, mss: u32) -> u64 {
+        if pipe > ssthresh {
             let share = u128::from(self.delivered) * u128::from(ssthresh);
-            share.div_ceil(u128::from(self.recover_fs.max(1))).saturating_sub(u128::from(out)) as u64
-        } else {
-            let safe = if self.ack == Quality::Safe { u64::from(mss) } else { 0 };
-            (self.delivered.saturating_sub(out).max(self.latest) + safe).min(ssthresh - at_ack)
-        };
-        count.saturating_sub(self.out_since)
+            return share.div_ceil(u128::from(self.recover_fs.max(1))).saturating_sub(u128::from(self.out)) as u64;
+        }
+        let safe = if self.ack == Quality::Safe { u64::from(mss) } else { 0 };
+        (self.delivered.saturating_sub(self.out).max(self.latest) + safe).min(ssthresh - pipe)
     }
 }
 

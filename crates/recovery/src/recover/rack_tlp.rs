@@ -114,6 +114,7 @@ impl Recovery for RackTlp {
 
     fn on_timeout(&mut self, view: &View) {
         self.course.on_timeout(view.nxt);
+        self.prr.on_timeout(view.una);
         self.rack.forget_again();
         self.tlp.forget();
     }
@@ -157,6 +158,7 @@ impl Recovery for RackTlp {
 
     fn on_alarm(&mut self, board: &Scoreboard, view: &View) -> Decisions {
         if self.rack.timeout().is_some() {
+            self.prr.on_alarm();
             let found = self.rack.detect_loss(board, self.stage(), view);
             return self.follow(found, board, view);
         }
@@ -172,14 +174,14 @@ impl Recovery for RackTlp {
         if again.is_none() && !self.course.repairing() {
             return self.course.next(board, window, view);
         }
-        if let Some(owed) = self.course.owed(board) {
-            return owed;
-        }
         let pipe = board.pipe().saturating_sub(self.rack.bytes_lost_again());
         let room = match self.course.phase() {
             Phase::FastRecovery { .. } => self.prr.room(pipe, window, view.mss),
             _ => window.cwnd.saturating_sub(pipe),
         };
+        if let Some(owed) = self.course.owed(board) {
+            return owed;
+        }
         if let Some(at) = again {
             return Next::Retransmit { at, room, mark: HighRxt::Leave };
         }

@@ -76,6 +76,7 @@ impl Recovery for Rfc6675 {
 
     fn on_timeout(&mut self, view: &View) {
         self.course.on_timeout(view.nxt);
+        self.prr.on_timeout(view.una);
     }
 
     fn on_spurious(&mut self, cause: Cause) -> Resume {
@@ -96,10 +97,10 @@ impl Recovery for Rfc6675 {
         if !self.course.repairing() {
             return self.course.next(board, window, view);
         }
+        let room = self.prr.room(board.pipe(), window, view.mss);
         if let Some(owed) = self.course.owed(board) {
             return owed;
         }
-        let room = self.prr.room(board.pipe(), window, view.mss);
         let from = board.resent_below();
         // NextSeg (section 4), rules 1 to 4.
         if let Some(at) = board.first_hole(from, board.lost_below()) {

@@ -2,6 +2,7 @@
 //! does in fast recovery stands in its own file, in `recover`.
 
 use crate::congest::{self, ALWAYS};
+use crate::recover::late::Late;
 use crate::rto;
 use crate::sampling;
 use eifel_recovery::fact::Cause;
@@ -69,6 +70,8 @@ pub trait Repair {
     }
     /// Fast recovery begins.
     fn begin(&mut self, sender: &mut Sender);
+    /// An ACK, which tells that so many bytes more have been delivered: the change of SND.UNA and of what is SACKed.
+    fn heard(&mut self, _: &Sender, _delivered: u64) {}
     /// One more duplicate ACK, in fast recovery or not.
     fn duplicate(&mut self, _: &mut Sender) {}
     /// An ACK for so many new bytes below the recovery point. The answer is whether the timer restarts.
@@ -79,6 +82,8 @@ pub trait Repair {
     fn update(&mut self, _: &mut Sender) {}
     /// What leaves next in fast recovery.
     fn next(&self, sender: &Sender, now: u64) -> Next;
+    /// The timer has expired.
+    fn expired(&mut self) {}
     /// Something has left.
     fn sent(&mut self, _: &Left) {}
     /// It was a rescue retransmission.
@@ -108,6 +113,8 @@ pub struct Sender {
     /// When the timer expires, in nanoseconds.
     pub deadline: Option<u64>,
     idle_since: u64,
+    /// Duplicates after a timeout, where they are not to compete with it.
+    pub late: Option<Late>,
 }
 
 impl Sender {
@@ -137,7 +144,13 @@ impl Sender {
             samples: 0,
             deadline: None,
             idle_since: 0,
+            late: None,
         }
+    }
+
+    /// Duplicate ACKs count from now on, wherever they are for.
+    pub fn no_recovery_point(&mut self) {
+        self.recover = 0;
     }
 
     pub fn outstanding(&self) -> u64 {
@@ -156,6 +169,11 @@ impl Sender {
             }
         }
         pipe
+    }
+
+    /// Bytes that were reported.
+    fn sacked(&self) -> u64 {
+        self.segments.iter().filter(|segment| segment.sacked).map(Segment::len).sum()
     }
 
     /// First position beyond what was reported, or `una`.
@@ -187,6 +205,7 @@ impl Sender {
     ) {
         let flight = self.outstanding();
         let acked = cumulative - self.una;
+        let before = self.una + self.sacked();
         self.asked_at = None;
         if let Some(newest) = self.segments.iter().rfind(|segment| segment.end <= cumulative)
             && newest.copies == 0
@@ -207,6 +226,7 @@ impl Sender {
                 segment.sacked = true;
             }
         }
+        repair.heard(self, (self.una + self.sacked()).saturating_sub(before));
         if acked > 0
             && let Some(sample) = self.sampler.acked(cumulative, now, echoed_at)
         {
@@ -215,6 +235,7 @@ impl Sender {
         }
         // A duplicate ACK of RFC 5681, section 2; with SACK, one that tells of something new (RFC 6675, section 2).
         let duplicate = acked == 0 && flight > 0 && (sacks.is_empty() || news > 0);
+        let duplicate = self.counts(duplicate, acked);
         let mut restart = true;
         if acked > 0 {
             self.duplicates = 0;
@@ -267,7 +288,9 @@ impl Sender {
         self.start_timer(now);
     }
 
-    pub fn on_timeout(&mut self, now: u64, again: bool) {
+    pub fn on_timeout(&mut self, repair: &mut dyn Repair, now: u64, again: bool) {
+        repair.expired();
+        self.note_timeout();
         self.asked_at = None;
         let flight = self.outstanding();
         self.congest.loss(Cause::Timeout, flight, self.congest.cwnd, again, &ALWAYS);

@@ -2,7 +2,10 @@
 //! the pipe, the timer and its samples are equal after every ACK and every timeout.
 
 mod fack;
+pub mod late;
 mod newreno;
+mod newreno_sack;
+mod prr;
 mod reno;
 mod reno_sack;
 mod rfc6675;
@@ -29,20 +32,26 @@ struct Pair<'a> {
 
 /// Compares an algorithm with its transcription over many random connections.
 fn compare(name: &str, sack: bool, repair: &mut dyn Repair) {
+    compare_with(&Choice::named(name), sack, repair, &Sender::new);
+}
+
+/// The same with parameters; `new` makes a sender with or without timestamps.
+fn compare_with(choice: &Choice, sack: bool, repair: &mut dyn Repair, new: &dyn Fn(bool) -> Sender) {
+    let name = &choice.name;
     let mut dice = Dice::new(6);
     let (mut again, mut timeouts, mut fast) = (0, 0, 0);
     for connection in 0..CONNECTIONS {
         let config = Config {
             detect: Choice::named("none"),
             respond: Choice::named("none"),
-            recover: Choice::named(name),
+            recover: choice.clone(),
             congest: Choice::named("reno").with("grow", Value::Word("always".into())),
             ..Config::default()
         };
         let mut engine = Engine::new(&config).unwrap_or_else(|error| panic!("{error}"));
         let timestamps = dice.once_in(2);
         engine.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack, timestamps });
-        let naive = Sender::new(timestamps);
+        let naive = new(timestamps);
         let mut pair = Pair { engine, naive, repair: &mut *repair, now: 0, timestamps, timeouts_of: None };
         pair.naive.end += dice.from(1, 300 * MSS);
         pair.send();
@@ -82,7 +91,7 @@ impl Pair<'_> {
             self.engine.on_timeout(self.instant());
             let again = self.timeouts_of == Some(self.naive.una);
             self.timeouts_of = Some(self.naive.una);
-            self.naive.on_timeout(self.now, again);
+            self.naive.on_timeout(self.repair, self.now, again);
             return What::Timeout;
         }
         if self.naive.outstanding() == 0 || dice.once_in(30) {

@@ -1,6 +1,9 @@
 //! RFC 5681, section 3.2: fast retransmit and fast recovery.
 
-use super::compare;
+use eifel_recovery::registry::{Choice, Value};
+
+use super::late::Late;
+use super::{compare, compare_with};
 use crate::sender::{DUP_THRESH, MSS, Next, Phase, Repair, Sender};
 
 /// What the window is inflated by for all duplicates, and for no more segments than there are to have left.
@@ -35,6 +38,18 @@ impl Repair for Reno {
         let room = (sender.congest.cwnd + self.left).saturating_sub(sender.outstanding());
         Next::New(sender.within_a_round_trip(now, room))
     }
+}
+
+/// Ludwig, chapter 5, sections 5.4.5 and 5.4.6.
+#[test]
+fn reno_without_late_fast_retransmits_is_the_thesis_s() {
+    let choice = Choice::named("reno").with("suppress_late_fast_retransmit", Value::Switch(true));
+    let new = |timestamps| {
+        let mut sender = Sender::new(timestamps);
+        sender.late = Some(Late::default());
+        sender
+    };
+    compare_with(&choice, false, &mut Reno { inflation: 0, left: 0 }, &new);
 }
 
 #[test]

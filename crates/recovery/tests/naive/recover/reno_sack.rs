@@ -4,8 +4,8 @@ use super::compare;
 use crate::sender::{DUP_THRESH, Left, MSS, Next, Repair, Sender};
 
 /// The estimated number of bytes outstanding in the path.
-struct RenoSack {
-    pipe: u64,
+pub struct RenoSack {
+    pub pipe: u64,
 }
 
 impl Repair for RenoSack {

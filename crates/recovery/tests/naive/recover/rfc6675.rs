@@ -1,11 +1,16 @@
 //! RFC 6675, sections 4 and 5.
 
-use super::compare;
-use crate::sender::{DUP_THRESH, MSS, Next, Repair, Sender};
+use eifel_recovery::registry::{Choice, Value};
+
+use super::prr::Prr;
+use super::{compare, compare_with};
+use crate::sender::{DUP_THRESH, Left, MSS, Next, Repair, Segment, Sender};
 
 struct Rfc6675 {
     /// RescueRxt, exclusive: the first position beyond it.
     rescue_rxt: Option<u64>,
+    /// Where the flight comes down in proportion.
+    prr: Option<Prr>,
 }
 
 /// IsLost (SeqNum): DupThresh discontiguous SACKed sequences have arrived above it, or more than (DupThresh - 1) * SMSS
@@ -33,13 +38,33 @@ impl Repair for Rfc6675 {
     /// Step (4.3): the first segment goes again, and HighRxt and RescueRxt are its highest sequence number.
     fn begin(&mut self, sender: &mut Sender) {
         self.rescue_rxt = sender.segments.first().map(|first| first.end);
+        if let Some(prr) = &mut self.prr {
+            prr.begin(sender);
+        }
+    }
+
+    fn heard(&mut self, _: &Sender, delivered: u64) {
+        if let Some(prr) = &mut self.prr {
+            prr.heard(delivered);
+        }
+    }
+
+    fn sent(&mut self, left: &Left) {
+        if let Some(prr) = &mut self.prr {
+            prr.sent(left.end - left.start);
+        }
     }
 
     fn partial(&mut self, _: &mut Sender, _: u64) -> bool {
+        if let Some(prr) = &mut self.prr {
+            prr.advances();
+        }
         true
     }
 
     fn update(&mut self, sender: &mut Sender) {
+        let under_way = |segment: &Segment| !segment.lost && !segment.sacked;
+        let before: Vec<u64> = sender.segments.iter().filter(|one| under_way(one)).map(|one| one.start).collect();
         if let Some(highest) =
             (0..sender.segments.len()).rfind(|&index| !sender.segments[index].sacked && is_lost(sender, index))
         {
@@ -48,11 +73,19 @@ impl Repair for Rfc6675 {
                 segment.lost = true;
             }
         }
+        if let Some(prr) = &mut self.prr {
+            let further = sender.segments.iter().any(|one| one.lost && before.contains(&one.start));
+            prr.update(sender, further);
+        }
     }
 
     /// Step (C): NextSeg () while cwnd - pipe >= 1 SMSS.
     fn next(&self, sender: &Sender, _: u64) -> Next {
-        let room = sender.congest.cwnd.saturating_sub(sender.pipe());
+        let cwnd = match &self.prr {
+            Some(prr) => prr.cwnd,
+            None => sender.congest.cwnd,
+        };
+        let room = cwnd.saturating_sub(sender.pipe());
         let highest = sender.highest_sacked();
         let above_high_rxt = |index: usize| !sender.segments[index].sacked && !sender.segments[index].resent;
         let within = |index: usize| sender.segments[index].start < highest;
@@ -89,5 +122,12 @@ impl Repair for Rfc6675 {
 
 #[test]
 fn rfc_6675_is_its_text() {
-    compare("rfc6675", true, &mut Rfc6675 { rescue_rxt: None });
+    compare("rfc6675", true, &mut Rfc6675 { rescue_rxt: None, prr: None });
+}
+
+#[test]
+fn prr_is_rfc_9937s() {
+    let choice = Choice::named("rfc6675").with("reduction", Value::Word("prr".into()));
+    let mut repair = Rfc6675 { rescue_rxt: None, prr: Some(Prr::default()) };
+    compare_with(&choice, true, &mut repair, &Sender::new);
 }
