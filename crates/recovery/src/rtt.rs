@@ -38,18 +38,20 @@ pub struct RoundTrips {
     shortest: Option<Duration>,
     minimum: Option<Duration>,
     smoothed: Option<Duration>,
+    taken: u64,
 }
 
 impl RoundTrips {
     /// No samples yet; `timestamps` says whether echoes will come.
     pub fn new(timestamps: bool) -> Self {
         let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
-        Self { source, latest: None, shortest: None, minimum: None, smoothed: None }
+        Self { source, latest: None, shortest: None, minimum: None, smoothed: None, taken: 0 }
     }
 
     /// The handshake is over: its samples are in the timer already, but how long it took is known from now on.
     pub(crate) fn after_handshake(&self, timestamps: bool) -> Self {
-        Self { shortest: self.shortest, ..Self::new(timestamps) }
+        let Self { shortest, smoothed, taken, .. } = *self;
+        Self { shortest, smoothed, taken, ..Self::new(timestamps) }
     }
 
     /// How often they come.
@@ -73,6 +75,11 @@ impl RoundTrips {
     /// SRTT, as the retransmission timer has it after the newest sample.
     pub fn smoothed(&self) -> Option<Duration> {
         self.smoothed
+    }
+
+    /// How many samples there were, the handshake's included.
+    pub fn taken(&self) -> u64 {
+        self.taken
     }
 
     pub(crate) fn on_smoothed(&mut self, srtt: Option<Duration>) {
@@ -126,6 +133,7 @@ impl RoundTrips {
             }
         };
         self.latest = Some(sample);
+        self.taken += 1;
         self.minimum = Some(self.minimum.map_or(sample, |least| least.min(sample)));
         Some(sample)
     }

@@ -66,6 +66,7 @@ impl Engine {
             }
             Step::Restore(resume) => self.restore(resume),
             Step::Repaired => self.cut_for_repaired(),
+            Step::LostAgain => self.cut_for_lost_again(),
             Step::Leave { cwnd_at_most } => self.window.cwnd = self.window.cwnd.min(cwnd_at_most),
         }
         if let Some(position) = decisions.lost_below {
@@ -75,6 +76,9 @@ impl Engine {
 
     fn on_handshake_ack(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) {
         self.sample(acked, sample, TimerChange::Keep);
+        if sample.is_some() {
+            self.view.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
+        }
         self.run_timer(now, acked, Restart::Restart);
     }
 

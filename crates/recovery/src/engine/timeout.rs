@@ -18,6 +18,10 @@ impl Engine {
         }
         let alarm = self.alarm();
         match self.timer {
+            // At the same instant the expiry is all that matters: it deems everything lost.
+            Timer::Retransmission(at) if at <= now && matches!(alarm, Alarm::Reordering(due) if at <= due) => {
+                self.expire(now);
+            }
             _ if alarm.due(now) => self.ring(now, alarm),
             Timer::Retransmission(at) if at <= now => match alarm {
                 Alarm::Probe(_) => self.ring(now, alarm),
@@ -105,6 +109,18 @@ impl Engine {
         self.past = None;
         self.losses = Losses::Seen;
         self.window = self.cut(Cause::FastRetransmit, 0, Timeouts::First);
+    }
+
+    /// A retransmission was lost: another sign of congestion, and no verdict on what it was sent for takes that back
+    /// (RFC 5681, section 4.3; RFC 8985, section 9.3).
+    pub(super) fn cut_for_lost_again(&mut self) {
+        self.losses = Losses::Seen;
+        if let Some(episode) = &mut self.episode {
+            episode.stage = EpisodeStage::Settled;
+        }
+        // Of a flight that new data has made larger again half could be more than cwnd.
+        let beyond = self.board.outstanding().saturating_sub(self.window.cwnd);
+        self.window = self.cut(Cause::FastRetransmit, beyond, Timeouts::First);
     }
 
     pub(super) fn open_episode(&mut self, now: Instant, cause: Cause, limited: u64) {

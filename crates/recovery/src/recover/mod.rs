@@ -54,6 +54,8 @@ pub enum Step {
     Restore(Resume),
     /// A probe has repaired a loss: congestion control is told of it, and nothing is to be sent again.
     Repaired,
+    /// What was sent again was lost again: congestion control is told of another loss.
+    LostAgain,
     /// It ends.
     Leave {
         /// cwnd becomes no larger than this, in bytes.

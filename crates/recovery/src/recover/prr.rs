@@ -63,6 +63,11 @@ impl Prr {
         }
     }
 
+    /// Whether nothing goes until pipe is below ssthresh.
+    pub fn is_at_once(&self) -> bool {
+        self.reduction == Reduction::AtOnce
+    }
+
     /// An ACK, before what it means for recovery is known.
     pub fn on_ack(&mut self, acked: &Acked, board: &Scoreboard) {
         let total = board.una() + board.sacked_bytes();

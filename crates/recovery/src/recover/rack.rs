@@ -18,7 +18,7 @@ enum Reordering {
     Seen,
 }
 
-/// Whether fast recovery is under way.
+/// Whether fast recovery, or recovery from a timeout, is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
     Open,
@@ -59,6 +59,8 @@ pub(super) struct Found {
     pub(super) lost_below: u64,
     /// Whether anything has become lost that was not before.
     pub(super) news: bool,
+    /// When the retransmission had left that was sent last of those that have become lost.
+    pub(super) again: Option<Instant>,
 }
 
 impl Rack {
@@ -82,11 +84,10 @@ impl Rack {
     pub(super) fn on_ack(&mut self, acked: &Acked, delivered: Option<&Delivered>, view: &View) {
         let Some(delivered) = delivered else { return };
         let again = delivered.again.filter(|covered| Self::answers_the_last(acked, covered, view));
-        for covered in [delivered.original, again].into_iter().flatten() {
-            if self.newest.is_none_or(|newest| newest < (covered.last_sent, covered.end)) {
-                self.newest = Some((covered.last_sent, covered.end));
-                self.rtt = view.now.since(covered.last_sent);
-            }
+        let sent = |covered: Covered| (covered.last_sent, covered.end);
+        if let Some(latest) = delivered.original.map(sent).max(again.map(sent)) {
+            self.rtt = view.now.since(latest.0);
+            self.newest = self.newest.max(Some(latest));
         }
         if delivered.lowest_original.is_some_and(|end| end < self.fack) {
             self.reordering = Reordering::Seen;
@@ -136,10 +137,11 @@ impl Rack {
     pub(super) fn detect_loss(&mut self, board: &Scoreboard, stage: Stage, view: &View) -> Found {
         self.timeout = None;
         let before = board.lost_below();
-        let mut found = Found { lost_below: before, news: false };
+        let mut found = Found { lost_below: before, news: false, again: None };
         let Some(newest) = self.newest else { return found };
         let wait = self.rtt + self.reordering_window(board, stage, view);
-        found.news = self.detect_lost_again(board, newest, wait, view.now);
+        found.again = self.detect_lost_again(board, newest, wait, view.now);
+        found.news = found.again.is_some();
         let mut waiting = None;
         for segment in board.unreported(before) {
             if newest <= (segment.last_sent(), segment.end()) {
@@ -149,7 +151,7 @@ impl Rack {
             if lost_at > view.now {
                 waiting = waiting.max(Some(lost_at));
             } else if waiting.is_none() {
-                found = Found { lost_below: segment.end(), news: true };
+                found = Found { lost_below: segment.end(), news: true, ..found };
             }
         }
         self.timeout = self.timeout.max(waiting);
@@ -157,9 +159,15 @@ impl Rack {
     }
 
     /// The same for what was sent again, in the order of sending.
-    fn detect_lost_again(&mut self, board: &Scoreboard, newest: (Instant, u64), wait: Duration, now: Instant) -> bool {
+    fn detect_lost_again(
+        &mut self,
+        board: &Scoreboard,
+        newest: (Instant, u64),
+        wait: Duration,
+        now: Instant,
+    ) -> Option<Instant> {
         self.prune(board);
-        let mut news = false;
+        let mut news = None;
         while let Some(&start) = self.again.front() {
             let under_way = |segment: &&Sent| {
                 start < board.resent_below() && board.sacked().containing(start).is_none() && segment.copies() > 0
@@ -174,7 +182,7 @@ impl Rack {
                 }
                 if let Some(block) = board.segment_at(start).filter(|_| !self.is_lost_again(start)) {
                     self.lost_again.push(block);
-                    news = true;
+                    news = news.max(Some(segment.last_sent()));
                 }
             }
             self.again.pop_front();

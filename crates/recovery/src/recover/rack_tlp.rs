@@ -13,7 +13,7 @@ use super::{Alarm, Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Cause, Kind, Transmission};
 use crate::scoreboard::Scoreboard;
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use crate::view::View;
 
 /// RACK-TLP.
@@ -23,6 +23,8 @@ pub struct RackTlp {
     prr: Prr,
     rack: Rack,
     tlp: Tlp,
+    /// When congestion control was told of a loss last: what was sent again before then is of the same window.
+    told_at: Instant,
 }
 
 impl RackTlp {
@@ -33,21 +35,26 @@ impl RackTlp {
             prr: Prr::new(reduction),
             rack: Rack::new(rules.duplicate_threshold),
             tlp: Tlp::new(max_ack_delay),
+            told_at: Instant::ZERO,
         }
     }
 
     fn stage(&self) -> Stage {
-        if self.course.repairing() { Stage::Repairing } else { Stage::Open }
+        if self.course.phase() == Phase::Open { Stage::Open } else { Stage::Repairing }
     }
 
     /// What was found lost begins fast recovery, or goes on with it.
     fn follow(&mut self, found: Found, board: &Scoreboard, view: &View) -> Decisions {
         let mut step = Step::Stay;
+        // Section 9.3: PRR would send less anyway.
+        if self.course.repairing() && self.prr.is_at_once() && found.again.is_some_and(|sent| sent >= self.told_at) {
+            (step, self.told_at) = (Step::LostAgain, view.now);
+        }
         // What was lost above the last recovery point, and was found then, is a loss of its own.
         let lost = found.news || self.course.phase() == Phase::Open && found.lost_below > view.una;
         if lost && self.course.permitted(view.una) {
             self.tlp.forget();
-            step = self.course.enter(view.nxt);
+            (step, self.told_at) = (self.course.enter(view.nxt), view.now);
             self.prr.begin(board);
             if board.resent_below() > view.una {
                 self.course.owe_nothing();
@@ -60,12 +67,18 @@ impl RackTlp {
         Decisions { step, lost_below, ..Decisions::STAY }
     }
 
-    fn on_sacked(&mut self, acked: &Acked, signal: Signal, board: &Scoreboard, view: &View) -> Decisions {
+    fn on_sacked(
+        &mut self,
+        acked: &Acked,
+        (before, signal): (Phase, Signal),
+        board: &Scoreboard,
+        view: &View,
+    ) -> Decisions {
         let needless = acked.dsack.is_some() && !self.tlp.is_answered_by_dsack(acked);
         let answer = self.tlp.on_ack(acked, view.now);
         self.rack.on_ack(acked, board.delivered(), view);
         self.prr.on_ack(acked, board);
-        let leaving = signal == Signal::Recovered;
+        let leaving = before != Phase::Open && self.course.phase() == Phase::Open;
         self.rack.adapt(needless, if leaving { Stage::Leaving } else { self.stage() }, view);
         let found = self.rack.detect_loss(board, self.stage(), view);
         let decisions = self.follow(found, board, view);
@@ -108,8 +121,9 @@ impl RackTlp {
 
 impl Recovery for RackTlp {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
+        let before = self.course.phase();
         let signal = self.course.on_ack(acked);
-        if view.sack { self.on_sacked(acked, signal, board, view) } else { self.on_counted(signal, view) }
+        if view.sack { self.on_sacked(acked, (before, signal), board, view) } else { self.on_counted(signal, view) }
     }
 
     fn on_timeout(&mut self, view: &View) {
@@ -162,7 +176,7 @@ impl Recovery for RackTlp {
             let found = self.rack.detect_loss(board, self.stage(), view);
             return self.follow(found, board, view);
         }
-        self.tlp.on_alarm();
+        self.tlp.on_alarm(view);
         Decisions::STAY
     }
 

@@ -38,18 +38,22 @@ pub(super) struct Tlp {
     max_ack_delay: Duration,
     /// When new data was last acknowledged.
     progress: Instant,
+    /// Round-trip samples when the last probe was due: without one since then SRTT could not follow the path.
+    samples: u64,
 }
 
 impl Tlp {
     pub(super) fn new(max_ack_delay: Duration) -> Self {
-        Self { probe: Probe::None, max_ack_delay, progress: Instant::ZERO }
+        Self { probe: Probe::None, max_ack_delay, progress: Instant::ZERO, samples: 0 }
     }
 
     /// When a probe goes: PTO after the last new data was sent or acknowledged (section 7.2). The engine sends it at the
     /// RTO if that comes first.
     pub(super) fn alarm(&self, board: &Scoreboard, view: &View) -> Option<Instant> {
         let newest = board.newest()?;
-        if self.probe != Probe::None || !view.sack || !board.sacked().is_empty() {
+        // Section 7.3: one at a time, and none without a sample since the last.
+        let possible = self.probe == Probe::None && view.round_trips.taken() > self.samples;
+        if !possible || !view.sack || !board.sacked().is_empty() {
             return None;
         }
         let pto = match view.round_trips.smoothed() {
@@ -61,8 +65,8 @@ impl Tlp {
     }
 
     /// The alarm has come.
-    pub(super) fn on_alarm(&mut self) {
-        self.probe = Probe::Due;
+    pub(super) fn on_alarm(&mut self, view: &View) {
+        (self.probe, self.samples) = (Probe::Due, view.round_trips.taken());
     }
 
     /// Whether the probe goes next.

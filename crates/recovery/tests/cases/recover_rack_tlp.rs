@@ -17,7 +17,8 @@ const EXPECTED: Expected = Expected {
     loss: ["13", "14", "2r", "", "", "", "", "5r", "15", "16", "17", "18"],
     reordering: ["", "15 16 17 18 19"],
     reordered_cwnd: 5500,
-    lost_acks: ["2r 13 14 15 16", "2r 17"],
+    // The retransmission was lost: the window is cut once more.
+    lost_acks: ["2r 13 14 15 16", ""],
 };
 
 pub const CASES: [fn(); 5] = [
@@ -46,8 +47,9 @@ fn delay_spike() {
     assert_eq!((talk.cwnd(), talk.ssthresh()), (6000, 6000));
 }
 
-/// 2 is lost twice, and 15, which left after recovery had begun, once: both are found lost by what answers 16. 15 is a loss of
-/// its own, for which the window is cut when recovery is over; it is on its way by then, and not sent once more.
+/// 2 is lost twice, and 15, which left after recovery had begun, once: both are found lost by what answers 16. That 2 was
+/// lost again cuts the window to half of itself at once. 15 is a loss of its own, for which it is cut when recovery is over;
+/// it is on its way by then, and not sent once more.
 #[test]
 fn a_loss_above_the_recovery_point_is_repaired_at_once_and_counted_after() {
     let mut talk = open(&config(NAME));
@@ -56,12 +58,34 @@ fn a_loss_above_the_recovery_point_is_repaired_at_once_and_counted_after() {
     }
     assert_eq!(talk.engine.nxt(), start(19));
     assert_eq!(talk.events().len(), 1);
-    assert_eq!(text(&talk.ack(210, 1, &[(16, 16), (3, 14)], 0)), "2r 15r 19");
-    assert_eq!((talk.cwnd(), talk.events().len()), (5500, 0));
-    assert_eq!(text(&talk.ack(310, 14, &[(16, 16)], 210)), "");
-    assert_eq!((talk.cwnd(), talk.ssthresh()), (2500, 2500), "half of 15..=19");
+    assert_eq!(text(&talk.ack(210, 1, &[(16, 16), (3, 14)], 0)), "");
+    assert_eq!((talk.cwnd(), talk.ssthresh(), talk.events().len()), (2750, 2750, 0));
+    assert_eq!(text(&talk.ack(211, 1, &[(16, 17), (3, 14)], 0)), "2r");
+    assert_eq!(text(&talk.ack(212, 1, &[(16, 18), (3, 14)], 0)), "15r");
+    assert_eq!(text(&talk.ack(311, 14, &[(16, 18)], 211)), "19");
+    assert_eq!((talk.cwnd(), talk.ssthresh()), (2000, 2000), "half of 15..=18");
     assert!(matches!(talk.events()[..], [Event::EpisodeClosed { .. }, Event::EpisodeOpened(_)]));
-    assert!(!text(&talk.ack(312, 19, &[], 210)).contains('r'));
+    assert!(!text(&talk.ack(312, 18, &[], 212)).contains('r'));
+}
+
+/// Retransmissions of one window that are lost together are one more sign of congestion, not two; PRR has its own answer.
+#[test]
+fn what_is_lost_again_cuts_the_window_once() {
+    let windows = |reduction: &str| {
+        let recover = Choice::named(NAME).with("reduction", Value::Word(reduction.into()));
+        let mut talk = open(&Config { recover, ..config(NAME) });
+        // 2 and 3 are lost.
+        let sent: Vec<_> = (4..=12).map(|last| text(&talk.ack(98 + last, 1, &[(4, last)], 0))).collect();
+        let again = sent.join(" ");
+        assert!(again.contains("2r") && again.contains("3r"), "{again}");
+        let before = talk.cwnd();
+        // What left after both answers.
+        let nxt = (talk.engine.nxt() - 1) / 1000;
+        talk.ack(230, 1, &[(nxt, nxt), (4, 12)], 0);
+        (before, talk.cwnd())
+    };
+    assert_eq!(windows("at-once"), (5500, 2750));
+    assert_eq!(windows("prr"), (5500, 5500));
 }
 
 fn deadline(talk: &Talk) -> u64 {
