@@ -229,7 +229,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                 let endpoint = &mut ends[end.index()];
                 let mut news = (0, false);
                 if packet.transmission > 0 && arrival == Arrival::First {
-                    let accepted = endpoint.connection.announced();
+                    let accepted = endpoint.connection.takes_below(self.net.now, segment);
                     let oracle = &mut self.net.oracle;
                     let end = packet.start + u64::from(packet.positions);
                     news = match end <= accepted && oracle.arrived_in_order(flow, packet.sender, packet.start, end) {

@@ -241,6 +241,17 @@ impl Connection {
         self.receiver.window.edge
     }
 
+    /// First position that this end would not take of `segment`, if it arrived now: where its timestamp is from the past
+    /// (RFC 7323, section 5.3, R1), it brings nothing that is not here already; otherwise what is
+    /// [announced](Self::announced).
+    #[inline]
+    pub fn takes_below(&self, now: Instant, segment: &Segment) -> u64 {
+        match (&self.stamps, &segment.options.timestamps) {
+            (Some(stamps), Some(stamp)) if stamps.is_old(now, stamp.value) => self.receiver.nxt,
+            _ => self.announced(),
+        }
+    }
+
     /// The first position for which there is nothing to send; see [`Engine::una`] and [`Engine::nxt`] for how much of it
     /// is acknowledged and sent.
     pub fn end(&self) -> u64 {

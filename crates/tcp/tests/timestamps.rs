@@ -54,6 +54,16 @@ fn a_duplicate_is_echoed_only_in_the_variant() {
     }
 }
 
+/// As for the oracle: what PAWS refuses brings nothing new, and what is here already is here.
+#[test]
+fn of_the_past_nothing_is_taken_that_is_not_here() {
+    let mut talk = Talk::open(&stamped());
+    talk.gets(10, "A 1..101 ack 1 win 10000 ts 150/0");
+    let below = |text| talk.connection.takes_below(talk.now, &talk::read(text));
+    let (old, same) = (below("A 101..201 ack 1 win 10000 ts 149/0"), below("A 101..201 ack 1 win 10000 ts 150/0"));
+    assert_eq!((old, same), (101, talk.connection.announced()));
+}
+
 #[test]
 fn the_past_is_refused_and_answered() {
     let mut talk = Talk::open(&Settings { sack: SackUse::WithDuplicates, ..stamped() });
