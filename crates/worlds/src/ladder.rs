@@ -1,0 +1,169 @@
+//! A world as it is drawn: what left, what arrived, and what the sender thought of it.
+
+use core::fmt;
+
+use eifel_packet::segment::Segment;
+use eifel_packet::seq::{Seq, unwrap};
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::engine;
+use eifel_recovery::fact::Cause;
+use eifel_recovery::time::Instant;
+use eifel_sim::End;
+
+use crate::fate::Fate;
+use crate::path::Packet;
+
+/// A packet from one end to the other. Times in milliseconds since the first of the segments could leave.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Arrow {
+    /// When it left.
+    pub left_ms: f64,
+    /// When its copies arrived: none, one or two.
+    pub arrived_ms: Vec<f64>,
+    /// Whether it left the sender of data; otherwise the receiver.
+    pub from_sender: bool,
+    /// What it carries: numbers of segments, of which the first with a fate of its own is 1.
+    pub label: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// Something that the sender's engine told.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Note {
+    /// When, in milliseconds.
+    pub at_ms: f64,
+    /// What.
+    pub text: String,
+}
+
+/// How segments are numbered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers {
+    pub(crate) iss: Seq,
+    pub(crate) mss: u64,
+    /// Segments that are not drawn.
+    pub(crate) before: u64,
+}
+
+/// The whole of it.
+#[derive(Clone, Debug)]
+pub struct Ladder {
+    began: Instant,
+    numbers: Numbers,
+    /// In the order in which they left.
+    pub arrows: Vec<Arrow>,
+    /// In order.
+    pub notes: Vec<Note>,
+}
+
+impl Ladder {
+    pub(crate) fn new(began: Instant, numbers: Numbers) -> Self {
+        Self { began, numbers, arrows: Vec::new(), notes: Vec::new() }
+    }
+
+    fn ms(&self, at: Instant) -> f64 {
+        at.since(self.began).as_secs_f64() * 1e3
+    }
+
+    /// A packet leaves; the answer is its number.
+    pub(crate) fn leaves(&mut self, now: Instant, packet: &Packet, fate: Fate) -> usize {
+        let from_sender = packet.to == End::To;
+        let label = if from_sender { self.data(packet) } else { self.ack(&packet.segment) };
+        self.arrows.push(Arrow { left_ms: self.ms(now), arrived_ms: Vec::new(), from_sender, label, fate });
+        self.arrows.len() - 1
+    }
+
+    pub(crate) fn arrives(&mut self, now: Instant, number: usize) {
+        let at = self.ms(now);
+        if let Some(arrow) = self.arrows.get_mut(number) {
+            arrow.arrived_ms.push(at);
+        }
+    }
+
+    pub(crate) fn tells(&mut self, now: Instant, event: &engine::Event) {
+        let text = match event {
+            engine::Event::TimerExpired { .. } => "timer expires".into(),
+            engine::Event::EpisodeOpened(episode) => {
+                let cause = match episode.cause {
+                    Cause::Timeout => "timeout",
+                    Cause::FastRetransmit => "duplicate ACKs",
+                };
+                format!("episode {} ({cause}) begins, the window is cut", episode.number)
+            }
+            engine::Event::Judged { episode, detector: 0, outcome, reason } => {
+                let outcome = match outcome {
+                    Outcome::Spurious => "spurious",
+                    Outcome::Genuine => "genuine",
+                };
+                format!("episode {episode} is {outcome}: {reason}")
+            }
+            engine::Event::Adjusted { episode, window } => {
+                let mss = self.numbers.mss as f64;
+                let threshold = match window.ssthresh {
+                    u64::MAX => "unset".into(),
+                    bytes => format!("{:.1}", bytes as f64 / mss),
+                };
+                format!("undoes episode {episode}: cwnd {:.1}, ssthresh {threshold} segments", window.cwnd as f64 / mss)
+            }
+            engine::Event::Judged { .. } | engine::Event::EpisodeClosed { .. } => return,
+        };
+        self.notes.push(Note { at_ms: self.ms(now), text });
+    }
+
+    /// The number of the segment that begins at a sequence number.
+    fn number(&self, seq: Seq) -> i64 {
+        let position = unwrap(1, self.numbers.iss, seq);
+        (position.saturating_sub(1) / self.numbers.mss) as i64 - self.numbers.before as i64 + 1
+    }
+
+    fn data(&self, packet: &Packet) -> String {
+        let number = self.number(packet.segment.seq);
+        match packet.sent {
+            Some(sent) if sent.retransmission => format!("{number} again"),
+            _ => number.to_string(),
+        }
+    }
+
+    fn ack(&self, segment: &Segment) -> String {
+        let mut label = format!("ACK {}", self.number(segment.ack));
+        for (place, (left, right)) in segment.options.sack.as_slice().iter().copied().enumerate() {
+            let (first, last) = (self.number(left), self.number(right) - 1);
+            // RFC 2883: the first block reports a duplicate where it lies below the ACK, or within the second.
+            let duplicate = place == 0 && first < self.number(segment.ack);
+            let name = if duplicate { "DSACK" } else { "SACK" };
+            label += &if first == last { format!(" {name} {first}") } else { format!(" {name} {first}-{last}") };
+        }
+        label
+    }
+}
+
+/// Widths of the columns.
+const SENDER: usize = 30;
+
+impl fmt::Display for Ladder {
+    /// A line for each thing that happened: left what the sender did, right what the receiver did.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:>9}  {:<SENDER$}receiver", "ms", "sender")?;
+        let mut lines: Vec<(f64, u8, String)> = Vec::new();
+        for arrow in &self.arrows {
+            let Arrow { left_ms, arrived_ms, label, fate, .. } = arrow;
+            let suffers = if *fate == Fate::Delivered { String::new() } else { format!("  ({fate})") };
+            lines.push(match arrow.from_sender {
+                true => (*left_ms, 2, format!("{label} -->{suffers}")),
+                false => (*left_ms, 1, format!("{:SENDER$}<-- {label}{suffers}", "")),
+            });
+            lines.extend(arrived_ms.iter().map(|at| match arrow.from_sender {
+                true => (*at, 0, format!("{:SENDER$}--> {label}", "")),
+                false => (*at, 0, format!("<-- {label}")),
+            }));
+        }
+        lines.extend(self.notes.iter().map(|note| (note.at_ms, 1, format!("* {}", note.text))));
+        // What arrives comes before what is thought of it, and that before what leaves.
+        lines.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        for (at, _, text) in lines {
+            writeln!(f, "{at:>9.1}  {text}")?;
+        }
+        Ok(())
+    }
+}

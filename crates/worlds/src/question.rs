@@ -1,0 +1,128 @@
+//! Which connection the worlds are about.
+
+use core::fmt;
+
+use eifel_recovery::engine::{self, Config};
+use eifel_recovery::registry;
+use eifel_tcp::Settings;
+use eifel_tcp::settings::{AckSettings, ReceiveKind, SendKind};
+
+use crate::fate::MOST;
+
+/// A connection, and how much of what it sends has a fate of its own.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Settings of both ends. Every segment is acknowledged at once, and streams are counted, whatever these say.
+    pub settings: Settings,
+    /// The algorithms of both ends.
+    pub sender: Config,
+    /// How large it is.
+    pub size: Size,
+}
+
+/// How large a question is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// Segments whose fate is chosen, and that of whose ACKs is: 1 to 8.
+    pub segments: u32,
+    /// Full segments before these, all delivered and acknowledged before these leave: 1 to 64. Their round trips are what
+    /// detectors know of the path.
+    pub before: u32,
+    /// Full segments after these, always delivered: 0 to 64.
+    pub after: u32,
+    /// What ends a delay.
+    pub held_until: HeldUntil,
+    /// How long after that the packet arrives, in milliseconds: 1 to 10 000. What is sent then takes
+    /// [50](crate::DELAY) to arrive.
+    pub late_ms: u32,
+}
+
+/// Until when a delayed packet is held. Where that never happens, it arrives three RTOs after it left, as the RTO then
+/// stood.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HeldUntil {
+    /// The retransmission timer expires.
+    Timeout,
+    /// The sender believes in a loss, because of the timer or of duplicate ACKs.
+    LossSignal,
+}
+
+impl HeldUntil {
+    pub(crate) fn has_come(self, event: &engine::Event) -> bool {
+        match event {
+            engine::Event::TimerExpired { .. } => true,
+            engine::Event::EpisodeOpened(_) => self == Self::LossSignal,
+            _ => false,
+        }
+    }
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self { segments: 6, before: 2, after: 6, held_until: HeldUntil::Timeout, late_ms: 10 }
+    }
+}
+
+/// Why a question cannot be asked.
+#[derive(Debug)]
+pub enum Error {
+    /// A number is out of its bounds.
+    Size {
+        /// Which.
+        what: &'static str,
+        /// What it is.
+        value: u32,
+        /// What it may be.
+        allowed: (u32, u32),
+    },
+    /// The algorithms cannot be made.
+    Engine(registry::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size { what, value, allowed } => {
+                write!(f, "{what}: {value} is out of bounds; allowed: {} to {}", allowed.0, allowed.1)
+            }
+            Self::Engine(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Size {
+    /// Whether every number is within its bounds.
+    ///
+    /// # Errors
+    /// One is not.
+    pub fn check(&self) -> Result<(), Error> {
+        let bounds = [
+            ("segments", self.segments, (1, MOST as u32)),
+            ("before", self.before, (1, 64)),
+            ("after", self.after, (0, 64)),
+            ("late_ms", self.late_ms, (1, 10_000)),
+        ];
+        match bounds.into_iter().find(|(_, value, (least, most))| value < least || value > most) {
+            Some((what, value, allowed)) => Err(Error::Size { what, value, allowed }),
+            None => Ok(()),
+        }
+    }
+
+    /// Worlds: four fates of each segment, times four of its ACK.
+    pub fn worlds(&self) -> u64 {
+        1 << (4 * self.segments)
+    }
+}
+
+impl Question {
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            acks: AckSettings { every: 1, ..AckSettings::default() },
+            send: SendKind::Counted,
+            receive: ReceiveKind::Drained,
+            ..self.settings
+        }
+    }
+}

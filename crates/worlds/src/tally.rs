@@ -1,0 +1,220 @@
+//! Counts over worlds, and the smallest world of each kind of failure.
+
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::fact::Cause;
+
+use crate::fate::Fates;
+use crate::truth::{Episode, Truth};
+
+/// What the acting detector made of the episodes of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Verdicts {
+    /// Called spurious.
+    pub spurious: u64,
+    /// Called genuine.
+    pub genuine: u64,
+    /// Never judged.
+    pub undecided: u64,
+}
+
+impl Verdicts {
+    fn add(&mut self, verdict: Option<Outcome>, weight: u64) {
+        let count = match verdict {
+            Some(Outcome::Spurious) => &mut self.spurious,
+            Some(Outcome::Genuine) => &mut self.genuine,
+            None => &mut self.undecided,
+        };
+        *count += weight;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.spurious += other.spurious;
+        self.genuine += other.genuine;
+        self.undecided += other.undecided;
+    }
+}
+
+/// Episodes that one cause has opened, by what the oracle says of their first retransmission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Episodes {
+    /// Its data had arrived, or did in the end.
+    pub needless: Verdicts,
+    /// Its data was lost.
+    pub needed: Verdicts,
+}
+
+/// What can go wrong in a world. In the order in which it is told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Failure {
+    /// The first retransmission was needed, and the episode was called spurious.
+    FalseVerdict,
+    /// It was needless, and the episode was called genuine.
+    Missed,
+    /// It was needless, and the episode was never judged.
+    Undecided,
+    /// The first retransmission was needed, and the window was given back.
+    FalseUndo,
+    /// It was needless, and the window was given back, but something else that was outstanding had been lost.
+    LossUndone,
+    /// Something was lost, and at the end no cut of the window stands.
+    Unpaid,
+    /// Nothing was lost, and at the end a cut stands.
+    NeedlessCut,
+    /// The connection goes on for ever.
+    Stuck,
+}
+
+impl Failure {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::FalseVerdict,
+        Self::Missed,
+        Self::Undecided,
+        Self::FalseUndo,
+        Self::LossUndone,
+        Self::Unpaid,
+        Self::NeedlessCut,
+        Self::Stuck,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FalseVerdict => "false-verdict",
+            Self::Missed => "missed",
+            Self::Undecided => "undecided",
+            Self::FalseUndo => "false-undo",
+            Self::LossUndone => "loss-undone",
+            Self::Unpaid => "unpaid",
+            Self::NeedlessCut => "needless-cut",
+            Self::Stuck => "stuck",
+        }
+    }
+}
+
+/// In how many worlds something failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Failed {
+    /// Worlds.
+    pub worlds: u64,
+    /// The one in which the fewest packets suffered; of several the first, by segments and then ACKs, and by
+    /// [`Fate`](crate::Fate)'s order.
+    pub smallest: Option<Fates>,
+}
+
+impl Failed {
+    fn add(&mut self, weight: u64, fates: &Fates) {
+        self.worlds += weight;
+        if self.smallest.is_none_or(|smallest| (fates.hurt(), fates) < (smallest.hurt(), &smallest)) {
+            self.smallest = Some(*fates);
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        match &other.smallest {
+            Some(fates) => self.add(other.worlds, fates),
+            None => self.worlds += other.worlds,
+        }
+    }
+}
+
+/// Counts over worlds. What is the same in several, because the fate of a packet that never was makes no difference, is
+/// run once and counted for each.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Worlds.
+    pub worlds: u64,
+    /// Those that were run.
+    pub run: u64,
+    /// Worlds in which data was lost.
+    pub with_loss: u64,
+    /// Worlds with an episode.
+    pub with_episode: u64,
+    /// Episodes that a timeout has opened.
+    pub after_timeout: Episodes,
+    /// Episodes that duplicate ACKs or SACKs have opened.
+    pub after_duplicates: Episodes,
+    /// Episodes whose cut was given back, all of it or a part.
+    pub undone: u64,
+    /// By [`Failure`].
+    failed: [Failed; Failure::ALL.len()],
+}
+
+impl Tally {
+    /// In how many worlds it failed like that.
+    pub fn failed(&self, failure: Failure) -> &Failed {
+        &self.failed[failure as usize]
+    }
+
+    /// A world that is over counts `weight` times.
+    pub(crate) fn add(&mut self, truth: &Truth, fates: &Fates, weight: u64) {
+        self.worlds += weight;
+        self.run += 1;
+        self.with_loss += if truth.has_loss() { weight } else { 0 };
+        self.with_episode += if truth.episodes().is_empty() { 0 } else { weight };
+        let mut failures = [false; Failure::ALL.len()];
+        for episode in truth.episodes() {
+            // Without a retransmission there is nothing to judge.
+            let Some(needed) = episode.needed else { continue };
+            self.add_episode(episode, needed, weight);
+            let wrong = failure_of(episode.verdict, needed);
+            let undone = match (episode.undone, needed) {
+                (true, true) => Some(Failure::FalseUndo),
+                (true, false) if truth.has_loss_in(episode) => Some(Failure::LossUndone),
+                _ => None,
+            };
+            for failure in [wrong, undone].into_iter().flatten() {
+                failures[failure as usize] = true;
+            }
+        }
+        failures[Failure::Unpaid as usize] = truth.has_loss() && !truth.is_cut();
+        failures[Failure::NeedlessCut as usize] = !truth.has_loss() && truth.is_cut();
+        for (failed, _) in self.failed.iter_mut().zip(failures).filter(|(_, failure)| *failure) {
+            failed.add(weight, fates);
+        }
+    }
+
+    /// A world that does not end counts `weight` times.
+    pub(crate) fn add_stuck(&mut self, fates: &Fates, weight: u64) {
+        self.worlds += weight;
+        self.run += 1;
+        self.failed[Failure::Stuck as usize].add(weight, fates);
+    }
+
+    fn add_episode(&mut self, episode: &Episode, needed: bool, weight: u64) {
+        let episodes = match episode.cause {
+            Cause::Timeout => &mut self.after_timeout,
+            Cause::FastRetransmit => &mut self.after_duplicates,
+        };
+        let verdicts = if needed { &mut episodes.needed } else { &mut episodes.needless };
+        verdicts.add(episode.verdict, weight);
+        self.undone += if episode.undone { weight } else { 0 };
+    }
+
+    /// Adds what was counted of other worlds.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.worlds += other.worlds;
+        self.run += other.run;
+        self.with_loss += other.with_loss;
+        self.with_episode += other.with_episode;
+        self.undone += other.undone;
+        for (own, other) in
+            [(&mut self.after_timeout, &other.after_timeout), (&mut self.after_duplicates, &other.after_duplicates)]
+        {
+            own.needless.merge(&other.needless);
+            own.needed.merge(&other.needed);
+        }
+        for (own, other) in self.failed.iter_mut().zip(&other.failed) {
+            own.merge(other);
+        }
+    }
+}
+
+fn failure_of(verdict: Option<Outcome>, needed: bool) -> Option<Failure> {
+    match (verdict, needed) {
+        (Some(Outcome::Spurious), true) => Some(Failure::FalseVerdict),
+        (Some(Outcome::Genuine), false) => Some(Failure::Missed),
+        (None, false) => Some(Failure::Undecided),
+        _ => None,
+    }
+}

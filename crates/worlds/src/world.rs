@@ -1,0 +1,284 @@
+//! One world: a real connection at each end, and a path that asks what becomes of a packet when that packet leaves.
+
+use eifel_packet::seq::Seq;
+use eifel_recovery::engine::{Engine, Kind};
+use eifel_recovery::time::{Duration, Instant};
+use eifel_sim::End;
+use eifel_sim::oracle::{Oracle, Sent};
+use eifel_tcp::{Connection, Event, Outgoing, Ports};
+
+use crate::fate::{Fate, Fates, Subject};
+use crate::ladder::{Ladder, Numbers};
+use crate::path::{Packet, Path};
+use crate::question::{Error, Question, Size};
+use crate::truth::Truth;
+
+const PORTS: Ports = Ports { local: 49_152, remote: 5_001 };
+/// Initial sequence numbers: the sender's, and the receiver's.
+const ISNS: (Seq, Seq) = (Seq(1_000_000), Seq(2_000_000));
+/// Inputs that a world may take before it counts as stuck; they take some hundred.
+const MOST_INPUTS: u32 = 5_000;
+
+/// What is held for an event that never comes arrives after so many RTOs.
+const LONGEST_HELD: u64 = 3;
+
+/// How far a world has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// A packet leaves whose fate is to be chosen.
+    Asks(Subject),
+    /// Everything is acknowledged, and nothing is under way.
+    Over,
+    /// It goes on and on.
+    Stuck,
+}
+
+/// One world, as far as its fates are chosen.
+#[derive(Clone)]
+pub struct World {
+    now: Instant,
+    sender: Connection,
+    receiver: Connection,
+    path: Path,
+    size: Size,
+    /// Waits for its fate.
+    waiting: Option<(Subject, Packet)>,
+    /// The transmission whose arrival the receiver is about to answer.
+    answers: Option<usize>,
+    fates: Fates,
+    inputs: u32,
+    /// ssthresh at first, in bytes.
+    threshold: u64,
+    oracle: Oracle,
+    truth: Truth,
+    ladder: Option<Box<Ladder>>,
+}
+
+impl World {
+    /// The world in which the fate of nothing is chosen yet: the first segments are acknowledged, and the others may leave.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn new(question: &Question) -> Result<Self, Error> {
+        question.size.check()?;
+        let settings = question.settings();
+        let make = |ports: Ports, isns: (Seq, Seq)| -> Result<Connection, Error> {
+            let engine = Engine::new(&question.sender).map_err(Error::Engine)?;
+            Ok(Connection::established(&settings, &settings, engine, ports, isns, Instant::ZERO))
+        };
+        let back = Ports { local: PORTS.remote, remote: PORTS.local };
+        let mut oracle = Oracle::new(1);
+        oracle.begin(0, End::From, 1);
+        let mut world = Self {
+            now: Instant::ZERO,
+            sender: make(PORTS, ISNS)?,
+            receiver: make(back, (ISNS.1, ISNS.0))?,
+            path: Path::default(),
+            size: question.size,
+            waiting: None,
+            answers: None,
+            fates: Fates::default(),
+            inputs: 0,
+            threshold: u64::MAX,
+            oracle,
+            truth: Truth::default(),
+            ladder: None,
+        };
+        let mss = u64::from(world.sender.mss());
+        world.sender.write_counted(u64::from(question.size.before) * mss);
+        world.advance();
+        world.threshold = world.sender.engine().snapshot().ssthresh;
+        world.sender.write_counted(u64::from(question.size.segments + question.size.after) * mss);
+        Ok(world)
+    }
+
+    /// The same, drawn as it goes on.
+    pub(crate) fn drawn(mut self) -> Self {
+        self.ladder = Some(Box::new(self.empty_ladder()));
+        self
+    }
+
+    /// Goes on to the next packet whose fate is to be chosen, or to the end.
+    pub fn advance(&mut self) -> Progress {
+        loop {
+            while let Some(outgoing) = self.sender.poll_transmit(self.now) {
+                if let Some(subject) = self.leaves(&outgoing) {
+                    return Progress::Asks(subject);
+                }
+            }
+            while let Some(outgoing) = self.receiver.poll_transmit(self.now) {
+                if let Some(subject) = self.answer(&outgoing) {
+                    return Progress::Asks(subject);
+                }
+            }
+            self.listen();
+            self.inputs += 1;
+            if self.inputs > MOST_INPUTS {
+                return Progress::Stuck;
+            }
+            if !self.step() {
+                self.finish();
+                return Progress::Over;
+            }
+        }
+    }
+
+    /// What becomes of the packet that was asked about.
+    pub fn choose(&mut self, fate: Fate) {
+        let Some((subject, packet)) = self.waiting.take() else { return };
+        self.fates.choose(subject, fate);
+        self.suffer(packet, fate);
+    }
+
+    /// The fates chosen so far.
+    pub fn fates(&self) -> &Fates {
+        &self.fates
+    }
+
+    /// What there is to be said of it when it is over.
+    pub fn truth(&self) -> &Truth {
+        &self.truth
+    }
+
+    pub(crate) fn into_ladder(self) -> Ladder {
+        let empty = self.empty_ladder();
+        self.ladder.map_or(empty, |ladder| *ladder)
+    }
+
+    fn empty_ladder(&self) -> Ladder {
+        let numbers = Numbers { iss: ISNS.0, mss: u64::from(self.sender.mss()), before: u64::from(self.size.before) };
+        Ladder::new(self.now, numbers)
+    }
+
+    /// The next arrival or timer; `false` if there is none.
+    fn step(&mut self) -> bool {
+        let timers = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
+        let timer = timers[0].min(timers[1]);
+        let arrival = self.path.next();
+        let all = self.sender.engine().una() == self.sender.end();
+        if arrival == Instant::NEVER && (all || timer == Instant::NEVER) {
+            return false;
+        }
+        self.now = self.now.max(arrival.min(timer));
+        if timer < arrival {
+            if timers[0] <= self.now {
+                self.sender.handle_timeout(self.now);
+            }
+            if timers[1] <= self.now {
+                self.receiver.handle_timeout(self.now);
+            }
+        } else if let Some(arrival) = self.path.take() {
+            let packet = &arrival.packet;
+            if let Some(ladder) = &mut self.ladder {
+                ladder.arrives(self.now, packet.number);
+            }
+            match packet.to {
+                End::From => self.sender.handle_segment(self.now, &packet.segment, &[]),
+                End::To => {
+                    if let (true, Some(Subject::Segment(number))) = (arrival.first, packet.subject) {
+                        self.answers = Some(number);
+                    }
+                    if let (true, Some(sent)) = (arrival.first, packet.sent) {
+                        let accepted = self.receiver.takes_below(self.now, &packet.segment);
+                        self.oracle.arrived(0, End::From, sent, accepted);
+                    }
+                    self.receiver.handle_segment(self.now, &packet.segment, &[]);
+                }
+            }
+        }
+        true
+    }
+
+    /// The sender sends; the answer is what is to be chosen, if the segment's fate is.
+    fn leaves(&mut self, outgoing: &Outgoing) -> Option<Subject> {
+        // What the engine has told by now, it told before this segment left.
+        self.listen();
+        let mut packet = Packet { to: End::To, segment: outgoing.segment, sent: None, subject: None, number: 0 };
+        if let Some(transmission) = outgoing.transmission {
+            let sent = Sent {
+                transmission: transmission.id.0 + 1,
+                start: transmission.start,
+                end: transmission.start + u64::from(transmission.len),
+                retransmission: matches!(transmission.kind, Kind::Retransmission(_)),
+            };
+            packet.sent = Some(sent);
+            self.truth.left(&sent);
+            self.oracle.left(0, End::From, sent);
+            if let Some(number) = self.number(&sent).filter(|_| transmission.copy == 0) {
+                packet.subject = Some(Subject::Segment(number));
+            }
+        }
+        self.decide(packet)
+    }
+
+    /// The receiver answers.
+    fn answer(&mut self, outgoing: &Outgoing) -> Option<Subject> {
+        let subject = self.answers.take().map(Subject::Ack);
+        self.decide(Packet { to: End::From, segment: outgoing.segment, sent: None, subject, number: 0 })
+    }
+
+    /// Which of the segments with a fate of their own begins where `sent` does.
+    fn number(&self, sent: &Sent) -> Option<usize> {
+        let number = (sent.start - 1) / u64::from(self.sender.mss());
+        let number = number.checked_sub(u64::from(self.size.before))?;
+        (number < u64::from(self.size.segments)).then_some(number as usize)
+    }
+
+    fn decide(&mut self, packet: Packet) -> Option<Subject> {
+        match packet.subject {
+            Some(subject) => {
+                self.waiting = Some((subject, packet));
+                Some(subject)
+            }
+            None => {
+                self.suffer(packet, Fate::Delivered);
+                None
+            }
+        }
+    }
+
+    fn suffer(&mut self, mut packet: Packet, fate: Fate) {
+        if let Some(ladder) = &mut self.ladder {
+            packet.number = ladder.leaves(self.now, &packet, fate);
+        }
+        match fate {
+            Fate::Delivered => self.path.carry(self.now, packet, true),
+            Fate::Delayed => self.path.hold(self.now, packet, self.sender.engine().snapshot().rto * LONGEST_HELD),
+            Fate::Duplicated => {
+                self.path.carry(self.now, packet, true);
+                self.path.carry(self.now, packet, false);
+            }
+            Fate::Lost => {
+                if let Some(sent) = packet.sent {
+                    self.oracle.lost(0, End::From, sent);
+                    self.truth.lost(&sent);
+                }
+            }
+        }
+    }
+
+    /// What the engine tells.
+    fn listen(&mut self) {
+        while let Some(event) = self.sender.poll_event() {
+            if let Event::Recovery(event) = event {
+                if let Some(ladder) = &mut self.ladder {
+                    ladder.tells(self.now, &event);
+                }
+                if self.size.held_until.has_come(&event) {
+                    self.path.release(self.now, Duration::from_millis(u64::from(self.size.late_ms)));
+                }
+                self.truth.tells(&event);
+            }
+        }
+        // The receiver has nothing to tell, but its events want to be taken.
+        while self.receiver.poll_event().is_some() {}
+    }
+
+    fn finish(&mut self) {
+        self.oracle.finish();
+        for settled in self.oracle.take_settled() {
+            self.truth.settled(&settled);
+        }
+        self.truth.ends((self.threshold, self.sender.engine().snapshot().ssthresh));
+    }
+}

@@ -1,0 +1,169 @@
+//! Small sizes: exact totals, and each way of counting against the other.
+
+use core::ops::ControlFlow;
+
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::engine::Config;
+use eifel_recovery::registry::{Choice, Value};
+use eifel_tcp::Settings;
+use eifel_tcp::settings::{Marks, TimestampSettings};
+use eifel_worlds::{Failure, Fate, Fates, HeldUntil, Question, Size, Subject, Tally, draw, run, search};
+
+const MSS: u16 = 1000;
+
+/// Three segments by a window of three.
+fn question(detect: &str, late_ms: u32) -> Question {
+    sized(detect, 3, 3, late_ms)
+}
+
+/// So many segments by a window that stands; timestamps where the detector needs them.
+fn sized(detect: &str, segments: u32, window: u32, late_ms: u32) -> Question {
+    let congest = Choice::named("reno")
+        .with("initial_window_segments", Value::Integer(window.into()))
+        .with("initial_ssthresh_bytes", Value::Integer(i64::from(window) * i64::from(MSS)));
+    let timestamps = (detect == "eifel-timestamps").then(TimestampSettings::default);
+    let mss = if timestamps.is_some() { MSS + 12 } else { MSS };
+    let settings = Settings { mss, timestamps, marks: Some(Marks::Bits), ..Settings::default() };
+    let sender = Config { detect: Choice::named(detect), congest, ..Config::default() };
+    Question { settings, sender, size: Size { segments, late_ms, ..Size::default() } }
+}
+
+fn all(question: &Question) -> Tally {
+    search(question, |_| ControlFlow::Continue(())).expect("a question").expect("an answer")
+}
+
+const DETECTORS: [&str; 7] = ["eifel-timestamps", "eifel-bit", "f-rto", "f-rto-sack", "dsack", "dual-rtt", "min-rtt"];
+
+fn counted(detect: &str, late_ms: u32) -> Vec<u64> {
+    let tally = all(&question(detect, late_ms));
+    assert_eq!((tally.worlds, tally.run), (4096, 13 * 13 * 13), "{detect}");
+    [vec![tally.with_loss, tally.with_episode, tally.undone], Failure::ALL.map(|one| tally.failed(one).worlds).into()]
+        .concat()
+}
+
+/// 1 - (3/4)^3 of all worlds lose data. Each column after that was compared with runs of all 4096 worlds one by one: see
+/// `sharing_and_weights_change_nothing`.
+#[test]
+fn the_totals_of_three_segments_are_exact() {
+    let counted: Vec<_> =
+        TOTALS.iter().map(|&(detect, late_ms, _)| (detect, late_ms, counted(detect, late_ms))).collect();
+    assert_eq!(counted, TOTALS.map(|(detect, late_ms, totals)| (detect, late_ms, totals.to_vec())));
+}
+
+/// Worlds with loss, with an episode; episodes undone; worlds by failure.
+const TOTALS: [(&str, u32, [u64; 11]); 9] = [
+    ("none", 10, [2368, 3592, 0, 0, 0, 1896, 0, 0, 0, 1224, 0]),
+    ("eifel-timestamps", 10, [2368, 3592, 382, 0, 1514, 0, 0, 248, 0, 1090, 0]),
+    ("eifel-timestamps", 60, [2368, 3592, 118, 0, 1778, 0, 0, 72, 0, 1178, 0]),
+    ("eifel-bit", 10, [2368, 3592, 423, 0, 1473, 0, 0, 248, 0, 1049, 0]),
+    ("f-rto", 60, [2368, 3592, 422, 160, 338, 1296, 160, 104, 96, 1066, 0]),
+    ("f-rto-sack", 60, [2368, 3592, 278, 144, 466, 1296, 144, 60, 80, 1150, 0]),
+    ("dsack", 60, [2368, 3592, 105, 0, 831, 960, 0, 4, 0, 1123, 0]),
+    ("dual-rtt", 60, [2368, 3592, 226, 96, 470, 1296, 96, 44, 140, 1138, 0]),
+    ("min-rtt", 10, [2368, 3592, 423, 0, 177, 1296, 0, 248, 0, 1049, 0]),
+];
+
+/// The fates of a number with four values a digit.
+fn fates(mut number: u32, segments: usize) -> Fates {
+    let mut chosen = Vec::new();
+    for place in 0..2 * segments {
+        let subject = if place < segments { Subject::Segment(place) } else { Subject::Ack(place - segments) };
+        chosen.push((subject, Fate::ALL[(number % 4) as usize]));
+        number /= 4;
+    }
+    Fates::of(&chosen)
+}
+
+/// Every world from its beginning, without a clone, and each counted once.
+#[test]
+fn sharing_and_weights_change_nothing() {
+    for (detect, late_ms) in [("eifel-timestamps", 10), ("f-rto", 60), ("dsack", 60), ("dual-rtt", 60)] {
+        let question = question(detect, late_ms);
+        let tally = all(&question);
+        let mut one_by_one = [0; 5];
+        for number in 0..4096 {
+            let world = run(&question, &fates(number, 3)).expect("a question");
+            let truth = world.truth();
+            let wrong = |verdict, needed| {
+                let is = |one: &eifel_worlds::Episode| one.verdict == verdict && one.needed == Some(needed);
+                truth.episodes().iter().any(is)
+            };
+            one_by_one[0] += u64::from(truth.has_loss());
+            one_by_one[1] += u64::from(wrong(Some(Outcome::Spurious), true));
+            one_by_one[2] += u64::from(wrong(Some(Outcome::Genuine), false));
+            one_by_one[3] += u64::from(truth.has_loss() && !truth.is_cut());
+            one_by_one[4] += u64::from(!truth.has_loss() && truth.is_cut());
+        }
+        let searched = [Failure::FalseVerdict, Failure::Missed, Failure::Unpaid, Failure::NeedlessCut]
+            .map(|failure| tally.failed(failure).worlds);
+        assert_eq!(one_by_one[1..], searched, "{detect}");
+        assert_eq!(one_by_one[0], tally.with_loss, "{detect}");
+    }
+}
+
+#[test]
+fn detectors_with_evidence_of_their_own_never_undo_falsely() {
+    for detect in ["eifel-timestamps", "eifel-bit", "dsack", "min-rtt"] {
+        for (held_until, late_ms) in [(HeldUntil::Timeout, 10), (HeldUntil::Timeout, 60), (HeldUntil::LossSignal, 10)] {
+            let mut question = question(detect, late_ms);
+            question.size.held_until = held_until;
+            let tally = all(&question);
+            assert_eq!(tally.failed(Failure::FalseUndo).smallest, None, "{detect}, {held_until:?}, {late_ms} ms");
+        }
+    }
+}
+
+/// RFC 5682, section 4: what is overtaken by the retransmission acknowledges for it.
+#[test]
+fn f_rto_takes_what_comes_late_for_the_original() {
+    let question = sized("f-rto", 4, 4, 60);
+    let smallest = all(&question).failed(Failure::FalseUndo).smallest.expect("it can be misled");
+    assert_eq!(smallest.to_string(), "segment 1 delayed, segment 3 lost, segment 4 delayed");
+    let ladder = draw(&question, &smallest).expect("a question").to_string();
+    let expected = [
+        "   1400.0  3 again -->",
+        "   1500.0  <-- ACK 4 SACK 5-6",
+        "   1511.0  <-- ACK 7",
+        "   1511.0  * episode 2 is spurious: the second ACK covers what was not sent again",
+        "   1511.0  * undoes episode 2: cwnd 5.0, ssthresh 4.0 segments",
+    ];
+    for line in expected {
+        assert!(ladder.lines().any(|one| one == line), "no line {line:?} in\n{ladder}");
+    }
+}
+
+#[test]
+fn no_world_is_stuck() {
+    for detect in DETECTORS {
+        assert_eq!(all(&question(detect, 110)).failed(Failure::Stuck).worlds, 0, "{detect}");
+    }
+}
+
+#[test]
+fn how_many_threads_there_are_changes_nothing() {
+    let question = question("dual-rtt", 60);
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| all(&question))
+    };
+    assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn it_can_be_broken_off() {
+    let broken = search(&sized("none", 4, 4, 10), |_| ControlFlow::Break(()));
+    assert!(broken.expect("a question").is_none());
+}
+
+#[test]
+fn a_size_out_of_bounds_is_refused() {
+    let mut question = sized("none", 9, 4, 10);
+    let refused =
+        |question: &Question| search(question, |_| ControlFlow::Break(())).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(refused(&question), "segments: 9 is out of bounds; allowed: 1 to 8");
+    question.size = Size { late_ms: 0, ..Size::default() };
+    assert_eq!(refused(&question), "late_ms: 0 is out of bounds; allowed: 1 to 10000");
+    question.sender.detect = Choice::named("nothing");
+    question.size = Size::default();
+    assert!(refused(&question).contains("nothing"));
+}
