@@ -10,6 +10,7 @@ result.plot()                            # a time-sequence graph, as in the pape
 
 runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
 eifel.sweep("sweep.toml", out="results") # many scenarios; goes on where it stopped
+eifel.small_worlds("scenario.toml")      # every fate of six segments and of their ACKs
 eifel.reproduce("responding.table1")     # published beside measured
 eifel.algorithms(), eifel.artefacts()    # what there is to choose from
 ```
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from eifel.runs import run_many as run_many
     from eifel.sweeps import load_sweep as load_sweep
     from eifel.sweeps import sweep as sweep
+    from eifel.worlds import small_worlds as small_worlds
 
 __all__ = [
     "Result",
@@ -44,6 +46,7 @@ __all__ = [
     "reproduce",
     "run",
     "run_many",
+    "small_worlds",
     "sweep",
 ]
 
@@ -57,6 +60,7 @@ _HOME = {
     "reproduce": "eifel.reproduction",
     "run": "eifel.runs",
     "run_many": "eifel.runs",
+    "small_worlds": "eifel.worlds",
     "sweep": "eifel.sweeps",
 }
 

@@ -17,6 +17,7 @@ __all__ = [
     "run",
     "run_many",
     "schema",
+    "small_worlds",
     "timer_series",
     "version",
 ]
@@ -95,6 +96,24 @@ def run_many(
 
     The GIL is released; Ctrl-C is honoured. Raises ScenarioError before anything runs, ValueError for a range without a
     scenario.
+    """
+
+def small_worlds(
+    text: str,
+    origin: str,
+    *,
+    segments: int,
+    before: int,
+    after: int,
+    held_until: str,
+    late_ms: int,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> str:
+    """Every fate of a few segments of the scenario's first flow over TCP, counted, as JSON: see `eifel.small_worlds`.
+
+    `progress(done, total)` is called now and then from the calling thread. The GIL is released; Ctrl-C is honoured.
+    Raises ScenarioError for a scenario that is refused, ValueError for a number out of its bounds.
     """
 
 def timer_series(

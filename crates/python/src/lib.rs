@@ -10,6 +10,7 @@ mod script;
 mod single;
 mod timers;
 mod waiting;
+mod worlds;
 
 use eifel_sim::scenario::Scenario;
 use pyo3::exceptions::PyValueError;
@@ -67,5 +68,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(script::converse, module)?)?;
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
     module.add_function(wrap_pyfunction!(timers::timer_series, module)?)?;
+    module.add_function(wrap_pyfunction!(worlds::small_worlds, module)?)?;
     module.add_function(wrap_pyfunction!(many::run_many, module)?)
 }

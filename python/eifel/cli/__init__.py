@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_run, _add_sweep, _add_reproduce, _add_report, _add_list, _add_script, _add_selftest):
+    for add in (_add_run, _add_sweep, _add_reproduce, _add_report, _add_list, _add_script, _add_worlds, _add_selftest):
         add(commands)
     return parser
 
@@ -198,6 +198,43 @@ def _add_script(commands: Commands) -> None:
     parser.set_defaults(command=_script)
 
 
+def _add_worlds(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "worlds",
+        "go through every fate of a few segments and of their ACKs",
+        "eifel worlds examples/spike.toml --segments 4 --set flow.main.sender.detect=f-rto --late-ms 60",
+    )
+    parser.add_argument(
+        "scenario", metavar="SCENARIO.toml", help="settings and algorithms are those of its first flow over TCP"
+    )
+    parser.add_argument(
+        "--segments",
+        type=_positive,
+        default=4,
+        metavar="N",
+        help="1 to 8, each with four fates, and its ACK (default: 4)",
+    )
+    parser.add_argument(
+        "--held-until",
+        choices=("timeout", "loss-signal"),
+        default="timeout",
+        help="what ends a delay (default: timeout)",
+    )
+    parser.add_argument(
+        "--late-ms",
+        type=_positive,
+        default=10,
+        metavar="MS",
+        help="how long after that a delayed packet arrives; what is sent then takes 50 (default: 10)",
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY.PATH=VALUE", help="put another value at a key"
+    )
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.set_defaults(command=_worlds)
+
+
 def _add_selftest(commands: Commands) -> None:
     parser = _command(
         commands, "selftest", "attack the connection and measure what comes of it", "eifel selftest attacks t01 t11"
@@ -240,6 +277,12 @@ def _list(options: argparse.Namespace) -> int:
 
 def _script(options: argparse.Namespace) -> int:
     from eifel.cli.script import command
+
+    return command(options)
+
+
+def _worlds(options: argparse.Namespace) -> int:
+    from eifel.cli.worlds import command
 
     return command(options)
 

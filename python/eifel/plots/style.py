@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,17 +28,20 @@ DENSE = 20_000
 """A layer with more marks than this is drawn as pixels inside an SVG or PDF."""
 
 
-def new_figure(count: int, size_in: tuple[float, float], *, share: bool = True) -> tuple[Figure, list[Axes]]:
+def new_figure(
+    count: int, size_in: tuple[float, float], *, share: bool = True, heights: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
     """A figure of its own, not pyplot's: nothing is kept in a global list, and no window opens.
 
-    Its places stand above each other and share the horizontal axis, unless told not to.
+    Its places stand above each other and share the horizontal axis, unless told not to; they are equally high, unless
+    `heights` says how high each is beside the others.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as NewFigure
 
     figure = NewFigure(figsize=size_in, layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(count, 1, sharex=share, squeeze=False)[:, 0]
+    axes = figure.subplots(count, 1, sharex=share, squeeze=False, height_ratios=heights)[:, 0]
     return figure, list(axes)
 
 

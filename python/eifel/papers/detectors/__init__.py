@@ -1,0 +1,1 @@
+"""What no paper has: every detector and every response against the simulator's truth."""

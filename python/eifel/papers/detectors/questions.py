@@ -1,0 +1,89 @@
+"""The small worlds of detectors and responses: which connections are asked about, and how the answers are found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eifel.papers.study import Effort, Tell
+from eifel.worlds import small_worlds
+
+SEGMENTS = 6
+WINDOW = 4
+MSS = 1000
+LATE_MS = (10, 60)
+"""A delayed packet arrives so long after the timer has expired: ahead of what is sent then, or behind it."""
+
+DETECTORS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "none": ("none", {}),
+    "eifel-timestamps": ("eifel-timestamps", {"timestamps": True}),
+    "eifel-timestamps, safe": ({"name": "eifel-timestamps", "proof": "original"}, {"timestamps": True}),
+    "eifel-bit": ("eifel-bit", {"retransmission_marks": "bits"}),
+    "f-rto": ("f-rto", {}),
+    "f-rto-sack": ("f-rto-sack", {}),
+    "dsack": ("dsack", {}),
+    "dual-rtt": ("dual-rtt", {}),
+    "min-rtt": ("min-rtt", {}),
+}
+"""Each with what it needs of the connection: those that need no timestamps have none, for that is what they are for."""
+RESPONSES = (
+    "rfc4015",
+    "rfc3708",
+    "option-1",
+    "option-2",
+    "option-3",
+    "option-4",
+    "option-4-ssthresh",
+    "by-retransmissions",
+    "partial-credit",
+)
+EVIDENT = ("eifel-timestamps", "eifel-timestamps, safe", "eifel-bit", "dsack", "min-rtt")
+FAILURES = ("false-verdict", "missed", "undecided", "false-undo", "loss-undone", "unpaid", "needless-cut", "stuck")
+"""What can go wrong in a world: see docs/worlds.md."""
+
+
+def scenario(detect: str, respond: str) -> dict[str, Any]:
+    """A connection whose window stands at four segments until something happens."""
+    sender, tcp = DETECTORS[detect]
+    congest = {"name": "reno", "initial_window_segments": WINDOW, "initial_ssthresh_bytes": WINDOW * MSS}
+    return {
+        "duration_s": 60,
+        "point_to_point": {"rate_bps": 1_000_000, "delay_ms": 50},
+        "flow": [
+            {
+                "name": "main",
+                "from": "sender",
+                "to": "receiver",
+                "application": {"kind": "bulk", "bytes": 20 * MSS},
+                "tcp": {"payload_bytes": MSS, "timestamps": False, "sack": True, **tcp},
+                "sender": {"detect": sender, "respond": respond, "congest": congest},
+            }
+        ],
+    }
+
+
+def questions() -> list[tuple[str, str, int]]:
+    """Detector, response and lateness of each row; without a detector there is nothing to respond to."""
+    pairs = [("none", "none"), *((d, r) for d in DETECTORS if d != "none" for r in RESPONSES)]
+    return [(detect, respond, late) for late in LATE_MS for detect, respond in pairs]
+
+
+def find(effort: Effort) -> Mapping[str, Any]:
+    """One question after another, each on all threads; what is answered is kept."""
+    asked = questions()
+
+    def one(number: int, tell: Tell) -> dict[str, list[Any]]:
+        detect, respond, late = asked[number]
+        found = small_worlds(
+            scenario(detect, respond),
+            segments=SEGMENTS,
+            late_ms=late,
+            threads=effort.threads,
+            progress=lambda done, _: tell(done),
+        )
+        failed = {name.replace("-", "_"): [found.failed[name].worlds] for name in FAILURES}
+        return {"question": [number], "worlds": [found.counts["worlds"]], "caught": [found.caught], **failed}
+
+    sizes = [1 << 4 * SEGMENTS] * len(asked)
+    table = effort.parts("small_worlds", {"questions": asked, "scenario": scenario("none", "none")}, sizes, one)
+    return {name: table[name].to_numpy() for name in table.column_names}

@@ -1,0 +1,88 @@
+"""Small worlds as Python sees them; what is counted is tested in Rust."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import eifel
+from eifel.cli import main
+from eifel.errors import BadInputError
+from eifel.papers import artefacts
+from eifel.papers.detectors import questions, small_worlds
+from eifel.papers.study import Effort
+from eifel.plots.ladder import ladder_figure
+from eifel.worlds import Worlds
+
+LATE_MS = 60
+
+
+@pytest.fixture(scope="module")
+def worlds() -> Worlds:
+    return eifel.small_worlds(questions.scenario("f-rto", "rfc4015"), segments=4, late_ms=LATE_MS, threads=2)
+
+
+def test_counts_and_the_smallest_world(worlds: Worlds) -> None:
+    assert worlds.counts["worlds"] == 4**8
+    assert worlds.counts["with_loss"] == 4**4 * (4**4 - 3**4)
+    assert set(worlds.failed) == set(questions.FAILURES)
+    assert worlds.failed["stuck"].smallest is None
+    smallest = worlds.failed["false-undo"].smallest
+    assert smallest is not None
+    assert smallest.fates == "segment 1 delayed, segment 3 lost, segment 4 delayed"
+    assert [arrow.fate for arrow in smallest.arrows[:4]] == ["delayed", "delivered", "lost", "delayed"]
+    assert any("spurious" in text for _, text in smallest.notes)
+
+
+def test_the_page_shows_what_is_found(worlds: Worlds) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "worlds.md").read_text()
+    smallest = worlds.failed["false-undo"].smallest
+    assert smallest is not None
+    assert smallest.text in page
+    assert all(f"| `{name}` |" in page for name in worlds.failed)
+
+
+def test_progress_reaches_the_end() -> None:
+    told: list[tuple[int, int]] = []
+    eifel.small_worlds(questions.scenario("none", "none"), segments=3, progress=lambda *done: told.append(done))
+    assert max(told)[0] == 4096
+    assert {total for _, total in told} == {4096}
+
+
+@pytest.mark.parametrize("number", [{"segments": 0}, {"segments": 9}, {"segments": -1}, {"late_ms": 0}, {"after": 65}])
+def test_numbers_out_of_bounds_are_refused(number: dict[str, int]) -> None:
+    with pytest.raises(BadInputError, match="small worlds"):
+        eifel.small_worlds(questions.scenario("none", "none"), **number)
+
+
+def test_a_ladder_is_drawn(worlds: Worlds, tmp_path: Path) -> None:
+    smallest = worlds.failed["false-undo"].smallest
+    assert smallest is not None
+    figure = ladder_figure({"a window given back": smallest}, title="Worlds")
+    figure.savefig(tmp_path / "ladder.png")
+    assert {text.get_text() for text in figure.axes[0].texts} >= {"1, 2, 3, 4", "3 again", "sender", "receiver"}
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    example = str(Path(__file__).parents[2] / "examples" / "spike.toml")
+    assert main(["worlds", example, "--segments", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["worlds"] == 256
+    assert main(["worlds", example, "--segments", "2"]) == 0
+    assert "256 worlds" in capsys.readouterr().out
+    assert main(["worlds", example, "--segments", "9"]) == 2
+    assert "segments: 9 is out of bounds; allowed: 1 to 8" in capsys.readouterr().err
+
+
+def test_the_claims_hold_over_three_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The artefact itself takes minutes; of a smaller question the same has to be true."""
+    monkeypatch.setattr(questions, "SEGMENTS", 3)
+    monkeypatch.setattr(questions, "WINDOW", 3)
+    monkeypatch.setattr(small_worlds, "_EVERY", 4**6)
+    found = small_worlds.ARTEFACT.study.find(Effort(1, 1, os.cpu_count(), tmp_path))
+    measured = eifel.store.measured_table(small_worlds.ARTEFACT, eifel.Runs(found, []), 1, 1, 0.0)
+    assert [claim["text"] for claim in measured.claims() if not claim["holds"]] == []
+
+
+def test_it_is_left_to_those_who_name_it() -> None:
+    assert artefacts()["detectors.small_worlds"].long
