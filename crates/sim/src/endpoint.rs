@@ -1,6 +1,7 @@
 //! One end of a flow: its connection, and the way from it into the network.
 
 use crate::app::Step;
+use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::pattern;
@@ -89,6 +90,8 @@ pub struct Endpoint {
     pub isn: Seq,
     /// What it has done.
     pub counts: Counts,
+    /// Whether its acknowledgements are honest. A liar is heard in observed runs only.
+    pub liar: Option<Box<Liar>>,
 }
 
 impl Endpoint {
@@ -131,6 +134,9 @@ impl Endpoint {
     fn send_alone<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, start: u64) {
         let cell = net.slab.vacant();
         cell.packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
+        if OBSERVED && let Some(liar) = &mut self.liar {
+            liar.says(&mut cell.segment);
+        }
         let bytes = length(net.header_bytes, &cell.segment);
         self.launch(net, bytes, start, None);
     }

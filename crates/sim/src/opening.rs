@@ -1,6 +1,7 @@
 //! A flow begins: its two connections are made.
 
 use crate::endpoint::{Counts, Endpoint};
+use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::run::Error;
@@ -64,6 +65,10 @@ pub fn open<const OBSERVED: bool>(
             firsts: Vec::new(),
             isn: isns[end.index()],
             counts: Counts::default(),
+            liar: agreed.liar.filter(|_| end == End::To).map(|kind| {
+                let stream = Stream::new(seed, &["flow", &flow.name, "liar"]);
+                Box::new(Liar::new(kind, stream))
+            }),
         }
     };
     let ends = [endpoint(End::From, make(End::From)?), endpoint(End::To, make(End::To)?)];

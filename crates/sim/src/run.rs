@@ -8,7 +8,7 @@ use crate::opening;
 use crate::outcome;
 use crate::record::recorder::Recorder;
 use crate::record::{Record, Tables};
-use crate::scenario::{Scenario, Stop, StreamApplication, Traffic};
+use crate::scenario::{Flow, Scenario, Stop, StreamApplication, Traffic};
 use crate::seed;
 use crate::slab::{Arrival, Cell, Delivery, End};
 use crate::stream_flow::Progress;
@@ -112,7 +112,7 @@ pub fn run(scenario: &Scenario, repetition: u32, record: Record) -> Result<Outco
 pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Result<Outcome, Error> {
     let seed = seed::of_repetition(scenario.seed, repetition);
     let names: Vec<String> = scenario.nodes.iter().map(|node| node.name.clone()).collect();
-    let observed = options != Options::default();
+    let observed = options != Options::default() || scenario.flows.iter().any(Flow::lies);
     if !observed {
         let mut world = World::<false>::new(scenario, seed, Observers::default())?;
         world.run(u64::MAX)?;
@@ -244,6 +244,9 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                     recorder.acknowledged(self.net.now, endpoint, segment);
                     let (own, other) = endpoint.path;
                     recorder.passes(self.net.now, own, segment, (other, own), packet.start.saturating_sub(1));
+                }
+                if OBSERVED && let Some(liar) = &mut endpoint.liar {
+                    liar.hears(segment);
                 }
                 if OBSERVED && let Some(wire) = &self.net.observers.wire {
                     let (read, payload) = crate::wire::read(&wire[handle as usize]);

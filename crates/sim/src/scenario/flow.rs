@@ -11,6 +11,7 @@ use super::routes::{NoWay, Routes};
 use super::tcp::{self, Layers};
 use super::topology::Topology;
 use super::tree::Value;
+use crate::liar;
 use eifel_path::draw::Draw;
 use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Seam};
@@ -159,7 +160,9 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
     sender.check().map_err(|error| table.fault("sender", error.to_string()))?;
     let application = stream_application(&stream, payload)?;
     let (reading, isns) = (reading(table)?, isns(table)?);
-    let connection = Box::new(Connection { handshake: table.switch("handshake"), settings, sender, reading, isns });
+    let liar = table.maybe_text("liar").and_then(liar::Kind::named);
+    let connection =
+        Box::new(Connection { handshake: table.switch("handshake"), settings, sender, liar, reading, isns });
     Ok(Traffic::Stream { application, connection })
 }
 
@@ -200,9 +203,11 @@ fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplicat
 }
 
 fn datagrams(flow: &Reader<'_>, table: &Reader<'_>) -> Result<DatagramApplication, Fault> {
-    if let Some(key) = ["handshake", "reading", "isn", "tcp", "sender"].into_iter().find(|key| flow.has(key)) {
+    if let Some(key) = ["handshake", "liar", "reading", "isn", "tcp", "sender"].into_iter().find(|key| flow.has(key)) {
         let what = format!("contradicts application.kind = {:?}, which sends datagrams without TCP", table.kind());
-        return Err(flow.fault(key, what).allowed("handshake, reading, isn, tcp and sender for what goes over TCP"));
+        return Err(flow
+            .fault(key, what)
+            .allowed("handshake, liar, reading, isn, tcp and sender for what goes over TCP"));
     }
     let rate = Rate::from_bps(table.integer("rate_bps")).expect("checked: 1 or more");
     let packet_bytes = table.count("packet_bytes");

@@ -1,5 +1,6 @@
 //! A scenario as the simulator takes it: checked, with indices in place of names.
 
+use crate::liar;
 use eifel_path::config::LinkConfig;
 use eifel_path::draw::Draw;
 use eifel_recovery::engine;
@@ -143,6 +144,8 @@ pub struct Connection {
     pub settings: eifel_tcp::Settings,
     /// Algorithms of both ends.
     pub sender: engine::Config,
+    /// What the end that answers lies about; `None`: nothing.
+    pub liar: Option<liar::Kind>,
     /// How both applications read; `None`: at once.
     pub reading: Option<Reading>,
     /// Initial sequence numbers, the opener's first; `None`: drawn.
@@ -184,6 +187,11 @@ pub struct Scenario {
 }
 
 impl Flow {
+    /// Whether its receiver lies.
+    pub fn lies(&self) -> bool {
+        matches!(&self.traffic, Traffic::Stream { connection, .. } if connection.liar.is_some())
+    }
+
     /// Whether it is ever done on its own: those that are not do not keep a run going.
     pub fn has_end(&self) -> bool {
         match &self.traffic {

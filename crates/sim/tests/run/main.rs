@@ -9,3 +9,4 @@ mod common;
 mod determinism;
 mod golden;
 mod laws;
+mod liars;

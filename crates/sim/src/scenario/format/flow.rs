@@ -6,6 +6,7 @@ use super::kinds::{
     COUNT, DRAWN, MILLISECONDS, MILLISECONDS_ABOVE_ZERO, RATE, SECONDS, SECONDS_ABOVE_ZERO, SHARE, TOTAL,
 };
 use super::sender::SENDER;
+use crate::liar;
 
 const PACKET: Kind = Kind::Integer { minimum: 1, maximum: 65_535 };
 
@@ -177,6 +178,13 @@ pub(super) static FLOW: Table = Table {
             Switch(true),
             "Whether the connection is opened by a handshake and closed by FINs, or is there from the start, as in many \
              papers' simulators.",
+        ),
+        optional(
+            "liar",
+            Kind::Word(liar::Kind::NAMES),
+            "What the receiver of data cheats with, after an honest handshake: the echo of a retransmission is an older \
+             one's; every retransmission is reported as a duplicate; none is marked as such; an ACK is withheld for F-RTO; \
+             every echo is any number. Left out, and `none`: it is honest.",
         ),
         optional(
             "reading",

@@ -1,0 +1,50 @@
+//! *Alters* the echo of an acknowledgement that answers a retransmission: it shows the timestamp of the first segment that
+//! came after the gap, which left its sender right behind the one that is missing; where none came, the newest original's.
+//! *Against* Eifel detection by timestamps (RFC 3522, section 6), and its safe variant where neighbours have one timestamp.
+
+use std::collections::VecDeque;
+
+use eifel_packet::segment::{Segment, Timestamps};
+use eifel_packet::seq::Seq;
+
+use super::{Lie, after, is_before};
+
+/// Gaps remembered at most.
+const MOST_GAPS: usize = 1024;
+
+#[derive(Default)]
+pub(super) struct ForgedEcho {
+    /// What came right after a gap, and its TSval; in order.
+    gaps: VecDeque<(Seq, u32)>,
+    /// Where the newest original ended, and its TSval.
+    newest: Option<(Seq, u32)>,
+    /// What is echoed next in place of the truth.
+    forged: Option<u32>,
+}
+
+impl Lie for ForgedEcho {
+    fn hears(&mut self, segment: &Segment, again: bool) {
+        let Some(Timestamps { value, .. }) = segment.options.timestamps else { return };
+        if again {
+            let neighbour = self.gaps.iter().find(|(seq, _)| is_before(segment.seq, *seq));
+            self.forged = neighbour.or(self.newest.as_ref()).map(|(_, stamp)| *stamp);
+            return;
+        }
+        if self.newest.is_some_and(|(end, _)| is_before(end, segment.seq)) {
+            if self.gaps.len() == MOST_GAPS {
+                self.gaps.pop_front();
+            }
+            self.gaps.push_back((segment.seq, value));
+        }
+        self.newest = Some((after(segment), value));
+    }
+
+    fn says(&mut self, segment: &mut Segment) {
+        while self.gaps.front().is_some_and(|(seq, _)| is_before(*seq, segment.ack)) {
+            self.gaps.pop_front();
+        }
+        if let (Some(forged), Some(stamps)) = (self.forged.take(), &mut segment.options.timestamps) {
+            stamps.echo = forged;
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! *Alters* the mark of an acknowledgement that answers a retransmission: it says that it answers an original.
+//! *Against* Eifel detection by a bit (Ludwig, chapter 5, section 5.2.1).
+
+use eifel_packet::segment::{Flags, Segment};
+
+use super::Lie;
+
+pub(super) struct ForgedMark;
+
+impl Lie for ForgedMark {
+    fn hears(&mut self, _: &Segment, _: bool) {}
+
+    fn says(&mut self, segment: &mut Segment) {
+        segment.flags = Flags(segment.flags.0 & !Flags::ANSWERS_SENT_AGAIN.0);
+    }
+}

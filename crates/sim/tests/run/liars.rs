@@ -1,0 +1,82 @@
+//! Receivers that cheat: each lie misleads the detector that it is meant for, and an honest receiver does not.
+
+use crate::common::scenario;
+use eifel_sim::record::Record;
+use eifel_sim::run;
+use eifel_sim::summary::FlowSummary;
+
+/// 2 Mbit/s, 100 ms, and one segment in a hundred is lost.
+fn transfer(liar: &str, sender: &str) -> FlowSummary {
+    let text = format!(
+        r#"
+        duration_s = 60
+        [point_to_point]
+        rate_bps = 2_000_000
+        delay_ms = 50
+        queue = {{ kind = "drop-tail", packets = 50 }}
+        loss = {{ kind = "random", rate = 0.01 }}
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        liar = "{liar}"
+        application = {{ kind = "bulk", endless = true }}
+        tcp = {{ payload_bytes = 1000, retransmission_marks = "bits" }}
+        sender = {{ {sender} }}
+        "#
+    );
+    run(&scenario(&text), 0, Record::none()).unwrap().summary.flows[0].clone()
+}
+
+#[test]
+fn an_honest_receiver_misleads_nobody() {
+    for detect in ["eifel-timestamps", "eifel-bit", "dsack", "f-rto"] {
+        let flow = transfer("none", &format!("detect = \"{detect}\""));
+        assert_eq!(flow.detected_spurious, 0, "{detect}");
+    }
+}
+
+#[test]
+fn each_lie_misleads_its_detector() {
+    for (liar, sender) in [
+        ("forged-echo", "detect = \"eifel-timestamps\""),
+        ("forged-mark", "detect = \"eifel-bit\""),
+        ("forged-dsack", "detect = \"dsack\""),
+    ] {
+        let flow = transfer(liar, sender);
+        let episodes = flow.timeout_episodes + flow.fast_retransmits;
+        assert!(flow.detected_spurious * 2 > episodes, "{liar}: {} of {episodes}", flow.detected_spurious);
+        let spurious = flow.spurious_timeouts + flow.spurious_fast_retransmits;
+        assert!(spurious * 4 < flow.detected_spurious, "{liar}: {spurious} in truth");
+    }
+}
+
+/// Every fast retransmit becomes a timeout where three duplicates never come: a window of three segments.
+#[test]
+fn a_withheld_ack_misleads_f_rto() {
+    let sender = "detect = \"f-rto\", recover = { name = \"reno\", duplicate_threshold = 100 }";
+    let flow = transfer("withheld-ack", sender);
+    assert!(
+        flow.detected_spurious * 2 > flow.timeout_episodes,
+        "{} of {}",
+        flow.detected_spurious,
+        flow.timeout_episodes
+    );
+    assert_eq!(transfer("none", sender).detected_spurious, 0);
+}
+
+/// What echoes cannot be true gives no sample: the timer stays where it begins.
+#[test]
+fn random_echoes_are_not_believed() {
+    let (liar, honest) = (transfer("random-echo", ""), transfer("none", ""));
+    assert_eq!(liar.detected_spurious, 0);
+    assert!(liar.goodput_bps <= 1.05 * honest.goodput_bps, "{} beside {}", liar.goodput_bps, honest.goodput_bps);
+}
+
+#[test]
+fn a_lie_that_there_is_not_is_refused() {
+    let text = "duration_s = 1\n[point_to_point]\nrate_bps = 1\ndelay_ms = 1\n[[flow]]\nname = \"a\"\nfrom = \"sender\"\nto = \"receiver\"\n\
+                liar = \"forged\"\napplication = { kind = \"bulk\", bytes = 1 }";
+    let error = eifel_sim::scenario::Scenario::parse(text, "test.toml".as_ref()).unwrap_err().to_string();
+    assert!(error.contains("liar") && error.contains("forged-echo"), "{error}");
+}
