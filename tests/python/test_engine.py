@@ -40,7 +40,7 @@ def test_every_artefact_has_scenarios_that_are_understood(tmp_path: Path) -> Non
     trace = tmp_path / "t.down"
     trace.write_text("".join(f"{ms}\n" for ms in range(1, 2000, 5)))
     for artefact in artefacts().values():
-        for row in artefact.with_traces([trace]).rows:
+        for row in artefact.with_traces([trace]).rows if artefact.study is None else ():
             _engine.check(eifel.toml.dumps(row.scenario), "scenario")
 
 

@@ -1,0 +1,110 @@
+"""Whether the old window may be given back at once: an undo lets go a burst, and the queue has room for it or has not.
+
+gVisor decided against: "a direct restore burst-collapsed 24/24 runs" (google/gvisor, pull request 14458, issue 14102).
+There the undo comes when recovery is over and little is in flight; here at the first ACK that tells (timestamps) or a
+round trip later (DSACK), over queues from an eighth of what the path holds to twice that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.detectors import settings
+from eifel.papers.measured import Measured, means_of
+from eifel.statistics import Mean, share_interval
+
+if TYPE_CHECKING:
+    from eifel.runs import Runs
+
+EARLY, LATE = "at the first ACK", "a round trip later"
+_DETECT = {EARLY: "eifel-timestamps", LATE: "dsack"}
+_PACE = {"none": "none", "pacing": "pacing", "burst limit": "burst-limit"}
+_UNDONE = ("rfc4015", "rfc3708", "option-1", "option-4")
+
+
+def _rows() -> tuple[Row, ...]:
+    rows = []
+    for buffer in settings.BUFFERS:
+        rows.append(Row(_keys(buffer, "never", "none", "none"), settings.burst(buffer, "none", "none")))
+        for verdict, detect in _DETECT.items():
+            for respond in _UNDONE:
+                for name, pace in _PACE.items():
+                    if pace == "none" or respond == "option-1":
+                        rows.append(
+                            Row(_keys(buffer, verdict, respond, name), settings.burst(buffer, detect, respond, pace))
+                        )
+    return tuple(rows)
+
+
+def _keys(buffer: int, verdict: str, respond: str, pace: str) -> dict[str, str | int]:
+    return {"buffer": buffer, "verdict": verdict, "response": respond, "pace": pace}
+
+
+def _measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    measured = means_of(artefact, runs)
+    for number, means in enumerate(measured):
+        burst = runs.where(scenario=number)["drops_after_undo"]
+        share = share_interval(int((burst > 0).sum()), len(burst))
+        low, high = share.interval or (share.mean, share.mean)
+        means["runs_with_drops"] = Mean(100 * share.mean, None, share.count, (100 * low, 100 * high))
+    return measured
+
+
+def _goodput(measured: Measured, buffer: int, respond: str, pace: str = "none", verdict: str = LATE) -> Mean:
+    return measured.row(**_keys(buffer, verdict, respond, pace)).means["goodput_mbps"]
+
+
+def _above(more: Mean, less: Mean) -> bool:
+    """Whether the intervals lie apart."""
+    return more.interval is not None and less.interval is not None and more.interval[0] > less.interval[1]
+
+
+ARTEFACT = Artefact(
+    id="detectors.burst",
+    title="The burst after an undo",
+    source="gVisor, issue 14102 and pull request 14458; RFC 4015, section 3, step 9",
+    columns=(
+        Column("goodput_mbps", "Goodput, Mbit/s", summary="goodput_bps", scale=1e-6, digits=3),
+        Column("undos", "Undos", digits=1),
+        Column("drops", "Packets dropped", digits=1),
+        Column("drops_after_undo", "of these in the round trip after an undo", digits=1),
+        Column("runs_with_drops", "Runs with any of these, %", summary="drops_after_undo", digits=0),
+        Column("timeouts", "Timeouts", digits=2),
+    ),
+    rows=_rows(),
+    repetitions=settings.RUNS,
+    fitted=settings.BURST_CHOSEN,
+    measure=_measure,
+    claims=(
+        Claim(
+            "with a queue of a quarter of the path and a late verdict, drops follow a full restore in nine runs of ten",
+            lambda m: m.mean("runs_with_drops", **_keys(15, LATE, "option-1", "none")) >= 90,
+        ),
+        Claim(
+            "there it brings less than flight and initial window (RFC 4015)",
+            lambda m: _above(_goodput(m, 15, "rfc4015"), _goodput(m, 15, "option-1")),
+        ),
+        Claim(
+            "option 4 does not help there: it gives the old window back at once too",
+            lambda m: _above(_goodput(m, 15, "rfc4015"), _goodput(m, 15, "option-4")),
+        ),
+        Claim(
+            "paced, a full restore brings more than flight and initial window there",
+            lambda m: _above(_goodput(m, 15, "option-1", "pacing"), _goodput(m, 15, "rfc4015")),
+        ),
+        Claim(
+            "with a queue as long as the path, a full restore brings no less than flight and initial window",
+            lambda m: all(
+                not _above(_goodput(m, buffer, "rfc4015"), _goodput(m, buffer, "option-1")) for buffer in (60, 120)
+            ),
+        ),
+        Claim(
+            "and more than no undo at all",
+            lambda m: all(
+                _above(_goodput(m, buffer, "option-1"), _goodput(m, buffer, "none", verdict="never"))
+                for buffer in (60, 120)
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,108 @@
+"""Which detectors are judged, and how: side by side in the same runs, or, where they ask for probes, each alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.papers.detectors import judged
+from eifel.papers.detectors.mix import Situation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eifel.papers.study import Effort
+
+BATCH = 50
+"""Points that are done before what they gave is kept."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs in which some detectors are judged: the sender's algorithms, and the detectors by the names to be shown."""
+
+    sender: Mapping[str, Any]
+    detectors: Mapping[str, str]
+
+
+def watching(detectors: Mapping[str, Any]) -> Runs:
+    """Runs in which nobody acts and these watch; each name in the registry at most once."""
+    names = {shown: entry if isinstance(entry, str) else entry["name"] for shown, entry in detectors.items()}
+    return Runs({"detect": "none", "observers": list(detectors.values())}, names)
+
+
+def acting(name: str) -> Runs:
+    """Runs in which one acts and so gets its probes; nothing is restored, but no more is sent again once it says so."""
+    return Runs({"detect": name}, {name: name})
+
+
+CONTEST = (
+    watching({name: name for name in ("eifel-timestamps", "eifel-bit", "dsack", "dual-rtt", "min-rtt")}),
+    # The same runs over again, to the packet: watching changes nothing. A registry name can only watch once.
+    watching(
+        {
+            "eifel-timestamps (original)": {"name": "eifel-timestamps", "proof": "original"},
+            "min-rtt (half SRTT)": {"name": "min-rtt", "limit": "half-srtt"},
+        }
+    ),
+    acting("f-rto"),
+    acting("f-rto-sack"),
+)
+SIDE_BY_SIDE = tuple(CONTEST[0].detectors)
+"""The detectors that can be each other's fallback: they saw the same episodes."""
+DETECTORS = tuple(name for runs in CONTEST for name in runs.detectors)
+"""All, in the order of the codes of the column `detector`."""
+
+
+def episodes(effort: Effort, title: str, situations: Sequence[Situation]) -> judged.Columns:
+    """Every episode of every point of these situations with every detector's verdict.
+
+    Rows of `judged.judged` with the columns `situation` and `point`. More repetitions are more points.
+    """
+    batches = [
+        (place, range(first, min(first + BATCH, situation.points * effort.repetitions)))
+        for place, situation in enumerate(situations)
+        for first in range(0, situation.points * effort.repetitions, BATCH)
+    ]
+    threads = effort.threads or os.cpu_count() or 1
+
+    def find(number: int, tell: Callable[[int], object]) -> judged.Columns:
+        place, points = batches[number]
+        done = []
+        with ThreadPoolExecutor(threads) as pool:
+            for rows in pool.map(lambda point: point_columns(situations[place], effort.seed, point), points):
+                done.append(rows)
+                tell(len(done))
+        columns = {name: np.concatenate([rows[name] for rows in done]) for name in done[0]}
+        return {"situation": np.full(len(columns["point"]), place, np.int8), **columns}
+
+    table = effort.parts(title, design(situations), [len(points) for _, points in batches], find)
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def design(situations: Sequence[Situation]) -> dict[str, Any]:
+    """What the episodes depend on, as far as it can be told in short: the first two scenarios of each situation."""
+    return {
+        "points": {situation.name: situation.points for situation in situations},
+        "contest": [{"sender": dict(runs.sender), "detectors": dict(runs.detectors)} for runs in CONTEST],
+        "examples": [situation.scenario(1, point, {}) for situation in situations for point in (0, 1)],
+    }
+
+
+def point_columns(situation: Situation, seed: int, point: int) -> judged.Columns:
+    """What all detectors said in the scenario of a point."""
+    from eifel.runs import run
+
+    parts = []
+    for runs in CONTEST:
+        result = run(situation.scenario(seed, point, runs.sender), record=judged.TABLES)
+        columns = judged.judged(result, runs.detectors)
+        codes = np.array([DETECTORS.index(name) for name in runs.detectors], np.int8)
+        parts.append({**columns, "detector": codes[columns["detector"]]})
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return {"point": np.full(len(joined["detector"]), point, np.int32), **joined}

@@ -1,0 +1,90 @@
+"""What is counted of episodes, and of runs that met the same spikes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.papers.artefact import Artefact
+from eifel.papers.detectors.judged import FAST_RETRANSMIT, GENUINE, SPURIOUS, TIMEOUT, UNDECIDED
+from eifel.papers.measured import means_of
+from eifel.statistics import Mean, mean_interval, share_interval
+
+if TYPE_CHECKING:
+    from eifel.runs import Runs
+
+
+def fallen_back(first: Mapping[str, Any], fallback: Mapping[str, Any]) -> dict[str, Any]:
+    """The same episodes as two detectors saw them: where the first never spoke, the other's verdict stands."""
+    silent = first["verdict"] == UNDECIDED
+    joined = {name: np.where(silent, fallback[name], values) for name, values in first.items()}
+    # Both are carried all the time.
+    return {**joined, "header_bytes": first["header_bytes"] + fallback["header_bytes"]}
+
+
+def either(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """The same episodes as two detectors saw them, who believe each other: spurious stands as soon as one says so."""
+    says, too = one["verdict"] == SPURIOUS, other["verdict"] == SPURIOUS
+    other_first = too & (~says | (other["delay_rtts"] < one["delay_rtts"]))
+    silent = ~says & (one["verdict"] == UNDECIDED)
+    joined = {name: np.where(other_first | silent, other[name], values) for name, values in one.items()}
+    return {**joined, "header_bytes": one["header_bytes"] + other["header_bytes"]}
+
+
+def counts(columns: Mapping[str, Any]) -> dict[str, Mean]:
+    """What a detector did in some episodes. What there is none of has no share."""
+    truth, verdict = columns["truth"], columns["verdict"]
+    counted = {
+        "true_positives": (SPURIOUS, SPURIOUS),
+        "false_negatives": (SPURIOUS, GENUINE),
+        "undecided_spurious": (SPURIOUS, UNDECIDED),
+        "false_positives": (GENUINE, SPURIOUS),
+        "true_negatives": (GENUINE, GENUINE),
+        "undecided_genuine": (GENUINE, UNDECIDED),
+    }
+    means = {"episodes": _count(len(truth))}
+    means |= {name: _count(int(((truth == t) & (verdict == v)).sum())) for name, (t, v) in counted.items()}
+    spurious = truth == SPURIOUS
+    shares = {
+        "found": spurious & ~columns["lost"],
+        "found_beside_loss": spurious & columns["lost"],
+        "found_timeouts": spurious & (columns["cause"] == TIMEOUT),
+        "found_fast_retransmits": spurious & (columns["cause"] == FAST_RETRANSMIT),
+        "false": ~spurious,
+    }
+    for name, of in shares.items():
+        if of.any():
+            means[name] = _percent(share_interval(int((of & (verdict == SPURIOUS)).sum()), int(of.sum())))
+    found = spurious & (verdict == SPURIOUS)
+    if found.any():
+        means["delay_rtts"] = Mean(float(np.median(columns["delay_rtts"][found])), None, int(found.sum()))
+    if len(truth):
+        means["needless_bytes"] = mean_interval(columns["needless_bytes"])
+        per_mille = 1000 * float(columns["header_bytes"].sum() / columns["data_bytes"].sum())
+        means["header_per_mille"] = Mean(per_mille, None, len(truth))
+    return means
+
+
+def _count(number: int) -> Mean:
+    return Mean(float(number), None, 1)
+
+
+def _percent(share: Mean) -> Mean:
+    low, high = share.interval or (share.mean, share.mean)
+    return Mean(100 * share.mean, None, share.count, (100 * low, 100 * high))
+
+
+def against_no_detection(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    """The means, what is saved against the row without a detector that stands before, and what was needless."""
+    measured = means_of(artefact, runs)
+    undetected: Any = None
+    for number, (row, means) in enumerate(zip(artefact.rows, measured, strict=True)):
+        columns = runs.where(scenario=number)
+        if row.keys["detector"] == "none":
+            undetected = columns["time_s"]
+        # The same spikes for all: differences are taken run by run.
+        means["saved"] = mean_interval(100 * (1 - columns["time_s"] / undetected))
+        means["needless"] = mean_interval(100 * columns["spurious_retransmissions"] / columns["segments_sent"])
+    return measured

@@ -1,0 +1,83 @@
+"""The mix that detectors are judged over: paths, and what happens to packets on them, drawn from a seed.
+
+docs/detectors.md says it in words.
+
+A point is one scenario of a situation. Each point draws from a stream of its own, so that more points, or another
+situation, change none of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+PAYLOAD_BYTES = 1448
+"""Full-sized segments with timestamps in packets of 1500 bytes."""
+PACKET_BYTES = 1500
+DURATION_S = 200
+RTT_S = (0.02, 0.6)
+WINDOW_SEGMENTS = (4, 64)
+LOAD = (0.5, 2.0)
+"""The window over what the path holds without a queue."""
+
+Extra = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A path without its troubles."""
+
+    rtt_s: float
+    window: int
+    """The peer's window in segments: there is never more in flight."""
+    load: float
+
+    @property
+    def rate_bps(self) -> int:
+        """The rate at which `window` is `load` times what the path holds."""
+        return round(self.window * PACKET_BYTES * 8 / (self.rtt_s * self.load))
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One kind of trouble, and how its scenarios are drawn."""
+
+    name: str
+    summary: str
+    points: int
+    trouble: Callable[[Random, Way, int], Extra]
+    """What is added to the link (`link`, `back`) and to the scenario (`spike`)."""
+    window: tuple[int, int] = WINDOW_SEGMENTS
+    load: tuple[float, float] = LOAD
+    duration_s: float = DURATION_S
+
+    def scenario(self, seed: int, point: int, sender: Mapping[str, Any]) -> dict[str, Any]:
+        """The scenario of a point, with a sender's algorithms. The same point has the same troubles for each sender."""
+        draw = Random(f"{seed}/{self.name}/{point}")
+        way = Way(log_uniform(draw, RTT_S), round(log_uniform(draw, self.window)), log_uniform(draw, self.load))
+        extra = self.trouble(draw, way, point)
+        link = {"rate_bps": way.rate_bps, "delay_ms": way.rtt_s * 500, **extra.get("link", {})}
+        flow = {
+            "name": "main",
+            "from": "sender",
+            "to": "receiver",
+            "application": {"kind": "bulk", "endless": True},
+            "handshake": False,
+            "tcp": {"receive_window_segments": way.window, "retransmission_marks": "bits"},
+            "sender": {"respond": "none", "rto": "linux", **sender},
+        }
+        return {
+            "seed": draw.getrandbits(48),
+            "duration_s": self.duration_s,
+            "point_to_point": {**link, "back": extra.get("back", {})},
+            "flow": [flow],
+            **({"spike": extra["spike"]} if extra.get("spike") else {}),
+        }
+
+
+def log_uniform(draw: Random, between: tuple[float, float]) -> float:
+    """A number whose logarithm is uniform."""
+    low, high = between
+    return float(low * (high / low) ** draw.random())

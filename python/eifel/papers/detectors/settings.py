@@ -1,0 +1,108 @@
+"""The runs of `detectors.burst` and `detectors.responses`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eifel.papers.artefact import Setting
+
+RTT_MS = 200
+PATH_PACKETS = 60
+BUFFERS = (8, 15, 30, 60, 120)
+RUNS = 24
+HELD_S = 0.08
+
+BURST_CHOSEN = (
+    Setting("round trip", f"{RTT_MS} ms", "the report measured 198.6 ms", "chosen"),
+    Setting(
+        "sender", "Reno's window, RACK-TLP", "as gVisor's; their RACK does not widen its window on DSACK", "chosen"
+    ),
+    Setting(
+        "rate",
+        f"3.6 Mbit/s: {PATH_PACKETS} packets in a round trip",
+        "not stated; windows of about 30 were seen",
+        "chosen",
+    ),
+    Setting("buffer", "8 to 120 packets", "not stated: that is what it turns on", "chosen"),
+    Setting(
+        "reordering",
+        f"3 packets in 1000, held {1000 * HELD_S:.0f} ms",
+        "stated are 30 ms, and jitter that together with them went beyond RACK's quarter of a round trip (50 ms)",
+        "chosen",
+    ),
+)
+
+
+def burst(buffer: int, detect: str, respond: str, pace: str = "none") -> dict[str, Any]:
+    """A minute of bulk transfer over a path that reorders; in more time RACK learns of it, and less is undone."""
+    reorder = {"rate": 0.003, "length": PATH_PACKETS, "longest_wait_s": HELD_S}
+    rate_bps = PATH_PACKETS * 1500 * 8 * 1000 // RTT_MS
+    queue = {"kind": "drop-tail", "packets": buffer}
+    flow = {
+        "name": "main",
+        "from": "sender",
+        "to": "receiver",
+        "application": {"kind": "bulk", "endless": True},
+        "handshake": False,
+        "sender": {"detect": detect, "respond": respond, "recover": "rack-tlp", "rto": "linux", "pace": pace},
+    }
+    path = {"rate_bps": rate_bps, "delay_ms": RTT_MS / 2, "queue": queue, "reorder": reorder}
+    return {"duration_s": 60, "point_to_point": path, "flow": [flow]}
+
+
+DETECTORS = ("eifel-timestamps", "dsack", "dual-rtt", "f-rto-sack")
+RESPONSES = (
+    "option-1",
+    "option-2",
+    "option-3",
+    "option-4",
+    "option-4-ssthresh",
+    "by-retransmissions",
+    "rfc4015",
+    "rfc3708",
+    "partial-credit",
+)
+SENDERS: dict[str, dict[str, Any]] = {
+    "newreno": {"recover": "newreno"},
+    "rfc6675": {"recover": "rfc6675"},
+    "rack-tlp, PRR": {"recover": {"name": "rack-tlp", "reduction": "prr"}},
+    "rack-tlp, PRR, CUBIC": {"recover": {"name": "rack-tlp", "reduction": "prr"}, "congest": "cubic"},
+}
+
+
+QUEUES = (150, 75)
+"""Packets: one holds the window of 150 segments through a spike, the other loses its tail."""
+
+EARLY = ("eifel-timestamps", "dual-rtt", "f-rto-sack")
+"""Detectors that speak before the window has been sent again."""
+HOLDS, LOSES = QUEUES
+RESTORING = ("option-1", "option-4", "rfc4015")
+SACK_SENDERS = ("rfc6675", "rack-tlp, PRR")
+SPIKES_CHOSEN = (
+    Setting("path", "2 Mbit/s, 195 ms each way, spikes of 3 to 15 s", "as in responding.table1, section IV", "chosen"),
+    Setting("queue", "150 packets, and the paper's 75", "the receive window is 150 segments", "chosen"),
+    Setting("sender", "RFC 6298's timer, an initial window of 10", "what RFCs say today", "chosen"),
+)
+
+
+def spikes(queue: int, sender: str, detect: str, respond: str) -> dict[str, Any]:
+    """5 MB over a path that stands still for 3 to 15 s every 20 to 40 s (section IV)."""
+    path = {"rate_bps": 2_000_000, "delay_ms": 195, "queue": {"kind": "drop-tail", "packets": queue}}
+    spike = {
+        "links": ["bottleneck", "bottleneck-back"],
+        "holds": "sending",
+        "first_s": 5,
+        "length_s": {"uniform": [3, 15]},
+        "interval_s": {"uniform": [20, 40]},
+        "interval": "start-to-start",
+    }
+    flow = {
+        "name": "main",
+        "from": "sender",
+        "to": "receiver",
+        "application": {"kind": "bulk", "bytes": 5_000_000},
+        "handshake": False,
+        "tcp": {"payload_bytes": 1000, "receive_window_bytes": 150_000},
+        "sender": {"detect": detect, "respond": respond, **SENDERS[sender]},
+    }
+    return {"duration_s": 3000, "point_to_point": path, "spike": [spike], "flow": [flow]}

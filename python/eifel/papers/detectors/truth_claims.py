@@ -1,0 +1,100 @@
+"""What `detectors.truth` comes to, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from eifel.papers.artefact import Claim
+from eifel.papers.measured import Measured
+
+ALL = "all"
+PROVING = ("eifel-timestamps", "eifel-timestamps (original)", "eifel-bit", "dsack", "f-rto", "f-rto-sack")
+"""Detectors that go by what ACKs say. The others go by when they come."""
+
+TIMEOUTS_ONLY = ("dual-rtt", "min-rtt", "f-rto", "f-rto-sack")
+
+Value = Callable[[str, str, str], float]
+"""A column's mean for a detector in a situation."""
+
+
+def _claim(text: str, check: Callable[[Value], bool]) -> Claim:
+    def of(measured: Measured) -> Value:
+        return lambda column, detector, situation: measured.mean(column, situation=situation, detector=detector)
+
+    return Claim(text, lambda measured: check(of(measured)))
+
+
+CLAIMS = (
+    _claim("at least 100 000 episodes are judged", lambda of: of("episodes", "eifel-bit", ALL) >= 100_000),
+    _claim(
+        "what goes by what ACKs say (Eifel, DSACK, F-RTO) calls no genuine retransmission spurious, of 40 000 and more",
+        lambda of: (
+            all(of("false_positives", name, ALL) == 0 for name in PROVING)
+            and of("true_negatives", "eifel-timestamps", ALL) > 40_000
+        ),
+    ),
+    _claim(
+        "what goes by time is wrong now and then: DualRTT in less than 1 of 1000 genuine ones, the smallest round trip "
+        "in more than 1 of 100",
+        lambda of: 0 < of("false", "dual-rtt", ALL) < 0.1 and of("false", "min-rtt", ALL) > 1,
+    ),
+    _claim(
+        "where a spike loses nothing, Eifel, F-RTO and DSACK find 999 of 1000 and more, and DualRTT 95 of 100",
+        lambda of: (
+            all(of("found", name, "spike") >= 99.9 for name in PROVING) and of("found", "dual-rtt", "spike") > 95
+        ),
+    ),
+    _claim(
+        "where it loses the window's tail, Eifel by timestamps finds 95 of 100 and F-RTO four of five; DSACK, which "
+        "wants all of it to be needless, next to none",
+        lambda of: (
+            of("found_timeouts", "eifel-timestamps", "spike and loss") > 95
+            and of("found_timeouts", "f-rto-sack", "spike and loss") > 80
+            and of("found_timeouts", "dsack", "spike and loss") < 5
+        ),
+    ),
+    _claim(
+        "by the time DSACK speaks, five times as much has been sent needlessly as when Eifel does",
+        lambda of: of("needless_bytes", "dsack", "spike") > 5 * of("needless_bytes", "eifel-timestamps", "spike"),
+    ),
+    _claim(
+        "of spurious fast retransmits, DSACK finds more than Eifel does, and what watches timeouts alone finds none",
+        lambda of: (
+            of("found_fast_retransmits", "dsack", "reordering")
+            > of("found_fast_retransmits", "eifel-timestamps", "reordering")
+            > 25
+            and all(
+                of("found_fast_retransmits", n, "reordering") == 0
+                for n in ("dual-rtt", "min-rtt", "f-rto", "f-rto-sack")
+            )
+        ),
+    ),
+    _claim(
+        "DSACK finds the most where ACKs are lost, and nothing where the network duplicates",
+        lambda of: (
+            all(
+                of("found", "dsack", "lost ACKs") > of("found", name, "lost ACKs")
+                for name in PROVING
+                if name != "dsack"
+            )
+            and of("found", "dsack", "duplicates") == 0
+        ),
+    ),
+    _claim(
+        "DualRTT and the smallest round trip miss three of four timeouts of a rate that falls; Eifel finds 99 of 100",
+        lambda of: (
+            of("found", "dual-rtt", "rate changes") < 25
+            and of("found", "min-rtt", "rate changes") < 25
+            and of("found", "eifel-timestamps", "rate changes") > 99
+        ),
+    ),
+    _claim(
+        "a fallback for its silence adds nothing to Eifel, which is hardly ever silent; to believe DSACK as well adds much",
+        lambda of: (
+            of("found", "eifel-timestamps, else dsack", ALL) - of("found", "eifel-timestamps", ALL) < 0.1
+            and of("found", "eifel-timestamps or dsack", ALL) > of("found", "eifel-timestamps", ALL) + 5
+            and of("found_timeouts", "eifel-timestamps or dsack", ALL) > 90
+            and of("false_positives", "eifel-timestamps or dsack", ALL) == 0
+        ),
+    ),
+)
