@@ -89,7 +89,7 @@ CLAIMS = (
         ),
     ),
     _claim(
-        "a fallback for its silence adds nothing to Eifel, which is hardly ever silent; to believe DSACK as well adds much",
+        "a fallback for its silence adds nothing to Eifel, which hardly ever is; to believe DSACK as well adds much",
         lambda of: (
             of("found", "eifel-timestamps, else dsack", ALL) - of("found", "eifel-timestamps", ALL) < 0.1
             and of("found", "eifel-timestamps or dsack", ALL) > of("found", "eifel-timestamps", ALL) + 5
