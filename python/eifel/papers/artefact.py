@@ -117,6 +117,8 @@ class Artefact:
     drawn_from: Literal["runs", "means"] = "runs"
     chart: bool = True
     """Whether a chart of the first run is what the figure shows. If not, the report has the drawing in its place."""
+    show: Callable[[Measured], str] | None = None
+    """What the report has in place of the table: HTML that its script brings to life."""
     study: Study | None = None
     """Measures it in place of runs of its rows; what it finds becomes rows by `measure`."""
     long: bool = False

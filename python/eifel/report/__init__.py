@@ -19,6 +19,8 @@ from eifel.report.comparison import claims_html, flows_html, settings_html, summ
 
 SCRIPTS = ("uplot/uPlot.iife.min.js", "touch.js", "chart.js")
 """What draws the charts, in the order in which it is needed."""
+MAPS = ("atlas.js",)
+"""What draws maps."""
 
 if TYPE_CHECKING:
     from eifel.papers.artefact import Row
@@ -32,7 +34,8 @@ def build(measured: Sequence[Measured]) -> str:
     sections = "".join(_section(one) for one in measured)
     charts = any(one.results and one.artefact.chart for one in measured)
     intro = _part("index.html", rows=index, count=str(len(measured)), charts=_part("how.html") if charts else "")
-    return _page("Published beside measured", intro + sections, charts)
+    maps = MAPS if any(one.artefact.show for one in measured) else ()
+    return _page("Published beside measured", intro + sections, charts, maps)
 
 
 def build_run(result: Result) -> str:
@@ -73,7 +76,7 @@ def _section(measured: Measured) -> str:
         title=escape(artefact.title),
         source=escape(artefact.source),
         charts=charts,
-        summary=summary_html(measured),
+        summary=artefact.show(measured) if artefact.show else summary_html(measured),
         claims=claims_html(measured),
         settings=settings_html(artefact),
         command=escape(command_of(measured)),
@@ -120,17 +123,17 @@ def _index_row(measured: Measured) -> str:
     )
 
 
-def _page(title: str, body: str, charts: bool) -> str:
+def _page(title: str, body: str, charts: bool, maps: Sequence[str] = ()) -> str:
     from eifel import _engine
 
-    scripts = "".join(f"<script>{_script(name)}</script>\n" for name in SCRIPTS)
+    scripts = "".join(f"<script>{_script(name)}</script>\n" for name in ((*SCRIPTS, *maps) if charts else maps))
     return _part(
         "page.html",
         title=escape(title),
         version=escape(_engine.version()),
         style=_text("uplot/uPlot.min.css") + _text("style.css") if charts else _text("style.css"),
         licence=_text("uplot/LICENSE").replace("--", "- -") if charts else "",
-        scripts=scripts if charts else "",
+        scripts=scripts,
         body=body,
     )
 

@@ -1,0 +1,93 @@
+"""A grid of measured places as a map to walk through."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from eifel.report.columns import Packer
+
+if TYPE_CHECKING:
+    from eifel.papers.measured import Measured
+
+
+class Axis(Protocol):
+    """One side of the grid."""
+
+    @property
+    def name(self) -> str:
+        """The key of the rows."""
+
+    @property
+    def title(self) -> str:
+        """What readers see."""
+
+    @property
+    def values(self) -> Sequence[float]:
+        """The values, in order."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """What readers see of each."""
+
+
+class Point(Protocol):
+    """A place with a name."""
+
+    @property
+    def name(self) -> str:
+        """What readers see."""
+
+    @property
+    def place(self) -> Mapping[str, float]:
+        """Its value on each axis."""
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Places that a paper has, what they are called together, and where the map opens."""
+
+    title: str
+    points: Sequence[Point]
+    start: Mapping[str, float]
+    sides: tuple[str, str]
+    """The axes that are seen at once at first: across, and down."""
+
+
+def atlas(measured: Measured, axes: Sequence[Axis], families: Mapping[str, str], cases: Cases) -> str:
+    """The element that the page's script turns into a map.
+
+    The artefact's rows are the grid, the last axis fastest; its columns are what competes, in units of 1000, and
+    `families` says which colour each has.
+    """
+    packer = Packer()
+    competitors = []
+    for column in measured.artefact.columns:
+        means = [row.means[column.name] for row in measured.rows]
+        found = packer.add(np.rint([1000 * mean.mean for mean in means]))
+        spread = packer.add(np.rint([1000 * (mean.half_width or 0) for mean in means]))
+        family = families[column.name]
+        competitors.append({"name": column.name, "family": family, "mean": found, "spread": spread})
+    description: dict[str, Any] = {
+        "axes": [{"title": axis.title, "labels": list(axis.labels)} for axis in axes],
+        "sides": [[axis.name for axis in axes].index(name) for name in cases.sides],
+        "competitors": competitors,
+        "title": cases.title,
+        "points": [{"name": point.name, "at": _at(axes, point.place)} for point in cases.points],
+        "start": _at(axes, cases.start),
+    }
+    data = json.dumps(description, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f'<figure class="atlas" aria-label="{escape(measured.artefact.title)}">'
+        f'<script type="application/json">{data}</script>'
+        f'<script type="application/octet-stream">{packer.packed()}</script></figure>'
+    )
+
+
+def _at(axes: Sequence[Axis], place: Mapping[str, float]) -> list[int]:
+    return [list(axis.values).index(place[axis.name]) for axis in axes]
