@@ -105,7 +105,8 @@ pub(super) fn lite(parameters: &Parameters) -> Box<dyn rto::Rto> {
         initial: parameters.duration("initial_ms"),
         maximum: parameters.duration("maximum_ms"),
         granularity: parameters.duration("granularity_ms"),
-        clock: parameters.word("clock", &[("heartbeat", Clock::Heartbeat), ("exact", Clock::Exact)]),
+        clock: parameters
+            .word("clock", &[("heartbeat", Clock::Heartbeat), ("exact", Clock::Exact), ("scaled", Clock::Scaled)]),
         timing: timing(parameters),
         restart: restart(parameters),
     }))

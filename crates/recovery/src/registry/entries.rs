@@ -342,9 +342,9 @@ static LITE: &[Parameter] = &[
     milliseconds("granularity_ms", "a tick; two are the minimum", 500, (MICROSECOND, 10_000)),
     word(
         "clock",
-        "the implementation, which counts ticks of a heartbeat, or the definition, which has a minimum of two",
+        "the implementation, by ticks of a heartbeat; the definition, with a minimum of two; or ns-2's whole numbers",
         "heartbeat",
-        &["heartbeat", "exact"],
+        &["heartbeat", "exact", "scaled"],
     ),
     TIMING,
     RESTART_FULL,

@@ -6,7 +6,7 @@
 use super::back_off::{BackOff, Limits, Seed};
 use super::restart::Restart;
 use super::timing::{Timed, Timing};
-use super::{Rto, Sample, TimerChange, jacobson};
+use super::{Rto, Sample, TimerChange, jacobson, scaled};
 use crate::episode::Estimate;
 use crate::time::{Duration, Instant};
 use crate::view::View;
@@ -48,6 +48,9 @@ pub enum Clock {
     /// REXMT_L as it is implemented: samples and timeouts are whole numbers of ticks of a clock that ticks whatever
     /// happens (section 5.3.4). 4.4BSD keeps fractions of a tick in SRTT and RTTVAR, and so does this.
     Heartbeat,
+    /// As ns-2 has it: samples count ticks of that clock, SRTT and RTTVAR are whole numbers of small fractions of a tick,
+    /// and the timer expires so many ticks after it was restarted, whenever that is.
+    Scaled,
 }
 
 impl Lite {
@@ -77,7 +80,9 @@ impl Lite {
         let rto = self.back_off.rto(self.estimate.map(|Estimate { srtt, rttvar }| srtt + rttvar * 4));
         self.rto = match self.clock {
             Clock::Exact => rto,
-            Clock::Heartbeat => self.tick_before(Instant::ZERO + rto).since(Instant::ZERO).max(self.tick * 2),
+            Clock::Heartbeat | Clock::Scaled => {
+                self.tick_before(Instant::ZERO + rto).since(Instant::ZERO).max(self.tick * 2)
+            }
         };
     }
 }
@@ -87,11 +92,11 @@ impl Rto for Lite {
         if !self.timed.takes(sample, view) {
             return;
         }
-        let rtt = match self.clock {
-            Clock::Exact => sample.rtt,
-            Clock::Heartbeat => self.ticks_of(sample.rtt, view.now),
-        };
-        self.estimate = Some(jacobson::next(self.estimate, rtt));
+        self.estimate = Some(match self.clock {
+            Clock::Exact => jacobson::next(self.estimate, sample.rtt),
+            Clock::Heartbeat => jacobson::next(self.estimate, self.ticks_of(sample.rtt, view.now)),
+            Clock::Scaled => scaled::next(self.estimate, self.ticks_of(sample.rtt, view.now), self.tick),
+        });
         self.back_off.on_sample();
         self.refresh();
     }
@@ -108,7 +113,7 @@ impl Rto for Lite {
     fn expires(&self, now: Instant, oldest: Instant) -> Instant {
         let begins = self.restart.begins(now, oldest);
         match self.clock {
-            Clock::Exact => begins + self.rto,
+            Clock::Exact | Clock::Scaled => begins + self.rto,
             Clock::Heartbeat => self.tick_before(begins) + self.rto,
         }
     }

@@ -10,6 +10,7 @@ pub mod lite;
 mod restart;
 pub mod rfc6298;
 mod rto_e;
+mod scaled;
 pub mod self_trained;
 pub mod series;
 mod timing;

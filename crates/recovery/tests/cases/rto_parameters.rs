@@ -62,10 +62,16 @@ pub fn lite_granularity() {
     }
 }
 
-/// 100 ms are no tick of 500 ms for the heartbeat; the definition has 100 + 4 x 50.
+/// 100 ms are no tick of 500 ms for the heartbeat, and one at least in whole numbers; the definition has 100 + 4 x 50.
 pub fn clock() {
     let granularity = Value::Duration(ms(500));
-    for (clock, rtt, expected) in [("heartbeat", 900, 3000), ("exact", 900, 2700), ("heartbeat", 400, 1000)] {
+    for (clock, rtt, expected) in [
+        ("heartbeat", 900, 3000),
+        ("exact", 900, 2700),
+        ("heartbeat", 400, 1000),
+        ("scaled", 900, 3000),
+        ("scaled", 400, 1500),
+    ] {
         let lite = Choice::named("lite").with("granularity_ms", granularity.clone()).with("clock", word(clock));
         let mut timer = build(&lite);
         // 900 ms from 600 ms on are two ticks, those at 1000 and 1500 ms.

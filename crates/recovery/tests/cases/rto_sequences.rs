@@ -101,6 +101,41 @@ fn lite_as_it_is_implemented() {
     assert_eq!(precise.expires(at(10_100), at(9400)), at(12_000), "the sixth tick after the oldest segment was sent");
 }
 
+/// A handshake of 28 ticks, then round trips of 29: SRTT in eighths, RTTVAR in quarters of a tick of 100 ms, the RTO in
+/// ticks. Until SRTT has grown by eight eighths each sample is one whole tick off. 4.6, 4.0 and 3.8 s are what DualRTT's
+/// table II and section II.B print of an ns-2 sender behind its sixth, ninth and tenth sample.
+#[test]
+fn lite_in_whole_numbers() {
+    let mut timer =
+        build(&Choice::named("lite").with("clock", word("scaled")).with("granularity_ms", Value::Duration(ms(100))));
+    let sequence = [
+        (2800, [224, 56, 84]),
+        (2900, [225, 43, 71]), // 56 + 1 - 14
+        (2900, [226, 34, 62]), // 43 + 1 - 10
+        (2900, [227, 27, 55]),
+        (2900, [228, 22, 50]),
+        (2900, [229, 18, 46]),
+        (2900, [230, 15, 43]),
+        (2900, [231, 13, 41]),
+        (2900, [232, 11, 40]),
+        (2900, [232, 9, 38]), // 11 + 0 - 2
+        (2900, [232, 7, 36]),
+        (2900, [232, 6, 35]),
+        (2900, [232, 5, 34]),
+        (2900, [232, 4, 33]),
+        (2900, [232, 3, 32]),
+        (2900, [232, 3, 32]), // three quarters of a tick stay
+        (2800, [231, 4, 32]), // 28 + 4, one tick below
+    ];
+    let mut now = 10_000;
+    for (rtt, [eighths, quarters, ticks]) in sequence {
+        now += 3000;
+        sample(&mut *timer, at(now), ms(rtt), 1, Window { cwnd: 4000, ssthresh: 3000 });
+        assert_eq!(state(&*timer), [eighths * 12_500_000, quarters * 25_000_000, ticks * 100_000_000], "{now}");
+    }
+    assert_eq!(timer.expires(at(70_042), at(70_000)), at(73_242), "so many ticks from now, and not upon one");
+}
+
 /// FLIGHT_E = max(3, 4 / 2) + 1 = 4: GAIN_E 1/4, and 1/16 where RTTVAR_E falls. RTO_E = SRTT_E + 4 RTTVAR_E.
 const QUARTER: [[u64; 3]; 12] = [
     [100_000_000, 50_000_000, 300_000_000],  // three times the first sample

@@ -12,7 +12,7 @@ ARTEFACT = of.drawn(
         "the timeout is told to be spurious at the first ACK",
         lambda m: of.verdicts_s(m.result()) == of.first_ack_s(m.result()),
     ),
-    Claim("nothing but 131 is sent again", of.segments(131, 131)),
+    Claim("nothing but the first segment that was held is sent again", lambda m: len(of.sent_again(m.result())) == 1),
     source="figure 11",
     draw=figure10.draw,
     chart=False,

@@ -89,6 +89,7 @@ def design(title: str, asked: Iterable[tuple[Path, float | None]]) -> dict[str, 
     }
     scenario["spike"] = [{"links": ["hiccup"], "holds": "arriving", **spike}]
     timer = {"name": "rfc6298", "minimum_ms": 200, "granularity_ms": 100, "initial_ms": 6000}
+    settings.begin_without_handshake(scenario["flow"][0])
     scenario["flow"][0]["sender"]["rto"] = timer
     return {"title": title, "scenario": scenario, "case": [_case(number, *case) for number, case in enumerate(asked)]}
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from eifel.result import Result
+    from eifel.tables import Frame
 
 
 def series(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -48,10 +49,16 @@ def in_ticks(value_s: float) -> float:
     return max(1, int(value_s * 1000 / settings.TICK_MS)) * settings.TICK_MS / 1000
 
 
+def samples(result: Result) -> Frame:
+    """The round trips that were sampled. The handshake's, which only the timer takes, is none of them."""
+    sampled = facts.rto_samples(result)
+    return sampled.rows(sampled["rtt_ns"] >= 0)
+
+
 def minimum_before(result: Result, t_s: float) -> float:
     """The smallest round trip sampled before this instant, in seconds."""
-    samples = facts.rto_samples(result)
-    before = samples["rtt_ns"][samples["t_ns"] < t_s * 1e9]
+    sampled = samples(result)
+    before = sampled["rtt_ns"][sampled["t_ns"] < t_s * 1e9]
     if len(before) == 0:
         raise LookupError(f"no sample before {t_s} s")
     return float(before.min()) / 1e9

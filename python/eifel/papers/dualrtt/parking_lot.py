@@ -44,6 +44,7 @@ def _flow(name: str, ends: str, payload_bytes: int) -> dict[str, Any]:
     flow["tcp"] |= {"payload_bytes": payload_bytes, "receive_window_bytes": window}
     flow["sender"]["congest"] |= {"initial_ssthresh_bytes": window}
     flow["sender"]["recover"] |= {"bugfix": True, "fast_retransmit_below_recovery_point": "blocked"}
+    settings.begin_without_handshake(flow)
     flow["sender"]["rto"] = {"name": "rfc6298", "minimum_ms": 200, "granularity_ms": 100, "initial_ms": 6000}
     return flow
 

@@ -1,13 +1,15 @@
 //! The thesis, sections 5.3.1 to 5.3.4: SRTT + 4 RTTVAR with Jacobson's gains, at least two ticks, as it is defined and as
-//! it is implemented with a clock that only ticks.
+//! it is implemented with a clock that only ticks; and ns-2's whole numbers.
 
 use eifel_recovery::registry::{Choice, Value};
 
 use super::pair::{BackOff, Naive, RESTARTS, TIMINGS, Taken, Timing, compare, milliseconds};
 
+const CLOCKS: [&str; 3] = ["exact", "heartbeat", "scaled"];
+
 struct Lite {
     tick: u64,
-    heartbeat: bool,
+    clock: &'static str,
     age: bool,
     timing: Timing,
     estimate: Option<(u64, u64)>,
@@ -19,6 +21,21 @@ impl Lite {
     fn ticks(&self, at: u64) -> u64 {
         at / self.tick
     }
+
+    /// t_srtt and t_rttvar of ns-2's rtt_update, in eighths and quarters of a tick, as times.
+    fn scaled(&self, estimate: Option<(u64, u64)>, rtt: u64) -> (u64, u64) {
+        let t_rtt = i64::try_from(rtt.max(1)).expect("ticks");
+        let in_parts = |time: u64, of_a_tick: f64| (time as f64 * of_a_tick / self.tick as f64).round() as i64;
+        let (t_srtt, t_rttvar) = match estimate {
+            None => (t_rtt << 3, t_rtt << 1),
+            Some((srtt, rttvar)) => {
+                let (t_srtt, t_rttvar) = (in_parts(srtt, 8.0), in_parts(rttvar, 4.0));
+                let delta = t_rtt - (t_srtt >> 3);
+                ((t_srtt + delta).max(1), (t_rttvar + delta.abs() - (t_rttvar >> 2)).max(1))
+            }
+        };
+        (t_srtt as u64 * self.tick / 8, t_rttvar as u64 * self.tick / 4)
+    }
 }
 
 impl Naive for Lite {
@@ -27,11 +44,12 @@ impl Naive for Lite {
             return;
         }
         let mut r = taken.rtt;
-        if self.heartbeat {
+        if self.clock != "exact" {
             let sent_at = taken.now.saturating_sub(r);
             r = (self.ticks(taken.now) - self.ticks(sent_at)) * self.tick;
         }
         self.estimate = Some(match self.estimate {
+            estimate if self.clock == "scaled" => self.scaled(estimate, r / self.tick),
             None => (r, r / 2),
             Some((srtt, rttvar)) => ((7 * srtt + r) / 8, (3 * rttvar + srtt.abs_diff(r)) / 4),
         });
@@ -52,7 +70,7 @@ impl Naive for Lite {
 
     fn rto(&self) -> f64 {
         let rto = self.back_off.rto(self.estimate.map(|(srtt, rttvar)| (srtt + 4 * rttvar) as f64));
-        if !self.heartbeat {
+        if self.clock == "exact" {
             return rto;
         }
         let ticks = (rto / self.tick as f64).floor();
@@ -66,7 +84,7 @@ impl Naive for Lite {
     fn begins(&self, now: u64, oldest: u64) -> u64 {
         let begins = if self.age { oldest } else { now };
         // It expires upon a tick.
-        if self.heartbeat { self.ticks(begins) * self.tick } else { begins }
+        if self.clock == "heartbeat" { self.ticks(begins) * self.tick } else { begins }
     }
 }
 
@@ -76,16 +94,16 @@ fn lite_is_the_thesis_s() {
         let (initial, maximum) = (1000 * dice.of_any_size(7), 1000 * dice.of_any_size(8));
         let tick = 1000 * dice.of_any_size(6);
         let timing = TIMINGS[dice.below(3) as usize];
-        let (age, heartbeat) = (dice.once_in(2), dice.once_in(2));
+        let (age, clock) = (dice.once_in(2), CLOCKS[dice.below(3) as usize]);
         let word = |word: &str| Value::Word(word.into());
         let choice = Choice::named("lite")
             .with("initial_ms", milliseconds(initial))
             .with("maximum_ms", milliseconds(maximum))
             .with("granularity_ms", milliseconds(tick))
-            .with("clock", word(if heartbeat { "heartbeat" } else { "exact" }))
+            .with("clock", word(clock))
             .with("timing", word(timing))
             .with("restart", word(RESTARTS[usize::from(age)]));
         let back_off = BackOff::new(initial, 2 * tick, maximum);
-        (choice, Box::new(Lite { tick, heartbeat, age, timing: Timing::new(timing), estimate: None, back_off }))
+        (choice, Box::new(Lite { tick, clock, age, timing: Timing::new(timing), estimate: None, back_off }))
     });
 }

@@ -1,0 +1,27 @@
+//! SRTT and RTTVAR in whole numbers, as senders of the time computed them: SRTT in eighths of a tick, RTTVAR in quarters, and
+//! what they are compared with rounded down (Jacobson 1988, appendix A; 4.4BSD; ns-2).
+//!
+//! Rounding keeps RTTVAR at three quarters of a tick where nothing varies; and while SRTT is a fraction of a tick short of
+//! the samples, each of them counts as a whole tick of deviation.
+
+use crate::episode::Estimate;
+use crate::time::Duration;
+
+/// What comes after a sample that is a whole number of ticks, and one at least.
+pub(super) fn next(estimate: Option<Estimate>, rtt: Duration, tick: Duration) -> Estimate {
+    let ticks = (rtt.as_nanos() / tick.as_nanos()).max(1);
+    let Some(Estimate { srtt, rttvar }) = estimate else { return of(8 * ticks, 2 * ticks, tick) };
+    let (srtt, rttvar) = (parts(srtt, 8, tick), parts(rttvar, 4, tick));
+    let whole = srtt / 8;
+    of((srtt + ticks - whole).max(1), (rttvar + ticks.abs_diff(whole) - rttvar / 4).max(1), tick)
+}
+
+/// A time in parts of a tick, to the nearest: it may be a seed, which is none.
+fn parts(time: Duration, of_a_tick: u64, tick: Duration) -> u64 {
+    time.as_nanos().saturating_mul(of_a_tick).saturating_add(tick.as_nanos() / 2) / tick.as_nanos()
+}
+
+fn of(eighths: u64, quarters: u64, tick: Duration) -> Estimate {
+    let time = |parts: u64, of_a_tick: u64| Duration::from_nanos(parts.saturating_mul(tick.as_nanos()) / of_a_tick);
+    Estimate { srtt: time(eighths, 8), rttvar: time(quarters, 4) }
+}
