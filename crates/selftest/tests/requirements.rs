@@ -43,7 +43,9 @@ impl Marks {
     }
 
     fn note(&mut self, path: &Path, text: &str) {
-        let only_tests = path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
+        let script = path.extension().is_some_and(|extension| extension == "pkt");
+        let only_tests =
+            script || path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
         let split = if only_tests { 0 } else { text.find("#[cfg(test)]").unwrap_or(text.len()) };
         self.code.extend(marks(&text[..split]));
         self.tests.extend(marks(&text[split..]));
@@ -57,7 +59,15 @@ fn marks(text: &str) -> impl Iterator<Item = String> + '_ {
 
 fn all_marks() -> Marks {
     let mut found = Marks::default();
-    for folder in ["crates/recovery", "crates/packet", "crates/tcp", "crates/path", "crates/sim", "tests"] {
+    for folder in [
+        "crates/recovery",
+        "crates/packet",
+        "crates/tcp",
+        "crates/path",
+        "crates/sim",
+        "crates/script/scripts",
+        "tests",
+    ] {
         found.read(&root().join(folder));
     }
     found

@@ -9,10 +9,8 @@ use eifel_recovery::registry::{Choice, Value};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
-use crate::script::{UNSET, open, overtaken, spike, text};
-use crate::talk::{Talk, at, config, eifel, ms};
-
-pub const CASES: [fn(); 5] = [delay_spike, genuine_loss, reordering, lost_acks, duplicated_packet];
+use crate::script::{UNSET, open, overtaken, text};
+use crate::talk::{Talk, at, config, ms};
 
 pub fn cubic(base: Config, parameters: &[(&str, Value)]) -> Config {
     let always = Choice::named("cubic").with("grow", Value::Word("always".into()));
@@ -22,51 +20,6 @@ pub fn cubic(base: Config, parameters: &[(&str, Value)]) -> Config {
 
 fn windows(talk: &Talk) -> (u64, u64) {
     (talk.cwnd(), talk.ssthresh())
-}
-
-/// One segment, and 0.7 of eleven; an undo gives all of it back.
-fn delay_spike() {
-    let mut talk = spike(&cubic(config("reno-sack"), &[]));
-    assert_eq!(windows(&talk), (1000, 7700));
-    talk.expire();
-    assert_eq!(windows(&talk), (1000, 7700), "a further timeout holds");
-
-    let mut talk = spike(&cubic(eifel("reno-sack", "option-1"), &[]));
-    talk.ack(3000, 2, &[], 0);
-    assert_eq!(windows(&talk), (12_000, UNSET));
-}
-
-/// K is 2 s: at first Reno's window is the larger, and grows by 0.529 segments a round trip.
-fn genuine_loss() {
-    let mut talk = overtaken(&cubic(config("reno-sack"), &[]));
-    talk.ack(203, 14, &[], 103);
-    let mut found = vec![talk.cwnd()];
-    for segment in 15..=17 {
-        talk.ack(288 + segment, segment, &[], 203);
-        found.push(talk.cwnd());
-    }
-    assert_eq!(found, [7700, 7768, 7836, 7904]);
-    assert_eq!(talk.ssthresh(), 7700);
-}
-
-fn reordering() {
-    let mut talk = overtaken(&cubic(eifel("reno-sack", "option-1"), &[]));
-    assert_eq!(windows(&talk), (7700, 7700));
-    talk.ack(104, 5, &[], 0);
-    assert_eq!(windows(&talk), (12_000, UNSET));
-}
-
-/// Slow start counts ACKs as RFC 5681 does.
-fn lost_acks() {
-    let mut talk = open(&cubic(config("reno-sack"), &[]));
-    assert_eq!(text(&talk.ack(101, 11, &[], 0)), "13 14 15 16 17 18 19 20 21 22 23");
-    assert_eq!(talk.cwnd(), 12_000);
-}
-
-fn duplicated_packet() {
-    let mut talk = open(&cubic(config("reno-sack"), &[]));
-    talk.ack_with(101, 1, &[], 0, Some(1));
-    assert_eq!(windows(&talk), (11_000, UNSET));
 }
 
 pub fn initial_window() {

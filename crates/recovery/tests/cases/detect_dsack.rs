@@ -1,14 +1,11 @@
 //! RFC 3708 in an engine: verdicts that come when the episode's data are acknowledged, and what they restore then.
 
 use crate::judged::{check, named};
-use crate::script::{UNSET, open, overtaken, spike, text};
+use crate::script::{spike, text};
 use crate::talk::Talk;
-
-pub const CASES: [fn(); 5] = [delay_spike, genuine_loss, reordering, lost_acks, duplicated_packet];
 
 const NAME: &str = "dsack";
 const ALL: &str = "every retransmission has come back as a duplicate";
-const NONE: &str = "later data are acknowledged, and no duplicate is reported";
 const MIXED: &str = "of what was sent again some had been lost, and some had not";
 
 /// After a spike 2..=6 were sent again before the ACK for everything: 13..=16 go.
@@ -19,66 +16,6 @@ fn went_back() -> Talk {
     assert_eq!(text(&talk.ack(3009, 12, &[], 0)), "13 14 15 16");
     check(&mut talk, &[], (4000, 5500));
     talk
-}
-
-/// The verdict comes with the last DSACK, a round trip after the retransmissions; four are outstanding of eleven.
-fn delay_spike() {
-    let mut talk = went_back();
-    for (at, segment) in [(3090, 2), (3100, 3), (3101, 4), (3102, 5)] {
-        assert_eq!(text(&talk.ack_with(at, 12, &[], 0, Some(segment))), "");
-    }
-    check(&mut talk, &[], (4000, 5500));
-    assert_eq!(text(&talk.ack_with(3103, 12, &[], 0, Some(6))), "17 18 19 20 21 22 23");
-    check(&mut talk, &[("Spurious", ALL)], (11_000, UNSET));
-}
-
-/// 2's retransmission was needed, and what was sent after it is acknowledged.
-fn genuine_loss() {
-    let mut talk = overtaken(&named(NAME));
-    assert_eq!(text(&talk.ack(203, 14, &[], 103)), "15 16 17 18 19");
-    check(&mut talk, &[], (5500, 5500));
-    talk.ack(303, 15, &[], 203);
-    check(&mut talk, &[("Genuine", NONE)], (5681, 5500));
-
-    // Of 2, 3 and 4 only 3 was lost.
-    let mut talk = spike(&named(NAME));
-    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "3r 4r");
-    assert_eq!(text(&talk.ack_with(3050, 2, &[(5, 12)], 0, Some(2))), "");
-    assert_eq!(text(&talk.ack(3100, 12, &[], 3000)), "13 14 15");
-    assert_eq!(text(&talk.ack_with(3101, 12, &[], 3000, Some(4))), "");
-    check(&mut talk, &[], (3000, 5500));
-    talk.ack(3200, 13, &[], 3100);
-    check(&mut talk, &[("Genuine", MIXED)], (4000, 5500));
-}
-
-/// The overtaken segment's second copy is reported.
-fn reordering() {
-    let mut talk = overtaken(&named(NAME));
-    assert_eq!(text(&talk.ack(104, 5, &[], 0)), "");
-    assert_eq!(text(&talk.ack_with(203, 5, &[], 0, Some(2)))[..2], *"15");
-    check(&mut talk, &[("Spurious", ALL)], (11_000, UNSET));
-}
-
-/// Each DSACK is sent once: where one is lost, so is the verdict.
-fn lost_acks() {
-    let mut talk = went_back();
-    for (at, segment) in [(3090, 2), (3100, 3), (3102, 5), (3103, 6)] {
-        talk.ack_with(at, 12, &[], 0, Some(segment));
-    }
-    talk.ack(3110, 13, &[], 3009);
-    check(&mut talk, &[("Genuine", MIXED)], (5000, 5500));
-}
-
-/// A duplicate of what was never sent again comes from the network, and so may any other.
-fn duplicated_packet() {
-    let mut talk = open(&named(NAME));
-    assert_eq!(text(&talk.ack_with(101, 1, &[], 0, Some(1))), "");
-    talk.expire();
-    talk.ack(3000, 12, &[], 0);
-    talk.ack_with(3100, 12, &[], 0, Some(2));
-    talk.ack(3200, 14, &[], 3000);
-    assert_eq!(talk.verdicts(), []);
-    assert_eq!(talk.ssthresh(), 5500);
 }
 
 #[test]

@@ -1,96 +1,16 @@
 //! RFC 5682, section 2.1, in an engine: each branch, and what leaves for it.
 
-use eifel_recovery::engine::{Config, Negotiated};
+use eifel_recovery::engine::Config;
 use eifel_recovery::registry::Choice;
 
 use crate::judged::{check, named};
-use crate::script::{UNSET, overtaken, spike, text};
+use crate::script::{UNSET, spike, text};
 use crate::talk::{Talk, start};
-
-pub const CASES: [fn(); 5] = [delay_spike, genuine_loss, reordering, lost_acks, duplicated_packet];
 
 const NAME: &str = "f-rto";
 const SPURIOUS: &str = "the second ACK covers what was not sent again";
 const DUPLICATE: &str = "the first ACK after the timeout is a duplicate";
-const ALL: &str = "the first ACK covers everything outstanding";
-const ANSWER: &str = "a duplicate ACK answers the new data";
 const NOTHING_NEW: &str = "there is no new data to send";
-
-/// Steps 2b and 3b. 3..=14 are outstanding but for 3: eleven, in a window of eleven that the ACK opens by one.
-fn delay_spike() {
-    let mut talk = spike(&named(NAME));
-    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "13 14");
-    check(&mut talk, &[], (2000, 5500));
-    assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "15");
-    check(&mut talk, &[("Spurious", SPURIOUS)], (12_000, UNSET));
-
-    // Three expiries before the first ACK are one question still.
-    let mut talk = spike(&named(NAME));
-    assert_eq!((text(&talk.expire().1), text(&talk.expire().1)), ("2r".into(), "2r".into()));
-    assert_eq!(text(&talk.ack(9000, 2, &[], 0)), "13 14");
-    assert_eq!(text(&talk.ack(9001, 3, &[], 0)), "15");
-    check(&mut talk, &[("Spurious", SPURIOUS)], (12_000, UNSET));
-}
-
-/// Step 3a: all of 2..=12 were lost. Of the new data one has arrived: with three segments, two may go again.
-fn genuine_loss() {
-    let mut talk = spike(&named(NAME));
-    assert_eq!(text(&talk.ack(1200, 2, &[], 1100)), "13 14");
-    assert_eq!(text(&talk.ack(1300, 2, &[(13, 13)], 1100)), "3r 4r");
-    check(&mut talk, &[("Genuine", ANSWER)], (3000, 5500));
-    assert_eq!(text(&talk.ack(1301, 2, &[(13, 14)], 1100)), "5r");
-    assert_eq!(text(&talk.ack(1400, 3, &[(13, 14)], 1300)), "6r 7r");
-    check(&mut talk, &[], (4000, 5500));
-
-    // A fast retransmit is no question.
-    let mut talk = overtaken(&named(NAME));
-    assert_eq!(text(&talk.ack(203, 14, &[], 103)), "15 16 17 18 19");
-    check(&mut talk, &[], (5500, 5500));
-}
-
-/// Step 2a: of the delayed ones 3 arrives before 2, and F-RTO leaves the timeout to stand.
-fn reordering() {
-    let mut talk = spike(&named(NAME));
-    assert_eq!(text(&talk.ack(3000, 1, &[(3, 3)], 0)), "");
-    check(&mut talk, &[("Genuine", DUPLICATE)], (1000, 5500));
-    assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "4r 5r");
-    check(&mut talk, &[], (2000, 5500));
-
-    let mut talk = overtaken(&named(NAME));
-    assert_eq!(text(&talk.ack(104, 5, &[], 0)), "");
-    check(&mut talk, &[], (5500, 5500));
-}
-
-/// One ACK stands for many; the one for everything says nothing about any of them (step 2a).
-fn lost_acks() {
-    let mut talk = spike(&named(NAME));
-    assert_eq!(text(&talk.ack(3000, 7, &[], 0)), "13 14");
-    assert_eq!(text(&talk.ack(3001, 9, &[], 0)), "15 16 17 18 19 20 21");
-    check(&mut talk, &[("Spurious", SPURIOUS)], (12_000, UNSET));
-
-    let mut talk = spike(&named(NAME));
-    assert_eq!(text(&talk.ack(3000, 12, &[], 0)), "13 14");
-    check(&mut talk, &[("Genuine", ALL)], (2000, 5500));
-}
-
-/// A DSACK shows that the ACK is no answer; where there is none, the duplicate counts.
-fn duplicated_packet() {
-    let mut talk = spike(&named(NAME));
-    assert_eq!(text(&talk.ack_with(1150, 1, &[], 0, Some(1))), "");
-    check(&mut talk, &[], (1000, 5500));
-    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "13 14");
-    // While the probe is under way nothing else goes.
-    assert_eq!(text(&talk.ack_with(3000, 2, &[], 0, Some(1))), "");
-    assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "15");
-    check(&mut talk, &[("Spurious", SPURIOUS)], (12_000, UNSET));
-
-    let mut talk = Talk::with(&named(NAME), Negotiated { mss: 1000, sack: false, timestamps: true });
-    talk.send();
-    talk.ack(100, 1, &[], 0);
-    talk.expire();
-    assert_eq!(text(&talk.ack(1150, 1, &[], 0)), "");
-    check(&mut talk, &[("Genuine", DUPLICATE)], (1000, 5500));
-}
 
 #[test]
 fn without_new_data_or_room_for_it_recovery_goes_on_as_ever() {

@@ -1,33 +1,12 @@
-//! RACK-TLP, RFC 8985: the five situations, and each step of its own.
+//! RACK-TLP, RFC 8985, step by step.
 
 use eifel_recovery::engine::{Config, Event};
 use eifel_recovery::registry::{Choice, Value};
 
-use crate::recover::{Expected, duplicated_packet, genuine_loss, lost_acks, reordering};
 use crate::script::{open, text};
 use crate::talk::{Talk, at, config, eifel, start};
 
 const NAME: &str = "rack-tlp";
-
-// With two losses both are found at the third report; pipe is 13 - d + 2 afterwards, under a cwnd of 5.5. Where only one
-// ACK is left the reports say more than the threshold; what answers 13, which left with the second 2, shows that 2 is lost
-// again.
-const EXPECTED: Expected = Expected {
-    spike: ["15", "16", "3r", "", "", "", "", "", "17"],
-    loss: ["13", "14", "2r", "", "", "", "", "5r", "15", "16", "17", "18"],
-    reordering: ["", "15 16 17 18 19"],
-    reordered_cwnd: 5500,
-    // The retransmission was lost: the window is cut once more.
-    lost_acks: ["2r 13 14 15 16", ""],
-};
-
-pub const CASES: [fn(); 5] = [
-    delay_spike,
-    || genuine_loss(NAME, &EXPECTED),
-    || reordering(NAME, &EXPECTED),
-    || lost_acks(NAME, &EXPECTED),
-    || duplicated_packet(NAME),
-];
 
 /// PTO is 2 SRTT after the last ACK: 300 ms. The probe is new data, and starts the timer anew.
 pub fn spike(config: &Config) -> Talk {
@@ -37,14 +16,6 @@ pub fn spike(config: &Config) -> Talk {
     let (now, again) = talk.expire();
     assert_eq!((now, text(&again)), (1300, "2r".into()));
     talk
-}
-
-fn delay_spike() {
-    let mut talk = spike(&eifel(NAME, "option-1"));
-    assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "14");
-    let sent = (1..=9).map(|d| text(&talk.ack(3000 + d, 2, &[(4, 3 + d)], 0)));
-    assert_eq!(sent.collect::<Vec<_>>(), EXPECTED.spike);
-    assert_eq!((talk.cwnd(), talk.ssthresh()), (6000, 6000));
 }
 
 /// 2 is lost twice, and 15, which left after recovery had begun, once: both are found lost by what answers 16. That 2 was
