@@ -228,3 +228,133 @@ impl Rack {
         self.timeout
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::{Ack, Echo};
+    use crate::recover::HighRxt;
+    use crate::rtt::RoundTrips;
+    use crate::units::Timestamp;
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + ms(millis)
+    }
+
+    /// The shortest round trip took 100 ms.
+    fn view(now: u64, una: u64) -> View {
+        let mut round_trips = RoundTrips::new(true);
+        round_trips.on_turn(ms(100));
+        View { now: at(now), una, nxt: 10_001, mss: 1000, sack: true, round_trips }
+    }
+
+    fn acked(echo_age: Option<u64>) -> Acked {
+        let echo = echo_age.map(|age| Echo { value: Timestamp(0), age: ms(age) });
+        Acked {
+            cumulative: 1001,
+            bytes: 1000,
+            sacked: 0,
+            duplicate: false,
+            highest: None,
+            sacked_up_to: 0,
+            dsack: None,
+            echo,
+            mark: None,
+            ece: false,
+            all: false,
+        }
+    }
+
+    /// Sent again at 50 ms; the shortest round trip is 100 ms, and the original left earlier than half of that before.
+    #[test]
+    fn what_answers_the_last_sending_is_no_sooner_and_no_older() {
+        let again = Covered { end: 1001, copies: 1, last_sent: at(50) };
+        let answers = |now, age| Rack::answers_the_last(&acked(age), &again, &view(now, 1));
+        assert_eq!([149, 150].map(|now| answers(now, None)), [false, true]);
+        assert_eq!([150, 151].map(|age| answers(150, Some(age))), [true, false]);
+    }
+
+    /// Sixteen recoveries that end without a DSACK narrow the window again; a second DSACK in a round trip widens it no more.
+    #[test]
+    fn the_window_adapts_to_dsacks() {
+        let mut rack = Rack::new(3);
+        rack.adapt(true, Stage::Open, &view(0, 1));
+        rack.adapt(true, Stage::Open, &view(0, 10_000));
+        assert_eq!(rack.multiplier, 2);
+        rack.adapt(true, Stage::Open, &view(0, 10_001));
+        assert_eq!(rack.multiplier, 3);
+        for _ in 0..40 {
+            rack.adapt(false, Stage::Repairing, &view(0, 30_001));
+            rack.adapt(false, Stage::Open, &view(0, 30_001));
+        }
+        assert_eq!(rack.multiplier, 3, "no recovery has ended");
+        (0..15).for_each(|_| rack.adapt(false, Stage::Leaving, &view(0, 30_001)));
+        assert_eq!(rack.multiplier, 3);
+        rack.adapt(false, Stage::Leaving, &view(0, 30_001));
+        assert_eq!(rack.multiplier, 1);
+    }
+
+    /// Five segments, all sent again: 1 and 2 at 100 ms, 3 and 4 at 105, and 5 at 110, which is delivered at 210.
+    fn repaired() -> (Rack, Scoreboard) {
+        let mut board = Scoreboard::default();
+        board.follow_deliveries();
+        board.skip_to(1);
+        (0..5).for_each(|_| board.on_new(at(0), 1000, None));
+        board.mark_lost_below(5001);
+        let mut rack = Rack::new(3);
+        for (first, when) in [(0, 100), (1, 100), (2, 105), (3, 105), (4, 110)] {
+            let block = Block { start: 1 + first * 1000, end: 1001 + first * 1000 };
+            board.on_retransmission(at(when), block, HighRxt::Advance);
+            rack.on_again(block.start);
+        }
+        let sacks = [Block { start: 4001, end: 5001 }];
+        let ack = Ack { cumulative: 1, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false };
+        let acked = board.on_ack(&ack, true);
+        rack.on_ack(&acked, board.delivered(), &view(210, 1));
+        (rack, board)
+    }
+
+    /// The delivered one took 100 ms, and while nothing was reordered there is no window in recovery: 1 and 2 were sent
+    /// 110 ms ago, and 3 and 4 105.
+    #[test]
+    fn what_was_sent_again_is_lost_again_a_round_trip_after() {
+        let (mut rack, board) = repaired();
+        let found = rack.detect_loss(&board, Stage::Repairing, &view(210, 1));
+        assert_eq!(found, Found { lost_below: 5001, news: true });
+        assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1), 4000));
+        // Once is enough.
+        assert!(!rack.detect_loss(&board, Stage::Repairing, &view(210, 1)).news);
+        rack.on_again(1);
+        assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1001), 3000));
+        rack.forget_again();
+        assert_eq!((rack.first_lost_again(), rack.bytes_lost_again(), rack.timeout()), (None, 0, None));
+    }
+
+    /// With a window of 25 ms, a quarter of the shortest round trip, it takes until 225 and 230 ms.
+    #[test]
+    fn the_window_counts_for_what_was_sent_again_too() {
+        let (mut rack, board) = repaired();
+        rack.reordering = Reordering::Seen;
+        assert!(!rack.detect_loss(&board, Stage::Repairing, &view(224, 1)).news);
+        assert_eq!(rack.timeout(), Some(at(225)));
+        assert!(rack.detect_loss(&board, Stage::Repairing, &view(225, 1)).news);
+        assert_eq!((rack.bytes_lost_again(), rack.timeout()), (2000, Some(at(230))));
+        rack.forget_again();
+        assert_eq!(rack.timeout(), None);
+        assert!(!rack.detect_loss(&board, Stage::Repairing, &view(300, 1)).news, "nothing is left to look at");
+    }
+
+    /// A second copy of what was lost again counts once, however often it is looked at.
+    #[test]
+    fn what_was_lost_again_is_counted_once() {
+        let (mut rack, board) = repaired();
+        rack.detect_loss(&board, Stage::Repairing, &view(210, 1));
+        rack.again.push_back(1);
+        rack.detect_loss(&board, Stage::Repairing, &view(210, 1));
+        assert_eq!(rack.bytes_lost_again(), 4000);
+    }
+}

@@ -117,3 +117,106 @@ impl Tlp {
         self.probe = Probe::None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::Block;
+    use crate::rtt::RoundTrips;
+
+    /// An ACK for new data of so many bytes.
+    fn acked(cumulative: u64, bytes: u64) -> Acked {
+        Acked {
+            cumulative,
+            bytes,
+            sacked: 0,
+            duplicate: bytes == 0,
+            highest: None,
+            sacked_up_to: 0,
+            dsack: None,
+            echo: None,
+            mark: None,
+            ece: false,
+            all: false,
+        }
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn tlp() -> Tlp {
+        Tlp::new(Duration::ZERO)
+    }
+
+    #[test]
+    fn new_data_acknowledged_takes_the_place_of_a_probe_that_is_due() {
+        let mut tlp = tlp();
+        tlp.on_alarm();
+        assert_eq!(tlp.on_ack(&acked(1001, 0), at(1)), Answer::Nothing);
+        assert!(tlp.is_due());
+        assert_eq!(tlp.on_ack(&acked(2001, 1000), at(1)), Answer::Nothing);
+        assert!(!tlp.is_due());
+    }
+
+    /// Only what repeats something can repair it.
+    #[test]
+    fn a_probe_of_new_data_repairs_nothing() {
+        let mut tlp = tlp();
+        tlp.on_sent(5001, false);
+        assert_eq!(tlp.on_ack(&acked(6001, 1000), at(1)), Answer::Nothing);
+        assert_eq!(tlp.probe, Probe::None);
+
+        tlp.on_sent(5001, true);
+        assert_eq!(tlp.on_ack(&acked(5000, 1000), at(1)), Answer::Nothing);
+        assert_eq!(tlp.on_ack(&acked(5001, 1), at(1)), Answer::Nothing);
+        assert_eq!(tlp.probe, Probe::Again { end: 5001 }, "it may still be either");
+        assert_eq!(tlp.on_ack(&acked(6001, 1000), at(1)), Answer::Repaired);
+    }
+
+    #[test]
+    fn a_dsack_for_the_probe_and_no_other_says_that_both_have_arrived() {
+        let dsack = |end: u64| Acked { dsack: Some(Block { start: end - 1000, end }), ..acked(6001, 1000) };
+        let mut tlp = tlp();
+        tlp.on_sent(5001, false);
+        assert!(!tlp.is_answered_by_dsack(&dsack(5001)), "new data");
+        tlp.on_sent(5001, true);
+        assert!(!tlp.is_answered_by_dsack(&dsack(4001)));
+        assert!(tlp.is_answered_by_dsack(&dsack(5001)));
+        assert_eq!(tlp.clone().on_ack(&dsack(4001), at(1)), Answer::Repaired);
+        assert_eq!(tlp.on_ack(&dsack(5001), at(1)), Answer::Nothing);
+        assert_eq!(tlp.probe, Probe::None);
+    }
+
+    /// Without an SRTT it is a second from when the newest left, or from when new data was acknowledged; there is none while
+    /// a probe is under way, without SACK, or with something reported.
+    #[test]
+    fn the_alarm_counts_from_the_last_sign_of_life() {
+        let mut board = Scoreboard::default();
+        board.skip_to(1);
+        (0..3).for_each(|_| board.on_new(at(5), 1000, None));
+        let view = |sack| View { now: at(0), una: 1, nxt: 3001, mss: 1000, sack, round_trips: RoundTrips::new(true) };
+        let mut tlp = tlp();
+        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1005)));
+        tlp.on_ack(&acked(1, 0), at(20));
+        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1005)), "a duplicate is none");
+        tlp.on_ack(&acked(1001, 1000), at(30));
+        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1030)));
+        assert_eq!(tlp.alarm(&board, &view(false)), None);
+        tlp.on_sent(3001, true);
+        assert_eq!(tlp.alarm(&board, &view(true)), None);
+        tlp.forget();
+        let sacks = [Block { start: 2001, end: 3001 }];
+        let report = crate::fact::Ack {
+            cumulative: 1,
+            sacks: &sacks,
+            dsack: None,
+            echo: None,
+            mark: None,
+            plain: true,
+            ece: false,
+        };
+        board.on_ack(&report, true);
+        assert_eq!(tlp.alarm(&board, &view(true)), None);
+    }
+}
