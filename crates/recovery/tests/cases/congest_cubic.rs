@@ -192,3 +192,24 @@ fn an_undo_gives_the_epoch_back_without_the_time_since_the_loss() {
     run.cubic.on_undo(&view(19_000, &run.round_trips));
     assert_eq!(run.acks(&[20_000]), [71_039]);
 }
+
+/// Slow start wants half of the window in flight, congestion avoidance all of it but less than a segment.
+#[test]
+fn the_window_grows_where_it_limits_the_sender() {
+    let grown = |window, flight| {
+        let mut run = Run::new(SETTINGS, 0);
+        run.cubic.on_ack(&window, 1000, flight, &view(0, &run.round_trips)).cwnd
+    };
+    let slow_start = Window { cwnd: 10_000, ssthresh: 10_001 };
+    assert_eq!([4999, 5000].map(|flight| grown(slow_start, flight)), [10_000, 11_000]);
+    // Half of it is not enough from ssthresh on. Where no loss has been, alpha is 1: a tenth of a segment.
+    let avoidance = Window { cwnd: 10_000, ssthresh: 10_000 };
+    assert_eq!([5000, 9000, 9001].map(|flight| grown(avoidance, flight)), [10_000, 10_000, 10_100]);
+}
+
+/// 0.7 of what is in flight, but two segments at least.
+#[test]
+fn a_reduction_leaves_two_segments() {
+    let lose = |cwnd| Run::new(SETTINGS, cwnd).lose(0, Cause::FastRetransmit);
+    assert_eq!([lose(2000), lose(2857), lose(2860)], [(2000, 2000), (2000, 2000), (2002, 2002)]);
+}

@@ -14,6 +14,7 @@ mod detect_f_rto_sack;
 mod detect_min_rtt;
 mod detect_steps;
 mod engine_sends;
+mod engine_timers;
 mod judged;
 mod late_fast_retransmit;
 mod pace;
