@@ -10,6 +10,8 @@ mod dice;
 mod grant;
 mod pace;
 mod recover;
+mod registry;
+mod repair;
 mod respond;
 mod rto;
 mod sampling;

@@ -3,91 +3,26 @@
 
 use crate::congest::{self, ALWAYS};
 use crate::recover::late::Late;
+use crate::recover::rack_tlp::Heard;
 use crate::rto;
 use crate::sampling;
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rto::rfc6298::Bounds;
 use eifel_recovery::time::Duration;
 
+pub use crate::repair::{Left, Next, Phase, Repair, Segment};
+
 pub const MSS: u64 = 1000;
 pub const DUP_THRESH: u64 = 3;
 
-/// A segment that is outstanding.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Segment {
-    pub start: u64,
-    pub end: u64,
-    pub sacked: bool,
-    pub lost: bool,
-    pub resent: bool,
-    /// When it was sent first, in nanoseconds, and how often since.
-    pub sent_at: u64,
-    pub copies: u64,
-}
-
-impl Segment {
-    pub fn len(&self) -> u64 {
-        self.end - self.start
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    Open,
-    FastRecovery { point: u64 },
-    AfterTimeout { point: u64 },
-}
-
-/// What leaves: from where, up to where, and whether again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Left {
-    pub start: u64,
-    pub end: u64,
-    pub again: bool,
-}
-
-/// What may leave next.
-pub enum Next {
-    /// The segment at this place among those outstanding, whatever the window says.
-    Owed(usize),
-    /// The same, if so many bytes may go.
-    Again(usize, u64),
-    /// The same, without counting as sent again (RFC 6675, NextSeg rule 4).
-    Rescue(usize, u64),
-    /// New data, if so many bytes may go.
-    New(u64),
-}
-
-/// One algorithm's fast recovery.
-pub trait Repair {
-    /// Whether duplicate ACKs count again once the recovery point is reached, or only beyond it.
-    fn counts_at_point(&self) -> bool {
-        false
-    }
-    /// Whether an ACK that brings a duplicate begins fast recovery before the third.
-    fn begins_early(&self, _: &Sender) -> bool {
-        false
-    }
-    /// Fast recovery begins.
-    fn begin(&mut self, sender: &mut Sender);
-    /// An ACK, which tells that so many bytes more have been delivered: the change of SND.UNA and of what is SACKed.
-    fn heard(&mut self, _: &Sender, _delivered: u64) {}
-    /// One more duplicate ACK, in fast recovery or not.
-    fn duplicate(&mut self, _: &mut Sender) {}
-    /// An ACK for so many new bytes below the recovery point. The answer is whether the timer restarts.
-    fn partial(&mut self, sender: &mut Sender, acked: u64) -> bool;
-    /// An ACK up to the recovery point or beyond.
-    fn full(&mut self, _: &mut Sender) {}
-    /// Any ACK in fast recovery, after that.
-    fn update(&mut self, _: &mut Sender) {}
-    /// What leaves next in fast recovery.
-    fn next(&self, sender: &Sender, now: u64) -> Next;
-    /// The timer has expired.
-    fn expired(&mut self) {}
-    /// Something has left.
-    fn sent(&mut self, _: &Left) {}
-    /// It was a rescue retransmission.
-    fn rescued(&mut self, _: &Sender) {}
+/// An ACK of everything below `cumulative`; `sacks` are reported beyond it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    pub cumulative: u64,
+    pub sacks: &'a [(u64, u64)],
+    pub dsack: Option<(u64, u64)>,
+    /// When what its timestamp echoes was sent, in nanoseconds.
+    pub echoed_at: Option<u64>,
 }
 
 pub struct Sender {
@@ -95,7 +30,7 @@ pub struct Sender {
     /// When it was last found out what may go as new data; that holds until the next ACK or timeout.
     asked_at: Option<u64>,
     /// The shortest time from the only sending of a segment to its ACK.
-    shortest: Option<u64>,
+    pub shortest: Option<u64>,
     pub una: u64,
     pub nxt: u64,
     /// First position that the application has not written.
@@ -105,8 +40,8 @@ pub struct Sender {
     pub duplicates: u64,
     /// The oldest segment is sent again whatever the window says.
     pub owed: bool,
-    limited: u64,
-    recover: u64,
+    pub limited: u64,
+    pub recover: u64,
     pub timer: rto::Naive,
     pub sampler: sampling::Naive,
     pub samples: u64,
@@ -191,18 +126,14 @@ impl Sender {
         counted.min(self.congest.cwnd.saturating_sub(recent))
     }
 
-    fn start_timer(&mut self, now: u64) {
+    pub fn start_timer(&mut self, now: u64) {
         self.deadline = Some(now + self.timer.rto() as u64);
     }
 
-    /// An ACK of everything below `cumulative`; `sacks` are reported beyond it.
-    pub fn on_ack(
-        &mut self,
-        repair: &mut dyn Repair,
-        now: u64,
-        (cumulative, sacks): (u64, &[(u64, u64)]),
-        echoed_at: Option<u64>,
-    ) {
+    pub fn on_ack(&mut self, repair: &mut dyn Repair, now: u64, ack: &Ack<'_>) {
+        let Ack { cumulative, sacks, dsack, echoed_at } = *ack;
+        let mut unheard = self.segments.clone();
+        unheard.retain(|one| one.end <= cumulative && !one.sacked);
         let flight = self.outstanding();
         let acked = cumulative - self.una;
         let before = self.una + self.sacked();
@@ -219,6 +150,7 @@ impl Sender {
         for segment in self.segments.iter_mut().take_while(|segment| segment.sacked) {
             segment.sacked = false;
         }
+        unheard.extend(self.segments.iter().filter(|one| !one.sacked).copied());
         let mut news = 0;
         for &(left, right) in sacks {
             for segment in self.segments.iter_mut().filter(|segment| left <= segment.start && segment.end <= right) {
@@ -234,10 +166,18 @@ impl Sender {
             self.timer.sample(sample.into());
         }
         // A duplicate ACK of RFC 5681, section 2; with SACK, one that tells of something new (RFC 6675, section 2).
-        let duplicate = acked == 0 && flight > 0 && (sacks.is_empty() || news > 0);
+        let silent = sacks.is_empty() && dsack.is_none();
+        let duplicate = acked == 0 && flight > 0 && (silent || news > 0);
         let duplicate = self.counts(duplicate, acked);
         let mut restart = true;
-        if acked > 0 {
+        if let Some(rack_tlp) = repair.by_time() {
+            let still = |one: &Segment| self.segments.iter().any(|other| other.end == one.end && !other.sacked);
+            unheard.retain(|one| !still(one));
+            let delivered = unheard;
+            let reported = sacks.iter().map(|&(_, end)| end).max();
+            let heard = Heard { now, acked, flight, duplicate, delivered, reported, dsack, echoed_at };
+            rack_tlp.on_ack(self, &heard);
+        } else if acked > 0 {
             self.duplicates = 0;
             self.limited = 0;
             match self.phase {
@@ -318,7 +258,9 @@ impl Sender {
             {
                 self.congest.cwnd = self.congest.cwnd.min(self.congest.iw);
             }
+            let own = repair.by_time().and_then(|rack_tlp| rack_tlp.next_by_time(self));
             let next = match self.phase {
+                _ if own.is_some() => own.unwrap_or(Next::New(0)),
                 Phase::FastRecovery { .. } if self.owed => Next::Owed(0),
                 Phase::FastRecovery { .. } => repair.next(self, self.asked_at.unwrap_or(now)),
                 _ => self.next_outside_recovery(),
@@ -327,10 +269,11 @@ impl Sender {
                 self.asked_at.get_or_insert(now);
             }
             let left = match next {
-                Next::Owed(index) => self.again(index, u64::MAX, true),
-                Next::Again(index, room) => self.again(index, room, true),
+                Next::Owed(index) => self.again(now, index, u64::MAX, true),
+                Next::Again(index, room) => self.again(now, index, room, true),
+                Next::Once(index, room) => self.again(now, index, room, false),
                 Next::Rescue(index, room) => {
-                    let left = self.again(index, room, false);
+                    let left = self.again(now, index, room, false);
                     if left.is_some() {
                         repair.rescued(self);
                     }
@@ -366,12 +309,13 @@ impl Sender {
         Next::New((self.congest.cwnd + beyond).saturating_sub(self.outstanding()))
     }
 
-    fn again(&mut self, index: usize, room: u64, counts: bool) -> Option<Left> {
+    fn again(&mut self, now: u64, index: usize, room: u64, counts: bool) -> Option<Left> {
         let segment = *self.segments.get(index)?;
         if segment.len() > room && self.pipe() > 0 {
             return None;
         }
         self.segments[index].copies += 1;
+        self.segments[index].last_sent = now;
         if counts {
             // HighRxt moves up. That makes nothing lost that was not: both copies count in pipe then.
             for earlier in &mut self.segments[..=index] {
@@ -387,7 +331,7 @@ impl Sender {
             return None;
         }
         let (start, end) = (self.nxt, self.nxt + len);
-        self.segments.push(Segment { start, end, sacked: false, lost: false, resent: false, sent_at: now, copies: 0 });
+        self.segments.push(Segment { start, end, sent_at: now, last_sent: now, ..Segment::default() });
         self.nxt = end;
         if self.duplicates > 0 && self.phase == Phase::Open {
             self.limited += len;

@@ -6,6 +6,7 @@ pub mod late;
 mod newreno;
 mod newreno_sack;
 mod prr;
+pub mod rack_tlp;
 mod reno;
 mod reno_sack;
 mod rfc6675;
@@ -16,7 +17,8 @@ use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Timestamp;
 
 use crate::dice::Dice;
-use crate::sender::{Left, MSS, Repair, Sender};
+use crate::sender;
+use crate::sender::{Left, MSS, Phase, Repair, Sender};
 
 const CONNECTIONS: u64 = 2_000;
 const OPERATIONS: u64 = 200;
@@ -52,6 +54,7 @@ fn compare_with(choice: &Choice, sack: bool, repair: &mut dyn Repair, new: &dyn 
         let timestamps = dice.once_in(2);
         engine.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack, timestamps });
         let naive = new(timestamps);
+        repair.fresh();
         let mut pair = Pair { engine, naive, repair: &mut *repair, now: 0, timestamps, timeouts_of: None };
         pair.naive.end += dice.from(1, 300 * MSS);
         pair.send();
@@ -73,6 +76,7 @@ fn compare_with(choice: &Choice, sack: bool, repair: &mut dyn Repair, new: &dyn 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum What {
     Ack,
+    Alarm,
     Timeout,
     Write,
 }
@@ -84,11 +88,21 @@ impl Pair<'_> {
 
     fn step(&mut self, dice: &mut Dice, sack: bool) -> What {
         self.now += dice.from(0, 100_000_000);
-        let due = self.naive.deadline.is_some_and(|deadline| deadline <= self.now);
+        let alarm = self.repair.by_time().and_then(|rack_tlp| rack_tlp.alarm(&self.naive));
+        let deadline = self.naive.deadline.into_iter().chain(alarm).min();
+        let due = deadline.is_some_and(|deadline| deadline <= self.now);
         if due || self.naive.outstanding() > 0 && dice.once_in(40) {
             // Time goes on to where the timer expires.
-            self.now = self.naive.deadline.unwrap_or(self.now);
+            self.now = deadline.unwrap_or(self.now);
             self.engine.on_timeout(self.instant());
+            if let Some(rack_tlp) = self.repair.by_time()
+                && rack_tlp.ring(&mut self.naive, self.now)
+            {
+                if matches!(self.naive.phase, Phase::FastRecovery { .. }) {
+                    self.timeouts_of = None;
+                }
+                return What::Alarm;
+            }
             let again = self.timeouts_of == Some(self.naive.una);
             self.timeouts_of = Some(self.naive.una);
             self.naive.on_timeout(self.repair, self.now, again);
@@ -98,7 +112,7 @@ impl Pair<'_> {
             self.naive.end += dice.from(1, 60 * MSS);
             if dice.once_in(3) {
                 self.now += dice.from(0, 2_000_000_000);
-                if let Some(deadline) = self.naive.deadline {
+                if let Some(deadline) = deadline {
                     self.now = self.now.min(deadline);
                 }
             }
@@ -111,7 +125,8 @@ impl Pair<'_> {
     fn ack(&mut self, dice: &mut Dice, sack: bool) {
         let bounds: Vec<u64> = self.naive.segments.iter().map(|segment| segment.end).collect();
         let mut advance = if dice.once_in(3) { 1 + dice.below(bounds.len() as u64).min(dice.below(6)) } else { 0 };
-        if advance > 0 && !dice.once_in(50) {
+        let reneges = self.repair.by_time().is_none() && dice.once_in(50);
+        if advance > 0 && !reneges {
             // What was reported already is acknowledged with what stood before it, but by a peer that reneges.
             advance +=
                 self.naive.segments[advance as usize..].iter().take_while(|segment| segment.sacked).count() as u64;
@@ -129,11 +144,15 @@ impl Pair<'_> {
         let echoed_at = self.timestamps.then(|| self.now - dice.below(200_000_000.min(self.now + 1)));
         let blocks: Vec<_> = sacks.iter().map(|&(start, end)| Block { start, end }).collect();
         let echo = echoed_at.map(|at| Echo { value: Timestamp(0), age: Duration::from_nanos(self.now - at) });
-        let ack = Ack { cumulative, sacks: &blocks, dsack: None, echo, mark: None, plain: true, ece: false };
+        let reports = self.repair.by_time().is_some() && sack && cumulative > MSS && dice.once_in(10);
+        let dsack = reports.then(|| (cumulative - MSS, cumulative));
+        let dsack_block = dsack.map(|(start, end)| Block { start, end });
+        let ack = Ack { cumulative, sacks: &blocks, dsack: dsack_block, echo, mark: None, plain: true, ece: false };
         self.engine.on_ack(self.instant(), &ack);
-        self.naive.on_ack(self.repair, self.now, (cumulative, &sacks), echoed_at);
+        let heard = sender::Ack { cumulative, sacks: &sacks, dsack, echoed_at };
+        self.naive.on_ack(self.repair, self.now, &heard);
         // A later loss signal takes the place of the timeout's.
-        if self.naive.owed || cumulative >= self.naive.nxt {
+        if matches!(self.naive.phase, Phase::FastRecovery { .. }) || cumulative >= self.naive.nxt {
             self.timeouts_of = None;
         }
     }
@@ -152,14 +171,15 @@ impl Pair<'_> {
         all
     }
 
-    fn same(&self, place: &dyn Fn() -> String) {
+    fn same(&mut self, place: &dyn Fn() -> String) {
+        let alarm = self.repair.by_time().and_then(|rack_tlp| rack_tlp.alarm(&self.naive));
         let (snapshot, naive) = (self.engine.snapshot(), &self.naive);
         assert_eq!((snapshot.una, snapshot.nxt), (naive.una, naive.nxt), "{}", place());
         assert_eq!(snapshot.pipe, naive.pipe(), "{}: {:#?}", place(), naive.segments);
         assert_eq!((snapshot.cwnd, snapshot.ssthresh), (naive.congest.cwnd, naive.congest.ssthresh), "{}", place());
         assert_eq!(u128::from(snapshot.rto.as_nanos()), naive.timer.rto(), "{}", place());
         assert_eq!(snapshot.samples, naive.samples, "{}", place());
-        let deadline = naive.deadline.map_or(Instant::NEVER, Instant::from_nanos);
+        let deadline = naive.deadline.into_iter().chain(alarm).min().map_or(Instant::NEVER, Instant::from_nanos);
         assert_eq!(snapshot.deadline, deadline, "{}", place());
     }
 }

@@ -34,15 +34,14 @@ impl Prr {
     }
 
     /// Section 6.2, for each ACK that starts fast recovery or comes in it.
-    pub fn update(&mut self, sender: &Sender, further_loss: bool) {
+    pub fn update(&mut self, sender: &Sender, inflight: u64, further_loss: bool) {
         if self.delivered_data == 0 {
             if self.begins {
-                self.cwnd = sender.pipe();
+                self.cwnd = inflight;
             }
             return;
         }
         self.prr_delivered += self.delivered_data;
-        let inflight = sender.pipe();
         let safe_ack = self.advances && !further_loss && !self.begins;
         let ssthresh = sender.congest.ssthresh;
         let mut snd_cnt;

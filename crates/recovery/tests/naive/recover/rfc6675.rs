@@ -75,7 +75,7 @@ impl Repair for Rfc6675 {
         }
         if let Some(prr) = &mut self.prr {
             let further = sender.segments.iter().any(|one| one.lost && before.contains(&one.start));
-            prr.update(sender, further);
+            prr.update(sender, sender.pipe(), further);
         }
     }
 
