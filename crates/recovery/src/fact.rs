@@ -147,7 +147,8 @@ pub enum Fact<'a> {
         transmission: &'a Transmission,
         /// TSval that it carries.
         stamp: Option<Timestamp>,
-        /// TSval that its segment carried when it was sent for the first time.
+        /// TSval that its segment carried when it was sent for the first time; `None` where a neighbour carried the same:
+        /// who echoes that need not have had this segment.
         original: Option<Timestamp>,
         /// Whether it is the first of its episode.
         opens: bool,

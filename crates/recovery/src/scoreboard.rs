@@ -123,6 +123,8 @@ pub struct Scoreboard {
     counted: Mark,
     /// What this ACK has delivered, where that is asked for.
     delivered: Option<Delivered>,
+    /// TSval of the first sending of the segment that was acknowledged last.
+    before: Option<Timestamp>,
 }
 
 impl Scoreboard {
@@ -265,13 +267,16 @@ impl Scoreboard {
     }
 
     /// Notes that `block` was sent again; returns how often its segment had been sent before, and the TSval of the first
-    /// time.
+    /// time, if neither of its neighbours carried the same.
     pub(crate) fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
         let Some(index) = index_of(&self.sent, block.start) else { return (0, None) };
+        let below = index.checked_sub(1).map_or(self.before, |index| self.sent[index].stamp);
+        let above = self.sent.get(index + 1).and_then(|above| above.stamp);
         let segment = &mut self.sent[index];
         segment.copies += 1;
         segment.last_sent = now;
-        let again = (segment.copies, segment.stamp);
+        let own = segment.stamp.filter(|_| segment.stamp != below && segment.stamp != above);
+        let again = (segment.copies, own);
         if mark == HighRxt::Advance {
             self.resent.raise(block.end, &self.sacked);
         }
@@ -372,7 +377,9 @@ impl Scoreboard {
         self.lost.at = self.lost.at.max(cumulative);
         self.resent.at = self.resent.at.max(cumulative);
         self.counted.at = self.counted.at.max(cumulative);
-        highest.map(|segment| segment.covered())
+        let highest = highest?;
+        self.before = highest.stamp;
+        Some(highest.covered())
     }
 
     fn report(&mut self, block: Block) -> u64 {

@@ -2,7 +2,7 @@
 //! *Decides* spurious when it is older than the first retransmission's timestamp: the original caused the ACK. The safe
 //! variant asks for the original's own timestamp, which a receiver that has lost the segment cannot know.
 //! *Blind to* peers without timestamps, and to a retransmission in the same tick of the clock as its original; the safe
-//! variant also to an original whose ACK was lost.
+//! variant also to an original whose ACK was lost, or that left in the same tick as one of its neighbours.
 //! *From* RFC 3522, sections 3.2 and 3.4; "Responding to Spurious Timeouts in TCP", section II.B.
 
 use super::{Detector, Judgement, Outcome};

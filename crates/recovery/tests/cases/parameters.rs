@@ -93,14 +93,21 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Pace, "burst-pacer", "avoidance_percent", bucket_avoidance_percent),
 );
 
-/// The original left at 0; 50 is older than the retransmission's 1100, but the TSval of no segment.
+/// The original left at 0, the segment behind it at 10 or at 0 too, and the retransmission at 1000. Where both carry one
+/// timestamp, its echo does not prove that the original arrived.
 fn proof() {
-    for (word, of_another) in [("older", "Spurious"), ("original", "Genuine")] {
+    for (word, of_neighbour, shared) in [("older", "Spurious", "Spurious"), ("original", "Genuine", "Genuine")] {
         let detect = Choice::named("eifel-timestamps").with("proof", Value::Word(word.into()));
-        for (echo, outcome) in [(0, "Spurious"), (50, of_another), (1100, "Genuine")] {
-            let mut talk = spike(&crate::judged::with(detect.clone()));
-            talk.ack(3000, 2, &[], echo);
-            assert_eq!(talk.verdicts()[0].0, outcome, "{word} {echo}");
+        let apart = [(10, 0, "Spurious"), (10, 10, of_neighbour), (10, 1000, "Genuine")];
+        for (second, echo, outcome) in apart.into_iter().chain([(0, 0, shared)]) {
+            let mut talk = Talk::new(&crate::judged::with(detect.clone()));
+            for (millis, segment) in [(0, 1), (second, 2)] {
+                (talk.now, talk.limit) = (at(millis), start(segment + 1));
+                assert_eq!(talk.send().len(), 1);
+            }
+            assert_eq!(talk.expire().0, 1000);
+            talk.ack(1010, 1, &[], echo);
+            assert_eq!(talk.verdicts()[0].0, outcome, "{word} {second} {echo}");
         }
     }
 }
