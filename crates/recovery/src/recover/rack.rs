@@ -324,7 +324,7 @@ mod tests {
     fn what_was_sent_again_is_lost_again_a_round_trip_after() {
         let (mut rack, board) = repaired();
         let found = rack.detect_loss(&board, Stage::Repairing, &view(210, 1));
-        assert_eq!(found, Found { lost_below: 5001, news: true });
+        assert_eq!(found, Found { lost_below: 5001, news: true, again: Some(at(105)) });
         assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1), 4000));
         // Once is enough.
         assert!(!rack.detect_loss(&board, Stage::Repairing, &view(210, 1)).news);

@@ -145,6 +145,14 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
+    /// After one sample, and before the timer has made an SRTT of it.
+    fn view(sack: bool) -> View {
+        let mut round_trips = RoundTrips::new(false);
+        round_trips.on_new(at(0), 1001);
+        round_trips.on_ack(at(0), &acked(1001, 1000));
+        View { now: at(0), una: 1, nxt: 3001, mss: 1000, sack, round_trips }
+    }
+
     fn tlp() -> Tlp {
         Tlp::new(Duration::ZERO)
     }
@@ -152,7 +160,7 @@ mod tests {
     #[test]
     fn new_data_acknowledged_takes_the_place_of_a_probe_that_is_due() {
         let mut tlp = tlp();
-        tlp.on_alarm();
+        tlp.on_alarm(&view(true));
         assert_eq!(tlp.on_ack(&acked(1001, 0), at(1)), Answer::Nothing);
         assert!(tlp.is_due());
         assert_eq!(tlp.on_ack(&acked(2001, 1000), at(1)), Answer::Nothing);
@@ -195,7 +203,6 @@ mod tests {
         let mut board = Scoreboard::default();
         board.skip_to(1);
         (0..3).for_each(|_| board.on_new(at(5), 1000, None));
-        let view = |sack| View { now: at(0), una: 1, nxt: 3001, mss: 1000, sack, round_trips: RoundTrips::new(true) };
         let mut tlp = tlp();
         assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1005)));
         tlp.on_ack(&acked(1, 0), at(20));
@@ -206,6 +213,10 @@ mod tests {
         tlp.on_sent(3001, true);
         assert_eq!(tlp.alarm(&board, &view(true)), None);
         tlp.forget();
+        tlp.on_alarm(&view(true));
+        tlp.forget();
+        assert_eq!(tlp.alarm(&board, &view(true)), None, "no sample since the last probe");
+        let tlp = Tlp::new(Duration::ZERO);
         let sacks = [Block { start: 2001, end: 3001 }];
         let report = crate::fact::Ack {
             cumulative: 1,
