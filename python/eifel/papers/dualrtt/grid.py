@@ -1,8 +1,7 @@
 """The settings of section V: B, D and M, and 300 spikes in each, met by Eifel and by DualRTT with seven values of tau.
 
 What is held is held before the link's queue, as in figure 1: the queue goes on emptying, its ACKs come, and what they
-let out is held too. So a timeout needs a spike of about two round trips, and a round trip is a window's length at low
-rates.
+let out is held too. So a timeout needs a spike of two round trips, and these are a window's length at low rates.
 """
 
 from __future__ import annotations
