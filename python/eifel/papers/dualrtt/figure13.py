@@ -1,7 +1,8 @@
 """Figure 13: throughput by the wireless link's rate, behind a bottleneck of 0.2 Mbit/s.
 
 Behind a faster wireless link what a spike has held arrives at the bottleneck all at once, and some of it is lost. Eifel
-and DualRTT lose by that, as the paper says. The bottleneck's queue was fitted to it.
+and DualRTT lose by that, as the paper says, and with 1000 kbit/s and more all that they had gained over Reno. The
+bottleneck's queue was fitted to the fall.
 """
 
 from eifel.papers.artefact import Claim
