@@ -1,4 +1,8 @@
-"""Figure 9: the larger the segments, the longer one follows the other, and the larger tau has to be."""
+"""Figure 9: the larger the segments, the longer one follows the other, and the larger tau has to be.
+
+A time between two ACKs grows with M, and tau should be a line through zero. But there are seven values of tau to choose
+from, spaced like a logarithm's, and four of M, of which three are close together: what is seen is a curve.
+"""
 
 import numpy as np
 
