@@ -28,6 +28,7 @@ pub struct Sent {
     len: u32,
     copies: u32,
     last_sent: Instant,
+    /// TSval that it carried when it was sent for the first time.
     stamp: Option<Timestamp>,
 }
 
@@ -50,11 +51,6 @@ impl Sent {
     /// When it was sent last.
     pub fn last_sent(&self) -> Instant {
         self.last_sent
-    }
-
-    /// TSval that it carried when it was sent for the first time.
-    pub fn stamp(&self) -> Option<Timestamp> {
-        self.stamp
     }
 
     fn covered(&self) -> Covered {

@@ -147,4 +147,41 @@ mod tests {
         // Nothing has been delivered: below ssthresh, nothing goes for it; the first retransmission is owed besides.
         assert_eq!(prr.room(1000, &Window { cwnd: 2500, ssthresh: 2500 }, 1000), 0);
     }
+
+    /// 10 000 were outstanding when recovery began; of 4000 delivered since, the ACK taken in last told of 1000.
+    fn under_way(out: u64) -> Prr {
+        let ack = Quality::Safe;
+        Prr { recover_fs: 10_000, delivered: 4000, latest: 1000, out, ack, ..Prr::new(Reduction::Proportional) }
+    }
+
+    /// Above ssthresh its share of what was delivered; at it nothing.
+    #[test]
+    fn above_ssthresh_it_is_reduced_in_proportion() {
+        assert_eq!([5000, 5001, 6000].map(|pipe| under_way(500).find(pipe, 5000, 1000)), [0, 1500, 1500]);
+        assert_eq!(under_way(2500).find(6000, 5000, 1000), 0);
+    }
+
+    /// Below it what was delivered and has not left again, and a segment, where the ACK tells of no further loss.
+    #[test]
+    fn below_ssthresh_it_grows_as_slow_start_does() {
+        let mut prr = under_way(1500);
+        assert_eq!(prr.find(4000, 9000, 1000), 3500);
+        prr.on_loss();
+        assert_eq!(prr.find(4000, 9000, 1000), 2500);
+        // What the ACK told of goes, whatever has left; and no further than ssthresh.
+        assert_eq!(under_way(4000).find(4000, 9000, 1000), 2000);
+        assert_eq!(under_way(0).find(8000, 9000, 1000), 1000);
+    }
+
+    /// What leaves counts against what was found for the ACK, by pipe alone.
+    #[test]
+    fn the_limit_stays_until_the_next_ack() {
+        let window = Window { cwnd: 9000, ssthresh: 9000 };
+        let mut prr = under_way(1500);
+        assert_eq!(prr.room(4000, &window, 1000), 3500);
+        prr.on_sent(&Transmission { id: TxId(0), start: 1, len: 2000, kind: Kind::New, copy: 0 });
+        assert_eq!(prr.room(6000, &window, 1000), 1500);
+        prr.limit.set(None);
+        assert_eq!(prr.room(6000, &window, 1000), 2000);
+    }
 }

@@ -275,3 +275,23 @@ fn what_is_under_way_is_as_old_as_its_oldest_segment_and_what_is_to_be_sent_agai
     board.mark_none_lost();
     assert_eq!(board.under_way_since(), Some(at(2)), "or is not");
 }
+
+/// Of what an ACK delivers, the one that was sent last counts, wherever it stands: 2 went again after 3.
+#[test]
+fn of_what_is_delivered_the_latest_sending_counts() {
+    let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+    let mut board = Scoreboard::default();
+    board.follow_deliveries();
+    board.skip_to(1);
+    (0..5).for_each(|segment| board.on_new(at(segment), 10, None));
+    let block = |segment: u64| Block { start: 1 + (segment - 1) * 10, end: 1 + segment * 10 };
+    board.on_retransmission(at(10), block(3), HighRxt::Leave);
+    board.on_retransmission(at(20), block(2), HighRxt::Leave);
+    let ack = Ack { cumulative: 51, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+    board.on_ack(&ack, true);
+    let delivered = board.delivered().unwrap();
+    let covered = |segment: u64, copies, millis| Covered { end: 1 + segment * 10, copies, last_sent: at(millis) };
+    assert_eq!(delivered.again, Some(covered(2, 1, 20)));
+    assert_eq!(delivered.original, Some(covered(5, 0, 4)));
+    assert_eq!(delivered.lowest_original, Some(11));
+}

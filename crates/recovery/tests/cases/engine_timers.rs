@@ -77,3 +77,87 @@ fn a_probe_of_new_data_is_two_segments() {
     let rest = talk.engine.poll_send(talk.now, &offer).expect("the rest of the two segments");
     assert_eq!((rest.start, rest.len, rest.kind), (start(13) + 500, 1000, Kind::New));
 }
+
+/// The peer's data answer nothing: what has expired so far stays counted, and the persist timer runs on.
+#[test]
+fn an_ack_of_nothing_new_changes_no_timer() {
+    let mut talk = open(&config("reno-sack"));
+    talk.expire();
+    talk.expire();
+    talk.ack(4000, 1, &[], 0);
+    assert_eq!(talk.engine.consecutive_timeouts(), 2);
+    talk.ack(4001, 2, &[], 0);
+    assert_eq!(talk.engine.consecutive_timeouts(), 0);
+
+    let mut talk = Talk::new(&config("reno-sack"));
+    talk.limit = start(3);
+    talk.send();
+    talk.ack(100, 2, &[], 0);
+    assert_eq!(talk.engine.deadline(), at(1100));
+    talk.ack(600, 2, &[], 0);
+    assert_eq!(talk.engine.deadline(), at(1100));
+}
+
+/// Of an episode of which a part was lost a response may give a part back; one that does not changes no window.
+#[test]
+fn a_mixed_verdict_adjusts_nothing_where_the_response_gives_nothing() {
+    for (respond, adjusted) in [("option-1", 0), ("partial-credit", 1)] {
+        let mut talk = spike(&Config { detect: Choice::named("dsack"), ..eifel("reno-sack", respond) });
+        talk.ack(3000, 2, &[], 0);
+        talk.ack_with(3050, 2, &[(5, 12)], 0, Some(2));
+        talk.ack(3100, 12, &[], 3000);
+        talk.ack_with(3101, 12, &[], 3000, Some(4));
+        talk.ack(3200, 13, &[], 3100);
+        let events = talk.events();
+        assert!(events.iter().any(|event| matches!(event, Event::Judged { .. })), "{respond}");
+        let found = events.iter().filter(|event| matches!(event, Event::Adjusted { .. })).count();
+        assert_eq!(found, adjusted, "{respond}");
+    }
+}
+
+/// Without news F-RTO's question stays open, and nothing but the probe goes: 5 had been reported before.
+#[test]
+fn a_probe_goes_on_where_an_ack_says_nothing() {
+    let mut talk = spike(&Config { detect: Choice::named("f-rto-sack"), ..eifel("reno-sack", "option-1") });
+    assert_eq!(text(&talk.ack(3000, 1, &[(5, 5)], 0)), "");
+    assert_eq!(text(&talk.ack(3001, 2, &[(5, 5)], 0)), "13 14");
+    assert_eq!(text(&talk.ack(3002, 2, &[(5, 5)], 0)), "");
+    assert!(talk.verdicts().is_empty());
+    talk.ack(3003, 3, &[(5, 5)], 0);
+    assert_eq!(talk.verdicts()[0].0, "Spurious");
+}
+
+/// A probe that is refused settles the episode as genuine, and the timer learns from that: the back-off that a spurious
+/// timeout has held is released.
+#[test]
+fn the_timer_learns_from_a_probe_that_is_refused() {
+    let rto_with = |after_spurious: &str| {
+        let after_spurious = Choice::named(after_spurious);
+        let detect = Choice::named("f-rto");
+        let mut talk = spike(&Config { detect, after_spurious, ..eifel("reno-sack", "option-1") });
+        talk.ack(3000, 2, &[], 0);
+        talk.ack(3001, 3, &[], 0);
+        assert_eq!(talk.verdicts()[0].0, "Spurious");
+        // 4 and what follows it are late too, and there is nothing new to send.
+        talk.end = start((talk.engine.nxt() - 1) / 1000 + 1);
+        talk.expire();
+        talk.ack(20_000, 4, &[], 3000);
+        assert_eq!(talk.verdicts()[0].0, "Genuine");
+        talk.rto()
+    };
+    assert_eq!(rto_with("back-off"), rto_with("none"));
+}
+
+/// Nothing new may go, but what is lost does, when pacing lets it: not before, and not with the RTO.
+#[test]
+fn what_is_lost_is_paced_where_nothing_is_new() {
+    let mut talk = Talk::new(&Config { pace: Choice::named("pacing"), ..config("fack") });
+    talk.end = start(11);
+    assert_eq!(text(&talk.send()), "1 2 3 4 5 6 7 8 9 10");
+    assert_eq!(text(&talk.ack(100, 1, &[], 0)), "");
+    assert_eq!(text(&talk.ack(101, 1, &[(6, 10)], 0)), "2r");
+    // 4.5 segments a round trip of 100 ms, by 1.2: the second is due soon.
+    let (now, sent) = talk.expire();
+    assert!(now < 130, "{now}");
+    assert_eq!(text(&sent), "3r");
+}
