@@ -60,7 +60,7 @@ TARGETS :=
 fuzz:  ## each fuzz target for a minute (SECONDS=…, TARGETS=…); needs a nightly compiler
 	@SECONDS_EACH=$(SECONDS) fuzz/run.sh $(TARGETS)
 
-# An hour or two, on a machine that has nothing else to do; docs/mutants.md explains what survives.
+# A night, on a machine that has nothing else to do; docs/mutants.md explains what survives.
 mutants:  ## changes the brain line by line, and lists what no test notices
 	@command -v cargo-mutants >/dev/null || test -x target/tools/bin/cargo-mutants \
 		|| cargo install --quiet --locked --root target/tools cargo-mutants
