@@ -56,3 +56,21 @@ fn detection_tells_the_self_trained_timer() {
     assert!((after(Detection::On) - 1125.0 * 23.0 / 24.0 * 11.0 / 12.0).abs() < 1e-3);
     assert!((after(Detection::Off) - 1125.0 * 11.0 / 12.0 * 11.0 / 12.0).abs() < 1e-3);
 }
+
+/// At the very instant at which it would expire the ACK is in time: 1000 ms of a fixed timer, from the sending on.
+#[test]
+fn an_ack_at_the_last_instant_is_in_time() {
+    let expired = |rtt: u64| over(&Choice::named("fixed"), Detection::Off, &[(5000, rtt)])[0].expired;
+    assert_eq!([expired(1000), expired(1001)], [Expired::No, Expired::Yes]);
+}
+
+/// Linux's timer looks at its deviation once a round trip. Four segments are under way behind the one acknowledged: the first
+/// round trip ends with the sixth ACK, the next with the eleventh, and takes a quarter of what 800 ms are above the minimum.
+#[test]
+fn the_flight_says_when_a_round_trip_is_over() {
+    let series: Vec<_> = (0..12).map(|at| (1000 + 50 * at, 400)).collect();
+    let points = over(&Choice::named("linux"), Detection::Off, &series);
+    let rto: Vec<_> = points.iter().map(|point| point.rto.as_nanos() / 1_000_000).collect();
+    assert_eq!(rto[..10], [1200; 10]);
+    assert_eq!(rto[10..], [1050; 2]);
+}
