@@ -11,6 +11,7 @@ use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Kind, Seam, Value, entries};
 use eifel_recovery::time::{Duration, Instant};
 use eifel_sim::scenario::{Connection, Link, Scenario, StreamApplication, Traffic};
+use eifel_tcp::Settings;
 
 /// What may be asked of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -40,15 +41,17 @@ pub fn of(scenario: &Scenario) -> Patience {
         bound.seconds += flow.start.mean_s();
         if let Some(end) = flow.end {
             // What is stopped is over when its connection is, and one that nothing closes is never.
-            let closes_s =
-                if connection.handshake { connection.settings.time_wait.as_secs_f64() } else { f64::INFINITY };
+            let [opener, answerer] = ends(connection).map(|(settings, _)| settings.time_wait.as_secs_f64());
+            let closes_s = if connection.handshake { opener.max(answerer) } else { f64::INFINITY };
             bound.seconds += end.as_secs_f64() + closes_s;
         }
-        let give_up = &connection.settings.give_up;
         completes &= flow.end.is_none()
-            && give_up.user_timeout.is_none()
-            && give_up.timeouts.min(give_up.handshake_timeouts) > NEVER_GIVES_UP
-            && connection.settings.time_wait > WAITS_LONG;
+            && ends(connection).iter().all(|(settings, _)| {
+                let give_up = &settings.give_up;
+                give_up.user_timeout.is_none()
+                    && give_up.timeouts.min(give_up.handshake_timeouts) > NEVER_GIVES_UP
+                    && settings.time_wait > WAITS_LONG
+            });
     }
     // Flows share the links; and a path that stands still now and then makes everything take longer.
     let slowest = scenario.links.iter().map(seconds_a_byte).fold(0.0, f64::max);
@@ -56,6 +59,11 @@ pub fn of(scenario: &Scenario) -> Patience {
     let seconds = (bound.seconds + bound.bytes * slowest) * pauses;
     let until = seconds.is_finite().then(|| Duration::from_secs_f64(seconds));
     Patience { until, events: bound.events as u64, completes }
+}
+
+/// Settings and algorithms of both ends.
+fn ends(connection: &Connection) -> [(&Settings, &engine::Config); 2] {
+    [(&connection.settings, &connection.sender), (&connection.answering_settings, &connection.answering_sender)]
 }
 
 /// The whole seconds that the scenario of this text may take; `None` if nothing can be asked of it.
@@ -74,7 +82,6 @@ struct Bound {
 
 impl Bound {
     fn add(&mut self, application: &StreamApplication, connection: &Connection, round_trip_s: f64) {
-        let settings = &connection.settings;
         let (writes, bytes, thinking_s) = match application {
             StreamApplication::Bulk { bytes } => (1.0, bytes.unwrap_or(u64::MAX) as f64, 0.0),
             StreamApplication::Exchange { bytes, back_bytes } => (1.0, (bytes + back_bytes) as f64, 0.0),
@@ -88,13 +95,21 @@ impl Bound {
             None => (0.0, 0.0),
         };
         // Beside the SYN and the FIN, a segment a write at least; a window opens by half of itself, or by a segment.
-        let step = f64::from(settings.receive_window / 2).clamp(1.0, f64::from(settings.mss));
+        let steps = ends(connection).map(|(own, _)| {
+            let mss = connection.settings.mss.min(connection.answering_settings.mss);
+            f64::from(own.receive_window / 2).clamp(1.0, f64::from(mss))
+        });
+        let step = steps[0].min(steps[1]);
         let step = connection.reading.map_or(step, |reading| step.min(reading.bytes as f64).max(1.0));
         let segments = 4.0 + 2.0 * writes + bytes / step;
-        let delay_s = settings.acks.delay.as_secs_f64();
-        let timeout_s = longest_timeout_s(&connection.sender);
+        let longer = |of: &dyn Fn(&Settings, &engine::Config) -> f64| {
+            ends(connection).map(|(settings, sender)| of(settings, sender)).into_iter().fold(0.0, f64::max)
+        };
+        let delay_s = longer(&|settings, _| settings.acks.delay.as_secs_f64());
+        let timeout_s = longer(&|_, sender| longest_timeout_s(sender));
+        let timeouts = longer(&|_, sender| timeouts_a_segment(sender));
         self.seconds += segments * 4.0 * (round_trip_s + delay_s) + thinking_s + 4.0 * readings * reading_s;
-        self.seconds += (20.0 + segments * timeouts_a_segment(&connection.sender)) * timeout_s;
+        self.seconds += (20.0 + segments * timeouts) * timeout_s;
         self.bytes += 40.0 * (bytes + 100.0 * segments);
         self.events += 500.0 + 100.0 * segments + 20.0 * readings;
     }

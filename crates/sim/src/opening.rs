@@ -29,20 +29,25 @@ pub fn open<const OBSERVED: bool>(
     seed: u64,
 ) -> Result<(), Error> {
     let Traffic::Stream { connection: agreed, .. } = &flow.traffic else { return Ok(()) };
-    let settings = settings(agreed, running.carries_bytes);
+    let settings = [End::From, End::To].map(|end| settings(agreed, end, running.carries_bytes));
     let mut stream = Stream::new(seed, &["flow", &flow.name, "isn"]);
     let isns = agreed.isns.unwrap_or_else(|| [draw(&mut stream), draw(&mut stream)]).map(Seq);
     let from_port = (FROM_PORT + index % PORTS) as u16;
     let to_port = (TO_PORT + index / PORTS) as u16;
     let ports = [Ports { local: from_port, remote: to_port }, Ports { local: to_port, remote: from_port }];
     let make = |end: End| -> Result<Connection, Error> {
-        let engine = Engine::new(&agreed.sender).map_err(|error| Error::Engine { flow: flow.name.clone(), error })?;
+        let sender = match end {
+            End::From => &agreed.sender,
+            End::To => &agreed.answering_sender,
+        };
+        let engine = Engine::new(sender).map_err(|error| Error::Engine { flow: flow.name.clone(), error })?;
         let (own, other) = (end.index(), end.other().index());
         Ok(match (agreed.handshake, end) {
-            (true, End::From) => Connection::connect(&settings, engine, ports[own], isns[own]),
-            (true, End::To) => Connection::listen(&settings, engine, ports[own], isns[own]),
+            (true, End::From) => Connection::connect(&settings[own], engine, ports[own], isns[own]),
+            (true, End::To) => Connection::listen(&settings[own], engine, ports[own], isns[own]),
             (false, _) => {
-                Connection::established(&settings, &settings, engine, ports[own], (isns[own], isns[other]), net.now)
+                let isns = (isns[own], isns[other]);
+                Connection::established(&settings[own], &settings[other], engine, ports[own], isns, net.now)
             }
         })
     };
@@ -89,13 +94,17 @@ pub fn open<const OBSERVED: bool>(
 }
 
 /// The scenario's settings; the streams are those of the run: lengths as a rule, bytes on demand.
-fn settings(agreed: &Agreed, carries_bytes: bool) -> Settings {
+fn settings(agreed: &Agreed, end: End, carries_bytes: bool) -> Settings {
     let (send, receive) = match (carries_bytes, agreed.reading) {
         (true, _) => (SendKind::Held { buffer: usize::MAX }, ReceiveKind::Held),
         (false, Some(_)) => (SendKind::Counted, ReceiveKind::Counted),
         (false, None) => (SendKind::Counted, ReceiveKind::Drained),
     };
-    Settings { send, receive, ..agreed.settings }
+    let own = match end {
+        End::From => agreed.settings,
+        End::To => agreed.answering_settings,
+    };
+    Settings { send, receive, ..own }
 }
 
 fn draw(stream: &mut Stream) -> u32 {

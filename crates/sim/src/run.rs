@@ -157,7 +157,10 @@ fn observers(scenario: &Scenario, options: Options, names: &[String]) -> Result<
         if let Traffic::Stream { application, connection } = &flow.traffic {
             for end in [End::From, End::To] {
                 if end == End::From || !matches!(application, StreamApplication::Bulk { .. }) {
-                    let sender = &connection.sender;
+                    let sender = match end {
+                        End::From => &connection.sender,
+                        End::To => &connection.answering_sender,
+                    };
                     let detectors = std::iter::once(&sender.detect).chain(&sender.observers);
                     recorder.follow(index as u32, end, detectors.map(|choice| choice.name.as_str()));
                 }

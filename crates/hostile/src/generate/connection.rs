@@ -43,6 +43,37 @@ pub(super) fn settings(dice: &mut Dice, scale: &Scale, window: i64) -> Table {
     tcp
 }
 
+/// The table `answering_tcp`, another stack over the settings of both ends: what those say elsewhere must not contradict it.
+pub(super) fn other(dice: &mut Dice, scale: &Scale, both: &Table) -> Table {
+    let mut tcp = Table::new();
+    if dice.chance(0.5) {
+        tcp.put("payload_bytes", dice.scale((scale.payload / 8).max(1), scale.payload));
+    }
+    if dice.chance(0.5) {
+        let window = window(dice, scale);
+        tcp.put("receive_window_bytes", window);
+        tcp.put("window_scale", "fit");
+        if dice.chance(0.3) {
+            scaled(dice, &mut tcp, window);
+        }
+    }
+    let says = |begins: &str| both.keys().any(|key| key.starts_with(begins));
+    if !says("timestamp_") && !says("retransmission_marks") && dice.chance(0.3) {
+        tcp.put("timestamps", dice.chance(0.5));
+    }
+    if !says("dsack") && dice.chance(0.3) {
+        tcp.put("sack", dice.chance(0.5));
+    }
+    if dice.chance(0.5) {
+        tcp.put("delayed_ack_every", dice.scale(1, 8));
+        tcp.put("delayed_ack_ms", dice.scale_of_time(1.0, 500.0));
+    }
+    if dice.chance(0.2) {
+        tcp.put("nagle", !says("nagle"));
+    }
+    tcp
+}
+
 /// A shift by which the window can be told at all.
 fn scaled(dice: &mut Dice, tcp: &mut Table, window: i64) {
     let shift = dice.whole(0, 14);

@@ -34,8 +34,16 @@ pub(super) fn flow(dice: &mut Dice, scale: &Scale, name: &str) -> Table {
         let isns = [bytes + 100, 70_000].map(|most| connection::soon_wrapping(dice, most));
         flow.put("isn", isns.map(Value::from).to_vec());
     }
-    flow.put("tcp", connection::settings(dice, scale, window));
+    let tcp = connection::settings(dice, scale, window);
+    let other = |dice: &mut Dice| connection::other(dice, scale, &tcp);
     flow.put("sender", algorithms::sender(dice));
+    if dice.chance(0.2) {
+        flow.put("answering_tcp", other(dice));
+    }
+    if dice.chance(0.2) {
+        flow.put("answering_sender", algorithms::sender(dice));
+    }
+    flow.put("tcp", tcp);
     flow
 }
 

@@ -12,6 +12,7 @@ use super::tcp::{self, Layers};
 use super::topology::Topology;
 use super::tree::Value;
 use crate::liar;
+use crate::slab::End;
 use eifel_path::draw::Draw;
 use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Seam};
@@ -155,14 +156,18 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
         "cbr" | "on-off" => return datagrams(table, &application).map(Traffic::Datagrams),
         _ => application,
     };
-    let (settings, payload) = tcp::settings(&Layers::new("tcp", table, top))?;
-    let sender = sender(&Layers::new("sender", table, top));
+    let (settings, payload) = tcp::settings(&Layers::new("tcp", End::From, table, top))?;
+    let (answering_settings, _) = tcp::settings(&Layers::new("tcp", End::To, table, top))?;
+    let sender_of = |end: End| sender(&Layers::new("sender", end, table, top));
+    let [sender, answering_sender] = [End::From, End::To].map(sender_of);
     sender.check().map_err(|error| table.fault("sender", error.to_string()))?;
+    answering_sender.check().map_err(|error| table.fault("answering_sender", error.to_string()))?;
     let application = stream_application(&stream, payload)?;
     let (reading, isns) = (reading(table)?, isns(table)?);
     let liar = table.maybe_text("liar").and_then(liar::Kind::named);
+    let handshake = table.switch("handshake");
     let connection =
-        Box::new(Connection { handshake: table.switch("handshake"), settings, sender, liar, reading, isns });
+        Box::new(Connection { handshake, settings, sender, answering_settings, answering_sender, liar, reading, isns });
     Ok(Traffic::Stream { application, connection })
 }
 
@@ -203,11 +208,12 @@ fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplicat
 }
 
 fn datagrams(flow: &Reader<'_>, table: &Reader<'_>) -> Result<DatagramApplication, Fault> {
-    if let Some(key) = ["handshake", "liar", "reading", "isn", "tcp", "sender"].into_iter().find(|key| flow.has(key)) {
+    let only_tcp = ["handshake", "liar", "reading", "isn", "tcp", "sender", "answering_tcp", "answering_sender"];
+    if let Some(key) = only_tcp.into_iter().find(|key| flow.has(key)) {
         let what = format!("contradicts application.kind = {:?}, which sends datagrams without TCP", table.kind());
-        return Err(flow
-            .fault(key, what)
-            .allowed("handshake, liar, reading, isn, tcp and sender for what goes over TCP"));
+        return Err(flow.fault(key, what).allowed(
+            "handshake, liar, reading, isn, tcp, sender and those of the end that answers for what goes over TCP",
+        ));
     }
     let rate = Rate::from_bps(table.integer("rate_bps")).expect("checked: 1 or more");
     let packet_bytes = table.count("packet_bytes");

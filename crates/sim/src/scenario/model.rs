@@ -140,10 +140,14 @@ pub enum DatagramApplication {
 pub struct Connection {
     /// Whether it is opened and closed by segments, or is there from the start.
     pub handshake: bool,
-    /// Settings of both ends.
+    /// Settings of the end that opens.
     pub settings: eifel_tcp::Settings,
-    /// Algorithms of both ends.
+    /// Algorithms of the end that opens.
     pub sender: engine::Config,
+    /// Settings of the end that answers: the same, but for what is its own.
+    pub answering_settings: eifel_tcp::Settings,
+    /// Algorithms of the end that answers.
+    pub answering_sender: engine::Config,
     /// What the end that answers lies about; `None`: nothing.
     pub liar: Option<liar::Kind>,
     /// How both applications read; `None`: at once.

@@ -3,6 +3,7 @@
 use super::error::Fault;
 use super::format;
 use super::reader::Reader;
+use crate::slab::End;
 use eifel_tcp::settings::{
     AckSettings, EchoRule, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings, WindowScale,
 };
@@ -11,13 +12,15 @@ use eifel_tcp::settings::{
 pub(super) struct Layers<'a>(Vec<Reader<'a>>);
 
 impl<'a> Layers<'a> {
-    /// The table `key` of the flow, then that of the scenario, then nothing.
-    pub(super) fn new(key: &str, flow: &Reader<'a>, top: &Reader<'a>) -> Self {
-        let empty = match key {
-            "tcp" => Reader::empty(&format::TCP),
-            _ => Reader::empty(&format::SENDER),
+    /// The table `key` of the flow, then that of the scenario, then nothing. The end that answers has a table of its own
+    /// before them.
+    pub(super) fn new(key: &str, end: End, flow: &Reader<'a>, top: &Reader<'a>) -> Self {
+        let (own, empty) = match key {
+            "tcp" => ("answering_tcp", Reader::empty(&format::TCP)),
+            _ => ("answering_sender", Reader::empty(&format::SENDER)),
         };
-        Self([flow.table(key), top.table(key), Some(empty)].into_iter().flatten().collect())
+        let own = (end == End::To).then(|| flow.table(own)).flatten();
+        Self([own, flow.table(key), top.table(key), Some(empty)].into_iter().flatten().collect())
     }
 
     /// The closest table that has one of these keys, or the empty one.

@@ -76,7 +76,7 @@ const SCALE: Kind = Kind::Either(&[Kind::Word(&["fit", "off"]), Kind::Integer { 
 
 pub(in super::super) static TCP: Table = Table {
     name: "tcp",
-    summary: "The settings of both ends of a connection. Where nothing is given, those of a present-day stack.",
+    summary: "The settings of both ends of a connection, or of the one that answers. Where nothing is given, those of a present-day stack.",
     keys: &[
         optional(
             "mss_bytes",
@@ -198,6 +198,16 @@ pub(super) static FLOW: Table = Table {
         ),
         optional("tcp", Kind::Table(&TCP), "Connection settings of this flow, over those of the table `tcp`."),
         optional("sender", Kind::Table(&SENDER), "Algorithms of this flow, over those of the table `sender`."),
+        optional(
+            "answering_tcp",
+            Kind::Table(&TCP),
+            "Connection settings of the end that answers, `to`, over those of both ends.",
+        ),
+        optional(
+            "answering_sender",
+            Kind::Table(&SENDER),
+            "Algorithms of the end that answers, `to`, over those of both ends.",
+        ),
     ],
     rules: &[],
 };

@@ -22,7 +22,7 @@ const fn seam(name: &'static str, seam: Seam, summary: &'static str) -> Key {
 pub(in super::super) static SENDER: Table = Table {
     name: "sender",
     summary: "Algorithms by their names in the registry, each a name or a table of `name` and parameters. They are the \
-              same at both ends of a connection.",
+              same at both ends of a connection, but for what `flow.answering_sender` changes.",
     keys: &[
         seam("detect", Seam::Detect, "Whether a retransmission was spurious; this detector's verdict is acted upon."),
         optional(

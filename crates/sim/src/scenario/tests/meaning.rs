@@ -123,6 +123,22 @@ fn a_flow_changes_the_settings_of_all_key_by_key() {
 }
 
 #[test]
+fn the_end_that_answers_may_have_settings_and_algorithms_of_its_own() {
+    let common = "[tcp]\nnagle = true\n[sender]\nrecover = \"fack\"\ndetect = \"none\"\n[[flow]]";
+    let own = "[flow.answering_tcp]\npayload_bytes = 200\nsack = false\n[flow.answering_sender]\nrecover = \"reno\"\n";
+    let scenario = parse(&format!("{}\n{own}", with(PLAIN, "[[flow]]", common)));
+    let Connection { settings, sender, answering_settings, answering_sender, .. } = connection(&scenario, 0);
+    assert_eq!((settings.mss, settings.nagle, settings.sack), (1012, true, SackUse::WithDuplicates));
+    assert_eq!((answering_settings.mss, answering_settings.nagle, answering_settings.sack), (212, true, SackUse::Off));
+    assert_eq!((sender.recover.name.as_str(), answering_sender.recover.name.as_str()), ("reno-sack", "reno"));
+    assert_eq!(answering_sender.detect, sender.detect);
+    // What nobody has said is the same at both ends.
+    let plain = parse(PLAIN);
+    let Connection { settings, sender, answering_settings, answering_sender, .. } = connection(&plain, 0);
+    assert_eq!((settings, sender), (answering_settings, answering_sender));
+}
+
+#[test]
 fn listed_routes_go_before_the_shortest_way() {
     let shortcut = "[[link]]\nfrom = \"a\"\nto = \"c\"\nboth = true\nrate_bps = 5\ndelay_ms = 0\n[[flow]]";
     let short = parse(&with(GRAPH, "[[flow]]", shortcut));
