@@ -38,11 +38,11 @@ pub fn connection(data: &[u8]) {
 }
 
 /// A connection and its application.
-struct Driver {
-    connection: Connection,
+pub(crate) struct Driver {
+    pub(crate) connection: Connection,
     settings: Settings,
     now: Instant,
-    iss: u32,
+    pub(crate) iss: u32,
     irs: u32,
     writes: u32,
     read: u64,
@@ -51,39 +51,53 @@ struct Driver {
 }
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
-    let settings = settings(u)?;
-    let engine = Engine::new(&config(u)?).expect("the registry's own");
-    let (iss, irs) = (u.arbitrary()?, u.arbitrary()?);
-    let connection = match u.int_in_range(0..=2)? {
-        0 => Connection::listen(&settings, engine, PORTS, Seq(iss)),
-        1 => Connection::connect(&settings, engine, PORTS, Seq(iss)),
-        _ => {
-            let isns = (Seq(iss), Seq(irs));
-            Connection::established(&settings, &self::settings(u)?, engine, PORTS, isns, Instant::ZERO)
-        }
-    };
-    let mut driver = Driver { connection, settings, now: Instant::ZERO, iss, irs, writes: 0, read: 0, received: 0 };
-    driver.answers();
-    driver.catches_up();
+    let mut driver = Driver::new(u)?;
     while !u.is_empty() {
-        let before = driver.connection.state();
         let input = u.int_in_range(0..=7)?;
-        match input {
-            0 => driver.application(u)?,
-            1 => driver.passes(u)?,
-            _ => driver.arrives(u)?,
-        }
-        let answers = driver.answers();
-        driver.catches_up();
-        if input > 1 && matches!(before, State::Listen | State::Closed) {
-            assert!(answers <= 1, "{answers} answers in {before:?}");
-        }
-        driver.consistent();
+        driver.takes(u, input)?;
     }
     Ok(())
 }
 
-fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
+impl Driver {
+    /// A listener, a caller, or a connection that is established.
+    pub(crate) fn new(u: &mut Unstructured<'_>) -> Result<Self> {
+        let settings = settings(u)?;
+        let engine = Engine::new(&config(u)?).expect("the registry's own");
+        let (iss, irs) = (u.arbitrary()?, u.arbitrary()?);
+        let connection = match u.int_in_range(0..=2)? {
+            0 => Connection::listen(&settings, engine, PORTS, Seq(iss)),
+            1 => Connection::connect(&settings, engine, PORTS, Seq(iss)),
+            _ => {
+                let isns = (Seq(iss), Seq(irs));
+                Connection::established(&settings, &self::settings(u)?, engine, PORTS, isns, Instant::ZERO)
+            }
+        };
+        let mut driver = Driver { connection, settings, now: Instant::ZERO, iss, irs, writes: 0, read: 0, received: 0 };
+        driver.answers();
+        driver.catches_up();
+        Ok(driver)
+    }
+
+    /// 0 is the application, 1 time that passes, and all else a segment.
+    pub(crate) fn takes(&mut self, u: &mut Unstructured<'_>, input: u32) -> Result<()> {
+        let before = self.connection.state();
+        match input {
+            0 => self.application(u)?,
+            1 => self.passes(u)?,
+            _ => self.arrives(u)?,
+        }
+        let answers = self.answers();
+        self.catches_up();
+        if input > 1 && matches!(before, State::Listen | State::Closed) {
+            assert!(answers <= 1, "{answers} answers in {before:?}");
+        }
+        self.consistent();
+        Ok(())
+    }
+}
+
+pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
     let timestamps = TimestampSettings {
         granularity: Duration::from_nanos(magnitude(u, 1 << 32)?),
         offset: u.arbitrary()?,
@@ -111,7 +125,7 @@ fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
     })
 }
 
-fn marks(u: &mut Unstructured<'_>) -> Result<Option<Marks>> {
+pub(crate) fn marks(u: &mut Unstructured<'_>) -> Result<Option<Marks>> {
     u.choose(&[None, Some(Marks::Bits), Some(Marks::Timestamps)]).copied()
 }
 
@@ -248,7 +262,7 @@ impl Driver {
     }
 }
 
-fn near(u: &mut Unstructured<'_>, expected: u32) -> Result<Seq> {
+pub(crate) fn near(u: &mut Unstructured<'_>, expected: u32) -> Result<Seq> {
     let distance = magnitude(u, u64::from(u32::MAX))? as u32;
     Ok(Seq(if u.arbitrary()? { expected.wrapping_add(distance) } else { expected.wrapping_sub(distance) }))
 }

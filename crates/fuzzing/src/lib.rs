@@ -11,8 +11,10 @@ mod capture;
 mod congest;
 mod connection;
 mod detect;
+mod icmp;
 mod input;
 mod ip;
+mod listener;
 mod options;
 mod pace;
 mod recover;
@@ -27,7 +29,9 @@ pub use capture::capture;
 pub use congest::congest;
 pub use connection::connection;
 pub use detect::detect;
+pub use icmp::icmp;
 pub use ip::ip;
+pub use listener::listener;
 pub use options::options;
 pub use pace::pace;
 pub use recover::recover;
@@ -46,7 +50,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("congest", congest),
     ("connection", connection),
     ("detect", detect),
+    ("icmp", icmp),
     ("ip", ip),
+    ("listener", listener),
     ("options", options),
     ("pace", pace),
     ("recover", recover),
