@@ -5,6 +5,7 @@
 #[path = "../../../recovery/tests/naive/dice.rs"]
 #[expect(dead_code, reason = "each test uses a part")]
 mod dice;
+mod marks;
 mod receiver;
 mod stamps;
 
