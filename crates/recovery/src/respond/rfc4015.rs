@@ -34,7 +34,10 @@ fn reversed(verdict: &Verdict, saved: &Saved, now: &Window) -> Window {
     // While ssthresh stands at its unset initial value there is nothing to go back to but slow start without a limit.
     // [rfc4015:3.1.0]
     let pipe_prev = saved.flight.max(saved.window.ssthresh);
-    Window { cwnd: verdict.flight + verdict.acked.min(verdict.initial_window), ssthresh: pipe_prev }
+    let cwnd = verdict.flight + verdict.acked.min(verdict.initial_window);
+    // Where the ACK covers little, and all that is outstanding, the step leaves less than a segment: no window is below the
+    // loss window (RFC 5681, section 3.1).
+    Window { cwnd: cwnd.max(u64::from(verdict.mss)), ssthresh: pipe_prev }
 }
 
 /// Step 11. [rfc4015:3.1.11]

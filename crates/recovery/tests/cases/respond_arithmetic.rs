@@ -110,6 +110,9 @@ fn rfc_4015_opens_no_more_than_the_initial_window_beyond_the_flight() {
     assert_eq!(window(&mut Rfc4015, &many), (15_000 + 4000, 18_000));
     let all = Verdict { flight: 0, acked: 18_000, ..verdict(1) };
     assert_eq!(window(&mut Rfc4015, &all), (4000, 18_000));
+    // A few bytes, and nothing is outstanding: one segment still.
+    let little = Verdict { flight: 0, acked: 10, ..verdict(1) };
+    assert_eq!(window(&mut Rfc4015, &little), (1000, 18_000));
 }
 
 /// [rfc4015:3.1.0]

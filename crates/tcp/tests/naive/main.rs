@@ -3,7 +3,6 @@
 //! one that the transcription gives.
 
 #[path = "../../../recovery/tests/naive/dice.rs"]
-#[expect(dead_code, reason = "each test uses a part")]
 mod dice;
 mod marks;
 mod receiver;

@@ -137,9 +137,9 @@ fn send(
     (marks, said, place): (Marks, &mut Said, &str),
     path: &mut Vec<(Instant, usize, Segment)>,
 ) {
-    for from in 0..2 {
-        while let Some(out) = ends[from].connection.poll_transmit(now) {
-            ends[from].says(&out.segment, marks, said, place);
+    for (from, end) in ends.iter_mut().enumerate() {
+        while let Some(out) = end.connection.poll_transmit(now) {
+            end.says(&out.segment, marks, said, place);
             let copies = if dice.once_in(10) { 0 } else { 1 + usize::from(dice.once_in(20)) };
             for _ in 0..copies {
                 let delay = if dice.once_in(10) { 2000 } else { 50 };
