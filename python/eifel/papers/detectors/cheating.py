@@ -1,0 +1,79 @@
+"""Receivers that cheat: which senders they meet, and how the runs are done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from eifel.papers.detectors.questions import RESPONSES
+from eifel.papers.study import Effort, Tell
+from eifel.runs import run_many
+
+LIES = ("forged-echo", "forged-dsack", "forged-mark", "withheld-ack", "random-echo")
+LOSSES = (0.001, 0.01, 0.05)
+DURATION_S = 30
+SAFE = "eifel-timestamps, safe"
+DETECTORS: dict[str, Any] = {
+    "eifel-timestamps": "eifel-timestamps",
+    SAFE: {"name": "eifel-timestamps", "proof": "original"},
+    **{name: name for name in ("eifel-bit", "f-rto", "f-rto-sack", "dsack", "dual-rtt", "min-rtt")},
+}
+
+
+def scenario(detect: str, respond: str, grant: str, loss: float, liar: str) -> dict[str, Any]:
+    """An endless transfer over a path that loses segments at random; both ends mark retransmissions too."""
+    return {
+        "duration_s": DURATION_S,
+        "point_to_point": {
+            "rate_bps": 10_000_000,
+            "delay_ms": 50,
+            "queue": {"kind": "drop-tail", "packets": 80},
+            "loss": {"kind": "random", "rate": loss},
+            "back": {"rate_bps": 10_000_000, "queue": {"kind": "unlimited"}},
+        },
+        "flow": [
+            {
+                "name": "main",
+                "from": "sender",
+                "to": "receiver",
+                "liar": liar,
+                "application": {"kind": "bulk", "endless": True},
+                "tcp": {"payload_bytes": 1448, "retransmission_marks": "bits"},
+                "sender": {"detect": DETECTORS[detect], "respond": respond, "grant": grant},
+            }
+        ],
+    }
+
+
+def senders() -> Iterator[tuple[str, str, str]]:
+    """Detector, response, and whether an undo is granted once a round trip or always."""
+    for detect in DETECTORS:
+        for respond in RESPONSES:
+            yield detect, respond, "once-a-round-trip"
+        yield detect, "rfc4015", "always"
+
+
+def find(effort: Effort) -> Mapping[str, Any]:
+    """The runs of one sender after another, each lie beside the honest receiver of the same seed."""
+    asked = list(senders())
+    runs = len(LOSSES) * (1 + len(LIES)) * effort.repetitions
+
+    def one(number: int, tell: Tell) -> dict[str, Any]:
+        each = [(loss, liar) for loss in LOSSES for liar in ("none", *LIES)]
+        scenarios = [{**scenario(*asked[number], loss, liar), "seed": effort.seed} for loss, liar in each]
+        found = run_many(
+            scenarios,
+            repetitions=effort.repetitions,
+            threads=effort.threads,
+            progress=lambda done, _: tell(done),
+        )
+        goodput = found["goodput_bps"].reshape(len(LOSSES), 1 + len(LIES), -1)
+        places = dict(zip(("loss", "lie", "repetition"), np.indices(goodput.shape), strict=True))
+        columns = {name: place.ravel() for name, place in places.items()}
+        return {"sender": np.full(goodput.size, number), **columns, "goodput_bps": goodput.ravel()}
+
+    definition = {"senders": asked, "scenario": scenario("dsack", "none", "always", 0, "none"), "lies": LIES}
+    table = effort.parts("liars", {**definition, "losses": LOSSES}, [runs] * len(asked), one)
+    return {name: table[name].to_numpy() for name in table.column_names}

@@ -1,0 +1,81 @@
+"""What a receiver gains that cheats: its goodput over an honest one's, for each lie, detector and response."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.detectors.cheating import DURATION_S, LIES, LOSSES, SAFE, find, scenario, senders
+from eifel.papers.measured import Measured
+from eifel.papers.study import Study
+from eifel.statistics import Mean, mean_interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eifel.runs import Runs
+
+BOUND = 1.05
+
+
+def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    goodput = {
+        key: runs["goodput_bps"][(runs["sender"] == key[0]) & (runs["loss"] == key[1]) & (runs["lie"] == key[2])]
+        for key in np.ndindex(len(list(senders())), len(LOSSES), 1 + len(LIES))
+    }
+    return [
+        {name.replace("-", "_"): _ratio(goodput[*place, 1 + lie], goodput[*place, 0]) for lie, name in enumerate(LIES)}
+        for place in np.ndindex(len(list(senders())), len(LOSSES))
+    ]
+
+
+def _ratio(liar: NDArray[Any], honest: NDArray[Any]) -> Mean:
+    """The ratio of two means over the same seeds: the mean of ratios would be too high where runs differ much."""
+    ratio = float(liar.mean() / honest.mean())
+    beside = mean_interval((liar - ratio * honest) / honest.mean())
+    return Mean(ratio, beside.half_width, beside.count)
+
+
+def _most(measured: Measured, lie: str = "", **keys: str) -> float:
+    rows = [row for row in measured.rows if all(row.row.keys[key] == value for key, value in keys.items())]
+    return max(mean.mean for row in rows for name, mean in row.means.items() if lie in ("", name))
+
+
+_ROWS = [(*sender, loss) for sender in senders() for loss in LOSSES]
+_ONCE = {"grant": "once-a-round-trip", "respond": "rfc4015"}
+
+ARTEFACT = Artefact(
+    id="detectors.liars",
+    title="Goodput of a receiver that cheats, over an honest one's",
+    source="this project; docs/liars.md",
+    columns=tuple(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
+    rows=tuple(Row({"detect": d, "respond": r, "grant": g, "loss": loss}) for d, r, g, loss in _ROWS),
+    study=Study(find, {"lies": LIES, "losses": LOSSES, "scenario": scenario(SAFE, "rfc4015", "always", 0.01, "none")}),
+    measure=_measure,
+    repetitions=40,
+    long=True,
+    fitted=(
+        Setting(
+            "path", "10 Mbit/s, 100 ms, 80 packets, random loss", "an undo that is not due pays most there", "chosen"
+        ),
+        Setting("transfer", f"{DURATION_S} s", "hundreds of losses", "chosen"),
+    ),
+    claims=(
+        Claim("no lie gains 5 % against the safe variant of Eifel", lambda m: _most(m, detect=SAFE) <= BOUND),
+        Claim(
+            "no lie gains 5 % against the default, which is RFC 3522's plain variant",
+            lambda m: _most(m, detect="eifel-timestamps", **_ONCE) <= BOUND,
+        ),
+        Claim(
+            "an undo once a round trip leaves the forger of echoes less than half of what he gains without that limit"
+            " at a loss of 5 %",
+            lambda m: (
+                m.mean("forged_echo", detect="eifel-timestamps", **_ONCE, loss=0.05) * 2
+                < m.mean("forged_echo", detect="eifel-timestamps", respond="rfc4015", grant="always", loss=0.05)
+            ),
+        ),
+        Claim("echoes at random gain nothing", lambda m: _most(m, "random_echo") <= BOUND),
+    ),
+)

@@ -1,0 +1,42 @@
+"""What cheating gains, in a few short runs; the artefact itself takes minutes."""
+
+import re
+from pathlib import Path
+
+import eifel
+from eifel.papers import artefacts
+from eifel.papers.detectors.cheating import LIES, SAFE, scenario, senders
+
+REPETITIONS = 6
+
+
+def gain(detect: str, grant: str, liar: str) -> float:
+    runs = eifel.run_many(
+        [scenario(detect, "rfc4015", grant, 0.01, lie) for lie in ("none", liar)], repetitions=REPETITIONS
+    )
+    goodput = runs["goodput_bps"].reshape(2, -1).mean(axis=1)
+    return float(goodput[1] / goodput[0])
+
+
+def test_forged_echoes_gain_against_the_plain_variant_alone() -> None:
+    always = gain("eifel-timestamps", "always", "forged-echo")
+    once = gain("eifel-timestamps", "once-a-round-trip", "forged-echo")
+    assert always > 1.5 * once > 2
+    assert gain(SAFE, "always", "forged-echo") <= 1.05
+
+
+def test_forged_duplicates_and_marks_gain_where_they_are_looked_at() -> None:
+    assert gain("dsack", "once-a-round-trip", "forged-dsack") > 1.5
+    assert gain("eifel-bit", "once-a-round-trip", "forged-mark") > 1.5
+    assert gain("eifel-timestamps", "once-a-round-trip", "forged-dsack") <= 1.05
+
+
+def test_every_sender_meets_every_lie() -> None:
+    artefact = artefacts()["detectors.liars"]
+    assert len(artefact.rows) == 3 * len(list(senders())) == 240
+    assert [column.name for column in artefact.columns] == [lie.replace("-", "_") for lie in LIES]
+
+
+def test_the_page_names_every_lie() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "liars.md").read_text()
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.M)) == set(LIES)
