@@ -2,6 +2,13 @@
 
 use crate::Attack;
 
+mod e1_forged_echo;
+mod e2_forged_dsack;
+mod e3_forged_mark;
+mod e4_f_rto;
+mod e5_round_trips;
+mod e6_random_echo;
+mod e7_undo_burst;
 mod t01_blind_rst;
 mod t02_blind_syn;
 mod t03_blind_data;
@@ -20,8 +27,15 @@ mod t15_overlap;
 mod t16_icmp;
 mod t17_wrap;
 
-/// By number.
+/// By number: against detection and response, then against TCP.
 pub(crate) const ALL: &[Attack] = &[
+    e1_forged_echo::ATTACK,
+    e2_forged_dsack::ATTACK,
+    e3_forged_mark::ATTACK,
+    e4_f_rto::ATTACK,
+    e5_round_trips::ATTACK,
+    e6_random_echo::ATTACK,
+    e7_undo_burst::ATTACK,
     t01_blind_rst::ATTACK,
     t02_blind_syn::ATTACK,
     t03_blind_data::ATTACK,

@@ -8,6 +8,7 @@
 mod attacks;
 mod clock;
 mod draw;
+mod losses;
 mod trial;
 mod victim;
 

@@ -33,6 +33,13 @@ macro_rules! tests {
 }
 
 tests! {
+    e1_forged_echo
+    e2_forged_dsack
+    e3_forged_mark
+    e4_f_rto
+    e5_round_trips
+    e6_random_echo
+    e7_undo_burst
     t01_blind_rst
     t02_blind_syn
     t03_blind_data

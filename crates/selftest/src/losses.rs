@@ -1,0 +1,142 @@
+//! A sender that loses one segment after the other, and whose receiver may lie about each.
+
+use eifel_packet::segment::{Flags, Segment};
+use eifel_recovery::engine::{Config, Event as Told};
+use eifel_recovery::time::Duration;
+use eifel_tcp::{Event, Outgoing, Settings};
+
+use crate::victim::{MSS, Victim, ack, engine, stamped, with_sack};
+
+/// The honest round trip.
+pub(crate) const ROUND_TRIP: Duration = Duration::from_millis(100);
+/// Segments that have to be in flight before one is lost.
+const FLIGHT: u64 = 12;
+
+/// A connection with much to send.
+pub(crate) struct Losses {
+    pub(crate) victim: Victim,
+    /// First transmissions under way, and which of them are known to be.
+    flight: Vec<Outgoing>,
+    /// Retransmissions since the last loss.
+    again: Vec<Outgoing>,
+    /// Episodes so far: losses that the sender has noticed.
+    pub(crate) noticed: u64,
+    /// Windows given back so far.
+    pub(crate) undone: u64,
+}
+
+/// A segment that was lost, and sent again.
+pub(crate) struct Lost {
+    /// What was lost.
+    pub(crate) original: Outgoing,
+    /// The segment behind it, which arrived.
+    pub(crate) next: Outgoing,
+    /// Its retransmission.
+    pub(crate) again: Outgoing,
+    /// First position beyond all that was sent.
+    pub(crate) nxt: u64,
+}
+
+impl Lost {
+    /// First position of what was lost, and first beyond.
+    pub(crate) fn block(&self) -> (u64, u64) {
+        (self.original.start + 1, self.original.start + 1 + u64::from(self.original.segment.payload_len))
+    }
+}
+
+impl Losses {
+    pub(crate) fn new(settings: &Settings, config: &Config) -> Self {
+        let mut victim = Victim::with_engine(settings, 64_000, engine(config));
+        victim.connection.write_counted(1 << 40);
+        let mut losses = Self { victim, flight: Vec::new(), again: Vec::new(), noticed: 0, undone: 0 };
+        losses.sends();
+        losses
+    }
+
+    fn sends(&mut self) {
+        for outgoing in self.victim.sends() {
+            match outgoing.transmission {
+                Some(transmission) if transmission.copy == 0 => self.flight.push(outgoing),
+                Some(_) => self.again.push(outgoing),
+                None => {}
+            }
+        }
+        while let Some(event) = self.victim.connection.poll_event() {
+            match event {
+                Event::Recovery(Told::EpisodeOpened(_)) => self.noticed += 1,
+                Event::Recovery(Told::Adjusted { .. }) => self.undone += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// The receiver says something.
+    pub(crate) fn gets(&mut self, segment: &Segment) {
+        self.victim.gets(segment);
+        let una = self.victim.connection.engine().una();
+        self.flight.retain(|outgoing| outgoing.start + 1 >= una);
+        self.sends();
+    }
+
+    /// An honest acknowledgement, which echoes `answered`'s timestamp.
+    pub(crate) fn honest(&self, position: u64, answered: &Segment) -> Segment {
+        let now = (self.victim.now.as_nanos() / 1_000_000) as u32;
+        match answered.options.timestamps {
+            Some(stamps) => stamped(ack(position), now, stamps.value),
+            None => ack(position),
+        }
+    }
+
+    /// Round trips without loss, until enough is in flight. How long each takes is the receiver's choice.
+    pub(crate) fn flows(&mut self, round_trip: Duration) {
+        loop {
+            self.victim.waits(round_trip);
+            self.sends();
+            for outgoing in core::mem::take(&mut self.flight) {
+                let end = outgoing.start + 1 + u64::from(outgoing.segment.payload_len);
+                let honest = self.honest(end, &outgoing.segment);
+                self.gets(&honest);
+            }
+            if self.flight.len() as u64 >= FLIGHT {
+                return;
+            }
+        }
+    }
+
+    /// The oldest segment is lost; a round trip later three of those behind it are reported, and it is sent again.
+    pub(crate) fn loses(&mut self) -> Lost {
+        self.flows(ROUND_TRIP);
+        let (original, next) = (self.flight[0], self.flight[1]);
+        let (start, end) = (original.start + 1, next.start + 1);
+        self.victim.waits(ROUND_TRIP);
+        self.again.clear();
+        for reported in 1..=3 {
+            let answered = self.flight[reported as usize].segment;
+            let duplicate = with_sack(self.honest(start, &answered), &[(end, end + reported * MSS)]);
+            self.gets(&duplicate);
+        }
+        let again = *self.again.first().unwrap_or(&original);
+        Lost { original, next, again, nxt: self.victim.connection.engine().nxt() }
+    }
+
+    /// A round trip after that, everything but the newest is acknowledged, as `lie` has it: an acknowledgement of all might
+    /// mean that others were lost (RFC 3522, section 3.2, step 5).
+    pub(crate) fn answers(&mut self, lost: &Lost, lie: impl FnOnce(Segment) -> Segment) {
+        self.victim.waits(ROUND_TRIP);
+        let answer = lie(self.honest(lost.nxt - MSS, &lost.again.segment));
+        self.gets(&answer);
+    }
+}
+
+/// The same segment with this timestamp echoed.
+pub(crate) fn echoing(segment: Segment, of: &Outgoing) -> Segment {
+    match (segment.options.timestamps, of.segment.options.timestamps) {
+        (Some(own), Some(forged)) => stamped(segment, own.value, forged.value),
+        _ => segment,
+    }
+}
+
+/// The same segment, which says that it answers no retransmission.
+pub(crate) fn unmarked(segment: Segment) -> Segment {
+    Segment { flags: Flags(segment.flags.0 & !Flags::ANSWERS_SENT_AGAIN.0), ..segment }
+}
