@@ -54,7 +54,7 @@ CLAIMS = (
         ),
     ),
     _claim(
-        "Eifel's safe variant finds next to nothing: two segments leave with an ACK, and it believes no timestamp of two",
+        "Eifel's safe variant finds next to nothing: two segments leave with an ACK, and share their timestamp",
         lambda of: of("found", SAFE, ALL) < 10,
     ),
     _claim(
