@@ -318,6 +318,7 @@ mod tests {
                     }),
                     2 => ranges.remove(asked),
                     3 if start < 40 => ranges.remove_below(asked.start, |gone| {
+                        assert!(gone.start < gone.end);
                         assert!(positions(&[gone]).iter().all(|&at| flags[at as usize]));
                     }),
                     4 if start < 40 => {
@@ -346,6 +347,7 @@ mod tests {
                 let held = held(&ranges);
                 prop_assert_eq!(held.len(), ranges.count());
                 prop_assert_eq!(held.last().map(|range| range.end), ranges.highest());
+                prop_assert!(held.iter().all(|range| range.start < range.end));
                 prop_assert!(held.windows(2).all(|pair| pair[0].end < pair[1].start));
                 prop_assert!(held.iter().rev().copied().eq(ranges.descending()));
                 prop_assert!(held.iter().filter(|range| range.start >= asked.start).copied().eq(ranges.from(asked.start)));
@@ -354,6 +356,7 @@ mod tests {
                 };
                 prop_assert_eq!(positions(&held), set(0..220));
                 let part: Vec<Block> = ranges.within(asked).collect();
+                prop_assert!(part.iter().all(|range| range.start < range.end));
                 prop_assert_eq!(positions(&part), set(places.clone()));
                 prop_assert_eq!(ranges.covered(asked.start, asked.end), set(places.clone()).len() as u64 * scale);
                 if length > 0 {
