@@ -99,6 +99,11 @@ fn question(scenario: &Scenario, size: Size, origin: &str) -> PyResult<Question>
         Traffic::Datagrams(_) => None,
     });
     let connection = connection.ok_or_else(|| ScenarioError::new_err(format!("{origin}: no flow goes over TCP")))?;
+    let same = connection.settings == connection.answering_settings && connection.sender == connection.answering_sender;
+    if !same {
+        let what = "flow.answering_tcp and flow.answering_sender mean nothing in small worlds, whose ends are alike";
+        return Err(ScenarioError::new_err(format!("{origin}: {what}; allowed: neither of them")));
+    }
     Ok(Question { settings: connection.settings, sender: connection.sender.clone(), size })
 }
 
