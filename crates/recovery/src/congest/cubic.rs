@@ -102,7 +102,8 @@ impl Stage {
         let t = now.since(self.epoch).as_secs_f64();
         // Equation 4; alpha is 1 once the window before the reduction is reached.
         let alpha = if prior.is_some_and(|prior| self.w_est < prior) { ALPHA } else { 1.0 };
-        self.w_est += alpha * acked / cwnd;
+        // A window below a segment, as an undo can leave it, counts as one: it must not grow by what it is less.
+        self.w_est += alpha * acked / cwnd.max(1.0);
         if self.w_cubic(t) < self.w_est {
             return self.w_est.max(cwnd);
         }
