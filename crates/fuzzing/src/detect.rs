@@ -17,10 +17,12 @@ struct Sender {
     una: u64,
     nxt: u64,
     next_id: u64,
+    /// What the retransmission that opened the last episode begins with.
+    first: Option<u64>,
     mss: u32,
 }
 
-/// Facts in any order that a sender can make them in: no panic, no more verdicts than episodes were opened, and the same
+/// Facts in any order that a sender can make them in: no panic, no more verdicts than there were questions, and the same
 /// verdicts from a second detector of the same kind.
 ///
 /// # Panics
@@ -33,17 +35,17 @@ pub fn detect(data: &[u8]) {
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let choice = choice(u, Seam::Detect)?;
     let mut pair = [(); 2].map(|()| part::detector(&choice).expect("the registry's own"));
-    let mut sender = Sender { now: Instant::ZERO, una: 1, nxt: 1, next_id: 0, mss: mss(u)? };
-    let (mut opened, mut settled) = (0, 0);
+    let mut sender = Sender { now: Instant::ZERO, una: 1, nxt: 1, next_id: 0, first: None, mss: mss(u)? };
+    let (mut questions, mut settled) = (0, 0);
     while !u.is_empty() {
         sender.now += duration(u)?;
         if u.arbitrary()? {
-            opened += u32::from(sender.sends_again(u, &mut pair)?);
+            questions += u32::from(sender.sends_again(u, &mut pair)?);
         } else if let Judgement::Settled(_, reason) = sender.gets_ack(u, &mut pair)? {
             assert!(!reason.is_empty(), "a verdict without a reason");
             settled += 1;
         }
-        assert!(settled <= opened, "{settled} verdicts in {opened} episodes");
+        assert!(settled <= questions, "{settled} verdicts on {questions} episodes and further expiries");
     }
     Ok(())
 }
@@ -56,7 +58,7 @@ fn observe(pair: &mut [Box<dyn Detector>; 2], fact: &Fact<'_>, view: &View) -> J
 }
 
 impl Sender {
-    /// Whether this opened an episode.
+    /// Whether this opened an episode, or repeats what opened it, as a further expiry does: F-RTO begins anew then.
     fn sends_again(&mut self, u: &mut Unstructured<'_>, pair: &mut [Box<dyn Detector>; 2]) -> Result<bool> {
         self.nxt += 1 + magnitude(u, 1 << 32)?;
         let start = self.una + magnitude(u, self.nxt - self.una - 1)?;
@@ -70,7 +72,10 @@ impl Sender {
         let round_trips = RoundTrips::new(stamp.is_some());
         let fact = Fact::Retransmitted { transmission: &transmission, stamp, original, opens };
         observe(pair, &fact, &self.view(&round_trips));
-        Ok(opens)
+        if opens {
+            self.first = Some(start);
+        }
+        Ok(self.first == Some(start))
     }
 
     fn gets_ack(&mut self, u: &mut Unstructured<'_>, pair: &mut [Box<dyn Detector>; 2]) -> Result<Judgement> {

@@ -88,6 +88,8 @@ impl Connection {
         match error {
             IcmpError::Hard if opening => self.fail(Event::Unreachable),
             IcmpError::Hard | IcmpError::Soft => self.events.push_back(Event::SoftError(error)),
+            // A SYN is in flight, which is too large for nothing.
+            IcmpError::TooBig { .. } if opening => self.cold.counts.ignored_icmp += 1,
             IcmpError::TooBig { mtu, version } => self.claim_mtu(mtu, version),
             IcmpError::SourceQuench => self.cold.counts.ignored_icmp += 1,
         }

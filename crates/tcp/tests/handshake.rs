@@ -2,10 +2,11 @@
 
 mod talk;
 
+use eifel_packet::ip::Version;
 use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{GiveUp, SackUse, TimestampSettings, WindowScale};
 use eifel_tcp::state::Opening;
-use eifel_tcp::{Connection, Event, Settings, State};
+use eifel_tcp::{Connection, Event, IcmpError, Settings, State};
 use talk::{ISS, PORTS, Talk, engine, ms, plain};
 
 #[test]
@@ -281,4 +282,20 @@ fn data_written_and_closed_before_the_handshake_ends_follow_it() {
     talk.gets(1, "A 1 ack 1 win 5000");
     talk.is(State::FinWait1);
     talk.says(&["FPA 1..11 ack 1 win 10000"]);
+}
+
+/// A router that calls a SYN too large lies: believed, it would leave the two ends with another idea of a full segment than
+/// the engine has.
+#[test]
+fn no_syn_is_too_big() {
+    let mut talk = Talk::listen(&plain());
+    talk.gets(0, "S 0 win 5000 mss 1200");
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+    talk.connection.handle_icmp(IcmpError::TooBig { mtu: 600, version: Version::V4 }, Seq(ISS));
+    talk.wakes(1000);
+    talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
+    talk.gets(1050, "A 1 ack 1 win 5000");
+    talk.is(State::Established);
+    assert_eq!(talk.connection.mss(), 1000);
+    assert_eq!(talk.connection.counts().ignored_icmp, 1);
 }

@@ -128,7 +128,8 @@ impl Cubic {
 
     fn avoid_congestion(&mut self, now: &Window, acked: u64, limits: bool, view: &View) -> Window {
         let mss = f64::from(view.mss);
-        let cwnd = (now.cwnd as f64 + self.fraction) / mss;
+        let bytes = now.cwnd as f64 + self.fraction;
+        let cwnd = bytes / mss;
         let Curve { w_max, prior, stage } = &mut self.curve;
         let stage = stage.get_or_insert_with(|| Stage::begin(view.now, cwnd, *w_max));
         if !limits {
@@ -139,7 +140,8 @@ impl Cubic {
             stage.epoch += view.now.since(since);
         }
         let rtt = view.round_trips.smoothed().unwrap_or(Duration::ZERO);
-        let grown = stage.grow(cwnd, acked as f64 / mss, *prior, view.now, rtt) * mss;
+        // Rounding could take a byte from a window that rests.
+        let grown = (stage.grow(cwnd, acked as f64 / mss, *prior, view.now, rtt) * mss).max(bytes);
         let cwnd = grown as u64;
         self.fraction = grown - cwnd as f64;
         Window { cwnd, ..*now }

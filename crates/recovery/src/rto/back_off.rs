@@ -92,7 +92,10 @@ impl BackOff {
                 self.hold = Hold::No;
                 self.expiries = 0;
             }
-            TimerChange::RaiseMinimum(step) => self.minimum = self.minimum + step,
+            // A detector that is often wrong would raise it without end.
+            TimerChange::RaiseMinimum(step) => {
+                self.minimum = (self.minimum + step).min(self.limits.maximum.max(self.limits.minimum));
+            }
             TimerChange::ResetMinimum => self.minimum = self.limits.minimum,
         }
         None

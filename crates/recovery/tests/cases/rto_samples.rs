@@ -186,14 +186,14 @@ fn a_held_back_off_outlives_samples_and_adds_up() {
 }
 
 #[test]
-fn the_minimum_rises_step_by_step_beyond_the_maximum_if_need_be_and_falls_at_once() {
+fn the_minimum_rises_step_by_step_up_to_the_maximum_and_falls_at_once() {
     let mut timer = Rfc6298::new(Bounds { maximum: ms(2500), ..DEFAULT });
     sample(&mut timer, ms(100));
     let mut raised = || {
         timer.change(TimerChange::RaiseMinimum(ms(1000)));
         timer.rto().as_nanos() / 1_000_000
     };
-    assert_eq!([raised(), raised(), raised()], [2000, 3000, 4000]);
+    assert_eq!([raised(), raised(), raised()], [2000, 2500, 2500]);
     timer.change(TimerChange::ResetMinimum);
     assert_eq!(timer.rto(), ms(1000));
 }

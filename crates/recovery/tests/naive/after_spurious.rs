@@ -42,11 +42,11 @@ const STEP: u128 = 1_000_000_000;
 
 /// Option 3: the minimum rises by a step, and falls back.
 fn min_plus_plus(naive: &mut Naive, spurious: bool, _: Option<u128>, _: u64) {
-    naive.minimum = if spurious { naive.minimum + STEP } else { naive.configured_minimum };
+    if spurious { naive.raise_minimum(STEP) } else { naive.minimum = naive.configured_minimum }
 }
 
 fn min_plus_plus_by_expiry(naive: &mut Naive, spurious: bool, _: Option<u128>, timeouts: u64) {
-    naive.minimum = if spurious { naive.minimum + STEP * u128::from(timeouts) } else { naive.configured_minimum };
+    if spurious { naive.raise_minimum(STEP * u128::from(timeouts)) } else { naive.minimum = naive.configured_minimum }
 }
 
 #[test]

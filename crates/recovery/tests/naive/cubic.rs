@@ -97,7 +97,8 @@ impl Naive {
         };
         stage.w_est += alpha * segments_acked / cwnd;
         if Self::w_cubic(stage, t) < stage.w_est {
-            self.cwnd = if stage.w_est > cwnd { stage.w_est } else { cwnd } * self.smss as f64;
+            let w_est = if stage.w_est > cwnd { stage.w_est } else { cwnd } * self.smss as f64;
+            self.cwnd = if w_est > self.cwnd { w_est } else { self.cwnd };
             return;
         }
         let mut target = Self::w_cubic(stage, t + rtt);
@@ -108,7 +109,8 @@ impl Naive {
             target = 1.5 * cwnd;
         }
         // Sections 4.4 and 4.5, for each segment that the ACK acknowledges.
-        self.cwnd = (cwnd + (target - cwnd) / cwnd * segments_acked) * self.smss as f64;
+        let grown = (cwnd + (target - cwnd) / cwnd * segments_acked) * self.smss as f64;
+        self.cwnd = if grown > self.cwnd { grown } else { self.cwnd };
     }
 
     fn loss(&mut self, now: u64, cause: Cause, flight: u64, again: bool) {

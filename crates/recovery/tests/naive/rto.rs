@@ -70,6 +70,12 @@ impl Naive {
         }
     }
 
+    /// Section III.C, option 3; beyond the maximum there is nothing to raise it to.
+    pub fn raise_minimum(&mut self, step: u128) {
+        let highest = if self.maximum < self.configured_minimum { self.configured_minimum } else { self.maximum };
+        self.minimum = if self.minimum + step > highest { highest } else { self.minimum + step };
+    }
+
     pub fn rto(&self) -> u128 {
         let mut rto = match self.srtt {
             None => self.initial,

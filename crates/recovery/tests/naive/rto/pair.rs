@@ -217,7 +217,8 @@ fn step(
         }
         18 => {
             timer.change(TimerChange::RaiseMinimum(sample));
-            naive.back_off().minimum += rtt;
+            let back_off = naive.back_off();
+            back_off.minimum = (back_off.minimum + rtt).min(back_off.maximum.max(back_off.configured_minimum));
         }
         _ => change_back_off(dice, timer, naive.back_off(), rtt),
     }
