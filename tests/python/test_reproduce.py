@@ -1,11 +1,17 @@
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from eifel import store
+from eifel.cli.reproduce import MOST_ROWS, show
 from eifel.errors import BadInputError
 from eifel.papers import artefacts
+from eifel.papers.artefact import Artefact, Column, Row
+from eifel.papers.measured import Measured, MeasuredRow
 from eifel.reproduction import reproduce
+from eifel.statistics import Mean
 
 TABLE, FIGURE = "responding.table1", "responding.figure1a"
 
@@ -136,3 +142,14 @@ def test_bad_requests() -> None:
         reproduce("responding.table9")
     with pytest.raises(BadInputError, match="0 repetitions"):
         reproduce(TABLE, repetitions=0)
+
+
+@pytest.mark.parametrize(("rows", "printed"), [(MOST_ROWS, True), (MOST_ROWS + 1, False)])
+def test_a_terminal_gets_no_more_rows_than_anybody_reads(rows: int, printed: bool) -> None:
+    made = tuple(Row({"place": number}, {}) for number in range(rows))
+    artefact = Artefact("paper.map", "A map", "nobody", (Column("goodput", "Goodput"),), made)
+    measured = Measured(artefact, [MeasuredRow(row, {"goodput": Mean(1, None, 1)}) for row in made], [], 1, 1, 0.5)
+    out = io.StringIO()
+    show(Console(file=out, width=120), measured)
+    assert (f"{rows - 1}  " in out.getvalue()) == printed
+    assert (f"{rows} rows: in the report" in out.getvalue()) != printed

@@ -26,6 +26,8 @@ pub struct Patience {
 
 /// Consecutive timeouts that no case lives through: an end that bears more than these never gives up.
 const NEVER_GIVES_UP: u32 = 1000;
+/// What the timestamps option takes of a segment, if it is agreed on.
+const TIMESTAMPS: u16 = 12;
 /// As long in TIME-WAIT as no case lasts: no end is gone while the other still asks.
 const WAITS_LONG: Duration = Duration::from_secs(500_000);
 
@@ -95,10 +97,9 @@ impl Bound {
             None => (0.0, 0.0),
         };
         // Beside the SYN and the FIN, a segment a write at least; a window opens by half of itself, or by a segment.
-        let steps = ends(connection).map(|(own, _)| {
-            let mss = connection.settings.mss.min(connection.answering_settings.mss);
-            f64::from(own.receive_window / 2).clamp(1.0, f64::from(mss))
-        });
+        let [mss, answering] = ends(connection).map(|(own, _)| own.mss);
+        let payload = mss.min(answering).saturating_sub(TIMESTAMPS).max(1);
+        let steps = ends(connection).map(|(own, _)| f64::from(own.receive_window / 2).clamp(1.0, f64::from(payload)));
         let step = steps[0].min(steps[1]);
         let step = connection.reading.map_or(step, |reading| step.min(reading.bytes as f64).max(1.0));
         let segments = 4.0 + 2.0 * writes + bytes / step;
@@ -111,7 +112,7 @@ impl Bound {
         self.seconds += segments * 4.0 * (round_trip_s + delay_s) + thinking_s + 4.0 * readings * reading_s;
         self.seconds += (20.0 + segments * timeouts) * timeout_s;
         self.bytes += 40.0 * (bytes + 100.0 * segments);
-        self.events += 500.0 + 100.0 * segments + 20.0 * readings;
+        self.events += (500.0 + 100.0 * segments + 20.0 * readings) * storms(connection, round_trip_s);
     }
 }
 
@@ -125,6 +126,13 @@ fn timeouts_a_segment(sender: &engine::Config) -> f64 {
         // lets it measure.
         _ => 0.5,
     }
+}
+
+/// By how much needless retransmissions add to what happens. RACK gives a segment a round trip; on a path without delay that is
+/// none, and each ACK of one instant calls all that is under way lost.
+fn storms(connection: &Connection, round_trip_s: f64) -> f64 {
+    let rack = ends(connection).iter().any(|(_, sender)| sender.recover.name == "rack-tlp");
+    if rack && round_trip_s == 0.0 { 1000.0 } else { 1.0 }
 }
 
 /// From when on a link does nothing that it could not do for ever; infinite if it never is so.

@@ -22,6 +22,8 @@ from eifel.reproduction import reproduce
 
 NARROW = 100
 """A terminal with fewer columns than this."""
+MOST_ROWS = 400
+"""Of an artefact with more rows nobody reads all on a terminal."""
 
 
 def command(options: argparse.Namespace) -> int:
@@ -82,15 +84,18 @@ def show(out: Console, measured: Measured) -> None:
     """Prints an artefact for a person."""
     artefact = measured.artefact
     out.print(heading(f"{artefact.id}  {artefact.title}"))
-    if len(artefact.keys) > 2 and out.width < NARROW:
+    rows = len(artefact.rows)
+    if rows > MOST_ROWS:
+        out.print(Text(f"  {rows} rows: in the report, in its CSV file, and by --json"))
+    elif len(artefact.keys) > 2 and out.width < NARROW:
         # The first key would take the room that the numbers need: it becomes a line above its rows.
-        starts = [number for number in range(len(artefact.rows)) if number == 0 or artefact.begins_group(number)]
-        for start, end in zip(starts, [*starts[1:], len(artefact.rows)], strict=True):
+        starts = [number for number in range(rows) if number == 0 or artefact.begins_group(number)]
+        for start, end in zip(starts, [*starts[1:], rows], strict=True):
             key, value = next(iter(artefact.rows[start].keys.items()))
             out.print(Text(f"{key.replace('_', ' ')} {word(value)}"))
             out.print(_table(measured, artefact.keys[1:], range(start, end)))
     else:
-        out.print(_table(measured, artefact.keys, range(len(artefact.rows))))
+        out.print(_table(measured, artefact.keys, range(rows)))
     for claim in measured.claims():
         mark = Text("  holds  ", style="green") if claim["holds"] else Text("  FAILS  ", style="bold red")
         reason = f" ({claim['reason']})" if claim.get("reason") else ""

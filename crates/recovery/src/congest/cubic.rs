@@ -105,7 +105,8 @@ impl Stage {
         // A window below a segment, as an undo can leave it, counts as one: it must not grow by what it is less.
         self.w_est += alpha * acked / cwnd.max(1.0);
         if self.w_cubic(t) < self.w_est {
-            return self.w_est.max(cwnd);
+            // A response or the end of recovery can have cut the window below it: no more at once than to the target.
+            return self.w_est.clamp(cwnd, 1.5 * cwnd);
         }
         let target = self.w_cubic(t + rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
         cwnd + (target - cwnd) / cwnd * acked

@@ -98,6 +98,8 @@ impl Naive {
         stage.w_est += alpha * segments_acked / cwnd;
         if Self::w_cubic(stage, t) < stage.w_est {
             let w_est = if stage.w_est > cwnd { stage.w_est } else { cwnd } * self.smss as f64;
+            let most = 1.5 * cwnd * self.smss as f64;
+            let w_est = if w_est > most { most } else { w_est };
             self.cwnd = if w_est > self.cwnd { w_est } else { self.cwnd };
             return;
         }
