@@ -4,7 +4,7 @@
 //! segment was retransmitted. Without them one segment a round trip is timed, and a retransmission spoils it (Karn's
 //! rule, RFC 6298, section 3).
 
-use crate::fact::Acked;
+use crate::fact::{Acked, Echo};
 use crate::time::{Duration, Instant};
 
 /// How often samples come.
@@ -118,14 +118,17 @@ impl RoundTrips {
 
     /// The sample that this ACK gives, if any.
     pub(crate) fn on_ack(&mut self, now: Instant, acked: &Acked) -> Option<Duration> {
-        if acked.bytes == 0 {
-            return None;
-        }
+        if acked.bytes == 0 { None } else { self.on_progress(now, acked.cumulative, acked.echo) }
+    }
+
+    /// The sample that an ACK of new data gives, if any.
+    #[inline(always)]
+    pub(crate) fn on_progress(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) -> Option<Duration> {
         let sample = match &mut self.source {
-            Source::Echoes => acked.echo?.age,
+            Source::Echoes => echo?.age,
             Source::OneSegment(timed) => {
                 let due = (*timed)?;
-                if acked.cumulative < due.end {
+                if cumulative < due.end {
                     return None;
                 }
                 *timed = None;

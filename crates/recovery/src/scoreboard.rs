@@ -53,6 +53,13 @@ impl Sent {
         self.last_sent
     }
 
+    /// What lies below `cumulative` is acknowledged.
+    fn cut(&mut self, cumulative: u64) {
+        let cut = cumulative.saturating_sub(self.start);
+        self.start += cut;
+        self.len -= cut as u32;
+    }
+
     fn covered(&self) -> Covered {
         Covered { end: self.end(), copies: self.copies, last_sent: self.last_sent }
     }
@@ -310,6 +317,29 @@ impl Scoreboard {
         }
     }
 
+    /// Whether nothing is deemed lost and nothing reported, and nobody asks what an ACK delivers.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.sacked.is_empty() && self.lost.at == self.una && self.delivered.is_none()
+    }
+
+    /// Takes in an acknowledgement of new data without SACK blocks while the board [is quiet](Self::is_quiet). Returns the
+    /// highest segment that is now covered to its end.
+    #[inline(always)]
+    pub(crate) fn on_quiet_ack(&mut self, cumulative: u64) -> Option<Covered> {
+        let mut highest = None;
+        while let Some(first) = self.sent.front_mut() {
+            if first.end() > cumulative {
+                first.cut(cumulative);
+                break;
+            }
+            highest = self.sent.pop_front();
+        }
+        self.raise_marks(cumulative);
+        let highest = highest?;
+        self.before = highest.stamp;
+        Some(highest.covered())
+    }
+
     /// Everything below `position` is deemed lost from now on.
     pub(crate) fn mark_lost_below(&mut self, position: u64) {
         let position = position.min(self.nxt);
@@ -344,9 +374,7 @@ impl Scoreboard {
         let mut highest = None;
         while let Some(first) = self.sent.front_mut() {
             if first.end() > cumulative {
-                let cut = cumulative.saturating_sub(first.start);
-                first.start += cut;
-                first.len -= cut as u32;
+                first.cut(cumulative);
                 break;
             }
             if let Some(delivered) = &mut self.delivered
@@ -368,14 +396,19 @@ impl Scoreboard {
                 *total -= gone.end - gone.start;
             });
         }
-        self.una = cumulative;
-        // All marks stand at or above `una`, and nothing reported lies below it, so raising them counts nothing.
-        self.lost.at = self.lost.at.max(cumulative);
-        self.resent.at = self.resent.at.max(cumulative);
-        self.counted.at = self.counted.at.max(cumulative);
+        self.raise_marks(cumulative);
         let highest = highest?;
         self.before = highest.stamp;
         Some(highest.covered())
+    }
+
+    /// `una` moves on. All marks stand at or above it, and nothing reported lies below it, so raising them counts nothing.
+    #[inline]
+    fn raise_marks(&mut self, cumulative: u64) {
+        self.una = cumulative;
+        self.lost.at = self.lost.at.max(cumulative);
+        self.resent.at = self.resent.at.max(cumulative);
+        self.counted.at = self.counted.at.max(cumulative);
     }
 
     fn report(&mut self, block: Block) -> u64 {

@@ -120,8 +120,10 @@ impl Connection {
     #[inline(always)]
     pub fn poll_data(&mut self, turn: &Turn, segment: &mut Segment) -> Option<Transmission> {
         let (now, offer) = (turn.now, turn.offer.as_ref()?);
-        let end = if self.nagle { self.end_by_nagle(offer.end) } else { offer.end };
-        let transmission = self.engine.poll_send(now, &Offer { end, ..*offer })?;
+        let transmission = match self.nagle {
+            false => self.engine.poll_send(now, offer),
+            true => self.engine.poll_send_apart(now, &Offer { end: self.end_by_nagle(offer.end), ..*offer }),
+        }?;
         let Transmission { start, len, copy, .. } = transmission;
         if let (Some(stamps), Some(stamp), 0) = (&mut self.stamps, offer.stamp, copy) {
             stamps.sent(start, stamp);

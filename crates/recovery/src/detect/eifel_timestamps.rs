@@ -90,6 +90,10 @@ impl EifelTimestamps {
 }
 
 impl Detector for EifelTimestamps {
+    fn waits(&self) -> bool {
+        matches!(self.stage, Stage::Idle)
+    }
+
     fn observe(&mut self, fact: &Fact<'_>, _: &View) -> Judgement {
         match fact {
             // RFC 3522, section 3.2, step 2: of the retransmission that opens the loss recovery, and of no later one.

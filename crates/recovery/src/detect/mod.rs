@@ -49,6 +49,11 @@ pub struct Share {
 pub trait Detector: Send + DuplicateDetector {
     /// Takes a fact in and judges the open episode.
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement;
+    /// Whether it waits for something to be sent again, and until then no ACK of new data tells it anything. Where it says
+    /// so, it is not asked about such ACKs.
+    fn waits(&self) -> bool {
+        false
+    }
     /// Whether it ever judges; one that does not need not be asked.
     fn judges(&self) -> bool {
         true

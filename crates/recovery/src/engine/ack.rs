@@ -11,8 +11,13 @@ use crate::time::{Duration, Instant};
 
 impl Engine {
     /// Takes an acceptable ACK in: `una <= cumulative <= nxt`, which the connection has checked.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
+        if self.is_quiet(ack) { self.on_quiet_ack(now, ack.cumulative, ack.echo) } else { self.on_any_ack(now, ack) }
+    }
+
+    #[inline(never)]
+    pub(super) fn on_any_ack(&mut self, now: Instant, ack: &Ack<'_>) {
         let flight = self.board.outstanding();
         let acked = self.board.on_ack(ack, self.view.sack);
         self.look(now);
@@ -42,7 +47,9 @@ impl Engine {
             self.view.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
         }
         let decisions = self.recovery.on_ack(&acked, &self.board, &self.view);
-        self.apply(now, &decisions);
+        if decisions.step != Step::Stay || decisions.lost_below.is_some() {
+            self.apply(now, &decisions);
+        }
         if decisions.growth == Growth::Grow && effect.growth == Growth::Grow && acked.bytes > 0 {
             self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &self.view);
         }
@@ -54,6 +61,7 @@ impl Engine {
         if self.episode.is_some_and(|episode| acked.cumulative >= episode.recovery_point) {
             self.close_episode();
         }
+        self.quiet = self.find_quiet();
     }
 
     pub(super) fn apply(&mut self, now: Instant, decisions: &Decisions) {

@@ -5,6 +5,7 @@ mod config;
 mod event;
 mod judge;
 mod probe;
+mod quiet;
 mod send;
 mod timeout;
 
@@ -13,6 +14,7 @@ pub use config::Config;
 pub use event::{Event, Snapshot};
 pub use send::Offer;
 
+use quiet::Quiet;
 use std::collections::VecDeque;
 
 use crate::congest::{Congest, Window};
@@ -119,6 +121,7 @@ pub struct Engine {
     limit: u64,
     /// What recovery still lets go as new data before the next input; `None` when it is to be asked.
     granted: Option<u64>,
+    quiet: Quiet,
     /// The largest window that the peer has advertised.
     largest_window: u64,
     /// When pacing lets the next segment go.
@@ -179,6 +182,7 @@ impl Engine {
             opening: Opening::Done,
             limit: 0,
             granted: None,
+            quiet: Quiet::No,
             largest_window: 0,
             released_at: Instant::NEVER,
             idle_since: Instant::ZERO,

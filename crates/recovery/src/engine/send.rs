@@ -1,5 +1,6 @@
 //! What leaves, and when.
 
+use super::quiet::Quiet;
 use super::{Due, Engine, Event, Opening, Probe, Stage, Timer};
 use crate::fact::{Block, Cause, Fact, Kind, Transmission, TxId};
 use crate::pace::Permit;
@@ -42,6 +43,12 @@ impl Engine {
             },
         };
         self.send_new(now, offer, room)
+    }
+
+    /// The same, where it is not wanted inline.
+    #[inline(never)]
+    pub fn poll_send_apart(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+        self.poll_send(now, offer)
     }
 
     /// How many bytes of new data may go; or what goes before it, and nothing if everything waits.
@@ -175,6 +182,7 @@ impl Engine {
     }
 
     fn note_again(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
+        self.quiet = Quiet::No;
         self.view.round_trips.on_retransmission(block.start);
         self.board.on_retransmission(now, block, mark)
     }
@@ -230,9 +238,8 @@ impl Engine {
         if !matches!(self.timer, Timer::Retransmission(_)) {
             self.start_timer(now);
         }
-        // A copy is lent, so that the answer can stay in registers: read back from memory as a whole, right after it was
-        // written in parts, it would cost more than all the rest.
-        self.recovery.on_sent(&{ transmission });
+        let end = transmission.start + u64::from(transmission.len);
+        self.recovery.on_sent(Block { start: transmission.start, end }, transmission.kind);
         if let Some(pace) = &mut self.pace {
             let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
             pace.on_sent(now, transmission.len, &self.window, srtt);

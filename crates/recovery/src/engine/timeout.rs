@@ -1,5 +1,6 @@
 //! What an expired timer does.
 
+use super::quiet::Quiet;
 use super::{Due, Engine, Event, Opening, Probe, Stage, Timer};
 use crate::congest::{Loss, Timeouts};
 use crate::episode::{Episode, Saved, Stage as EpisodeStage};
@@ -12,6 +13,7 @@ impl Engine {
     /// Call when [`Engine::deadline`] has come; too early a call does nothing.
     pub fn on_timeout(&mut self, now: Instant) {
         self.granted = None;
+        self.quiet = Quiet::No;
         self.look(now);
         if self.released_at <= now {
             self.released_at = Instant::NEVER;

@@ -3,7 +3,7 @@
 
 use super::{HighRxt, Next, Resume, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::time::Instant;
 use crate::view::View;
@@ -217,6 +217,11 @@ impl Course {
         self.owed = Owed::Nothing;
     }
 
+    /// Whether an ACK of new data only says that there is progress.
+    pub fn is_quiet(&self) -> bool {
+        self.phase == Phase::Open && self.duplicates == 0 && self.limited == 0
+    }
+
     /// The retransmission that is owed whatever the window.
     pub fn owed(&self, board: &Scoreboard) -> Option<Next> {
         (self.owed == Owed::Oldest).then(|| Next::owed(board.una()))
@@ -254,13 +259,13 @@ impl Course {
         resume
     }
 
-    /// Something has left.
-    pub fn on_sent(&mut self, transmission: &Transmission) {
-        if matches!(transmission.kind, Kind::Retransmission(_)) {
+    /// `sent` has left.
+    pub fn on_sent(&mut self, sent: Block, kind: Kind) {
+        if matches!(kind, Kind::Retransmission(_)) {
             self.owed = Owed::Nothing;
         }
-        if self.duplicates > 0 && self.phase == Phase::Open && transmission.kind == Kind::New {
-            self.limited += u64::from(transmission.len);
+        if self.duplicates > 0 && self.phase == Phase::Open && kind == Kind::New {
+            self.limited += sent.end - sent.start;
         }
     }
 

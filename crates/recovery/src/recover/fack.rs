@@ -7,7 +7,7 @@
 use super::course::{Course, Rules, Signal};
 use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Transmission};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -54,8 +54,12 @@ impl Recovery for Fack {
         self.course.on_spurious(cause)
     }
 
-    fn on_sent(&mut self, transmission: &Transmission) {
-        self.course.on_sent(transmission);
+    fn is_quiet(&self) -> bool {
+        self.course.is_quiet()
+    }
+
+    fn on_sent(&mut self, sent: Block, kind: Kind) {
+        self.course.on_sent(sent, kind);
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {

@@ -6,7 +6,7 @@
 
 use super::{Decisions, Next, Recovery, Resume, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Transmission};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -53,8 +53,12 @@ impl Recovery for LateFastRetransmit {
         self.inner.on_spurious(cause)
     }
 
-    fn on_sent(&mut self, transmission: &Transmission) {
-        self.inner.on_sent(transmission);
+    fn is_quiet(&self) -> bool {
+        self.duplicates == 0 && self.timeouts == 0 && self.inner.is_quiet()
+    }
+
+    fn on_sent(&mut self, sent: Block, kind: Kind) {
+        self.inner.on_sent(sent, kind);
     }
 
     fn on_rescue(&mut self) {

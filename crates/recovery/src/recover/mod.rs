@@ -15,7 +15,7 @@ mod tlp;
 
 use crate::congest::Window;
 use crate::duplicate::DuplicateRecovery;
-use crate::fact::{Acked, Cause, Transmission};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::time::Instant;
 use crate::view::View;
@@ -159,8 +159,13 @@ pub trait Recovery: Send + DuplicateRecovery {
     fn on_timeout(&mut self, view: &View);
     /// The episode that is open was judged spurious.
     fn on_spurious(&mut self, cause: Cause) -> Resume;
-    /// Something has left.
-    fn on_sent(&mut self, transmission: &Transmission);
+    /// `sent` has left.
+    fn on_sent(&mut self, sent: Block, kind: Kind);
+    /// Whether an ACK of new data, without SACK blocks, would change nothing in it and let the window grow, and new data may
+    /// go after it as far as cwnd is larger than what is outstanding. Where it says so, it is not asked about such ACKs.
+    fn is_quiet(&self) -> bool {
+        false
+    }
     /// Whether it wants to know what each ACK has delivered.
     fn follows_deliveries(&self) -> bool {
         false

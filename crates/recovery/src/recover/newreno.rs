@@ -6,7 +6,7 @@
 use super::course::{Course, Rules, Signal};
 use super::{Decisions, Next, Recovery, Resume, Step, Timer};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Transmission};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -83,8 +83,12 @@ impl Recovery for NewReno {
         self.course.on_spurious(cause)
     }
 
-    fn on_sent(&mut self, transmission: &Transmission) {
-        self.course.on_sent(transmission);
+    fn is_quiet(&self) -> bool {
+        self.course.is_quiet()
+    }
+
+    fn on_sent(&mut self, sent: Block, kind: Kind) {
+        self.course.on_sent(sent, kind);
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {

@@ -8,7 +8,7 @@ use super::course::{Course, Rules, Signal};
 use super::reno_sack::Pipe;
 use super::{Decisions, HighRxt, Next, Recovery, Resume, Step, Timer};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -124,12 +124,16 @@ impl Recovery for NewRenoSack {
         self.course.on_spurious(cause)
     }
 
-    fn on_sent(&mut self, transmission: &Transmission) {
-        if matches!(transmission.kind, Kind::Retransmission(_)) {
+    fn is_quiet(&self) -> bool {
+        self.course.is_quiet()
+    }
+
+    fn on_sent(&mut self, sent: Block, kind: Kind) {
+        if matches!(kind, Kind::Retransmission(_)) {
             self.owed = Owed::Nothing;
         }
-        self.pipe.on_sent(transmission.len);
-        self.course.on_sent(transmission);
+        self.pipe.on_sent(sent);
+        self.course.on_sent(sent, kind);
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use crate::congest::Window;
-use crate::fact::{Acked, Transmission};
+use crate::fact::{Acked, Block};
 use crate::scoreboard::Scoreboard;
 
 /// How the flight comes down to ssthresh.
@@ -71,7 +71,9 @@ impl Prr {
     /// An ACK, before what it means for recovery is known.
     pub fn on_ack(&mut self, acked: &Acked, board: &Scoreboard) {
         let total = board.una() + board.sacked_bytes();
-        self.heard = total.saturating_sub(self.total);
+        // Of ACKs of new data outside of recovery it may not have heard: nothing was SACKed then.
+        let before = self.total.max(acked.cumulative - acked.bytes);
+        self.heard = total.saturating_sub(before);
         self.total = total;
         // What delivers nothing lets nothing go (RFC 9937, section 6.2).
         if self.heard == 0 {
@@ -109,8 +111,8 @@ impl Prr {
     }
 
     /// Something has left.
-    pub fn on_sent(&mut self, transmission: &Transmission) {
-        self.out += u64::from(transmission.len);
+    pub fn on_sent(&mut self, sent: Block) {
+        self.out += sent.end - sent.start;
     }
 
     /// How many bytes may go now, of which `pipe` are under way. To be asked before anything goes for an ACK.
@@ -137,12 +139,11 @@ impl Prr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fact::{Kind, TxId};
 
     #[test]
     fn what_left_before_an_alarm_opens_recovery_does_not_count() {
         let mut prr = Prr::new(Reduction::Proportional);
-        prr.on_sent(&Transmission { id: TxId(0), start: 1, len: 5000, kind: Kind::New, copy: 0 });
+        prr.on_sent(Block { start: 1, end: 5001 });
         prr.begin(&Scoreboard::default());
         // Nothing has been delivered: below ssthresh, nothing goes for it; the first retransmission is owed besides.
         assert_eq!(prr.room(1000, &Window { cwnd: 2500, ssthresh: 2500 }, 1000), 0);
@@ -179,7 +180,7 @@ mod tests {
         let window = Window { cwnd: 9000, ssthresh: 9000 };
         let mut prr = under_way(1500);
         assert_eq!(prr.room(4000, &window, 1000), 3500);
-        prr.on_sent(&Transmission { id: TxId(0), start: 1, len: 2000, kind: Kind::New, copy: 0 });
+        prr.on_sent(Block { start: 1, end: 2001 });
         assert_eq!(prr.room(6000, &window, 1000), 1500);
         prr.limit.set(None);
         assert_eq!(prr.room(6000, &window, 1000), 2000);

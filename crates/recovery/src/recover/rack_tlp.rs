@@ -11,7 +11,7 @@ use super::rack::{Found, Rack, Stage};
 use super::tlp::{Answer, Tlp};
 use super::{Alarm, Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Kind, Transmission};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::time::{Duration, Instant};
 use crate::view::View;
@@ -141,14 +141,14 @@ impl Recovery for RackTlp {
         resume
     }
 
-    fn on_sent(&mut self, transmission: &Transmission) {
-        self.course.on_sent(transmission);
-        self.prr.on_sent(transmission);
-        let again = matches!(transmission.kind, Kind::Retransmission(_));
+    fn on_sent(&mut self, sent: Block, kind: Kind) {
+        self.course.on_sent(sent, kind);
+        self.prr.on_sent(sent);
+        let again = matches!(kind, Kind::Retransmission(_));
         if self.tlp.is_due() {
-            self.tlp.on_sent(transmission.start + u64::from(transmission.len), again);
+            self.tlp.on_sent(sent.end, again);
         } else if again {
-            self.rack.on_again(transmission.start);
+            self.rack.on_again(sent.start);
         }
     }
 

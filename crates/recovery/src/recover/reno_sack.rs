@@ -8,7 +8,7 @@
 use super::course::{Course, Rules, Signal};
 use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Transmission};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -39,9 +39,9 @@ impl Pipe {
         self.0 = self.0.saturating_sub(2 * u64::from(mss));
     }
 
-    /// So many bytes were sent.
-    pub(super) fn on_sent(&mut self, len: u32) {
-        self.0 += u64::from(len);
+    /// This was sent.
+    pub(super) fn on_sent(&mut self, sent: Block) {
+        self.0 += sent.end - sent.start;
     }
 
     /// What may be sent under `cwnd`.
@@ -86,9 +86,13 @@ impl Recovery for RenoSack {
         self.course.on_spurious(cause)
     }
 
-    fn on_sent(&mut self, transmission: &Transmission) {
-        self.pipe.on_sent(transmission.len);
-        self.course.on_sent(transmission);
+    fn is_quiet(&self) -> bool {
+        self.course.is_quiet()
+    }
+
+    fn on_sent(&mut self, sent: Block, kind: Kind) {
+        self.pipe.on_sent(sent);
+        self.course.on_sent(sent, kind);
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {

@@ -8,7 +8,7 @@ use super::course::{Course, Rules, Signal};
 use super::prr::{Prr, Reduction};
 use super::{Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Cause, Transmission};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -83,9 +83,13 @@ impl Recovery for Rfc6675 {
         self.course.on_spurious(cause)
     }
 
-    fn on_sent(&mut self, transmission: &Transmission) {
-        self.course.on_sent(transmission);
-        self.prr.on_sent(transmission);
+    fn is_quiet(&self) -> bool {
+        self.course.is_quiet()
+    }
+
+    fn on_sent(&mut self, sent: Block, kind: Kind) {
+        self.course.on_sent(sent, kind);
+        self.prr.on_sent(sent);
     }
 
     fn on_rescue(&mut self) {

@@ -1,0 +1,143 @@
+//! What nearly all ACKs are: new data acknowledged where nothing has been lost, reported, suspected or held back.
+//!
+//! Such an ACK has three things to do: it samples the round trip, lets the window grow and starts the timer anew. Nothing
+//! here is a rule of its own; what is asked is less than [`on_ack`](Engine::on_ack) asks, and the outcome is the same.
+
+use super::{Engine, Probe, Stage, Timer};
+use crate::fact::{Ack, Covered, Echo};
+use crate::rto::Sample;
+use crate::time::Instant;
+
+/// Whether an ACK of new data alone would be asked about in vain by detectors and recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Quiet {
+    /// They may have something to say.
+    No,
+    /// So it was when the last ACK had been taken in, and nothing but new data has left since.
+    Yes,
+}
+
+impl Engine {
+    /// Whether this is such an ACK, and something remains outstanding.
+    #[inline(always)]
+    pub(super) fn is_quiet(&self, ack: &Ack<'_>) -> bool {
+        let plain = ack.sacks.is_empty() && ack.dsack.is_none();
+        plain && self.quiet == Quiet::Yes && self.board.una() < ack.cumulative && ack.cumulative < self.board.nxt()
+    }
+
+    /// Takes such an ACK in, as [`on_any_ack`](Self::on_any_ack) would.
+    #[inline(never)]
+    pub(super) fn on_quiet_ack(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) {
+        let (una, flight) = (self.board.una(), self.board.outstanding());
+        let bytes = cumulative - una;
+        let highest = self.board.on_quiet_ack(cumulative);
+        self.look(now);
+        // Sent more than once, nobody knows which sending was answered.
+        if let Some(covered @ Covered { copies: 0, .. }) = highest {
+            self.view.round_trips.on_turn(now.since(covered.last_sent));
+        }
+        if let Some(rtt) = self.view.round_trips.on_progress(now, cumulative, echo) {
+            self.samples += 1;
+            self.rto.sample(&Sample { rtt, acked: bytes, window: self.window }, &self.view);
+            self.view.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
+        }
+        self.window = self.congest.on_ack(&self.window, bytes, flight, &self.view);
+        self.granted = Some(self.window.cwnd.saturating_sub(self.board.outstanding()));
+        self.restart_timer(now);
+    }
+
+    /// To be asked when an ACK has been taken in.
+    pub(super) fn find_quiet(&self) -> Quiet {
+        let none_open = self.episode.is_none() && self.lesson.is_none() && self.probe == Probe::None;
+        let none_open = none_open && self.consecutive_timeouts == 0;
+        let plain = self.stage == Stage::Open && self.pace.is_none() && matches!(self.timer, Timer::Retransmission(_));
+        let deaf = self.detectors.iter().all(|(_, detector)| detector.waits());
+        match none_open && plain && deaf && self.board.is_quiet() && self.recovery.is_quiet() {
+            true => Quiet::Yes,
+            false => Quiet::No,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Block, Config, Negotiated, Offer};
+    use crate::registry::Choice;
+    use crate::time::Duration;
+    use crate::units::Timestamp;
+    use proptest::prelude::*;
+
+    const MSS: u64 = 1000;
+
+    /// What may happen to a sender; shares are in 255ths.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Wait { millis: u64 },
+        Acknowledge { share: u8, echo: bool, report: Option<u8> },
+        Duplicate,
+        Expire,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            2 => (0..300u64).prop_map(|millis| Step::Wait { millis }),
+            8 => (any::<u8>(), prop::bool::weighted(0.9), prop::option::weighted(0.1, any::<u8>()))
+                .prop_map(|(share, echo, report)| Step::Acknowledge { share, echo, report }),
+            1 => Just(Step::Duplicate),
+            1 => Just(Step::Expire),
+        ]
+    }
+
+    fn recovery() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec!["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675", "rack-tlp"])
+    }
+
+    /// Takes a step, and sends what may go: all that is asked of an engine between two inputs.
+    fn take(engine: &mut Engine, now: Instant, step: Step) -> Vec<String> {
+        let (una, nxt) = (engine.una(), engine.nxt());
+        let at = |share: u8| una + (nxt - una) * u64::from(share) / 255;
+        let mut ack = Ack { cumulative: una, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+        match step {
+            Step::Wait { .. } => {}
+            Step::Expire => engine.on_timeout(engine.deadline().min(now + Duration::from_secs(100))),
+            _ if una == nxt => {}
+            Step::Duplicate => engine.on_ack(now, &ack),
+            Step::Acknowledge { share, echo, report } => {
+                ack.cumulative = at(share);
+                let age = Duration::from_millis(100);
+                ack.echo = echo.then_some(Echo { value: Timestamp(7), age });
+                let block = report.map(|share| Block { start: at(share), end: (at(share) + MSS).min(nxt) });
+                engine.on_ack(now, &Ack { sacks: block.as_slice(), ..ack });
+            }
+        }
+        let offer = Offer { end: 10_000_000, fin: false, limit: una + 64 * MSS, stamp: Some(Timestamp(7)) };
+        let sent = std::iter::from_fn(|| engine.poll_send(now, &offer)).map(|sent| format!("{sent:?}"));
+        let mut told: Vec<String> = sent.collect();
+        told.extend(std::iter::from_fn(|| engine.poll_event()).map(|event| format!("{event:?}")));
+        told.push(format!("{:?}", engine.snapshot()));
+        told
+    }
+
+    proptest! {
+        #[test]
+        fn a_quiet_ack_does_what_any_ack_does(
+            recovery in recovery(),
+            timestamps in any::<bool>(),
+            steps in prop::collection::vec(step(), 1..200),
+        ) {
+            let config = Config { recover: Choice::named(recovery), ..Config::default() };
+            let mut brisk = Engine::new(&config).unwrap();
+            brisk.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack: true, timestamps });
+            let mut thorough = brisk.clone();
+            let mut now = Instant::ZERO;
+            for step in steps {
+                if let Step::Wait { millis } = step {
+                    now += Duration::from_millis(millis);
+                }
+                thorough.quiet = Quiet::No;
+                prop_assert_eq!(take(&mut brisk, now, step), take(&mut thorough, now, step), "{:?}", step);
+            }
+        }
+    }
+}
