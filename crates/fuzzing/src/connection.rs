@@ -6,7 +6,7 @@ use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Engine;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{
-    AckSettings, EchoRule, GiveUp, ReceiveKind, SackUse, SendKind, TimestampSettings, WindowScale,
+    AckSettings, EchoRule, GiveUp, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings, WindowScale,
 };
 use eifel_tcp::{Connection, Ports, Settings, State};
 
@@ -98,10 +98,16 @@ impl Driver {
 }
 
 pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
+    let (granularity, offset) = (magnitude(u, 1 << 32)?, u.arbitrary()?);
     let timestamps = TimestampSettings {
-        granularity: Duration::from_nanos(magnitude(u, 1 << 32)?),
-        offset: u.arbitrary()?,
+        granularity: Duration::from_nanos(granularity),
+        offset,
         echo: if u.arbitrary()? { EchoRule::Standard } else { EchoRule::OnDuplicates },
+        // No bytes of its own: inputs that were found before this was there keep their meaning.
+        stamping: match granularity % 2 {
+            0 => Stamping::Clock,
+            _ => Stamping::Distinct { secret: [granularity, u64::from(offset)] },
+        },
     };
     let user_timeout = duration(u)?;
     Ok(Settings {

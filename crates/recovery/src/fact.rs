@@ -155,6 +155,8 @@ pub enum Fact<'a> {
     },
     /// An ACK came in.
     Acked(&'a Acked),
+    /// An ACK came in that echoes a timestamp which was never sent; the fact of its arrival follows, without the echo.
+    ForgedEcho,
     /// The probe that this detector has asked for will not be sent.
     NotProbed(Refusal),
 }

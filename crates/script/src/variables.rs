@@ -138,6 +138,9 @@ static VARIABLES: &[Variable] = &[
         o.connection.counts().missing_timestamps.into()
     }),
     variable("ignored_echoes", "timestamp echoes that cannot be true", |o| o.connection.counts().ignored_echoes.into()),
+    variable("forged_echoes", "echoes of timestamps that were never sent", |o| {
+        o.connection.counts().forged_echoes.into()
+    }),
     variable("ignored_sack_blocks", "SACK blocks that cannot be true", |o| {
         o.connection.counts().ignored_sack_blocks.into()
     }),

@@ -17,6 +17,8 @@ pub(crate) struct Losses {
     pub(crate) victim: Victim,
     /// First transmissions under way, and which of them are known to be.
     flight: Vec<Outgoing>,
+    /// What was acknowledged last.
+    before: Option<Outgoing>,
     /// Retransmissions since the last loss.
     again: Vec<Outgoing>,
     /// Episodes so far: losses that the sender has noticed.
@@ -27,6 +29,8 @@ pub(crate) struct Losses {
 
 /// A segment that was lost, and sent again.
 pub(crate) struct Lost {
+    /// The segment before it, which arrived.
+    pub(crate) before: Option<Outgoing>,
     /// What was lost.
     pub(crate) original: Outgoing,
     /// The segment behind it, which arrived.
@@ -48,7 +52,7 @@ impl Losses {
     pub(crate) fn new(settings: &Settings, config: &Config) -> Self {
         let mut victim = Victim::with_engine(settings, 64_000, engine(config));
         victim.connection.write_counted(1 << 40);
-        let mut losses = Self { victim, flight: Vec::new(), again: Vec::new(), noticed: 0, undone: 0 };
+        let mut losses = Self { victim, flight: Vec::new(), before: None, again: Vec::new(), noticed: 0, undone: 0 };
         losses.sends();
         losses
     }
@@ -96,6 +100,7 @@ impl Losses {
                 let end = outgoing.start + 1 + u64::from(outgoing.segment.payload_len);
                 let honest = self.honest(end, &outgoing.segment);
                 self.gets(&honest);
+                self.before = Some(outgoing);
             }
             if self.flight.len() as u64 >= FLIGHT {
                 return;
@@ -116,7 +121,7 @@ impl Losses {
             self.gets(&duplicate);
         }
         let again = *self.again.first().unwrap_or(&original);
-        Lost { original, next, again, nxt: self.victim.connection.engine().nxt() }
+        Lost { before: self.before, original, next, again, nxt: self.victim.connection.engine().nxt() }
     }
 
     /// A round trip after that, everything but the newest is acknowledged, as `lie` has it: an acknowledgement of all might

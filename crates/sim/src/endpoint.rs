@@ -98,13 +98,13 @@ impl Endpoint {
     /// Everything that may leave now leaves.
     #[inline(never)]
     pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
-        let turn = self.connection.turn(net.now);
+        let mut turn = self.connection.turn(net.now);
         while let Some(start) = self.connection.poll_urgent(&turn, &mut net.slab.vacant().segment) {
             self.send_alone(net, start);
         }
         loop {
             let cell = net.slab.vacant();
-            let Some(transmission) = self.connection.poll_data(&turn, &mut cell.segment) else { break };
+            let Some(transmission) = self.connection.poll_data(&mut turn, &mut cell.segment) else { break };
             let bytes = length(net.header_bytes, &cell.segment);
             let (flow, sender) = (self.flow, self.end);
             let repeats = matches!(transmission.kind, Kind::Retransmission(_));

@@ -13,7 +13,7 @@ use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
 use eifel_recovery::engine::Engine;
 use eifel_recovery::time::Instant;
-use eifel_tcp::settings::{ReceiveKind, SendKind};
+use eifel_tcp::settings::{ReceiveKind, SendKind, Stamping, TimestampSettings};
 use eifel_tcp::{Connection, Ports, Settings};
 
 /// The ports of the first flow; each flow has its own pair.
@@ -29,7 +29,8 @@ pub fn open<const OBSERVED: bool>(
     seed: u64,
 ) -> Result<(), Error> {
     let Traffic::Stream { connection: agreed, .. } = &flow.traffic else { return Ok(()) };
-    let settings = [End::From, End::To].map(|end| settings(agreed, end, running.carries_bytes));
+    let secret = Secret { seed, flow: &flow.name };
+    let settings = [End::From, End::To].map(|end| settings(agreed, end, running.carries_bytes, &secret));
     let mut stream = Stream::new(seed, &["flow", &flow.name, "isn"]);
     let isns = agreed.isns.unwrap_or_else(|| [draw(&mut stream), draw(&mut stream)]).map(Seq);
     let from_port = (FROM_PORT + index % PORTS) as u16;
@@ -94,7 +95,7 @@ pub fn open<const OBSERVED: bool>(
 }
 
 /// The scenario's settings; the streams are those of the run: lengths as a rule, bytes on demand.
-fn settings(agreed: &Agreed, end: End, carries_bytes: bool) -> Settings {
+fn settings(agreed: &Agreed, end: End, carries_bytes: bool, secret: &Secret<'_>) -> Settings {
     let (send, receive) = match (carries_bytes, agreed.reading) {
         (true, _) => (SendKind::Held { buffer: usize::MAX }, ReceiveKind::Held),
         (false, Some(_)) => (SendKind::Counted, ReceiveKind::Counted),
@@ -104,7 +105,27 @@ fn settings(agreed: &Agreed, end: End, carries_bytes: bool) -> Settings {
         End::From => agreed.settings,
         End::To => agreed.answering_settings,
     };
-    Settings { send, receive, ..own }
+    let timestamps = own.timestamps.map(|timestamps| TimestampSettings {
+        stamping: match timestamps.stamping {
+            Stamping::Clock => Stamping::Clock,
+            Stamping::Distinct { .. } => Stamping::Distinct { secret: secret.draw() },
+        },
+        ..timestamps
+    });
+    Settings { send, receive, timestamps, ..own }
+}
+
+/// What the timestamps of a flow are drawn with. Words of the two ends differ by their numbers.
+struct Secret<'a> {
+    seed: u64,
+    flow: &'a str,
+}
+
+impl Secret<'_> {
+    fn draw(&self) -> [u64; 2] {
+        let mut stream = Stream::new(self.seed, &["flow", self.flow, "timestamps"]);
+        [stream.below(u64::MAX), stream.below(u64::MAX)]
+    }
 }
 
 fn draw(stream: &mut Stream) -> u32 {

@@ -40,6 +40,8 @@ pub struct Counts {
     pub missing_timestamps: u64,
     /// Timestamp echoes outside what is outstanding.
     pub ignored_echoes: u64,
+    /// Timestamp echoes of what was never sent: where each segment has its own, only a peer that lies can name others.
+    pub forged_echoes: u64,
     /// SACK blocks that cannot be true.
     pub ignored_sack_blocks: u64,
     /// Acknowledgements of what was never sent, or of what is long past (RFC 5961, section 5).
@@ -117,7 +119,7 @@ impl Connection {
             peer: SendWindow::CLOSED,
             stream: SendStream::new(settings.send),
             receiver: Receiver::new(settings, Seq(0), mss, 0, SackUse::Off),
-            stamps: settings.timestamps.as_ref().map(Stamps::new),
+            stamps: settings.timestamps.as_ref().map(|stamps| Stamps::new(stamps, ports.with(isn))),
             marks: Marking::Off,
             give_up_at: Instant::NEVER,
             user_timeout: settings.give_up.user_timeout.unwrap_or(Duration::MAX),

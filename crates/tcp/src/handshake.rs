@@ -4,6 +4,7 @@ use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::engine::{Engine, Negotiated};
 use eifel_recovery::time::Instant;
+use eifel_recovery::units::Timestamp;
 
 use crate::connection::Connection;
 use crate::event::Event;
@@ -11,7 +12,7 @@ use crate::marks::Marking;
 use crate::receive::Receiver;
 use crate::settings::{LARGEST_SHIFT, Ports, SackUse, Settings};
 use crate::state::{Opening, State};
-use crate::timestamps::Stamps;
+use crate::timestamps::Clock;
 use crate::window::ReceiveWindow;
 
 /// What a peer takes that sends no MSS option (RFC 9293, section 3.7.1, for IPv4).
@@ -34,8 +35,8 @@ impl Connection {
         now: Instant,
     ) -> Self {
         let mut connection = Self::connect(settings, engine, ports, isns.0);
-        let mut stamps = peer.timestamps.as_ref().map(Stamps::new);
-        let stamp = stamps.as_mut().map(|stamps| Timestamps { value: stamps.value(now).0, echo: 0 });
+        // What the peer's clock shows: nothing that it will send is older.
+        let stamp = peer.timestamps.map(|peer| Timestamps { value: Clock::new(&peer).value(now).0, echo: 0 });
         let syn = Segment {
             source_port: ports.remote,
             destination_port: ports.local,
@@ -96,7 +97,8 @@ impl Connection {
         } else {
             // Both ends have called: the SYN leaves again, with an acknowledgement.
             self.state = State::SynReceived(Opening::Simultaneous);
-            let again = self.syn(now);
+            let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
+            let again = self.syn(stamp);
             self.reply = Some(Box::new(again));
         }
     }
@@ -143,8 +145,7 @@ impl Connection {
 
     /// The SYN, or SYN-ACK once the peer's SYN is here. It offers what the settings say, or answers what the peer
     /// offered.
-    pub(crate) fn syn(&mut self, now: Instant) -> Segment {
-        let stamp = self.stamps.as_mut().map(|stamps| Timestamps { value: stamps.value(now).0, echo: stamps.echo() });
+    pub(crate) fn syn(&self, stamp: Option<Timestamp>) -> Segment {
         let (flags, ack) = match self.state {
             State::SynSent => (Flags::SYN, Seq(0)),
             _ => (Flags::SYN.with(Flags::ACK), wrap(1, self.receiver.irs)),
@@ -157,7 +158,7 @@ impl Connection {
             ack,
             flags,
             window: self.receiver.window.field_on_syn(),
-            options: Options { timestamps: stamp, ..offer },
+            options: Options { timestamps: self.timestamps(stamp), ..offer },
             payload_len: 0,
         }
     }

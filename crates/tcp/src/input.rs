@@ -6,6 +6,7 @@ use eifel_recovery::fact::{Ack, Block, Echo};
 use eifel_recovery::time::Instant;
 
 use crate::connection::Connection;
+use crate::distinct::Belief;
 use crate::event::Event;
 use crate::handshake::length;
 use crate::icmp::PathMtu;
@@ -269,11 +270,15 @@ impl Connection {
     #[inline(always)]
     fn believed_echo(&mut self, now: Instant, segment: &Segment, una: u64) -> Option<Echo> {
         let stamp = segment.options.timestamps?;
-        let believed = self.stamps.as_mut()?.believe(now, stamp.echo, una);
-        if believed.is_none() {
-            self.cold.counts.ignored_echoes += 1;
+        match self.stamps.as_mut()?.believe(now, stamp.echo, una) {
+            Belief::Plausible(echo) => return Some(echo),
+            Belief::Outdated => self.cold.counts.ignored_echoes += 1,
+            Belief::NeverSent => {
+                self.cold.counts.forged_echoes += 1;
+                self.engine.on_forged_echo(now);
+            }
         }
-        believed
+        None
     }
 
     /// More is acknowledged: room in the send buffer, patience, and perhaps the end of this direction.

@@ -17,6 +17,7 @@ mod close;
 pub mod connection;
 mod cookie;
 mod delayed_ack;
+mod distinct;
 pub mod event;
 mod handshake;
 pub mod icmp;

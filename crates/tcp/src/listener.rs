@@ -11,14 +11,15 @@ use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Engine;
 use eifel_recovery::time::{Duration, Instant};
+use eifel_recovery::units::Timestamp;
 
 use crate::connection::Connection;
 use crate::cookie;
 use crate::handshake::{DEFAULT_MSS, offer};
-use crate::settings::{Ports, Settings};
+use crate::settings::{Ports, Settings, TimestampSettings};
 use crate::siphash::{Secret, siphash};
 use crate::state::{Opening, State};
-use crate::timestamps::Clock;
+use crate::timestamps::Stamps;
 use crate::window::ReceiveWindow;
 
 /// Who calls, and whom.
@@ -189,10 +190,21 @@ impl Listener {
         let options = Options {
             window_scale: own.window_scale.filter(|_| half.window_scale.is_some()),
             sack_permitted: own.sack_permitted && half.sack_permitted,
-            timestamps: stamps.map(|(echo, own)| Timestamps { value: Clock::new(&own).value(now).0, echo }),
+            timestamps: stamps.map(|(echo, own)| Timestamps { value: self.stamp(now, caller, half, &own).0, echo }),
             ..own
         };
         self.syn_ack(caller, half.seq, half.isn, options)
+    }
+
+    /// What [`connection`](Self::connection) will have stamped the answer with.
+    fn stamp(&self, now: Instant, caller: &Caller, half: &HalfOpen, own: &TimestampSettings) -> Timestamp {
+        let ports = Ports { local: self.port, remote: caller.port };
+        let mut stamps = Stamps::new(own, ports.with(half.isn));
+        if half.again.is_some() {
+            let first = stamps.value(half.answered);
+            stamps.leaves(half.answered, first);
+        }
+        stamps.value(now)
     }
 
     fn syn_ack(&self, caller: &Caller, seq: Seq, isn: Seq, options: Options) -> Segment {

@@ -24,7 +24,6 @@ const BLOCKS: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
     now: Instant,
-    stamp: Option<Timestamp>,
     /// What the engine may choose from; `None` where nothing is outstanding and nothing waits, or nothing may leave.
     offer: Option<Offer>,
 }
@@ -43,11 +42,11 @@ impl Connection {
             options: NO_OPTIONS,
             payload_len: 0,
         };
-        let turn = self.turn(now);
+        let mut turn = self.turn(now);
         if let Some(start) = self.poll_urgent(&turn, &mut segment) {
             return Some(Outgoing { segment, start, transmission: None });
         }
-        if let Some(transmission) = self.poll_data(&turn, &mut segment) {
+        if let Some(transmission) = self.poll_data(&mut turn, &mut segment) {
             let start = transmission.start.saturating_sub(1);
             return Some(Outgoing { segment, start, transmission: Some(transmission) });
         }
@@ -67,16 +66,15 @@ impl Connection {
     /// Begins to send what one input has given rise to, or time; it holds until the next.
     #[inline(always)]
     pub fn turn(&mut self, now: Instant) -> Turn {
-        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
-        let offer = self.offer(stamp);
+        let offer = self.offer();
         if offer.is_some() && self.give_up_at == Instant::NEVER && self.user_timeout != Duration::MAX {
             self.give_up_at = now + self.user_timeout;
         }
-        Turn { now, stamp, offer }
+        Turn { now, offer }
     }
 
     #[inline(always)]
-    fn offer(&self, stamp: Option<Timestamp>) -> Option<Offer> {
+    fn offer(&self) -> Option<Offer> {
         let end = self.stream.end();
         // Nothing is outstanding and nothing waits: the common case of a receiver.
         if self.engine.una() == end {
@@ -85,8 +83,8 @@ impl Connection {
         match self.state {
             State::Closed | State::Listen => None,
             // Data waits for the handshake's end.
-            State::SynSent | State::SynReceived(_) => Some(Offer { end: 1, fin: false, limit: 1, stamp }),
-            _ => Some(Offer { end, fin: self.stream.is_finished(), limit: self.peer.limit, stamp }),
+            State::SynSent | State::SynReceived(_) => Some(Offer { end: 1, fin: false, limit: 1, stamp: None }),
+            _ => Some(Offer { end, fin: self.stream.is_finished(), limit: self.peer.limit, stamp: None }),
         }
     }
 
@@ -100,7 +98,9 @@ impl Connection {
         }
         if let Some(reply) = self.reply.take() {
             *segment = *reply;
-            if let (Some(stamp), Some(option)) = (turn.stamp, &mut segment.options.timestamps) {
+            if let (Some(stamps), Some(option)) = (&mut self.stamps, &mut segment.options.timestamps) {
+                let stamp = stamps.value(turn.now);
+                stamps.leaves(turn.now, stamp);
                 option.value = stamp.0;
             }
             return Some(0);
@@ -118,21 +118,23 @@ impl Connection {
     /// The next segment that the engine wants to send, written where it is to stand; what is there is left alone if there
     /// is none.
     #[inline(always)]
-    pub fn poll_data(&mut self, turn: &Turn, segment: &mut Segment) -> Option<Transmission> {
-        let (now, offer) = (turn.now, turn.offer.as_ref()?);
+    pub fn poll_data(&mut self, turn: &mut Turn, segment: &mut Segment) -> Option<Transmission> {
+        let (now, offer) = (turn.now, turn.offer.as_mut()?);
+        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
+        offer.stamp = stamp;
         let transmission = match self.nagle {
             false => self.engine.poll_send(now, offer),
             true => self.engine.poll_send_apart(now, &Offer { end: self.end_by_nagle(offer.end), ..*offer }),
         }?;
         let Transmission { start, len, copy, .. } = transmission;
-        if let (Some(stamps), Some(stamp), 0) = (&mut self.stamps, offer.stamp, copy) {
-            stamps.sent(start, stamp);
+        if let (Some(stamps), Some(stamp)) = (&mut self.stamps, stamp) {
+            stamps.sent(now, start, copy, stamp);
         }
         if start == 0 {
-            *segment = self.syn(now);
+            *segment = self.syn(stamp);
         } else {
             let (flags, payload_len) = self.shape(start, len);
-            self.write_header(segment, start, flags, payload_len, offer.stamp);
+            self.write_header(segment, start, flags, payload_len, stamp);
             self.write_rare(now, segment, copy > 0);
         }
         Some(transmission)
@@ -166,7 +168,12 @@ impl Connection {
     #[inline]
     fn acknowledgement(&mut self, turn: &Turn, segment: &mut Segment) -> u64 {
         let position = self.engine.nxt().min(self.peer.limit.max(self.engine.una()));
-        self.write_header(segment, position, Flags::ACK, 0, turn.stamp);
+        let stamp = self.stamps.as_mut().map(|stamps| {
+            let stamp = stamps.value(turn.now);
+            stamps.leaves(turn.now, stamp);
+            stamp
+        });
+        self.write_header(segment, position, Flags::ACK, 0, stamp);
         self.write_rare(turn.now, segment, false);
         position.saturating_sub(1)
     }
@@ -206,7 +213,7 @@ impl Connection {
     }
 
     #[inline]
-    fn timestamps(&self, stamp: Option<Timestamp>) -> Option<Timestamps> {
+    pub(crate) fn timestamps(&self, stamp: Option<Timestamp>) -> Option<Timestamps> {
         match (stamp, &self.stamps) {
             (Some(stamp), Some(stamps)) => Some(Timestamps { value: stamp.0, echo: stamps.echo() }),
             _ => None,

@@ -1,6 +1,7 @@
 //! What one end of a connection is told before it begins.
 
 pub use eifel_packet::segment::Marks;
+use eifel_packet::seq::Seq;
 use eifel_recovery::time::Duration;
 
 /// The two ports of a connection, as this end sees them.
@@ -10,6 +11,13 @@ pub struct Ports {
     pub local: u16,
     /// The peer's port.
     pub remote: u16,
+}
+
+impl Ports {
+    /// Tells this end of a connection from other ends with the same secret.
+    pub(crate) fn with(self, isn: Seq) -> u64 {
+        u64::from(self.local) << 48 | u64::from(self.remote) << 32 | u64::from(isn.0)
+    }
 }
 
 /// Whether and how a window scale is offered (RFC 7323, section 2).
@@ -44,6 +52,19 @@ pub enum EchoRule {
     OnDuplicates,
 }
 
+/// Which timestamp a segment carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stamping {
+    /// What the clock shows: segments that leave within one tick share it.
+    Clock,
+    /// Later than that of the segment before by the time in between, as far as the clock tells it, and by a step of 1 to 64
+    /// ticks that is drawn: a timestamp names one transmission, and who has not received it can only guess it.
+    Distinct {
+        /// What the steps are drawn with. Nobody else may know it; it may serve many connections.
+        secret: [u64; 2],
+    },
+}
+
 /// The timestamps option and the clock behind it (RFC 7323, sections 3 to 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimestampSettings {
@@ -53,11 +74,27 @@ pub struct TimestampSettings {
     pub offset: u32,
     /// What this end echoes when it gets duplicates.
     pub echo: EchoRule,
+    /// Which value of the clock a segment carries.
+    pub stamping: Stamping,
+}
+
+impl TimestampSettings {
+    /// Distinct timestamps in ticks of a microsecond. Eifel detection with the proof `original` needs them: with those of a
+    /// coarse clock it is safe, and finds next to nothing.
+    ///
+    /// RFC 7323, section 5.4, asks for ticks of 1 ms to 1 s, so that 24 days of idleness are no half of the circle. Here a
+    /// segment is never more than 2^20 ticks and a step ahead of the one before, however long that was ago: 2047 in a row
+    /// would have to be lost before PAWS could take the next for one of the past.
+    pub fn distinct(secret: [u64; 2]) -> Self {
+        Self { granularity: Duration::from_micros(1), stamping: Stamping::Distinct { secret }, ..Self::default() }
+    }
 }
 
 impl Default for TimestampSettings {
+    /// A clock of 1 ms. It takes a secret to do better: see [`TimestampSettings::distinct`].
     fn default() -> Self {
-        Self { granularity: Duration::from_millis(1), offset: 0, echo: EchoRule::Standard }
+        let granularity = Duration::from_millis(1);
+        Self { granularity, offset: 0, echo: EchoRule::Standard, stamping: Stamping::Clock }
     }
 }
 

@@ -6,7 +6,9 @@ use eifel_recovery::fact::Echo;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Timestamp;
 
-use crate::settings::{EchoRule, TimestampSettings};
+use crate::distinct::{Belief, Distinct};
+use crate::settings::{EchoRule, Stamping, TimestampSettings};
+use crate::siphash::Secret;
 
 /// This end's timestamp clock. The tick that it shows is kept, since dividing time for each segment is slow.
 #[derive(Clone, Copy, Debug)]
@@ -60,23 +62,92 @@ const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
 #[derive(Clone, Debug)]
 pub(crate) struct Stamps {
     clock: Clock,
+    values: Values,
     recent: Option<Recent>,
+    rule: EchoRule,
+}
+
+/// Where TSval comes from, and what is known of those that are outstanding.
+#[derive(Clone, Debug)]
+enum Values {
+    Clock(Ticks),
+    /// Nothing has left yet.
+    Unbegun {
+        secret: Secret,
+        connection: u64,
+    },
+    Distinct(Box<Distinct>),
+}
+
+/// Values of the clock that are outstanding.
+#[derive(Clone, Debug, Default)]
+struct Ticks {
     /// Where data first sent at a new tick begins, and that tick, from the oldest that is outstanding.
     sent: VecDeque<(u64, Timestamp)>,
     /// The newest of them.
     newest: Option<Timestamp>,
-    rule: EchoRule,
+}
+
+impl Ticks {
+    #[inline]
+    fn sent(&mut self, start: u64, value: Timestamp) {
+        if self.newest != Some(value) {
+            self.newest = Some(value);
+            self.sent.push_back((start, value));
+        }
+    }
+
+    /// It lies between the stamp of the oldest outstanding data and now.
+    #[inline(always)]
+    fn believe(&mut self, clock: &mut Clock, now: Instant, value: Timestamp, una: u64) -> Belief {
+        while self.sent.len() > 1 && self.sent[1].0 <= una {
+            self.sent.pop_front();
+        }
+        match self.sent.front() {
+            Some((_, oldest)) if !value.precedes(*oldest) && !clock.value(now).precedes(value) => {
+                Belief::Plausible(Echo { value, age: clock.age(now, value) })
+            }
+            _ => Belief::Outdated,
+        }
+    }
 }
 
 impl Stamps {
-    pub(crate) fn new(settings: &TimestampSettings) -> Self {
-        Self { clock: Clock::new(settings), recent: None, sent: VecDeque::new(), newest: None, rule: settings.echo }
+    /// `connection` tells this end of this connection from others with the same settings.
+    pub(crate) fn new(settings: &TimestampSettings, connection: u64) -> Self {
+        let values = match settings.stamping {
+            Stamping::Clock => Values::Clock(Ticks::default()),
+            Stamping::Distinct { secret } => Values::Unbegun { secret, connection },
+        };
+        Self { clock: Clock::new(settings), values, recent: None, rule: settings.echo }
     }
 
     /// TSval of a segment that leaves now.
     #[inline]
     pub(crate) fn value(&mut self, now: Instant) -> Timestamp {
-        self.clock.value(now)
+        match &self.values {
+            Values::Clock(_) => self.clock.value(now),
+            Values::Distinct(distinct) => distinct.value(now),
+            Values::Unbegun { .. } => self.first_value(now),
+        }
+    }
+
+    #[cold]
+    fn first_value(&mut self, now: Instant) -> Timestamp {
+        let shown = self.clock.value(now);
+        if let Values::Unbegun { secret, connection } = self.values {
+            let distinct = Distinct::new(secret, connection, self.clock.granularity, now, shown);
+            self.values = Values::Distinct(Box::new(distinct));
+        }
+        self.value(now)
+    }
+
+    /// A segment has left with `value`: without data, or outside the connection's own course.
+    #[inline]
+    pub(crate) fn leaves(&mut self, now: Instant, value: Timestamp) {
+        if let Values::Distinct(distinct) = &mut self.values {
+            distinct.leaves(now, value);
+        }
     }
 
     /// TSecr of a segment with ACK; zero as long as nothing has come.
@@ -110,28 +181,26 @@ impl Stamps {
         }
     }
 
-    /// The data from `start` on leaves for the first time, stamped with `value`.
+    /// What begins at `start` has left with `value`; it had been sent `copies` times before.
     #[inline]
-    pub(crate) fn sent(&mut self, start: u64, value: Timestamp) {
-        if self.newest != Some(value) {
-            self.newest = Some(value);
-            self.sent.push_back((start, value));
+    pub(crate) fn sent(&mut self, now: Instant, start: u64, copies: u32, value: Timestamp) {
+        match (&mut self.values, copies) {
+            (Values::Clock(ticks), 0) => ticks.sent(start, value),
+            (Values::Distinct(distinct), 0) => distinct.sent(now, start, value),
+            (Values::Distinct(distinct), _) => distinct.sent_again(now, value),
+            (Values::Clock(_) | Values::Unbegun { .. }, _) => {}
         }
     }
 
-    /// What a TSecr says, if it can be true: it lies between the stamp of the oldest outstanding data and now. `una` is
-    /// the first outstanding position before the acknowledgement that brought it.
+    /// What a TSecr says. `una` is the first outstanding position before the acknowledgement that brought it.
     #[inline(always)]
-    pub(crate) fn believe(&mut self, now: Instant, echo: u32, una: u64) -> Option<Echo> {
-        while self.sent.len() > 1 && self.sent[1].0 <= una {
-            self.sent.pop_front();
-        }
+    pub(crate) fn believe(&mut self, now: Instant, echo: u32, una: u64) -> Belief {
         let value = Timestamp(echo);
-        let oldest = self.sent.front()?.1;
-        if value.precedes(oldest) || self.clock.value(now).precedes(value) {
-            return None;
+        match &mut self.values {
+            Values::Clock(ticks) => ticks.believe(&mut self.clock, now, value, una),
+            Values::Distinct(distinct) => distinct.believe(now, value, una),
+            Values::Unbegun { .. } => Belief::Outdated,
         }
-        Some(Echo { value, age: self.clock.age(now, value) })
     }
 }
 
@@ -145,7 +214,7 @@ mod tests {
 
     fn stamps(offset: u32) -> Stamps {
         let granularity = Duration::from_millis(10);
-        Stamps::new(&TimestampSettings { granularity, offset, echo: EchoRule::Standard })
+        Stamps::new(&TimestampSettings { granularity, offset, ..TimestampSettings::default() }, 0)
     }
 
     #[test]
@@ -159,19 +228,20 @@ mod tests {
     #[test]
     fn only_an_echo_between_the_oldest_outstanding_and_now_is_believed() {
         let mut stamps = stamps(1000);
-        stamps.sent(1, Timestamp(1010));
-        stamps.sent(501, Timestamp(1010));
-        stamps.sent(1001, Timestamp(1015));
+        stamps.sent(at(100), 1, 0, Timestamp(1010));
+        stamps.sent(at(100), 501, 0, Timestamp(1010));
+        stamps.sent(at(150), 1001, 0, Timestamp(1015));
         let now = at(200);
-        assert_eq!(stamps.believe(now, 1009, 1), None);
+        assert_eq!(stamps.believe(now, 1009, 1), Belief::Outdated);
         let echo = Echo { value: Timestamp(1010), age: Duration::from_millis(100) };
-        assert_eq!(stamps.believe(now, 1010, 1), Some(echo));
-        assert!(stamps.believe(now, 1020, 1).is_some());
-        assert_eq!(stamps.believe(now, 1021, 1), None);
+        assert_eq!(stamps.believe(now, 1010, 1), Belief::Plausible(echo));
+        let mut plausible = |echo, una| matches!(stamps.believe(now, echo, una), Belief::Plausible(_));
+        assert!(plausible(1020, 1));
+        assert!(!plausible(1021, 1));
         // Everything below 1001 is acknowledged: its stamps are too old now.
-        assert!(stamps.believe(now, 1010, 1000).is_some());
-        assert_eq!(stamps.believe(now, 1010, 1001), None);
-        assert!(stamps.believe(now, 1015, 1001).is_some());
+        assert!(plausible(1010, 1000));
+        assert!(!plausible(1010, 1001));
+        assert!(plausible(1015, 1001));
     }
 
     #[test]

@@ -9,7 +9,9 @@ use eifel_packet::options;
 use eifel_packet::segment::{Flags, Marks, Segment};
 use eifel_packet::seq::Seq;
 use eifel_recovery::time::{Duration, Instant};
-use eifel_tcp::settings::{AckSettings, EchoRule, ReceiveKind, SackUse, SendKind, TimestampSettings, WindowScale};
+use eifel_tcp::settings::{
+    AckSettings, EchoRule, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings, WindowScale,
+};
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
 use proptest::prelude::*;
 use talk::engine;
@@ -35,7 +37,9 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
 
 fn settings() -> impl Strategy<Value = Settings> {
     let sack = prop_oneof![Just(SackUse::Off), Just(SackUse::Plain), Just(SackUse::WithDuplicates)];
-    let stamps = prop::option::of((1u64..50, any::<u32>(), any::<bool>()));
+    let stamping =
+        prop_oneof![Just(Stamping::Clock), any::<u64>().prop_map(|word| Stamping::Distinct { secret: [word, !word] })];
+    let stamps = prop::option::of((1u64..50_000, any::<u32>(), any::<bool>(), stamping));
     let scale = prop_oneof![Just(WindowScale::Off), Just(WindowScale::Fit), (0u8..14).prop_map(WindowScale::Shift)];
     let marks = prop_oneof![Just(None), Just(Some(Marks::Bits)), Just(Some(Marks::Timestamps))];
     (sack, stamps, marks, scale, 1u16..1500, 1u32..20_000, 0u32..4, any::<bool>()).prop_map(
@@ -44,10 +48,11 @@ fn settings() -> impl Strategy<Value = Settings> {
             // A window that the shift makes unspeakable would never open.
             receive_window: receive_window.max(1 << 14),
             window_scale,
-            timestamps: stamps.map(|(granularity, offset, duplicates)| TimestampSettings {
-                granularity: Duration::from_millis(granularity),
+            timestamps: stamps.map(|(granularity, offset, duplicates, stamping)| TimestampSettings {
+                granularity: Duration::from_micros(granularity),
                 offset,
                 echo: if duplicates { EchoRule::OnDuplicates } else { EchoRule::Standard },
+                stamping,
             }),
             sack,
             marks,

@@ -106,7 +106,10 @@ impl Ladder {
                 };
                 format!("undoes episode {episode}: cwnd {:.1}, ssthresh {threshold} segments", window.cwnd as f64 / mss)
             }
-            engine::Event::Judged { .. } | engine::Event::EpisodeClosed { .. } => return,
+            engine::Event::Distrusted { detector: 0, reason } => format!("the peer is believed no more: {reason}"),
+            engine::Event::Judged { .. } | engine::Event::EpisodeClosed { .. } | engine::Event::Distrusted { .. } => {
+                return;
+            }
         };
         self.notes.push(Note { at_ms: self.ms(now), text });
     }

@@ -95,8 +95,11 @@ fn timestamps(dice: &mut Dice, tcp: &mut Table) {
     if dice.chance(0.2) {
         tcp.put("retransmission_marks", "bits");
     }
+    let distinct = dice.chance(0.5);
+    tcp.put("timestamp_values", if distinct { "distinct" } else { "clock" });
     if dice.chance(0.5) {
-        tcp.put("timestamp_granularity_ms", dice.scale_of_time(1.0, 1000.0));
+        let finest = if distinct { 0.001 } else { 1.0 };
+        tcp.put("timestamp_granularity_ms", dice.scale_of_time(finest, 1000.0));
     }
     if dice.chance(0.5) {
         tcp.put("timestamp_offset", soon_wrapping(dice, 50_000));

@@ -147,7 +147,7 @@ impl Detector for Dsack {
                     Judgement::Undecided
                 }
             }
-            Fact::NotProbed(_) => Judgement::Undecided,
+            Fact::NotProbed(_) | Fact::ForgedEcho => Judgement::Undecided,
         }
     }
 }

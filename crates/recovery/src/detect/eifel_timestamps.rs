@@ -1,11 +1,12 @@
 //! *Looks at* the timestamp that the first acceptable ACK after a retransmission echoes.
 //! *Decides* spurious when it is older than the first retransmission's timestamp: the original caused the ACK. The safe
-//! variant asks for the original's own timestamp, which a receiver that has lost the segment cannot know.
+//! variant asks for the original's own timestamp, which a receiver that has lost the segment cannot know. A peer that three
+//! times echoes what was never sent is not believed any more.
 //! *Blind to* peers without timestamps, and to a retransmission in the same tick of the clock as its original; the safe
 //! variant also to an original whose ACK was lost, or that left in the same tick as one of its neighbours.
 //! *From* RFC 3522, sections 3.2 and 3.4; "Responding to Spurious Timeouts in TCP", section II.B.
 
-use super::{Detector, Judgement, Outcome};
+use super::{Detector, Judgement, MOST_CONTRADICTIONS, Outcome};
 use crate::fact::{Acked, Block, Fact};
 use crate::units::Timestamp;
 use crate::view::View;
@@ -26,6 +27,8 @@ pub struct EifelTimestamps {
     proof: Proof,
     stage: Stage,
     dsack: DsackSeen,
+    /// Echoes of timestamps that were never sent.
+    forged: u32,
 }
 
 /// RFC 3522's SpuriousRecovery and RetransmitTS.
@@ -82,6 +85,16 @@ impl EifelTimestamps {
         Judgement::Settled(Outcome::Spurious, "echo older than the first retransmission")
     }
 
+    /// RFC 4015, section 6, leaves it at a warning of receivers that forge.
+    fn contradicted(&mut self) -> Judgement {
+        self.forged += 1;
+        if self.forged < MOST_CONTRADICTIONS {
+            return Judgement::Undecided;
+        }
+        self.stage = Stage::Idle;
+        Judgement::Distrusted("echoes of timestamps that were never sent")
+    }
+
     fn note(&mut self, dsack: Option<Block>) {
         if dsack.is_some() {
             self.dsack = DsackSeen::Yes;
@@ -114,6 +127,7 @@ impl Detector for EifelTimestamps {
                 self.note(acked.dsack);
                 judgement
             }
+            Fact::ForgedEcho => self.contradicted(),
             Fact::NotProbed(_) => Judgement::Undecided,
         }
     }

@@ -88,7 +88,7 @@ impl Detector for FRto {
                 self.on_retransmission(transmission, *opens, view);
                 Judgement::Undecided
             }
-            (Fact::Acked(_), Stage::Idle) => Judgement::Undecided,
+            (Fact::ForgedEcho, _) | (Fact::Acked(_), Stage::Idle) => Judgement::Undecided,
             (Fact::Acked(acked), &Stage::First { end }) => self.on_first(acked, end, view),
             (Fact::Acked(acked), Stage::Second) => self.on_second(acked),
             (Fact::NotProbed(refusal), _) => {

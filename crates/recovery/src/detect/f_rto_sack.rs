@@ -88,7 +88,7 @@ impl Detector for FRtoSack {
                 self.on_retransmission(transmission, *opens, view);
                 Judgement::Undecided
             }
-            (Fact::Acked(_), Stage::Idle) => Judgement::Undecided,
+            (Fact::ForgedEcho, _) | (Fact::Acked(_), Stage::Idle) => Judgement::Undecided,
             (Fact::Acked(acked), Stage::First) => self.on_first(acked, view),
             (Fact::Acked(acked), &Stage::Second { recovery_point }) => self.on_second(acked, recovery_point),
             (Fact::NotProbed(refusal), _) => {

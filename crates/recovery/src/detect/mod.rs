@@ -34,7 +34,13 @@ pub enum Judgement {
     Settled(Outcome, &'static str),
     /// Decided: something was lost, but some of what was sent again had not been.
     Mixed(Share),
+    /// The peer has contradicted itself so often that nothing it says is believed any more, and why: this counts as genuine,
+    /// and the detector is not asked again on this connection.
+    Distrusted(&'static str),
 }
+
+/// Contradictions after which a peer is a liar: one may be somebody else's, between the two ends.
+pub const MOST_CONTRADICTIONS: u32 = 3;
 
 /// How much of what an episode sent again was needless.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -26,6 +26,13 @@ pub enum Event {
         /// Why.
         reason: &'static str,
     },
+    /// A detector believes the peer no more, and judges nothing from now on.
+    Distrusted {
+        /// Index of the detector: 0 acts, the others watch.
+        detector: usize,
+        /// Why.
+        reason: &'static str,
+    },
     /// A response has adjusted the window.
     Adjusted {
         /// Number of the episode.

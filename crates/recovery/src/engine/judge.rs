@@ -41,14 +41,22 @@ impl Engine {
     pub(super) fn judge(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) -> Effect {
         let fact = Fact::Acked(acked);
         let mut acting = Judgement::Undecided;
-        for index in 0..self.detectors.len() {
-            let (place, detector) = &mut self.detectors[index];
+        let mut index = 0;
+        while let Some((place, detector)) = self.detectors.get_mut(index) {
+            index += 1;
             let judgement = detector.observe(&fact, &self.view);
             match (judgement, *place) {
                 (Judgement::Undecided, _) => {}
                 (Judgement::Probe, 0) => acting = judgement,
                 (Judgement::Probe, _) => {
                     detector.observe(&Fact::NotProbed(Refusal::Watches), &self.view);
+                }
+                (Judgement::Distrusted(reason), place) => {
+                    index -= 1;
+                    self.dismiss(index, reason);
+                    if place == 0 {
+                        acting = judgement;
+                    }
                 }
                 (_, place) => {
                     self.report(place, judgement);
@@ -61,8 +69,38 @@ impl Engine {
         self.run_probe(acting);
         match acting {
             Judgement::Undecided | Judgement::Probe => Effect::NONE,
-            Judgement::Settled(..) | Judgement::Mixed(_) => self.settle(now, acting, Some(acked), sample),
+            Judgement::Settled(..) | Judgement::Mixed(_) | Judgement::Distrusted(_) => {
+                self.settle(now, acting, Some(acked), sample)
+            }
         }
+    }
+
+    /// An acceptable ACK, which [`on_ack`](Self::on_ack) is told of next, echoes a timestamp that was never sent: whoever does
+    /// so lies, or what is between does.
+    #[cold]
+    pub fn on_forged_echo(&mut self, now: Instant) {
+        self.look(now);
+        let mut index = 0;
+        while let Some((place, detector)) = self.detectors.get_mut(index) {
+            let (judgement, place) = (detector.observe(&Fact::ForgedEcho, &self.view), *place);
+            let Judgement::Distrusted(reason) = judgement else {
+                index += 1;
+                continue;
+            };
+            self.dismiss(index, reason);
+            if place == 0 {
+                self.run_probe(judgement);
+                self.settle_by_itself(now, judgement);
+            }
+        }
+    }
+
+    /// A detector that believes its peer no more judges the episode genuine, if there is one, and is gone.
+    #[cold]
+    fn dismiss(&mut self, index: usize, reason: &'static str) {
+        let (detector, _) = self.detectors.remove(index);
+        self.report(detector, Judgement::Settled(Outcome::Genuine, reason));
+        self.tell(Event::Distrusted { detector, reason });
     }
 
     /// Tells that a detector has judged the episode that is open or the last.
@@ -70,7 +108,7 @@ impl Engine {
         let (outcome, reason) = match judgement {
             Judgement::Settled(outcome, reason) => (outcome, reason),
             Judgement::Mixed(_) => (Outcome::Genuine, MIXED),
-            Judgement::Undecided | Judgement::Probe => return,
+            Judgement::Undecided | Judgement::Probe | Judgement::Distrusted(_) => return,
         };
         if let Some(Episode { number, .. }) = self.judged().map(|(_, episode)| *episode) {
             self.tell(Event::Judged { episode: number, detector, outcome, reason });
@@ -91,7 +129,7 @@ impl Engine {
 
     /// The acting detector's verdict takes effect; `acked` is the ACK that brought it, if one did.
     #[inline(never)]
-    pub(super) fn settle(
+    fn settle(
         &mut self,
         now: Instant,
         judgement: Judgement,
@@ -128,6 +166,14 @@ impl Engine {
             }
         };
         Effect { outcome: Some(outcome), change, growth }
+    }
+
+    /// The acting detector has judged without an ACK.
+    pub(super) fn settle_by_itself(&mut self, now: Instant, judgement: Judgement) {
+        let change = self.settle(now, judgement, None, None).change;
+        if change != TimerChange::Keep {
+            self.rto.change(change);
+        }
     }
 
     fn credit(&mut self, now: Instant, share: Share, episode: &Episode, course: Course) {

@@ -3,7 +3,6 @@
 use super::{Engine, Offer, Probe};
 use crate::detect::Judgement;
 use crate::fact::{Fact, Refusal, Transmission};
-use crate::rto::TimerChange;
 use crate::time::Instant;
 
 /// Segments that a probe sends.
@@ -44,9 +43,6 @@ impl Engine {
         let Some((0, acting)) = self.detectors.first_mut() else { return };
         let judgement = acting.observe(&Fact::NotProbed(Refusal::NothingNew), &self.view);
         self.report(0, judgement);
-        let change = self.settle(now, judgement, None, None).change;
-        if change != TimerChange::Keep {
-            self.rto.change(change);
-        }
+        self.settle_by_itself(now, judgement);
     }
 }

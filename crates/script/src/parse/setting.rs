@@ -12,8 +12,12 @@ use eifel_tcp::settings::{EchoRule, SackUse, TimestampSettings, WindowScale};
 /// The longest time that a setting may be, in milliseconds: what a script may last.
 const MOST_MS: u64 = 400 * 24 * 3_600_000;
 
+/// A script's timestamps are guessed by whoever reads this.
+const SECRET: [u64; 2] = [0x6569_6665_6c00_0001, 0x6569_6665_6c00_0002];
+
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, mss, \
-                    receive_window_bytes, window_scale, sack, timestamps, timestamp_offset, timestamp_echo, ack_every, ack_delay_ms, nagle, \
+                    receive_window_bytes, window_scale, sack, timestamps, timestamp_values, timestamp_offset, timestamp_echo, ack_every, \
+                    ack_delay_ms, nagle, \
                     time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
                     iss, irs, marks, tolerance_us";
 
@@ -92,6 +96,12 @@ impl<'a> Setting<'a> {
             "timestamps" => {
                 let clock = settings.timestamps.unwrap_or_default();
                 settings.timestamps = self.word(&[("off", None), ("on", Some(clock))])?;
+            }
+            "timestamp_values" => {
+                let clock = self.clock(header)?;
+                let distinct =
+                    TimestampSettings { offset: clock.offset, echo: clock.echo, ..TimestampSettings::distinct(SECRET) };
+                *clock = self.word(&[("clock", *clock), ("distinct", distinct)])?;
             }
             "timestamp_offset" => self.clock(header)?.offset = self.number(0, u32::MAX.into())? as u32,
             "timestamp_echo" => {

@@ -6,6 +6,7 @@
 mod forged_dsack;
 mod forged_echo;
 mod forged_mark;
+mod guessed_echo;
 mod random_echo;
 mod withheld_ack;
 
@@ -26,6 +27,8 @@ pub(crate) trait Lie: Send {
 pub enum Kind {
     /// Echoes the timestamp of an original for a retransmission (RFC 3522, section 6).
     ForgedEcho,
+    /// Echoes what the timestamp of the original most likely was.
+    GuessedEcho,
     /// Reports every retransmission as a duplicate (RFC 3708, section 3).
     ForgedDsack,
     /// Never says that it answers a retransmission, where retransmissions are marked.
@@ -39,12 +42,13 @@ pub enum Kind {
 impl Kind {
     /// Their names.
     pub const NAMES: &'static [&'static str] =
-        &["none", "forged-echo", "forged-dsack", "forged-mark", "withheld-ack", "random-echo"];
+        &["none", "forged-echo", "guessed-echo", "forged-dsack", "forged-mark", "withheld-ack", "random-echo"];
 
     /// The lie of that name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "forged-echo" => Some(Self::ForgedEcho),
+            "guessed-echo" => Some(Self::GuessedEcho),
             "forged-dsack" => Some(Self::ForgedDsack),
             "forged-mark" => Some(Self::ForgedMark),
             "withheld-ack" => Some(Self::WithheldAck),
@@ -66,6 +70,7 @@ impl Liar {
     pub fn new(kind: Kind, stream: Stream) -> Self {
         let lie: Box<dyn Lie> = match kind {
             Kind::ForgedEcho => Box::new(forged_echo::ForgedEcho::default()),
+            Kind::GuessedEcho => Box::new(guessed_echo::GuessedEcho::default()),
             Kind::ForgedDsack => Box::new(forged_dsack::ForgedDsack::default()),
             Kind::ForgedMark => Box::new(forged_mark::ForgedMark),
             Kind::WithheldAck => Box::new(withheld_ack::WithheldAck::default()),

@@ -224,7 +224,7 @@ impl Recorder {
                     self.tables.episodes.timeouts[row] = timeouts as i32;
                 }
             }
-            Event::EpisodeOpened(_) | Event::Adjusted { .. } => {}
+            Event::EpisodeOpened(_) | Event::Adjusted { .. } | Event::Distrusted { .. } => {}
         }
     }
 

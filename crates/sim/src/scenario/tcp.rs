@@ -88,15 +88,19 @@ fn sizes(layers: &Layers<'_>, options: u32) -> Result<(u32, u32), Fault> {
 }
 
 fn timestamps(layers: &Layers<'_>) -> Result<Option<TimestampSettings>, Fault> {
-    let keys = ["timestamp_granularity_ms", "timestamp_offset", "timestamp_echo"];
+    let keys = ["timestamp_values", "timestamp_granularity_ms", "timestamp_offset", "timestamp_echo"];
     if !layers.of(&["timestamps"]).switch("timestamps") {
         return match keys.into_iter().find(|key| layers.of(&[key]).has(key)) {
             Some(key) => Err(layers.of(&[key]).fault(key, "contradicts timestamps = false")),
             None => Ok(None),
         };
     }
-    let usual = TimestampSettings::default();
-    let [granularity, offset, echo] = keys.map(|key| layers.of(&[key]));
+    let [values, granularity, offset, echo] = keys.map(|key| layers.of(&[key]));
+    let usual = match values.maybe_text("timestamp_values") {
+        // The secret is the run's.
+        Some("distinct") => TimestampSettings::distinct([0; 2]),
+        _ => TimestampSettings::default(),
+    };
     Ok(Some(TimestampSettings {
         granularity: granularity.maybe_duration("timestamp_granularity_ms").unwrap_or(usual.granularity),
         offset: offset.maybe_count("timestamp_offset").unwrap_or(usual.offset),
@@ -104,6 +108,7 @@ fn timestamps(layers: &Layers<'_>) -> Result<Option<TimestampSettings>, Fault> {
             Some("on-duplicates") => EchoRule::OnDuplicates,
             _ => EchoRule::Standard,
         },
+        ..usual
     }))
 }
 

@@ -28,6 +28,54 @@ fn transfer(liar: &str, sender: &str) -> FlowSummary {
     run(&scenario(&text), 0, Record::none()).unwrap().summary.flows[0].clone()
 }
 
+const SAFE: &str = "detect = { name = \"eifel-timestamps\", proof = \"original\" }";
+
+/// The same with timestamps of which each names one transmission.
+fn distinct(liar: &str, loss: &str, spikes: &str) -> FlowSummary {
+    let text = format!(
+        r#"
+        duration_s = 60
+        [point_to_point]
+        rate_bps = 2_000_000
+        delay_ms = 50
+        queue = {{ kind = "drop-tail", packets = 50 }}
+        {loss}
+        {spikes}
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        liar = "{liar}"
+        application = {{ kind = "bulk", endless = true }}
+        tcp = {{ payload_bytes = 1000, timestamp_values = "distinct" }}
+        sender = {{ {SAFE} }}
+        "#
+    );
+    run(&scenario(&text), 0, Record::none()).unwrap().summary.flows[0].clone()
+}
+
+#[test]
+fn distinct_timestamps_can_neither_be_forged_nor_guessed() {
+    let loss = "loss = { kind = \"random\", rate = 0.02 }";
+    let honest = distinct("none", loss, "");
+    assert!(honest.fast_retransmits > 30 && honest.detected_spurious == 0, "{honest:?}");
+    for liar in ["forged-echo", "guessed-echo", "random-echo"] {
+        let flow = distinct(liar, loss, "");
+        // Three guesses that fail are the end of it: one in ten connections has had one that succeeds.
+        assert!(flow.detected_spurious <= 1, "{liar}: {}", flow.detected_spurious);
+        assert!(flow.goodput_bps <= 1.05 * honest.goodput_bps, "{liar}");
+    }
+}
+
+#[test]
+fn the_safe_variant_finds_every_spike_by_distinct_timestamps() {
+    let at = [10, 20, 30, 40, 50].map(|start| format!("{{ start_s = {start}, length_s = 3 }}")).join(", ");
+    let spikes = format!("[[spike]]\nlinks = [\"bottleneck\"]\nholds = \"arriving\"\nat = [{at}]");
+    let flow = distinct("none", "", &spikes);
+    assert!(flow.spurious_timeouts >= 5, "{}", flow.spurious_timeouts);
+    assert_eq!(flow.detected_spurious, flow.spurious_timeouts + flow.spurious_fast_retransmits);
+}
+
 #[test]
 fn an_honest_receiver_misleads_nobody() {
     for detect in ["eifel-timestamps", "eifel-bit", "dsack", "f-rto"] {

@@ -63,6 +63,7 @@ impl Pair {
             granularity: Duration::from_millis(1),
             offset: dice.below(1 << 32) as u32,
             echo: if dice.once_in(4) { EchoRule::OnDuplicates } else { EchoRule::Standard },
+            ..TimestampSettings::default()
         });
         let settings = Settings {
             mss: MSS as u16,

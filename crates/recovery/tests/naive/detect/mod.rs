@@ -48,7 +48,7 @@ fn answer(judgement: Judgement) -> Answer {
         Judgement::Undecided => Answer::Undecided,
         Judgement::Probe => Answer::Probe,
         Judgement::Settled(Outcome::Spurious, _) => Answer::Spurious,
-        Judgement::Settled(Outcome::Genuine, _) => Answer::Genuine,
+        Judgement::Settled(Outcome::Genuine, _) | Judgement::Distrusted(_) => Answer::Genuine,
         Judgement::Mixed(Share { needless, resent }) => Answer::Mixed(needless, resent),
     }
 }

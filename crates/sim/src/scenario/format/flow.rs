@@ -95,9 +95,15 @@ pub(in super::super) static TCP: Table = Table {
         ),
         default("timestamps", Kind::Switch, Switch(true), "Timestamps option (RFC 7323)."),
         optional(
+            "timestamp_values",
+            Kind::Word(&["clock", "distinct"]),
+            "What a segment is stamped with: what the clock shows, or a value of its own that is later by a step which \
+             nobody can foresee. Left out: `clock`.",
+        ),
+        optional(
             "timestamp_granularity_ms",
             MILLISECONDS_ABOVE_ZERO,
-            "How long the timestamp clock shows one value. Left out: 1.",
+            "How long the timestamp clock shows one value. Left out: 1, and 0.001 with distinct values.",
         ),
         optional(
             "timestamp_offset",

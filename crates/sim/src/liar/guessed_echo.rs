@@ -1,0 +1,81 @@
+//! *Alters* the echo of an acknowledgement that answers a retransmission: it shows what the original's timestamp most likely
+//! was, by those of the segments before and after the gap.
+//! *Against* Eifel's safe variant (RFC 3522, section 3.4), where each segment has a timestamp of its own.
+
+use std::collections::VecDeque;
+
+use eifel_packet::segment::{Segment, Timestamps};
+use eifel_packet::seq::Seq;
+
+use super::{Lie, after, is_before};
+
+/// Gaps remembered at most.
+const MOST_GAPS: usize = 1024;
+
+/// What is missing, and the TSvals around it.
+struct Gap {
+    begin: Seq,
+    end: Seq,
+    before: u32,
+    after: u32,
+}
+
+impl Gap {
+    /// TSval of the segment that is missing at `seq`, if they are evenly spread.
+    fn guess(&self, seq: Seq, len: u32) -> u32 {
+        let missing = u64::from(self.end.0.wrapping_sub(self.begin.0) / len.max(1));
+        let place = u64::from(seq.0.wrapping_sub(self.begin.0) / len.max(1)) + 1;
+        let between = u64::from(self.after.wrapping_sub(self.before));
+        self.before.wrapping_add((between * place / (missing + 1)) as u32)
+    }
+}
+
+#[derive(Default)]
+pub(super) struct GuessedEcho {
+    /// In order.
+    gaps: VecDeque<Gap>,
+    /// Where the newest original ended, and its TSval.
+    newest: Option<(Seq, u32)>,
+    /// What is echoed next in place of the truth.
+    guessed: Option<u32>,
+}
+
+impl Lie for GuessedEcho {
+    fn hears(&mut self, segment: &Segment, again: bool) {
+        let Some(Timestamps { value, .. }) = segment.options.timestamps else { return };
+        if again {
+            let gap = self.gaps.iter().find(|gap| is_before(segment.seq, gap.end));
+            self.guessed = gap.map(|gap| gap.guess(segment.seq, segment.payload_len));
+            return;
+        }
+        if let Some((begin, before)) = self.newest.filter(|(end, _)| is_before(*end, segment.seq)) {
+            if self.gaps.len() == MOST_GAPS {
+                self.gaps.pop_front();
+            }
+            self.gaps.push_back(Gap { begin, end: segment.seq, before, after: value });
+        }
+        self.newest = Some((after(segment), value));
+    }
+
+    fn says(&mut self, segment: &mut Segment) {
+        while self.gaps.front().is_some_and(|gap| is_before(gap.end, segment.ack)) {
+            self.gaps.pop_front();
+        }
+        if let (Some(guessed), Some(stamps)) = (self.guessed.take(), &mut segment.options.timestamps) {
+            stamps.echo = guessed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_taken_to_be_evenly_spread() {
+        let gap = Gap { begin: Seq(u32::MAX), end: Seq(2999), before: u32::MAX, after: 39 };
+        assert_eq!(gap.guess(Seq(u32::MAX), 1000), 9);
+        assert_eq!(gap.guess(Seq(999), 1000), 19);
+        assert_eq!(Gap { end: Seq(999), ..gap }.guess(Seq(u32::MAX), 1000), 19);
+    }
+}
