@@ -32,7 +32,7 @@ pub struct Labelled {
     pub label: Label,
 }
 
-/// Why a link dropped a parcel.
+/// Why a parcel was dropped, at a link or in front of it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DropCause {
     /// The queue was full.
@@ -45,11 +45,13 @@ pub enum DropCause {
     Random,
     /// Random loss in bursts.
     GilbertElliott,
+    /// A performance-enhancing proxy in front of the link withheld it as needless.
+    Proxy,
 }
 
 impl DropCause {
     /// Every cause, in the order of their codes.
-    pub const ALL: [Self; 5] = [Self::Queue, Self::Red, Self::Listed, Self::Random, Self::GilbertElliott];
+    pub const ALL: [Self; 6] = [Self::Queue, Self::Red, Self::Listed, Self::Random, Self::GilbertElliott, Self::Proxy];
 
     /// The word for it in tables and files.
     pub const fn name(self) -> &'static str {
@@ -59,6 +61,7 @@ impl DropCause {
             Self::Listed => "listed",
             Self::Random => "random",
             Self::GilbertElliott => "gilbert-elliott",
+            Self::Proxy => "proxy",
         }
     }
 }

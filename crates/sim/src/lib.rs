@@ -37,6 +37,7 @@ mod opening;
 pub mod oracle;
 mod outcome;
 mod pattern;
+mod proxies;
 pub mod record;
 mod routes;
 mod run;

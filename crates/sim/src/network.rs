@@ -4,12 +4,14 @@ use crate::background::{Background, Place};
 use crate::check::Checkers;
 use crate::clock::queue::EventQueue;
 use crate::oracle::{Oracle, Sent};
+use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
 use crate::slab::{Delivery, Packet, Remains, Slab};
 use eifel_path::background::Source;
 use eifel_path::link::{Link, NextEvent};
 use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
+use eifel_path::proxy::Filtered;
 use eifel_recovery::time::{Duration, Instant};
 
 /// A link and where it ends. Its parts stand as they are written, what is used together close together.
@@ -76,6 +78,8 @@ pub struct Network<const OBSERVED: bool> {
     pub spans: Vec<Span>,
     /// Next links.
     pub routes: Routes,
+    /// What stands in front of some links; a run that has any is an observed one.
+    pub proxies: Option<Box<Proxies>>,
     /// The truth.
     pub oracle: Oracle,
     /// What was dropped, by twice the flow's index plus the sending end.
@@ -172,11 +176,29 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             Way::There(delivery) => Some(delivery),
             Way::On(parcel, destination) => {
                 let next = self.routes.next(to, destination);
+                if OBSERVED && self.withheld(to, next, parcel) {
+                    return None;
+                }
                 self.slab.forward(parcel.handle, next as u16);
                 self.offer(next, parcel);
                 None
             }
         }
+    }
+
+    /// Whether a proxy at `node` keeps the parcel from `link`.
+    fn withheld(&mut self, node: u16, link: usize, parcel: Parcel) -> bool {
+        let Some(proxies) = &mut self.proxies else { return false };
+        let cell = self.slab.cell(parcel.handle);
+        if proxies.meet(node, link, cell) == Filtered::Passes {
+            return false;
+        }
+        let packet = cell.packet;
+        if let Some(checkers) = &self.observers.checkers {
+            checkers.withheld(self.now, &packet, &self.oracle);
+        }
+        self.gone(link, &packet, parcel, DropCause::Proxy);
+        true
     }
 
     #[cold]
@@ -194,15 +216,20 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
 
     fn note_drop(&mut self, link: usize, parcel: Parcel, cause: DropCause) {
         let packet = *self.slab.get(parcel.handle);
-        let remains = self.slab.drop_one(parcel.handle);
         if packet.segment > 0 {
             self.drops[2 * packet.flow as usize + packet.sender.index()].note(self.now);
         }
+        self.gone(link, &packet, parcel, cause);
+    }
+
+    /// A copy of the packet goes no further.
+    fn gone(&mut self, link: usize, packet: &Packet, parcel: Parcel, cause: DropCause) {
+        let remains = self.slab.drop_one(parcel.handle);
         if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
-            recorder.dropped(self.now, link, &packet, cause, remains);
+            recorder.dropped(self.now, link, packet, cause, remains);
         }
         if packet.transmission > 0 && remains == Remains::Nothing {
-            self.oracle.lost(packet.flow, packet.sender, sent(&packet));
+            self.oracle.lost(packet.flow, packet.sender, sent(packet));
         }
     }
 }

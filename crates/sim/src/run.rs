@@ -112,7 +112,8 @@ pub fn run(scenario: &Scenario, repetition: u32, record: Record) -> Result<Outco
 pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Result<Outcome, Error> {
     let seed = seed::of_repetition(scenario.seed, repetition);
     let names: Vec<String> = scenario.nodes.iter().map(|node| node.name.clone()).collect();
-    let observed = options != Options::default() || scenario.flows.iter().any(Flow::lies);
+    let interfered = scenario.flows.iter().any(Flow::lies) || scenario.links.iter().any(|link| link.proxied);
+    let observed = options != Options::default() || interfered;
     if !observed {
         let mut world = World::<false>::new(scenario, seed, Observers::default())?;
         world.run(u64::MAX)?;

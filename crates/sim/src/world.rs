@@ -12,6 +12,7 @@ use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
 use crate::network::{Drops, Network, Observers, Span};
 use crate::oracle::Oracle;
+use crate::proxies::Proxies;
 use crate::routes::Routes;
 use crate::run::Error;
 use crate::scenario::{DatagramApplication, Flow, Scenario, StreamApplication, Traffic};
@@ -74,6 +75,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             slab: Slab::default(),
             spans,
             routes: Routes::new(scenario),
+            proxies: Proxies::new(scenario),
             oracle: Oracle::new(scenario.flows.len()),
             drops: vec![Drops::default(); 2 * scenario.flows.len()],
             header_bytes: scenario.header_bytes,

@@ -40,6 +40,10 @@ pub fn scenario(seed: u64) -> Table {
     }
     let flows: Vec<Table> = scale.flows.iter().map(|name| flow::flow(&mut dice, &scale, name)).collect();
     top.put("flow", flows);
+    // Drawn last, so that the cases without it are what they were.
+    if dice.chance(0.1) {
+        path::behind_a_proxy(&mut dice, &scale, &mut top);
+    }
     top
 }
 

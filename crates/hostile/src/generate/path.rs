@@ -30,6 +30,23 @@ pub(super) fn both_ways(dice: &mut Dice, scale: &Scale) -> Table {
     path
 }
 
+/// The path becomes the wireless link behind a proxy, with a wired link in front of it.
+pub(super) fn behind_a_proxy(dice: &mut Dice, scale: &Scale, top: &mut Table) {
+    let Some(Value::Table(mut wireless)) = top.remove("point_to_point") else { return };
+    let mut wired = both_ways(dice, scale);
+    for (link, name, from, to) in
+        [(&mut wired, "wired", "sender", "edge"), (&mut wireless, "bottleneck", "edge", "receiver")]
+    {
+        link.put("name", name);
+        link.put("from", from);
+        link.put("to", to);
+        link.put("both", true);
+    }
+    top.put("node", ["sender", "edge", "receiver"].map(|name| table([("name", name.into())])).to_vec());
+    top.put("link", vec![wired, wireless]);
+    top.put("proxy", table([("links", vec![Value::from("bottleneck")].into())]));
+}
+
 fn rate(dice: &mut Dice) -> i64 {
     dice.scale(50_000, 100_000_000)
 }

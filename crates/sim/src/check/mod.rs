@@ -8,7 +8,8 @@ pub mod reading;
 use crate::clock::queue::EventQueue;
 use crate::endpoint::Endpoint;
 use crate::network::Span;
-use crate::slab::Slab;
+use crate::oracle::Oracle;
+use crate::slab::{Packet, Slab};
 use eifel_recovery::time::Instant;
 use flight::Flight;
 use links::Links;
@@ -48,6 +49,16 @@ impl Checkers {
         assert!(queue.peek().is_none_or(|(next, _)| next >= now), "an event is due before {now:?}, in the past");
         self.now = now;
         self.links.after_event(now, spans, link, slab);
+    }
+
+    /// A proxy withholds a packet: whatever data it carries has arrived.
+    ///
+    /// # Panics
+    /// When a law is broken.
+    pub fn withheld(&self, now: Instant, packet: &Packet, oracle: &Oracle) {
+        let end = packet.start + u64::from(packet.positions);
+        let needless = packet.positions == 0 || oracle.has_all_below(packet.flow, packet.sender, end);
+        assert!(needless, "at {now:?}: a proxy withholds data that has not arrived: {packet:?}");
     }
 
     /// When the run is over.

@@ -124,6 +124,11 @@ impl Oracle {
         plain
     }
 
+    /// Whether everything below `position` has arrived.
+    pub fn has_all_below(&self, flow: u32, sender: End, position: u64) -> bool {
+        self.directions[2 * flow as usize + sender.index()].arrived >= position
+    }
+
     /// Whether something that left is known to be lost.
     #[inline]
     pub fn knows_losses(&self, flow: u32, sender: End) -> bool {

@@ -162,7 +162,7 @@ impl Recorder {
         });
     }
 
-    /// A link dropped a packet.
+    /// A link dropped a packet, or the proxy in front of it did.
     pub fn dropped(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause, remains: Remains) {
         if remains == Remains::Nothing
             && let Some(row) = self.row(packet.flow, packet.sender, packet.transmission)

@@ -16,6 +16,7 @@ mod link;
 mod model;
 mod names;
 mod near;
+mod proxy;
 mod reader;
 mod routes;
 mod schema;
@@ -78,6 +79,7 @@ fn build(text: &str, folder: &Path) -> Result<Scenario, Fault> {
     let duration = top.duration("duration_s");
     let routes = routes::Routes::new(&top, &topology)?;
     let flows = flow::build(&top, drafts, &topology, &routes)?;
+    proxy::attach(&top, &mut topology, &flows)?;
     let recording = recording(&top, &topology.node_names)?;
     Ok(Scenario {
         title: top.maybe_text("title").unwrap_or_default().to_owned(),

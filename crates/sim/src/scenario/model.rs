@@ -36,6 +36,8 @@ pub struct Link {
     pub to: usize,
     /// What it does, spikes included.
     pub config: LinkConfig,
+    /// Whether a performance-enhancing proxy stands at the node where it begins.
+    pub proxied: bool,
 }
 
 /// One sender and one receiver.

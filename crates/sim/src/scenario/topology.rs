@@ -129,7 +129,7 @@ impl Topology {
 
     fn link(&mut self, name: String, [from, to]: [usize; 2], config: LinkConfig) -> Result<(), String> {
         self.link_names.add(&name)?;
-        self.links.push(Link { name, from, to, config });
+        self.links.push(Link { name, from, to, config, proxied: false });
         Ok(())
     }
 }

@@ -10,3 +10,4 @@ mod determinism;
 mod golden;
 mod laws;
 mod liars;
+mod proxies;

@@ -2,6 +2,7 @@
 
 mod flow;
 mod link;
+mod proxy;
 mod queue;
 mod sender;
 mod spike;
@@ -148,6 +149,11 @@ pub(super) static SCENARIO: Table = Table {
             "spike",
             Kind::List { of: &Kind::Table(&spike::SPIKE), at_least: 1 },
             "Delay spikes: all packets of some links are held, then let go back to back.",
+        ),
+        optional(
+            "proxy",
+            Kind::Table(&proxy::PROXY),
+            "Proxies that filter needless retransmissions and duplicate ACKs.",
         ),
         optional("tcp", Kind::Table(&TCP), "Connection settings for all flows; `flow.tcp` changes them key by key."),
         optional(

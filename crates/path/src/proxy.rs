@@ -1,0 +1,262 @@
+//! A performance-enhancing proxy where the wired network ends and a wireless link begins, for one direction of one
+//! connection: what the receiver has said that it has does not cross the link again, and the duplicate ACKs that needless
+//! retransmissions cause do not go back.
+//!
+//! *Looks at* the positions of the data that goes down to the link, and at the cumulative ACKs, windows and SACK blocks that
+//! come back.
+//! *Decides* that data is needless when every byte of it has been acknowledged through the proxy, and that a duplicate ACK is
+//! when a retransmission that went down accounts for it.
+//! *Blind to* what the link still holds: a retransmission of data that nobody has acknowledged yet may be one of data that
+//! the link has lost, and passes; if it was needed, one duplicate ACK for the segments behind it is removed at the most. To
+//! ACKs that are lost between it and the sender: so nothing is withheld twice.
+//! *From* the proxy of Kim et al. as the DualRTT paper, section I, describes it: it tracks data and acknowledgement numbers
+//! of each connection, filters needless retransmissions and removes duplicate ACKs. Neither paper says what happens when the
+//! ACK that made a retransmission needless is lost; the Snoop protocol (Balakrishnan et al. 1995) would answer in the
+//! receiver's place, which here would be the very duplicate ACKs that the proxy is to remove.
+
+/// What a segment says beside its data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Says {
+    /// First position that its sender still waits for.
+    pub ack: u64,
+    /// The window as the header has it.
+    pub window: u16,
+}
+
+/// What becomes of a segment at the proxy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Filtered {
+    /// It goes on.
+    Passes,
+    /// It goes no further.
+    Needless,
+}
+
+/// Retransmissions that went down and may each bring a duplicate ACK back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Repeats {
+    /// Whatever comes back is news.
+    None,
+    /// So many, none beyond `below`. Over a link that keeps order their duplicates say that all below has come.
+    Passed { count: u32, below: u64 },
+}
+
+/// The proxy's memory of one direction of one connection.
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    /// First position beyond all that went down.
+    passed: u64,
+    /// First position beyond all that was acknowledged.
+    acked: u64,
+    /// First position beyond all that was withheld.
+    withheld: u64,
+    repeats: Repeats,
+    /// What the last segment from the sender said.
+    sender_said: Says,
+    /// The window of the last segment from the receiver.
+    window: u16,
+}
+
+impl Proxy {
+    /// The memory that begins with data at `start`: what lies before it was never here.
+    pub fn new(start: u64) -> Self {
+        Self {
+            passed: start,
+            acked: start,
+            withheld: start,
+            repeats: Repeats::None,
+            sender_said: Says::default(),
+            window: 0,
+        }
+    }
+
+    /// First position beyond all that was acknowledged.
+    pub fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// Data of the positions `start..end` is on its way down.
+    ///
+    /// It is withheld at most once: if it comes again, the sender has not heard that it arrived, and the receiver is to say so
+    /// once more.
+    pub fn data(&mut self, start: u64, end: u64, says: Says) -> Filtered {
+        let told = std::mem::replace(&mut self.sender_said, says);
+        if end <= self.acked {
+            if end > self.withheld && says == told {
+                self.withheld = end;
+                return Filtered::Needless;
+            }
+            self.repeats = Repeats::None;
+        } else if start < self.passed {
+            let count = if let Repeats::Passed { count, .. } = self.repeats { count } else { 0 };
+            self.repeats = Repeats::Passed { count: count + 1, below: self.passed.max(end) };
+        }
+        self.passed = self.passed.max(end);
+        Filtered::Passes
+    }
+
+    /// A SYN or FIN without data is on its way down; it is never withheld.
+    pub fn control(&mut self, end: u64) {
+        if end <= self.acked {
+            self.repeats = Repeats::None;
+        }
+        self.passed = self.passed.max(end);
+    }
+
+    /// A segment comes back. Only one that is `bare` (no data, no SYN, FIN or RST, no SACK block beyond its cumulative ACK)
+    /// can be a duplicate ACK that says nothing.
+    pub fn acknowledgement(&mut self, says: Says, bare: bool) -> Filtered {
+        // What never went down cannot have come.
+        let ack = says.ack.min(self.passed);
+        let duplicate = bare && ack == self.acked && says.window == self.window;
+        self.window = says.window;
+        self.acked = self.acked.max(ack);
+        match self.repeats {
+            Repeats::Passed { below, .. } if ack > below => self.repeats = Repeats::None,
+            Repeats::Passed { count, below } if duplicate && ack == below => {
+                self.repeats = if count > 1 { Repeats::Passed { count: count - 1, below } } else { Repeats::None };
+                return Filtered::Needless;
+            }
+            _ => {}
+        }
+        Filtered::Passes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Filtered::{Needless, Passes};
+    use proptest::prelude::*;
+
+    const SAYS: Says = Says { ack: 0, window: 100 };
+
+    /// A proxy that has passed segments `0..segments` of ten bytes.
+    fn after(segments: u64) -> Proxy {
+        let mut proxy = Proxy::new(0);
+        for segment in 0..segments {
+            assert_eq!(send(&mut proxy, segment), Passes);
+        }
+        proxy
+    }
+
+    fn send(proxy: &mut Proxy, segment: u64) -> Filtered {
+        proxy.data(10 * segment, 10 * segment + 10, SAYS)
+    }
+
+    fn ack(proxy: &mut Proxy, segments: u64) -> Filtered {
+        proxy.acknowledgement(Says { ack: 10 * segments, window: 100 }, true)
+    }
+
+    /// The timer expires while all is held, twice; then everything comes, and the sender goes back by its whole window.
+    #[test]
+    fn after_a_spike_what_has_arrived_is_withheld_and_its_duplicate_acks_are_removed() {
+        let mut proxy = after(5);
+        assert_eq!([send(&mut proxy, 0), send(&mut proxy, 0)], [Passes; 2]);
+        for arrived in 1..=5 {
+            assert_eq!(ack(&mut proxy, arrived), Passes);
+        }
+        for again in 1..5 {
+            assert_eq!(send(&mut proxy, again), Needless, "{again}");
+        }
+        assert_eq!([ack(&mut proxy, 5), ack(&mut proxy, 5)], [Needless; 2]);
+        assert_eq!(ack(&mut proxy, 5), Passes, "two came back for two that went down; a third is news");
+    }
+
+    #[test]
+    fn new_data_that_goes_down_in_between_changes_nothing_for_the_duplicates_before_it() {
+        let mut proxy = after(5);
+        assert_eq!([send(&mut proxy, 0), send(&mut proxy, 5)], [Passes; 2]);
+        assert_eq!(
+            [ack(&mut proxy, 5), ack(&mut proxy, 5), ack(&mut proxy, 6), ack(&mut proxy, 6)],
+            [Passes, Needless, Passes, Passes]
+        );
+    }
+
+    #[test]
+    fn what_the_link_has_lost_goes_down_again_and_duplicates_that_tell_of_it_go_back() {
+        let mut proxy = after(5);
+        assert_eq!(ack(&mut proxy, 1), Passes);
+        assert_eq!([ack(&mut proxy, 1), ack(&mut proxy, 1), ack(&mut proxy, 1)], [Passes; 3]);
+        assert_eq!(send(&mut proxy, 1), Passes);
+        // Lost once more: each further copy passes too.
+        assert_eq!([ack(&mut proxy, 1), send(&mut proxy, 1), send(&mut proxy, 1)], [Passes; 3]);
+        assert_eq!(ack(&mut proxy, 5), Passes);
+    }
+
+    #[test]
+    fn a_segment_that_is_acknowledged_in_part_passes() {
+        let mut proxy = after(5);
+        assert_eq!(proxy.acknowledgement(Says { ack: 15, window: 100 }, true), Passes);
+        assert_eq!([send(&mut proxy, 1), send(&mut proxy, 0)], [Passes, Needless]);
+    }
+
+    #[test]
+    fn where_the_ack_was_lost_on_its_way_to_the_sender_the_second_copy_passes_and_so_does_its_answer() {
+        let mut proxy = after(5);
+        assert_eq!(send(&mut proxy, 0), Passes);
+        assert_eq!(ack(&mut proxy, 5), Passes);
+        assert_eq!([send(&mut proxy, 4), send(&mut proxy, 4)], [Needless, Passes]);
+        assert_eq!(ack(&mut proxy, 5), Passes);
+        assert_eq!([send(&mut proxy, 4), ack(&mut proxy, 5)], [Passes; 2]);
+    }
+
+    #[test]
+    fn reordering_in_front_of_the_proxy_withholds_nothing() {
+        let mut proxy = after(0);
+        assert_eq!([1, 2, 3, 0, 4].map(|segment| send(&mut proxy, segment)), [Passes; 5]);
+        assert_eq!([0, 0, 0, 4].map(|segments| ack(&mut proxy, segments)), [Passes; 4]);
+    }
+
+    #[test]
+    fn what_says_something_new_passes_whatever_its_numbers() {
+        let mut proxy = after(2);
+        assert_eq!([send(&mut proxy, 0), send(&mut proxy, 0), ack(&mut proxy, 2)], [Passes; 3]);
+        assert_eq!(proxy.data(0, 10, Says { ack: 7, ..SAYS }), Passes, "data that acknowledges");
+        let mut proxy = after(2);
+        assert_eq!([send(&mut proxy, 0), send(&mut proxy, 0), ack(&mut proxy, 2)], [Passes; 3]);
+        assert_eq!(proxy.acknowledgement(Says { ack: 20, window: 50 }, true), Passes, "a window");
+        assert_eq!(proxy.acknowledgement(Says { ack: 20, window: 50 }, false), Passes, "data, a flag, or a hole");
+        assert_eq!(proxy.acknowledgement(Says { ack: 20, window: 50 }, true), Needless);
+    }
+
+    #[test]
+    fn a_fin_that_is_sent_again_gets_its_answer() {
+        let mut proxy = after(2);
+        assert_eq!([send(&mut proxy, 0), send(&mut proxy, 0), ack(&mut proxy, 2)], [Passes; 3]);
+        proxy.control(21);
+        let of_the_fin = Says { ack: 21, window: 100 };
+        assert_eq!(proxy.acknowledgement(of_the_fin, true), Passes);
+        proxy.control(21);
+        assert_eq!(proxy.acknowledgement(of_the_fin, true), Passes);
+    }
+
+    #[test]
+    fn what_was_never_passed_down_is_not_taken_for_received() {
+        let mut proxy = after(2);
+        assert_eq!(ack(&mut proxy, 9), Passes);
+        assert_eq!([send(&mut proxy, 2), send(&mut proxy, 3), send(&mut proxy, 2)], [Passes; 3]);
+    }
+
+    proptest! {
+        /// Whatever comes in whatever order: no byte is withheld that was not acknowledged, and none twice.
+        #[test]
+        fn nothing_is_withheld_that_is_not_acknowledged_and_nothing_twice(
+            steps in prop::collection::vec((any::<bool>(), 0u64..40, 1u64..8), 0..300),
+        ) {
+            let mut proxy = Proxy::new(0);
+            let (mut acknowledged, mut withheld) = (0, 0);
+            for (down, start, length) in steps {
+                if down {
+                    if proxy.data(start, start + length, SAYS) == Needless {
+                        prop_assert!(start + length <= acknowledged && start + length > withheld);
+                        withheld = start + length;
+                    }
+                } else {
+                    proxy.acknowledgement(Says { ack: start, window: 100 }, true);
+                    acknowledged = acknowledged.max(start);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Performance-enhancing proxies: which segments that a node forwards each one sees, and in which part.
+//!
+//! A run with one is driven as an observed one is, so that the others pay nothing for it.
+
+use crate::scenario::{Flow, Link, Scenario, Traffic};
+use crate::slab::{Cell, End};
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::{self, Seq};
+use eifel_path::proxy::{Filtered, Proxy, Says};
+
+/// All proxies of a run.
+pub struct Proxies(Vec<Station>);
+
+/// One proxy: the link that it stands in front of, and what passes.
+struct Station {
+    /// Index of the link that data goes down to.
+    link: usize,
+    /// Index of the node where that link begins.
+    node: u16,
+    /// By twice the flow's index plus the end that sends the data; `None`: its data or its ACKs do not come this way.
+    connections: Vec<Option<Direction>>,
+}
+
+/// One direction of a connection, and the numbering of its ends as the proxy has met it.
+#[derive(Clone, Default)]
+struct Direction {
+    proxy: Option<Proxy>,
+    /// Initial sequence number of the end that sends the data.
+    isn: Seq,
+    /// What the proxy has heard from the end that sends the data; positions of the other end's stream.
+    answered: Answered,
+}
+
+/// The latest acknowledgement number of an end, counted from the first one.
+#[derive(Clone, Copy, Default)]
+struct Answered {
+    first: Option<Seq>,
+    position: u64,
+}
+
+impl Answered {
+    fn says(&mut self, segment: &Segment) -> Says {
+        let first = *self.first.get_or_insert(segment.ack);
+        self.position = seq::unwrap(self.position, first, segment.ack);
+        Says { ack: self.position, window: segment.window }
+    }
+}
+
+/// Whether data of `end` of this flow comes to the proxy of this link, and its acknowledgements back through its node.
+pub fn sees(flow: &Flow, end: End, links: &[Link], link: usize) -> bool {
+    let ways = [&flow.there, &flow.back];
+    // At the node where it begins a way is not forwarded.
+    let forwarded = |way: &[usize], is: &dyn Fn(usize) -> bool| way.iter().skip(1).any(|&link| is(link));
+    let node = links[link].from;
+    matches!(flow.traffic, Traffic::Stream { .. })
+        && forwarded(ways[end.index()], &|other| other == link)
+        && forwarded(ways[end.other().index()], &|other| links[other].from == node)
+}
+
+impl Proxies {
+    /// The proxies of a scenario, if it has any.
+    pub fn new(scenario: &Scenario) -> Option<Box<Self>> {
+        let proxied = scenario.links.iter().enumerate().filter(|(_, link)| link.proxied);
+        let stations = proxied.map(|(index, link)| {
+            let directions = scenario.flows.iter().flat_map(|flow| [End::From, End::To].map(|end| (flow, end)));
+            let seen = |(flow, end)| sees(flow, end, &scenario.links, index).then(Direction::default);
+            Station { link: index, node: link.from as u16, connections: directions.map(seen).collect() }
+        });
+        let stations: Vec<Station> = stations.collect();
+        (!stations.is_empty()).then(|| Box::new(Self(stations)))
+    }
+
+    /// What becomes of a packet that `node` is to forward to `link`.
+    pub fn meet(&mut self, node: u16, link: usize, cell: &Cell) -> Filtered {
+        let (packet, segment) = (&cell.packet, &cell.segment);
+        let place = |end: End| 2 * packet.flow as usize + end.index();
+        for station in self.0.iter_mut().filter(|station| station.node == node) {
+            let answers = station.connections[place(packet.sender.other())].as_mut();
+            let mut filtered = answers.map_or(Filtered::Passes, |direction| direction.answer(segment));
+            if station.link == link
+                && let Some(direction) = &mut station.connections[place(packet.sender)]
+            {
+                let (start, end) = (packet.start, packet.start + u64::from(packet.positions));
+                if direction.data(start, end, segment) == Filtered::Needless {
+                    filtered = Filtered::Needless;
+                }
+            }
+            if filtered == Filtered::Needless {
+                return filtered;
+            }
+        }
+        Filtered::Passes
+    }
+}
+
+impl Direction {
+    /// A segment of the end that sends the data.
+    fn data(&mut self, start: u64, end: u64, segment: &Segment) -> Filtered {
+        let says = self.answered.says(segment);
+        if start == end || segment.flags.has(Flags::RST) {
+            return Filtered::Passes;
+        }
+        let proxy = self.proxy.get_or_insert_with(|| Proxy::new(start));
+        self.isn = Seq(segment.seq.0.wrapping_sub(start as u32));
+        if segment.payload_len == 0 || segment.flags.has(Flags::SYN) {
+            proxy.control(end);
+            return Filtered::Passes;
+        }
+        proxy.data(start, end, says)
+    }
+
+    /// A segment of the end that receives it.
+    fn answer(&mut self, segment: &Segment) -> Filtered {
+        let Some(proxy) = self.proxy.as_mut().filter(|_| segment.flags.has(Flags::ACK)) else {
+            return Filtered::Passes;
+        };
+        let position = |number: Seq| seq::unwrap(proxy.acked(), self.isn, number);
+        let ack = position(segment.ack);
+        let controls = [Flags::SYN, Flags::FIN, Flags::RST].iter().any(|&flag| segment.flags.has(flag));
+        let beyond = segment.options.sack.as_slice().iter().any(|&(_, right)| position(right) > ack);
+        let bare = segment.payload_len == 0 && !controls && !beyond;
+        proxy.acknowledgement(Says { ack, window: segment.window }, bare)
+    }
+}

@@ -1,0 +1,28 @@
+//! Performance-enhancing proxies, put in front of the links that they guard.
+
+use super::error::Fault;
+use super::model::Flow;
+use super::reader::Reader;
+use super::topology::Topology;
+use crate::proxies;
+use crate::slab::End;
+
+/// Puts the proxies of the scenario in front of their links.
+pub(super) fn attach(top: &Reader<'_>, topology: &mut Topology, flows: &[Flow]) -> Result<(), Fault> {
+    let Some(table) = top.table("proxy") else { return Ok(()) };
+    for item in table.items("links") {
+        let link = topology.link_names.item(&item)?;
+        if topology.links[link].proxied {
+            return Err(item.fault(format!("the link {} is listed twice", item.text())));
+        }
+        let sees =
+            |flow: &Flow| [End::From, End::To].iter().any(|&end| proxies::sees(flow, end, &topology.links, link));
+        if !flows.iter().any(sees) {
+            let node = &topology.nodes[topology.links[link].from].name;
+            let what = format!("no connection's data is forwarded to {:?} at {node:?}", item.text());
+            return Err(item.fault(what).allowed("links behind a node between two hosts, which passes the ACKs too"));
+        }
+        topology.links[link].proxied = true;
+    }
+    Ok(())
+}
