@@ -8,7 +8,7 @@ import pytest
 
 from eifel.papers import artefacts
 from eifel.papers.artefact import Artefact
-from eifel.papers.detectors import burst, contest, responses, settings, truth
+from eifel.papers.detectors import burst, contest, neighbours, neighbours_settings, responses, settings, truth
 from eifel.papers.detectors.troubles import SITUATIONS
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
@@ -88,6 +88,21 @@ def test_line_3_dsack_adds_and_is_late(judged: Measured) -> None:
 def test_line_4_time_alone_is_wrong_and_blind(judged: Measured) -> None:
     assert of(judged, "false_positives", "min-rtt") > 0
     assert max(of(judged, "found", name, "rate changes") for name in ("dual-rtt", "min-rtt")) < 40
+
+
+def test_line_4_without_sack_dual_rtt_needs_fast_retransmits_blocked() -> None:
+    asked = [
+        {"sender": "reno", "remedy": remedy, "proxy": False}
+        for remedy in (neighbours_settings.BOTH, neighbours_settings.BLOCKED)
+    ]
+    measured = with_rows(
+        neighbours.ARTEFACT, {"sender": "reno", "remedy": neighbours_settings.NOTHING, "proxy": False}, *asked
+    )
+    for queue in settings.QUEUES:
+        without, blocked = (measured.row(queue=queue, **keys).means for keys in asked)
+        assert without["spurious_fast_retransmits"].mean > 0.5
+        assert blocked["spurious_fast_retransmits"].mean == 0
+        assert blocked["saved"].mean > without["saved"].mean
 
 
 def goodput(measured: Measured, buffer: int, respond: str, pace: str = "none") -> float:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact
+from eifel.papers.artefact import Artefact, Row
 from eifel.papers.detectors.judged import FAST_RETRANSMIT, GENUINE, SPURIOUS, TIMEOUT, UNDECIDED
 from eifel.papers.measured import means_of
 from eifel.statistics import Mean, mean_interval, share_interval
@@ -76,15 +76,23 @@ def _percent(share: Mean) -> Mean:
     return Mean(100 * share.mean, None, share.count, (100 * low, 100 * high))
 
 
-def against_no_detection(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """The means, what is saved against the row without a detector that stands before, and what was needless."""
-    measured = means_of(artefact, runs)
-    undetected: Any = None
-    for number, (row, means) in enumerate(zip(artefact.rows, measured, strict=True)):
-        columns = runs.where(scenario=number)
-        if row.keys["detector"] == "none":
-            undetected = columns["time_s"]
-        # The same spikes for all: differences are taken run by run.
-        means["saved"] = mean_interval(100 * (1 - columns["time_s"] / undetected))
-        means["needless"] = mean_interval(100 * columns["spurious_retransmissions"] / columns["segments_sent"])
-    return measured
+def against(begins: Callable[[Row], bool]) -> Callable[[Artefact, Runs], list[dict[str, Mean]]]:
+    """Measures the means, what is saved against the latest row for which `begins` holds, and what was needless."""
+
+    def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+        measured = means_of(artefact, runs)
+        compared: Any = None
+        for number, (row, means) in enumerate(zip(artefact.rows, measured, strict=True)):
+            columns = runs.where(scenario=number)
+            if begins(row):
+                compared = columns["time_s"]
+            # The same spikes for all: differences are taken run by run.
+            means["saved"] = mean_interval(100 * (1 - columns["time_s"] / compared))
+            means["needless"] = mean_interval(100 * columns["spurious_retransmissions"] / columns["segments_sent"])
+        return measured
+
+    return measure
+
+
+against_no_detection = against(lambda row: row.keys["detector"] == "none")
+"""Against the row without a detector."""

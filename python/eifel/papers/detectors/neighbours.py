@@ -1,0 +1,115 @@
+"""Two neighbours of detection that the papers weigh against it: careful duplicate ACKs, and a proxy in the path.
+
+Neither finds out that a timeout was spurious. Ignoring duplicate ACKs after a timeout (RFC 2582's more careful policy,
+its "bugfix") and a performance-enhancing proxy where the wireless link begins (DualRTT, section I, its reference 14)
+both spare the spurious fast retransmit that follows one. So each stands here beside detectors, alone and with them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eifel.papers.artefact import Artefact, Claim, Column
+from eifel.papers.detectors import facts
+from eifel.papers.detectors.neighbours_settings import (
+    BLOCKED,
+    CAREFUL,
+    CHOSEN,
+    DSACK,
+    EIFEL,
+    KEYS,
+    NOTHING,
+    SENDERS,
+    rows,
+)
+from eifel.papers.detectors.settings import HOLDS, LOSES, QUEUES
+from eifel.papers.measured import Measured
+from eifel.statistics import Mean
+
+
+def _of(measured: Measured, column: str, *values: Any) -> Mean:
+    return measured.row(**dict(zip(KEYS, values, strict=True))).means[column]
+
+
+def _low(mean: Mean) -> float:
+    return mean.interval[0] if mean.interval else mean.mean
+
+
+def _high(mean: Mean) -> float:
+    return mean.interval[1] if mean.interval else mean.mean
+
+
+CLAIMS = (
+    Claim(
+        "where nothing is lost, each of the two spares Reno its spurious fast retransmits",
+        lambda m: (
+            _low(_of(m, "spurious_fast_retransmits", HOLDS, "reno", NOTHING, False)) > 0.5
+            and _of(m, "spurious_fast_retransmits", HOLDS, "reno", CAREFUL, False).mean == 0
+            and _high(_of(m, "spurious_fast_retransmits", HOLDS, "reno", NOTHING, True)) < 0.1
+        ),
+    ),
+    Claim(
+        "neither spares a needless retransmission: what they leave out, Eifel does not",
+        lambda m: all(
+            _low(_of(m, "needless", HOLDS, "reno", remedy, proxy))
+            > 2 * _high(_of(m, "needless", HOLDS, "reno", EIFEL, False))
+            for remedy, proxy in ((CAREFUL, False), (NOTHING, True))
+        ),
+    ),
+    Claim(
+        "and neither saves as much of the time as Eifel",
+        lambda m: all(
+            _high(_of(m, "saved", HOLDS, "reno", remedy, proxy)) < _low(_of(m, "saved", HOLDS, "reno", EIFEL, False))
+            for remedy, proxy in ((CAREFUL, False), (NOTHING, True), (CAREFUL, True))
+        ),
+    ),
+    Claim(
+        "where the window's tail is lost, careful duplicate ACKs save more than a proxy, which cannot know of losses",
+        lambda m: (
+            _low(_of(m, "saved", LOSES, "reno", CAREFUL, False)) > _high(_of(m, "saved", LOSES, "reno", NOTHING, True))
+        ),
+    ),
+    Claim(
+        "a proxy takes from DSACK what it detects by: behind one it undoes nothing",
+        lambda m: (
+            all(_of(m, "undos", queue, "rfc6675", DSACK, True).mean == 0 for queue in QUEUES)
+            and _low(_of(m, "undos", HOLDS, "rfc6675", DSACK, False)) > 1
+        ),
+    ),
+    Claim(
+        "DualRTT on Reno is followed by spurious fast retransmits, unless a proxy keeps their duplicate ACKs or the "
+        "sender ignores them",
+        lambda m: (
+            _low(_of(m, "spurious_fast_retransmits", HOLDS, "reno", "dual-rtt", False)) > 1
+            and _of(m, "spurious_fast_retransmits", HOLDS, "reno", "dual-rtt", True).mean == 0
+            and _of(m, "spurious_fast_retransmits", HOLDS, "reno", BLOCKED, False).mean == 0
+        ),
+    ),
+    Claim(
+        "Eifel with a proxy is no slower than without",
+        lambda m: all(
+            _high(_of(m, "saved", HOLDS, sender, EIFEL, True)) >= _low(_of(m, "saved", HOLDS, sender, EIFEL, False))
+            for sender in SENDERS
+        ),
+    ),
+)
+
+ARTEFACT = Artefact(
+    id="detectors.neighbours",
+    title="What the papers weigh detection against: careful duplicate ACKs, and a proxy",
+    source="eifel, docs/detectors.md; DualRTT, section I",
+    columns=(
+        Column("time_s", "Time, s", digits=1),
+        Column("saved", "saved, against nothing and no proxy, %", summary="time_s", digits=1),
+        Column("needless", "Sent needlessly, %", summary="spurious_retransmissions", digits=2),
+        Column("spurious_timeouts", "Spurious timeouts", digits=2),
+        Column("spurious_fast_retransmits", "Spurious fast retransmits", digits=2),
+        Column("undos", "Undos", digits=2),
+        Column("drops", "Packets dropped", digits=1),
+    ),
+    rows=rows(),
+    repetitions=50,
+    fitted=CHOSEN,
+    measure=facts.against(lambda row: row.keys["remedy"] == NOTHING and row.keys["proxy"] is False),
+    claims=CLAIMS,
+)
