@@ -58,7 +58,8 @@ def reproduce(
     runs: Runs | None = None
     if chosen.study is not None:
         with _place_for_parts(out) as parts:
-            runs = Runs(chosen.study.find(Effort(root, times, threads, parts, fresh, progress)), [])
+            effort = Effort(root, times, threads, parts, fresh, chosen.study.source, progress)
+            runs = Runs(chosen.study.find(effort), [])
         measured = store.measured_table(chosen, runs, root, times, time.monotonic() - begun)
     elif chosen.is_recorded:
         results = []

@@ -3,14 +3,17 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from eifel import store
 from eifel.cli import main
 from eifel.cli.reproduce import show
 from eifel.papers import artefacts
+from eifel.papers.detectors import recorded, troubles, truth_study
 from eifel.reproduction import reproduce
 
 
@@ -113,3 +116,39 @@ def test_a_trace_that_is_not_there_or_a_folder(tmp_path: Path, capsys: pytest.Ca
 
 def test_nothing_recorded_is_shipped() -> None:
     assert artefacts()["cellular.trace"].rows == ()
+
+
+def test_recorded_links_are_rows_of_their_own_in_the_judgement(traces: list[Path], tmp_path: Path) -> None:
+    """What the mix gives stays what it is, whoever's recordings stand beside it."""
+    given = artefacts()["detectors.truth"].with_traces(traces)
+    few = tuple(replace(situation, points=2) for situation in troubles.SITUATIONS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(truth_study, "SITUATIONS", few)
+        patch.setattr(recorded, "POINTS", 3)
+        alone = reproduce("detectors.truth", out=tmp_path)
+        beside = reproduce(given, out=tmp_path)
+    for row in alone.rows:
+        there = beside.row(**row.row.keys)
+        assert {name: mean.mean for name, mean in there.means.items()} == {
+            name: mean.mean for name, mean in row.means.items()
+        }
+    found = {
+        name: beside.row(situation=f"recorded: {name}", detector="eifel-timestamps") for name in ("open", "tunnel")
+    }
+    assert found["tunnel"].means["episodes"].mean > 3, "each flow meets the gap two or three times"
+    assert found["tunnel"].means["found"].mean > 90
+    # Without a key it is read with the links that it had; another recording of that name is another measurement.
+    stored = store.read(tmp_path, artefacts()["detectors.truth"])
+    assert stored is not None
+    assert len(stored.rows) == len(beside.rows)
+    recording(traces[0], 4_000)
+    assert artefacts()["detectors.truth"].with_traces(traces).definition() != given.definition()
+
+
+def test_a_recording_that_is_none_is_refused_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "words.down"
+    file.write_text("1\nnext\n")
+    assert main(["reproduce", "detectors.truth", "--out", str(tmp_path / "out"), "--trace", str(file)]) == 2
+    assert "expected a time in whole milliseconds" in capsys.readouterr().err

@@ -45,7 +45,7 @@ STUDY = Artefact(
     source="nowhere",
     columns=(Column("share", "Share", digits=3, absolute=0.05), Column("never", "Never")),
     rows=tuple(Row({"part": number}, published={"share": 0.1}) for number in range(3)),
-    study=Study(find, {"what": "hits"}),
+    study=Study(find, {"what": "hits"}, (find,)),
     measure=measure,
     claims=(Claim("all are alike", lambda m: m.mean("share", part=0) == m.mean("share", part=2)),),
 )
@@ -105,7 +105,9 @@ def test_what_is_finished_is_kept_until_it_is_asked_for_anew(tmp_path: Path) -> 
 
 
 def test_another_design_is_another_study() -> None:
-    assert replace(STUDY, study=Study(find, {"what": "misses"})).definition() != STUDY.definition()
+    assert replace(STUDY, study=Study(find, {"what": "misses"}, (find,))).definition() != STUDY.definition()
+    assert replace(STUDY, study=Study(find, {"what": "hits"}, (find,))).definition() == STUDY.definition()
+    assert replace(STUDY, study=Study(find, {"what": "hits"}, (find, measure))).definition() != STUDY.definition()
     assert replace(STUDY, rows=STUDY.rows[:1]).definition() == STUDY.definition()
 
 

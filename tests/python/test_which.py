@@ -21,7 +21,7 @@ POINTS = 8
 @pytest.fixture(scope="module")
 def judged() -> Measured:
     few = tuple(replace(situation, points=POINTS) for situation in SITUATIONS)
-    study = Study(lambda effort: contest.episodes(effort, "test.which", few), {"points": POINTS})
+    study = Study(lambda effort: contest.episodes(effort, "test.which", few), {"points": POINTS}, ())
     return reproduce(replace(truth.ARTEFACT, study=study))
 
 

@@ -156,7 +156,13 @@ def _add_reproduce(commands: Commands) -> None:
         metavar="FORMS",
         help="the forms of each figure's picture: svg, pdf, png with commas between, or none (default: svg)",
     )
-    parser.add_argument("--trace", nargs="+", default=[], metavar="FILE", help="link traces, for cellular.trace")
+    parser.add_argument(
+        "--trace",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="link traces, for cellular.trace, detectors.truth and thesis.timers",
+    )
     parser.add_argument(
         "--check", action="store_true", help="exit with 1 if a value is outside its tolerance or a claim does not hold"
     )

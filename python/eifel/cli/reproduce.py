@@ -59,7 +59,8 @@ def _chosen(options: argparse.Namespace) -> list[Artefact]:
     chosen = select(options.ids)
     if options.trace:
         if not any(artefact.rows_of_traces for artefact in chosen):
-            raise BadInputError("--trace: none of the artefacts chosen is measured over traces; cellular.trace is")
+            over = ", ".join(artefact.id for artefact in select([]) if artefact.rows_of_traces)
+            raise BadInputError(f"--trace: none of the artefacts chosen is measured over traces; allowed: {over}")
         return chosen
     lacking = [artefact.id for artefact in chosen if artefact.needs_traces]
     if lacking and options.ids:

@@ -127,6 +127,8 @@ class Artefact:
     """Takes the place of the means of `columns`, for the artefact that needs something else."""
     rows_of_traces: Callable[[Sequence[Path]], tuple[Row, ...]] | None = None
     """For an artefact that is measured over recorded links, given as files: makes its rows."""
+    study_of_traces: Callable[[Sequence[Path]], Study] | None = None
+    """The study over these links as well, for an artefact that a study measures."""
     inputs: tuple[str, ...] = ()
     """The digests of the files given."""
 
@@ -170,7 +172,8 @@ class Artefact:
             return self
         traces = sorted(dict.fromkeys(traces), key=lambda trace: (trace.name, str(trace)))
         digests = tuple(hashlib.sha256(trace.read_bytes()).hexdigest() for trace in traces)
-        return replace(self, rows=self.rows_of_traces(traces), inputs=digests)
+        study = self.study if self.study_of_traces is None else self.study_of_traces(traces)
+        return replace(self, rows=self.rows_of_traces(traces), study=study, inputs=digests)
 
     def definition(self) -> str:
         """The digest of everything that decides what its runs give, but for the engine."""
@@ -178,7 +181,7 @@ class Artefact:
         runs = [self.id, self.flow, self.is_recorded, self.inputs, rows]
         if self.study is not None:
             # Its rows are made from what is stored; that they are others now does not make it another study.
-            runs = [self.id, self.study.design]
+            runs = [self.id, self.study.design, self.study.source, self.inputs]
         return hashlib.sha256(json.dumps(runs, sort_keys=True).encode()).hexdigest()
 
 

@@ -8,11 +8,13 @@ done in parts, each of which is kept as soon as it is there: interrupted, the sa
 from __future__ import annotations
 
 import hashlib
+import inspect
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class Effort:
     """Holds the parts that are done. Studies that ask for the same share them."""
     fresh: bool = False
     """Whether what is kept there is to be done anew."""
+    source: str = ""
+    """The digest of what measures: see `Study.source`."""
     progress: Callable[[int, int], object] | None = None
 
     def sweep(self, design: Mapping[str, Any]) -> pa.Table:
@@ -61,11 +65,11 @@ class Effort:
         """One part after another of something else than runs, as one table.
 
         `sizes` says how much each part is, for the progress shown; what is kept under `title` of another `definition`,
-        seed, number of repetitions or engine is done anew.
+        seed, number of repetitions, engine or source is done anew.
         """
         from eifel.sweeps import Folder
 
-        asked = {**definition, "seed": self.seed, "repetitions": self.repetitions}
+        asked = {**definition, "seed": self.seed, "repetitions": self.repetitions, "source": self.source}
         plan = Parts(title, tuple(sizes), asked)
         folder = Folder(self.folder / title)
         folder.claim(plan, fresh=self._anew(folder.path, plan))
@@ -104,6 +108,13 @@ class Study:
     """Whatever decides what comes of it, but for engine, seed and repetitions; in what JSON can hold. Readers of the
     report see it.
     """
+    sources: tuple[ModuleType | Callable[..., Any], ...]
+    """The modules and functions that turn runs into what is found: their text decides what comes of it as well."""
+
+    @property
+    def source(self) -> str:
+        """The digest of their text."""
+        return hashlib.sha256("\n".join(map(inspect.getsource, self.sources)).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

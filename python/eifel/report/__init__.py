@@ -61,7 +61,7 @@ def command_of(measured: Measured) -> str:
     if not artefact.is_recorded and (artefact.study is None or measured.repetitions > 1):
         words += ["--repetitions", str(measured.repetitions)]
     line = shlex.join(words)
-    return f"{line} --trace FILE…" if artefact.rows_of_traces else line
+    return f"{line} --trace FILE…" if artefact.inputs else line
 
 
 def _section(measured: Measured) -> str:

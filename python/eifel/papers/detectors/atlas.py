@@ -82,7 +82,7 @@ ARTEFACT = Artefact(
         ),
     ),
     fitted=settings.CHOSEN,
-    study=Study(find, settings.design(TITLE)),
+    study=Study(find, settings.design(TITLE), (find,)),
     long=True,
     measure=measure,
     show=show,

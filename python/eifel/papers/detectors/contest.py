@@ -59,10 +59,13 @@ DETECTORS = tuple(name for runs in CONTEST for name in runs.detectors)
 """All, in the order of the codes of the column `detector`."""
 
 
-def episodes(effort: Effort, title: str, situations: Sequence[Situation]) -> judged.Columns:
+def episodes(
+    effort: Effort, title: str, situations: Sequence[Situation], asked: Mapping[str, Any] | None = None
+) -> judged.Columns:
     """Every episode of every point of these situations with every detector's verdict.
 
-    Rows of `judged.judged` with the columns `situation` and `point`. More repetitions are more points.
+    Rows of `judged.judged` with the columns `situation` and `point`. More repetitions are more points. `asked` is what
+    the answers depend on, for who keeps them; left out, the `design`.
     """
     batches = [
         (place, range(first, min(first + BATCH, situation.points * effort.repetitions)))
@@ -81,7 +84,7 @@ def episodes(effort: Effort, title: str, situations: Sequence[Situation]) -> jud
         columns = {name: np.concatenate([rows[name] for rows in done]) for name in done[0]}
         return {"situation": np.full(len(columns["point"]), place, np.int8), **columns}
 
-    table = effort.parts(title, design(situations), [len(points) for _, points in batches], find)
+    table = effort.parts(title, asked or design(situations), [len(points) for _, points in batches], find)
     return {name: table[name].to_numpy() for name in table.column_names}
 
 

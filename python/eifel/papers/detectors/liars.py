@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.detectors import cheating
 from eifel.papers.detectors.cheating import DURATION_S, LIES, LOSSES, SAFE, find, scenario, senders
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
@@ -52,7 +53,11 @@ ARTEFACT = Artefact(
     source="this project; docs/liars.md",
     columns=tuple(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
     rows=tuple(Row({"detect": d, "respond": r, "grant": g, "loss": loss}) for d, r, g, loss in _ROWS),
-    study=Study(find, {"lies": LIES, "losses": LOSSES, "scenario": scenario(SAFE, "rfc4015", "always", 0.01, "none")}),
+    study=Study(
+        find,
+        {"lies": LIES, "losses": LOSSES, "scenario": scenario(SAFE, "rfc4015", "always", 0.01, "none")},
+        (cheating,),
+    ),
     measure=_measure,
     repetitions=40,
     long=True,

@@ -48,29 +48,37 @@ class Situation:
     summary: str
     points: int
     trouble: Callable[[Random, Way, int], Extra]
-    """What is added to the link (`link`, `back`) and to the scenario (`spike`)."""
+    """What is added to the link (`link`, `back`), to the scenario (`spike`), and when the flow begins (`start_s`)."""
     window: tuple[int, int] = WINDOW_SEGMENTS
     load: tuple[float, float] = LOAD
     duration_s: float = DURATION_S
 
+    def way(self, draw: Random) -> Way:
+        """The path of a point."""
+        return Way(log_uniform(draw, RTT_S), round(log_uniform(draw, self.window)), log_uniform(draw, self.load))
+
     def scenario(self, seed: int, point: int, sender: Mapping[str, Any]) -> dict[str, Any]:
         """The scenario of a point, with a sender's algorithms. The same point has the same troubles for each sender."""
         draw = Random(f"{seed}/{self.name}/{point}")
-        way = Way(log_uniform(draw, RTT_S), round(log_uniform(draw, self.window)), log_uniform(draw, self.load))
+        way = self.way(draw)
         extra = self.trouble(draw, way, point)
-        link = {"rate_bps": way.rate_bps, "delay_ms": way.rtt_s * 500, **extra.get("link", {})}
+        troubled = extra.get("link", {})
+        rate = {} if "trace" in troubled else {"rate_bps": way.rate_bps}
+        link = {**rate, "delay_ms": way.rtt_s * 500, **troubled}
+        start_s = float(extra.get("start_s", 0))
         flow = {
             "name": "main",
             "from": "sender",
             "to": "receiver",
             "application": {"kind": "bulk", "endless": True},
             "handshake": False,
+            **({"start_s": start_s} if start_s else {}),
             "tcp": {"receive_window_segments": way.window, "retransmission_marks": "bits"},
             "sender": {"respond": "none", "rto": "linux", **sender},
         }
         return {
             "seed": draw.getrandbits(48),
-            "duration_s": self.duration_s,
+            "duration_s": start_s + self.duration_s,
             "point_to_point": {**link, "back": extra.get("back", {})},
             "flow": [flow],
             **({"spike": extra["spike"]} if extra.get("spike") else {}),

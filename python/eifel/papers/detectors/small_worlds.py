@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from eifel import worlds
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.detectors import questions as asking
 from eifel.papers.detectors.questions import (
     DETECTORS,
     FAILURES,
@@ -85,7 +87,11 @@ ARTEFACT = Artefact(
         *(Column(name.replace("-", "_"), name.replace("-", " ").capitalize(), digits=0) for name in FAILURES),
     ),
     rows=tuple(Row({"detect": d, "respond": r, "late_ms": late}) for d, r, late in questions()),
-    study=Study(find, {"segments": SEGMENTS, "window": WINDOW, "late_ms": list(LATE_MS), "before": 2, "after": 6}),
+    study=Study(
+        find,
+        {"segments": SEGMENTS, "window": WINDOW, "late_ms": list(LATE_MS), "before": 2, "after": 6},
+        (asking, worlds),
+    ),
     measure=_measure,
     long=True,
     draw=_draw,

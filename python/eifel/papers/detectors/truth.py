@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eifel.papers.artefact import Artefact, Column, Row, Setting
-from eifel.papers.detectors import contest, facts
+from eifel.papers.detectors import contest, facts, recorded
 from eifel.papers.detectors.troubles import SITUATIONS
 from eifel.papers.detectors.truth_claims import ALL, CLAIMS
-from eifel.papers.study import Effort, Study
+from eifel.papers.detectors.truth_study import TITLE, study
 from eifel.statistics import Mean
 
 if TYPE_CHECKING:
     from eifel.runs import Runs
 
-TITLE = "detectors.truth"
 PAIRS = tuple(permutations(contest.SIDE_BY_SIDE, 2))
 """Detector and fallback."""
 EITHER = tuple(combinations(contest.SIDE_BY_SIDE, 2))
@@ -60,14 +60,15 @@ def rows() -> tuple[Row, ...]:
     return (*single, *pairs, *apart)
 
 
-def find(effort: Effort) -> Mapping[str, Any]:
-    """All episodes with all verdicts."""
-    return contest.episodes(effort, TITLE, SITUATIONS)
+def rows_of_traces(traces: Sequence[Path]) -> tuple[Row, ...]:
+    """The rows, and each detector on each recorded link."""
+    there = recorded.situations(traces)
+    return (*rows(), *(Row({"situation": s.name, "detector": name}) for s in there for name in contest.DETECTORS))
 
 
 def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     """The rows' means from the episodes."""
-    names = [situation.name for situation in SITUATIONS]
+    names = list(dict.fromkeys(str(row.keys["situation"]) for row in artefact.rows if row.keys["situation"] != ALL))
     there = {name: runs[name] for name in runs.columns}
     alone = {name: _rows(there, there["detector"] == code) for code, name in enumerate(contest.DETECTORS)}
     by_name = dict(alone)
@@ -75,9 +76,10 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     by_name |= {union(*both): facts.either(*(alone[name] for name in both)) for both in EITHER}
     measured = []
     for row in artefact.rows:
-        columns = by_name[str(row.keys["detector"])]
-        if row.keys["situation"] != ALL:
-            columns = _rows(columns, columns["situation"] == names.index(str(row.keys["situation"])))
+        columns, where = by_name[str(row.keys["detector"])], str(row.keys["situation"])
+        # Recorded links are whoever's who gives them: what all situations stand for is the published mix.
+        kept = columns["situation"] < len(SITUATIONS) if where == ALL else columns["situation"] == names.index(where)
+        columns = _rows(columns, kept)
         measured.append(facts.counts(columns))
     return measured
 
@@ -93,14 +95,16 @@ CHOSEN = (
 )
 
 ARTEFACT = Artefact(
-    id="detectors.truth",
+    id=TITLE,
     title="Every detector against the simulator's truth",
     source="eifel, docs/detectors.md",
     columns=COLUMNS,
     rows=rows(),
     claims=CLAIMS,
     fitted=CHOSEN,
-    study=Study(find, contest.design(SITUATIONS)),
+    study=study(),
     measure=measure,
     long=True,
+    rows_of_traces=rows_of_traces,
+    study_of_traces=study,
 )

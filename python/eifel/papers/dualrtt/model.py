@@ -13,7 +13,7 @@ import numpy as np
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Column, Key, Row
 from eifel.papers.dualrtt import chosen, fit, grid, settings, table5
-from eifel.papers.study import Study, described
+from eifel.papers.study import Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, share_interval
 
@@ -99,7 +99,7 @@ ARTEFACT = Artefact(
         Column("untrue", "TMS by the same run, %", digits=2),
     ),
     rows=tuple(Row(model, published=_PRINTS if model in (_AS_PAPER, _PRINTED) else {}) for model in _MODELS),
-    study=Study(_find, {"grid": described(table5.DESIGN), "models": [dict(model) for model in _MODELS]}),
+    study=Study(_find, {"grid": table5.STUDY.design, "models": [dict(model) for model in _MODELS]}, (_find, fit, grid)),
     measure=_measure,
     repetitions=grid.SPIKES,
     long=True,

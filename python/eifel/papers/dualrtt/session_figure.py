@@ -53,7 +53,7 @@ def figure(number: int, title: str, bottleneck_mbps: float | None, *claims: Clai
         source=f"{settings.SOURCE}, figure {number}",
         columns=sessions.COLUMNS,
         rows=tuple(Row({"protocol": protocol, over: rate}) for protocol in parking_lot.PROTOCOLS for rate in rates),
-        study=Study(parking_lot.find, parking_lot.DESIGN),
+        study=Study(parking_lot.find, parking_lot.DESIGN, (parking_lot.find,)),
         measure=measure,
         repetitions=parking_lot.RUNS,
         long=True,

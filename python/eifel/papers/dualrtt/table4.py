@@ -44,7 +44,7 @@ ARTEFACT = Artefact(
             strict=True,
         )
     ),
-    study=Study(_find, described(DESIGN)),
+    study=Study(_find, described(DESIGN), (_find, grid)),
     measure=_measure,
     repetitions=grid.SPIKES,
     fitted=chosen.GRID,

@@ -35,7 +35,7 @@ def _find(effort: Effort) -> Mapping[str, NDArray[Any]]:
     return grid.named(grid.PATHS, _ASKED) | grid.counts(effort, DESIGN, len(grid.TAUS))
 
 
-STUDY = Study(_find, described(DESIGN))
+STUDY = Study(_find, described(DESIGN), (_find, grid))
 """Figures 7 to 9 and the model are made of the same spikes."""
 
 

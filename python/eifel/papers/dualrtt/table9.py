@@ -61,7 +61,7 @@ ARTEFACT = Artefact(
         Column("increase", "Increase, %", digits=1, absolute=0.05),
     ),
     rows=_ROWS,
-    study=Study(_find, {"header_bytes": HEADERS, "payload_bytes": _BYTES}),
+    study=Study(_find, {"header_bytes": HEADERS, "payload_bytes": _BYTES}, (_find, efficiency)),
     measure=_measure,
     fitted=(
         Setting("IP's header", "not counted", "as in the paper's own numbers, though a link carries it", "chosen"),
