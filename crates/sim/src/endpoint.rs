@@ -1,6 +1,6 @@
 //! One end of a flow: its connection, and the way from it into the network.
 
-use crate::app::Step;
+use crate::app::{Step, StreamApp, Supply};
 use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
@@ -90,6 +90,8 @@ pub struct Endpoint {
     pub isn: Seq,
     /// What it has done.
     pub counts: Counts,
+    /// Whether its application has written all that it will.
+    pub supply: Supply,
     /// Whether its acknowledgements are honest. A liar is heard in observed runs only.
     pub liar: Option<Box<Liar>>,
 }
@@ -127,6 +129,29 @@ impl Endpoint {
         if let Some(start) = self.connection.poll_acknowledgement(&turn, &mut net.slab.vacant().segment) {
             self.send_alone(net, start);
         }
+    }
+
+    /// The application writes as far ahead of what is sent as it means to, and what that lets go leaves.
+    #[inline(never)]
+    pub fn refill<const OBSERVED: bool>(
+        &mut self,
+        net: &mut Network<OBSERVED>,
+        app: &mut StreamApp,
+        carries_bytes: bool,
+    ) {
+        loop {
+            let unsent = self.connection.end().saturating_sub(self.connection.engine().nxt());
+            let more = app.refill(self.end, unsent);
+            if more == 0 {
+                break;
+            }
+            self.write(more, carries_bytes);
+            if app.is_over(self.end) {
+                self.connection.close();
+            }
+            self.transmit(net);
+        }
+        self.supply = app.supply(self.end);
     }
 
     /// A segment leaves that the engine knows nothing of; it stands in its cell.

@@ -1,5 +1,6 @@
 //! A flow begins: its two connections are made.
 
+use crate::app::Supply;
 use crate::endpoint::{Counts, Endpoint};
 use crate::liar::Liar;
 use crate::network::Network;
@@ -71,6 +72,7 @@ pub fn open<const OBSERVED: bool>(
             firsts: Vec::new(),
             isn: isns[end.index()],
             counts: Counts::default(),
+            supply: Supply::Complete,
             liar: agreed.liar.filter(|_| end == End::To).map(|kind| {
                 let stream = Stream::new(seed, &["flow", &flow.name, "liar"]);
                 Box::new(Liar::new(kind, stream))

@@ -1,7 +1,7 @@
 //! A flow over a TCP connection: two ends and an application.
 
 use crate::app::reader::Reader;
-use crate::app::{Alarm, Step, StreamApp};
+use crate::app::{Alarm, Step, StreamApp, Supply};
 use crate::endpoint::{Endpoint, First};
 use crate::network::Network;
 use crate::oracle::Settled;
@@ -59,25 +59,17 @@ impl StreamFlow {
     #[inline(always)]
     pub fn pump<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         self.read(net, end);
-        while let Some(event) = self.poll_event(end) {
-            self.on_event(net, end, event);
+        let Some(ends) = &mut self.ends else { return };
+        if ends[end.index()].connection.has_events() {
+            self.take_events(net, end);
         }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         if !endpoint.connection.is_silent() {
             endpoint.transmit(net);
         }
-        loop {
-            let unsent = endpoint.connection.end().saturating_sub(endpoint.connection.engine().nxt());
-            let more = self.app.refill(end, unsent);
-            if more == 0 {
-                break;
-            }
-            endpoint.write(more, self.carries_bytes);
-            if self.app.is_over(end) {
-                endpoint.connection.close();
-            }
-            endpoint.transmit(net);
+        if endpoint.supply == Supply::Ahead {
+            endpoint.refill(net, &mut self.app, self.carries_bytes);
         }
         // A timer that is pushed back again and again costs nothing until it fires too early and is set anew.
         let due = endpoint.connection.poll_timeout();
@@ -128,9 +120,11 @@ impl StreamFlow {
         self.alarm.next().min(self.reader.as_ref().map_or(Instant::NEVER, |reader| reader.next()))
     }
 
-    #[inline]
-    fn poll_event(&mut self, end: End) -> Option<Event> {
-        self.ends.as_mut()?[end.index()].connection.poll_event()
+    #[inline(never)]
+    fn take_events<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        while let Some(event) = self.ends.as_mut().and_then(|ends| ends[end.index()].connection.poll_event()) {
+            self.on_event(net, end, event);
+        }
     }
 
     /// What an application's step means for the flow.
@@ -166,6 +160,7 @@ impl StreamFlow {
         let step = self.app.start(end);
         if let Some(ends) = &mut self.ends {
             ends[end.index()].apply(&step, self.carries_bytes);
+            ends[end.index()].supply = self.app.supply(end);
         }
         self.note(net, &step);
     }
@@ -297,6 +292,9 @@ impl StreamFlow {
     /// The application stops sending, done or not.
     fn stop<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
         self.app.stop();
+        for endpoint in self.ends.iter_mut().flat_map(|ends| ends.iter_mut()) {
+            endpoint.supply = self.app.supply(endpoint.end);
+        }
         for end in [End::From, End::To] {
             if let Some(ends) = self.ends.as_mut().filter(|_| self.app.is_over(end)) {
                 ends[end.index()].connection.close();

@@ -209,6 +209,12 @@ impl Connection {
         self.stream.bytes(outgoing.start, outgoing.segment.payload_len)
     }
 
+    /// Whether [`poll_event`](Self::poll_event) has one.
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty() || self.engine.has_events()
+    }
+
     /// The next thing that the application may want to know.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {

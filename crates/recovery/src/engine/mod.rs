@@ -282,6 +282,12 @@ impl Engine {
         self.consecutive_timeouts
     }
 
+    /// Whether something has happened that nobody was told.
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// The next thing that happened, oldest first. Rare: ACKs and samples are not among them.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()

@@ -1,6 +1,6 @@
 //! A bulk transfer: so many bytes, or without end, as fast as TCP takes them.
 
-use super::Step;
+use super::{Step, Supply};
 use crate::slab::End;
 
 /// What is written ahead of what is sent where a transfer cannot be written at once: more than leaves at one instant of
@@ -54,12 +54,16 @@ impl Bulk {
 
     #[inline]
     pub(super) fn refill(&mut self, unsent: u64) -> u64 {
-        if self.writing != Writing::Ahead || self.unwritten == 0 || unsent >= AHEAD {
+        if self.supply() == Supply::Complete || unsent >= AHEAD {
             return 0;
         }
         let write = self.unwritten.min(AHEAD - unsent);
         self.unwritten -= write;
         write
+    }
+
+    pub(super) fn supply(&self) -> Supply {
+        if self.writing == Writing::Ahead && self.unwritten > 0 { Supply::Ahead } else { Supply::Complete }
     }
 
     pub(super) fn stop(&mut self) {

@@ -1,8 +1,8 @@
 //! An exchange: both ends send so many bytes as fast as TCP takes them, at the same time, and each closes its direction
 //! behind its last byte while the other may still be sending.
 
-use super::Step;
 use super::bulk::Bulk;
+use super::{Step, Supply};
 use crate::slab::End;
 
 /// Two bulk transfers over one connection.
@@ -31,6 +31,10 @@ impl Exchange {
 
     pub(super) fn refill(&mut self, end: End, unsent: u64) -> u64 {
         self.directions[end.index()].refill(unsent)
+    }
+
+    pub(super) fn supply(&self, end: End) -> Supply {
+        self.directions[end.index()].supply()
     }
 
     pub(super) fn is_over(&self, end: End) -> bool {

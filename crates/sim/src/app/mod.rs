@@ -43,6 +43,15 @@ pub enum StreamApp {
     Exchange(Box<Exchange>),
 }
 
+/// Whether an application has more to write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Supply {
+    /// None before something arrives or it is woken.
+    Complete,
+    /// Whenever less is left to send than it means to be ahead.
+    Ahead,
+}
+
 impl StreamApp {
     /// The connection is there, as `end` sees it.
     pub fn start(&mut self, end: End) -> Step {
@@ -79,6 +88,15 @@ impl StreamApp {
             (Self::Bulk(bulk), End::From) => bulk.refill(unsent),
             (Self::Exchange(exchange), _) => exchange.refill(end, unsent),
             (Self::Bulk(_), End::To) | (Self::RequestResponse(_), _) => 0,
+        }
+    }
+
+    /// Whether more is written at `end` when little is left there that is not sent.
+    pub fn supply(&self, end: End) -> Supply {
+        match (self, end) {
+            (Self::Bulk(bulk), End::From) => bulk.supply(),
+            (Self::Exchange(exchange), _) => exchange.supply(end),
+            (Self::Bulk(_), End::To) | (Self::RequestResponse(_), _) => Supply::Complete,
         }
     }
 
