@@ -43,6 +43,11 @@ impl Sent {
         self.start + u64::from(self.len)
     }
 
+    /// TSval of the first time.
+    pub fn stamp(&self) -> Option<Timestamp> {
+        self.stamp
+    }
+
     /// How often it was sent, less one.
     pub fn copies(&self) -> u32 {
         self.copies

@@ -154,9 +154,21 @@ impl Endpoint {
         self.supply = app.supply(self.end);
     }
 
+    /// The acknowledgement leaves that is all its connection has to send.
+    #[inline(never)]
+    pub fn acknowledge<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        let start = self.connection.acknowledge(net.now, &mut net.slab.vacant().segment);
+        self.launch_alone(net, start);
+    }
+
     /// A segment leaves that the engine knows nothing of; it stands in its cell.
     #[inline(never)]
     fn send_alone<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, start: u64) {
+        self.launch_alone(net, start);
+    }
+
+    #[inline(always)]
+    fn launch_alone<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, start: u64) {
         let cell = net.slab.vacant();
         cell.packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
         if OBSERVED && let Some(liar) = &mut self.liar {

@@ -9,7 +9,7 @@ use crate::slab::End;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{self, Cause};
 use eifel_recovery::time::{Duration, Instant};
-use eifel_tcp::{Event, State};
+use eifel_tcp::{Agenda, Event, State};
 
 /// How far a flow has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,8 +65,10 @@ impl StreamFlow {
         }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        if !endpoint.connection.is_silent() {
-            endpoint.transmit(net);
+        match endpoint.connection.agenda() {
+            Agenda::Nothing => {}
+            Agenda::Acknowledgement => endpoint.acknowledge(net),
+            Agenda::Anything => endpoint.transmit(net),
         }
         if endpoint.supply == Supply::Ahead {
             endpoint.refill(net, &mut self.app, self.carries_bytes);

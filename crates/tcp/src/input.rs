@@ -3,6 +3,7 @@
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{unwrap, wrap};
 use eifel_recovery::fact::{Ack, Block, Echo};
+use eifel_recovery::scoreboard::Sent;
 use eifel_recovery::time::Instant;
 
 use crate::connection::Connection;
@@ -72,7 +73,9 @@ impl Connection {
             }
         }
         let block = Block { start, end: start + u64::from(segment.payload_len) };
-        self.take_current_acknowledgement(now, segment, block, una + acknowledged);
+        if una < nxt || !self.peer.is_unchanged(block.start, una, segment.window) {
+            self.take_current_acknowledgement(now, segment, block, una + acknowledged);
+        }
         if block.end > block.start {
             self.take_data(now, segment, block, payload);
         }
@@ -270,7 +273,8 @@ impl Connection {
     #[inline(always)]
     fn believed_echo(&mut self, now: Instant, segment: &Segment, una: u64) -> Option<Echo> {
         let stamp = segment.options.timestamps?;
-        match self.stamps.as_mut()?.believe(now, stamp.echo, una) {
+        let oldest = self.engine.scoreboard().oldest().and_then(Sent::stamp);
+        match self.stamps.as_mut()?.believe(now, stamp.echo, una, oldest) {
             Belief::Plausible(echo) => return Some(echo),
             Belief::Outdated => self.cold.counts.ignored_echoes += 1,
             Belief::NeverSent => {

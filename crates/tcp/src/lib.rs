@@ -43,6 +43,7 @@ pub use connection::{Connection, Counts, Outgoing};
 pub use event::Event;
 pub use icmp::IcmpError;
 pub use listener::{Caller, Heard, Listener};
-pub use output::Turn;
+pub use output::{Agenda, Turn};
+
 pub use settings::{Ports, Settings};
 pub use state::State;

@@ -10,6 +10,7 @@ use eifel_recovery::units::Timestamp;
 use crate::connection::{Connection, Outgoing};
 use crate::delayed_ack::Due;
 use crate::state::State;
+use crate::timestamps::Stamps;
 
 /// Bytes of one SACK block, and of the option's head with its padding (RFC 2018, section 3).
 const SACK_BLOCK: u32 = 8;
@@ -26,6 +27,17 @@ pub struct Turn {
     now: Instant,
     /// What the engine may choose from; `None` where nothing is outstanding and nothing waits, or nothing may leave.
     offer: Option<Offer>,
+}
+
+/// What a connection has to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Agenda {
+    /// Nothing: what a receiver says to many arrivals. [`poll_transmit`](Connection::poll_transmit) gives none.
+    Nothing,
+    /// One acknowledgement without data, and nothing else.
+    Acknowledgement,
+    /// Perhaps data, perhaps something else, perhaps nothing.
+    Anything,
 }
 
 impl Connection {
@@ -54,19 +66,31 @@ impl Connection {
         Some(Outgoing { segment, start, transmission: None })
     }
 
-    /// Whether neither acknowledgement nor data nor anything else waits to be sent, so that
-    /// [`poll_transmit`](Self::poll_transmit) gives none: what a receiver says to most arrivals. Otherwise it may.
+    /// What waits to be sent.
     #[inline]
-    pub fn is_silent(&self) -> bool {
-        matches!(self.receiver.due, Due::Nothing | Due::Delayed { .. })
-            && self.engine.una() == self.stream.end()
-            && self.reply.is_none()
+    pub fn agenda(&self) -> Agenda {
+        if self.engine.una() != self.stream.end() || self.reply.is_some() {
+            return Agenda::Anything;
+        }
+        match self.receiver.due {
+            Due::Nothing | Due::Delayed { .. } => Agenda::Nothing,
+            Due::Now | Due::Alone if self.state == State::Closed => Agenda::Nothing,
+            Due::Now | Due::Alone => Agenda::Acknowledgement,
+        }
+    }
+
+    /// What [`poll_transmit`](Self::poll_transmit) gives where an acknowledgement is all that is on the
+    /// [agenda](Self::agenda), written where it is to stand. The answer is as [`poll_urgent`](Self::poll_urgent)'s.
+    #[inline(always)]
+    pub fn acknowledge(&mut self, now: Instant, segment: &mut Segment) -> u64 {
+        self.acknowledgement(now, segment)
     }
 
     /// Begins to send what one input has given rise to, or time; it holds until the next.
     #[inline(always)]
     pub fn turn(&mut self, now: Instant) -> Turn {
-        let offer = self.offer();
+        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
+        let offer = self.offer(stamp);
         if offer.is_some() && self.give_up_at == Instant::NEVER && self.user_timeout != Duration::MAX {
             self.give_up_at = now + self.user_timeout;
         }
@@ -74,7 +98,7 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn offer(&self) -> Option<Offer> {
+    fn offer(&self, stamp: Option<Timestamp>) -> Option<Offer> {
         let end = self.stream.end();
         // Nothing is outstanding and nothing waits: the common case of a receiver.
         if self.engine.una() == end {
@@ -83,8 +107,8 @@ impl Connection {
         match self.state {
             State::Closed | State::Listen => None,
             // Data waits for the handshake's end.
-            State::SynSent | State::SynReceived(_) => Some(Offer { end: 1, fin: false, limit: 1, stamp: None }),
-            _ => Some(Offer { end, fin: self.stream.is_finished(), limit: self.peer.limit, stamp: None }),
+            State::SynSent | State::SynReceived(_) => Some(Offer { end: 1, fin: false, limit: 1, stamp }),
+            _ => Some(Offer { end, fin: self.stream.is_finished(), limit: self.peer.limit, stamp }),
         }
     }
 
@@ -105,14 +129,14 @@ impl Connection {
             }
             return Some(0);
         }
-        (self.state != State::Closed).then(|| self.acknowledgement(turn, segment))
+        (self.state != State::Closed).then(|| self.acknowledgement_apart(turn.now, segment))
     }
 
     /// The acknowledgement that is due when nothing has carried it along; otherwise as [`poll_urgent`](Self::poll_urgent).
     #[inline]
     pub fn poll_acknowledgement(&mut self, turn: &Turn, segment: &mut Segment) -> Option<u64> {
         let due = matches!(self.receiver.due, Due::Now) && self.state != State::Closed;
-        due.then(|| self.acknowledgement(turn, segment))
+        due.then(|| self.acknowledgement_apart(turn.now, segment))
     }
 
     /// The next segment that the engine wants to send, written where it is to stand; what is there is left alone if there
@@ -120,14 +144,17 @@ impl Connection {
     #[inline(always)]
     pub fn poll_data(&mut self, turn: &mut Turn, segment: &mut Segment) -> Option<Transmission> {
         let (now, offer) = (turn.now, turn.offer.as_mut()?);
-        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
-        offer.stamp = stamp;
+        let distinct = self.stamps.as_ref().is_some_and(Stamps::are_distinct);
+        if distinct {
+            offer.stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
+        }
+        let stamp = offer.stamp;
         let transmission = match self.nagle {
             false => self.engine.poll_send(now, offer),
             true => self.engine.poll_send_apart(now, &Offer { end: self.end_by_nagle(offer.end), ..*offer }),
         }?;
         let Transmission { start, len, copy, .. } = transmission;
-        if let (Some(stamps), Some(stamp)) = (&mut self.stamps, stamp) {
+        if let (true, Some(stamps), Some(stamp)) = (distinct, &mut self.stamps, stamp) {
             stamps.sent(now, start, copy, stamp);
         }
         if start == 0 {
@@ -165,17 +192,23 @@ impl Connection {
 
     /// An acknowledgement without data. Its sequence number stays within the peer's window, or the peer would not take it:
     /// after a probe of a closed window, `nxt` lies beyond.
-    #[inline]
-    fn acknowledgement(&mut self, turn: &Turn, segment: &mut Segment) -> u64 {
+    #[inline(always)]
+    fn acknowledgement(&mut self, now: Instant, segment: &mut Segment) -> u64 {
         let position = self.engine.nxt().min(self.peer.limit.max(self.engine.una()));
         let stamp = self.stamps.as_mut().map(|stamps| {
-            let stamp = stamps.value(turn.now);
-            stamps.leaves(turn.now, stamp);
+            let stamp = stamps.value(now);
+            stamps.leaves(now, stamp);
             stamp
         });
         self.write_header(segment, position, Flags::ACK, 0, stamp);
-        self.write_rare(turn.now, segment, false);
+        self.write_rare(now, segment, false);
         position.saturating_sub(1)
+    }
+
+    /// The same, where it is not wanted inline.
+    #[inline(never)]
+    fn acknowledgement_apart(&mut self, now: Instant, segment: &mut Segment) -> u64 {
+        self.acknowledgement(now, segment)
     }
 
     /// Writes the header of a segment that begins at `position`.

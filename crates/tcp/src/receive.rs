@@ -118,10 +118,14 @@ impl Receiver {
     pub(crate) fn take(&mut self, now: Instant, block: Block, fin: bool, payload: &[u8]) -> Arrival {
         let Block { start, end } = block;
         if start == self.nxt && !fin && end <= self.window.edge && end <= self.fin && self.order == Order::Kept {
+            self.due.in_order(now, end - start, &self.pace);
+            if self.stream.is_drained() {
+                self.nxt = end;
+                return Arrival::Nothing;
+            }
             let before = self.unread();
             self.stream.put(start - 1, payload);
             self.nxt = end;
-            self.due.in_order(now, end - start, &self.pace);
             let readable = before == 0 && self.unread() > 0;
             return if readable { Arrival::Readable } else { Arrival::Nothing };
         }

@@ -23,6 +23,12 @@ impl RecvStream {
         }
     }
 
+    /// Whether the application reads at once whatever arrives.
+    #[inline]
+    pub(crate) fn is_drained(&self) -> bool {
+        matches!(self, Self::Drained)
+    }
+
     /// How many of the first `arrived` bytes are not read.
     #[inline]
     pub(crate) fn unread(&self, arrived: u64) -> u64 {

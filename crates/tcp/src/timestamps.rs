@@ -1,7 +1,5 @@
 //! The timestamp clock, the value to be echoed, and which echoes of ours are believed (RFC 7323).
 
-use std::collections::VecDeque;
-
 use eifel_recovery::fact::Echo;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Timestamp;
@@ -39,12 +37,16 @@ impl Clock {
         Timestamp(self.shown)
     }
 
-    /// Time from the moment when the clock began to show `value`, which is not later than what it shows now.
-    #[inline]
-    fn age(&mut self, now: Instant, value: Timestamp) -> Duration {
-        let ticks = self.value(now).0.wrapping_sub(value.0);
+    /// Time from the moment when the clock began to show `value`; `None` if that is to come.
+    #[inline(always)]
+    fn age(&mut self, now: Instant, value: Timestamp) -> Option<Duration> {
+        let shown = self.value(now);
+        if shown.precedes(value) {
+            return None;
+        }
+        let ticks = shown.0.wrapping_sub(value.0);
         let age = (now.as_nanos() - self.since).saturating_add(u64::from(ticks).saturating_mul(self.granularity));
-        Duration::from_nanos(age.min(now.as_nanos()))
+        Some(Duration::from_nanos(age.min(now.as_nanos())))
     }
 }
 
@@ -70,7 +72,7 @@ pub(crate) struct Stamps {
 /// Where TSval comes from, and what is known of those that are outstanding.
 #[derive(Clone, Debug)]
 enum Values {
-    Clock(Ticks),
+    Clock,
     /// Nothing has left yet.
     Unbegun {
         secret: Secret,
@@ -79,44 +81,11 @@ enum Values {
     Distinct(Box<Distinct>),
 }
 
-/// Values of the clock that are outstanding.
-#[derive(Clone, Debug, Default)]
-struct Ticks {
-    /// Where data first sent at a new tick begins, and that tick, from the oldest that is outstanding.
-    sent: VecDeque<(u64, Timestamp)>,
-    /// The newest of them.
-    newest: Option<Timestamp>,
-}
-
-impl Ticks {
-    #[inline]
-    fn sent(&mut self, start: u64, value: Timestamp) {
-        if self.newest != Some(value) {
-            self.newest = Some(value);
-            self.sent.push_back((start, value));
-        }
-    }
-
-    /// It lies between the stamp of the oldest outstanding data and now.
-    #[inline(always)]
-    fn believe(&mut self, clock: &mut Clock, now: Instant, value: Timestamp, una: u64) -> Belief {
-        while self.sent.len() > 1 && self.sent[1].0 <= una {
-            self.sent.pop_front();
-        }
-        match self.sent.front() {
-            Some((_, oldest)) if !value.precedes(*oldest) && !clock.value(now).precedes(value) => {
-                Belief::Plausible(Echo { value, age: clock.age(now, value) })
-            }
-            _ => Belief::Outdated,
-        }
-    }
-}
-
 impl Stamps {
     /// `connection` tells this end of this connection from others with the same settings.
     pub(crate) fn new(settings: &TimestampSettings, connection: u64) -> Self {
         let values = match settings.stamping {
-            Stamping::Clock => Values::Clock(Ticks::default()),
+            Stamping::Clock => Values::Clock,
             Stamping::Distinct { secret } => Values::Unbegun { secret, connection },
         };
         Self { clock: Clock::new(settings), values, recent: None, rule: settings.echo }
@@ -126,7 +95,7 @@ impl Stamps {
     #[inline]
     pub(crate) fn value(&mut self, now: Instant) -> Timestamp {
         match &self.values {
-            Values::Clock(_) => self.clock.value(now),
+            Values::Clock => self.clock.value(now),
             Values::Distinct(distinct) => distinct.value(now),
             Values::Unbegun { .. } => self.first_value(now),
         }
@@ -181,23 +150,32 @@ impl Stamps {
         }
     }
 
+    /// Whether each segment has one of its own, so that what leaves has to be [told](Self::sent).
+    #[inline(always)]
+    pub(crate) fn are_distinct(&self) -> bool {
+        !matches!(self.values, Values::Clock)
+    }
+
     /// What begins at `start` has left with `value`; it had been sent `copies` times before.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn sent(&mut self, now: Instant, start: u64, copies: u32, value: Timestamp) {
         match (&mut self.values, copies) {
-            (Values::Clock(ticks), 0) => ticks.sent(start, value),
             (Values::Distinct(distinct), 0) => distinct.sent(now, start, value),
             (Values::Distinct(distinct), _) => distinct.sent_again(now, value),
-            (Values::Clock(_) | Values::Unbegun { .. }, _) => {}
+            (Values::Clock | Values::Unbegun { .. }, _) => {}
         }
     }
 
-    /// What a TSecr says. `una` is the first outstanding position before the acknowledgement that brought it.
+    /// What a TSecr says. `una` is the first outstanding position before the acknowledgement that brought it, and `oldest`
+    /// the TSval that it was first sent with.
     #[inline(always)]
-    pub(crate) fn believe(&mut self, now: Instant, echo: u32, una: u64) -> Belief {
+    pub(crate) fn believe(&mut self, now: Instant, echo: u32, una: u64, oldest: Option<Timestamp>) -> Belief {
         let value = Timestamp(echo);
         match &mut self.values {
-            Values::Clock(ticks) => ticks.believe(&mut self.clock, now, value, una),
+            Values::Clock => {
+                let age = oldest.filter(|oldest| !value.precedes(*oldest)).and_then(|_| self.clock.age(now, value));
+                age.map_or(Belief::Outdated, |age| Belief::Plausible(Echo { value, age }))
+            }
             Values::Distinct(distinct) => distinct.believe(now, value, una),
             Values::Unbegun { .. } => Belief::Outdated,
         }
@@ -221,27 +199,21 @@ mod tests {
     fn the_clock_ticks_and_wraps() {
         let mut clock = stamps(u32::MAX).clock;
         assert_eq!([0, 9, 10, 25, 9].map(|ms| clock.value(at(ms)).0), [u32::MAX, u32::MAX, 0, 1, u32::MAX]);
-        assert_eq!(clock.age(at(25), Timestamp(u32::MAX)), Duration::from_millis(25));
-        assert_eq!(clock.age(at(25), Timestamp(1)), Duration::from_millis(5));
+        assert_eq!(clock.age(at(25), Timestamp(u32::MAX)), Some(Duration::from_millis(25)));
+        assert_eq!(clock.age(at(25), Timestamp(1)), Some(Duration::from_millis(5)));
     }
 
     #[test]
     fn only_an_echo_between_the_oldest_outstanding_and_now_is_believed() {
         let mut stamps = stamps(1000);
-        stamps.sent(at(100), 1, 0, Timestamp(1010));
-        stamps.sent(at(100), 501, 0, Timestamp(1010));
-        stamps.sent(at(150), 1001, 0, Timestamp(1015));
         let now = at(200);
-        assert_eq!(stamps.believe(now, 1009, 1), Belief::Outdated);
+        let oldest = Some(Timestamp(1010));
+        assert_eq!(stamps.believe(now, 1009, 1, oldest), Belief::Outdated);
         let echo = Echo { value: Timestamp(1010), age: Duration::from_millis(100) };
-        assert_eq!(stamps.believe(now, 1010, 1), Belief::Plausible(echo));
-        let mut plausible = |echo, una| matches!(stamps.believe(now, echo, una), Belief::Plausible(_));
-        assert!(plausible(1020, 1));
-        assert!(!plausible(1021, 1));
-        // Everything below 1001 is acknowledged: its stamps are too old now.
-        assert!(plausible(1010, 1000));
-        assert!(!plausible(1010, 1001));
-        assert!(plausible(1015, 1001));
+        assert_eq!(stamps.believe(now, 1010, 1, oldest), Belief::Plausible(echo));
+        assert!(matches!(stamps.believe(now, 1020, 1, oldest), Belief::Plausible(_)));
+        assert_eq!(stamps.believe(now, 1021, 1, oldest), Belief::Outdated);
+        assert_eq!(stamps.believe(now, 1015, 1, None), Belief::Outdated);
     }
 
     #[test]

@@ -42,6 +42,17 @@ impl SendWindow {
         changed
     }
 
+    /// Whether such a segment changes nothing, as with all but the first of those that bring data to an end that sends none.
+    /// It is noted as the latest.
+    #[inline(always)]
+    pub(crate) fn is_unchanged(&mut self, seq: u64, ack: u64, field: u16) -> bool {
+        let unchanged = ack == self.update.0 && u64::from(field) << self.shift == self.size && seq >= self.update.1;
+        if unchanged {
+            self.update.1 = seq;
+        }
+        unchanged
+    }
+
     /// Whether the peer takes nothing now.
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {

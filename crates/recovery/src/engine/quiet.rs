@@ -42,7 +42,7 @@ impl Engine {
             self.view.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
         }
         self.window = self.congest.on_ack(&self.window, bytes, flight, &self.view);
-        self.granted = Some(self.window.cwnd.saturating_sub(self.board.outstanding()));
+        self.granted = None;
         self.restart_timer(now);
     }
 

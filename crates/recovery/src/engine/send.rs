@@ -34,6 +34,10 @@ impl Engine {
             self.largest_window = self.largest_window.max(offer.limit.saturating_sub(self.board.una()));
         }
         let unsent = offer.end.min(offer.limit) > self.board.nxt();
+        if unsent && self.quiet == Quiet::Yes {
+            let room = self.window.cwnd.saturating_sub(self.board.outstanding());
+            return self.send_new(now, offer, room);
+        }
         let room = match self.granted {
             // Since recovery was asked, nothing has come that would have to go first.
             Some(room) if unsent && self.pace.is_none() && self.probe == Probe::None => room,
@@ -123,15 +127,23 @@ impl Engine {
             }
         };
         if len > room && !idle {
-            self.granted = Some(room);
+            self.grant(room);
             return None;
         }
-        self.granted = Some(room.saturating_sub(len));
+        self.grant(room.saturating_sub(len));
         self.probes = 0;
         let len = len as u32;
         self.view.round_trips.on_new(now, nxt + u64::from(len));
         self.board.on_new(now, len, offer.stamp);
         Some(self.sent(now, Transmission { id: TxId(0), start: nxt, len, kind: Kind::New, copy: 0 }))
+    }
+
+    /// So much more may go before recovery is asked again; where it is [quiet](Quiet), it is not asked.
+    #[inline(always)]
+    fn grant(&mut self, room: u64) {
+        if self.quiet == Quiet::No {
+            self.granted = Some(room);
+        }
     }
 
     /// How long the next segment of new data is where the data or the peer's window end with it or soon after; `None` if
@@ -238,8 +250,10 @@ impl Engine {
         if !matches!(self.timer, Timer::Retransmission(_)) {
             self.start_timer(now);
         }
-        let end = transmission.start + u64::from(transmission.len);
-        self.recovery.on_sent(Block { start: transmission.start, end }, transmission.kind);
+        if self.quiet == Quiet::No {
+            let end = transmission.start + u64::from(transmission.len);
+            self.recovery.on_sent(Block { start: transmission.start, end }, transmission.kind);
+        }
         if let Some(pace) = &mut self.pace {
             let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
             pace.on_sent(now, transmission.len, &self.window, srtt);

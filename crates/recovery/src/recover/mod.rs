@@ -162,7 +162,8 @@ pub trait Recovery: Send + DuplicateRecovery {
     /// `sent` has left.
     fn on_sent(&mut self, sent: Block, kind: Kind);
     /// Whether an ACK of new data, without SACK blocks, would change nothing in it and let the window grow, and new data may
-    /// go after it as far as cwnd is larger than what is outstanding. Where it says so, it is not asked about such ACKs.
+    /// go after it as far as cwnd is larger than what is outstanding. Where it says so, it is not asked about such ACKs, nor
+    /// told of the new data.
     fn is_quiet(&self) -> bool {
         false
     }
