@@ -54,6 +54,15 @@ def test_what_was_fitted_to_and_what_was_chosen_is_said() -> None:
     assert "<b>spike</b>: 2.85 to 8.5 s" in page
 
 
+def test_what_is_known_of_what_does_not_agree_is_said() -> None:
+    table = replace(artefacts()["responding.table1"], known=("a queue of <75>",))
+    measured = reproduce(table, repetitions=2)
+    assert measured.json()["known"] == ["a queue of <75>"]
+    page = build([measured])
+    assert page.index("What is known of what does not agree") < page.index("<li>a queue of &lt;75&gt;</li>")
+    assert "What is known" not in build([reproduce(replace(table, known=()), repetitions=2)])
+
+
 def test_every_artefact_can_be_found(page: str, ids: list[str]) -> None:
     for name in ids:
         assert f'<section id="{name}">' in page

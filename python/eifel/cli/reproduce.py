@@ -101,6 +101,8 @@ def show(out: Console, measured: Measured) -> None:
         mark = Text("  holds  ", style="green") if claim["holds"] else Text("  FAILS  ", style="bold red")
         reason = f" ({claim['reason']})" if claim.get("reason") else ""
         out.print(mark.append(Text(claim["text"] + reason, style="default not bold")))
+    for text in artefact.known:
+        out.print(Text(f"  known  {text}", style="dim"))
     times = f"{measured.repetitions} repetitions, " if measured.repetitions > 1 else ""
     out.print(Text(f"  {times}seed {measured.seed}, {measured.elapsed_s:.1f} s\n", style="dim"))
 

@@ -112,6 +112,8 @@ class Artefact:
     claims: tuple[Claim, ...] = ()
     fitted: tuple[Setting, ...] = ()
     """What the paper leaves open: fitted, or chosen."""
+    known: tuple[str, ...] = ()
+    """What is known of why values or claims are not as published, with the numbers of what was tried."""
     draw: Callable[[Measured], Figure] | None = None
     """A figure is drawn from the recorded run of each row, or from the means; a table has no drawing."""
     drawn_from: Literal["runs", "means"] = "runs"

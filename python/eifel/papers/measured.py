@@ -86,6 +86,7 @@ class Measured:
             "rows": [self._row_json(row) for row in self.rows],
             "claims": self.claims(),
             "fitted": [setting.json() for setting in artefact.fitted],
+            "known": list(artefact.known),
             "settings": [dict(row.row.scenario) for row in self.rows],
             "repetitions": self.repetitions,
             "seed": self.seed,

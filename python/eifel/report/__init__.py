@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from eifel import toml
 from eifel.report.chart import chart
-from eifel.report.comparison import claims_html, flows_html, settings_html, summary_html, verdict_of
+from eifel.report.comparison import claims_html, flows_html, known_html, settings_html, summary_html, verdict_of
 
 SCRIPTS = ("uplot/uPlot.iife.min.js", "touch.js", "chart.js")
 """What draws the charts, in the order in which it is needed."""
@@ -77,7 +77,7 @@ def _section(measured: Measured) -> str:
         source=escape(artefact.source),
         charts=charts,
         summary=artefact.show(measured) if artefact.show else summary_html(measured),
-        claims=claims_html(measured),
+        claims=claims_html(measured) + known_html(artefact),
         settings=settings_html(artefact),
         command=escape(command_of(measured)),
         seed=str(measured.seed),

@@ -93,6 +93,12 @@ def claims_html(measured: Measured) -> str:
     return f'<ul class="claims">{"".join(items)}</ul>' if items else ""
 
 
+def known_html(artefact: Artefact) -> str:
+    """What is known of why values or claims are not as published."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in artefact.known)
+    return f'<h3>What is known of what does not agree</h3><ul class="open">{items}</ul>' if items else ""
+
+
 def settings_html(artefact: Artefact) -> str:
     """What the paper leaves open: what was fitted, and to which rows; what was chosen."""
     parts = ""
