@@ -1,8 +1,9 @@
 """Figure 13: throughput by the wireless link's rate, behind a bottleneck of 0.2 Mbit/s.
 
-Behind a faster wireless link what a spike has held arrives at the bottleneck all at once, and some of it is lost. Eifel
-and DualRTT lose by that, as the paper says, and with 1000 kbit/s and more all that they had gained over Reno. The
-bottleneck's queue was fitted to the fall.
+Behind a faster wireless link what a spike has held arrives at the bottleneck all at once, and some of it is lost.
+Eifel and DualRTT lose by that, as the paper says. The bottleneck's queue was fitted to the fall: of 21 or 22 packets
+Eifel and DualRTT deliver less and still more than Reno, of 23 and more nothing is lost, and of 20 and fewer they lose
+with 1000 kbit/s and more all that they had gained.
 """
 
 from eifel.papers.artefact import Claim

@@ -49,7 +49,7 @@ PATHS = tuple(Path(b, d, m) for m in MTUS_BYTES for d in DELAYS_MS for b in RATE
 
 def _case(number: int, path: Path, tau: float | None) -> dict[str, Any]:
     """The settings of a path, with DualRTT, or with Eifel if there is no tau."""
-    detector = "eifel" if tau is None else f"tau {tau}"
+    detector, detect = settings.detector(tau)
     window = settings.WINDOW_SEGMENTS * (path.mtu_bytes - 40)
     first_s = round(30 * path.round_trip_s, 3)
     return {
@@ -64,7 +64,7 @@ def _case(number: int, path: Path, tau: float | None) -> dict[str, Any]:
             "flow.main.tcp.receive_window_bytes": window,
             "flow.main.tcp.timestamps": tau is None,
             "flow.main.sender.congest.initial_ssthresh_bytes": window,
-            "flow.main.sender.detect": "eifel-timestamps" if tau is None else settings.dual_rtt(tau),
+            "flow.main.sender.detect": detect,
         },
     }
 

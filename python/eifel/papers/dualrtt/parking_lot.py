@@ -19,7 +19,7 @@ BOTTLENECK_MBPS = (0.2, 0.5, 1.0, 1.5, 3.5)
 SESSION_S = 150
 RUNS = 50
 CROSS_PAYLOAD_BYTES = 960
-BOTTLENECK_QUEUE = 20
+BOTTLENECK_QUEUE = 22
 
 PROTOCOLS: Mapping[str, Mapping[str, Any]] = {
     "reno": {"detect": "none"},

@@ -87,7 +87,9 @@ def _draw(over: str) -> Callable[[Measured], Figure]:
     return draw
 
 
-def figure(number: int, letter: str, over: str, held: Sequence[dict[str, int]], *claims: Claim) -> Artefact:
+def figure(
+    number: int, letter: str, over: str, held: Sequence[dict[str, int]], *claims: Claim, known: tuple[str, ...] = ()
+) -> Artefact:
     """Figure `number`: tau over one of the three, of which `held` gives the other two for each curve."""
     values = {"rate_bps": grid.RATES_BPS, "delay_ms": grid.DELAYS_MS, "mtu_bytes": grid.MTUS_BYTES}[over]
     return Artefact(
@@ -104,4 +106,5 @@ def figure(number: int, letter: str, over: str, held: Sequence[dict[str, int]], 
         draw=_draw(over),
         drawn_from="means",
         claims=claims,
+        known=known,
     )

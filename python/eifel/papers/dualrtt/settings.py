@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from eifel.papers.artefact import Setting
@@ -16,6 +17,8 @@ WINDOW_SEGMENTS = 20
 TICK_MS = 100
 TOLERANCE_S = 0.15
 """Within this an instant counts as the published one."""
+ESTIMATED = math.nan
+"""In place of tau: equation (6) for the path that the sender estimates, as section V.B has it."""
 
 CHOSEN = (
     Setting("headers", "40 bytes, and 12 more with timestamps", "20 of TCP are stated; IP has 20", "chosen"),
@@ -91,3 +94,12 @@ def begin_without_handshake(flow: dict[str, Any]) -> None:
 def dual_rtt(tau: float = 0.1) -> dict[str, Any]:
     """The detector with a fixed threshold."""
     return {"name": "dual-rtt", "tau": "fixed", "tau_thousandths": round(1000 * tau)}
+
+
+def detector(tau: float | None) -> tuple[str, str | dict[str, Any]]:
+    """A name and the detector: Eifel without tau, DualRTT with it, or with `ESTIMATED` by equation (6)."""
+    if tau is None:
+        return "eifel", "eifel-timestamps"
+    if math.isnan(tau):
+        return "tau by the model", {"name": "dual-rtt", "tau": "model"}
+    return f"tau {tau}", dual_rtt(tau)
