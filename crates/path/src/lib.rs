@@ -15,6 +15,7 @@ pub mod draw;
 pub mod element;
 pub mod link;
 pub mod parcel;
+mod passing;
 pub mod proxy;
 pub mod queue;
 pub mod spike;

@@ -5,15 +5,20 @@
 //! transmission has ended is moved on whenever the queue's length matters; the rest is the queue. Only the arrival of
 //! the first is an event. Background traffic takes room and time as everything else does, but its arrivals are none.
 
+mod books;
+mod through;
+
+pub use books::Imbalance;
+
 use crate::background::{Background, Source};
 use crate::config::{ConfigError, LinkConfig};
 use crate::element::{Element, Fate};
-use crate::parcel::{Counts, DropCause, Label, Labelled, Outcome, Parcel, Tally};
+use crate::parcel::{Counts, DropCause, Label, Labelled, Outcome, Parcel};
+use crate::passing::Passing;
 use crate::queue::{Arrival, Occupancy, Queue, Spare};
 use crate::spike::{Holds, HoldsAt, Span};
 use crate::stream::Stream;
 use crate::transmitter::Transmitter;
-use core::fmt;
 use eifel_recovery::time::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -35,6 +40,8 @@ pub struct Link {
     spare: Spare,
     delay: Duration,
     last_departure: Instant,
+    /// What goes on without an event of this link.
+    passing: Passing,
     sending: Holds,
     arriving: Holds,
     elements: Vec<Element>,
@@ -93,6 +100,7 @@ impl Link {
             queued_bytes: 0,
             queued_background: 0,
             background: Vec::new(),
+            passing: Passing::default(),
             next_event: Instant::NEVER,
             last_departure: Instant::ZERO,
             delay: config.delay,
@@ -222,7 +230,9 @@ impl Link {
             bytes -= u64::from(next.parcel.bytes);
             transmitted += 1;
         }
-        let mut packets = length(self.under_way.len() - transmitted) + self.queued_background;
+        let (passing, passed_bytes) = self.passing.left(now);
+        bytes -= passed_bytes;
+        let mut packets = length(self.under_way.len() - transmitted + passing) + self.queued_background;
         for background in &self.background {
             let gone = length(background.gone(now));
             packets -= gone;
@@ -240,34 +250,6 @@ impl Link {
     /// that hold the transmitter first.
     pub fn spikes(&mut self, now: Instant) -> impl Iterator<Item = (&str, &[Span])> {
         self.sending.begun(now).chain(self.arriving.begun(now))
-    }
-
-    /// Whether the books are right: nothing lost or made on the way, and everything in order. Its cost grows with what
-    /// is inside.
-    pub fn check(&self) -> Result<(), Imbalance> {
-        let mut inside = Tally::default();
-        self.under_way.iter().for_each(|one| inside += &one.parcel);
-        self.elements.iter().flat_map(Element::held).for_each(|parcel| inside += parcel);
-        let counted = self.counts.inside();
-        if counted != Some(inside) {
-            return Err(Imbalance::NotConserved { counts: self.counts, inside });
-        }
-        let mut queued: u64 = self.under_way.iter().skip(self.transmitted).map(|one| u64::from(one.parcel.bytes)).sum();
-        for background in &self.background {
-            queued += background.waiting() as u64 * u64::from(background.bytes());
-            if let Some((counts, inside)) = background.imbalance() {
-                return Err(Imbalance::NotConserved { counts, inside });
-            }
-        }
-        if queued != self.queued_bytes {
-            return Err(Imbalance::Queue { counted: self.queued_bytes, found: queued });
-        }
-        let backwards =
-            |pair: (&UnderWay, &UnderWay)| pair.0.departs > pair.1.departs || pair.0.arrives > pair.1.arrives;
-        match self.under_way.iter().zip(self.under_way.iter().skip(1)).position(backwards) {
-            Some(place) => Err(Imbalance::Order { place }),
-            None => Ok(()),
-        }
     }
 
     #[inline(never)]
@@ -335,19 +317,33 @@ impl Link {
     /// A parcel at the tail of the queue.
     #[inline(always)]
     fn take_in(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) -> NextEvent {
-        if !self.spare.take(parcel.bytes)
-            && let Err(cause) = self.admit(now, parcel.bytes)
-        {
-            self.drop_parcel(parcel, cause, outcomes);
-            return NextEvent::Same;
+        match self.enter(now, parcel.bytes) {
+            Ok((departs, arrives)) => self.hold(UnderWay { parcel, departs, arrives }),
+            Err(cause) => {
+                self.drop_parcel(parcel, cause, outcomes);
+                NextEvent::Same
+            }
         }
-        let (departs, arrives) = self.schedule(now, parcel.bytes);
+    }
+
+    /// A parcel of so many bytes enters the queue: when it leaves, and when it arrives.
+    #[inline(always)]
+    fn enter(&mut self, now: Instant, bytes: u32) -> Result<(Instant, Instant), DropCause> {
+        if !self.spare.take(bytes) {
+            self.admit(now, bytes)?;
+        }
+        Ok(self.schedule(now, bytes))
+    }
+
+    /// A parcel that has entered the queue is kept until it arrives.
+    #[inline(always)]
+    fn hold(&mut self, one: UnderWay) -> NextEvent {
         let first = self.under_way.is_empty();
-        self.under_way.push_back(UnderWay { parcel, departs, arrives });
+        self.under_way.push_back(one);
         if !first {
             return NextEvent::Same;
         }
-        self.next_event = arrives.min(self.deadline);
+        self.next_event = one.arrives.min(self.deadline);
         // In an outage without end nothing arrives.
         if self.next_event == Instant::NEVER { NextEvent::Same } else { NextEvent::First }
     }
@@ -365,7 +361,7 @@ impl Link {
     /// What has not been counted as transmitted.
     #[inline]
     fn waiting(&self) -> Occupancy {
-        let packets = length(self.under_way.len() - self.transmitted) + self.queued_background;
+        let packets = length(self.under_way.len() - self.transmitted + self.passing.len()) + self.queued_background;
         Occupancy { packets, bytes: self.queued_bytes }
     }
 
@@ -378,12 +374,12 @@ impl Link {
         if self.spare.take(bytes) {
             return Ok(());
         }
-        let Self { queue, under_way, transmitted, background, last_departure, .. } = self;
+        let Self { queue, under_way, transmitted, passing, background, last_departure, .. } = self;
         queue.admit(|| {
             let first = under_way.get(*transmitted).map(|first| (first.departs, first.parcel.bytes));
             // Of several that leave at one opportunity of a recorded link, background traffic is taken to be in front.
             let behind = background.iter().filter_map(|one| Some((one.first_waiting()?, one.bytes())));
-            let firsts = behind.chain(first);
+            let firsts = behind.chain(passing.first()).chain(first);
             Arrival {
                 now,
                 bytes,
@@ -400,6 +396,7 @@ impl Link {
             self.queued_bytes -= u64::from(next.parcel.bytes);
             self.transmitted += 1;
         }
+        self.queued_bytes -= self.passing.settle(now);
         for background in &mut self.background {
             let gone = background.settle(now);
             self.queued_background -= gone;
@@ -426,39 +423,3 @@ impl Link {
 fn length(parcels: usize) -> u32 {
     u32::try_from(parcels).unwrap_or(u32::MAX)
 }
-
-/// What [`Link::check`] found wrong.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Imbalance {
-    /// Offered and duplicated is not delivered, dropped and inside.
-    NotConserved {
-        /// As counted.
-        counts: Counts,
-        /// What really is inside.
-        inside: Tally,
-    },
-    /// The bytes of the queue are not those counted.
-    Queue {
-        /// Bytes counted.
-        counted: u64,
-        /// Bytes there.
-        found: u64,
-    },
-    /// A parcel leaves or arrives before the one in front of it.
-    Order {
-        /// Place of the one in front, from 0.
-        place: usize,
-    },
-}
-
-impl fmt::Display for Imbalance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotConserved { counts, inside } => write!(f, "{counts:?} does not agree with {inside:?} inside"),
-            Self::Queue { counted, found } => write!(f, "{counted} bytes counted in the queue, {found} found"),
-            Self::Order { place } => write!(f, "the parcel behind number {place} overtakes it"),
-        }
-    }
-}
-
-impl core::error::Error for Imbalance {}

@@ -128,6 +128,14 @@ impl Queue {
         }
     }
 
+    /// Whether what is taken in depends on more than the queue's length.
+    pub(crate) fn is_random(&self) -> bool {
+        match self {
+            Self::Unlimited | Self::DropTail(_) => false,
+            Self::Red(_) | Self::AdaptiveRed(_) => true,
+        }
+    }
+
     /// The average that RED goes by, in bytes; `None` for queues that keep none.
     pub(crate) fn average_bytes(&self) -> Option<f64> {
         match self {

@@ -231,6 +231,11 @@ impl Holds {
         Self { schedules, released: Instant::ZERO, next }
     }
 
+    /// Whether there is anything that could ever hold.
+    pub(crate) fn may_hold(&self) -> bool {
+        !self.schedules.is_empty()
+    }
+
     /// When what is due at `at` is let go: `at` itself outside spikes, otherwise the end of the spike. The instants
     /// asked about never go back.
     #[inline]

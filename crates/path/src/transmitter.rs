@@ -44,6 +44,37 @@ impl Transmitter {
     }
 }
 
+/// Where what a parcel takes depends on its length alone.
+impl Transmitter {
+    /// Whether that is so.
+    pub(crate) fn is_steady(&self) -> bool {
+        match self {
+            Self::Immediate(_) => true,
+            Self::Paced(paced) => paced.next_change == Instant::NEVER,
+            Self::Recorded(_) => false,
+        }
+    }
+
+    /// How long a parcel of so many bytes takes.
+    #[inline(always)]
+    pub(crate) fn time_for(&mut self, bytes: u32) -> Duration {
+        match self {
+            Self::Paced(paced) => paced.time_for(bytes),
+            Self::Immediate(_) | Self::Recorded(_) => Duration::ZERO,
+        }
+    }
+
+    /// It has taken a parcel that leaves at `at`.
+    #[inline(always)]
+    pub(crate) fn occupy_until(&mut self, at: Instant) {
+        match self {
+            Self::Paced(paced) => paced.free_at = at,
+            Self::Immediate(immediate) => immediate.free_at = at,
+            Self::Recorded(_) => {}
+        }
+    }
+}
+
 /// Takes no time over a parcel, but stands still in a spike.
 #[derive(Debug)]
 pub struct Immediate {

@@ -30,6 +30,7 @@ mod check;
 mod clock;
 mod datagram_flow;
 mod endpoint;
+mod lane;
 pub mod liar;
 mod network;
 mod numbering;

@@ -3,6 +3,7 @@
 use crate::background::{Background, Place};
 use crate::check::Checkers;
 use crate::clock::queue::EventQueue;
+use crate::lane::{Lane, Passage, SLOTS_PER_LANE};
 use crate::oracle::{Oracle, Sent};
 use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
@@ -21,8 +22,24 @@ pub struct Span {
     pub background: Vec<Background>,
     /// Index of the node at its far end.
     pub to: u16,
+    /// The number of its lane, if it has links behind it that it alone feeds.
+    pub lane: Option<u16>,
+    /// Who feeds it.
+    pub entrance: Entrance,
     /// The link.
     pub link: Link,
+}
+
+/// Where the packets of a link come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entrance {
+    /// From anywhere.
+    Open,
+    /// From one other link alone, which passes them on in its [lane](crate::lane).
+    Lane {
+        /// Packets that come from there with an event of their own, and are not here yet: others have to come behind them.
+        awaited: u32,
+    },
 }
 
 /// Where a parcel goes from a link's end.
@@ -31,6 +48,9 @@ enum Way {
     /// On, to the node of that index.
     On(Parcel, u16),
 }
+
+/// Which of a lane's slots is that of the next crossing.
+const CROSSING: u32 = 1;
 
 /// What only some runs have.
 #[derive(Default)]
@@ -76,6 +96,8 @@ pub struct Network<const OBSERVED: bool> {
     pub slab: Slab,
     /// The links, in the order of the scenario.
     pub spans: Vec<Span>,
+    /// The lanes of links that have one.
+    pub lanes: Vec<Lane>,
     /// Next links.
     pub routes: Routes,
     /// What stands in front of some links; a run that has any is an observed one.
@@ -108,18 +130,71 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             self.catch_up(link);
         }
         let span = &mut self.spans[link];
+        if let Some(lane) = span.lane {
+            return self.offer_through(link, lane, parcel);
+        }
         let label = || label(self.slab.get(parcel.handle));
         match span.link.offer(self.now, parcel, label, &mut self.outcomes) {
             NextEvent::Same => {}
             NextEvent::First => self.queue.begin(link as u32, span.link.next_event()),
             NextEvent::Moved => self.queue.set(link as u32, span.link.next_event()),
         }
+        self.note_offer(link);
+    }
+
+    #[inline(always)]
+    fn note_offer(&mut self, link: usize) {
         if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
             recorder.queue(self.now, link, || self.spans[link].link.queue(self.now));
         }
         if !self.outcomes.is_empty() {
             self.settle_outcomes(link);
         }
+    }
+
+    /// A parcel is at the entrance of a link that has a lane: where the one behind it is idle when it comes, it crosses both.
+    #[inline(never)]
+    fn offer_through(&mut self, link: usize, lane: u16, parcel: Parcel) {
+        let slot = self.lane_slot(lane);
+        let to = self.spans[link].to;
+        let destination = self.slab.destination(parcel.handle);
+        let next = if destination == to { link } else { self.routes.next(to, destination) };
+        let event = match self.spans.get_disjoint_mut([link, next]) {
+            Ok([first, Span { link: second, entrance: Entrance::Lane { awaited }, .. }]) => {
+                let lane = &mut self.lanes[usize::from(lane)];
+                let goes_on = |crosses: Instant| {
+                    let arrives = match awaited {
+                        0 => second.cross(crosses, parcel, lane.last()),
+                        _ => None,
+                    };
+                    let Some(arrives) = arrives else {
+                        *awaited += 1;
+                        return false;
+                    };
+                    if lane.enter(Passage { arrives, crosses, parcel, over: next as u32 }) {
+                        self.queue.begin_behind(slot, arrives);
+                    }
+                    if OBSERVED {
+                        self.queue.set(slot + CROSSING, lane.next_crossing());
+                    }
+                    true
+                };
+                first.link.offer_through(self.now, parcel, goes_on, &mut self.outcomes)
+            }
+            _ => {
+                let label = || label(self.slab.get(parcel.handle));
+                self.spans[link].link.offer(self.now, parcel, label, &mut self.outcomes)
+            }
+        };
+        if event == NextEvent::First {
+            self.queue.begin(link as u32, self.spans[link].link.next_event());
+        }
+        self.note_offer(link);
+    }
+
+    /// The slot of the next arrival in a lane; that of the next crossing follows it.
+    fn lane_slot(&self, lane: u16) -> u32 {
+        (self.spans.len() + SLOTS_PER_LANE * usize::from(lane)) as u32
     }
 
     /// A source of background traffic.
@@ -180,6 +255,9 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
                     return None;
                 }
                 self.slab.forward(parcel.handle, next as u16);
+                if let Entrance::Lane { awaited } = &mut self.spans[next].entrance {
+                    *awaited -= 1;
+                }
                 self.offer(next, parcel);
                 None
             }
@@ -199,6 +277,32 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         }
         self.gone(link, &packet, parcel, DropCause::Proxy);
         true
+    }
+
+    /// What is due in a lane happens, in its slot of that number; the answer is what has come to its destination.
+    #[inline]
+    pub fn pass(&mut self, slot: usize) -> Option<Delivery> {
+        let (lane, which) = (slot / SLOTS_PER_LANE, slot % SLOTS_PER_LANE);
+        if OBSERVED && which == CROSSING as usize {
+            self.note_crossing(lane);
+            return None;
+        }
+        let (passage, next) = self.lanes[lane].leave()?;
+        let delivery = self.slab.reach(passage.parcel);
+        self.queue.move_behind(self.lane_slot(lane as u16), next);
+        Some(delivery)
+    }
+
+    /// A packet in a lane is between the two links: the queue of the second is recorded, in which it is alone.
+    fn note_crossing(&mut self, lane: usize) {
+        let slot = self.lane_slot(lane as u16) + CROSSING;
+        let lane = &mut self.lanes[lane];
+        let Some(passage) = lane.cross() else { return };
+        self.queue.set(slot, lane.next_crossing());
+        if let Some(recorder) = &mut self.observers.recorder {
+            let over = passage.over as usize;
+            recorder.queue(self.now, over, || self.spans[over].link.queue_of_one(passage.parcel.bytes));
+        }
     }
 
     #[cold]

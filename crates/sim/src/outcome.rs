@@ -53,7 +53,10 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
             summary
         })
         .collect();
-    Summary { flows, duration_s: now.as_secs_f64(), events: world.events + background_sent }
+    // What has crossed one link of two and is under way on the other.
+    let crossed: usize = world.net.lanes.iter().map(|lane| lane.crossed_by(now)).sum();
+    let events = world.events + background_sent + crossed as u64;
+    Summary { flows, duration_s: now.as_secs_f64(), events }
 }
 
 fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {

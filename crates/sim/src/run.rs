@@ -2,8 +2,8 @@
 
 use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
-use crate::check::links::Links;
-use crate::network::{Observers, sent};
+use crate::check::links::{Links, UnderWay};
+use crate::network::{Network, Observers, sent};
 use crate::opening;
 use crate::outcome;
 use crate::record::recorder::Recorder;
@@ -80,7 +80,7 @@ impl fmt::Display for Error {
             Self::TooLarge => {
                 write!(
                     f,
-                    "too large; allowed: 65535 nodes, 65535 links, and 1048576 in all of links and three times flows"
+                    "too large; allowed: 65535 nodes, 65535 links, and 1048576 in all of twice links and three times flows"
                 )
             }
             Self::Link { name, error } => write!(f, "link {name}: {error}"),
@@ -124,8 +124,9 @@ pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Resul
     world.run(most_events)?;
     let summary = outcome::summary(&mut world);
     let now = world.net.now;
-    if let Some(checkers) = &mut world.net.observers.checkers {
-        checkers.finish(now, &world.net.spans, &world.net.slab);
+    let Network { spans, lanes, slab, observers, .. } = &mut world.net;
+    if let Some(checkers) = &mut observers.checkers {
+        checkers.finish(now, &UnderWay { spans, lanes, slab });
     }
     let (tables, captures) = match world.net.observers.recorder.take() {
         Some(recorder) => recorder.finish(now, &mut world.net.spans),
@@ -197,15 +198,22 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                 if let Some(delivery) = self.net.advance(slot) {
                     self.deliver(delivery);
                 }
+            } else if slot < self.nears {
+                if let Some(delivery) = self.net.pass(slot - links) {
+                    // It has been over two links.
+                    self.events += 2;
+                    self.deliver(delivery);
+                }
             } else {
-                self.wake((slot - links) / SLOTS_PER_FLOW, (slot - links) % SLOTS_PER_FLOW)?;
+                self.wake((slot - self.nears) / SLOTS_PER_FLOW, (slot - self.nears) % SLOTS_PER_FLOW)?;
             }
             if self.net.oracle.has_settled() {
                 self.settle();
             }
-            if OBSERVED && let Some(checkers) = &mut self.net.observers.checkers {
+            let Network { queue, spans, lanes, slab, observers, .. } = &mut self.net;
+            if OBSERVED && let Some(checkers) = &mut observers.checkers {
                 let link = (slot < links).then_some(slot);
-                checkers.after_event(at, &self.net.queue, &self.net.spans, link, &self.net.slab);
+                checkers.after_event(at, queue, link, &UnderWay { spans, lanes, slab });
             }
             if self.unfinished == stop_at && finite > 0 {
                 return Ok(());
@@ -273,8 +281,8 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
         match &mut self.flows[index] {
             Running::Background(place) => {
                 self.net.catch_up(place.link);
-                let slot = (self.net.spans.len() + SLOTS_PER_FLOW * index + which) as u32;
                 let due = self.net.background(*place).due();
+                let slot = self.slot(index, which);
                 self.net.queue.set(slot, due);
             }
             Running::Datagrams(flow) => {

@@ -10,7 +10,8 @@ use crate::app::{Alarm, DatagramApp, StreamApp};
 use crate::background::{Background, Place};
 use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
-use crate::network::{Drops, Network, Observers, Span};
+use crate::lane::{self, Lane, SLOTS_PER_LANE};
+use crate::network::{Drops, Entrance, Network, Observers, Span};
 use crate::oracle::Oracle;
 use crate::proxies::Proxies;
 use crate::routes::Routes;
@@ -44,6 +45,8 @@ pub struct World<'a, const OBSERVED: bool> {
     pub scenario: &'a Scenario,
     /// The seed of this repetition.
     pub seed: u64,
+    /// Slots of the event queue that are near ones: first one for each link, then two for each lane.
+    pub nears: usize,
     /// The network.
     pub net: Network<OBSERVED>,
     /// The flows, in the order of the scenario.
@@ -57,23 +60,30 @@ pub struct World<'a, const OBSERVED: bool> {
 impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
     /// The world at the beginning of a run.
     pub fn new(scenario: &'a Scenario, seed: u64, observers: Observers) -> Result<Self, Error> {
-        let slots = scenario.links.len() + SLOTS_PER_FLOW * scenario.flows.len();
         let most = usize::from(u16::MAX);
-        if slots > EventQueue::MAX_SLOTS || scenario.nodes.len() > most || scenario.links.len() > most {
+        if scenario.nodes.len() > most || scenario.links.len() > most {
             return Err(Error::TooLarge);
         }
         let mut spans = Vec::with_capacity(scenario.links.len());
         for link in &scenario.links {
             let made = Link::new(&link.config, &link.name, seed)
                 .map_err(|error| Error::Link { name: link.name.clone(), error })?;
-            spans.push(Span { link: made, to: link.to as u16, background: Vec::new() });
+            let to = link.to as u16;
+            spans.push(Span { link: made, to, lane: None, entrance: Entrance::Open, background: Vec::new() });
+        }
+        let lanes = lanes(scenario, &mut spans);
+        let nears = spans.len() + SLOTS_PER_LANE * lanes.len();
+        let slots = nears + SLOTS_PER_FLOW * scenario.flows.len();
+        if slots > EventQueue::MAX_SLOTS {
+            return Err(Error::TooLarge);
         }
         let carries_bytes = observers.wire.is_some();
         let net = Network {
             now: Instant::ZERO,
-            queue: EventQueue::new(slots, scenario.links.len()),
+            queue: EventQueue::new(slots, nears),
             slab: Slab::default(),
             spans,
+            lanes,
             routes: Routes::new(scenario),
             proxies: Proxies::new(scenario),
             oracle: Oracle::new(scenario.flows.len()),
@@ -82,7 +92,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             observers,
             outcomes: Vec::new(),
         };
-        let mut world = Self { scenario, seed, net, flows: Vec::new(), unfinished: 0, events: 0 };
+        let mut world = Self { scenario, seed, nears, net, flows: Vec::new(), unfinished: 0, events: 0 };
         for (index, flow) in scenario.flows.iter().enumerate() {
             let slot = world.slot(index, ALARM);
             let running = match running(flow, index, (slot, carries_bytes), seed) {
@@ -116,8 +126,32 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
 
     /// The slot of a flow's timer or alarm.
     pub fn slot(&self, flow: usize, which: usize) -> u32 {
-        (self.scenario.links.len() + SLOTS_PER_FLOW * flow + which) as u32
+        (self.nears + SLOTS_PER_FLOW * flow + which) as u32
     }
+}
+
+/// The lanes of the links that alone feed many others. A link that only passes parcels on as they come may have one, and
+/// one with which nothing can happen to a parcel may be behind it. Where there are proxies, there are none: a proxy looks at
+/// what comes to its node.
+fn lanes(scenario: &Scenario, spans: &mut [Span]) -> Vec<Lane> {
+    if scenario.links.iter().any(|link| link.proxied) {
+        return Vec::new();
+    }
+    let mut behind = vec![Vec::new(); spans.len()];
+    for (link, feeder) in lane::feeders(scenario).into_iter().enumerate() {
+        if let Some(feeder) = feeder.filter(|&feeder| spans[feeder].link.is_open() && spans[link].link.is_plain()) {
+            behind[feeder].push(link);
+        }
+    }
+    let mut lanes = Vec::new();
+    for (feeder, links) in behind.into_iter().enumerate().filter(|(_, links)| links.len() >= lane::MANY) {
+        spans[feeder].lane = Some(lanes.len() as u16);
+        lanes.push(Lane::default());
+        for link in links {
+            spans[link].entrance = Entrance::Lane { awaited: 0 };
+        }
+    }
+    lanes
 }
 
 fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: u64) -> Running {

@@ -7,4 +7,5 @@ mod elements;
 mod properties;
 mod recorded;
 mod spikes;
+mod through;
 mod timing;

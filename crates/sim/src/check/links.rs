@@ -1,6 +1,7 @@
 //! Every packet and byte that goes into a link comes out, is dropped, or is inside; queues keep to their limits; and the
 //! packets under way are those that the links hold.
 
+use crate::lane::Lane;
 use crate::network::Span;
 use crate::slab::Slab;
 use eifel_path::queue::QueueConfig;
@@ -9,6 +10,16 @@ use eifel_recovery::time::Instant;
 
 /// How often everything is counted anew; in between, only the link of the event is looked at.
 const EVERY: u64 = 256;
+
+/// All packets under way, and where they are.
+pub struct UnderWay<'a> {
+    /// The links.
+    pub spans: &'a [Span],
+    /// What crosses two of them.
+    pub lanes: &'a [Lane],
+    /// The packets.
+    pub slab: &'a Slab,
+}
 
 /// The links' limits.
 pub struct Links {
@@ -29,9 +40,9 @@ impl Links {
     }
 
     /// After an event, on `link` if it was on one.
-    pub(super) fn after_event(&mut self, now: Instant, spans: &[Span], link: Option<usize>, slab: &Slab) {
+    pub(super) fn after_event(&mut self, now: Instant, link: Option<usize>, under_way: &UnderWay<'_>) {
         if let Some(index) = link {
-            let link = &spans[index].link;
+            let link = &under_way.spans[index].link;
             assert!(link.counts().inside().is_some(), "at {now:?}, link {index}: more came out than went in");
             let queue = link.queue(now);
             let kept = match self.limits[index] {
@@ -43,20 +54,21 @@ impl Links {
         }
         self.events += 1;
         if self.events.is_multiple_of(EVERY) {
-            self.all(now, spans, slab);
+            self.all(now, under_way);
         }
     }
 
     /// Everything is counted anew.
-    pub(super) fn all(&self, now: Instant, spans: &[Span], slab: &Slab) {
-        let mut under_way = 0;
+    pub(super) fn all(&self, now: Instant, under_way: &UnderWay<'_>) {
+        let UnderWay { spans, lanes, slab } = under_way;
+        let mut held: u64 = lanes.iter().map(|lane| lane.len() as u64).sum();
         for (index, span) in spans.iter().enumerate() {
             if let Err(imbalance) = span.link.check() {
                 panic!("at {now:?}, link {index}: {imbalance}");
             }
-            under_way += span.link.counts().inside().map_or(0, |inside| inside.parcels);
+            held += span.link.counts().inside().map_or(0, |inside| inside.parcels);
         }
         let packets = slab.references();
-        assert_eq!(packets, under_way, "at {now:?}: packets under way, and those that links hold");
+        assert_eq!(packets, held, "at {now:?}: packets under way, and those that links and lanes hold");
     }
 }

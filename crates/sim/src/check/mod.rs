@@ -7,12 +7,11 @@ pub mod reading;
 
 use crate::clock::queue::EventQueue;
 use crate::endpoint::Endpoint;
-use crate::network::Span;
 use crate::oracle::Oracle;
-use crate::slab::{Packet, Slab};
+use crate::slab::Packet;
 use eifel_recovery::time::Instant;
 use flight::Flight;
-use links::Links;
+use links::{Links, UnderWay};
 use reading::Reading;
 
 /// All checkers of a run.
@@ -44,11 +43,11 @@ impl Checkers {
     ///
     /// # Panics
     /// When a law is broken.
-    pub fn after_event(&mut self, now: Instant, queue: &EventQueue, spans: &[Span], link: Option<usize>, slab: &Slab) {
+    pub fn after_event(&mut self, now: Instant, queue: &EventQueue, link: Option<usize>, under_way: &UnderWay<'_>) {
         assert!(self.now <= now, "time went back from {:?} to {now:?}", self.now);
         assert!(queue.peek().is_none_or(|(next, _)| next >= now), "an event is due before {now:?}, in the past");
         self.now = now;
-        self.links.after_event(now, spans, link, slab);
+        self.links.after_event(now, link, under_way);
     }
 
     /// A proxy withholds a packet: whatever data it carries has arrived.
@@ -65,7 +64,7 @@ impl Checkers {
     ///
     /// # Panics
     /// When a law is broken.
-    pub fn finish(&mut self, now: Instant, spans: &[Span], slab: &Slab) {
-        self.links.all(now, spans, slab);
+    pub fn finish(&mut self, now: Instant, under_way: &UnderWay<'_>) {
+        self.links.all(now, under_way);
     }
 }

@@ -13,6 +13,8 @@ use eifel_recovery::time::Instant;
 const ARITY: usize = 2;
 /// Bits of an entry that name its slot; above them is the insertion number, and above that the time.
 const SLOT_BITS: u32 = 20;
+/// Set in the number of an entry that comes behind others of its instant.
+const BEHIND: u64 = 1 << 43;
 /// `place` of a slot that has no entry.
 const ABSENT: u32 = u32::MAX;
 
@@ -93,7 +95,21 @@ impl EventQueue {
         self.near.insert(Entry::new(at, self.next_number, slot));
     }
 
+    /// The same, behind everything else that is due at that instant but what has been set like this before.
+    #[inline]
+    pub fn begin_behind(&mut self, slot: u32, at: Instant) {
+        self.next_number += 1;
+        self.near.insert(Entry::new(at, BEHIND | self.next_number, slot));
+    }
+
     /// The same for the near slot that is due first, at `at` or never again.
+    #[inline]
+    pub fn move_behind(&mut self, slot: u32, at: Instant) {
+        self.next_number += 1;
+        self.near.move_first(Entry::new(at, BEHIND | self.next_number, slot));
+    }
+
+    /// Lets the near slot that is due first be due at `at`, or never again.
     #[inline]
     pub fn move_first(&mut self, slot: u32, at: Instant) {
         self.next_number += 1;
@@ -267,6 +283,18 @@ mod tests {
         queue.set(0, Instant::from_nanos(8));
         queue.set(0, Instant::from_nanos(7));
         assert_eq!(drain(&mut queue), [(7, 2), (7, 3), (7, 1), (7, 0)]);
+    }
+
+    #[test]
+    fn what_is_to_come_behind_comes_behind_what_is_set_later() {
+        let mut queue = EventQueue::new(5, 4);
+        queue.begin_behind(3, Instant::from_nanos(6));
+        queue.move_behind(3, Instant::from_nanos(7));
+        queue.begin_behind(1, Instant::from_nanos(7));
+        for slot in [2, 4, 0] {
+            queue.set(slot, Instant::from_nanos(7));
+        }
+        assert_eq!(drain(&mut queue), [(7, 2), (7, 4), (7, 0), (7, 3), (7, 1)]);
     }
 
     proptest! {

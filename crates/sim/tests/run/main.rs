@@ -8,6 +8,7 @@ mod command;
 mod common;
 mod determinism;
 mod golden;
+mod lanes;
 mod laws;
 mod liars;
 mod proxies;

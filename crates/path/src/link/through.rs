@@ -1,0 +1,95 @@
+//! Parcels that need no event of a link: where they go from its far end is known when they are taken in.
+//!
+//! A link that only one other link feeds sees its parcels in the order in which that one took them in. As long as it is
+//! idle whenever one comes, nothing has to be asked there: the driver lets the parcel through both links at once,
+//! [`offer_through`](Link::offer_through) the first and [`cross`](Link::cross) the second, and keeps the one event of its
+//! arrival at the far end of the second itself.
+
+use super::{Link, MOST_UNSETTLED, NextEvent, QueueState, UnderWay};
+use crate::parcel::{Outcome, Parcel};
+use crate::queue::Occupancy;
+use eifel_recovery::time::{Duration, Instant};
+
+impl Link {
+    /// Whether [`offer_through`](Self::offer_through) may be asked: there are no elements at the entrance.
+    pub fn is_open(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    /// Whether [`cross`](Self::cross) may be asked: what becomes of a parcel that finds the link idle depends on its length
+    /// alone, from the first to the last.
+    pub fn is_plain(&self) -> bool {
+        self.elements.is_empty()
+            && self.background.is_empty()
+            && !self.sending.may_hold()
+            && !self.arriving.may_hold()
+            && self.transmitter.is_steady()
+            && !self.queue.is_random()
+    }
+
+    /// As [`offer`](Self::offer), where the link is [open](Self::is_open). `goes_on` is asked, if the parcel is taken in,
+    /// whether the driver knows what becomes of it at the far end, where it is at the instant given: then this link has
+    /// no event for it, and counts it as delivered.
+    #[inline(always)]
+    pub fn offer_through(
+        &mut self,
+        now: Instant,
+        parcel: Parcel,
+        goes_on: impl FnOnce(Instant) -> bool,
+        outcomes: &mut Vec<Outcome>,
+    ) -> NextEvent {
+        self.counts.offered += &parcel;
+        match self.enter(now, parcel.bytes) {
+            Err(cause) => {
+                self.drop_parcel(parcel, cause, outcomes);
+                NextEvent::Same
+            }
+            Ok((departs, arrives)) if goes_on(arrives) => {
+                self.counts.delivered += &parcel;
+                self.passing.push(departs, parcel.bytes);
+                if self.passing.len() >= MOST_UNSETTLED as usize {
+                    self.settle(now);
+                }
+                NextEvent::Same
+            }
+            Ok((departs, arrives)) => self.hold(UnderWay { parcel, departs, arrives }),
+        }
+    }
+
+    /// A parcel that comes at `at`, which may be later than now, crosses this link, if that is [plain](Self::is_plain), idle
+    /// then and has room: the answer is when it arrives, and it is counted as delivered. If not, or if it would arrive
+    /// before `earliest`, nothing has happened.
+    #[inline]
+    pub fn cross(&mut self, at: Instant, parcel: Parcel, earliest: Instant) -> Option<Instant> {
+        if self.last_departure > at {
+            return None;
+        }
+        let mut spare = self.queue.spare(Occupancy::default());
+        if !spare.take(parcel.bytes) {
+            return None;
+        }
+        let departs = at + self.transmitter.time_for(parcel.bytes);
+        let arrives = departs + self.delay;
+        if arrives < earliest || arrives == Instant::NEVER {
+            return None;
+        }
+        self.spare = spare;
+        self.transmitted = self.under_way.len();
+        self.queued_bytes = u64::from(parcel.bytes);
+        self.passing.clear();
+        self.passing.push(departs, parcel.bytes);
+        self.transmitter.occupy_until(departs);
+        self.last_departure = departs;
+        self.counts.offered += &parcel;
+        self.counts.delivered += &parcel;
+        Some(arrives)
+    }
+
+    /// The queue of a [plain](Self::is_plain) link that was idle, at the instant at which a parcel of so many bytes comes.
+    pub fn queue_of_one(&mut self, bytes: u32) -> QueueState {
+        match self.transmitter.time_for(bytes) {
+            Duration::ZERO => QueueState { packets: 0, bytes: 0, average_bytes: None },
+            _ => QueueState { packets: 1, bytes: u64::from(bytes), average_bytes: None },
+        }
+    }
+}
