@@ -40,6 +40,8 @@ pub struct Link {
     spare: Spare,
     delay: Duration,
     last_departure: Instant,
+    /// Until then the last departure, the length of a parcel and the delay say when the next one arrives.
+    undisturbed_until: Instant,
     /// What goes on without an event of this link.
     passing: Passing,
     sending: Holds,
@@ -103,6 +105,7 @@ impl Link {
             passing: Passing::default(),
             next_event: Instant::NEVER,
             last_departure: Instant::ZERO,
+            undisturbed_until: Instant::ZERO,
             delay: config.delay,
             queue: Queue::new(&config.queue, &config.capacity, Stream::new(seed, &["link", name, "queue"])),
             spare: Spare::Packets(0),
@@ -351,10 +354,29 @@ impl Link {
     /// When a parcel leaves and arrives that is taken in now.
     #[inline(always)]
     fn schedule(&mut self, now: Instant, bytes: u32) -> (Instant, Instant) {
-        let departs = self.transmitter.depart(now, bytes, &mut self.sending);
-        let arrives = self.arriving.release(departs + self.delay);
+        let mut departs = now.max(self.last_departure) + self.transmitter.time_for(bytes);
+        let mut arrives = departs + self.delay;
+        if arrives >= self.undisturbed_until {
+            (departs, arrives) = self.schedule_disturbed(now, bytes);
+        }
         self.last_departure = departs;
         self.queued_bytes += u64::from(bytes);
+        (departs, arrives)
+    }
+
+    /// The same where a spike or another rate may be in the way.
+    #[cold]
+    #[inline(never)]
+    fn schedule_disturbed(&mut self, now: Instant, bytes: u32) -> (Instant, Instant) {
+        let departs = self.transmitter.depart(now, self.last_departure, bytes, &mut self.sending);
+        let due = departs + self.delay;
+        let arrives = self.arriving.release(due);
+        self.undisturbed_until = if due == arrives {
+            self.transmitter.steady_until().min(self.sending.free_until()).min(self.arriving.free_until())
+        } else {
+            // What comes behind a parcel that is held arrives no earlier.
+            Instant::ZERO
+        };
         (departs, arrives)
     }
 

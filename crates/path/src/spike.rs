@@ -270,6 +270,11 @@ impl Holds {
         }
     }
 
+    /// Nothing holds what is due before then, and not before what was asked about last.
+    pub(crate) fn free_until(&self) -> Instant {
+        self.next
+    }
+
     /// The spikes that have started by `now`, by source.
     pub fn begun(&mut self, now: Instant) -> impl Iterator<Item = (&str, &[Span])> {
         self.schedules.iter_mut().map(move |schedule| {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[repr(u8)] // A tag of its own: it is read for each parcel, and one hidden in a field has to be found first.
 pub enum Transmitter {
     /// Takes no time over a parcel.
-    Immediate(Immediate),
+    Immediate,
     /// At a rate.
     Paced(Paced),
     /// At the opportunities of a recorded link.
@@ -26,19 +26,18 @@ impl Transmitter {
     /// As the capacity says.
     pub fn new(capacity: &Capacity) -> Self {
         match capacity {
-            Capacity::Unlimited => Self::Immediate(Immediate { free_at: Instant::ZERO }),
+            Capacity::Unlimited => Self::Immediate,
             Capacity::Rate { rate, changes } => Self::Paced(Paced::new(*rate, changes)),
             Capacity::Trace(trace) => Self::Recorded(Recorded::new(Arc::clone(trace))),
         }
     }
 
-    /// When the last bit of a parcel leaves that is given to the transmitter at `now`. It stands still while `holds`
-    /// hold; what it has begun, it finishes.
-    #[inline(always)]
-    pub fn depart(&mut self, now: Instant, bytes: u32, holds: &mut Holds) -> Instant {
+    /// When the last bit of a parcel leaves that is given to the transmitter at `now`, if the one before it leaves at
+    /// `free_at`. It stands still while `holds` hold; what it has begun, it finishes.
+    pub fn depart(&mut self, now: Instant, free_at: Instant, bytes: u32, holds: &mut Holds) -> Instant {
         match self {
-            Self::Paced(paced) => paced.depart(now, bytes, holds),
-            Self::Immediate(immediate) => immediate.depart(now, holds),
+            Self::Paced(paced) => paced.depart(free_at.max(now), bytes, holds),
+            Self::Immediate => holds.release(free_at.max(now)),
             Self::Recorded(recorded) => recorded.depart(now, bytes, holds),
         }
     }
@@ -46,12 +45,13 @@ impl Transmitter {
 
 /// Where what a parcel takes depends on its length alone.
 impl Transmitter {
-    /// Whether that is so.
-    pub(crate) fn is_steady(&self) -> bool {
+    /// Until when that is so, holds aside: a parcel that is given to it earlier, when it is free, leaves
+    /// [so much](Self::time_for) later. [`Instant::ZERO`] if it never is.
+    pub(crate) fn steady_until(&self) -> Instant {
         match self {
-            Self::Immediate(_) => true,
-            Self::Paced(paced) => paced.next_change == Instant::NEVER,
-            Self::Recorded(_) => false,
+            Self::Immediate => Instant::NEVER,
+            Self::Paced(paced) => paced.next_change,
+            Self::Recorded(_) => Instant::ZERO,
         }
     }
 
@@ -60,39 +60,14 @@ impl Transmitter {
     pub(crate) fn time_for(&mut self, bytes: u32) -> Duration {
         match self {
             Self::Paced(paced) => paced.time_for(bytes),
-            Self::Immediate(_) | Self::Recorded(_) => Duration::ZERO,
+            Self::Immediate | Self::Recorded(_) => Duration::ZERO,
         }
-    }
-
-    /// It has taken a parcel that leaves at `at`.
-    #[inline(always)]
-    pub(crate) fn occupy_until(&mut self, at: Instant) {
-        match self {
-            Self::Paced(paced) => paced.free_at = at,
-            Self::Immediate(immediate) => immediate.free_at = at,
-            Self::Recorded(_) => {}
-        }
-    }
-}
-
-/// Takes no time over a parcel, but stands still in a spike.
-#[derive(Debug)]
-pub struct Immediate {
-    free_at: Instant,
-}
-
-impl Immediate {
-    #[inline(never)]
-    fn depart(&mut self, now: Instant, holds: &mut Holds) -> Instant {
-        self.free_at = holds.release(self.free_at.max(now));
-        self.free_at
     }
 }
 
 /// Transmits at a rate that may change.
 #[derive(Debug)]
 pub struct Paced {
-    free_at: Instant,
     rate: Rate,
     /// When the first of `changes` applies.
     next_change: Instant,
@@ -106,17 +81,15 @@ impl Paced {
     fn new(rate: Rate, changes: &[RateChange]) -> Self {
         let changes: Vec<_> = changes.iter().rev().copied().collect();
         let next_change = changes.last().map_or(Instant::NEVER, |change| change.at);
-        Self { free_at: Instant::ZERO, rate, next_change, changes, times: [(0, Duration::ZERO); TIMES] }
+        Self { rate, next_change, changes, times: [(0, Duration::ZERO); TIMES] }
     }
 
-    #[inline(always)]
-    fn depart(&mut self, now: Instant, bytes: u32, holds: &mut Holds) -> Instant {
-        let begin = holds.release(self.free_at.max(now));
+    fn depart(&mut self, at: Instant, bytes: u32, holds: &mut Holds) -> Instant {
+        let begin = holds.release(at);
         if begin >= self.next_change {
             self.change(begin);
         }
-        self.free_at = begin + self.time_for(bytes);
-        self.free_at
+        begin + self.time_for(bytes)
     }
 
     #[inline]
@@ -162,7 +135,6 @@ impl Recorded {
         Self { trace, opportunity, time, left: OPPORTUNITY_BYTES }
     }
 
-    #[inline(never)]
     fn depart(&mut self, now: Instant, bytes: u32, holds: &mut Holds) -> Instant {
         if self.time <= now {
             self.move_to(self.trace.first_from(now + Duration::from_nanos(1)));

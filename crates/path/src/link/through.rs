@@ -23,7 +23,7 @@ impl Link {
             && self.background.is_empty()
             && !self.sending.may_hold()
             && !self.arriving.may_hold()
-            && self.transmitter.is_steady()
+            && self.transmitter.steady_until() == Instant::NEVER
             && !self.queue.is_random()
     }
 
@@ -78,7 +78,6 @@ impl Link {
         self.queued_bytes = u64::from(parcel.bytes);
         self.passing.clear();
         self.passing.push(departs, parcel.bytes);
-        self.transmitter.occupy_until(departs);
         self.last_departure = departs;
         self.counts.offered += &parcel;
         self.counts.delivered += &parcel;
