@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import eifel
 from eifel.papers import artefacts
-from eifel.papers.detectors.cheating import LIES, SAFE, scenario, senders
+from eifel.papers.detectors.cheating import DEFAULT, LIES, PLAIN, scenario, senders
 
 REPETITIONS = 6
 
@@ -19,16 +21,20 @@ def gain(detect: str, grant: str, liar: str) -> float:
 
 
 def test_forged_echoes_gain_against_the_plain_variant_alone() -> None:
-    always = gain("eifel-timestamps", "always", "forged-echo")
-    once = gain("eifel-timestamps", "once-a-round-trip", "forged-echo")
+    always = gain(PLAIN, "always", "forged-echo")
+    once = gain(PLAIN, "once-a-round-trip", "forged-echo")
     assert always > 1.5 * once > 2
-    assert gain(SAFE, "always", "forged-echo") <= 1.05
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_no_lie_gains_against_the_default(lie: str) -> None:
+    assert gain(DEFAULT, "always", lie) <= 1.05
 
 
 def test_forged_duplicates_and_marks_gain_where_they_are_looked_at() -> None:
     assert gain("dsack", "once-a-round-trip", "forged-dsack") > 1.5
-    assert gain("eifel-bit", "once-a-round-trip", "forged-mark") > 1.5
-    assert gain("eifel-timestamps", "once-a-round-trip", "forged-dsack") <= 1.05
+    # Three times, and it is believed no more.
+    assert 1.05 < gain("eifel-bit", "once-a-round-trip", "forged-mark") < 1.5
 
 
 def test_every_sender_meets_every_lie() -> None:

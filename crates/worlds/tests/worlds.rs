@@ -12,6 +12,9 @@ use eifel_worlds::{Failure, Fate, Fates, HeldUntil, Question, Size, Subject, Tal
 const MSS: u16 = 1000;
 
 /// Three segments by a window of three.
+/// RFC 3522, section 3.2, with a clock of 1 ms.
+const PLAIN: &str = "eifel-timestamps, plain";
+
 fn question(detect: &str, late_ms: u32) -> Question {
     sized(detect, 3, 3, late_ms)
 }
@@ -21,10 +24,18 @@ fn sized(detect: &str, segments: u32, window: u32, late_ms: u32) -> Question {
     let congest = Choice::named("reno")
         .with("initial_window_segments", Value::Integer(window.into()))
         .with("initial_ssthresh_bytes", Value::Integer(i64::from(window) * i64::from(MSS)));
-    let timestamps = (detect == "eifel-timestamps").then(TimestampSettings::default);
+    let timestamps = match detect {
+        PLAIN => Some(TimestampSettings::default()),
+        "eifel-timestamps" => Some(TimestampSettings::distinct([1, 2])),
+        _ => None,
+    };
     let mss = if timestamps.is_some() { MSS + 12 } else { MSS };
     let settings = Settings { mss, timestamps, marks: Some(Marks::Bits), ..Settings::default() };
-    let sender = Config { detect: Choice::named(detect), congest, ..Config::default() };
+    let detect = match detect {
+        PLAIN => Choice::named("eifel-timestamps").with("proof", Value::Word("older".into())),
+        _ => Choice::named(detect),
+    };
+    let sender = Config { detect, congest, ..Config::default() };
     Question { settings, sender, size: Size { segments, late_ms, ..Size::default() } }
 }
 
@@ -32,7 +43,8 @@ fn all(question: &Question) -> Tally {
     search(question, |_| ControlFlow::Continue(())).expect("a question").expect("an answer")
 }
 
-const DETECTORS: [&str; 7] = ["eifel-timestamps", "eifel-bit", "f-rto", "f-rto-sack", "dsack", "dual-rtt", "min-rtt"];
+const DETECTORS: [&str; 8] =
+    ["eifel-timestamps", PLAIN, "eifel-bit", "f-rto", "f-rto-sack", "dsack", "dual-rtt", "min-rtt"];
 
 fn counted(detect: &str, late_ms: u32) -> Vec<u64> {
     let tally = all(&question(detect, late_ms));
@@ -51,10 +63,12 @@ fn the_totals_of_three_segments_are_exact() {
 }
 
 /// Worlds with loss, with an episode; episodes undone; worlds by failure.
-const TOTALS: [(&str, u32, [u64; 11]); 9] = [
+const TOTALS: [(&str, u32, [u64; 11]); 11] = [
+    ("eifel-timestamps", 10, [2368, 3592, 324, 0, 1572, 0, 0, 220, 0, 1120, 0]),
+    ("eifel-timestamps", 60, [2368, 3592, 108, 0, 1788, 0, 0, 68, 0, 1184, 0]),
     ("none", 10, [2368, 3592, 0, 0, 0, 1896, 0, 0, 0, 1224, 0]),
-    ("eifel-timestamps", 10, [2368, 3592, 382, 0, 1514, 0, 0, 248, 0, 1090, 0]),
-    ("eifel-timestamps", 60, [2368, 3592, 118, 0, 1778, 0, 0, 72, 0, 1178, 0]),
+    (PLAIN, 10, [2368, 3592, 382, 0, 1514, 0, 0, 248, 0, 1090, 0]),
+    (PLAIN, 60, [2368, 3592, 118, 0, 1778, 0, 0, 72, 0, 1178, 0]),
     ("eifel-bit", 10, [2368, 3592, 423, 0, 1473, 0, 0, 248, 0, 1049, 0]),
     ("f-rto", 60, [2368, 3592, 422, 160, 338, 1296, 160, 104, 96, 1066, 0]),
     ("f-rto-sack", 60, [2368, 3592, 278, 144, 466, 1296, 144, 60, 80, 1150, 0]),
@@ -77,7 +91,7 @@ fn fates(mut number: u32, segments: usize) -> Fates {
 /// Every world from its beginning, without a clone, and each counted once.
 #[test]
 fn sharing_and_weights_change_nothing() {
-    for (detect, late_ms) in [("eifel-timestamps", 10), ("f-rto", 60), ("dsack", 60), ("dual-rtt", 60)] {
+    for (detect, late_ms) in [("eifel-timestamps", 10), (PLAIN, 10), ("f-rto", 60), ("dsack", 60), ("dual-rtt", 60)] {
         let question = question(detect, late_ms);
         let tally = all(&question);
         let mut one_by_one = [0; 5];
@@ -103,7 +117,7 @@ fn sharing_and_weights_change_nothing() {
 
 #[test]
 fn detectors_with_evidence_of_their_own_never_undo_falsely() {
-    for detect in ["eifel-timestamps", "eifel-bit", "dsack", "min-rtt"] {
+    for detect in ["eifel-timestamps", PLAIN, "eifel-bit", "dsack", "min-rtt"] {
         for (held_until, late_ms) in [(HeldUntil::Timeout, 10), (HeldUntil::Timeout, 60), (HeldUntil::LossSignal, 10)] {
             let mut question = question(detect, late_ms);
             question.size.held_until = held_until;

@@ -15,9 +15,9 @@ use crate::view::View;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Proof {
     /// Any that is older than the first retransmission's timestamp (section 3.2).
-    #[default]
     Older,
     /// Only that of the original's timestamp (section 3.4).
+    #[default]
     Original,
 }
 
@@ -114,6 +114,7 @@ impl Detector for EifelTimestamps {
             Fact::Retransmitted { transmission, stamp, original, opens, .. } => {
                 if *opens {
                     self.stage = match stamp {
+                        _ if self.forged >= MOST_CONTRADICTIONS => Stage::Idle,
                         Some(stamp) => {
                             Stage::Waiting { retransmit_ts: *stamp, original: *original, start: transmission.start }
                         }

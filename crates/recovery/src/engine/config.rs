@@ -37,7 +37,7 @@ impl Default for Config {
     /// What a careful sender uses today: RFC 6675, RFC 6298, Eifel detection and RFC 4015.
     fn default() -> Self {
         Self {
-            // A detector that an RFC specifies. [rfc4015:2]
+            // A detector that an RFC specifies, in the variant that a receiver cannot forge. [rfc4015:2] [rfc4015:5]
             detect: Choice::named("eifel-timestamps"),
             observers: Vec::new(),
             respond: Choice::named("rfc4015"),

@@ -65,7 +65,7 @@ static ENTRIES: &[Entry] = &[
     entry("none", "detects nothing", "RFC 5681", &[], Build::Detect(build::detect_none)),
     entry(
         "eifel-timestamps",
-        "the first ACK echoes a timestamp older than the first retransmission's",
+        "the first ACK echoes the original's timestamp, or any older than the first retransmission's",
         "RFC 3522",
         EIFEL_TIMESTAMPS,
         Build::Detect(build::eifel_timestamps),
@@ -283,9 +283,9 @@ const MICROSECOND: Duration = Duration::from_micros(1);
 
 static EIFEL_TIMESTAMPS: &[Parameter] = &[word(
     "proof",
-    "which echo proves the original: any older than the retransmission's (section 3.2), or the original's own, which is \
-     safe against forgers (section 3.4)",
-    "older",
+    "which echo proves the original: any older than the retransmission's (section 3.2), which a receiver can forge, or \
+     the original's own (section 3.4), which takes timestamps that are distinct",
+    "original",
     &["older", "original"],
 )];
 

@@ -1,6 +1,6 @@
 //! RFC 3522, section 3.2, step by step, fact by fact, without an engine.
 
-use eifel_recovery::detect::eifel_timestamps::EifelTimestamps;
+use eifel_recovery::detect::eifel_timestamps::{EifelTimestamps, Proof};
 use eifel_recovery::detect::{Detector, Judgement, Outcome, none};
 use eifel_recovery::fact::{Acked, Block, Cause, Echo, Fact, Kind, Transmission, TxId};
 use eifel_recovery::rtt::RoundTrips;
@@ -54,7 +54,7 @@ fn observe(detector: &mut dyn Detector, acked: Acked) -> Judgement {
 
 /// A detector for which segment 1001 has left again with TSval 500.
 fn waiting() -> EifelTimestamps {
-    let mut detector = EifelTimestamps::default();
+    let mut detector = EifelTimestamps::new(Proof::Older);
     sent(&mut detector, 1001, Some(500), Opens::Yes);
     detector
 }
@@ -64,8 +64,8 @@ const SOME_BLOCK: Option<Block> = Some(Block { start: 1, end: 1001 });
 /// [rfc3522:3.2.1] [rfc3522:3.2.a]
 #[test]
 fn without_a_retransmission_there_is_no_question() {
-    assert_eq!(observe(&mut EifelTimestamps::default(), acked(2001, Some(0))), Judgement::Undecided);
-    let mut detector = EifelTimestamps::default();
+    assert_eq!(observe(&mut EifelTimestamps::new(Proof::Older), acked(2001, Some(0))), Judgement::Undecided);
+    let mut detector = EifelTimestamps::new(Proof::Older);
     sent(&mut detector, 1001, Some(500), Opens::No);
     assert_eq!(observe(&mut detector, acked(2001, Some(0))), Judgement::Undecided);
 }
@@ -113,10 +113,10 @@ fn step_4_compares_strictly() {
 
 #[test]
 fn step_4_compares_on_the_circle() {
-    let mut detector = EifelTimestamps::default();
+    let mut detector = EifelTimestamps::new(Proof::Older);
     sent(&mut detector, 1001, Some(5), Opens::Yes);
     assert_eq!(observe(&mut detector, acked(2001, Some(u32::MAX - 5))), SPURIOUS);
-    let mut detector = EifelTimestamps::default();
+    let mut detector = EifelTimestamps::new(Proof::Older);
     sent(&mut detector, 1001, Some(u32::MAX - 5), Opens::Yes);
     assert_eq!(observe(&mut detector, acked(2001, Some(5))), RETRANSMISSION);
 }
@@ -136,7 +136,7 @@ fn step_5_an_ack_of_everything_counts_only_from_a_peer_that_has_sent_a_dsack() {
     assert_eq!(observe(&mut waiting(), all), ALL);
 
     // Before the retransmission.
-    let mut detector = EifelTimestamps::default();
+    let mut detector = EifelTimestamps::new(Proof::Older);
     observe(&mut detector, Acked { dsack: SOME_BLOCK, ..acked(1001, Some(0)) });
     sent(&mut detector, 1001, Some(500), Opens::Yes);
     assert_eq!(observe(&mut detector, all), SPURIOUS);

@@ -71,6 +71,7 @@ fn the_responses_are_the_papers() {
 
 fn one(dice: &mut Dice, name: &str) -> bool {
     let config = Config {
+        detect: Choice::named("eifel-timestamps").with("proof", Value::Word("older".into())),
         respond: Choice::named(name),
         recover: Choice::named("reno"),
         congest: Choice::named("reno").with("grow", Value::Word("always".into())),

@@ -52,7 +52,8 @@ pub fn config(recover: &str) -> Config {
 }
 
 pub fn eifel(recover: &str, respond: &str) -> Config {
-    Config { detect: Choice::named("eifel-timestamps"), respond: Choice::named(respond), ..config(recover) }
+    let detect = Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()));
+    Config { detect, respond: Choice::named(respond), ..config(recover) }
 }
 
 impl Talk {

@@ -22,11 +22,13 @@ const LIMIT: u64 = 4;
 
 fn run(trial: &mut Trial) {
     let losses = trial.times(1000, 100);
-    let standard = Config::default();
+    // The variant that can be forged: the other is not misled at all.
+    let detect = Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()));
+    let standard = Config { detect, ..Config::default() };
     let segments = most_at_once(&standard, losses);
     trial.counted("segments at once, by any response", "segments", segments as f64, Limit::AtLeast(1.0));
     trial.at_most("segments at once, by RFC 4015", "segments", segments, INITIAL);
-    let whole = Config { respond: Choice::named("option-1"), ..Config::default() };
+    let whole = Config { respond: Choice::named("option-1"), ..standard };
     let segments = most_at_once(&whole, losses);
     trial.counted("by a response that restores all", "segments", segments as f64, Limit::None);
     let pace = Choice::named("burst-limit").with("segments", Value::Integer(LIMIT as i64));

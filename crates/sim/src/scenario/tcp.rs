@@ -97,9 +97,9 @@ fn timestamps(layers: &Layers<'_>) -> Result<Option<TimestampSettings>, Fault> {
     }
     let [values, granularity, offset, echo] = keys.map(|key| layers.of(&[key]));
     let usual = match values.maybe_text("timestamp_values") {
+        Some("clock") => TimestampSettings::default(),
         // The secret is the run's.
-        Some("distinct") => TimestampSettings::distinct([0; 2]),
-        _ => TimestampSettings::default(),
+        _ => TimestampSettings::distinct([0; 2]),
     };
     Ok(Some(TimestampSettings {
         granularity: granularity.maybe_duration("timestamp_granularity_ms").unwrap_or(usual.granularity),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from eifel.papers import rfc3522
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
 from eifel.papers.measured import Measured
 
@@ -36,7 +37,7 @@ def scenario(trace: Path) -> dict[str, Any]:
                 "tcp": {
                     "payload_bytes": 1448,
                     "receive_window_bytes": WINDOW_BYTES,
-                    "timestamps": True,
+                    **rfc3522.CLOCK,
                     "sack": True,
                     "delayed_ack_every": 2,
                     "delayed_ack_ms": 40,
@@ -49,7 +50,7 @@ def scenario(trace: Path) -> dict[str, Any]:
 def _with(made: dict[str, Any], recovery: str, eifel: bool) -> dict[str, Any]:
     """The same with one way to recover, and Eifel or not."""
     sender = {
-        "detect": "eifel-timestamps" if eifel else "none",
+        "detect": dict(rfc3522.PLAIN) if eifel else "none",
         "respond": "rfc4015" if eifel else "none",
         "rto": {"name": "rfc6298", "minimum_ms": 1000},
         "recover": recovery,

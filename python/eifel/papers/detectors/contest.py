@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eifel.papers import rfc3522
 from eifel.papers.detectors import judged
 from eifel.papers.detectors.mix import Situation
 
@@ -46,7 +47,7 @@ CONTEST = (
     # The same runs over again, to the packet: watching changes nothing. A registry name can only watch once.
     watching(
         {
-            "eifel-timestamps (original)": {"name": "eifel-timestamps", "proof": "original"},
+            "eifel-timestamps (plain)": dict(rfc3522.PLAIN),
             "min-rtt (half SRTT)": {"name": "min-rtt", "limit": "half-srtt"},
         }
     ),

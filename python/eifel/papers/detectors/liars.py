@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
 from eifel.papers.detectors import cheating
-from eifel.papers.detectors.cheating import DURATION_S, LIES, LOSSES, SAFE, find, scenario, senders
+from eifel.papers.detectors.cheating import DEFAULT, DURATION_S, LIES, LOSSES, PLAIN, find, ratio, scenario, senders
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
-from eifel.statistics import Mean, mean_interval
+from eifel.statistics import Mean
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from eifel.runs import Runs
 
 BOUND = 1.05
@@ -27,16 +25,9 @@ def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
         for key in np.ndindex(len(list(senders())), len(LOSSES), 1 + len(LIES))
     }
     return [
-        {name.replace("-", "_"): _ratio(goodput[*place, 1 + lie], goodput[*place, 0]) for lie, name in enumerate(LIES)}
+        {name.replace("-", "_"): ratio(goodput[*place, 1 + lie], goodput[*place, 0]) for lie, name in enumerate(LIES)}
         for place in np.ndindex(len(list(senders())), len(LOSSES))
     ]
-
-
-def _ratio(liar: NDArray[Any], honest: NDArray[Any]) -> Mean:
-    """The ratio of two means over the same seeds: the mean of ratios would be too high where runs differ much."""
-    ratio = float(liar.mean() / honest.mean())
-    beside = mean_interval((liar - ratio * honest) / honest.mean())
-    return Mean(ratio, beside.half_width, beside.count)
 
 
 def _most(measured: Measured, lie: str = "", **keys: str) -> float:
@@ -55,7 +46,7 @@ ARTEFACT = Artefact(
     rows=tuple(Row({"detect": d, "respond": r, "grant": g, "loss": loss}) for d, r, g, loss in _ROWS),
     study=Study(
         find,
-        {"lies": LIES, "losses": LOSSES, "scenario": scenario(SAFE, "rfc4015", "always", 0.01, "none")},
+        {"lies": LIES, "losses": LOSSES, "scenario": scenario(DEFAULT, "rfc4015", "always", 0.01, "none")},
         (cheating,),
     ),
     measure=_measure,
@@ -68,17 +59,20 @@ ARTEFACT = Artefact(
         Setting("transfer", f"{DURATION_S} s", "hundreds of losses", "chosen"),
     ),
     claims=(
-        Claim("no lie gains 5 % against the safe variant of Eifel", lambda m: _most(m, detect=SAFE) <= BOUND),
         Claim(
-            "no lie gains 5 % against the default, which is RFC 3522's plain variant",
-            lambda m: _most(m, detect="eifel-timestamps", **_ONCE) <= BOUND,
+            "no lie gains 5 % against the default, by any response, with an undo a round trip or as many as there are",
+            lambda m: _most(m, detect=DEFAULT) <= BOUND,
+        ),
+        Claim(
+            "against RFC 3522's plain comparison a forger of echoes has more than twice his share at a loss of 1 %",
+            lambda m: m.mean("forged_echo", detect=PLAIN, **_ONCE, loss=0.01) > 2,
         ),
         Claim(
             "an undo once a round trip leaves the forger of echoes less than half of what he gains without that limit"
             " at a loss of 5 %",
             lambda m: (
-                m.mean("forged_echo", detect="eifel-timestamps", **_ONCE, loss=0.05) * 2
-                < m.mean("forged_echo", detect="eifel-timestamps", respond="rfc4015", grant="always", loss=0.05)
+                m.mean("forged_echo", detect=PLAIN, **_ONCE, loss=0.05) * 2
+                < m.mean("forged_echo", detect=PLAIN, respond="rfc4015", grant="always", loss=0.05)
             ),
         ),
         Claim("echoes at random gain nothing", lambda m: _most(m, "random_echo") <= BOUND),

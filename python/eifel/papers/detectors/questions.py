@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from eifel.papers import rfc3522
 from eifel.papers.study import Effort, Tell
 from eifel.worlds import small_worlds
 
@@ -17,7 +18,7 @@ LATE_MS = (10, 60)
 DETECTORS: dict[str, tuple[Any, dict[str, Any]]] = {
     "none": ("none", {}),
     "eifel-timestamps": ("eifel-timestamps", {"timestamps": True}),
-    "eifel-timestamps, safe": ({"name": "eifel-timestamps", "proof": "original"}, {"timestamps": True}),
+    "eifel-timestamps, plain": (dict(rfc3522.PLAIN), dict(rfc3522.CLOCK)),
     "eifel-bit": ("eifel-bit", {"retransmission_marks": "bits"}),
     "f-rto": ("f-rto", {}),
     "f-rto-sack": ("f-rto-sack", {}),
@@ -37,7 +38,7 @@ RESPONSES = (
     "by-retransmissions",
     "partial-credit",
 )
-EVIDENT = ("eifel-timestamps", "eifel-timestamps, safe", "eifel-bit", "dsack", "min-rtt")
+EVIDENT = ("eifel-timestamps", "eifel-timestamps, plain", "eifel-bit", "dsack", "min-rtt")
 FAILURES = ("false-verdict", "missed", "undecided", "false-undo", "loss-undone", "unpaid", "needless-cut", "stuck")
 """What can go wrong in a world: see docs/worlds.md."""
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from eifel.runs import Runs
 
-_EVIDENT = ("eifel-timestamps", "eifel-timestamps, safe", "eifel-bit", "dsack", "min-rtt")
+_EVIDENT = ("eifel-timestamps", "eifel-timestamps, plain", "eifel-bit", "dsack", "min-rtt")
 _WHOLE = tuple(respond for respond in RESPONSES if respond != "partial-credit")
 _ALL = tuple(detect for detect in DETECTORS if detect != "none")
 _MISLED = ("f-rto", "f-rto-sack", "dual-rtt")

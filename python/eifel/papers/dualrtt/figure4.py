@@ -3,6 +3,7 @@
 Twelve bytes more a segment make the one before 131 late by 5 ms, so that it is the first that is held.
 """
 
+from eifel.papers import rfc3522
 from eifel.papers.artefact import Claim
 from eifel.papers.dualrtt import figure as of
 from eifel.papers.dualrtt import settings
@@ -11,7 +12,7 @@ from eifel.papers.responding import facts
 ARTEFACT = of.figure(
     4,
     "Detection of a spurious timeout by Eifel",
-    settings.spike("eifel-timestamps", timestamps=True),
+    settings.spike(dict(rfc3522.PLAIN), timestamps=True),
     Claim("the timer expires at 34.1 and 40.5 s", of.at(of.timeouts_s, 34.1, 40.5)),
     Claim("the timeout is told to be spurious at 42.9 s", of.at(of.verdicts_s, 42.9)),
     Claim("of 132 to 150 none is sent again", lambda m: not {*range(132, 151)} & {*of.sent_again(m.result())}),

@@ -62,7 +62,7 @@ def _case(number: int, path: Path, tau: float | None) -> dict[str, Any]:
             "spike.0.first_s": {"uniform": [first_s, first_s + 10]},
             "flow.main.tcp.payload_bytes": path.mtu_bytes - 40,
             "flow.main.tcp.receive_window_bytes": window,
-            "flow.main.tcp.timestamps": tau is None,
+            **settings.timestamps(tau is None),
             "flow.main.sender.congest.initial_ssthresh_bytes": window,
             "flow.main.sender.detect": detect,
         },

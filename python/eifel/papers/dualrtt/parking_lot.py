@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eifel.papers import rfc3522
 from eifel.papers.dualrtt import settings
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ BOTTLENECK_QUEUE = 22
 
 PROTOCOLS: Mapping[str, Mapping[str, Any]] = {
     "reno": {"detect": "none"},
-    "eifel": {"detect": "eifel-timestamps", "timestamps": True},
+    "eifel": {"detect": dict(rfc3522.PLAIN), **rfc3522.CLOCK},
     "dualrtt": {"detect": settings.dual_rtt()},
     "f-rto": {"detect": "f-rto"},
     "dsack": {"detect": "dsack", "sack": True},

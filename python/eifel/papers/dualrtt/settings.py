@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from eifel.papers import rfc3522
 from eifel.papers.artefact import Setting
 
 SOURCE = "DualRTT"
@@ -63,7 +64,7 @@ def spike(
         "tcp": {
             "payload_bytes": PAYLOAD_BYTES,
             "receive_window_bytes": window,
-            "timestamps": timestamps,
+            **(rfc3522.CLOCK if timestamps else rfc3522.NONE),
             "sack": False,
             "delayed_ack_every": 1,
         },
@@ -85,6 +86,14 @@ def spike(
     }
 
 
+EIFEL = dict(rfc3522.PLAIN)
+
+
+def timestamps(on: bool) -> dict[str, Any]:
+    """The connection's timestamps, or none, as keys of a sweep."""
+    return {f"flow.main.tcp.{key}": value for key, value in (rfc3522.CLOCK if on else rfc3522.NONE).items()}
+
+
 def begin_without_handshake(flow: dict[str, Any]) -> None:
     """The connection is there from the start, with a window of one segment, as one-way senders of ns-2 have it."""
     flow["handshake"] = False
@@ -99,7 +108,7 @@ def dual_rtt(tau: float = 0.1) -> dict[str, Any]:
 def detector(tau: float | None) -> tuple[str, str | dict[str, Any]]:
     """A name and the detector: Eifel without tau, DualRTT with it, or with `ESTIMATED` by equation (6)."""
     if tau is None:
-        return "eifel", "eifel-timestamps"
+        return "eifel", EIFEL
     if math.isnan(tau):
         return "tau by the model", {"name": "dual-rtt", "tau": "model"}
     return f"tau {tau}", dual_rtt(tau)

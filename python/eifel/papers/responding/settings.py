@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eifel.papers import rfc3522
 from eifel.papers.artefact import Column, Setting
 
 SOURCE = 'A. Gurtov and R. Ludwig, "Responding to Spurious Timeouts in TCP", INFOCOM 2003'
@@ -277,7 +278,7 @@ def tcp(*, ack_delay_ms: float | None = None, timestamps: bool = True) -> dict[s
     settings: dict[str, Any] = {
         "payload_bytes": MSS_BYTES,
         "receive_window_bytes": RECEIVE_WINDOW_BYTES,
-        "timestamps": timestamps,
+        **(rfc3522.CLOCK if timestamps else rfc3522.NONE),
         "sack": True,
         # RFC 2883 is younger than the simulator's SACK receiver: its duplicate ACKs do not tell that they are harmless.
         "dsack": False,
@@ -299,7 +300,7 @@ def sender(
 ) -> dict[str, Any]:
     """The algorithms: the conservative timer, and Eifel or not."""
     return {
-        "detect": "eifel-timestamps" if eifel else "none",
+        "detect": dict(rfc3522.PLAIN) if eifel else "none",
         "respond": restore if eifel else "none",
         "rto": {"name": "rfc6298", "minimum_ms": 1000},
         "after_spurious": ADAPTATIONS[rto_adaptation] if eifel else "none",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eifel.papers import rfc3522
 from eifel.papers.artefact import Claim
 from eifel.papers.measured import Measured
 from eifel.papers.thesis import transfers
@@ -47,7 +48,7 @@ def _decay(k_per_mille: int) -> float:
 
 def _scenario() -> dict[str, Any]:
     made = transfers.steady(LOAD, _timer(50))
-    made["flow"][0]["sender"] |= {"detect": "eifel-timestamps", "respond": "by-retransmissions"}
+    made["flow"][0]["sender"] |= {"detect": dict(rfc3522.PLAIN), "respond": "by-retransmissions"}
     return made | {"duration_s": 3 * made["duration_s"]}
 
 

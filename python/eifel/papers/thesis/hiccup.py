@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from eifel.papers import rfc3522
 from eifel.papers.published import numbers
 
 RATE_BPS = 22_000
@@ -36,8 +37,8 @@ def transfer(
 
     Eifel goes by timestamps, or by `marks` in their place.
     """
-    ambiguity = {"timestamps": False, "retransmission_marks": marks} if marks else {"timestamps": True}
-    detect = "eifel-bit" if marks else "eifel-timestamps"
+    ambiguity = {"timestamps": False, "retransmission_marks": marks} if marks else dict(rfc3522.CLOCK)
+    detect: Any = "eifel-bit" if marks else dict(rfc3522.PLAIN)
     line = {"rate_bps": RATE_BPS, "delay_ms": DELAY_MS}
     before: dict[str, Any] = {"rate_bps": "unlimited", "delay_ms": 0}
     if overtaken is not None:

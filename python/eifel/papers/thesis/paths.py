@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from eifel.papers import rfc3522
 from eifel.papers.cellular import trace as recorded
 
 BULK = "spikes, bulk"
@@ -17,7 +18,7 @@ FLOOR = "180 ms, requests"
 def with_timer(scenario: Mapping[str, Any], rto: Mapping[str, Any], *, eifel: bool) -> dict[str, Any]:
     """The scenario with this timer, with Eifel or without."""
     sender = {
-        "detect": "eifel-timestamps" if eifel else "none",
+        "detect": dict(rfc3522.PLAIN) if eifel else "none",
         "respond": "rfc4015" if eifel else "none",
         "rto": dict(rto),
         "recover": "rfc6675",
@@ -33,7 +34,7 @@ def cellular(trace: Path) -> dict[str, Any]:
 
 
 def _scenario(link: Mapping[str, Any], application: Mapping[str, Any], duration_s: float, **tcp: Any) -> dict[str, Any]:
-    settings = {"payload_bytes": 1448, "receive_window_bytes": 1_000_000, "timestamps": True, "sack": True}
+    settings = {"payload_bytes": 1448, "receive_window_bytes": 1_000_000, **rfc3522.CLOCK, "sack": True}
     # Who asks opens the connection; the answers come over the bottleneck.
     ends = ("sender", "receiver") if application["kind"] == "bulk" else ("receiver", "sender")
     return {

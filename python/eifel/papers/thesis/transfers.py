@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from eifel.model import SteadyState
+from eifel.papers import rfc3522
 from eifel.papers.artefact import Setting
 
 SOURCE = "R. Ludwig, thesis, chapter 5"
@@ -62,7 +63,7 @@ def steady(max_load: int, rto: Mapping[str, Any], *, timestamps: bool = True) ->
         "tcp": {
             "payload_bytes": payload,
             "receive_window_bytes": 1_000_000,
-            "timestamps": timestamps,
+            **(rfc3522.CLOCK if timestamps else rfc3522.NONE),
             "sack": False,
             "delayed_ack_every": 1,
         },

@@ -98,12 +98,12 @@ pub(in super::super) static TCP: Table = Table {
             "timestamp_values",
             Kind::Word(&["clock", "distinct"]),
             "What a segment is stamped with: what the clock shows, or a value of its own that is later by a step which \
-             nobody can foresee. Left out: `clock`.",
+             nobody can foresee. Left out: `distinct`.",
         ),
         optional(
             "timestamp_granularity_ms",
             MILLISECONDS_ABOVE_ZERO,
-            "How long the timestamp clock shows one value. Left out: 1, and 0.001 with distinct values.",
+            "How long the timestamp clock shows one value. Left out: 0.001, and 1 with the clock's values.",
         ),
         optional(
             "timestamp_offset",

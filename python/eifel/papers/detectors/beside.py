@@ -1,0 +1,101 @@
+"""Beside a receiver that cheats: what an honest flow over the same bottleneck loses by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.detectors.cheating import DEFAULT, LOSSES, PLAIN, ratio, scenario
+from eifel.papers.measured import Measured
+from eifel.papers.study import Effort, Study, Tell
+from eifel.runs import run_many
+from eifel.statistics import Mean
+
+if TYPE_CHECKING:
+    from eifel.runs import Runs
+
+OWN = {
+    DEFAULT: ("forged-echo", "guessed-echo"),
+    PLAIN: ("forged-echo",),
+    "eifel-bit": ("forged-mark",),
+    "dsack": ("forged-dsack",),
+    "f-rto": ("withheld-ack",),
+    "f-rto-sack": ("withheld-ack",),
+    "min-rtt": ("withheld-ack",),
+    "dual-rtt": ("withheld-ack",),
+}
+"""Each detector with the lies that are told against it."""
+GRANTS = ("once-a-round-trip", "always")
+_ROWS = [(d, lie, grant, loss) for d, lies in OWN.items() for lie in lies for grant in GRANTS for loss in LOSSES]
+_BOUND = 0.95
+
+
+def beside(detect: str, grant: str, loss: float, liar: str) -> dict[str, Any]:
+    """The same as alone, and an honest transfer to another receiver over the same bottleneck, detected alike."""
+    made = scenario(detect, "rfc4015", grant, loss, liar)
+    main = made["flow"][0]
+    return {**made, "flow": [main, {**main, "name": "beside", "liar": "none"}]}
+
+
+def _find(effort: Effort) -> Mapping[str, Any]:
+    def one(number: int, tell: Tell) -> dict[str, Any]:
+        detect, lie, grant, loss = _ROWS[number]
+        scenarios = [{**beside(detect, grant, loss, liar), "seed": effort.seed} for liar in ("none", lie)]
+        found = run_many(
+            scenarios,
+            repetitions=effort.repetitions,
+            threads=effort.threads,
+            progress=lambda done, _: tell(done),
+        )
+        goodput = found["goodput_bps"].reshape(2, effort.repetitions, 2)
+        places = dict(zip(("lies", "repetition", "flow"), np.indices(goodput.shape), strict=True))
+        columns = {name: place.ravel() for name, place in places.items()}
+        return {"row": np.full(goodput.size, number), **columns, "goodput_bps": goodput.ravel()}
+
+    definition = {"rows": _ROWS, "scenario": beside(DEFAULT, "always", 0.01, "none")}
+    table = effort.parts("beside", definition, [2 * effort.repetitions] * len(_ROWS), one)
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    def of(number: int, lies: int, flow: int) -> Any:
+        asked = (runs["row"] == number) & (runs["lies"] == lies) & (runs["flow"] == flow)
+        return runs["goodput_bps"][asked]
+
+    return [
+        {name: ratio(of(number, 1, flow), of(number, 0, flow)) for flow, name in enumerate(("liar", "beside"))}
+        for number in range(len(_ROWS))
+    ]
+
+
+def _least(measured: Measured, detect: str) -> float:
+    return min(row.means["beside"].mean for row in measured.rows if row.row.keys["detect"] == detect)
+
+
+ARTEFACT = Artefact(
+    id="detectors.beside",
+    title="Goodput beside a receiver that cheats, over that beside an honest one",
+    source="this project; docs/liars.md",
+    columns=(Column("liar", "The liar's", digits=2), Column("beside", "Its neighbour's", digits=2)),
+    rows=tuple(Row({"detect": d, "lie": lie, "grant": g, "loss": loss}) for d, lie, g, loss in _ROWS),
+    study=Study(_find, {"rows": _ROWS, "scenario": beside(DEFAULT, "always", 0.01, "none")}),
+    measure=_measure,
+    repetitions=40,
+    long=True,
+    fitted=(
+        Setting("path", "that of detectors.liars, shared by two", "where a liar gains, somebody may lose", "chosen"),
+    ),
+    claims=(
+        Claim(
+            "no honest flow loses 5 % beside a receiver that lies to the default",
+            lambda m: _least(m, DEFAULT) >= _BOUND,
+        ),
+        Claim(
+            "beside one that forges echoes against RFC 3522's plain comparison it loses more than that",
+            lambda m: _least(m, PLAIN) < _BOUND,
+        ),
+    ),
+)
