@@ -7,6 +7,7 @@ import pytest
 
 import eifel
 from eifel.papers import artefacts
+from eifel.papers.detectors.beside import beside
 from eifel.papers.detectors.cheating import DEFAULT, LIES, PLAIN, scenario, senders
 
 REPETITIONS = 6
@@ -35,6 +36,18 @@ def test_forged_duplicates_and_marks_gain_where_they_are_looked_at() -> None:
     assert gain("dsack", "once-a-round-trip", "forged-dsack") > 1.5
     # Three times, and it is believed no more.
     assert 1.05 < gain("eifel-bit", "once-a-round-trip", "forged-mark") < 1.5
+
+
+def test_an_honest_neighbour_loses_beside_a_forger_and_not_beside_one_who_meets_the_default() -> None:
+    def share(detect: str) -> float:
+        runs = eifel.run_many(
+            [beside(detect, "always", 0.001, lie) for lie in ("none", "forged-echo")], repetitions=REPETITIONS
+        )
+        goodput = runs["goodput_bps"].reshape(2, REPETITIONS, 2).mean(axis=1)
+        return float(goodput[1, 1] / goodput[0, 1])
+
+    assert share(PLAIN) < 0.5
+    assert share(DEFAULT) >= 0.95
 
 
 def test_every_sender_meets_every_lie() -> None:

@@ -33,7 +33,7 @@ fn run(trial: &mut Trial) {
     let guessed: u64 = (0..connections).map(|one| undone(&safe, &distinct(one), 8, guess).undone).sum();
     // Until three guesses have failed, one in 32 succeeds: 3 / 31 of a success on the average.
     let most = connections / 5;
-    trial.at_most("undos by guesses, 8 losses on each of five times as many connections", "undos", guessed, most);
+    trial.at_most("undos by guesses, in a fifth of the connections at most", "undos", guessed, most);
     let found = undone(&safe, &distinct(0), losses.min(100), truth).undone;
     trial.exactly("undos where the original had arrived", "undos", found, losses.min(100));
     let sender = undone(&older, &coarse, losses, neighbour);
