@@ -103,3 +103,20 @@ fn a_call_that_goes_on_for_a_minute_makes_room() {
     opened(hears(&mut listener, 60_050, 3, &acknowledging(&late, "A 1 win 5000")));
     assert_eq!(listener.half_open(), 0);
 }
+
+/// The connection that opens goes on from the timestamp of the last answer, however long the calls are apart.
+#[test]
+fn distinct_timestamps_go_on_from_the_answer() {
+    let timestamps = Some(TimestampSettings::distinct([1, 2]));
+    let mut listener = listener(&Settings { timestamps, ..plain() }, 8);
+    let stamp = |segment: &Segment| segment.options.timestamps.unwrap().value;
+    let calls = [0, 5000, 12_000].map(|at| answer(hears(&mut listener, at, 1, &read("S 0 win 5000 ts 7/0"))));
+    assert!(calls.is_sorted_by_key(stamp));
+    let last = stamp(&calls[2]);
+    let completing = acknowledging(&calls[2], &format!("A 1 win 5000 ts 90/{last}"));
+    let mut connection = opened(hears(&mut listener, 12_080, 1, &completing));
+    connection.write_counted(100);
+    let ahead = stamp(&connection.poll_transmit(ms(12_080)).unwrap().segment) - last;
+    assert!((80_000..=80_064).contains(&ahead), "{ahead}");
+    assert_eq!(connection.counts().forged_echoes, 0);
+}

@@ -2,9 +2,10 @@
 
 mod talk;
 
+use eifel_recovery::engine::Event as Told;
 use eifel_recovery::time::Duration;
-use eifel_tcp::Settings;
 use eifel_tcp::settings::{EchoRule, ReceiveKind, SackUse, TimestampSettings};
+use eifel_tcp::{Event, Settings};
 use talk::{Talk, plain};
 
 fn stamped() -> Settings {
@@ -191,4 +192,47 @@ fn random_echoes_do_not_move_the_timer() {
         }
     }
     assert!(talk.connection.counts().ignored_echoes > 900_000);
+}
+
+/// RFC 7323, section 5.5: half the circle of microseconds is 36 minutes, and a peer keeps TS.Recent for 24 days.
+#[test]
+fn who_has_been_silent_for_an_hour_is_not_taken_for_the_past() {
+    let distinct = Settings { timestamps: Some(TimestampSettings::distinct([1, 2])), ..stamped() };
+    let mut talk = Talk::open(&distinct);
+    let handshake = talk.connection.counts();
+    let (mut last, mut acked) = (None, 1);
+    for hours in [0, 1, 2, 26, 27] {
+        let at = hours * 3_600_000 + 1000;
+        talk.now = talk::ms(at);
+        talk.connection.write_counted(100);
+        let sent = talk.connection.poll_transmit(talk.now).unwrap().segment.options.timestamps.unwrap();
+        assert!(talk.connection.poll_transmit(talk.now).is_none());
+        if let Some(last) = last {
+            let ahead = sent.value.wrapping_sub(last);
+            assert!(((1 << 20)..=(1 << 20) + 64).contains(&ahead), "{hours}: {ahead}");
+        }
+        last = Some(sent.value);
+        acked += 100;
+        talk.gets(at + 80, &format!("A 1 ack {acked} win 10000 ts {}/{}", 200 + hours, sent.value));
+        // The round trip is counted from when it left, whatever the hour.
+        assert_eq!(talk.connection.engine().snapshot().latest_rtt, Some(Duration::from_millis(80)));
+    }
+    assert_eq!(talk.connection.counts(), handshake);
+}
+
+/// Three echoes of what was never sent dismiss the detector that acts; whoever watches is asked on.
+#[test]
+fn a_peer_that_contradicts_itself_is_told_of_once() {
+    let distinct = Settings { timestamps: Some(TimestampSettings::distinct([1, 2])), ..stamped() };
+    let mut talk = Talk::open(&distinct);
+    talk.connection.write_counted(988);
+    let sent = talk.connection.poll_transmit(talk.now).unwrap().segment.options.timestamps.unwrap();
+    let mut distrusted = Vec::new();
+    for lie in 1..10 {
+        talk.gets(lie, &format!("A 1 ack 1 win {} ts 200/{}", 10_000 - lie, sent.value.wrapping_add(1_000_000)));
+        let events = std::iter::from_fn(|| talk.connection.poll_event());
+        let told = events.filter(|event| matches!(event, Event::Recovery(Told::Distrusted { detector: 0, .. })));
+        distrusted.extend(told.map(|_| lie));
+    }
+    assert_eq!((distrusted, talk.connection.counts().forged_echoes), (vec![3], 9));
 }
