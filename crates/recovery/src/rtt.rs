@@ -48,10 +48,11 @@ impl RoundTrips {
         Self { source, latest: None, shortest: None, minimum: None, smoothed: None, taken: 0 }
     }
 
-    /// The handshake is over: its samples are in the timer already, but how long it took is known from now on.
+    /// The handshake is over: its samples are in the timer already, but how long it took is known from now on, and counts as
+    /// the smallest sample until there is a smaller one, as Linux counts it.
     pub(crate) fn after_handshake(&self, timestamps: bool) -> Self {
-        let Self { shortest, smoothed, taken, .. } = *self;
-        Self { shortest, smoothed, taken, ..Self::new(timestamps) }
+        let Self { shortest, smoothed, taken, minimum, .. } = *self;
+        Self { shortest, smoothed, taken, minimum, ..Self::new(timestamps) }
     }
 
     /// How often they come.
@@ -185,10 +186,12 @@ mod tests {
         round_trips.on_turn(MILLISECOND * 7);
         round_trips.on_turn(MILLISECOND * 5);
         round_trips.on_turn(MILLISECOND * 6);
+        round_trips.on_new(at(0), 1);
+        assert_eq!(round_trips.on_ack(at(6), &acked(1)), Some(MILLISECOND * 6));
         let after = round_trips.after_handshake(true);
         assert_eq!(
-            (after.shortest(), after.latest(), after.sampling()),
-            (Some(MILLISECOND * 5), None, Sampling::EachAck)
+            (after.shortest(), after.latest(), after.minimum(), after.sampling()),
+            (Some(MILLISECOND * 5), None, Some(MILLISECOND * 6), Sampling::EachAck)
         );
     }
 

@@ -50,15 +50,16 @@ def in_ticks(value_s: float) -> float:
 
 
 def samples(result: Result) -> Frame:
-    """The round trips that were sampled. The handshake's, which only the timer takes, is none of them."""
+    """The round trips of data that were sampled."""
     sampled = facts.rto_samples(result)
     return sampled.rows(sampled["rtt_ns"] >= 0)
 
 
 def minimum_before(result: Result, t_s: float) -> float:
-    """The smallest round trip sampled before this instant, in seconds."""
+    """The smallest round trip before this instant, in seconds: of those sampled, and the handshake's."""
     sampled = samples(result)
-    before = sampled["rtt_ns"][sampled["t_ns"] < t_s * 1e9]
+    before = sampled["rtt_ns"][sampled["t_ns"] < t_s * 1e9] / 1e9
     if len(before) == 0:
         raise LookupError(f"no sample before {t_s} s")
-    return float(before.min()) / 1e9
+    instants, values = series(result)
+    return float(min(before.min(), *values[:1][instants[:1] < sampled["t_ns"][0] / 1e9]))

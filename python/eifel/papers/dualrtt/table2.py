@@ -1,8 +1,9 @@
 """Tables II and III: what the sender of figure 2 has measured at each instant; table III's picture is another artefact.
 
 RTT, NRTT and MinRTT are printed in whole ticks, one at least, and are shown so. What differs: behind the spike the
-paper's sender took a sample at 47.780 s, of a segment that here a fast retransmit has sent again; and MinRTT and the
-NRTT at 42.905 s, for which see table III.
+paper's sender took a sample of 3.3 s at 47.780 s, of segment 152, which left at 44.481 s: here the first new segment,
+151, is timed, and the fast retransmit that sends it again at 45.811 s spoils that, so that the RTO comes down a sample
+later; and the NRTT at 42.905 s, for which see table III.
 """
 
 from __future__ import annotations

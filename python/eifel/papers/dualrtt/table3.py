@@ -1,9 +1,8 @@
 """Tables II and III: RTO, RTT, NRTT and MinRTT over time, of figure 2's run.
 
-The printed times are whole ticks, rounded down, and one at least. Two are not what this run has. At 42.905 s the paper
+The printed times are whole ticks, rounded down, and one at least. One is not what this run has: at 42.905 s the paper
 has an NRTT of 13.9 s, the time since segment 131 was sent for the first time, though its definition, and its algorithm
-in figure 6, take the last time. And a MinRTT of 2.8 s is what a packet without payload takes: the handshake's, of
-which here only the timer is told.
+in figure 6, take the last time. The MinRTT of 2.8 s is what a packet without payload takes: the handshake's.
 """
 
 from __future__ import annotations
