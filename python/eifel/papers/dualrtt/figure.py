@@ -91,6 +91,7 @@ def drawn(
     source: str,
     draw: Callable[[Measured], Figure] = _draw,
     chart: bool = True,
+    known: tuple[str, ...] = (),
 ) -> Artefact:
     """What is drawn of one run."""
     return Artefact(
@@ -103,6 +104,7 @@ def drawn(
         fitted=settings.CHOSEN,
         draw=draw,
         chart=chart,
+        known=known,
     )
 
 

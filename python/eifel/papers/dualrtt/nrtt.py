@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from eifel.tables import Frame
 
 
+KNOWN = (
+    "at 42.905 s the paper has an NRTT of 13.9 s: the time since segment 131 was sent for the first time, though its "
+    "definition, and its algorithm in figure 6, take the last time, 0.6 s before"
+)
+"""Of the one NRTT that is not as printed."""
+
+
 def series(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """When an ACK covered new data, and the time since the last sending of the highest segment that it covers, in s."""
     sent = result.of("transmissions", facts.FLOW)
