@@ -42,13 +42,6 @@ pub enum Entrance {
     },
 }
 
-/// Where a parcel goes from a link's end.
-enum Way {
-    There(Delivery),
-    /// On, to the node of that index.
-    On(Parcel, u16),
-}
-
 /// Which of a lane's slots is that of the next crossing.
 const CROSSING: u32 = 1;
 
@@ -126,10 +119,11 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
     /// A parcel is at the entrance of `link`.
     #[inline(always)]
     pub fn offer(&mut self, link: usize, parcel: Parcel) {
-        if !self.spans[link].background.is_empty() {
+        let mut span = &mut self.spans[link];
+        if !span.background.is_empty() {
             self.catch_up(link);
+            span = &mut self.spans[link];
         }
-        let span = &mut self.spans[link];
         if let Some(lane) = span.lane {
             return self.offer_through(link, lane, parcel);
         }
@@ -231,37 +225,33 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
     /// What is due on `link` happens; the answer is what has come to its destination.
     #[inline]
     pub fn advance(&mut self, link: usize) -> Option<Delivery> {
+        let mut span = &mut self.spans[link];
         // What arrives stood in the queue that earlier background traffic found.
-        if !self.spans[link].background.is_empty() {
+        if !span.background.is_empty() {
             self.catch_up(link);
+            span = &mut self.spans[link];
         }
-        let span = &mut self.spans[link];
         let arrived = span.link.advance(self.now, &mut self.outcomes);
         let to = span.to;
-        let way = arrived.map(|parcel| match self.slab.destination(parcel.handle) {
-            // What has been under way for long has left the caches: it is asked for before there is other work to do.
-            destination if destination == to => Way::There(self.slab.reach(parcel)),
-            destination => Way::On(parcel, destination),
-        });
         self.queue.move_first(link as u32, span.link.next_event());
         if !self.outcomes.is_empty() {
             self.settle_outcomes(link);
         }
-        match way? {
-            Way::There(delivery) => Some(delivery),
-            Way::On(parcel, destination) => {
-                let next = self.routes.next(to, destination);
-                if OBSERVED && self.withheld(to, next, parcel) {
-                    return None;
-                }
-                self.slab.forward(parcel.handle, next as u16);
-                if let Entrance::Lane { awaited } = &mut self.spans[next].entrance {
-                    *awaited -= 1;
-                }
-                self.offer(next, parcel);
-                None
-            }
+        let parcel = arrived?;
+        let destination = self.slab.destination(parcel.handle);
+        if destination == to {
+            return Some(self.slab.reach(parcel));
         }
+        let next = self.routes.next(to, destination);
+        if OBSERVED && self.withheld(to, next, parcel) {
+            return None;
+        }
+        self.slab.forward(parcel.handle, next as u16);
+        if let Entrance::Lane { awaited } = &mut self.spans[next].entrance {
+            *awaited -= 1;
+        }
+        self.offer(next, parcel);
+        None
     }
 
     /// Whether a proxy at `node` keeps the parcel from `link`.
