@@ -18,6 +18,7 @@ pub mod parcel;
 mod passing;
 pub mod proxy;
 pub mod queue;
+pub mod ring;
 pub mod spike;
 pub mod stream;
 pub mod trace;

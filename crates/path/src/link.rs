@@ -16,11 +16,11 @@ use crate::element::{Element, Fate};
 use crate::parcel::{Counts, DropCause, Label, Labelled, Outcome, Parcel};
 use crate::passing::Passing;
 use crate::queue::{Arrival, Occupancy, Queue, Spare};
+use crate::ring::Ring;
 use crate::spike::{Holds, HoldsAt, Span};
 use crate::stream::Stream;
 use crate::transmitter::Transmitter;
 use eifel_recovery::time::{Duration, Instant};
-use std::collections::VecDeque;
 
 /// One direction of a link. Its parts stand as they are written: first what every parcel needs, so that a network of many
 /// links goes over few cache lines of each.
@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 #[repr(C)]
 pub struct Link {
     /// Taken in and not yet arrived.
-    under_way: VecDeque<UnderWay>,
+    under_way: Ring<UnderWay>,
     next_event: Instant,
     /// The earliest deadline of a parcel that an element holds.
     deadline: Instant,
@@ -56,7 +56,7 @@ pub struct Link {
     queued_background: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct UnderWay {
     parcel: Parcel,
     /// When its transmission ends.
@@ -97,7 +97,7 @@ impl Link {
     pub fn new(config: &LinkConfig, name: &str, seed: u64) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
-            under_way: VecDeque::new(),
+            under_way: Ring::default(),
             transmitted: 0,
             queued_bytes: 0,
             queued_background: 0,

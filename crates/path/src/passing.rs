@@ -1,12 +1,12 @@
 //! Parcels of which a link need not say that they have arrived, since the driver knows it from their admission.
 
+use crate::ring::Ring;
 use eifel_recovery::time::Instant;
-use std::collections::VecDeque;
 
 /// Those of them that have not been counted as transmitted, in order: when each leaves, and its bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Passing {
-    waiting: VecDeque<(Instant, u32)>,
+    waiting: Ring<(Instant, u32)>,
 }
 
 impl Passing {
@@ -45,8 +45,9 @@ impl Passing {
 
     /// How many of them leave after `now`, and the bytes of the others.
     pub(crate) fn left(&self, now: Instant) -> (usize, u64) {
-        let gone = self.waiting.partition_point(|(departs, _)| *departs <= now);
-        (self.waiting.len() - gone, self.waiting.range(..gone).map(|(_, bytes)| u64::from(*bytes)).sum())
+        let gone = self.waiting.iter().take_while(|(departs, _)| *departs <= now);
+        let (count, bytes) = gone.fold((0, 0), |(count, sum), (_, bytes)| (count + 1, sum + u64::from(*bytes)));
+        (self.waiting.len() - count, bytes)
     }
 
     /// Their bytes.

@@ -9,8 +9,8 @@
 
 use crate::scenario::Scenario;
 use eifel_path::parcel::Parcel;
+use eifel_path::ring::Ring;
 use eifel_recovery::time::Instant;
-use std::collections::VecDeque;
 
 /// So many links that one link alone feeds are worth a lane.
 pub const MANY: usize = 8;
@@ -18,7 +18,7 @@ pub const MANY: usize = 8;
 pub const SLOTS_PER_LANE: usize = 2;
 
 /// A packet in a lane.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
     /// When it is at its destination.
     pub arrives: Instant,
@@ -33,7 +33,7 @@ pub struct Passage {
 /// What one link passes on to the links behind it.
 #[derive(Default)]
 pub struct Lane {
-    passages: VecDeque<Passage>,
+    passages: Ring<Passage>,
     /// How many, at the front, have been seen between the links; counted in observed runs.
     crossed: usize,
 }
@@ -79,7 +79,7 @@ impl Lane {
 
     /// How many of them have been between the links by `now`.
     pub fn crossed_by(&self, now: Instant) -> usize {
-        self.passages.partition_point(|passage| passage.crosses <= now)
+        self.passages.iter().take_while(|passage| passage.crosses <= now).count()
     }
 }
 
