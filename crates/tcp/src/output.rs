@@ -89,7 +89,7 @@ impl Connection {
     /// Begins to send what one input has given rise to, or time; it holds until the next.
     #[inline(always)]
     pub fn turn(&mut self, now: Instant) -> Turn {
-        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
+        let stamp = self.stamps.as_mut().and_then(|stamps| stamps.shared(now));
         let offer = self.offer(stamp);
         if offer.is_some() && self.give_up_at == Instant::NEVER && self.user_timeout != Duration::MAX {
             self.give_up_at = now + self.user_timeout;

@@ -101,6 +101,12 @@ impl Stamps {
         }
     }
 
+    /// TSval of all segments that leave now, unless each has one of its own.
+    #[inline(always)]
+    pub(crate) fn shared(&mut self, now: Instant) -> Option<Timestamp> {
+        matches!(self.values, Values::Clock).then(|| self.clock.value(now))
+    }
+
     #[cold]
     fn first_value(&mut self, now: Instant) -> Timestamp {
         let shown = self.clock.value(now);
