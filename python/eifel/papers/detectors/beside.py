@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.detectors import cheating
 from eifel.papers.detectors.cheating import DEFAULT, LOSSES, PLAIN, ratio, scenario
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study, Tell
@@ -40,6 +41,9 @@ def beside(detect: str, grant: str, loss: float, liar: str) -> dict[str, Any]:
     return {**made, "flow": [main, {**main, "name": "beside", "liar": "none"}]}
 
 
+_DESIGN = {"rows": _ROWS, "scenario": beside(DEFAULT, "always", 0.01, "none")}
+
+
 def _find(effort: Effort) -> Mapping[str, Any]:
     def one(number: int, tell: Tell) -> dict[str, Any]:
         detect, lie, grant, loss = _ROWS[number]
@@ -55,8 +59,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
         columns = {name: place.ravel() for name, place in places.items()}
         return {"row": np.full(goodput.size, number), **columns, "goodput_bps": goodput.ravel()}
 
-    definition = {"rows": _ROWS, "scenario": beside(DEFAULT, "always", 0.01, "none")}
-    table = effort.parts("beside", definition, [2 * effort.repetitions] * len(_ROWS), one)
+    table = effort.parts("beside", _DESIGN, [2 * effort.repetitions] * len(_ROWS), one)
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
@@ -81,7 +84,7 @@ ARTEFACT = Artefact(
     source="this project; docs/liars.md",
     columns=(Column("liar", "The liar's", digits=2), Column("beside", "Its neighbour's", digits=2)),
     rows=tuple(Row({"detect": d, "lie": lie, "grant": g, "loss": loss}) for d, lie, g, loss in _ROWS),
-    study=Study(_find, {"rows": _ROWS, "scenario": beside(DEFAULT, "always", 0.01, "none")}),
+    study=Study(_find, _DESIGN, (_find, cheating)),
     measure=_measure,
     repetitions=40,
     long=True,
