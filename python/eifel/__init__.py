@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from eifel.sweeps import load_sweep as load_sweep
     from eifel.sweeps import sweep as sweep
     from eifel.worlds import small_worlds as small_worlds
+    from eifel.worlds import small_worlds_each as small_worlds_each
 
 __all__ = [
     "Result",
@@ -47,6 +48,7 @@ __all__ = [
     "run",
     "run_many",
     "small_worlds",
+    "small_worlds_each",
     "sweep",
 ]
 
@@ -61,6 +63,7 @@ _HOME = {
     "run": "eifel.runs",
     "run_many": "eifel.runs",
     "small_worlds": "eifel.worlds",
+    "small_worlds_each": "eifel.worlds",
     "sweep": "eifel.sweeps",
 }
 

@@ -102,6 +102,7 @@ def small_worlds(
     text: str,
     origin: str,
     *,
+    responses: list[str],
     segments: int,
     before: int,
     after: int,
@@ -112,6 +113,7 @@ def small_worlds(
 ) -> str:
     """Every fate of a few segments of the scenario's first flow over TCP, counted, as JSON: see `eifel.small_worlds`.
 
+    A list with a table for each of `responses`, or, if there are none, for the scenario's own.
     `progress(done, total)` is called now and then from the calling thread. The GIL is released; Ctrl-C is honoured.
     Raises ScenarioError for a scenario that is refused, ValueError for a number out of its bounds.
     """

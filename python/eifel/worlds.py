@@ -81,6 +81,40 @@ def small_worlds(
 
     Raises ScenarioError for a scenario that is refused, BadInputError for a number out of its bounds.
     """
+    size = {"segments": segments, "before": before, "after": after, "held_until": held_until, "late_ms": late_ms}
+    return _all(scenario, (), size, threads, progress)[0]
+
+
+def small_worlds_each(
+    scenario: scenarios.ScenarioLike | scenarios.Source,
+    responses: Sequence[str],
+    *,
+    segments: int = 6,
+    before: int = 2,
+    after: int = 6,
+    held_until: Literal["timeout", "loss-signal"] = "timeout",
+    late_ms: int = 10,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> dict[str, Worlds]:
+    """The same as `small_worlds`, for each of these responses in the place of the scenario's.
+
+    What they have in common, which is everything until the first verdict, is run once: some are little more work than
+    one. Raises BadInputError for a response that there is not, too.
+    """
+    size = {"segments": segments, "before": before, "after": after, "held_until": held_until, "late_ms": late_ms}
+    if not responses:
+        raise BadInputError("small worlds: no responses; expected one at least")
+    return dict(zip(responses, _all(scenario, responses, size, threads, progress), strict=True))
+
+
+def _all(
+    scenario: scenarios.ScenarioLike | scenarios.Source,
+    responses: Sequence[str],
+    size: Mapping[str, Any],
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> list[Worlds]:
     from eifel import _engine
 
     source = scenarios.load(scenario)
@@ -88,13 +122,10 @@ def small_worlds(
         found = _engine.small_worlds(
             source.text,
             source.origin,
-            segments=segments,
-            before=before,
-            after=after,
-            held_until=held_until,
-            late_ms=late_ms,
+            responses=list(responses),
             threads=threads,
             progress=progress,
+            **size,
         )
     except OverflowError:
         raise BadInputError("small worlds: a number is negative or too large") from None
@@ -102,8 +133,8 @@ def small_worlds(
         raise
     except ValueError as error:
         raise BadInputError(f"small worlds: {error}") from None
-    counts = json.loads(found)
-    return Worlds(counts, {one["name"]: _failed(one) for one in counts.pop("failures")})
+    each: list[dict[str, Any]] = json.loads(found)
+    return [Worlds(counts, {one["name"]: _failed(one) for one in counts.pop("failures")}) for counts in each]
 
 
 def _failed(found: Mapping[str, Any]) -> Failed:

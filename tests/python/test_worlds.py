@@ -43,6 +43,17 @@ def test_the_page_shows_what_is_found(worlds: Worlds) -> None:
     assert all(f"| `{name}` |" in page for name in worlds.failed)
 
 
+def test_several_responses_are_asked_about_at_once(worlds: Worlds) -> None:
+    asked = ("option-1", "rfc4015")
+    each = eifel.small_worlds_each(questions.scenario("f-rto", "none"), asked, segments=4, late_ms=LATE_MS, threads=2)
+    assert tuple(each) == asked
+    assert each["rfc4015"] == worlds
+    assert each["option-1"] != worlds
+    for wrong in ((), ("option-9",)):
+        with pytest.raises(BadInputError, match="small worlds"):
+            eifel.small_worlds_each(questions.scenario("f-rto", "none"), wrong)
+
+
 def test_progress_reaches_the_end() -> None:
     told: list[tuple[int, int]] = []
     eifel.small_worlds(questions.scenario("none", "none"), segments=3, progress=lambda *done: told.append(done))

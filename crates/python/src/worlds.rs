@@ -1,8 +1,11 @@
 //! Every fate of a few segments, as JSON.
 
 use crate::{ScenarioError, parse, waiting};
+use eifel_recovery::registry::{Choice, part};
 use eifel_sim::scenario::{Scenario, Traffic};
-use eifel_worlds::{Arrow, Episodes, Failure, HeldUntil, Ladder, Note, Question, Size, Tally, Verdicts, draw, search};
+use eifel_worlds::{
+    Arrow, Episodes, Failure, HeldUntil, Ladder, Note, Question, Size, Tally, Verdicts, draw, search_each,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -15,17 +18,21 @@ use std::sync::mpsc;
 /// What the threads tell.
 enum Told {
     Counted(u64),
-    Over(Box<Result<Tally, String>>),
+    Over(Result<Vec<Tally>, String>),
 }
 
-/// Counts over every fate of a few segments of the scenario's first flow over TCP, and of their ACKs; as JSON.
+/// Counts over every fate of a few segments of the scenario's first flow over TCP, and of their ACKs: for each of these
+/// responses, or, without any, for the sender's own. A list, as JSON.
 #[pyfunction]
-#[pyo3(signature = (text, origin, *, segments, before, after, held_until, late_ms, threads=None, progress=None))]
+#[pyo3(signature = (
+    text, origin, *, responses, segments, before, after, held_until, late_ms, threads=None, progress=None
+))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub(crate) fn small_worlds(
     py: Python<'_>,
     text: &str,
     origin: &str,
+    responses: Vec<String>,
     segments: u32,
     before: u32,
     after: u32,
@@ -44,6 +51,13 @@ pub(crate) fn small_worlds(
     };
     let size = Size { segments, before, after, held_until, late_ms };
     let question = Arc::new(question(&parse(text, origin)?, size, origin)?);
+    let responses: Arc<[Choice]> = match responses.is_empty() {
+        true => [question.sender.respond.clone()].into(),
+        false => responses.iter().map(|name| Choice::named(name)).collect(),
+    };
+    for response in responses.iter() {
+        part::response(response).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    }
     size.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
@@ -52,26 +66,31 @@ pub(crate) fn small_worlds(
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, mut receiver) = mpsc::channel();
     pool.spawn({
-        let (stop, question) = (Arc::clone(&stop), Arc::clone(&question));
+        let (stop, question, responses) = (Arc::clone(&stop), Arc::clone(&question), Arc::clone(&responses));
         move || {
             let tell = |counted| {
                 // Nobody may be there to receive it any more.
                 let gone = sender.send(Told::Counted(counted)).is_err();
                 if gone || stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
-            let found = match catch_unwind(AssertUnwindSafe(|| search(&question, tell))) {
-                Ok(Ok(Some(tally))) => Ok(tally),
+            let found = match catch_unwind(AssertUnwindSafe(|| search_each(&question, &responses, tell))) {
+                Ok(Ok(Some(tallies))) => Ok(tallies),
                 Ok(Ok(None)) => Err("broken off".into()),
                 Ok(Err(error)) => Err(error.to_string()),
                 Err(panic) => Err(waiting::said(&*panic).to_owned()),
             };
-            drop(sender.send(Told::Over(Box::new(found))));
+            drop(sender.send(Told::Over(found)));
         }
     });
-    let answer = gather(py, &mut receiver, size.worlds(), progress.as_ref());
+    let answer = gather(py, &mut receiver, size.worlds() * responses.len() as u64, progress.as_ref());
     stop.store(true, Ordering::Relaxed);
-    let tally = answer?;
-    Ok(told(&question, &tally).to_string())
+    let tallies = answer?;
+    let each = responses.iter().zip(&tallies).map(|(response, tally)| {
+        let mut question = Question::clone(&question);
+        question.sender.respond = response.clone();
+        told(&question, tally)
+    });
+    Ok(Value::Array(each.collect()).to_string())
 }
 
 fn gather(
@@ -79,10 +98,10 @@ fn gather(
     receiver: &mut mpsc::Receiver<Told>,
     worlds: u64,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Tally> {
+) -> PyResult<Vec<Tally>> {
     loop {
         match waiting::next(py, receiver)? {
-            Told::Over(found) => return (*found).map_err(PyRuntimeError::new_err),
+            Told::Over(found) => return found.map_err(PyRuntimeError::new_err),
             Told::Counted(counted) => {
                 py.check_signals()?;
                 if let Some(progress) = progress {

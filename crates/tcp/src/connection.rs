@@ -6,6 +6,7 @@ use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::{Engine, Negotiated};
 use eifel_recovery::fact::Transmission;
+use eifel_recovery::respond::Response;
 use eifel_recovery::time::{Duration, Instant};
 
 use crate::challenge::Challenges;
@@ -232,6 +233,11 @@ impl Connection {
     /// The sending side's engine.
     pub fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// The sending side responds in another way from now on: see [`Engine::respond_by`].
+    pub fn respond_by(&mut self, response: Box<dyn Response>) {
+        self.engine.respond_by(response);
     }
 
     /// Bytes of payload in a full segment, as agreed.

@@ -36,5 +36,5 @@ pub use path::DELAY;
 pub use question::{Error, HeldUntil, Question, Size};
 pub use tally::{Episodes, Failed, Failure, Tally, Verdicts};
 pub use truth::{Episode, Truth};
-pub use walk::{draw, run, search};
+pub use walk::{draw, run, search, search_each};
 pub use world::{Progress, World};

@@ -4,6 +4,8 @@
 use core::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use eifel_recovery::registry::{Choice, part};
+use eifel_recovery::respond::Response;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::fate::{Fate, Fates};
@@ -12,8 +14,24 @@ use crate::question::{Error, Question};
 use crate::tally::Tally;
 use crate::world::{Progress, World};
 
-/// Choices that are made before the work is shared out: 4^5 parts at most.
+/// Choices that are made before the work is shared out: 4^5 parts at most, and as many again for each response.
 const SHARED: u32 = 5;
+
+/// Whose worlds are walked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// All senders': their responses have not been asked yet.
+    All,
+    /// The sender's with the response of that index.
+    One(usize),
+}
+
+/// A world that goes on, and for how many it stands.
+struct Node {
+    world: World,
+    whose: Whose,
+    weight: u64,
+}
 
 /// Counts over all worlds of a question, on the threads of the pool that this is called in; they do not depend on how many
 /// there are. `progress` hears of worlds counted, and may break off: then there is no answer.
@@ -21,62 +39,103 @@ const SHARED: u32 = 5;
 /// # Errors
 /// See [`Error`].
 pub fn search(question: &Question, progress: impl Fn(u64) -> ControlFlow<()> + Sync) -> Result<Option<Tally>, Error> {
-    let mut tally = Tally::default();
-    let mut parts = vec![(World::new(question)?, question.size.worlds())];
+    let own = std::slice::from_ref(&question.sender.respond);
+    Ok(search_each(question, own, progress)?.and_then(|mut tallies| tallies.pop()))
+}
+
+/// The same for senders that differ in their response alone, in the place of the question's own: what their worlds have in
+/// common, which is everything until the first verdict that a response is asked about, is run once.
+///
+/// # Errors
+/// See [`Error`].
+pub fn search_each(
+    question: &Question,
+    responses: &[Choice],
+    progress: impl Fn(u64) -> ControlFlow<()> + Sync,
+) -> Result<Option<Vec<Tally>>, Error> {
+    let responses = responses.iter().map(part::response).collect::<Result<Vec<_>, _>>().map_err(Error::Engine)?;
+    let mut world = World::new(question)?;
+    let whose = if let [only] = &responses[..] {
+        world.respond_by(only.clone());
+        Whose::One(0)
+    } else {
+        Whose::All
+    };
+    let mut tallies = vec![Tally::default(); responses.len()];
+    let mut nodes = vec![Node { world, whose, weight: question.size.worlds() }];
     for _ in 0..SHARED {
-        parts = parts.into_iter().flat_map(|(world, weight)| fork(world, weight, &mut tally)).collect();
+        let mut next = Vec::new();
+        for node in nodes {
+            go(node, &responses, &mut tallies, &mut |child, _| next.push(child));
+        }
+        nodes = next;
     }
-    let (done, stopped) = (AtomicU64::new(tally.worlds), AtomicBool::new(false));
-    let tallies: Vec<Tally> = parts
+    let all = |tallies: &[Tally]| tallies.iter().map(|tally| tally.worlds).sum::<u64>();
+    let (done, stopped) = (AtomicU64::new(all(&tallies)), AtomicBool::new(false));
+    let parts: Vec<_> = nodes.into_iter().map(|node| (node, responses.clone())).collect();
+    let found: Vec<Vec<Tally>> = parts
         .into_par_iter()
-        .map(|(world, weight)| {
-            let mut tally = Tally::default();
+        .map(|(node, responses)| {
+            let mut tallies = vec![Tally::default(); responses.len()];
             if !stopped.load(Ordering::Relaxed) {
-                walk(world, weight, &mut tally);
-                if progress(done.fetch_add(weight, Ordering::Relaxed) + weight).is_break() {
+                walk(node, &responses, &mut tallies);
+                let counted = all(&tallies);
+                if progress(done.fetch_add(counted, Ordering::Relaxed) + counted).is_break() {
                     stopped.store(true, Ordering::Relaxed);
                 }
             }
-            tally
+            tallies
         })
         .collect();
-    for part in &tallies {
-        tally.merge(part);
-    }
-    Ok((!stopped.into_inner()).then_some(tally))
-}
-
-/// Goes on to the next choice, and makes it in every way; a world that is over is counted.
-fn fork(mut world: World, weight: u64, tally: &mut Tally) -> Vec<(World, u64)> {
-    match world.advance() {
-        Progress::Asks(_) => {
-            let fork = |fate| {
-                let mut one = world.clone();
-                one.choose(fate);
-                (one, weight / 4)
-            };
-            return Fate::ALL.map(fork).into();
+    for part in &found {
+        for (tally, part) in tallies.iter_mut().zip(part) {
+            tally.merge(part);
         }
-        Progress::Over => tally.add(world.truth(), world.fates(), weight),
-        Progress::Stuck => tally.add_stuck(world.fates(), weight),
     }
-    Vec::new()
+    Ok((!stopped.into_inner()).then_some(tallies))
 }
 
-fn walk(mut world: World, weight: u64, tally: &mut Tally) {
-    match world.advance() {
+fn walk(node: Node, responses: &[Box<dyn Response>], tallies: &mut [Tally]) {
+    go(node, responses, tallies, &mut |child, tallies| walk(child, responses, tallies));
+}
+
+/// Goes on to the next choice, and makes it in every way; or, where senders part, once for each. A world that is over is
+/// counted.
+fn go(
+    Node { mut world, whose, weight }: Node,
+    responses: &[Box<dyn Response>],
+    tallies: &mut [Tally],
+    then: &mut dyn FnMut(Node, &mut [Tally]),
+) {
+    let before = (whose == Whose::All).then(|| world.clone());
+    let progress = world.advance();
+    if let Some(before) = before
+        && world.may_have_responded()
+    {
+        for (index, response) in responses.iter().enumerate() {
+            let mut one = before.clone();
+            one.respond_by(response.clone());
+            then(Node { world: one, whose: Whose::One(index), weight }, tallies);
+        }
+        return;
+    }
+    let counts = match whose {
+        Whose::All => 0..tallies.len(),
+        Whose::One(index) => index..index + 1,
+    };
+    match progress {
         Progress::Asks(_) => {
             let [most @ .., last] = Fate::ALL;
             for fate in most {
                 let mut one = world.clone();
                 one.choose(fate);
-                walk(one, weight / 4, tally);
+                then(Node { world: one, whose, weight: weight / 4 }, tallies);
             }
             world.choose(last);
-            walk(world, weight / 4, tally);
+            then(Node { world, whose, weight: weight / 4 }, tallies);
         }
-        Progress::Over => tally.add(world.truth(), world.fates(), weight),
-        Progress::Stuck => tally.add_stuck(world.fates(), weight),
+        Progress::Over => tallies[counts].iter_mut().for_each(|tally| tally.add(world.truth(), world.fates(), weight)),
+        Progress::Stuck => tallies[counts].iter_mut().for_each(|tally| tally.add_stuck(world.fates(), weight)),
     }
 }
 

@@ -1,7 +1,9 @@
 //! One world: a real connection at each end, and a path that asks what becomes of a packet when that packet leaves.
 
 use eifel_packet::seq::Seq;
-use eifel_recovery::engine::{Engine, Kind};
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::engine::{self, Engine, Kind};
+use eifel_recovery::respond::Response;
 use eifel_recovery::time::{Duration, Instant};
 use eifel_sim::End;
 use eifel_sim::oracle::{Oracle, Sent};
@@ -51,7 +53,15 @@ pub struct World {
     threshold: u64,
     oracle: Oracle,
     truth: Truth,
+    response: Asked,
     ladder: Option<Box<Ladder>>,
+}
+
+/// Whether a world may depend on its response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asked {
+    NotYet,
+    Maybe,
 }
 
 impl World {
@@ -82,6 +92,7 @@ impl World {
             threshold: u64::MAX,
             oracle,
             truth: Truth::default(),
+            response: Asked::NotYet,
             ladder: None,
         };
         let mss = u64::from(world.sender.mss());
@@ -133,6 +144,16 @@ impl World {
     /// The fates chosen so far.
     pub fn fates(&self) -> &Fates {
         &self.fates
+    }
+
+    /// Whether there was a verdict that a response may have been asked about.
+    pub(crate) fn may_have_responded(&self) -> bool {
+        self.response == Asked::Maybe
+    }
+
+    /// The same, as long as it [has not](Self::may_have_responded), of a sender with another response.
+    pub(crate) fn respond_by(&mut self, response: Box<dyn Response>) {
+        self.sender.respond_by(response);
     }
 
     /// What there is to be said of it when it is over.
@@ -266,6 +287,11 @@ impl World {
                 }
                 if self.size.held_until.has_come(&event) {
                     self.path.release(self.now, Duration::from_millis(u64::from(self.size.late_ms)));
+                }
+                if let engine::Event::Judged { detector: 0, outcome, reason, .. } = event
+                    && (outcome == Outcome::Spurious || reason == engine::MIXED)
+                {
+                    self.response = Asked::Maybe;
                 }
                 self.truth.tells(&event);
             }

@@ -7,7 +7,7 @@ use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{Marks, TimestampSettings};
-use eifel_worlds::{Failure, Fate, Fates, HeldUntil, Question, Size, Subject, Tally, draw, run, search};
+use eifel_worlds::{Failure, Fate, Fates, HeldUntil, Question, Size, Subject, Tally, draw, run, search, search_each};
 
 const MSS: u16 = 1000;
 
@@ -161,6 +161,22 @@ fn how_many_threads_there_are_changes_nothing() {
         pool.install(|| all(&question))
     };
     assert_eq!(with(1), with(3));
+}
+
+/// What senders have in common is run once; what each comes to is what it comes to alone.
+#[test]
+fn responses_together_are_what_they_are_apart() {
+    let responses = ["none", "option-1", "option-2", "rfc4015", "rfc3708", "partial-credit"].map(Choice::named);
+    for (detect, late_ms) in DETECTORS.iter().flat_map(|detect| [(detect, 10), (detect, 60)]) {
+        let question = question(detect, late_ms);
+        let together = search_each(&question, &responses, |_| ControlFlow::Continue(()));
+        let apart = responses.iter().map(|respond| {
+            let sender = Config { respond: respond.clone(), ..question.sender.clone() };
+            all(&Question { sender, ..question.clone() })
+        });
+        let apart: Vec<Tally> = apart.collect();
+        assert_eq!(together.expect("a question"), Some(apart), "{detect}, {late_ms}");
+    }
 }
 
 #[test]

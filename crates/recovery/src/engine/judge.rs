@@ -11,7 +11,8 @@ use crate::respond::{Adjust, Lesson, Losses, Verdict};
 use crate::rto::TimerChange;
 use crate::time::{Duration, Instant};
 
-const MIXED: &str = "of what was sent again some had been lost, and some had not";
+/// The reason of a judgement of which a response may make partial credit.
+pub const MIXED: &str = "of what was sent again some had been lost, and some had not";
 
 /// Whether the episode that a verdict is about is still open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,6 +12,7 @@ mod timeout;
 pub use crate::fact::{Ack, Block, Cause, Echo, Kind, Transmission, TxId};
 pub use config::Config;
 pub use event::{Event, Snapshot};
+pub use judge::MIXED;
 pub use send::Offer;
 
 use quiet::Quiet;
@@ -229,6 +230,12 @@ impl Engine {
         }
         self.idle_since = now;
         self.look(now);
+    }
+
+    /// Another response takes the place of the one that there is. As long as none was asked, by a verdict of spurious or by a
+    /// mixed one, senders that differ in it are the same.
+    pub fn respond_by(&mut self, response: Box<dyn Response>) {
+        self.response = response;
     }
 
     /// The path takes no segments of more than `mss` bytes of payload: what is sent from now on, again too, is no longer.

@@ -7,7 +7,7 @@ from typing import Any
 
 from eifel.papers import rfc3522
 from eifel.papers.study import Effort, Tell
-from eifel.worlds import small_worlds
+from eifel.worlds import small_worlds_each
 
 SEGMENTS = 6
 WINDOW = 4
@@ -65,26 +65,32 @@ def scenario(detect: str, respond: str) -> dict[str, Any]:
 
 def questions() -> list[tuple[str, str, int]]:
     """Detector, response and lateness of each row; without a detector there is nothing to respond to."""
-    pairs = [("none", "none"), *((d, r) for d in DETECTORS if d != "none" for r in RESPONSES)]
-    return [(detect, respond, late) for late in LATE_MS for detect, respond in pairs]
+    return [(detect, respond, late) for detect, late, responds in _asked() for respond in responds]
+
+
+def _asked() -> list[tuple[str, int, tuple[str, ...]]]:
+    """What is asked at once: a detector and a lateness, with every response."""
+    return [(detect, late, RESPONSES if detect != "none" else ("none",)) for late in LATE_MS for detect in DETECTORS]
 
 
 def find(effort: Effort) -> Mapping[str, Any]:
-    """One question after another, each on all threads; what is answered is kept."""
-    asked = questions()
+    """One detector after another with all its responses, each on all threads; what is answered is kept."""
+    asked = _asked()
 
     def one(number: int, tell: Tell) -> dict[str, list[Any]]:
-        detect, respond, late = asked[number]
-        found = small_worlds(
-            scenario(detect, respond),
+        detect, late, responds = asked[number]
+        found = small_worlds_each(
+            scenario(detect, responds[0]),
+            responds,
             segments=SEGMENTS,
             late_ms=late,
             threads=effort.threads,
             progress=lambda done, _: tell(done),
-        )
-        failed = {name.replace("-", "_"): [found.failed[name].worlds] for name in FAILURES}
-        return {"question": [number], "worlds": [found.counts["worlds"]], "caught": [found.caught], **failed}
+        ).values()
+        failed = {name.replace("-", "_"): [each.failed[name].worlds for each in found] for name in FAILURES}
+        worlds, caught = [each.counts["worlds"] for each in found], [each.caught for each in found]
+        return {"worlds": worlds, "caught": caught, **failed}
 
-    sizes = [1 << 4 * SEGMENTS] * len(asked)
+    sizes = [len(responds) << 4 * SEGMENTS for _, _, responds in asked]
     table = effort.parts("small_worlds", {"questions": asked, "scenario": scenario("none", "none")}, sizes, one)
     return {name: table[name].to_numpy() for name in table.column_names}
