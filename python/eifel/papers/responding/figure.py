@@ -54,6 +54,7 @@ def figure(
     draw: Callable[[Measured], Figure] = time_sequence,
     beside: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = settings.SEED,
+    known: tuple[str, ...] = (),
 ) -> Artefact:
     """A figure of one run. `beside` names the scenarios of further runs that a claim compares it with."""
     runs = {"drawn": scenario, **(beside or {})}
@@ -65,6 +66,7 @@ def figure(
         rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
         seed=seed,
         claims=claims,
+        known=known,
         fitted=_open_settings(scenario, seed),
         draw=draw,
     )

@@ -3,7 +3,7 @@
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim
 from eifel.papers.measured import Measured
-from eifel.papers.responding import settings
+from eifel.papers.responding import known, settings
 
 
 def _time(measured: Measured, recovery: str, eifel: bool) -> float:
@@ -27,6 +27,7 @@ ARTEFACT = Artefact(
     repetitions=settings.REPETITIONS,
     seed=settings.SEED,
     fitted=settings.FITTED,
+    known=known.RENO_SACK + known.FACK,
     claims=(
         Claim(
             "Eifel makes Reno-SACK slower here (the paper: 73 % longer)",

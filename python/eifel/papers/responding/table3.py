@@ -2,7 +2,7 @@
 
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim
-from eifel.papers.responding import settings
+from eifel.papers.responding import known, settings
 
 ARTEFACT = Artefact(
     id="responding.table3",
@@ -17,6 +17,7 @@ ARTEFACT = Artefact(
     repetitions=settings.REPETITIONS,
     seed=settings.SEED,
     fitted=settings.FITTED,
+    known=known.RENO_SACK + known.FACK + known.OPTIONS,
     claims=(
         Claim(
             "options 2 and 3 take several times as long as option 1",
