@@ -34,7 +34,8 @@ const WAITS_LONG: Duration = Duration::from_secs(500_000);
 /// What may be asked of this scenario.
 pub fn of(scenario: &Scenario) -> Patience {
     let heals_s = scenario.links.iter().map(heals_s).fold(0.0, f64::max);
-    let round_trip_s: f64 = scenario.links.iter().map(|link| link.config.delay.as_secs_f64()).sum();
+    let round_trip_s: f64 =
+        scenario.links.iter().map(|link| link.config.delay.as_secs_f64() + longest_pause_s(link)).sum();
     let mut bound = Bound { seconds: heals_s, ..Bound::default() };
     let mut completes = true;
     for flow in &scenario.flows {
@@ -44,7 +45,7 @@ pub fn of(scenario: &Scenario) -> Patience {
         if let Some(end) = flow.end {
             // What is stopped is over when its connection is, and one that nothing closes is never.
             let [opener, answerer] = ends(connection).map(|(settings, _)| settings.time_wait.as_secs_f64());
-            let closes_s = if connection.handshake { opener.max(answerer) } else { f64::INFINITY };
+            let closes_s = if connection.opening.by_segments() { opener.max(answerer) } else { f64::INFINITY };
             bound.seconds += end.as_secs_f64() + closes_s;
         }
         completes &= flow.end.is_none()
@@ -167,6 +168,14 @@ fn pauses(link: &Link) -> f64 {
         SpikeSource::Listed(_) => None,
     });
     drawn.fold(1.0, |stretch, more| stretch + more)
+}
+
+/// How long a packet may wait at a link although nothing is before it.
+fn longest_pause_s(link: &Link) -> f64 {
+    match &link.config.capacity {
+        Capacity::Trace(trace) => trace.lap().as_secs_f64(),
+        Capacity::Unlimited | Capacity::Rate { .. } => 0.0,
+    }
 }
 
 /// How long a link takes for a byte once its last change of rate is past.

@@ -5,8 +5,11 @@
 //! last opportunity of one lap and one at 0 of the next fall on the same instant, and both count.
 
 use core::fmt;
-use eifel_recovery::time::Instant;
+use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Rate;
+
+/// What a recording has to end with.
+const LENGTH: &str = "a last time above 0, the length of the recording";
 
 /// Bytes that one opportunity carries.
 pub const OPPORTUNITY_BYTES: u32 = 1500;
@@ -74,9 +77,25 @@ impl Trace {
         }
         if last == 0 {
             let found = "no time above 0".to_owned();
-            return Err(ParseError { line, found, expected: "a last time above 0, the length of the recording" });
+            return Err(ParseError { line, found, expected: LENGTH });
         }
         Ok(Self { opportunities })
+    }
+
+    /// A recording whose opportunities come at these milliseconds; what is expected instead, where it is none.
+    pub fn of_times(opportunities: Vec<u32>) -> Result<Self, &'static str> {
+        if !opportunities.is_sorted() {
+            return Err("times that never decrease");
+        }
+        match opportunities.last() {
+            None | Some(0) => Err(LENGTH),
+            Some(_) => Ok(Self { opportunities }),
+        }
+    }
+
+    /// The length of the recording, after which it begins again.
+    pub fn lap(&self) -> Duration {
+        Duration::from_nanos(self.lap_nanos())
     }
 
     /// Number of opportunities in a lap.
@@ -166,6 +185,15 @@ mod tests {
         assert_eq!(trace.opportunities, [0, 5, 5, 20]);
         // 4 opportunities of 12 000 bits in 20 ms.
         assert_eq!(trace.mean_rate().as_bps(), 2_400_000);
+    }
+
+    #[test]
+    fn a_list_of_times_is_what_its_text_is() {
+        assert_eq!(Trace::of_times(vec![0, 5, 5, 20]), Ok(Trace::parse("0\n5\n5\n20").unwrap()));
+        assert_eq!(Trace::of_times(vec![3, 20]).unwrap().lap(), Duration::from_millis(20));
+        assert_eq!(Trace::of_times(vec![5, 4]), Err("times that never decrease"));
+        assert_eq!(Trace::of_times(vec![0, 0]), Err(LENGTH));
+        assert_eq!(Trace::of_times(Vec::new()), Err(LENGTH));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::run::Error;
-use crate::scenario::{Connection as Agreed, Flow, Traffic};
+use crate::scenario::{Connection as Agreed, Flow, Opening, Traffic};
 use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
 use crate::world::ALARM;
@@ -44,10 +44,12 @@ pub fn open<const OBSERVED: bool>(
         };
         let engine = Engine::new(sender).map_err(|error| Error::Engine { flow: flow.name.clone(), error })?;
         let (own, other) = (end.index(), end.other().index());
-        Ok(match (agreed.handshake, end) {
-            (true, End::From) => Connection::connect(&settings[own], engine, ports[own], isns[own]),
-            (true, End::To) => Connection::listen(&settings[own], engine, ports[own], isns[own]),
-            (false, _) => {
+        Ok(match (agreed.opening, end) {
+            (Opening::Handshake, End::From) | (Opening::Simultaneous, _) => {
+                Connection::connect(&settings[own], engine, ports[own], isns[own])
+            }
+            (Opening::Handshake, End::To) => Connection::listen(&settings[own], engine, ports[own], isns[own]),
+            (Opening::Established, _) => {
                 let isns = (isns[own], isns[other]);
                 Connection::established(&settings[own], &settings[other], engine, ports[own], isns, net.now)
             }
@@ -82,7 +84,7 @@ pub fn open<const OBSERVED: bool>(
     let ends = [endpoint(End::From, make(End::From)?), endpoint(End::To, make(End::To)?)];
     running.ends = Some(Box::new(ends));
     running.progress = Progress::Running;
-    if !agreed.handshake {
+    if agreed.opening == Opening::Established {
         for end in [End::From, End::To] {
             net.oracle.begin(index, end, 1);
         }
@@ -90,7 +92,7 @@ pub fn open<const OBSERVED: bool>(
         running.begin(net, End::To);
     }
     running.pump_apart(net, End::From);
-    if !agreed.handshake {
+    if agreed.opening != Opening::Handshake {
         running.pump_apart(net, End::To);
     }
     Ok(())

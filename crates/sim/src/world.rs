@@ -160,7 +160,7 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
     let mut alarm = Alarm { wake_at: started, stop_at: flow.end.unwrap_or(Instant::NEVER) };
     match &flow.traffic {
         Traffic::Stream { application, connection } => {
-            let closes = connection.handshake;
+            let closes = connection.opening.by_segments();
             let bulk = |bytes: Option<u64>| {
                 let ahead = flow.end.is_some() || (carries_bytes && bytes.is_none());
                 let writing = if ahead { Writing::AheadLater } else { Writing::AtOnce };
@@ -190,7 +190,7 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
                 slot,
                 started,
                 progress: Progress::Waiting,
-                handshake: connection.handshake,
+                handshake: connection.opening.by_segments(),
                 carries_bytes,
                 untold: false,
             })

@@ -26,6 +26,8 @@ pub(super) fn flow(dice: &mut Dice, scale: &Scale, name: &str) -> Table {
     }
     if dice.chance(0.15) {
         flow.put("handshake", false);
+    } else if dice.chance(0.1) {
+        flow.put("handshake", "simultaneous");
     }
     if dice.chance(0.3) {
         flow.put("reading", reading(dice, bytes));

@@ -8,7 +8,9 @@ use toml::{Table, Value};
 pub(super) fn both_ways(dice: &mut Dice, scale: &Scale) -> Table {
     let mut path = Table::new();
     let limited = dice.chance(0.9);
-    if limited {
+    if limited && dice.chance(0.1) {
+        path.put("trace", recording(dice));
+    } else if limited {
         path.put("rate_bps", rate(dice));
     } else {
         path.put("rate_bps", "unlimited");
@@ -19,7 +21,10 @@ pub(super) fn both_ways(dice: &mut Dice, scale: &Scale) -> Table {
         let mut back = Table::new();
         let limited_back = limited || dice.chance(0.3);
         if limited_back && (!limited || dice.chance(0.3)) {
-            back.put("rate_bps", rate(dice));
+            match dice.chance(0.1) {
+                true => back.put("trace", recording(dice)),
+                false => back.put("rate_bps", rate(dice)),
+            }
         }
         if dice.chance(0.3) {
             back.put("delay_ms", dice.scale_of_time(0.1, 1000.0));
@@ -49,6 +54,16 @@ pub(super) fn behind_a_proxy(dice: &mut Dice, scale: &Scale, top: &mut Table) {
 
 fn rate(dice: &mut Dice) -> i64 {
     dice.scale(50_000, 100_000_000)
+}
+
+/// A recorded link: bursts and pauses, of 60 kbit/s and more in a lap.
+fn recording(dice: &mut Dice) -> Vec<i64> {
+    let count = dice.scale(1, 40);
+    let lap = dice.scale(1, 200 * count);
+    let mut times: Vec<i64> = (1..count).map(|_| dice.whole(0, lap)).collect();
+    times.push(lap);
+    times.sort_unstable();
+    times
 }
 
 /// What both ways have, each on its own.

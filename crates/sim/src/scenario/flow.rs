@@ -4,7 +4,7 @@ use super::algorithm;
 use super::draw;
 use super::error::Fault;
 use super::format::SEAMS;
-use super::model::{Connection, DatagramApplication, Flow, Reading, StreamApplication, Traffic};
+use super::model::{Connection, DatagramApplication, Flow, Opening, Reading, StreamApplication, Traffic};
 use super::names::Names;
 use super::reader::Reader;
 use super::routes::{NoWay, Routes};
@@ -165,9 +165,13 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
     let application = stream_application(&stream, payload)?;
     let (reading, isns) = (reading(table)?, isns(table)?);
     let liar = table.maybe_text("liar").and_then(liar::Kind::named);
-    let handshake = table.switch("handshake");
+    let opening = match (table.maybe_switch("handshake"), table.maybe_text("handshake")) {
+        (Some(false), _) => Opening::Established,
+        (_, Some(_)) => Opening::Simultaneous,
+        _ => Opening::Handshake,
+    };
     let connection =
-        Box::new(Connection { handshake, settings, sender, answering_settings, answering_sender, liar, reading, isns });
+        Box::new(Connection { opening, settings, sender, answering_settings, answering_sender, liar, reading, isns });
     Ok(Traffic::Stream { application, connection })
 }
 

@@ -78,6 +78,11 @@ fn capacity(table: &Reader<'_>, folder: &Path) -> Result<Option<Capacity>, Fault
     if let Some(file) = table.maybe_text("trace") {
         return trace(table, &folder.join(file)).map(Some);
     }
+    if table.has("trace") {
+        let times = table.items("trace").iter().map(|item| item.integer() as u32).collect();
+        let refused = |expected: &str| table.fault("trace", "no recording of a link").allowed(expected);
+        return Ok(Some(Capacity::Trace(Arc::new(Trace::of_times(times).map_err(refused)?))));
+    }
     let Some(rate) = table.maybe_integer("rate_bps").and_then(Rate::from_bps) else {
         if !table.has("rate_bps") {
             return Ok(None);

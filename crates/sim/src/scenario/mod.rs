@@ -30,7 +30,8 @@ mod tree;
 
 pub use error::Error;
 pub use model::{
-    Connection, DatagramApplication, Flow, Link, Node, Reading, Recording, Scenario, Stop, StreamApplication, Traffic,
+    Connection, DatagramApplication, Flow, Link, Node, Opening, Reading, Recording, Scenario, Stop, StreamApplication,
+    Traffic,
 };
 pub use schema::schema;
 

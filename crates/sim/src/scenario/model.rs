@@ -137,11 +137,29 @@ pub enum DatagramApplication {
     },
 }
 
+/// How a connection comes to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Opening {
+    /// It is there from the start, and nothing closes it.
+    Established,
+    /// One end opens it, and the other answers.
+    Handshake,
+    /// Both ends open it at the same time (RFC 9293, section 3.5, figure 8).
+    Simultaneous,
+}
+
+impl Opening {
+    /// Whether segments open and close it.
+    pub fn by_segments(self) -> bool {
+        self != Self::Established
+    }
+}
+
 /// How both ends of a connection are made.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// Whether it is opened and closed by segments, or is there from the start.
-    pub handshake: bool,
+    /// How it comes to be.
+    pub opening: Opening,
     /// Settings of the end that opens.
     pub settings: eifel_tcp::Settings,
     /// Algorithms of the end that opens.

@@ -1,6 +1,6 @@
 //! What applications do on the wire.
 
-use crate::common::{numbers, observed, scenario};
+use crate::common::{numbers, observed, scenario, words};
 use eifel_sim::record::Record;
 use eifel_sim::{Options, run_with};
 
@@ -74,6 +74,23 @@ fn an_endless_transfer_stops_at_its_end() {
     let last = numbers(&outcome, "transmissions", "t_ns").into_iter().max().unwrap();
     assert!((1_900_000_000..2_500_000_000).contains(&last), "{last}");
     assert!(summary.bytes > 1_000_000 && !summary.completed, "{summary:?}");
+}
+
+#[test]
+fn both_ends_may_open_at_the_same_time() {
+    let outcome = observed(&scenario(&flow(EXCHANGE, "handshake = \"simultaneous\"")), 0);
+    let summary = &outcome.summary.flows[0];
+    assert_eq!((summary.completed, summary.bytes), (true, 203_000));
+    let ends = words(&outcome, "transmissions", "end");
+    let (starts, times) = (numbers(&outcome, "transmissions", "start"), numbers(&outcome, "transmissions", "t_ns"));
+    let syns: Vec<_> =
+        (0..starts.len()).filter(|&at| starts[at] == 0).map(|at| (ends[at].as_str(), times[at])).collect();
+    // The SYNs leave together and cross; each is answered by an ACK with the SYN, which is no transmission of its own.
+    assert_eq!(syns, [("from", 0), ("to", 0)]);
+    assert_eq!(summary.retransmissions, 0);
+    // So data waits for a round trip and no more.
+    let first = (0..starts.len()).find(|&at| starts[at] == 1).unwrap();
+    assert!((20_000_000..21_000_000).contains(&times[first]), "{}", times[first]);
 }
 
 const EXCHANGE: &str = "{ kind = \"exchange\", bytes = 200_000, back_bytes = 3_000 }";

@@ -180,10 +180,10 @@ pub(super) static FLOW: Table = Table {
         required("application", Kind::Tagged { tag: "kind", tables: APPLICATIONS }, "What is sent."),
         default(
             "handshake",
-            Kind::Switch,
+            Kind::Either(&[Kind::Switch, Kind::Word(&["simultaneous"])]),
             Switch(true),
             "Whether the connection is opened by a handshake and closed by FINs, or is there from the start, as in many \
-             papers' simulators.",
+             papers' simulators. `simultaneous`: both ends open it at the same time.",
         ),
         optional(
             "liar",

@@ -89,6 +89,8 @@ static REORDER: Table = Table {
     rules: &[Rule::ExactlyOne(&["segments", "rate"]), Rule::Needs("segments", "flow"), Rule::Needs("flow", "segments")],
 };
 
+const MOMENTS: Kind = Kind::List { of: &Kind::Integer { minimum: 0, maximum: u32::MAX as i64 }, at_least: 1 };
+
 /// The keys that every kind of link has, after those that only some have.
 macro_rules! link_keys {
     ($delay:expr, [$($own:expr),* $(,)?]) => {
@@ -106,9 +108,10 @@ macro_rules! link_keys {
             ),
             optional(
                 "trace",
-                Kind::Text,
+                Kind::Either(&[Kind::Text, MOMENTS]),
                 "In place of a rate, a recording of the link in Mahimahi's format: one line for each 1500 bytes that \
-                 could pass, with the millisecond; repeated from its end on. A path relative to the scenario's folder.",
+                 could pass, with the millisecond; repeated from its end on. A path relative to the scenario's folder, \
+                 or the milliseconds themselves.",
             ),
             $delay,
             optional(

@@ -1,6 +1,6 @@
 //! The scenarios that are shipped, and those in the documents.
 
-use super::super::model::{StreamApplication, Traffic};
+use super::super::model::{Opening, StreamApplication, Traffic};
 use super::super::tree;
 use super::Scenario;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn the_dumbbell_is_the_papers() {
     };
     assert_eq!(*bytes, Some(5_000_000));
     assert_eq!(connection.settings.mss, 1012);
-    assert!(!connection.handshake);
+    assert_eq!(connection.opening, Opening::Established);
     assert!(main.has_end() && !scenario.flows[1].has_end());
 }
 

@@ -1,6 +1,6 @@
 //! What settings come to.
 
-use super::super::model::{DatagramApplication, Stop, StreamApplication, Traffic};
+use super::super::model::{DatagramApplication, Opening, Stop, StreamApplication, Traffic};
 use super::super::{Connection, Scenario};
 use super::{GRAPH, PLAIN, parse, with};
 use eifel_path::config::{Capacity, RateChange};
@@ -33,7 +33,7 @@ fn what_is_left_out_has_the_documented_defaults() {
     assert!(scenario.recording.tables.is_empty() && scenario.recording.captures.is_empty());
     assert_eq!(scenario.flows[0].start, Draw::Constant { value_s: 0.0 });
     let connection = connection(&scenario, 0);
-    assert!(connection.handshake);
+    assert_eq!(connection.opening, Opening::Handshake);
     let settings = &connection.settings;
     assert_eq!((settings.receive_window, settings.window_scale), (1 << 20, WindowScale::Fit));
     assert_eq!((settings.acks.every, settings.acks.delay), (2, Duration::from_millis(200)));

@@ -58,6 +58,27 @@ fn a_recording_that_cannot_be_read_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_recording_may_stand_in_the_scenario_itself() {
+    let recorded = |list: &str| {
+        let scenario = with(PLAIN, "rate_bps = 2_000_000", &format!("trace = {list}"));
+        super::Scenario::parse(&scenario, "run.toml".as_ref()).map_err(|error| error.to_string())
+    };
+    let scenario = recorded("[0, 4, 4, 20]").expect("a recording");
+    assert!(format!("{:?}", scenario.links[0].config.capacity).contains("4 opportunities in 20 ms"));
+    let refusal = |list: &str| recorded(list).expect_err("no recording");
+    assert_eq!(
+        refusal("[5, 4]"),
+        "run.toml:4: point_to_point.trace: no recording of a link; allowed: times that never decrease"
+    );
+    assert_eq!(
+        refusal("[0, 0]"),
+        "run.toml:4: point_to_point.trace: no recording of a link; allowed: a last time above 0, the length of the recording"
+    );
+    assert!(refusal("[]").starts_with("run.toml:4: point_to_point.trace: "));
+    assert!(refusal("[1, -2]").starts_with("run.toml:4: point_to_point.trace"));
+}
+
+#[test]
 fn json_is_refused_with_its_lines_too() {
     let text = "{\n \"duration_s\": 5,\n \"point_to_point\": {\n  \"rate_bps\": 1000,\n  \"delay\": 5\n }\n}";
     assert_eq!(
