@@ -1,6 +1,7 @@
 //! The event queue: one entry a slot (a link, a timer), moved rather than queued again.
 //!
-//! A binary heap. Its keys are (time, insertion number), so that two events of one instant happen in the order in which
+//! A binary heap, and above it the first of all, which nearly always is the one that moves: one comparison says whether it
+//! stays the first. Its keys are (time, insertion number), so that two events of one instant happen in the order in which
 //! they were set, on every machine. Slots are of two classes, near ones (links, due within a packet's time) and far ones
 //! (timers, mostly moved before they are due), each with a heap of its own: the many far ones make the near ones no
 //! slower. Far ones are moved wherever they stand, so that their heap is indexed; near ones nearly always come anew or are
@@ -8,9 +9,6 @@
 
 use eifel_recovery::time::Instant;
 
-/// How many children a node of the heap has. Few slots are due at a time, mostly, so that more would cost comparisons and
-/// save no levels.
-const ARITY: usize = 2;
 /// Bits of an entry that name its slot; above them is the insertion number, and above that the time.
 const SLOT_BITS: u32 = 20;
 /// Set in the number of an entry that comes behind others of its instant.
@@ -118,6 +116,8 @@ impl EventQueue {
 }
 
 /// Entries of one class; `INDEXED` if it is known where each stands.
+///
+/// The first of all is number 0, and number 1 the first of the others; below it, number `n` stands above `2 n` and `2 n + 1`.
 struct Heap<const INDEXED: bool> {
     /// Behind the entries stands [`Entry::NONE`], so that every node has two children to compare.
     entries: Vec<Entry>,
@@ -128,7 +128,7 @@ struct Heap<const INDEXED: bool> {
 
 impl<const INDEXED: bool> Heap<INDEXED> {
     fn new(most: usize, place: Vec<u32>) -> Self {
-        Self { entries: vec![Entry::NONE; most + 1 + ARITY], length: 0, place }
+        Self { entries: vec![Entry::NONE; most + 2], length: 0, place }
     }
 
     #[inline]
@@ -177,7 +177,7 @@ impl<const INDEXED: bool> Heap<INDEXED> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn move_first(&mut self, entry: Entry) {
         let before = self.entries[0];
         debug_assert!(
@@ -185,25 +185,13 @@ impl<const INDEXED: bool> Heap<INDEXED> {
             "the first one, and not to before now"
         );
         if entry.at() == Instant::NEVER {
-            return self.remove(0);
-        }
-        if entry.at() == before.at() {
-            return;
-        }
-        match &mut self.entries[..] {
-            // Of two, as a single path has: they change places or they do not.
-            [first, second, Entry::NONE, ..] if !INDEXED => {
-                if entry < *second {
-                    *first = entry;
-                } else {
-                    *first = *second;
-                    *second = entry;
-                }
-            }
-            _ => self.sift_down(0, entry),
+            self.remove(0);
+        } else if entry.at() != before.at() {
+            self.sift_down(0, entry);
         }
     }
 
+    #[inline(never)]
     fn remove(&mut self, place: usize) {
         let gone = self.entries[place];
         if INDEXED {
@@ -220,11 +208,11 @@ impl<const INDEXED: bool> Heap<INDEXED> {
         }
     }
 
-    /// Moves the hole at `place` towards the root until `entry` fits into it.
+    /// Moves the hole at `place` towards the first until `entry` fits into it.
     #[inline]
     fn sift_up(&mut self, mut place: usize, entry: Entry) {
         while place > 0 {
-            let parent = (place - 1) / ARITY;
+            let parent = place / 2;
             let above = self.entries[parent];
             if above < entry {
                 break;
@@ -235,13 +223,26 @@ impl<const INDEXED: bool> Heap<INDEXED> {
         self.put(place, entry);
     }
 
-    /// Moves the hole at `place` towards the leaves until `entry` fits into it.
-    #[inline]
-    fn sift_down(&mut self, mut place: usize, entry: Entry) {
-        loop {
-            let first = place * ARITY + 1;
-            let Some(&[left, right]) = self.entries.get(first..first + ARITY) else { break };
-            let (smallest, chosen) = if right < left { (right, first + 1) } else { (left, first) };
+    /// Moves the hole at `place` away from the first until `entry` fits into it.
+    #[inline(always)]
+    fn sift_down(&mut self, place: usize, entry: Entry) {
+        if place > 0 {
+            return self.sink(place, entry);
+        }
+        let second = self.entries[1];
+        if entry < second {
+            return self.put(0, entry);
+        }
+        self.put(0, second);
+        // Of two, as a single path has, they change places.
+        if self.length == 2 { self.put(1, entry) } else { self.sink(1, entry) }
+    }
+
+    /// The same below the first.
+    #[inline(always)]
+    fn sink(&mut self, mut place: usize, entry: Entry) {
+        while let Some(&[left, right]) = self.entries.get(2 * place..2 * place + 2) {
+            let (smallest, chosen) = if right < left { (right, 2 * place + 1) } else { (left, 2 * place) };
             if entry < smallest {
                 break;
             }
