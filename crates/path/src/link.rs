@@ -9,6 +9,7 @@ mod books;
 mod through;
 
 pub use books::Imbalance;
+use through::Crossing;
 
 use crate::background::{Background, Source};
 use crate::config::{ConfigError, LinkConfig};
@@ -42,6 +43,10 @@ pub struct Link {
     last_departure: Instant,
     /// Until then the last departure, the length of a parcel and the delay say when the next one arrives.
     undisturbed_until: Instant,
+    /// The parcel that crossed last, if nothing has been taken in since.
+    crossing: Option<Crossing>,
+    /// The longest parcel that is taken in where nothing waits.
+    longest_alone: u64,
     /// What goes on without an event of this link.
     passing: Passing,
     sending: Holds,
@@ -106,6 +111,8 @@ impl Link {
             next_event: Instant::NEVER,
             last_departure: Instant::ZERO,
             undisturbed_until: Instant::ZERO,
+            crossing: None,
+            longest_alone: config.queue.longest_alone(),
             delay: config.delay,
             queue: Queue::new(&config.queue, &config.capacity, Stream::new(seed, &["link", name, "queue"])),
             spare: Spare::Packets(0),
@@ -235,6 +242,9 @@ impl Link {
         }
         let (passing, passed_bytes) = self.passing.left(now);
         bytes -= passed_bytes;
+        let crossing = self.crossing.filter(|one| one.comes <= now && now < self.last_departure);
+        bytes += crossing.map_or(0, |one| u64::from(one.bytes));
+        let passing = passing + usize::from(crossing.is_some());
         let mut packets = length(self.under_way.len() - transmitted + passing) + self.queued_background;
         for background in &self.background {
             let gone = length(background.gone(now));
@@ -390,6 +400,7 @@ impl Link {
     /// Asks the queue, by its length at `now`.
     #[inline(never)]
     fn admit(&mut self, now: Instant, bytes: u32) -> Result<(), DropCause> {
+        self.meet_crossing();
         self.settle(now);
         let found = self.waiting();
         self.spare = self.queue.spare(found);

@@ -26,12 +26,6 @@ impl Passing {
         gone
     }
 
-    /// All are transmitted.
-    #[inline]
-    pub(crate) fn clear(&mut self) {
-        self.waiting.clear();
-    }
-
     /// How many are not counted as transmitted.
     #[inline]
     pub(crate) fn len(&self) -> usize {

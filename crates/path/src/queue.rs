@@ -41,6 +41,16 @@ impl QueueConfig {
     }
 }
 
+impl QueueConfig {
+    /// The longest parcel that is taken in where nothing waits.
+    pub(crate) fn longest_alone(&self) -> u64 {
+        match self {
+            Self::DropTail(DropTail::Bytes(limit)) => *limit,
+            Self::Unlimited | Self::DropTail(_) | Self::Red(_) | Self::AdaptiveRed(_) => u64::MAX,
+        }
+    }
+}
+
 /// How long a queue is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Occupancy {

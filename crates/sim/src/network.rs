@@ -158,7 +158,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
                 let lane = &mut self.lanes[usize::from(lane)];
                 let goes_on = |crosses: Instant| {
                     let arrives = match awaited {
-                        0 => second.cross(crosses, parcel, lane.last()),
+                        0 => second.cross(crosses, parcel.bytes, lane.last()),
                         _ => None,
                     };
                     let Some(arrives) = arrives else {

@@ -7,8 +7,17 @@
 
 use super::{Link, MOST_UNSETTLED, NextEvent, QueueState, UnderWay};
 use crate::parcel::{Outcome, Parcel};
-use crate::queue::Occupancy;
+use crate::queue::Spare;
 use eifel_recovery::time::{Duration, Instant};
+
+/// A parcel that crosses a link which is idle as it comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    /// When that is.
+    pub(super) comes: Instant,
+    /// Its length.
+    pub(super) bytes: u32,
+}
 
 impl Link {
     /// Whether [`offer_through`](Self::offer_through) may be asked: there are no elements at the entrance.
@@ -56,32 +65,33 @@ impl Link {
         }
     }
 
-    /// A parcel that comes at `at`, which may be later than now, crosses this link, if that is [plain](Self::is_plain), idle
-    /// then and has room: the answer is when it arrives, and it is counted as delivered. If not, or if it would arrive
-    /// before `earliest`, nothing has happened.
+    /// A parcel of so many bytes that comes at `at`, which may be later than now, crosses this link, if that is
+    /// [plain](Self::is_plain), idle then and has room: the answer is when it arrives. It is not counted here. If not, or if
+    /// it would arrive before `earliest`, nothing has happened.
     #[inline]
-    pub fn cross(&mut self, at: Instant, parcel: Parcel, earliest: Instant) -> Option<Instant> {
-        if self.last_departure > at {
+    pub fn cross(&mut self, at: Instant, bytes: u32, earliest: Instant) -> Option<Instant> {
+        if self.last_departure > at || u64::from(bytes) > self.longest_alone {
             return None;
         }
-        let mut spare = self.queue.spare(Occupancy::default());
-        if !spare.take(parcel.bytes) {
-            return None;
-        }
-        let departs = at + self.transmitter.time_for(parcel.bytes);
+        let departs = at + self.transmitter.time_for(bytes);
         let arrives = departs + self.delay;
         if arrives < earliest || arrives == Instant::NEVER {
             return None;
         }
-        self.spare = spare;
-        self.transmitted = self.under_way.len();
-        self.queued_bytes = u64::from(parcel.bytes);
-        self.passing.clear();
-        self.passing.push(departs, parcel.bytes);
         self.last_departure = departs;
-        self.counts.offered += &parcel;
-        self.counts.delivered += &parcel;
+        self.crossing = Some(Crossing { comes: at, bytes });
+        // Whatever comes another way has to look for it.
+        self.spare = Spare::Packets(0);
         Some(arrives)
+    }
+
+    /// A parcel is to be taken in: what crossed last may still be in transmission, and waits with the others until somebody
+    /// looks.
+    pub(super) fn meet_crossing(&mut self) {
+        if let Some(one) = self.crossing.take() {
+            self.passing.push(self.last_departure, one.bytes);
+            self.queued_bytes += u64::from(one.bytes);
+        }
     }
 
     /// The queue of a [plain](Self::is_plain) link that was idle, at the instant at which a parcel of so many bytes comes.

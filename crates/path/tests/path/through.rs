@@ -1,6 +1,6 @@
 //! Parcels that are let through two links at once fare as they do with an event on each.
 
-use crate::common::{MS, drop_tail, megabit, parcel, sized};
+use crate::common::{MS, drop_tail, megabit, parcel};
 use crate::properties::{any_link, any_traffic};
 use eifel_path::config::{Capacity, LinkConfig};
 use eifel_path::link::{Link, NextEvent};
@@ -50,7 +50,7 @@ impl Driver {
         let Self { first, second, awaited, last, at_once, series, .. } = self;
         let goes_on = |crosses: Instant| {
             let idle = *awaited == 0 && *at_once;
-            let Some(arrives) = idle.then(|| second.cross(crosses, one.parcel, *last)).flatten() else {
+            let Some(arrives) = idle.then(|| second.cross(crosses, one.parcel.bytes, *last)).flatten() else {
                 *awaited += 1;
                 return false;
             };
@@ -138,14 +138,16 @@ fn what_would_overtake_or_finds_no_room_does_not_cross_at_once() {
     let config = LinkConfig { queue: QueueConfig::DropTail(DropTail::Bytes(999)), ..megabit() };
     let mut link = Link::new(&config, "link", 1).unwrap();
     let at = Instant::from_nanos(50 * MS);
-    assert_eq!(link.cross(at, Parcel { handle: 1, bytes: 1000 }, Instant::ZERO), None);
-    let small = sized(2, 125).parcel;
+    assert_eq!(link.cross(at, 1000, Instant::ZERO), None);
+    let small = 125;
     let arrives = Instant::from_nanos(151 * MS);
     assert_eq!(link.cross(at, small, arrives + Duration::from_nanos(1)), None);
-    assert_eq!(link.counts().offered.parcels, 0);
+    assert_eq!(link.queue(at).packets, 0);
     assert_eq!(link.cross(at, small, arrives), Some(arrives));
     assert_eq!(link.cross(at, small, arrives), None);
     // The transmission that is not over takes room.
+    assert_eq!((link.queue(at).packets, link.queue(at).bytes), (1, 125));
+    assert_eq!(link.queue(at + Duration::from_millis(1)).packets, 0);
     let mut outcomes = Vec::new();
     assert_eq!(link.offer(at, Parcel { handle: 3, bytes: 875 }, Default::default, &mut outcomes), NextEvent::Same);
     assert_eq!(outcomes.len(), 1);
