@@ -14,6 +14,7 @@ use crate::slab::{Arrival, Cell, Delivery, End};
 use crate::stream_flow::Progress;
 use crate::summary::Summary;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
+use eifel_packet::segment::Flags;
 use eifel_path::background::Source;
 use eifel_path::config::ConfigError;
 use eifel_path::parcel::Parcel;
@@ -248,6 +249,8 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                         true => (packet.positions, true),
                         false => oracle.arrived(flow, packet.sender, sent(packet), accepted),
                     };
+                } else if segment.flags.has(Flags::SYN) {
+                    self.net.oracle.syn_arrived(flow, packet.sender);
                 }
                 if OBSERVED && let Some(recorder) = &mut self.net.observers.recorder {
                     if packet.transmission > 0 && arrival == Arrival::First {

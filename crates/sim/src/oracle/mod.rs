@@ -100,7 +100,6 @@ impl Oracle {
 
     /// A transmission arrives for the first time; the receiver takes what lies before `accepted`. The answer is the
     /// number of positions that had not arrived before, and whether the first of them was the next in order.
-    #[inline]
     pub fn arrived(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
         if sent.end <= accepted && self.arrived_in_order(flow, sender, sent.start, sent.end) {
             return ((sent.end - sent.start) as u32, true);
@@ -108,7 +107,14 @@ impl Oracle {
         self.arrived_after_all(flow, sender, sent, accepted)
     }
 
-    /// The same where something was lost or sent again, or is refused.
+    /// A SYN arrives outside of its sender's course: in the answer to the SYN of a peer that has called at the same time. It
+    /// is no transmission that could be judged, but position 0 has arrived.
+    #[cold]
+    pub fn syn_arrived(&mut self, flow: u32, sender: End) {
+        let syn = Sent { transmission: 0, start: 0, end: 1, retransmission: false };
+        self.directions[2 * flow as usize + sender.index()].note_arrival(syn);
+    }
+
     /// Whether positions `start..end` that arrive for the first time, and are taken, are the next, and nothing else follows
     /// from it; otherwise nothing is noted.
     #[inline]
@@ -135,6 +141,7 @@ impl Oracle {
         !self.directions[2 * flow as usize + sender.index()].lost.is_empty()
     }
 
+    /// The same where something was lost or sent again, or is refused.
     #[inline(never)]
     fn arrived_after_all(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];

@@ -201,3 +201,14 @@ mod model {
         }
     }
 }
+
+#[test]
+fn a_syn_that_came_in_an_answer_has_arrived() {
+    let mut oracle = Oracle::new(1);
+    oracle.left(0, End::From, Sent { transmission: 1, start: 0, end: 1, retransmission: false });
+    oracle.lost(0, End::From, Sent { transmission: 1, start: 0, end: 1, retransmission: false });
+    oracle.syn_arrived(0, End::From);
+    oracle.left(0, End::From, sent(2, 0, false));
+    assert_eq!(oracle.arrived(0, End::From, sent(2, 0, false), u64::MAX), (1000, true));
+    assert!(oracle.has_all_below(0, End::From, 1001));
+}
