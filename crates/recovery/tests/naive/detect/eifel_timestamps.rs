@@ -28,6 +28,8 @@ struct Naive {
     /// Section 3.4: the timestamp of the original, where only that is believed.
     asks_for_original: bool,
     original_ts: Option<u32>,
+    /// Not RFC 3522's: after three echoes of what was never sent there is nothing to be detected any more.
+    forged: u32,
 }
 
 /// "Earlier" on the circle of timestamps: half of it lies before any value.
@@ -41,7 +43,7 @@ impl Naive {
     fn begin(&mut self, start: u64, tsval: Option<u32>, original: Option<u32>) {
         self.at = At::Done;
         self.original_ts = original;
-        if let Some(tsval) = tsval {
+        if let Some(tsval) = tsval.filter(|_| self.forged < 3) {
             self.retransmit_ts = tsval;
             self.retransmitted = start;
             self.at = At::WaitingForAcceptableAck;
@@ -83,7 +85,7 @@ impl Naive {
 #[test]
 fn the_detector_is_rfc_3522s() {
     let mut dice = Dice::new(3);
-    let mut judged = [0_u64; 2];
+    let (mut judged, mut dismissed) = ([0_u64; 2], 0);
     for connection in 0..CONNECTIONS {
         let asks_for_original = connection % 2 == 0;
         let mut detector = EifelTimestamps::new(if asks_for_original { Proof::Original } else { Proof::Older });
@@ -94,11 +96,13 @@ fn the_detector_is_rfc_3522s() {
             has_received_dsack: false,
             asks_for_original,
             original_ts: None,
+            forged: 0,
         };
         let mut clock = dice.below(1 << 33) as u32;
         let mut una = dice.below(1 << 40);
         let mut last_stamp = clock;
         let dsacks = 1 + dice.below(40);
+        let liar = if dice.once_in(4) { 20 } else { 10_000 };
         for _ in 0..FACTS {
             clock = clock.wrapping_add(dice.below(3) as u32);
             if dice.once_in(3) {
@@ -118,6 +122,16 @@ fn the_detector_is_rfc_3522s() {
                 if opens {
                     naive.begin(start, stamp, original);
                     last_stamp = clock;
+                }
+                continue;
+            }
+            if dice.once_in(liar) && naive.forged < 3 {
+                naive.forged += 1;
+                let said = with_view(|view| detector.observe(&Fact::ForgedEcho, view));
+                assert_eq!(matches!(said, Judgement::Distrusted(_)), naive.forged == 3);
+                if naive.forged == 3 {
+                    naive.at = At::Done;
+                    dismissed += 1;
                 }
                 continue;
             }
@@ -150,4 +164,5 @@ fn the_detector_is_rfc_3522s() {
         }
     }
     assert!(judged.iter().all(|&count| count > CONNECTIONS), "{judged:?}");
+    assert!(dismissed > CONNECTIONS / 20, "{dismissed}");
 }

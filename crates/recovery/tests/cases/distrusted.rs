@@ -1,0 +1,58 @@
+//! Detectors that believe their peer no more: told once, and not asked again.
+
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::engine::{Config, Event};
+use eifel_recovery::fact::Mark;
+use eifel_recovery::registry::{Choice, Value};
+
+use crate::judged::with;
+use crate::script::spike;
+use crate::talk::{Talk, at};
+
+fn older() -> Choice {
+    Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()))
+}
+
+/// Which detector is dismissed, and which has judged how.
+fn told(talk: &mut Talk) -> Vec<String> {
+    let events = talk.events().into_iter().filter_map(|event| match event {
+        Event::Distrusted { detector, .. } => Some(format!("{detector} dismissed")),
+        Event::Judged { detector, outcome: Outcome::Genuine, .. } => Some(format!("{detector} genuine")),
+        Event::Judged { detector, outcome: Outcome::Spurious, .. } => Some(format!("{detector} spurious")),
+        Event::Adjusted { .. } => Some("undone".into()),
+        _ => None,
+    });
+    events.collect()
+}
+
+/// One acts and one watches by timestamps, another by marks: the forged echoes are of no matter to that.
+#[test]
+fn three_forged_echoes_dismiss_all_who_go_by_them() {
+    let observers = vec![Choice::named("eifel-bit"), older()];
+    let mut talk = spike(&Config { observers, ..with(older()) });
+    talk.events();
+    for millis in [2000, 2001, 2002] {
+        assert_eq!(told(&mut talk), [""; 0]);
+        talk.engine.on_forged_echo(at(millis));
+    }
+    assert_eq!(told(&mut talk), ["0 genuine", "0 dismissed", "2 genuine", "2 dismissed"]);
+    // The original's echo: nobody is there to believe it, but the mark.
+    talk.mark = Some(Mark::Original);
+    talk.ack(3000, 2, &[], 0);
+    assert_eq!(told(&mut talk), ["1 spurious"]);
+}
+
+/// Between episodes there is nothing to judge.
+#[test]
+fn who_is_dismissed_between_episodes_judges_nothing() {
+    let mut talk = spike(&with(older()));
+    talk.ack(3000, 2, &[], 0);
+    assert_eq!(told(&mut talk), ["0 spurious", "undone"]);
+    for millis in 3001..3010 {
+        talk.engine.on_forged_echo(at(millis));
+    }
+    assert_eq!(told(&mut talk).last().map(String::as_str), Some("0 dismissed"));
+    talk.expire();
+    talk.ack(9000, 3, &[], 0);
+    assert_eq!(told(&mut talk), [""; 0]);
+}
