@@ -41,7 +41,9 @@ def _draw(over: str, label: str) -> Callable[[Measured], Figure]:
     return draw
 
 
-def figure(number: int, title: str, bottleneck_mbps: float | None, *claims: Claim) -> Artefact:
+def figure(
+    number: int, title: str, bottleneck_mbps: float | None, *claims: Claim, known: tuple[str, ...] = ()
+) -> Artefact:
     """A figure over the wireless link's rate behind one bottleneck; without that, over the bottleneck's rate."""
     over = "bottleneck_mbps" if bottleneck_mbps is None else "wireless_kbps"
     rates = parking_lot.BOTTLENECK_MBPS if bottleneck_mbps is None else parking_lot.WIRELESS_KBPS
@@ -61,4 +63,5 @@ def figure(number: int, title: str, bottleneck_mbps: float | None, *claims: Clai
         draw=_draw(over, label),
         drawn_from="means",
         claims=(sessions.ABOVE_RENO, *claims),
+        known=known,
     )
