@@ -39,6 +39,12 @@ OVERSHOOT = (
 """Figure 9 (b)."""
 
 CALIBRATION = """\
+ns-2.35 itself, which has no Eifel, agrees with the plain rows in this setting. Over the same spikes 60 transfers take
+134.9 s and 5326 segments there and 131.5 s and 5324 here (table 1, Reno-SACK), 189.6 s and 5242 beside 188.3 s and
+5241 (table 2, Reno-SACK), and 187.5 s and 5244 beside 183.7 s and 5245 (table 2, FACK); 191 s and 5251 are printed for
+both of table 2 (`python benches/ns2/tables.py`, intervals of 6 to 9 s). So what differs lies with Eifel, or with the
+recovery after it.
+
 Two more were tried in a changed engine, at 195 ms and a first spike at 5 s, with 60 repetitions, and taken out again:
 a receiver that delays the ACK of a segment which fills a part of a gap, as ns-2 can (Reno-SACK with Eifel 306 s and
 3.8 genuine timeouts beside 331 and 4.5; no row comes nearer), and a sender that leaves SACK blocks aside while it goes

@@ -1,0 +1,71 @@
+"""The rows of tables 1 and 2 without Eifel beside ns-2: `python benches/ns2/tables.py [REPETITIONS]`.
+
+Both sides run the transfers of "Responding to Spurious Timeouts in TCP" with the setting that was fitted to its tables,
+over the very same spikes; the CBR flow's intervals are drawn by each on its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import eifel
+from eifel.papers.responding import settings
+from eifel.statistics import mean_interval
+
+REPETITIONS = 60
+LONGEST_S = 1500
+ROWS = (("Sack1", "reno-sack", False), ("Sack1", "reno-sack", True), ("Fack", "fack", True))
+
+
+def spikes_of(scenario: dict[str, Any], repetition: int) -> str:
+    """The spikes of a repetition, for longer than either side needs."""
+    still = {**scenario, "duration_s": LONGEST_S, "stop": "at-duration"}
+    table = eifel.run(still, repetition=repetition, record=("spikes",)).frame("spikes").where(link="bottleneck")
+    times = zip(table["start_ns"].tolist(), table["end_ns"].tolist(), strict=True)
+    return ",".join(f"{start / 1e9:.6f}-{end / 1e9:.6f}" for start, end in times)
+
+
+def on_ns2(agent: str, congested: bool, spikes: str, seed: int) -> tuple[float, int]:
+    """Seconds and segments of a transfer on ns-2. Raises RuntimeError if it does not end."""
+    fit = settings.FIT
+    payload = fit.payload_bytes
+    segments = -(-settings.BYTES // payload)
+    delay_ms = fit.one_way_delay_ms - settings.BOTTLENECK_MS
+    window = settings.RECEIVE_WINDOW_BYTES // payload
+    arguments = [agent, payload, window, segments, delay_ms, fit.cbr_packet_bytes if congested else 0, seed, spikes]
+    command = ["ns", str(Path(__file__).with_name("plain.tcl")), *map(str, arguments)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    words = run.stdout.split()
+    if run.returncode != 0 or words[:1] != ["DONE"]:
+        raise RuntimeError(f"ns-2 ended with {run.returncode}: {run.stdout[-200:]}{run.stderr[-200:]}")
+    return float(words[1]), int(words[2])
+
+
+def compare(repetitions: int) -> None:
+    """Prints the means of both sides with 95 % intervals."""
+    print("row                        s: ns-2          eifel   segments: ns-2          eifel")
+    for agent, recovery, congested in ROWS:
+        scenario = settings.dumbbell(recovery, eifel=False, congested=congested)
+        theirs, ours = [], []
+        for repetition in range(repetitions):
+            summary = eifel.run(scenario, repetition=repetition, record=()).summary["main"]
+            ours.append((summary["time_s"], summary["segments_sent"]))
+            theirs.append(on_ns2(agent, congested, spikes_of(scenario, repetition), 1 + repetition))
+        cells = []
+        for column in (0, 1):
+            for side in (theirs, ours):
+                mean = mean_interval([one[column] for one in side])
+                low, high = mean.interval or (mean.mean, mean.mean)
+                cells.append(f"{mean.mean:8.1f} ± {(high - low) / 2:4.1f}")
+        name = f"{recovery}{', congested' if congested else ''}"
+        print(f"{name:<21} {cells[0]} {cells[1]}  {cells[2]} {cells[3]}")
+
+
+if __name__ == "__main__":
+    if shutil.which("ns") is None:
+        sys.exit("ns-2 is not installed (Debian: ns2): nothing to compare with")
+    compare(int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS)
