@@ -1,7 +1,8 @@
-"""The rows of tables 1 and 2 without Eifel beside ns-2: `python benches/ns2/tables.py [REPETITIONS]`.
+"""Rows of tables 1 to 3 beside ns-2: `python benches/ns2/tables.py [REPETITIONS]`.
 
 Both sides run the transfers of "Responding to Spurious Timeouts in TCP" with the setting that was fitted to its tables,
-over the very same spikes; the CBR flow's intervals are drawn by each on its own.
+over the very same spikes; the CBR flow's intervals are drawn by each on its own. ns-2 has no Eifel: what table.tcl does
+in its place undoes every timeout of a spike, whatever was lost, and leaves the rest to ns-2's own recovery.
 """
 
 from __future__ import annotations
@@ -18,7 +19,17 @@ from eifel.statistics import mean_interval
 
 REPETITIONS = 60
 LONGEST_S = 1500
-ROWS = (("Sack1", "reno-sack", False), ("Sack1", "reno-sack", True), ("Fack", "fack", True))
+ROWS = (
+    ("Sack1", "reno-sack", False, "none"),
+    ("Sack1", "reno-sack", False, "option-1"),
+    ("Sack1", "reno-sack", True, "none"),
+    ("Sack1", "reno-sack", True, "option-1"),
+    ("Fack", "fack", True, "none"),
+    ("Fack", "fack", True, "option-1"),
+    ("Fack", "fack", True, "option-2"),
+    ("Fack", "fack", True, "option-3"),
+)
+"""ns-2's sender, ours, whether there is a CBR flow, and what is restored."""
 
 
 def spikes_of(scenario: dict[str, Any], repetition: int) -> str:
@@ -29,15 +40,16 @@ def spikes_of(scenario: dict[str, Any], repetition: int) -> str:
     return ",".join(f"{start / 1e9:.6f}-{end / 1e9:.6f}" for start, end in times)
 
 
-def on_ns2(agent: str, congested: bool, spikes: str, seed: int) -> tuple[float, int]:
+def on_ns2(agent: str, congested: bool, restore: str, spikes: str, seed: int) -> tuple[float, int]:
     """Seconds and segments of a transfer on ns-2. Raises RuntimeError if it does not end."""
     fit = settings.FIT
     payload = fit.payload_bytes
     segments = -(-settings.BYTES // payload)
     delay_ms = fit.one_way_delay_ms - settings.BOTTLENECK_MS
     window = settings.RECEIVE_WINDOW_BYTES // payload
-    arguments = [agent, payload, window, segments, delay_ms, fit.cbr_packet_bytes if congested else 0, seed, spikes]
-    command = ["ns", str(Path(__file__).with_name("plain.tcl")), *map(str, arguments)]
+    cbr = fit.cbr_packet_bytes if congested else 0
+    arguments = [agent, payload, window, segments, delay_ms, cbr, restore, seed, spikes]
+    command = ["ns", str(Path(__file__).with_name("table.tcl")), *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     words = run.stdout.split()
     if run.returncode != 0 or words[:1] != ["DONE"]:
@@ -47,22 +59,24 @@ def on_ns2(agent: str, congested: bool, spikes: str, seed: int) -> tuple[float, 
 
 def compare(repetitions: int) -> None:
     """Prints the means of both sides with 95 % intervals."""
-    print("row                        s: ns-2          eifel   segments: ns-2          eifel")
-    for agent, recovery, congested in ROWS:
-        scenario = settings.dumbbell(recovery, eifel=False, congested=congested)
+    print("row                                  s: ns-2          eifel   segments: ns-2          eifel")
+    for agent, recovery, congested, restore in ROWS:
+        eifel_on = restore != "none"
+        kept = restore if eifel_on else "option-1"
+        scenario = settings.dumbbell(recovery, eifel=eifel_on, congested=congested, restore=kept)
         theirs, ours = [], []
         for repetition in range(repetitions):
             summary = eifel.run(scenario, repetition=repetition, record=()).summary["main"]
             ours.append((summary["time_s"], summary["segments_sent"]))
-            theirs.append(on_ns2(agent, congested, spikes_of(scenario, repetition), 1 + repetition))
+            theirs.append(on_ns2(agent, congested, restore, spikes_of(scenario, repetition), 1 + repetition))
         cells = []
         for column in (0, 1):
             for side in (theirs, ours):
                 mean = mean_interval([one[column] for one in side])
                 low, high = mean.interval or (mean.mean, mean.mean)
                 cells.append(f"{mean.mean:8.1f} ± {(high - low) / 2:4.1f}")
-        name = f"{recovery}{', congested' if congested else ''}"
-        print(f"{name:<21} {cells[0]} {cells[1]}  {cells[2]} {cells[3]}")
+        name = f"{recovery}{', congested' if congested else ''}, {restore}"
+        print(f"{name:<31} {cells[0]} {cells[1]}  {cells[2]} {cells[3]}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
-# One transfer of tables 1 and 2 without Eifel on ns-2: over a bottleneck with listed spikes, beside a CBR flow or alone.
+# One transfer of tables 1 to 3 on ns-2: over a bottleneck with listed spikes, beside a CBR flow or alone.
 #
-# usage: ns plain.tcl agent payload_bytes window_segments segments sender_delay_ms cbr_bytes seed spikes
+# ns-2 has no Eifel. In its place every timeout of a spike is undone just before the first ACK comes back: the window is
+# restored, and sending goes on with the next unsent segment. What follows is ns-2's own recovery.
+#
+# usage: ns table.tcl agent payload_bytes window_segments segments sender_delay_ms cbr_bytes restore seed spikes
 #   agent        Sack1 or Fack
 #   cbr_bytes    size of the CBR flow's packets, which come at 1 Mbit/s with drawn intervals; 0: there is no such flow
+#   restore      none, or option-1, option-2 or option-3
 #   spikes       start-end pairs in seconds, joined by commas: both directions stand still
 # prints: DONE time segments_sent
-lassign $argv agent payload window segments sender_delay cbr seed spikes
+lassign $argv agent payload window segments sender_delay cbr restore seed spikes
 
 remove-all-packet-headers
 # ns-2 writes an RTP header into datagrams whether there is one or not.
@@ -34,6 +38,11 @@ Agent/TCP set minrto_ 1.0
 Agent/TCP set tcpTick_ 0.01
 Agent/TCPSink/Sack1/DelAck set interval_ 0.1
 
+if {$restore ne "none"} {
+    # Fast retransmits below the recovery point, and a back-off that ends with a valid sample, as the paper has them.
+    Agent/TCP set bugFix_ false
+    Agent/TCP set ts_resetRTO_ true
+}
 set tcp [new Agent/TCP/$agent]
 set sink [new Agent/TCPSink/Sack1/DelAck]
 $ns attach-agent $from $tcp
@@ -61,8 +70,33 @@ if {$cbr > 0} {
     $constant attach-agent $datagrams
     $ns at 0.0 "$constant start"
 }
+set saved ""
+proc save {} {
+    global tcp saved
+    set saved [list [$tcp set cwnd_] [$tcp set ssthresh_]]
+}
+proc undo {} {
+    global tcp saved restore window
+    lassign $saved cwnd ssthresh
+    # No timeout has changed it.
+    if {[$tcp set cwnd_] == $cwnd} return
+    set half [expr {int(min($cwnd, $window) / 2)}]
+    switch $restore {
+        option-1 { $tcp set cwnd_ $cwnd; $tcp set ssthresh_ $ssthresh }
+        option-2 { $tcp set cwnd_ $half; $tcp set ssthresh_ $half }
+        option-3 { $tcp set cwnd_ 1; $tcp set ssthresh_ $half }
+    }
+    $tcp set t_seqno_ [expr {[$tcp set maxseq_] + 1}]
+}
+# ACKs that are on their way when a spike begins have come after 0.6 s, and no timer has expired.
+set quiet 0.6
+set first_ack [expr {(150 + $sender_delay) / 1000.0 - 0.0005}]
 foreach spike [split $spikes ,] {
     lassign [split $spike -] start end
+    if {$restore ne "none"} {
+        $ns at [expr {$start + $quiet}] save
+        $ns at [expr {$end + $first_ack}] undo
+    }
     $ns at $start "$there block; $back block"
     $ns at $end "$there unblock; $back unblock"
 }
