@@ -9,8 +9,9 @@ use crate::slab::{Cell, End, NO_PACKET, Packet};
 use crate::wire;
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
-use eifel_packet::segment::Segment;
+use eifel_packet::segment::{Flags, Options, Segment};
 use eifel_packet::seq::Seq;
+use eifel_packet::tcp;
 use eifel_recovery::engine::{Cause, Kind, Transmission};
 use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::{Connection, Outgoing};
@@ -308,6 +309,14 @@ impl Endpoint {
 fn length(header_bytes: Option<u32>, segment: &Segment) -> u32 {
     match header_bytes {
         Some(headers) => headers + segment.payload_len,
-        None => datagram::len(segment, Version::V4),
+        None if segment.flags.has(Flags::SYN) => datagram::len(segment, Version::V4),
+        None => {
+            // Other options than these two stand on a SYN only: they are not asked for, segment after segment.
+            let Segment { options: Options { timestamps, sack, .. }, payload_len, .. } = *segment;
+            let known = Options { timestamps, sack, ..Options::default() };
+            let bytes = Version::V4.header_len() + tcp::header_len(&known) + payload_len;
+            debug_assert_eq!(bytes, datagram::len(segment, Version::V4), "{segment:?}");
+            bytes
+        }
     }
 }
