@@ -14,7 +14,7 @@ use through::Crossing;
 use crate::background::{Background, Source};
 use crate::config::{ConfigError, LinkConfig};
 use crate::element::{Element, Fate};
-use crate::parcel::{Counts, DropCause, Label, Labelled, Outcome, Parcel};
+use crate::parcel::{Counts, DropCause, Label, Labelled, Ledger, Outcome, Parcel};
 use crate::passing::Passing;
 use crate::queue::{Arrival, Occupancy, Queue, Spare};
 use crate::ring::Ring;
@@ -54,7 +54,7 @@ pub struct Link {
     elements: Vec<Element>,
     elements_until: Instant,
     transmitter: Transmitter,
-    counts: Counts,
+    ledger: Ledger,
     queue: Queue,
     background: Vec<Background>,
     /// Parcels of background traffic not yet transmitted when somebody last looked.
@@ -122,7 +122,7 @@ impl Link {
             elements: Element::all(&config.elements, name, seed),
             elements_until: config.elements_until,
             deadline: Instant::NEVER,
-            counts: Counts::default(),
+            ledger: Ledger::default(),
         })
     }
 
@@ -137,7 +137,7 @@ impl Link {
         label: impl FnOnce() -> Label,
         outcomes: &mut Vec<Outcome>,
     ) -> NextEvent {
-        self.counts.offered += &parcel;
+        self.ledger.offer(&parcel);
         if self.elements.is_empty() {
             self.take_in(now, parcel, outcomes)
         } else {
@@ -219,7 +219,7 @@ impl Link {
         } else {
             self.queued_bytes -= u64::from(first.parcel.bytes);
         }
-        self.counts.delivered += &first.parcel;
+        self.ledger.deliver(&first.parcel);
         // What elements hold is not touched by an arrival, nor is its deadline.
         self.next_event = match self.under_way.front() {
             Some(next) => next.arrives.min(self.deadline),
@@ -255,8 +255,8 @@ impl Link {
     }
 
     /// What has been offered, duplicated, delivered and dropped until now.
-    pub fn counts(&self) -> &Counts {
-        &self.counts
+    pub fn counts(&self) -> Counts {
+        self.ledger.counts()
     }
 
     /// The spikes of this link that have started by `now`, whether or not there was anything to hold: by source, those
@@ -298,7 +298,7 @@ impl Link {
         match element.meet(now, &one) {
             Fate::Pass => self.pass(from + 1, now, one, outcomes),
             Fate::Twice => {
-                self.counts.duplicated += &parcel;
+                self.ledger.duplicate(&parcel);
                 outcomes.push(Outcome::Duplicated { parcel });
                 self.pass(from + 1, now, one, outcomes);
                 self.pass(from + 1, now, one, outcomes);
@@ -440,7 +440,7 @@ impl Link {
     #[cold]
     #[inline(never)]
     fn drop_parcel(&mut self, parcel: Parcel, cause: DropCause, outcomes: &mut Vec<Outcome>) {
-        self.counts.dropped += &parcel;
+        self.ledger.drop(&parcel);
         outcomes.push(Outcome::Dropped { parcel, cause });
     }
 

@@ -118,6 +118,63 @@ pub struct Counts {
     pub dropped: Tally,
 }
 
+/// Counts as they are kept: parcels apart from bytes. Side by side, compilers add the two as one vector, for more than it
+/// takes to add each where it stands.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    parcels: Fates,
+    bytes: Fates,
+}
+
+/// How much of something, by what became of it.
+#[derive(Debug, Default)]
+struct Fates {
+    offered: u64,
+    duplicated: u64,
+    delivered: u64,
+    dropped: u64,
+}
+
+impl Ledger {
+    /// A parcel is at the entrance.
+    #[inline]
+    pub(crate) fn offer(&mut self, parcel: &Parcel) {
+        self.parcels.offered += 1;
+        self.bytes.offered += u64::from(parcel.bytes);
+    }
+
+    /// One more of it is made.
+    pub(crate) fn duplicate(&mut self, parcel: &Parcel) {
+        self.parcels.duplicated += 1;
+        self.bytes.duplicated += u64::from(parcel.bytes);
+    }
+
+    /// It is handed out.
+    #[inline]
+    pub(crate) fn deliver(&mut self, parcel: &Parcel) {
+        self.parcels.delivered += 1;
+        self.bytes.delivered += u64::from(parcel.bytes);
+    }
+
+    /// It is dropped.
+    pub(crate) fn drop(&mut self, parcel: &Parcel) {
+        self.parcels.dropped += 1;
+        self.bytes.dropped += u64::from(parcel.bytes);
+    }
+
+    /// All of it.
+    pub(crate) fn counts(&self) -> Counts {
+        let Self { parcels, bytes } = self;
+        let tally = |parcels: u64, bytes: u64| Tally { parcels, bytes };
+        Counts {
+            offered: tally(parcels.offered, bytes.offered),
+            duplicated: tally(parcels.duplicated, bytes.duplicated),
+            delivered: tally(parcels.delivered, bytes.delivered),
+            dropped: tally(parcels.dropped, bytes.dropped),
+        }
+    }
+}
+
 impl Counts {
     /// What must still be inside: held by an element, queued, in transmission or propagating. `None` if more has come
     /// out than ever went in.

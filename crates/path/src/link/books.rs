@@ -12,9 +12,9 @@ impl Link {
         let mut inside = Tally::default();
         self.under_way.iter().for_each(|one| inside += &one.parcel);
         self.elements.iter().flat_map(Element::held).for_each(|parcel| inside += parcel);
-        let counted = self.counts.inside();
-        if counted != Some(inside) {
-            return Err(Imbalance::NotConserved { counts: self.counts, inside });
+        let counts = self.counts();
+        if counts.inside() != Some(inside) {
+            return Err(Imbalance::NotConserved { counts, inside });
         }
         let mut queued: u64 = self.under_way.iter().skip(self.transmitted).map(|one| u64::from(one.parcel.bytes)).sum();
         queued += self.passing.bytes();

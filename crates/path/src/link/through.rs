@@ -47,14 +47,14 @@ impl Link {
         goes_on: impl FnOnce(Instant) -> bool,
         outcomes: &mut Vec<Outcome>,
     ) -> NextEvent {
-        self.counts.offered += &parcel;
+        self.ledger.offer(&parcel);
         match self.enter(now, parcel.bytes) {
             Err(cause) => {
                 self.drop_parcel(parcel, cause, outcomes);
                 NextEvent::Same
             }
             Ok((departs, arrives)) if goes_on(arrives) => {
-                self.counts.delivered += &parcel;
+                self.ledger.deliver(&parcel);
                 self.passing.push(departs, parcel.bytes);
                 if self.passing.len() >= MOST_UNSETTLED as usize {
                     self.settle(now);
