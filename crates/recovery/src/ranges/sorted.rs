@@ -63,8 +63,13 @@ impl Sorted {
         match &self.chunks[..] {
             [] => Place::FIRST,
             [only] if only.len() <= FEW => Place { chunk: 0, at: only.count_up_to(position) },
-            [only] => Place { chunk: 0, at: only.up_to(position, self.starts[0]..only.get(only.len() - 1).end) },
-            [.., last] => self.search(position, last.get(last.len() - 1).end),
+            // What is asked about is mostly news, beyond all others, or the lowest of them.
+            [before @ .., last] => match last.get(last.len() - 1) {
+                top if top.start <= position => Place { chunk: before.len(), at: last.len() },
+                _ if position < self.starts[0] => Place::FIRST,
+                top if before.is_empty() => Place { chunk: 0, at: last.up_to(position, self.starts[0]..top.end) },
+                top => self.search(position, top.end),
+            },
         }
     }
 
