@@ -60,6 +60,12 @@ impl Lane {
         Some((first, self.passages.front().map_or(Instant::NEVER, |next| next.arrives)))
     }
 
+    /// The packet behind so many others.
+    #[inline]
+    pub fn ahead(&self, place: usize) -> Option<&Passage> {
+        self.passages.get(place)
+    }
+
     /// When a packet is seen next between the links.
     pub fn next_crossing(&self) -> Instant {
         self.passages.get(self.crossed).map_or(Instant::NEVER, |next| next.crosses)

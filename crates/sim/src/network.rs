@@ -278,6 +278,10 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             return None;
         }
         let (passage, next) = self.lanes[lane].leave()?;
+        // What was under way for long has left the caches: what comes soon is fetched while there is other work to do.
+        if let Some(soon) = self.lanes[lane].ahead(2) {
+            self.slab.forward(soon.parcel.handle, soon.over as u16);
+        }
         let delivery = self.slab.reach(passage.parcel);
         self.queue.move_behind(self.lane_slot(lane as u16), next);
         Some(delivery)
