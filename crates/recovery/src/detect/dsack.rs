@@ -132,6 +132,10 @@ impl Dsack {
 }
 
 impl Detector for Dsack {
+    fn waits(&self) -> bool {
+        self.stage != Stage::Waiting
+    }
+
     #[inline]
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {

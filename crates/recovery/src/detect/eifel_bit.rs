@@ -78,6 +78,10 @@ impl EifelBit {
 }
 
 impl Detector for EifelBit {
+    fn waits(&self) -> bool {
+        matches!((&self.stage, &self.claim), (Stage::Idle, Claim::BorneOut))
+    }
+
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {
             Fact::Retransmitted { .. } if self.contradictions == MOST_CONTRADICTIONS => Judgement::Undecided,

@@ -82,6 +82,10 @@ impl FRto {
 }
 
 impl Detector for FRto {
+    fn waits(&self) -> bool {
+        matches!(self.stage, Stage::Idle)
+    }
+
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match (fact, &self.stage) {
             (Fact::Retransmitted { transmission, opens, .. }, _) => {

@@ -82,6 +82,10 @@ impl FRtoSack {
 }
 
 impl Detector for FRtoSack {
+    fn waits(&self) -> bool {
+        matches!(self.stage, Stage::Idle)
+    }
+
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match (fact, &self.stage) {
             (Fact::Retransmitted { transmission, opens, .. }, _) => {

@@ -56,6 +56,10 @@ impl MinRtt {
 }
 
 impl Detector for MinRtt {
+    fn waits(&self) -> bool {
+        matches!(self.stage, Stage::Idle)
+    }
+
     #[inline]
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {

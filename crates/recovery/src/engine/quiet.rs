@@ -63,7 +63,7 @@ impl Engine {
 mod tests {
     use super::*;
     use crate::engine::{Block, Config, Negotiated, Offer};
-    use crate::registry::Choice;
+    use crate::registry::{Choice, Seam, entries};
     use crate::time::Duration;
     use crate::units::Timestamp;
     use proptest::prelude::*;
@@ -91,6 +91,11 @@ mod tests {
 
     fn recovery() -> impl Strategy<Value = &'static str> {
         prop::sample::select(vec!["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675", "rack-tlp"])
+    }
+
+    fn detection() -> impl Strategy<Value = &'static str> {
+        let names = entries().iter().filter(|entry| entry.seam == Seam::Detect).map(|entry| entry.name);
+        prop::sample::select(names.collect::<Vec<_>>())
     }
 
     /// Takes a step, and sends what may go: all that is asked of an engine between two inputs.
@@ -123,10 +128,12 @@ mod tests {
         #[test]
         fn a_quiet_ack_does_what_any_ack_does(
             recovery in recovery(),
+            detection in detection(),
             timestamps in any::<bool>(),
             steps in prop::collection::vec(step(), 1..200),
         ) {
-            let config = Config { recover: Choice::named(recovery), ..Config::default() };
+            let config =
+                Config { recover: Choice::named(recovery), detect: Choice::named(detection), ..Config::default() };
             let mut brisk = Engine::new(&config).unwrap();
             brisk.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack: true, timestamps });
             let mut thorough = brisk.clone();
