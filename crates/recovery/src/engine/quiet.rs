@@ -3,7 +3,7 @@
 //! Such an ACK has three things to do: it samples the round trip, lets the window grow and starts the timer anew. Nothing
 //! here is a rule of its own; what is asked is less than [`on_ack`](Engine::on_ack) asks, and the outcome is the same.
 
-use super::{Engine, Probe, Stage, Timer};
+use super::{Engine, Kind, Offer, Probe, Stage, Timer, Transmission, TxId};
 use crate::fact::{Ack, Covered, Echo};
 use crate::rto::Sample;
 use crate::time::Instant;
@@ -44,6 +44,26 @@ impl Engine {
         self.window = self.congest.on_ack(&self.window, bytes, flight, &self.view);
         self.granted = None;
         self.restart_timer(now);
+    }
+
+    /// Sends new data where the last ACK was such a one, as [`poll_send`](Self::poll_send) would: cwnd alone says how much,
+    /// the timer runs, and nobody has to be told of it.
+    #[inline(always)]
+    pub(super) fn send_quietly(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+        let start = self.board.nxt();
+        let room = self.window.cwnd.saturating_sub(self.board.outstanding());
+        let len = self.view.mss;
+        let full = u64::from(len);
+        if full + 1 >= offer.end.min(offer.limit) - start {
+            // Something ends near it.
+            return self.send_new(now, offer, room);
+        }
+        if full > room {
+            return None;
+        }
+        self.probes = 0;
+        self.note_new(now, len, offer.stamp);
+        Some(self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 }))
     }
 
     /// To be asked when an ACK has been taken in.

@@ -35,8 +35,7 @@ impl Engine {
         }
         let unsent = offer.end.min(offer.limit) > self.board.nxt();
         if unsent && self.quiet == Quiet::Yes {
-            let room = self.window.cwnd.saturating_sub(self.board.outstanding());
-            return self.send_new(now, offer, room);
+            return self.send_quietly(now, offer);
         }
         let room = match self.granted {
             // Since recovery was asked, nothing has come that would have to go first.
@@ -109,7 +108,7 @@ impl Engine {
         offer.end.min(offer.limit) > self.board.nxt() || self.board.lost_below() > self.board.una()
     }
 
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
         let nxt = self.board.nxt();
         let idle = self.board.outstanding() == 0;
@@ -133,8 +132,7 @@ impl Engine {
         self.grant(room.saturating_sub(len));
         self.probes = 0;
         let len = len as u32;
-        self.view.round_trips.on_new(now, nxt + u64::from(len));
-        self.board.on_new(now, len, offer.stamp);
+        self.note_new(now, len, offer.stamp);
         Some(self.sent(now, Transmission { id: TxId(0), start: nxt, len, kind: Kind::New, copy: 0 }))
     }
 
@@ -193,6 +191,12 @@ impl Engine {
         Some(transmission)
     }
 
+    #[inline(always)]
+    pub(super) fn note_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
+        self.view.round_trips.on_new(now, self.board.nxt() + u64::from(len));
+        self.board.on_new(now, len, stamp);
+    }
+
     fn note_again(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
         self.quiet = Quiet::No;
         self.view.round_trips.on_retransmission(block.start);
@@ -211,8 +215,7 @@ impl Engine {
             let (copy, _) = self.note_again(now, Block { start: 0, end: 1 }, HighRxt::Advance);
             (Kind::Retransmission(Cause::Timeout), copy)
         } else {
-            self.view.round_trips.on_new(now, 1);
-            self.board.on_new(now, 1, offer.stamp);
+            self.note_new(now, 1, offer.stamp);
             (Kind::New, 0)
         };
         Some(self.sent(now, Transmission { id: TxId(0), start: 0, len: 1, kind, copy }))
@@ -232,8 +235,7 @@ impl Engine {
             }
             let len =
                 offer.limit.saturating_sub(start).clamp(1, u64::from(self.view.mss)).min(offer.end - start) as u32;
-            self.view.round_trips.on_new(now, start + u64::from(len));
-            self.board.on_new(now, len, offer.stamp);
+            self.note_new(now, len, offer.stamp);
             (start, len, 0)
         };
         self.start_timer(now);
@@ -241,11 +243,18 @@ impl Engine {
         Some(self.sent(now, Transmission { id: TxId(0), start, len, kind: Kind::Probe, copy }))
     }
 
-    #[inline]
-    fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
-        let transmission = Transmission { id: TxId(self.next_id), ..transmission };
+    /// Its name, and what the seams see of it.
+    #[inline(always)]
+    pub(super) fn named(&mut self, transmission: Transmission) -> Transmission {
+        let id = TxId(self.next_id);
         self.next_id += 1;
         self.view.nxt = self.board.nxt();
+        Transmission { id, ..transmission }
+    }
+
+    #[inline]
+    fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
+        let transmission = self.named(transmission);
         // RFC 6298, section 5.1. [rfc6298:5.1]
         if !matches!(self.timer, Timer::Retransmission(_)) {
             self.start_timer(now);
