@@ -149,10 +149,15 @@ impl Connection {
             offer.stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
         }
         let stamp = offer.stamp;
-        let transmission = match self.nagle {
-            false => self.engine.poll_send(now, offer),
-            true => self.engine.poll_send_apart(now, &Offer { end: self.end_by_nagle(offer.end), ..*offer }),
-        }?;
+        let held_back;
+        let offer = match self.nagle {
+            false => &*offer,
+            true => {
+                held_back = Offer { end: self.end_by_nagle(offer.end), ..*offer };
+                &held_back
+            }
+        };
+        let transmission = self.engine.poll_send(now, offer)?;
         let Transmission { start, len, copy, .. } = transmission;
         if let (true, Some(stamps), Some(stamp)) = (distinct, &mut self.stamps, stamp) {
             stamps.sent(now, start, copy, stamp);

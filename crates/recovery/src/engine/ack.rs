@@ -44,7 +44,7 @@ impl Engine {
             self.learn(&acked, sample);
         }
         if sample.is_some() {
-            self.view.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
+            self.view.round_trips.on_smoothed(self.rto.srtt());
         }
         let decisions = self.recovery.on_ack(&acked, &self.board, &self.view);
         if decisions.step != Step::Stay || decisions.lost_below.is_some() {
@@ -85,7 +85,7 @@ impl Engine {
     fn on_handshake_ack(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) {
         self.sample(acked, sample, TimerChange::Keep);
         if sample.is_some() {
-            self.view.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
+            self.view.round_trips.on_smoothed(self.rto.srtt());
         }
         self.run_timer(now, acked, Restart::Restart);
     }

@@ -39,7 +39,7 @@ impl Engine {
         if let Some(rtt) = self.view.round_trips.on_progress(now, cumulative, echo) {
             self.samples += 1;
             self.rto.sample(&Sample { rtt, acked: bytes, window: self.window }, &self.view);
-            self.view.round_trips.on_smoothed(self.rto.estimate().map(|estimate| estimate.srtt));
+            self.view.round_trips.on_smoothed(self.rto.srtt());
         }
         self.window = self.congest.on_ack(&self.window, bytes, flight, &self.view);
         self.granted = None;
@@ -47,23 +47,21 @@ impl Engine {
     }
 
     /// Sends new data where the last ACK was such a one, as [`poll_send`](Self::poll_send) would: cwnd alone says how much,
-    /// the timer runs, and nobody has to be told of it.
+    /// the timer runs, and nobody has to be told of it. `None` where data or the peer's window end near it.
     #[inline(always)]
-    pub(super) fn send_quietly(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+    pub(super) fn send_quietly(&mut self, now: Instant, offer: &Offer) -> Option<Option<Transmission>> {
         let start = self.board.nxt();
-        let room = self.window.cwnd.saturating_sub(self.board.outstanding());
         let len = self.view.mss;
         let full = u64::from(len);
-        if full + 1 >= offer.end.min(offer.limit) - start {
-            // Something ends near it.
-            return self.send_new(now, offer, room);
-        }
-        if full > room {
+        if start + full + 1 >= offer.end.min(offer.limit) {
             return None;
+        }
+        if full > self.window.cwnd.saturating_sub(self.board.outstanding()) {
+            return Some(None);
         }
         self.probes = 0;
         self.note_new(now, len, offer.stamp);
-        Some(self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 }))
+        Some(Some(self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })))
     }
 
     /// To be asked when an ACK has been taken in.

@@ -33,10 +33,21 @@ impl Engine {
             self.limit = offer.limit;
             self.largest_window = self.largest_window.max(offer.limit.saturating_sub(self.board.una()));
         }
-        let unsent = offer.end.min(offer.limit) > self.board.nxt();
-        if unsent && self.quiet == Quiet::Yes {
-            return self.send_quietly(now, offer);
+        if self.quiet == Quiet::Yes
+            && let Some(answer) = self.send_quietly(now, offer)
+        {
+            return answer;
         }
+        // Taken apart and put together again, so that the answer of the quiet way can stay in registers: read back from memory as
+        // a whole, right after it was written in parts, it would cost more than all the rest.
+        let Transmission { id, start, len, kind, copy } = self.poll_any(now, offer)?;
+        Some(Transmission { id, start, len, kind, copy })
+    }
+
+    /// The same in any case.
+    #[inline(never)]
+    fn poll_any(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+        let unsent = offer.end.min(offer.limit) > self.board.nxt();
         let room = match self.granted {
             // Since recovery was asked, nothing has come that would have to go first.
             Some(room) if unsent && self.pace.is_none() && self.probe == Probe::None => room,
@@ -46,12 +57,6 @@ impl Engine {
             },
         };
         self.send_new(now, offer, room)
-    }
-
-    /// The same, where it is not wanted inline.
-    #[inline(never)]
-    pub fn poll_send_apart(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
-        self.poll_send(now, offer)
     }
 
     /// How many bytes of new data may go; or what goes before it, and nothing if everything waits.
@@ -108,7 +113,6 @@ impl Engine {
         offer.end.min(offer.limit) > self.board.nxt() || self.board.lost_below() > self.board.una()
     }
 
-    #[inline(never)]
     pub(super) fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
         let nxt = self.board.nxt();
         let idle = self.board.outstanding() == 0;
@@ -264,7 +268,7 @@ impl Engine {
             self.recovery.on_sent(Block { start: transmission.start, end }, transmission.kind);
         }
         if let Some(pace) = &mut self.pace {
-            let srtt = self.rto.estimate().map(|estimate| estimate.srtt);
+            let srtt = self.rto.srtt();
             pace.on_sent(now, transmission.len, &self.window, srtt);
         }
         transmission

@@ -81,6 +81,10 @@ pub trait Rto: Send + DuplicateRto {
     }
     /// SRTT and RTTVAR, once there is a sample.
     fn estimate(&self) -> Option<Estimate>;
+    /// SRTT alone, which is asked for with every sample.
+    fn srtt(&self) -> Option<Duration> {
+        self.estimate().map(|estimate| estimate.srtt)
+    }
     /// Does what a response or an adaptation asks for.
     fn change(&mut self, change: TimerChange);
 }
