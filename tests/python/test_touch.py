@@ -1,13 +1,16 @@
 """The report under fingers, in a browser that is told it has a touch screen."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import eifel
 from browser import CHROMIUM, Browser
-from eifel.report import build_run
+from eifel.papers import artefacts
+from eifel.report import build, build_run
+from eifel.reproduction import reproduce
 
 pytestmark = [
     pytest.mark.usefixtures("fake"),
@@ -128,3 +131,16 @@ def test_the_page_scrolls_under_a_finger_on_a_plot(phone: Browser) -> None:
 
 def test_nothing_is_wider_than_the_phone(phone: Browser) -> None:
     assert phone.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_no_value_of_a_table_with_long_titles_is_cut_off(browser: Browser, tmp_path: Path) -> None:
+    table = artefacts()["responding.table1"]
+    long = tuple(
+        replace(column, title="What it takes, against nothing, and with no proxy, %") for column in table.columns
+    )
+    file = tmp_path / "report.html"
+    file.write_text(build([reproduce(replace(table, columns=long), repetitions=2)]), encoding="utf-8")
+    browser.open(file)
+    edge = "document.querySelector('.rows').closest('section').getBoundingClientRect().right"
+    cells = "[...document.querySelectorAll('.rows td > span')].map((cell) => cell.getBoundingClientRect().right)"
+    assert browser.evaluate(f"Math.max(...{cells}) - {edge}") <= 0
