@@ -5,7 +5,8 @@
 //! that a bottleneck with a hundred links behind it has one event pending and not a hundred.
 //!
 //! At one instant, what comes out of a lane comes behind everything else, while without it the order would depend on when
-//! the packet came between the links. Lanes are made where they save most and leave paths of a few links as they are.
+//! At one instant what comes out of a lane comes in the order of its departures, behind what comes over links. Lanes are made
+//! where they save most and leave paths of a few links as they are.
 
 use crate::scenario::Scenario;
 use eifel_path::parcel::Parcel;

@@ -166,7 +166,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
                         return false;
                     };
                     if lane.enter(Passage { arrives, crosses, parcel, over: next as u32 }) {
-                        self.queue.begin_behind(slot, arrives);
+                        self.queue.begin(slot, arrives);
                     }
                     if OBSERVED {
                         self.queue.set(slot + CROSSING, lane.next_crossing());
@@ -283,7 +283,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             self.slab.forward(soon.parcel.handle, soon.over as u16);
         }
         let delivery = self.slab.reach(passage.parcel);
-        self.queue.move_behind(self.lane_slot(lane as u16), next);
+        self.queue.move_first(self.lane_slot(lane as u16), next);
         Some(delivery)
     }
 
