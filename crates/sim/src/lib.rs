@@ -32,6 +32,7 @@ mod datagram_flow;
 mod endpoint;
 mod lane;
 pub mod liar;
+mod lookahead;
 mod network;
 mod numbering;
 mod opening;

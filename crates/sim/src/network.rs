@@ -4,6 +4,7 @@ use crate::background::{Background, Place};
 use crate::check::Checkers;
 use crate::clock::queue::EventQueue;
 use crate::lane::{Lane, Passage, SLOTS_PER_LANE};
+use crate::lookahead::{Foreseen, Lookahead};
 use crate::oracle::{Oracle, Sent};
 use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
@@ -22,12 +23,23 @@ pub struct Span {
     pub background: Vec<Background>,
     /// Index of the node at its far end.
     pub to: u16,
-    /// The number of its lane, if it has links behind it that it alone feeds.
-    pub lane: Option<u16>,
+    /// What a packet that enters may be spared.
+    pub shortcut: Shortcut,
     /// Who feeds it.
     pub entrance: Entrance,
     /// The link.
     pub link: Link,
+}
+
+/// How many events a packet needs that a link has taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shortcut {
+    /// One at the far end.
+    None,
+    /// One at the far end of the link behind, which this one alone feeds: it stands in the lane of that number.
+    Lane(u16),
+    /// None if it is for an end that is evaluated ahead of the clock.
+    Lookahead,
 }
 
 /// Where the packets of a link come from.
@@ -93,6 +105,8 @@ pub struct Network<const OBSERVED: bool> {
     pub lanes: Vec<Lane>,
     /// Next links.
     pub routes: Routes,
+    /// The ends that are evaluated ahead of the clock.
+    pub lookahead: Lookahead,
     /// What stands in front of some links; a run that has any is an observed one.
     pub proxies: Option<Box<Proxies>>,
     /// The truth.
@@ -124,14 +138,30 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             self.catch_up(link);
             span = &mut self.spans[link];
         }
-        if let Some(lane) = span.lane {
-            return self.offer_through(link, lane, parcel);
+        match span.shortcut {
+            Shortcut::None => {}
+            Shortcut::Lane(lane) => return self.offer_through(link, lane, parcel),
+            Shortcut::Lookahead => return self.offer_ahead(link, parcel),
         }
         let label = || label(self.slab.get(parcel.handle));
         match span.link.offer(self.now, parcel, label, &mut self.outcomes) {
             NextEvent::Same => {}
             NextEvent::First => self.queue.begin(link as u32, span.link.next_event()),
             NextEvent::Moved => self.queue.set(link as u32, span.link.next_event()),
+        }
+        self.note_offer(link);
+    }
+
+    /// A parcel is at the entrance of the last link to an end that is evaluated ahead.
+    #[inline(always)]
+    fn offer_ahead(&mut self, link: usize, parcel: Parcel) {
+        let Self { spans, slab, lookahead, outcomes, now, .. } = self;
+        let packet = slab.get(parcel.handle);
+        let ahead = lookahead.is_ahead(packet.flow, packet.sender);
+        let goes_on = |arrives| ahead && lookahead.foresee(Foreseen { arrives, parcel, links: 1 });
+        let span = &mut spans[link];
+        if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
+            self.queue.begin(link as u32, span.link.next_event());
         }
         self.note_offer(link);
     }
@@ -152,19 +182,30 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         let slot = self.lane_slot(lane);
         let to = self.spans[link].to;
         let destination = self.slab.destination(parcel.handle);
-        let next = if destination == to { link } else { self.routes.next(to, destination) };
+        if destination == to {
+            return self.offer_ahead(link, parcel);
+        }
+        let next = self.routes.next(to, destination);
         let event = match self.spans.get_disjoint_mut([link, next]) {
             Ok([first, Span { link: second, entrance: Entrance::Lane { awaited }, .. }]) => {
                 let lane = &mut self.lanes[usize::from(lane)];
+                let lookahead = &mut self.lookahead;
+                let packet = self.slab.get(parcel.handle);
+                let ahead = lookahead.is_ahead(packet.flow, packet.sender);
                 let goes_on = |crosses: Instant| {
+                    // Who is evaluated ahead need not keep its place among the others.
+                    let earliest = if ahead { Instant::ZERO } else { lane.last() };
                     let arrives = match awaited {
-                        0 => second.cross(crosses, parcel.bytes, lane.last()),
+                        0 => second.cross(crosses, parcel.bytes, earliest),
                         _ => None,
                     };
                     let Some(arrives) = arrives else {
                         *awaited += 1;
                         return false;
                     };
+                    if ahead && lookahead.foresee(Foreseen { arrives, parcel, links: 2 }) {
+                        return true;
+                    }
                     if lane.enter(Passage { arrives, crosses, parcel, over: next as u32 }) {
                         self.queue.begin(slot, arrives);
                     }

@@ -3,6 +3,7 @@
 use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
 use crate::check::links::{Links, UnderWay};
+use crate::lookahead::Foreseen;
 use crate::network::{Network, Observers, sent};
 use crate::opening;
 use crate::outcome;
@@ -208,6 +209,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
             } else {
                 self.wake((slot - self.nears) / SLOTS_PER_FLOW, (slot - self.nears) % SLOTS_PER_FLOW)?;
             }
+            self.look_ahead();
             if self.net.oracle.has_settled() {
                 self.settle();
             }
@@ -276,6 +278,27 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                     self.note_end(index);
                 }
             }
+        }
+    }
+
+    /// What is foreseen to arrive at ends that are evaluated ahead arrives there.
+    #[inline]
+    fn look_ahead(&mut self) {
+        let now = self.net.now;
+        let mut index = 0;
+        while let Some(Foreseen { arrives, parcel, links }) = self.net.lookahead.get(index) {
+            index += 1;
+            let delivery = self.net.slab.reach(parcel);
+            if let Running::Stream(stream) = &mut self.flows[delivery.flow as usize] {
+                self.events += stream.run_timer_until(&mut self.net, End::To, arrives);
+            }
+            self.net.now = arrives;
+            self.events += links;
+            self.deliver(delivery);
+        }
+        if index > 0 {
+            self.net.lookahead.clear();
+            self.net.now = now;
         }
     }
 

@@ -323,6 +323,25 @@ impl StreamFlow {
         net.queue.set(endpoint.slot, endpoint.alarm);
     }
 
+    /// What the timer of one end does until `until`, ahead of the clock; the answer is how often it is due.
+    #[inline]
+    pub fn run_timer_until<const OBSERVED: bool>(
+        &mut self,
+        net: &mut Network<OBSERVED>,
+        end: End,
+        until: Instant,
+    ) -> u64 {
+        let mut times = 0;
+        while let Some(ends) = &self.ends
+            && ends[end.index()].alarm <= until
+        {
+            net.now = ends[end.index()].alarm;
+            self.timer(net, end);
+            times += 1;
+        }
+        times
+    }
+
     /// Rows and checks after an input.
     fn observe<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         let Some(ends) = &self.ends else { return };

@@ -11,7 +11,8 @@ use crate::background::{Background, Place};
 use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
 use crate::lane::{self, Lane, SLOTS_PER_LANE};
-use crate::network::{Drops, Entrance, Network, Observers, Span};
+use crate::lookahead::Lookahead;
+use crate::network::{Drops, Entrance, Network, Observers, Shortcut, Span};
 use crate::oracle::Oracle;
 use crate::proxies::Proxies;
 use crate::routes::Routes;
@@ -69,9 +70,16 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             let made = Link::new(&link.config, &link.name, seed)
                 .map_err(|error| Error::Link { name: link.name.clone(), error })?;
             let to = link.to as u16;
-            spans.push(Span { link: made, to, lane: None, entrance: Entrance::Open, background: Vec::new() });
+            spans.push(Span {
+                link: made,
+                to,
+                shortcut: Shortcut::None,
+                entrance: Entrance::Open,
+                background: Vec::new(),
+            });
         }
         let lanes = lanes(scenario, &mut spans);
+        let lookahead = if OBSERVED { Lookahead::none(scenario) } else { Lookahead::new(scenario, &mut spans) };
         let nears = spans.len() + SLOTS_PER_LANE * lanes.len();
         let slots = nears + SLOTS_PER_FLOW * scenario.flows.len();
         if slots > EventQueue::MAX_SLOTS {
@@ -84,6 +92,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             slab: Slab::default(),
             spans,
             lanes,
+            lookahead,
             routes: Routes::new(scenario),
             proxies: Proxies::new(scenario),
             oracle: Oracle::new(scenario.flows.len()),
@@ -145,7 +154,7 @@ fn lanes(scenario: &Scenario, spans: &mut [Span]) -> Vec<Lane> {
     }
     let mut lanes = Vec::new();
     for (feeder, links) in behind.into_iter().enumerate().filter(|(_, links)| links.len() >= lane::MANY) {
-        spans[feeder].lane = Some(lanes.len() as u16);
+        spans[feeder].shortcut = Shortcut::Lane(lanes.len() as u16);
         lanes.push(Lane::default());
         for link in links {
             spans[link].entrance = Entrance::Lane { awaited: 0 };

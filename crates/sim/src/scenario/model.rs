@@ -210,6 +210,13 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
 }
 
+impl Scenario {
+    /// Whether every run lasts for its whole duration.
+    pub fn lasts(&self) -> bool {
+        self.stop == Stop::AtDuration || !self.flows.iter().any(Flow::has_end)
+    }
+}
+
 impl Flow {
     /// Whether its receiver lies.
     pub fn lies(&self) -> bool {

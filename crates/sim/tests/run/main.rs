@@ -11,4 +11,5 @@ mod golden;
 mod lanes;
 mod laws;
 mod liars;
+mod lookahead;
 mod proxies;

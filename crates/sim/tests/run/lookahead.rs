@@ -1,0 +1,116 @@
+//! Ends that are evaluated ahead of the clock, as they are where nobody looks, fare as they do where every event is seen.
+
+use crate::common::{observed, scenario};
+use eifel_sim::{Options, run_with};
+
+const SPIKES: &str = r#"
+    [[spike]]
+    links = ["LINKS"]
+    holds = "HOLDS"
+    first_s = 2
+    length_s = { uniform = [0.2, 3] }
+    interval_s = { uniform = [2, 6] }
+    interval = "end-to-start"
+"#;
+
+const FLOW: &str = r#"
+    [[flow]]
+    name = "bulk"
+    from = "sender"
+    to = "receiver"
+    application = { kind = "bulk", endless = true }
+"#;
+
+/// One flow over a link of a rate, a queue and a delay; delayed acknowledgements wait for so long, and links are held.
+fn path(link: &str, delayed_ack_ms: f64, (links, holds): (&str, &str)) -> String {
+    let spikes = SPIKES.replace("LINKS", links).replace("HOLDS", holds);
+    format!(
+        "duration_s = 30.123_457\nseed = 5\n[point_to_point]\n{link}\n[tcp]\ndelayed_ack_ms = {delayed_ack_ms}\n\
+         [sender]\ndetect = \"eifel-timestamps\"\nrespond = \"rfc4015\"\n{spikes}{FLOW}"
+    )
+}
+
+/// Endless flows over a bottleneck, of so many; one more has company on its way back and is not evaluated ahead.
+fn dumbbell(flows: usize, access: &str, queue: &str) -> String {
+    format!(
+        r#"
+        duration_s = 20
+        [dumbbell]
+        left = {flows}
+        right = {flows}
+        access = {{ {access} }}
+        bottleneck = {{ rate_bps = 8_000_000, delay_ms = 20, queue = {queue} }}
+        [sender]
+        detect = "eifel-timestamps"
+        respond = "rfc4015"
+        [[flow]]
+        name = "bulk#"
+        repeat = {flows}
+        from = "left#"
+        to = "right#"
+        application = {{ kind = "bulk", endless = true }}
+        [[flow]]
+        name = "company"
+        from = "right1"
+        to = "left1"
+        start_s = 3
+        application = {{ kind = "bulk", endless = true }}
+        [[flow]]
+        name = "datagrams"
+        from = "left2"
+        to = "right2"
+        application = {{ kind = "cbr", rate_bps = 50_000, packet_bytes = 200, jitter = 0.5 }}
+        [[spike]]
+        links = ["bottleneck"]
+        holds = "sending"
+        first_s = 3
+        length_s = {{ uniform = [0.2, 3] }}
+        interval_s = {{ uniform = [4, 9] }}
+        interval = "end-to-start"
+        "#
+    )
+}
+
+fn is_the_same_run(text: &str) {
+    let scenario = scenario(text);
+    for repetition in 0..2 {
+        let unseen = run_with(&scenario, repetition, Options::default()).unwrap().summary;
+        assert!(unseen.flows.iter().all(|flow| flow.bytes > 0), "{text}\n{unseen:?}");
+        assert_eq!(unseen, observed(&scenario, repetition).summary, "{text}");
+    }
+}
+
+#[test]
+fn one_flow_fares_the_same_whatever_its_path_does() {
+    let links = [
+        "rate_bps = 5_000_000\ndelay_ms = 50\nqueue = { kind = \"drop-tail\", packets = 20 }",
+        // In the time of a packet, and in that of an acknowledgement, the timers of both ends expire.
+        "rate_bps = 12_000\ndelay_ms = 150\nqueue = { kind = \"drop-tail\", packets = 9 }",
+        "rate_bps = 300_000\ndelay_ms = 40.000_01\nqueue = { kind = \"adaptive-red\", packets = 30 }",
+        "rate_bps = 2_000_000\ndelay_ms = 10\nrate_changes = [{ at_s = 5, rate_bps = 40_000 }, { at_s = 15, rate_bps = 9_000_000 }]",
+        "trace = [3, 20, 20, 21, 500, 501]\ndelay_ms = 20\nqueue = { kind = \"drop-tail\", bytes = 20_000 }",
+    ];
+    for link in links {
+        for delayed_ack_ms in [0.0, 7.5, 200.0] {
+            for spikes in [
+                ("bottleneck", "sending"),
+                ("bottleneck-back", "arriving"),
+                ("bottleneck\", \"bottleneck-back", "arriving"),
+            ] {
+                is_the_same_run(&path(link, delayed_ack_ms, spikes));
+            }
+        }
+    }
+}
+
+#[test]
+fn many_flows_fare_the_same_in_lanes_and_out_of_them() {
+    let red = r#"{ kind = "adaptive-red", packets = 40 }"#;
+    for flows in [3, 12] {
+        for access in ["rate_bps = 20_000_000, delay_ms = 2", "rate_bps = 1_000_000, delay_ms = 1.000_37"] {
+            for queue in [r#"{ kind = "drop-tail", packets = 40 }"#, red] {
+                is_the_same_run(&dumbbell(flows, access, queue));
+            }
+        }
+    }
+}
