@@ -157,8 +157,10 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
     fn offer_ahead(&mut self, link: usize, parcel: Parcel) {
         let Self { spans, slab, lookahead, outcomes, now, .. } = self;
         let packet = slab.get(parcel.handle);
-        let ahead = lookahead.is_ahead(packet.flow, packet.sender);
-        let goes_on = |arrives| ahead && lookahead.foresee(Foreseen { arrives, parcel, links: 1 });
+        let end = packet.sender.other();
+        let ahead = lookahead.is_ahead(packet.flow, end);
+        let goes_on =
+            |arrives| ahead && lookahead.foresee(end, Foreseen { arrives, parcel, flow: packet.flow, links: 1 });
         let span = &mut spans[link];
         if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
             self.queue.begin(link as u32, span.link.next_event());
@@ -191,7 +193,8 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
                 let lane = &mut self.lanes[usize::from(lane)];
                 let lookahead = &mut self.lookahead;
                 let packet = self.slab.get(parcel.handle);
-                let ahead = lookahead.is_ahead(packet.flow, packet.sender);
+                let end = packet.sender.other();
+                let ahead = lookahead.is_ahead(packet.flow, end);
                 let goes_on = |crosses: Instant| {
                     // Who is evaluated ahead need not keep its place among the others.
                     let earliest = if ahead { Instant::ZERO } else { lane.last() };
@@ -203,7 +206,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
                         *awaited += 1;
                         return false;
                     };
-                    if ahead && lookahead.foresee(Foreseen { arrives, parcel, links: 2 }) {
+                    if ahead && lookahead.foresee(end, Foreseen { arrives, parcel, flow: packet.flow, links: 2 }) {
                         return true;
                     }
                     if lane.enter(Passage { arrives, crosses, parcel, over: next as u32 }) {

@@ -4,21 +4,19 @@ use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
 use crate::check::links::{Links, UnderWay};
 use crate::lookahead::Foreseen;
-use crate::network::{Network, Observers, sent};
+use crate::network::{Network, Observers};
 use crate::opening;
 use crate::outcome;
 use crate::record::recorder::Recorder;
 use crate::record::{Record, Tables};
 use crate::scenario::{Flow, Scenario, Stop, StreamApplication, Traffic};
 use crate::seed;
-use crate::slab::{Arrival, Cell, Delivery, End};
+use crate::slab::{Delivery, End};
 use crate::stream_flow::Progress;
 use crate::summary::Summary;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
-use eifel_packet::segment::Flags;
 use eifel_path::background::Source;
 use eifel_path::config::ConfigError;
-use eifel_path::parcel::Parcel;
 use eifel_recovery::registry;
 use eifel_recovery::time::Instant;
 use std::fmt;
@@ -209,10 +207,10 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
             } else {
                 self.wake((slot - self.nears) / SLOTS_PER_FLOW, (slot - self.nears) % SLOTS_PER_FLOW)?;
             }
-            self.look_ahead();
             if self.net.oracle.has_settled() {
                 self.settle();
             }
+            self.look_ahead();
             let Network { queue, spans, lanes, slab, observers, .. } = &mut self.net;
             if OBSERVED && let Some(checkers) = &mut observers.checkers {
                 let link = (slot < links).then_some(slot);
@@ -229,51 +227,16 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
     /// A packet is at its destination.
     #[inline]
     fn deliver(&mut self, delivery: Delivery) {
-        let Delivery { parcel: Parcel { handle, bytes }, flow, arrival } = delivery;
-        let index = flow as usize;
+        let index = delivery.flow as usize;
         match &mut self.flows[index] {
             Running::Background(_) => {}
             Running::Datagrams(datagrams) => {
-                datagrams.arrived_bytes += u64::from(bytes);
-                self.net.slab.release(handle);
+                datagrams.arrived_bytes += u64::from(delivery.parcel.bytes);
+                self.net.slab.release(delivery.parcel.handle);
             }
             Running::Stream(stream) => {
-                let Cell { packet, segment, .. } = self.net.slab.cell(handle);
-                let end = packet.sender.other();
-                let Some(ends) = &mut stream.ends else { return };
-                let endpoint = &mut ends[end.index()];
-                let mut news = (0, false);
-                if packet.transmission > 0 && arrival == Arrival::First {
-                    let accepted = endpoint.connection.takes_below(self.net.now, segment);
-                    let oracle = &mut self.net.oracle;
-                    let end = packet.start + u64::from(packet.positions);
-                    news = match end <= accepted && oracle.arrived_in_order(flow, packet.sender, packet.start, end) {
-                        true => (packet.positions, true),
-                        false => oracle.arrived(flow, packet.sender, sent(packet), accepted),
-                    };
-                } else if segment.flags.has(Flags::SYN) {
-                    self.net.oracle.syn_arrived(flow, packet.sender);
-                }
-                if OBSERVED && let Some(recorder) = &mut self.net.observers.recorder {
-                    if packet.transmission > 0 && arrival == Arrival::First {
-                        recorder.arrived(self.net.now, packet, news);
-                    }
-                    recorder.acknowledged(self.net.now, endpoint, segment);
-                    let (own, other) = endpoint.path;
-                    recorder.passes(self.net.now, own, segment, (other, own), packet.start.saturating_sub(1));
-                }
-                if OBSERVED && let Some(liar) = &mut endpoint.liar {
-                    liar.hears(segment);
-                }
-                if OBSERVED && let Some(wire) = &self.net.observers.wire {
-                    let (read, payload) = crate::wire::read(&wire[handle as usize]);
-                    assert_eq!(&read, segment, "a segment's bytes are not the segment");
-                    endpoint.connection.handle_segment(self.net.now, &read, payload);
-                } else {
-                    endpoint.connection.handle_segment(self.net.now, segment, &[]);
-                }
-                self.net.slab.release(handle);
-                stream.pump(&mut self.net, end);
+                let end = self.net.slab.get(delivery.parcel.handle).sender.other();
+                stream.receive(&mut self.net, delivery, end);
                 if stream.untold {
                     self.note_end(index);
                 }
@@ -284,22 +247,25 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
     /// What is foreseen to arrive at ends that are evaluated ahead arrives there.
     #[inline]
     fn look_ahead(&mut self) {
+        let Some(mut next) = self.net.lookahead.next() else { return };
         let now = self.net.now;
-        let mut index = 0;
-        while let Some(Foreseen { arrives, parcel, links }) = self.net.lookahead.get(index) {
-            index += 1;
-            let delivery = self.net.slab.reach(parcel);
-            if let Running::Stream(stream) = &mut self.flows[delivery.flow as usize] {
-                self.events += stream.run_timer_until(&mut self.net, End::To, arrives);
+        loop {
+            let (end, Foreseen { arrives, parcel, flow, links }) = next;
+            if let Running::Stream(stream) = &mut self.flows[flow as usize] {
+                self.events += u64::from(links) + stream.run_timer_until(&mut self.net, end, arrives);
+                self.net.now = arrives;
+                let delivery = self.net.slab.reach(parcel);
+                stream.receive(&mut self.net, delivery, end);
             }
-            self.net.now = arrives;
-            self.events += links;
-            self.deliver(delivery);
+            if self.net.oracle.has_settled() {
+                self.settle();
+            }
+            match self.net.lookahead.next() {
+                Some(another) => next = another,
+                None => break,
+            }
         }
-        if index > 0 {
-            self.net.lookahead.clear();
-            self.net.now = now;
-        }
+        self.net.now = now;
     }
 
     /// A timer or alarm of a flow is due.

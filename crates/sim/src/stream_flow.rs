@@ -3,9 +3,11 @@
 use crate::app::reader::Reader;
 use crate::app::{Alarm, Step, StreamApp, Supply};
 use crate::endpoint::{Endpoint, First};
-use crate::network::Network;
+use crate::network::{Network, sent};
 use crate::oracle::Settled;
-use crate::slab::End;
+use crate::slab::{Arrival, Cell, Delivery, End};
+use eifel_packet::segment::Flags;
+use eifel_path::parcel::Parcel;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{self, Cause};
 use eifel_recovery::time::{Duration, Instant};
@@ -55,6 +57,47 @@ pub struct StreamFlow {
 }
 
 impl StreamFlow {
+    /// A packet is at its destination, which is `end`.
+    #[inline(always)]
+    pub fn receive<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, delivery: Delivery, end: End) {
+        let Delivery { parcel: Parcel { handle, .. }, flow, arrival } = delivery;
+        let Cell { packet, segment, .. } = net.slab.cell(handle);
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        let mut news = (0, false);
+        if packet.transmission > 0 && arrival == Arrival::First {
+            let accepted = endpoint.connection.takes_below(net.now, segment);
+            let oracle = &mut net.oracle;
+            let end = packet.start + u64::from(packet.positions);
+            news = match end <= accepted && oracle.arrived_in_order(flow, packet.sender, packet.start, end) {
+                true => (packet.positions, true),
+                false => oracle.arrived(flow, packet.sender, sent(packet), accepted),
+            };
+        } else if segment.flags.has(Flags::SYN) {
+            net.oracle.syn_arrived(flow, packet.sender);
+        }
+        if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+            if packet.transmission > 0 && arrival == Arrival::First {
+                recorder.arrived(net.now, packet, news);
+            }
+            recorder.acknowledged(net.now, endpoint, segment);
+            let (own, other) = endpoint.path;
+            recorder.passes(net.now, own, segment, (other, own), packet.start.saturating_sub(1));
+        }
+        if OBSERVED && let Some(liar) = &mut endpoint.liar {
+            liar.hears(segment);
+        }
+        if OBSERVED && let Some(wire) = &net.observers.wire {
+            let (read, payload) = crate::wire::read(&wire[handle as usize]);
+            assert_eq!(&read, segment, "a segment's bytes are not the segment");
+            endpoint.connection.handle_segment(net.now, &read, payload);
+        } else {
+            endpoint.connection.handle_segment(net.now, segment, &[]);
+        }
+        net.slab.release(handle);
+        self.pump(net, end);
+    }
+
     /// After an input to the connection at `end`: events, the application, what leaves, timers.
     #[inline(always)]
     pub fn pump<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
