@@ -18,7 +18,6 @@ pub mod parcel;
 mod passing;
 pub mod proxy;
 pub mod queue;
-pub mod ring;
 pub mod spike;
 pub mod stream;
 pub mod trace;

@@ -17,10 +17,10 @@ use crate::element::{Element, Fate};
 use crate::parcel::{Counts, DropCause, Label, Labelled, Ledger, Outcome, Parcel};
 use crate::passing::Passing;
 use crate::queue::{Arrival, Occupancy, Queue, Spare};
-use crate::ring::Ring;
 use crate::spike::{Holds, HoldsAt, Span};
 use crate::stream::Stream;
 use crate::transmitter::Transmitter;
+use eifel_recovery::ring::Ring;
 use eifel_recovery::time::{Duration, Instant};
 
 /// One direction of a link. Its parts stand as they are written: first what every parcel needs, so that a network of many

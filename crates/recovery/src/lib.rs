@@ -16,6 +16,7 @@ pub mod ranges;
 pub mod recover;
 pub mod registry;
 pub mod respond;
+pub mod ring;
 pub mod rto;
 pub mod rtt;
 pub mod scoreboard;

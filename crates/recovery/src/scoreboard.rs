@@ -13,16 +13,15 @@
 //! (section 4), are the first and the third part. Where `resent_below` lies beyond `lost_below`, what is between was sent
 //! again without being deemed lost: both copies may be under way, and both count.
 
-use std::collections::VecDeque;
-
 use crate::fact::{Ack, Acked, Block, Covered, Delivered};
 use crate::ranges::Ranges;
 use crate::recover::HighRxt;
+use crate::ring::Ring;
 use crate::time::Instant;
 use crate::units::Timestamp;
 
 /// A segment that was sent and is not yet acknowledged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Sent {
     start: u64,
     len: u32,
@@ -118,7 +117,7 @@ impl Delivered {
 /// The sender's record of what is outstanding. All lengths in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    sent: VecDeque<Sent>,
+    sent: Ring<Sent>,
     una: u64,
     nxt: u64,
     sacked: Ranges,
@@ -278,9 +277,12 @@ impl Scoreboard {
     /// time, if neither of its neighbours carried the same.
     pub(crate) fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
         let Some(index) = index_of(&self.sent, block.start) else { return (0, None) };
-        let below = index.checked_sub(1).map_or(self.before, |index| self.sent[index].stamp);
-        let above = self.sent.get(index + 1).and_then(|above| above.stamp);
-        let segment = &mut self.sent[index];
+        let below = match index.checked_sub(1) {
+            Some(below) => self.sent.get(below).and_then(Sent::stamp),
+            None => self.before,
+        };
+        let above = self.sent.get(index + 1).and_then(Sent::stamp);
+        let Some(segment) = self.sent.get_mut(index) else { return (0, None) };
         segment.copies += 1;
         segment.last_sent = now;
         let own = segment.stamp.filter(|_| segment.stamp != below && segment.stamp != above);
@@ -331,13 +333,11 @@ impl Scoreboard {
     /// highest segment that is now covered to its end.
     #[inline(always)]
     pub(crate) fn on_quiet_ack(&mut self, cumulative: u64) -> Option<Covered> {
-        let mut highest = None;
-        while let Some(first) = self.sent.front_mut() {
-            if first.end() > cumulative {
-                first.cut(cumulative);
-                break;
-            }
-            highest = self.sent.pop_front();
+        let highest = self.sent.pop_front_while(|first| first.end() <= cumulative);
+        if let Some(first) = self.sent.get_mut(0)
+            && first.start < cumulative
+        {
+            first.cut(cumulative);
         }
         self.raise_marks(cumulative);
         let highest = highest?;
@@ -377,7 +377,7 @@ impl Scoreboard {
     /// Returns the highest segment that is now covered to its end.
     fn advance(&mut self, cumulative: u64) -> Option<Covered> {
         let mut highest = None;
-        while let Some(first) = self.sent.front_mut() {
+        while let Some(first) = self.sent.get_mut(0) {
             if first.end() > cumulative {
                 first.cut(cumulative);
                 break;
@@ -429,7 +429,9 @@ impl Scoreboard {
         self.sacked.insert(block, |gap| {
             if let Some(delivered) = delivered {
                 let first = index_of(sent, gap.start).unwrap_or(sent.len());
-                sent.range(first..).take_while(|segment| segment.end() <= gap.end).for_each(|one| delivered.note(one));
+                sent.iter_from(first)
+                    .take_while(|segment| segment.end() <= gap.end)
+                    .for_each(|one| delivered.note(one));
             }
             lost.count(gap);
             resent.count(gap);
@@ -442,7 +444,7 @@ impl Scoreboard {
 }
 
 /// Where the segment stands that holds `position`.
-fn index_of(sent: &VecDeque<Sent>, position: u64) -> Option<usize> {
+fn index_of(sent: &Ring<Sent>, position: u64) -> Option<usize> {
     let (first, last) = (sent.front()?, sent.back()?);
     let outstanding = last.end() - first.start;
     if position < first.start || position >= last.end() {

@@ -10,7 +10,7 @@
 
 use crate::scenario::Scenario;
 use eifel_path::parcel::Parcel;
-use eifel_path::ring::Ring;
+use eifel_recovery::ring::Ring;
 use eifel_recovery::time::Instant;
 
 /// So many links that one link alone feeds are worth a lane.

@@ -14,7 +14,8 @@ use crate::network::{Shortcut, Span};
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
 use crate::slab::End;
 use eifel_path::parcel::Parcel;
-use eifel_path::ring::Ring;
+
+use eifel_recovery::ring::Ring;
 use eifel_recovery::time::Instant;
 
 /// A packet whose arrival at its end is foreseen.
