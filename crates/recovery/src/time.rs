@@ -84,6 +84,13 @@ impl Duration {
         Self(self.0.saturating_sub(other.0))
     }
 
+    /// This, and of the way from it to `other` one part in `1 << shift`, rounded down: (this * 7 + other) / 8 where `shift` is
+    /// 3. The two differ by less than half of what there is.
+    pub const fn towards(self, other: Self, shift: u32) -> Self {
+        let way = other.0.wrapping_sub(self.0) as i64;
+        Self(self.0.wrapping_add_signed(way >> shift))
+    }
+
     /// The distance between two durations, whichever is longer.
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
@@ -147,6 +154,7 @@ impl fmt::Debug for Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn adding_to_never_stays_never() {
@@ -158,6 +166,15 @@ mod tests {
         let (a, b) = (Instant::from_nanos(5), Instant::from_nanos(7));
         assert_eq!(b.since(a), Duration::from_nanos(2));
         assert_eq!(a.since(b), Duration::ZERO);
+    }
+
+    proptest! {
+        #[test]
+        fn going_towards_is_a_weighted_mean_rounded_down(from in 0u64..1 << 60, to in 0u64..1 << 60, shift in 0u32..4) {
+            let mean = (u128::from(from) * ((1 << shift) - 1) + u128::from(to)) >> shift;
+            let towards = Duration::from_nanos(from).towards(Duration::from_nanos(to), shift);
+            prop_assert_eq!(u128::from(towards.as_nanos()), mean);
+        }
     }
 
     #[test]

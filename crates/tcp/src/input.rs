@@ -253,6 +253,18 @@ impl Connection {
     pub(crate) fn acknowledge_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool) {
         let una = self.engine.una();
         let echo = self.believed_echo(now, segment, una);
+        let bare = segment.options.sack.is_empty();
+        if !bare || !self.engine.on_quiet_ack(now, cumulative, echo) {
+            self.report_to_engine(now, cumulative, segment, plain, echo);
+        }
+        if cumulative > una {
+            self.after_progress(now, cumulative);
+        }
+    }
+
+    /// Hands over such an acknowledgement, whatever it is.
+    #[inline(never)]
+    fn report_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool, echo: Option<Echo>) {
         // ECN is not negotiated, so ECE means nothing (RFC 3168, section 6.1.1).
         let mut ack =
             Ack { cumulative, sacks: &[], dsack: None, echo, mark: self.marks.read(segment), plain, ece: false };
@@ -264,9 +276,6 @@ impl Connection {
             ack.dsack = reported.dsack;
         }
         self.engine.on_ack(now, &ack);
-        if cumulative > una {
-            self.after_progress(now, cumulative);
-        }
     }
 
     /// What a segment's timestamp echo says, if it can be true.

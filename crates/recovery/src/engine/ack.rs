@@ -11,13 +11,15 @@ use crate::time::{Duration, Instant};
 
 impl Engine {
     /// Takes an acceptable ACK in: `una <= cumulative <= nxt`, which the connection has checked.
-    #[inline(always)]
     pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
-        if self.is_quiet(ack) { self.on_quiet_ack(now, ack.cumulative, ack.echo) } else { self.on_any_ack(now, ack) }
+        let bare = ack.sacks.is_empty() && ack.dsack.is_none();
+        if !bare || !self.on_quiet_ack(now, ack.cumulative, ack.echo) {
+            self.on_any_ack(now, ack);
+        }
     }
 
     #[inline(never)]
-    pub(super) fn on_any_ack(&mut self, now: Instant, ack: &Ack<'_>) {
+    fn on_any_ack(&mut self, now: Instant, ack: &Ack<'_>) {
         let flight = self.board.outstanding();
         let acked = self.board.on_ack(ack, self.view.sack);
         self.look(now);

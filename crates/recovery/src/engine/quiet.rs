@@ -4,8 +4,9 @@
 //! here is a rule of its own; what is asked is less than [`on_ack`](Engine::on_ack) asks, and the outcome is the same.
 
 use super::{Engine, Kind, Offer, Probe, Stage, Timer, Transmission, TxId};
-use crate::fact::{Ack, Covered, Echo};
+use crate::fact::{Covered, Echo};
 use crate::rto::Sample;
+use crate::scoreboard::Sent;
 use crate::time::Instant;
 
 /// Whether an ACK of new data alone would be asked about in vain by detectors and recovery.
@@ -18,32 +19,35 @@ pub(super) enum Quiet {
 }
 
 impl Engine {
-    /// Whether this is such an ACK, and something remains outstanding.
+    /// Takes in an acceptable ACK without SACK blocks, as [`on_ack`](Self::on_ack) would, if it is such a one and something
+    /// remains outstanding; `false`, with nothing done, if not.
     #[inline(always)]
-    pub(super) fn is_quiet(&self, ack: &Ack<'_>) -> bool {
-        let plain = ack.sacks.is_empty() && ack.dsack.is_none();
-        plain && self.quiet == Quiet::Yes && self.board.una() < ack.cumulative && ack.cumulative < self.board.nxt()
-    }
-
-    /// Takes such an ACK in, as [`on_any_ack`](Self::on_any_ack) would.
-    #[inline(never)]
-    pub(super) fn on_quiet_ack(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) {
-        let (una, flight) = (self.board.una(), self.board.outstanding());
-        let bytes = cumulative - una;
+    pub fn on_quiet_ack(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) -> bool {
+        let (una, nxt) = (self.board.una(), self.board.nxt());
+        if self.quiet == Quiet::No || cumulative <= una || nxt <= cumulative {
+            return false;
+        }
+        let (bytes, flight) = (cumulative - una, nxt - una);
         let highest = self.board.on_quiet_ack(cumulative);
         self.look(now);
         // Sent more than once, nobody knows which sending was answered.
         if let Some(covered @ Covered { copies: 0, .. }) = highest {
             self.view.round_trips.on_turn(now.since(covered.last_sent));
         }
-        if let Some(rtt) = self.view.round_trips.on_progress(now, cumulative, echo) {
-            self.samples += 1;
-            self.rto.sample(&Sample { rtt, acked: bytes, window: self.window }, &self.view);
-            self.view.round_trips.on_smoothed(self.rto.srtt());
-        }
+        let oldest = self.board.oldest().map_or(now, Sent::last_sent);
+        let expires = match self.view.round_trips.on_progress(now, cumulative, echo) {
+            Some(rtt) => {
+                self.samples += 1;
+                let sample = Sample { rtt, acked: bytes, window: self.window };
+                let (srtt, expires) = self.rto.sample_and_start(&sample, &self.view, oldest);
+                self.view.round_trips.on_smoothed(srtt);
+                expires
+            }
+            None => self.rto.expires(now, oldest),
+        };
         self.window = self.congest.on_ack(&self.window, bytes, flight, &self.view);
-        self.granted = None;
-        self.restart_timer(now);
+        self.timer = Timer::Retransmission(expires.max(now));
+        true
     }
 
     /// Sends new data where the last ACK was such a one, as [`poll_send`](Self::poll_send) would: cwnd alone says how much,
@@ -80,7 +84,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Block, Config, Negotiated, Offer};
+    use crate::engine::{Ack, Block, Config, Negotiated, Offer};
     use crate::registry::{Choice, Seam, entries};
     use crate::time::Duration;
     use crate::units::Timestamp;

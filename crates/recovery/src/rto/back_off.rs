@@ -68,7 +68,8 @@ impl BackOff {
         // [rfc6298:2.1] [rfc6298:2.4]
         let base = estimated.unwrap_or(self.limits.initial).max(self.minimum);
         // Doubled by each expiry [rfc6298:5.5]; the shift saturates long before it overflows.
-        (base * (1 << self.expiries.min(30))).min(self.limits.maximum.max(self.minimum))
+        let doubled = if self.expiries == 0 { base } else { base * (1 << self.expiries.min(30)) };
+        doubled.min(self.limits.maximum.max(self.minimum))
     }
 
     /// Does what a response or an adaptation asks of the back-off; what it asks of the estimator is given back.

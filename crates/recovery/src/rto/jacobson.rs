@@ -11,7 +11,7 @@ pub(super) fn first(rtt: Duration) -> Estimate {
 /// RFC 6298, section 2.3, with alpha = 1/8 and beta = 1/4; RTTVAR before SRTT. [rfc6298:2.3.a] [rfc6298:2.3.b]
 pub(super) fn next(estimate: Option<Estimate>, rtt: Duration) -> Estimate {
     let Some(Estimate { srtt, rttvar }) = estimate else { return first(rtt) };
-    Estimate { rttvar: (rttvar * 3 + srtt.abs_diff(rtt)) / 4, srtt: (srtt * 7 + rtt) / 8 }
+    Estimate { rttvar: rttvar.towards(srtt.abs_diff(rtt), 2), srtt: srtt.towards(rtt, 3) }
 }
 
 /// RFC 4015, section 3.1, step 11; step 0 adds twice the granularity to what was before.

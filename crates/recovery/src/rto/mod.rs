@@ -85,6 +85,12 @@ pub trait Rto: Send + DuplicateRto {
     fn srtt(&self) -> Option<Duration> {
         self.estimate().map(|estimate| estimate.srtt)
     }
+    /// Takes a sample in as the timer starts anew, which is what most ACKs ask for; the answer is SRTT, and when the timer
+    /// expires. `oldest` as for [`expires`](Self::expires).
+    fn sample_and_start(&mut self, sample: &Sample, view: &View, oldest: Instant) -> (Option<Duration>, Instant) {
+        self.sample(sample, view);
+        (self.srtt(), self.expires(view.now, oldest))
+    }
     /// Does what a response or an adaptation asks for.
     fn change(&mut self, change: TimerChange);
 }
