@@ -29,6 +29,7 @@ mod reassembly;
 mod receive;
 mod recv_stream;
 mod ring;
+mod run;
 mod sack;
 mod sack_option;
 mod send_stream;
@@ -44,6 +45,7 @@ pub use event::Event;
 pub use icmp::IcmpError;
 pub use listener::{Caller, Heard, Listener};
 pub use output::{Agenda, Turn};
+pub use run::Run;
 
 pub use settings::{Ports, Settings};
 pub use state::State;

@@ -1,7 +1,7 @@
 //! Segments leave.
 
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
-use eifel_packet::seq::wrap;
+use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::Offer;
 use eifel_recovery::fact::Transmission;
 use eifel_recovery::time::{Duration, Instant};
@@ -20,13 +20,21 @@ const BLOCKS_WITH_TIMESTAMPS: usize = 3;
 const BLOCKS: usize = 4;
 
 /// What holds for all segments that leave between two inputs. They leave in this order: what is
-/// [urgent](Connection::poll_urgent), [data](Connection::poll_data), and an
-/// [acknowledgement](Connection::poll_acknowledgement) if it is still due.
+/// [urgent](Connection::poll_urgent), a [run](Connection::run) of new data if anyone cares for speed, [data](Connection::poll_data),
+/// and an [acknowledgement](Connection::poll_acknowledgement) if it is still due.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    now: Instant,
+    pub(crate) now: Instant,
     /// What the engine may choose from; `None` where nothing is outstanding and nothing waits, or nothing may leave.
-    offer: Option<Offer>,
+    pub(crate) offer: Option<Offer>,
+}
+
+/// What segments say of what has arrived, and when they were sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Saying {
+    ack: Seq,
+    window: u16,
+    pub(crate) timestamps: Option<Timestamps>,
 }
 
 /// What a connection has to send.
@@ -57,6 +65,12 @@ impl Connection {
         let mut turn = self.turn(now);
         if let Some(start) = self.poll_urgent(&turn, &mut segment) {
             return Some(Outgoing { segment, start, transmission: None });
+        }
+        if let Some(mut run) = self.run(&mut turn)
+            && let Some(transmission) = self.poll_run(&mut run, &mut segment)
+        {
+            let start = transmission.start.saturating_sub(1);
+            return Some(Outgoing { segment, start, transmission: Some(transmission) });
         }
         if let Some(transmission) = self.poll_data(&mut turn, &mut segment) {
             let start = transmission.start.saturating_sub(1);
@@ -166,7 +180,8 @@ impl Connection {
             *segment = self.syn(stamp);
         } else {
             let (flags, payload_len) = self.shape(start, len);
-            self.write_header(segment, start, flags, payload_len, stamp);
+            let saying = self.say(stamp);
+            self.write_header(segment, start, flags, payload_len, &saying);
             self.write_rare(now, segment, copy > 0);
         }
         Some(transmission)
@@ -205,7 +220,8 @@ impl Connection {
             stamps.leaves(now, stamp);
             stamp
         });
-        self.write_header(segment, position, Flags::ACK, 0, stamp);
+        let saying = self.say(stamp);
+        self.write_header(segment, position, Flags::ACK, 0, &saying);
         self.write_rare(now, segment, false);
         position.saturating_sub(1)
     }
@@ -216,17 +232,23 @@ impl Connection {
         self.acknowledgement(now, segment)
     }
 
+    /// What a segment says that leaves now with `stamp`. It settles what is due.
+    #[inline]
+    pub(crate) fn say(&mut self, stamp: Option<Timestamp>) -> Saying {
+        let (ack, window) = self.receiver.acknowledge();
+        Saying { ack, window, timestamps: self.timestamps(stamp) }
+    }
+
     /// Writes the header of a segment that begins at `position`.
     #[inline]
-    fn write_header(
-        &mut self,
+    pub(crate) fn write_header(
+        &self,
         segment: &mut Segment,
         position: u64,
         flags: Flags,
         payload_len: u32,
-        stamp: Option<Timestamp>,
+        &Saying { ack, window, timestamps }: &Saying,
     ) {
-        let (ack, window) = self.receiver.acknowledge();
         *segment = Segment {
             source_port: self.ports.local,
             destination_port: self.ports.remote,
@@ -234,7 +256,7 @@ impl Connection {
             ack,
             flags,
             window,
-            options: Options { timestamps: self.timestamps(stamp), ..NO_OPTIONS },
+            options: Options { timestamps, ..NO_OPTIONS },
             payload_len,
         };
     }

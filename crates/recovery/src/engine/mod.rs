@@ -13,6 +13,7 @@ pub use crate::fact::{Ack, Block, Cause, Echo, Kind, Transmission, TxId};
 pub use config::Config;
 pub use event::{Event, Snapshot};
 pub use judge::MIXED;
+pub use quiet::Run;
 pub use send::Offer;
 
 use quiet::Quiet;

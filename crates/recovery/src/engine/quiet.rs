@@ -8,6 +8,7 @@ use crate::fact::{Covered, Echo};
 use crate::rto::Sample;
 use crate::scoreboard::Sent;
 use crate::time::Instant;
+use crate::units::Timestamp;
 
 /// Whether an ACK of new data alone would be asked about in vain by detectors and recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +17,31 @@ pub(super) enum Quiet {
     No,
     /// So it was when the last ACK had been taken in, and nothing but new data has left since.
     Yes,
+}
+
+/// New data that goes in full segments, one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// No segment ends beyond it.
+    until: u64,
+    then: Then,
+}
+
+/// What comes after the last segment of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Then {
+    /// Nothing, until the next input.
+    Stop,
+    /// Whatever [`poll_send`](Engine::poll_send) says.
+    Ask,
+}
+
+impl Run {
+    /// Whether nothing goes after it.
+    #[inline]
+    pub fn is_all(&self) -> bool {
+        self.then == Then::Stop
+    }
 }
 
 impl Engine {
@@ -50,22 +76,39 @@ impl Engine {
         true
     }
 
-    /// Sends new data where the last ACK was such a one, as [`poll_send`](Self::poll_send) would: cwnd alone says how much,
-    /// the timer runs, and nobody has to be told of it. `None` where data or the peer's window end near it.
+    /// How far new data goes in full segments after such an ACK: cwnd alone says how much, the timer runs, and nobody has to
+    /// be told of it. It holds until the next input.
     #[inline(always)]
-    pub(super) fn send_quietly(&mut self, now: Instant, offer: &Offer) -> Option<Option<Transmission>> {
-        let start = self.board.nxt();
-        let len = self.view.mss;
-        let full = u64::from(len);
-        if start + full + 1 >= offer.end.min(offer.limit) {
+    pub fn run(&mut self, offer: &Offer) -> Run {
+        self.note_limit(offer.limit);
+        if self.quiet == Quiet::No {
+            return Run { until: 0, then: Then::Ask };
+        }
+        let allowed = self.board.una().saturating_add(self.window.cwnd);
+        // Where data or the peer's window end near a segment, there is more to be asked.
+        let plain = offer.end.min(offer.limit).saturating_sub(2);
+        match allowed <= plain {
+            true => Run { until: allowed, then: Then::Stop },
+            false => Run { until: plain, then: Then::Ask },
+        }
+    }
+
+    /// Whether another segment of a run goes.
+    #[inline(always)]
+    pub fn continues(&self, run: &Run) -> bool {
+        self.board.nxt() + u64::from(self.view.mss) <= run.until
+    }
+
+    /// The next segment of a run, as [`poll_send`](Self::poll_send) would send it with an offer of `stamp`.
+    #[inline(always)]
+    pub fn poll_run(&mut self, now: Instant, run: &Run, stamp: Option<Timestamp>) -> Option<Transmission> {
+        if !self.continues(run) {
             return None;
         }
-        if full > self.window.cwnd.saturating_sub(self.board.outstanding()) {
-            return Some(None);
-        }
+        let (start, len) = (self.board.nxt(), self.view.mss);
         self.probes = 0;
-        self.note_new(now, len, offer.stamp);
-        Some(Some(self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })))
+        self.note_new(now, len, stamp);
+        Some(self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 }))
     }
 
     /// To be asked when an ACK has been taken in.
@@ -87,7 +130,6 @@ mod tests {
     use crate::engine::{Ack, Block, Config, Negotiated, Offer};
     use crate::registry::{Choice, Seam, entries};
     use crate::time::Duration;
-    use crate::units::Timestamp;
     use proptest::prelude::*;
 
     const MSS: u64 = 1000;

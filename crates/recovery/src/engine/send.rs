@@ -29,19 +29,24 @@ impl Engine {
     /// The next thing to transmit now; it counts as sent. Call after every input until it gives `None`.
     #[inline(always)]
     pub fn poll_send(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
-        if offer.limit != self.limit {
-            self.limit = offer.limit;
-            self.largest_window = self.largest_window.max(offer.limit.saturating_sub(self.board.una()));
-        }
-        if self.quiet == Quiet::Yes
-            && let Some(answer) = self.send_quietly(now, offer)
-        {
-            return answer;
+        let run = self.run(offer);
+        let plain = self.poll_run(now, &run, offer.stamp);
+        if plain.is_some() || run.is_all() {
+            return plain;
         }
         // Taken apart and put together again, so that the answer of the quiet way can stay in registers: read back from memory as
         // a whole, right after it was written in parts, it would cost more than all the rest.
         let Transmission { id, start, len, kind, copy } = self.poll_any(now, offer)?;
         Some(Transmission { id, start, len, kind, copy })
+    }
+
+    /// The peer's window ends before `limit`.
+    #[inline(always)]
+    pub(super) fn note_limit(&mut self, limit: u64) {
+        if limit != self.limit {
+            self.limit = limit;
+            self.largest_window = self.largest_window.max(limit.saturating_sub(self.board.una()));
+        }
     }
 
     /// The same in any case.
