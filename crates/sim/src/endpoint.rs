@@ -14,7 +14,7 @@ use eifel_packet::seq::Seq;
 use eifel_packet::tcp;
 use eifel_recovery::engine::{Cause, Kind, Transmission};
 use eifel_recovery::time::{Duration, Instant};
-use eifel_tcp::{Connection, Outgoing};
+use eifel_tcp::{Connection, Outgoing, Turn};
 
 /// What one end has done, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -105,31 +105,62 @@ impl Endpoint {
         while let Some(start) = self.connection.poll_urgent(&turn, &mut net.slab.vacant().segment) {
             self.send_alone(net, start);
         }
-        loop {
-            let cell = net.slab.vacant();
-            let Some(transmission) = self.connection.poll_data(&mut turn, &mut cell.segment) else { break };
-            let bytes = length(net.header_bytes, &cell.segment);
-            let (flow, sender) = (self.flow, self.end);
-            let repeats = matches!(transmission.kind, Kind::Retransmission(_));
-            cell.packet = Packet {
-                transmission: transmission.id.0 + 1,
-                start: transmission.start,
-                segment: self.number(&transmission, cell.segment.payload_len),
-                positions: transmission.len,
-                copy: transmission.copy,
-                flow,
-                sender,
-                repeats,
-            };
-            if repeats || net.oracle.knows_losses(flow, sender) {
-                self.note_opening(&cell.packet);
-                net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
+        if let Some(mut run) = self.connection.run(&mut turn) {
+            let mut bytes = None;
+            loop {
+                let cell = net.slab.vacant();
+                let Some(transmission) = self.connection.poll_run(&mut run, &mut cell.segment) else { break };
+                let bytes = *bytes.get_or_insert_with(|| length(net.header_bytes, &cell.segment));
+                self.launch_data(net, bytes, &transmission);
             }
-            self.launch(net, bytes, transmission.start.saturating_sub(1), Some(&transmission));
+        }
+        self.transmit_rest(net, turn);
+    }
+
+    /// What leaves in a turn behind full segments.
+    #[inline(always)]
+    fn transmit_rest<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, mut turn: Turn) {
+        while let Some(transmission) = self.connection.poll_data(&mut turn, &mut net.slab.vacant().segment) {
+            self.launch_data_apart(net, &transmission);
         }
         if let Some(start) = self.connection.poll_acknowledgement(&turn, &mut net.slab.vacant().segment) {
             self.send_alone(net, start);
         }
+    }
+
+    /// A segment of so many bytes leaves that the engine has sent; it stands in its cell.
+    #[inline(always)]
+    fn launch_data<const OBSERVED: bool>(
+        &mut self,
+        net: &mut Network<OBSERVED>,
+        bytes: u32,
+        transmission: &Transmission,
+    ) {
+        let cell = net.slab.vacant();
+        let (flow, sender) = (self.flow, self.end);
+        let repeats = matches!(transmission.kind, Kind::Retransmission(_));
+        cell.packet = Packet {
+            transmission: transmission.id.0 + 1,
+            start: transmission.start,
+            segment: self.number(transmission, cell.segment.payload_len),
+            positions: transmission.len,
+            copy: transmission.copy,
+            flow,
+            sender,
+            repeats,
+        };
+        if repeats || net.oracle.knows_losses(flow, sender) {
+            self.note_opening(&cell.packet);
+            net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
+        }
+        self.launch(net, bytes, transmission.start.saturating_sub(1), Some(transmission));
+    }
+
+    /// The same, where it is not wanted inline.
+    #[inline(never)]
+    fn launch_data_apart<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, transmission: &Transmission) {
+        let bytes = length(net.header_bytes, &net.slab.vacant().segment);
+        self.launch_data(net, bytes, transmission);
     }
 
     /// The application writes as far ahead of what is sent as it means to, and what that lets go leaves.
