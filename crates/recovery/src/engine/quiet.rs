@@ -65,9 +65,9 @@ impl Engine {
             Some(rtt) => {
                 self.samples += 1;
                 let sample = Sample { rtt, acked: bytes, window: self.window };
-                let (srtt, expires) = self.rto.sample_and_start(&sample, &self.view, oldest);
-                self.view.round_trips.on_smoothed(srtt);
-                expires
+                let started = self.rto.sample_and_start(&sample, &self.view, oldest);
+                self.view.round_trips.on_smoothed(started.srtt());
+                started.expires
             }
             None => self.rto.expires(now, oldest),
         };

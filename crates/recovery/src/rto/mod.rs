@@ -37,6 +37,24 @@ pub struct Sample {
     pub window: Window,
 }
 
+/// What a timer says that has taken a sample in and starts anew. Two words and no more: so they come back in registers, and
+/// nothing waits for them to be read from memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Started {
+    /// [`Duration::MAX`] where there is none.
+    srtt: Duration,
+    /// When it expires.
+    pub expires: Instant,
+}
+
+impl Started {
+    /// SRTT, if the timer has one.
+    #[inline]
+    pub fn srtt(self) -> Option<Duration> {
+        (self.srtt != Duration::MAX).then_some(self.srtt)
+    }
+}
+
 /// What a response or an adaptation wants of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimerChange {
@@ -85,11 +103,11 @@ pub trait Rto: Send + DuplicateRto {
     fn srtt(&self) -> Option<Duration> {
         self.estimate().map(|estimate| estimate.srtt)
     }
-    /// Takes a sample in as the timer starts anew, which is what most ACKs ask for; the answer is SRTT, and when the timer
-    /// expires. `oldest` as for [`expires`](Self::expires).
-    fn sample_and_start(&mut self, sample: &Sample, view: &View, oldest: Instant) -> (Option<Duration>, Instant) {
+    /// Takes a sample in as the timer starts anew, which is what most ACKs ask for. `oldest` as for
+    /// [`expires`](Self::expires).
+    fn sample_and_start(&mut self, sample: &Sample, view: &View, oldest: Instant) -> Started {
         self.sample(sample, view);
-        (self.srtt(), self.expires(view.now, oldest))
+        Started { srtt: self.srtt().unwrap_or(Duration::MAX), expires: self.expires(view.now, oldest) }
     }
     /// Does what a response or an adaptation asks for.
     fn change(&mut self, change: TimerChange);
