@@ -120,7 +120,7 @@ pub struct Acked {
     pub bytes: u64,
     /// Positions that SACK blocks newly reported.
     pub sacked: u64,
-    /// A duplicate ACK by RFC 5681, section 2, or by RFC 6675, section 2, where SACK is in use.
+    /// A duplicate ACK by RFC 5681, section 2; one with SACK blocks only if they report something new.
     pub duplicate: bool,
     /// The highest segment that the cumulative acknowledgement newly covers to its end.
     pub highest: Option<Covered>,

@@ -1,6 +1,8 @@
 //! What all recovery algorithms share: counting duplicate ACKs, when three of them begin a fast retransmit, Limited
 //! Transmit (RFC 3042), and go-back-N after a timeout.
 
+use std::cell::Cell;
+
 use super::{HighRxt, Next, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
@@ -94,7 +96,7 @@ enum Owed {
     Oldest,
 }
 
-/// When duplicate ACKs may begin a fast retransmit again.
+/// When a fast retransmit may begin again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Again {
     /// Once something beyond the recovery point is acknowledged (RFC 6582, section 3.2, step 2).
@@ -103,15 +105,29 @@ enum Again {
     Reached,
 }
 
+/// What counts as a duplicate ACK, and what duplicates let go before a fast retransmit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Duplicates {
+    /// RFC 5681's; the first two let a segment go each (RFC 3042).
+    Acks,
+    /// Where SACK is in use, every ACK that reports something new, whatever else it says (RFC 6675, section 2); pipe says
+    /// what they let go (section 5, step 3).
+    Reports,
+}
+
 /// The course of loss recovery.
 #[derive(Clone, Debug)]
 pub struct Course {
     rules: Rules,
     again: Again,
+    counted: Duplicates,
     phase: Phase,
     owed: Owed,
     duplicates: u32,
+    /// What Limited Transmit has sent.
     limited: u64,
+    /// Where cwnd ends, as of when new data was last let go beside duplicates: what goes beyond is Limited Transmit's.
+    window_end: Cell<u64>,
     /// RFC 6582's recover, exclusive: `nxt` at the last loss signal.
     recover: u64,
 }
@@ -123,17 +139,24 @@ impl Course {
         Self {
             rules,
             again: Again::Beyond,
+            counted: Duplicates::Acks,
             phase: Phase::Open,
             owed: Owed::Nothing,
             duplicates: 0,
             limited: 0,
+            window_end: Cell::new(0),
             recover: 0,
         }
     }
 
-    /// The same for one whose duplicate ACKs carry SACK blocks, which tell of new data: at the recovery point they count.
-    pub fn by_sack(rules: Rules) -> Self {
+    /// The same for one that goes by what is delivered, which tells of new data: at the recovery point it may begin again.
+    pub fn by_delivery(rules: Rules) -> Self {
         Self { again: Again::Reached, ..Self::new(rules) }
+    }
+
+    /// The same for one whose duplicate ACKs are SACK's.
+    pub fn by_sack(rules: Rules) -> Self {
+        Self { counted: Duplicates::Reports, ..Self::by_delivery(rules) }
     }
 
     /// Where it stands.
@@ -165,21 +188,30 @@ impl Course {
         !self.repairing() && (self.rules.bugfix == Bugfix::Off || past)
     }
 
-    /// Classifies an ACK.
-    pub fn on_ack(&mut self, acked: &Acked) -> Signal {
+    /// Classifies an ACK. One of new data outside of fast recovery can be a duplicate too: [`duplicates`](Self::duplicates)
+    /// says so.
+    pub fn on_ack(&mut self, acked: &Acked, view: &View) -> Signal {
+        let mut signal = Signal::Quiet;
         if acked.bytes > 0 {
             self.duplicates = 0;
             self.limited = 0;
-            return self.advance(acked.cumulative);
+            signal = self.advance(acked.cumulative);
         }
-        if !acked.duplicate {
-            return Signal::Quiet;
+        if !self.is_duplicate(acked, view) || matches!(signal, Signal::Partial | Signal::Recovered) {
+            return signal;
         }
         self.duplicates += 1;
         if self.duplicates == self.rules.duplicate_threshold && self.permitted(acked.cumulative) {
             return Signal::Threshold;
         }
-        Signal::Duplicate
+        if signal == Signal::Quiet { Signal::Duplicate } else { signal }
+    }
+
+    fn is_duplicate(&self, acked: &Acked, view: &View) -> bool {
+        match self.counted {
+            Duplicates::Reports if view.sack => acked.sacked > 0,
+            _ => acked.duplicate,
+        }
     }
 
     fn advance(&mut self, cumulative: u64) -> Signal {
@@ -264,9 +296,14 @@ impl Course {
         if matches!(kind, Kind::Retransmission(_)) {
             self.owed = Owed::Nothing;
         }
-        if self.duplicates > 0 && self.phase == Phase::Open && kind == Kind::New {
+        if self.may_limit() && kind == Kind::New && sent.end > self.window_end.get() {
             self.limited += sent.end - sent.start;
         }
+    }
+
+    /// Whether new data can be Limited Transmit's.
+    fn may_limit(&self) -> bool {
+        self.duplicates > 0 && self.phase == Phase::Open
     }
 
     /// What may go under `cwnd` where what is under way is found by counting duplicate ACKs, `counted`: no more than
@@ -288,12 +325,16 @@ impl Course {
                 None => Next::New { room },
             };
         }
-        let beyond = match (self.rules.limited_transmit, self.phase) {
-            (LimitedTransmit::On, Phase::Open) => {
-                u64::from(self.duplicates).min(LIMITED_TRANSMIT) * u64::from(view.mss)
+        let limits = self.may_limit() && self.rules.limited_transmit == LimitedTransmit::On;
+        self.window_end.set(board.una() + window.cwnd);
+        let room = match self.counted {
+            _ if !limits => window.cwnd.saturating_sub(board.outstanding()),
+            Duplicates::Reports if view.sack => window.cwnd.saturating_sub(board.pipe()),
+            _ => {
+                let beyond = u64::from(self.duplicates).min(LIMITED_TRANSMIT) * u64::from(view.mss);
+                (window.cwnd + beyond).saturating_sub(board.outstanding())
             }
-            _ => 0,
         };
-        Next::New { room: (window.cwnd + beyond).saturating_sub(board.outstanding()) }
+        Next::New { room }
     }
 }

@@ -32,7 +32,7 @@ impl Fack {
 
 impl Recovery for Fack {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
-        let signal = self.course.on_ack(acked);
+        let signal = self.course.on_ack(acked, view);
         let step = match signal {
             Signal::Quiet => Step::Stay,
             Signal::Progress => return Decisions::GROW,

@@ -51,7 +51,7 @@ impl NewReno {
 impl Recovery for NewReno {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         let mss = i64::from(view.mss);
-        match self.course.on_ack(acked) {
+        match self.course.on_ack(acked, view) {
             Signal::Quiet => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
             Signal::Duplicate => {

@@ -90,7 +90,7 @@ impl NewRenoSack {
 
 impl Recovery for NewRenoSack {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
-        match self.course.on_ack(acked) {
+        match self.course.on_ack(acked, view) {
             Signal::Quiet => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
             Signal::Duplicate => {

@@ -31,7 +31,7 @@ impl RackTlp {
     /// RACK-TLP under these rules, with or without PRR, for a peer that delays ACKs by no more than `max_ack_delay`.
     pub fn new(rules: Rules, reduction: Reduction, max_ack_delay: Duration) -> Self {
         Self {
-            course: Course::by_sack(rules),
+            course: Course::by_delivery(rules),
             prr: Prr::new(reduction),
             rack: Rack::new(rules.duplicate_threshold),
             tlp: Tlp::new(max_ack_delay),
@@ -122,7 +122,7 @@ impl RackTlp {
 impl Recovery for RackTlp {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         let before = self.course.phase();
-        let signal = self.course.on_ack(acked);
+        let signal = self.course.on_ack(acked, view);
         if view.sack { self.on_sacked(acked, (before, signal), board, view) } else { self.on_counted(signal, view) }
     }
 

@@ -26,7 +26,7 @@ impl Reno {
 
 impl Recovery for Reno {
     fn on_ack(&mut self, acked: &Acked, _: &Scoreboard, view: &View) -> Decisions {
-        match self.course.on_ack(acked) {
+        match self.course.on_ack(acked, view) {
             Signal::Quiet | Signal::Duplicate => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
             Signal::Threshold => Decisions { step: self.course.enter(view.nxt), ..Decisions::STAY },

@@ -59,7 +59,7 @@ impl RenoSack {
 
 impl Recovery for RenoSack {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
-        match self.course.on_ack(acked) {
+        match self.course.on_ack(acked, view) {
             Signal::Quiet => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
             Signal::Duplicate => {

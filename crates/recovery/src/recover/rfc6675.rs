@@ -49,22 +49,22 @@ impl Rfc6675 {
 
 impl Recovery for Rfc6675 {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
-        let signal = self.course.on_ack(acked);
+        let signal = self.course.on_ack(acked, view);
         self.prr.on_ack(acked, board);
         let lost_below = self.lost_below(board, view.mss);
+        // Section 5, steps (1) and (2): DupAcks >= DupThresh or IsLost (HighACK + 1).
+        let duplicate = matches!(signal, Signal::Duplicate | Signal::Progress) && self.course.duplicates() > 0;
+        let begins =
+            signal == Signal::Threshold || duplicate && lost_below > board.una() && self.course.permitted(board.una());
         let step = match signal {
-            Signal::Quiet => Step::Stay,
-            Signal::Progress => return Decisions::GROW,
-            Signal::Recovered => Step::Leave { cwnd_at_most: u64::MAX },
-            // Section 5, steps (1) and (2): DupAcks >= DupThresh or IsLost (HighACK + 1).
-            Signal::Threshold | Signal::Duplicate
-                if signal == Signal::Threshold || lost_below > board.una() && self.course.permitted(board.una()) =>
-            {
+            _ if begins => {
                 // Section 5, step (4.3): what is sent again at once is not what has to be rescued.
                 self.rescue_rxt = board.segment_at(board.una()).map_or(view.nxt, |oldest| oldest.end);
                 self.prr.begin(board);
                 self.course.enter(view.nxt)
             }
+            Signal::Progress => return Decisions::GROW,
+            Signal::Recovered => Step::Leave { cwnd_at_most: u64::MAX },
             _ => Step::Stay,
         };
         if lost_below > board.lost_below() {

@@ -54,8 +54,9 @@ pub enum Next {
 
 /// One algorithm's fast recovery.
 pub trait Repair {
-    /// Whether duplicate ACKs count again once the recovery point is reached, or only beyond it.
-    fn counts_at_point(&self) -> bool {
+    /// Whether duplicate ACKs are RFC 6675's, count again once the recovery point is reached, and let go what pipe does; or
+    /// RFC 5681's, RFC 6582's and RFC 3042's.
+    fn by_sack(&self) -> bool {
         false
     }
     /// Losses are found by time: what each ACK has delivered is for this, and duplicates begin nothing.

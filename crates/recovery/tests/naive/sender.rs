@@ -165,9 +165,13 @@ impl Sender {
             self.samples += 1;
             self.timer.sample(sample.into());
         }
-        // A duplicate ACK of RFC 5681, section 2; with SACK, one that tells of something new (RFC 6675, section 2).
         let silent = sacks.is_empty() && dsack.is_none();
-        let duplicate = acked == 0 && flight > 0 && (silent || news > 0);
+        let duplicate = match repair.by_sack() {
+            // RFC 6675, section 2: whatever it carries besides, and though it moves the cumulative acknowledgment point.
+            true => news > 0,
+            // RFC 5681, section 2; with SACK blocks, one that tells of something new.
+            false => acked == 0 && flight > 0 && (silent || news > 0),
+        };
         let duplicate = self.counts(duplicate, acked);
         let mut restart = true;
         if let Some(rack_tlp) = repair.by_time() {
@@ -177,31 +181,27 @@ impl Sender {
             let reported = sacks.iter().map(|&(_, end)| end).max();
             let heard = Heard { now, acked, flight, duplicate, delivered, reported, dsack, echoed_at };
             rack_tlp.on_ack(self, &heard);
-        } else if acked > 0 {
-            self.duplicates = 0;
-            self.limited = 0;
-            match self.phase {
-                Phase::FastRecovery { point } if cumulative < point => restart = repair.partial(self, acked),
-                Phase::FastRecovery { .. } => {
-                    self.phase = Phase::Open;
-                    repair.full(self);
-                }
-                Phase::Open => self.congest.ack(acked, flight, &ALWAYS),
-                Phase::AfterTimeout { point } => {
-                    if cumulative >= point {
+        } else {
+            let before = self.phase;
+            if acked > 0 {
+                self.duplicates = 0;
+                self.limited = 0;
+                match self.phase {
+                    Phase::FastRecovery { point } if cumulative < point => restart = repair.partial(self, acked),
+                    Phase::FastRecovery { .. } => {
                         self.phase = Phase::Open;
+                        repair.full(self);
                     }
-                    self.congest.ack(acked, flight, &ALWAYS);
+                    Phase::AfterTimeout { point } if cumulative >= point => self.phase = Phase::Open,
+                    Phase::Open | Phase::AfterTimeout { .. } => {}
                 }
             }
-        } else if duplicate {
-            self.duplicates += 1;
-            let past = self.una > self.recover || repair.counts_at_point() && self.una >= self.recover;
-            let may_begin = past && !matches!(self.phase, Phase::FastRecovery { .. });
-            if may_begin && (self.duplicates == DUP_THRESH || repair.begins_early(self)) {
+            let repairing = matches!(before, Phase::FastRecovery { .. });
+            let begins = duplicate && !(repairing && acked > 0) && self.counts_one_more(repair);
+            if begins {
                 self.begin_recovery(repair, now);
-            } else {
-                repair.duplicate(self);
+            } else if acked > 0 && !repairing {
+                self.congest.ack(acked, flight, &ALWAYS);
             }
         }
         if matches!(self.phase, Phase::FastRecovery { .. }) {
@@ -215,6 +215,18 @@ impl Sender {
             // (5.3)
             self.start_timer(now);
         }
+    }
+
+    /// One more duplicate ACK: whether fast recovery begins with it.
+    fn counts_one_more(&mut self, repair: &mut dyn Repair) -> bool {
+        self.duplicates += 1;
+        let past = self.una > self.recover || repair.by_sack() && self.una >= self.recover;
+        let may_begin = past && !matches!(self.phase, Phase::FastRecovery { .. });
+        let begins = may_begin && (self.duplicates == DUP_THRESH || repair.begins_early(self));
+        if !begins {
+            repair.duplicate(self);
+        }
+        begins
     }
 
     fn begin_recovery(&mut self, repair: &mut dyn Repair, now: u64) {
@@ -263,7 +275,7 @@ impl Sender {
                 _ if own.is_some() => own.unwrap_or(Next::New(0)),
                 Phase::FastRecovery { .. } if self.owed => Next::Owed(0),
                 Phase::FastRecovery { .. } => repair.next(self, self.asked_at.unwrap_or(now)),
-                _ => self.next_outside_recovery(),
+                _ => self.next_outside_recovery(repair.by_sack()),
             };
             if matches!(next, Next::New(_)) && self.end > self.nxt {
                 self.asked_at.get_or_insert(now);
@@ -295,7 +307,7 @@ impl Sender {
         }
     }
 
-    fn next_outside_recovery(&self) -> Next {
+    fn next_outside_recovery(&self, by_sack: bool) -> Next {
         if self.segments.first().is_some_and(|oldest| oldest.lost) {
             // Go-back-N in slow start.
             let room = self.congest.cwnd.saturating_sub(self.pipe());
@@ -303,6 +315,10 @@ impl Sender {
                 Some(index) => Next::Again(index, room),
                 None => Next::New(room),
             };
+        }
+        if by_sack && self.duplicates > 0 && self.phase == Phase::Open {
+            // RFC 6675, section 5, step (3.3): while cwnd - pipe >= 1 SMSS.
+            return Next::New(self.congest.cwnd.saturating_sub(self.pipe()));
         }
         // RFC 3042: the first two duplicates let a segment go each.
         let beyond = if self.phase == Phase::Open { self.duplicates.min(2) * MSS } else { 0 };
@@ -333,7 +349,8 @@ impl Sender {
         let (start, end) = (self.nxt, self.nxt + len);
         self.segments.push(Segment { start, end, sent_at: now, last_sent: now, ..Segment::default() });
         self.nxt = end;
-        if self.duplicates > 0 && self.phase == Phase::Open {
+        // What cwnd allows anyway is not Limited Transmit's.
+        if self.duplicates > 0 && self.phase == Phase::Open && self.outstanding() > self.congest.cwnd {
             self.limited += len;
         }
         Some(Left { start, end, again: false })

@@ -26,7 +26,7 @@ fn is_lost(sender: &Sender, index: usize) -> bool {
 }
 
 impl Repair for Rfc6675 {
-    fn counts_at_point(&self) -> bool {
+    fn by_sack(&self) -> bool {
         true
     }
 
@@ -90,9 +90,9 @@ impl Repair for Rfc6675 {
         let above_high_rxt = |index: usize| !sender.segments[index].sacked && !sender.segments[index].resent;
         let within = |index: usize| sender.segments[index].start < highest;
         let all = 0..sender.segments.len();
-        // (1)
-        if let Some(index) = all.clone().find(|&index| above_high_rxt(index) && within(index) && is_lost(sender, index))
-        {
+        // (1), where a peer that takes a report back makes nothing arrive that was found lost.
+        let lost = |index: usize| sender.segments[index].lost;
+        if let Some(index) = all.clone().find(|&index| above_high_rxt(index) && within(index) && lost(index)) {
             return Next::Again(index, room);
         }
         // (2)
