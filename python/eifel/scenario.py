@@ -48,11 +48,7 @@ def load(scenario: ScenarioLike | Source) -> Source:
     if isinstance(scenario, Source):
         return scenario
     if isinstance(scenario, Mapping):
-        try:
-            text = toml.dumps(scenario)
-        except TypeError as error:
-            raise BadInputError(f"scenario: {error}") from None
-        return _checked(Source(text, str(Path.cwd() / "scenario")))
+        return _checked(Source(_written(scenario), str(Path.cwd() / "scenario")))
     if isinstance(scenario, str) and _is_text(scenario):
         return _checked(Source(scenario, str(Path.cwd() / "scenario")))
     path = Path(scenario)
@@ -75,7 +71,7 @@ def override(source: Source, settings: Mapping[str, Any]) -> Source:
     document = copy.deepcopy(source.settings)
     for path, value in settings.items():
         _put(document, path, value)
-    return _checked(Source(toml.dumps(document), source.origin))
+    return _checked(Source(_written(document), source.origin))
 
 
 def parse_settings(arguments: Sequence[str]) -> dict[str, Any]:
@@ -93,6 +89,13 @@ def parse_settings(arguments: Sequence[str]) -> dict[str, Any]:
         except tomllib.TOMLDecodeError:
             settings[path] = written.strip()
     return settings
+
+
+def _written(document: Mapping[str, Any]) -> str:
+    try:
+        return toml.dumps(document)
+    except TypeError as error:
+        raise BadInputError(f"scenario: {error}") from None
 
 
 def _is_text(scenario: str) -> bool:
@@ -126,7 +129,7 @@ def _entry(entries: list[Any], key: str, where: str) -> int:
     names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
     if key in names:
         return names.index(key)
-    known = ", ".join(str(name) for name in names if name) or f"0 to {len(entries) - 1}"
+    known = ", ".join(str(name) for name in names if name) or (f"0 to {len(entries) - 1}" if entries else "none")
     raise BadInputError(f"{where}: no such entry in the list; there is: {known}")
 
 

@@ -1,9 +1,11 @@
-"""Writes TOML: what `tomllib` reads. Only what a scenario holds: tables, lists, strings, numbers, booleans."""
+"""Writes TOML: what `tomllib` reads. Only what a scenario holds: tables, lists, strings, numbers, booleans.
+
+NumPy's numbers and arrays count as what they hold: a notebook that sweeps with `np.linspace` has nothing else.
+"""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,10 +31,10 @@ def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) ->
         if isinstance(value, Mapping) or _is_table_list(value):
             deferred.append((key, value))
         else:
-            lines.append(f"{_key(key)} = {_value(value, (*path, key))}")
+            lines.append(f"{_key(key, path)} = {_value(value, (*path, key))}")
     for key, value in deferred:
         inner = (*path, key)
-        name = ".".join(map(_key, inner))
+        name = ".".join(_key(part, path) for part in inner)
         for item in [value] if isinstance(value, Mapping) else value:
             header = f"[{name}]" if isinstance(value, Mapping) else f"[[{name}]]"
             lines.extend(["", header])
@@ -43,7 +45,9 @@ def _is_table_list(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(item, Mapping) for item in value)
 
 
-def _key(key: str) -> str:
+def _key(key: object, path: tuple[str, ...]) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"{'.'.join(path) or 'scenario'}: a key has to be a string, not {key!r}")
     return key if _BARE.fullmatch(key) else _text(key)
 
 
@@ -53,16 +57,17 @@ def _text(text: str) -> str:
 
 
 def _value(value: Any, path: tuple[str, ...]) -> str:
+    if hasattr(value, "tolist"):
+        # A float of NumPy's is a float, but does not print as one.
+        return _value(value.tolist(), path)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, int | float):
+        return repr(value)
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v, (*path, k))}" for k, v in value.items()) + " }"
+        return "{ " + ", ".join(f"{_key(k, path)} = {_value(v, (*path, k))}" for k, v in value.items()) + " }"
     if isinstance(value, Sequence):
         return "[" + ", ".join(_value(item, path) for item in value) + "]"
     raise TypeError(f"{'.'.join(path)}: a scenario cannot hold {type(value).__name__}")

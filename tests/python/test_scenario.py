@@ -60,6 +60,13 @@ def test_a_path_that_leads_nowhere(scenario: Path, path: str, message: str) -> N
         override(load(scenario), {path: 1})
 
 
+def test_a_value_that_no_scenario_can_hold_is_one_line(scenario: Path) -> None:
+    with pytest.raises(BadInputError, match="scenario: seed: a scenario cannot hold NoneType"):
+        override(load(scenario), {"seed": None})
+    with pytest.raises(BadInputError, match="nowhere: no such entry in the list; there is: none"):
+        override(Source("flow = []", "s.toml"), {"flow.nowhere": 1})
+
+
 def test_an_unknown_key_is_the_engines_to_refuse(fake, scenario: Path) -> None:
     with pytest.raises(fake.ScenarioError, match="sed: unknown key"):
         override(load(scenario), {"sed": 1})
