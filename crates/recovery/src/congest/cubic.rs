@@ -4,8 +4,7 @@
 //! *Blind to* delay, and to why a segment was lost; it leaves slow start without HyStart++.
 //! *From* RFC 9438, section 4.
 
-use super::reno::{Grow, Restart};
-use super::{Congest, Loss, Timeouts, Window};
+use super::{Congest, Grow, Loss, Restart, Timeouts, Window};
 use crate::fact::Cause;
 use crate::time::{Duration, Instant};
 use crate::view::View;
@@ -119,14 +118,6 @@ impl Cubic {
         Self { settings, curve: Curve::default(), before: None, fraction: 0.0 }
     }
 
-    fn limits(&self, now: &Window, flight: u64, mss: u64) -> bool {
-        match self.settings.grow {
-            Grow::Always => true,
-            Grow::WhenLimiting if now.cwnd < now.ssthresh => flight * 2 >= now.cwnd,
-            Grow::WhenLimiting => flight + mss > now.cwnd,
-        }
-    }
-
     fn avoid_congestion(&mut self, now: &Window, acked: u64, limits: bool, view: &View) -> Window {
         let mss = f64::from(view.mss);
         let bytes = now.cwnd as f64 + self.fraction;
@@ -170,7 +161,7 @@ impl Congest for Cubic {
 
     fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View) -> Window {
         let mss = u64::from(view.mss);
-        let limits = self.limits(now, flight, mss);
+        let limits = self.settings.grow.permits(now, flight, mss);
         if now.cwnd >= now.ssthresh {
             return self.avoid_congestion(now, acked, limits, view);
         }
@@ -212,15 +203,10 @@ impl Congest for Cubic {
         if let Some(stage) = self.curve.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
             stage.epoch += idle;
         }
-        match self.settings.restart {
-            Restart::Unchanged => *now,
-            Restart::RestartWindow => {
-                let restart = self.settings.initial_window * u64::from(mss);
-                if restart < now.cwnd {
-                    self.fraction = 0.0;
-                }
-                Window { cwnd: now.cwnd.min(restart), ..*now }
-            }
+        let window = self.settings.restart.after_idle(now, self.settings.initial_window * u64::from(mss));
+        if window.cwnd < now.cwnd {
+            self.fraction = 0.0;
         }
+        window
     }
 }

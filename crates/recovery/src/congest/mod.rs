@@ -39,6 +39,45 @@ pub enum Timeouts {
     Again,
 }
 
+/// When cwnd grows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grow {
+    /// On every ACK of new data.
+    Always,
+    /// While it is what limits sending: at least half of it is outstanding in slow start, all but a segment after.
+    WhenLimiting,
+}
+
+impl Grow {
+    /// Whether it grows on an ACK before which `flight` bytes were outstanding.
+    fn permits(self, now: &Window, flight: u64, mss: u64) -> bool {
+        match self {
+            Self::Always => true,
+            Self::WhenLimiting if now.cwnd < now.ssthresh => flight * 2 >= now.cwnd,
+            Self::WhenLimiting => flight + mss > now.cwnd,
+        }
+    }
+}
+
+/// What sending does after an idle time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Restart {
+    /// Begins again with the restart window (RFC 5681, section 4.1).
+    RestartWindow,
+    /// Goes on with the window as it is.
+    Unchanged,
+}
+
+impl Restart {
+    /// The window after the idle time; the restart window is no larger than the initial one.
+    fn after_idle(self, now: &Window, initial: u64) -> Window {
+        match self {
+            Self::RestartWindow => Window { cwnd: now.cwnd.min(initial), ..*now },
+            Self::Unchanged => *now,
+        }
+    }
+}
+
 /// Grows the window on ACKs and cuts it on losses.
 pub trait Congest: Send + DuplicateCongest {
     /// The window when data may first be sent.

@@ -3,7 +3,7 @@
 //! *Blind to* delay, and to why a segment was lost.
 //! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default.
 
-use super::{Congest, Loss, Timeouts, Window};
+use super::{Congest, Grow, Loss, Restart, Timeouts, Window};
 use crate::fact::Cause;
 use crate::time::Duration;
 use crate::view::View;
@@ -24,24 +24,6 @@ pub enum Repeated {
     Hold,
     /// It is halved again, down to two segments, as implementations of RFC 2581 did.
     Reduce,
-}
-
-/// When cwnd grows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Grow {
-    /// On every ACK of new data.
-    Always,
-    /// While it is what limits sending: at least half of it is outstanding in slow start, all but a segment after.
-    WhenLimiting,
-}
-
-/// What sending does after an idle time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Restart {
-    /// Begins again with the restart window (RFC 5681, section 4.1).
-    RestartWindow,
-    /// Goes on with the window as it is.
-    Unchanged,
 }
 
 /// Reno's settings.
@@ -74,14 +56,6 @@ impl Reno {
     pub fn new(settings: Settings) -> Self {
         Self { settings, remainder: 0 }
     }
-
-    fn limits(&self, now: &Window, flight: u64, mss: u64) -> bool {
-        match self.settings.grow {
-            Grow::Always => true,
-            Grow::WhenLimiting if now.cwnd < now.ssthresh => flight * 2 >= now.cwnd,
-            Grow::WhenLimiting => flight + mss > now.cwnd,
-        }
-    }
 }
 
 impl Congest for Reno {
@@ -92,7 +66,7 @@ impl Congest for Reno {
 
     fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View) -> Window {
         let mss = u64::from(view.mss);
-        if !self.limits(now, flight, mss) {
+        if !self.settings.grow.permits(now, flight, mss) {
             return *now;
         }
         let grown = if now.cwnd < now.ssthresh {
@@ -134,12 +108,6 @@ impl Congest for Reno {
     }
 
     fn on_idle(&mut self, now: &Window, _: Duration, mss: u32) -> Window {
-        match self.settings.restart {
-            Restart::Unchanged => *now,
-            // RFC 5681, section 4.1.
-            Restart::RestartWindow => {
-                Window { cwnd: now.cwnd.min(self.settings.initial_window * u64::from(mss)), ..*now }
-            }
-        }
+        self.settings.restart.after_idle(now, self.settings.initial_window * u64::from(mss))
     }
 }

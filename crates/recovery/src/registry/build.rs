@@ -228,13 +228,13 @@ fn initial_ssthresh(parameters: &Parameters) -> Option<u64> {
     (ssthresh > 0).then_some(ssthresh)
 }
 
-fn grow(parameters: &Parameters) -> congest::reno::Grow {
-    use congest::reno::Grow;
+fn grow(parameters: &Parameters) -> congest::Grow {
+    use congest::Grow;
     parameters.word("grow", &[("when-limiting", Grow::WhenLimiting), ("always", Grow::Always)])
 }
 
-fn after_idle(parameters: &Parameters) -> congest::reno::Restart {
-    use congest::reno::Restart;
+fn after_idle(parameters: &Parameters) -> congest::Restart {
+    use congest::Restart;
     parameters.switch("restart_after_idle", Restart::RestartWindow, Restart::Unchanged)
 }
 

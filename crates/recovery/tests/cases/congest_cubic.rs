@@ -1,8 +1,8 @@
 //! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
 
 use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
-use eifel_recovery::congest::reno::{Grow, Restart};
 use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
+use eifel_recovery::congest::{Grow, Restart};
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value};

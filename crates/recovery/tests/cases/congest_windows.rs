@@ -1,7 +1,8 @@
 //! Reno called by itself: RFC 5681's equations, byte by byte.
 
-use eifel_recovery::congest::reno::{Grow, HalfOf, Reno, Repeated, Restart, Settings};
+use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
 use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
+use eifel_recovery::congest::{Grow, Restart};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 
