@@ -100,6 +100,17 @@ fn one_forged_stamp_ahead_of_the_window_poisons_nothing() {
     assert_eq!(talk.connection.received(), 1000);
 }
 
+/// An acknowledgement below the window is believed, but its timestamp is none to go by: who sent it is not in step, and PAWS
+/// would refuse the data of who is (RFC 7323, section 4.3, step 2: only of an acceptable segment).
+#[test]
+fn a_stamp_below_the_window_poisons_nothing() {
+    let mut talk = Talk::open(&stamped());
+    talk.gets(10, "A 1..989 ack 1 win 10000 ts 101/0");
+    talk.gets(20, "A 1 ack 1 win 10000 ts 150/0");
+    talk.gets(30, "A 989..1977 ack 1 win 10000 ts 102/0");
+    assert_eq!(talk.connection.received(), 1976);
+}
+
 #[test]
 fn after_twenty_four_days_the_past_is_believed_again() {
     let mut talk = Talk::open(&stamped());
