@@ -17,6 +17,8 @@ from eifel import toml
 from eifel.report.chart import chart
 from eifel.report.comparison import claims_html, flows_html, known_html, settings_html, summary_html, verdict_of
 
+COLUMNS = ("columns.js",)
+"""What opens the numbers of both."""
 SCRIPTS = ("uplot/uPlot.iife.min.js", "touch.js", "chart.js")
 """What draws the charts, in the order in which it is needed."""
 MAPS = ("atlas.js",)
@@ -126,7 +128,8 @@ def _index_row(measured: Measured) -> str:
 def _page(title: str, body: str, charts: bool, maps: Sequence[str] = ()) -> str:
     from eifel import _engine
 
-    scripts = "".join(f"<script>{_script(name)}</script>\n" for name in ((*SCRIPTS, *maps) if charts else maps))
+    drawing = (*(SCRIPTS if charts else ()), *maps)
+    scripts = "".join(f"<script>{_script(name)}</script>\n" for name in (*(COLUMNS if drawing else ()), *drawing))
     return _part(
         "page.html",
         title=escape(title),
