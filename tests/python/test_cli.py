@@ -29,6 +29,24 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
     assert best < 0.5
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device"), "eifel: No space left on device\n"),
+        (PermissionError(13, "Permission denied", "out"), "eifel: out: Permission denied\n"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(
+    error: OSError, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_: object) -> int:
+        raise error
+
+    monkeypatch.setattr("eifel.cli.list.command", refuse)
+    assert main(["list"]) == 1
+    assert capsys.readouterr().err == said
+
+
 @pytest.mark.parametrize("command", ["run", "reproduce", "report", "list", "selftest"])
 def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):

@@ -33,7 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"eifel: {error}", file=sys.stderr)
         return BAD_INPUT
     except OSError as error:
-        print(f"eifel: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        # A write that fails, as on a full disk, may not say of which file.
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"eifel: {where}{error.strerror or error}", file=sys.stderr)
         return FAILED
 
 
