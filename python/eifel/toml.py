@@ -16,13 +16,23 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 def dumps(document: Mapping[str, Any]) -> str:
     """The document as TOML text. Raises TypeError at a value that TOML has no form for, naming its key."""
     lines: list[str] = []
-    _table(document, (), lines)
+    _table(held(document), (), lines)
     return "\n".join(lines).strip() + "\n"
 
 
 def value(plain: Any) -> str:
     """One value as TOML text. Raises TypeError at what TOML has no form for."""
-    return _value(plain, ("value",))
+    return _value(held(plain), ("value",))
+
+
+def held(value: Any) -> Any:
+    """The same with what NumPy's numbers and arrays hold in their place, in tables and lists too."""
+    if hasattr(value, "tolist"):
+        # A float of NumPy's is a float, but does not print as one.
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: held(inner) for key, inner in value.items()}
+    return [held(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:
@@ -57,9 +67,6 @@ def _text(text: str) -> str:
 
 
 def _value(value: Any, path: tuple[str, ...]) -> str:
-    if hasattr(value, "tolist"):
-        # A float of NumPy's is a float, but does not print as one.
-        return _value(value.tolist(), path)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

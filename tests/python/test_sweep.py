@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import eifel
@@ -73,6 +74,17 @@ def test_cells_are_cases_times_product_times_points() -> None:
     assert rates == rates[:2] * 4 and rates[0] != rates[1]
     assert all(isinstance(rate, int) and 100_000 <= rate <= 10_000_000 for rate in rates)
     assert design.source(cells[5]).settings["flow"][0]["sender"]["detect"] == "eifel-timestamps"
+
+
+def test_a_sweep_of_numpy_s_values_is_the_same() -> None:
+    delays, rates = np.array([20, 100]), np.array([1e5, 1e7])
+    drawn = {"points": np.int64(2), "point_to_point.rate_bps": {"log_uniform": rates, "whole": np.bool_(True)}}
+    design = sweeps.load({**SWEEP, "product": {"point_to_point.delay_ms": delays}, "random": drawn})
+    assert [design.cell(number) for number in range(design.cells)] == [
+        sweeps.load(SWEEP).cell(number) for number in range(design.cells)
+    ]
+    steps = sweeps.load({**SWEEP, "product": {"point_to_point.delay_ms": np.linspace(20, 100, 3)}})
+    assert steps.kind("point_to_point.delay_ms") == "float"
 
 
 def test_another_key_changes_no_other_draw() -> None:

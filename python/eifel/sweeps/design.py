@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from eifel import scenario as scenarios
+from eifel import toml
 from eifel.errors import BadInputError
 from eifel.sweeps.axis import Axis, Draw, parse_axis, parse_draw
 
@@ -149,7 +150,7 @@ class Design:
 def load(sweep: str | Path | Mapping[str, Any]) -> Design:
     """Reads a sweep file, or takes a dict of the same shape. Raises BadInputError with one line if it is refused."""
     if isinstance(sweep, Mapping):
-        return parse(sweep, "sweep", Path.cwd())
+        return parse(toml.held(sweep), "sweep", Path.cwd())
     path = Path(sweep)
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
