@@ -9,8 +9,8 @@ use eifel_recovery::registry::{Choice, Value};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
-use crate::script::{UNSET, open, overtaken, text};
-use crate::talk::{Talk, at, config, ms};
+use crate::script::{UNSET, open, overtaken, spike, text};
+use crate::talk::{Talk, at, config, eifel, ms};
 
 pub fn cubic(base: Config, parameters: &[(&str, Value)]) -> Config {
     let always = Choice::named("cubic").with("grow", Value::Word("always".into()));
@@ -59,6 +59,16 @@ pub fn restart_after_idle() {
         talk.end = crate::talk::start(100);
         assert_eq!(talk.send().len(), sent);
     }
+}
+
+/// Option 2 leaves ssthresh where the timeout has put it, 0.7 of 11 segments, and so the curve: below the 11 segments of before
+/// W_est grows by alpha, 9/17, for a segment, and would by 1 if the curve before the timeout were back.
+#[test]
+fn an_undo_that_gives_no_ssthresh_back_leaves_the_curve() {
+    let mut talk = spike(&cubic(eifel("reno-sack", "option-2"), &[]));
+    talk.ack(1150, 2, &[], 0);
+    assert_eq!(talk.verdicts()[0].0, "Spurious");
+    assert_eq!(windows(&talk), (7768, 7700));
 }
 
 const SETTINGS: Settings = Settings {
