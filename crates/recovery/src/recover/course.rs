@@ -31,7 +31,7 @@ pub enum BelowPoint {
     Blocked,
 }
 
-/// Whether the first two duplicate ACKs let new segments go.
+/// Whether duplicate ACKs let new segments go before a fast retransmit: two of RFC 3042, or as many as RFC 6675 finds room for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LimitedTransmit {
     /// They do.

@@ -383,8 +383,11 @@ static MIN_PLUS_PLUS: &[Parameter] = &[
 
 const DUPLICATE_THRESHOLD: Parameter =
     integer("duplicate_threshold", "DupThresh: duplicate ACKs that begin a fast retransmit", 3, (1, 1000));
-const LIMITED_TRANSMIT: Parameter =
-    switch("limited_transmit", "the first two duplicate ACKs let a new segment go each (RFC 3042)", true);
+const LIMITED_TRANSMIT: Parameter = switch(
+    "limited_transmit",
+    "the first two duplicate ACKs let a new segment go each (RFC 3042); rfc6675: as pipe falls",
+    true,
+);
 const BUGFIX: Parameter =
     switch("bugfix", "no second fast retransmit below the recovery point (RFC 2582, RFC 6582)", true);
 const BELOW_POINT: Parameter = word(
