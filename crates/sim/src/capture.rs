@@ -1,6 +1,7 @@
 //! Captures: the packets that a node sends and gets, as pcapng.
 
 use crate::wire;
+use eifel_packet::ip::Version;
 use eifel_packet::pcapng::{Interface, Packet, Writer};
 use eifel_packet::segment::Segment;
 use eifel_recovery::time::Instant;
@@ -8,6 +9,7 @@ use std::io;
 
 /// The captures of a run.
 pub struct Captures {
+    ip: Version,
     taps: Vec<Tap>,
     /// Which tap each node has; `u16::MAX` for none.
     of_node: Vec<u16>,
@@ -34,8 +36,8 @@ const NO_TAP: u16 = u16::MAX;
 
 impl Captures {
     /// Captures at `nodes`, by index; `names` are those of all nodes. Indices that there are not are left out.
-    pub fn new(nodes: &[usize], names: &[String]) -> io::Result<Self> {
-        let mut captures = Self { taps: Vec::new(), of_node: vec![NO_TAP; names.len()] };
+    pub fn new(nodes: &[usize], names: &[String], ip: Version) -> io::Result<Self> {
+        let mut captures = Self { ip, taps: Vec::new(), of_node: vec![NO_TAP; names.len()] };
         for &node in nodes {
             let Some(name) = names.get(node) else { continue };
             let mut writer = Writer::new(Vec::new(), concat!("eifel-sim ", env!("CARGO_PKG_VERSION")))?;
@@ -53,7 +55,7 @@ impl Captures {
 
     /// A segment passes `node`, on its way from one node to another; `offset` is that of its payload in the stream.
     pub fn note(&mut self, now: Instant, node: u16, segment: &Segment, path: (u16, u16), offset: u64) {
-        let bytes = wire::bytes(segment, path, offset, None);
+        let bytes = wire::bytes(self.ip, segment, path, offset, None);
         let Some(tap) = self.taps.get_mut(usize::from(self.of_node[usize::from(node)])) else { return };
         let packet = Packet { bytes: &bytes, wire_len: bytes.len() as u32, comment: None };
         if let Err(error) = tap.writer.packet(tap.interface, now.as_nanos(), packet) {

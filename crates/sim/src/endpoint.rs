@@ -110,7 +110,7 @@ impl Endpoint {
             loop {
                 let cell = net.slab.vacant();
                 let Some(transmission) = self.connection.poll_run(&mut run, &mut cell.segment) else { break };
-                let bytes = *bytes.get_or_insert_with(|| length(net.header_bytes, &cell.segment));
+                let bytes = *bytes.get_or_insert_with(|| length(net.ip, net.header_bytes, &cell.segment));
                 self.launch_data(net, bytes, &transmission);
             }
         }
@@ -159,7 +159,7 @@ impl Endpoint {
     /// The same, where it is not wanted inline.
     #[inline(never)]
     fn launch_data_apart<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, transmission: &Transmission) {
-        let bytes = length(net.header_bytes, &net.slab.vacant().segment);
+        let bytes = length(net.ip, net.header_bytes, &net.slab.vacant().segment);
         self.launch_data(net, bytes, transmission);
     }
 
@@ -206,7 +206,7 @@ impl Endpoint {
         if OBSERVED && let Some(liar) = &mut self.liar {
             liar.says(&mut cell.segment);
         }
-        let bytes = length(net.header_bytes, &cell.segment);
+        let bytes = length(net.ip, net.header_bytes, &cell.segment);
         self.launch(net, bytes, start, None);
     }
 
@@ -267,7 +267,7 @@ impl Endpoint {
             if wire.len() <= handle {
                 wire.resize(handle + 1, Vec::new());
             }
-            wire[handle] = wire::bytes(&outgoing.segment, self.path, outgoing.start, Some(&payload));
+            wire[handle] = wire::bytes(net.ip, &outgoing.segment, self.path, outgoing.start, Some(&payload));
         }
     }
 
@@ -335,18 +335,18 @@ impl Endpoint {
     }
 }
 
-/// Bytes that a link charges for a segment: its length as a datagram, or with so many for its headers.
+/// Bytes that a link charges for a segment: its length as a packet, or with so many for its headers.
 #[inline]
-fn length(header_bytes: Option<u32>, segment: &Segment) -> u32 {
+fn length(ip: Version, header_bytes: Option<u32>, segment: &Segment) -> u32 {
     match header_bytes {
         Some(headers) => headers + segment.payload_len,
-        None if segment.flags.has(Flags::SYN) => datagram::len(segment, Version::V4),
+        None if segment.flags.has(Flags::SYN) => datagram::len(segment, ip),
         None => {
             // Other options than these two stand on a SYN only: they are not asked for, segment after segment.
             let Segment { options: Options { timestamps, sack, .. }, payload_len, .. } = *segment;
             let known = Options { timestamps, sack, ..Options::default() };
-            let bytes = Version::V4.header_len() + tcp::header_len(&known) + payload_len;
-            debug_assert_eq!(bytes, datagram::len(segment, Version::V4), "{segment:?}");
+            let bytes = ip.header_len() + tcp::header_len(&known) + payload_len;
+            debug_assert_eq!(bytes, datagram::len(segment, ip), "{segment:?}");
             bytes
         }
     }

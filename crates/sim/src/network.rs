@@ -10,6 +10,7 @@ use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
 use crate::slab::{Delivery, Packet, Remains, Slab};
+use eifel_packet::ip::Version;
 use eifel_path::background::Source;
 use eifel_path::link::{Link, NextEvent};
 use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
@@ -113,6 +114,8 @@ pub struct Network<const OBSERVED: bool> {
     pub oracle: Oracle,
     /// What was dropped, by twice the flow's index plus the sending end.
     pub drops: Vec<Drops>,
+    /// The version of IP below TCP.
+    pub ip: Version,
     /// What links charge for a segment's headers in place of their length.
     pub header_bytes: Option<u32>,
     /// Observers of an observed run.

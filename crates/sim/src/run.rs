@@ -151,7 +151,7 @@ fn observers(scenario: &Scenario, options: Options, names: &[String]) -> Result<
     }
     let captures = match options.record.captures() {
         [] => None,
-        nodes => Some(Captures::new(nodes, names).map_err(Error::Capture)?),
+        nodes => Some(Captures::new(nodes, names, scenario.ip).map_err(Error::Capture)?),
     };
     let links = scenario.links.iter().map(|link| link.name.clone()).collect();
     let mut recorder = Recorder::new(options.record, links, flows, captures);

@@ -2,21 +2,25 @@
 
 use crate::pattern;
 use eifel_packet::datagram;
-use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::ip::{Addresses, Header, Version};
 use eifel_packet::segment::Segment;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The address of a node: 10.0.0.1 for the first, and so on.
-pub fn address(node: u16) -> Ipv4Addr {
-    Ipv4Addr::from_bits(0x0a00_0001 + u32::from(node))
+/// From one node to another: of private addresses, 10.0.0.1 for the first node and so on; over IPv6 fd00::1 (RFC 4193).
+fn addresses(ip: Version, (from, to): (u16, u16)) -> Addresses {
+    let four = |node: u16| Ipv4Addr::from_bits(0x0a00_0001 + u32::from(node));
+    let six = |node: u16| Ipv6Addr::from_bits((0xfd << 120) + 1 + u128::from(node));
+    match ip {
+        Version::V4 => Addresses::V4 { source: four(from), destination: four(to) },
+        Version::V6 => Addresses::V6 { source: six(from), destination: six(to) },
+    }
 }
 
 /// The bytes of a segment from one node to another. Where no payload is given it is the pattern at `offset`.
 ///
 /// # Panics
 /// When a connection made a segment that no packet can carry.
-pub fn bytes(segment: &Segment, (from, to): (u16, u16), offset: u64, payload: Option<&[u8]>) -> Vec<u8> {
-    let addresses = Addresses::V4 { source: address(from), destination: address(to) };
+pub fn bytes(ip: Version, segment: &Segment, path: (u16, u16), offset: u64, payload: Option<&[u8]>) -> Vec<u8> {
     let made;
     let payload = match payload {
         Some(payload) => payload,
@@ -26,7 +30,7 @@ pub fn bytes(segment: &Segment, (from, to): (u16, u16), offset: u64, payload: Op
         }
     };
     let mut bytes = Vec::with_capacity(payload.len() + 80);
-    if let Err(error) = datagram::emit(&Header::new(addresses), segment, payload, &mut bytes) {
+    if let Err(error) = datagram::emit(&Header::new(addresses(ip, path)), segment, payload, &mut bytes) {
         panic!("a connection made a segment that does not fit a packet: {error}");
     }
     bytes

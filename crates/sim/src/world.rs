@@ -97,6 +97,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             proxies: Proxies::new(scenario),
             oracle: Oracle::new(scenario.flows.len()),
             drops: vec![Drops::default(); 2 * scenario.flows.len()],
+            ip: scenario.ip,
             header_bytes: scenario.header_bytes,
             observers,
             outcomes: Vec::new(),

@@ -44,6 +44,9 @@ pub fn scenario(seed: u64) -> Table {
     if dice.chance(0.1) {
         path::behind_a_proxy(&mut dice, &scale, &mut top);
     }
+    if dice.chance(0.1) {
+        top.put("ip", "ipv6");
+    }
     top
 }
 

@@ -156,8 +156,8 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
         "cbr" | "on-off" => return datagrams(table, &application).map(Traffic::Datagrams),
         _ => application,
     };
-    let (settings, payload) = tcp::settings(&Layers::new("tcp", End::From, table, top))?;
-    let (answering_settings, _) = tcp::settings(&Layers::new("tcp", End::To, table, top))?;
+    let settings_of = |end: End| tcp::settings(&Layers::new("tcp", end, table, top), tcp::ip(top));
+    let ((settings, payload), (answering_settings, _)) = (settings_of(End::From)?, settings_of(End::To)?);
     let sender_of = |end: End| sender(&Layers::new("sender", end, table, top));
     let [sender, answering_sender] = [End::From, End::To].map(sender_of);
     sender.check().map_err(|error| table.fault("sender", error.to_string()))?;

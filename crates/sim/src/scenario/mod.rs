@@ -93,6 +93,7 @@ fn build(text: &str, folder: &Path) -> Result<Scenario, Fault> {
             _ => Stop::AllFlowsDone,
         },
         header_bytes: top.maybe_count("header_bytes"),
+        ip: tcp::ip(&top),
         recording,
         nodes: topology.nodes,
         links: topology.links,

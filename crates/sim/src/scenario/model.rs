@@ -1,6 +1,7 @@
 //! A scenario as the simulator takes it: checked, with indices in place of names.
 
 use crate::liar;
+use eifel_packet::ip::Version;
 use eifel_path::config::LinkConfig;
 use eifel_path::draw::Draw;
 use eifel_recovery::engine;
@@ -200,6 +201,8 @@ pub struct Scenario {
     pub stop: Stop,
     /// What links charge a TCP segment for headers, in place of the real ones.
     pub header_bytes: Option<u32>,
+    /// The version of IP below TCP.
+    pub ip: Version,
     /// What is kept.
     pub recording: Recording,
     /// The nodes; others name them by index.

@@ -4,6 +4,7 @@ use super::error::Fault;
 use super::format;
 use super::reader::Reader;
 use crate::slab::End;
+use eifel_packet::ip::Version;
 use eifel_tcp::settings::{
     AckSettings, EchoRule, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings, WindowScale,
 };
@@ -32,14 +33,28 @@ impl<'a> Layers<'a> {
 
 /// Bytes that the timestamps option takes in each segment, its padding included (RFC 7323, appendix A).
 const TIMESTAMPS_BYTES: u32 = 12;
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u32 = 20;
 
-/// The settings, and the payload of a full-sized segment in bytes.
-pub(super) fn settings(layers: &Layers<'_>) -> Result<(Settings, u32), Fault> {
+/// The version of IP below all connections.
+pub(super) fn ip(top: &Reader<'_>) -> Version {
+    match top.text("ip") {
+        "ipv6" => Version::V6,
+        _ => Version::V4,
+    }
+}
+
+/// Bytes of a packet that every link of today takes, Ethernet's. Less the headers it is the MSS where none is given
+/// (RFC 9293, section 3.7.1).
+const USUAL_PACKET: u32 = 1500;
+
+/// The settings over this version of IP, and the payload of a full-sized segment in bytes.
+pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u32), Fault> {
     let timestamps = timestamps(layers)?;
     let marks = marks(layers, timestamps.is_some())?;
     let stamped = timestamps.is_some() || marks == Some(Marks::Timestamps);
     let options = if stamped { TIMESTAMPS_BYTES } else { 0 };
-    let (mss, payload) = sizes(layers, options)?;
+    let (mss, payload) = sizes(layers, options, ip)?;
     let window = layers.of(&["receive_window_bytes", "receive_window_segments"]);
     let in_segments = window.maybe_count("receive_window_segments").map(|segments| segments.saturating_mul(payload));
     let receive_window = window.maybe_count("receive_window_bytes").or(in_segments).unwrap_or(1 << 20);
@@ -73,12 +88,18 @@ pub(super) fn settings(layers: &Layers<'_>) -> Result<(Settings, u32), Fault> {
 }
 
 /// MSS and payload of a full-sized segment.
-fn sizes(layers: &Layers<'_>, options: u32) -> Result<(u32, u32), Fault> {
+fn sizes(layers: &Layers<'_>, options: u32, ip: Version) -> Result<(u32, u32), Fault> {
     let size = layers.of(&["mss_bytes", "payload_bytes"]);
     if let Some(payload) = size.maybe_count("payload_bytes") {
-        return Ok((payload + options, payload));
+        let mss = payload + options;
+        if mss > format::LARGEST_MSS {
+            return Err(size
+                .fault("payload_bytes", format!("{payload} bytes leave no room beside the timestamps option"))
+                .allowed(format!("at most {} with timestamps", format::LARGEST_MSS - options)));
+        }
+        return Ok((mss, payload));
     }
-    let mss = size.maybe_count("mss_bytes").unwrap_or(1460);
+    let mss = size.maybe_count("mss_bytes").unwrap_or(USUAL_PACKET - ip.header_len() - TCP_HEADER);
     match mss.checked_sub(options) {
         Some(payload) if payload > 0 => Ok((mss, payload)),
         _ => Err(size

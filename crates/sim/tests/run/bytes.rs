@@ -24,10 +24,15 @@ fn marked(how: &str) -> String {
     )
 }
 
+/// Over the other version of IP.
+fn over_ipv6(text: &str) -> String {
+    format!("ip = \"ipv6\"\n{text}")
+}
+
 #[test]
 fn carrying_bytes_gives_the_same_tables() {
-    let marks = [marked("bits"), marked("timestamps")];
-    for text in [ROUGH, SPIKES, DIALOGUE].into_iter().chain(marks.iter().map(String::as_str)) {
+    let others = [marked("bits"), marked("timestamps"), over_ipv6(ROUGH), over_ipv6(DIALOGUE)];
+    for text in [ROUGH, SPIKES, DIALOGUE].into_iter().chain(others.iter().map(String::as_str)) {
         let scenario = scenario(text);
         let values = observed(&scenario, 1);
         let options = Options { record: Record::all(), checked: true, bytes: true, ..Options::default() };
@@ -37,4 +42,25 @@ fn carrying_bytes_gives_the_same_tables() {
         assert!(!values.tables.transmissions.t_ns.is_empty());
         assert_eq!(bytes.tables, values.tables);
     }
+}
+
+#[test]
+fn a_link_charges_for_the_header_of_the_version_of_ip() {
+    let bulk = r#"
+        duration_s = 100
+        [point_to_point]
+        rate_bps = 1_000_000
+        delay_ms = 10
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        handshake = false
+        application = { kind = "bulk", segments = 1 }
+        tcp = { payload_bytes = 1000 }
+    "#;
+    // 1000 bytes, 32 of TCP, and those of IP, at 8 us each; then the way.
+    let arrives = |text: &str| crate::common::numbers(&observed(&scenario(text), 0), "arrivals", "t_ns")[0];
+    assert_eq!(arrives(bulk), 10_000_000 + 8_000 * (1032 + 20));
+    assert_eq!(arrives(&over_ipv6(bulk)), 10_000_000 + 8_000 * (1032 + 40));
 }

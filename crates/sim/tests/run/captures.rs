@@ -5,14 +5,14 @@ use eifel_sim::record::Record;
 use eifel_sim::{Outcome, run};
 use std::process::Command;
 
-fn captured() -> Outcome {
-    let scenario = scenario(ROUGH);
+fn captured(ip: &str) -> Outcome {
+    let scenario = scenario(&format!("ip = \"{ip}\"\n{ROUGH}"));
     run(&scenario, 0, Record::all().capturing(0).capturing(1)).unwrap()
 }
 
 #[test]
 fn both_ends_have_a_capture() {
-    let outcome = captured();
+    let outcome = captured("ipv4");
     let names: Vec<&str> = outcome.captures.iter().map(|capture| capture.name.as_str()).collect();
     assert_eq!(names, ["sender", "receiver"]);
     for capture in &outcome.captures {
@@ -26,9 +26,15 @@ fn tshark_reads_them_without_complaint() {
         eprintln!("SKIPPED: tshark is not installed, captures are not verified");
         return;
     }
-    let outcome = captured();
+    for ip in ["ipv4", "ipv6"] {
+        read(&captured(ip), ip);
+    }
+}
+
+/// A capture is read, and every packet of it held against what was sent.
+fn read(outcome: &Outcome, ip: &str) {
     for (capture, name) in outcome.captures.iter().zip(["sender", "receiver"]) {
-        let file = std::env::temp_dir().join(format!("eifel-sim-{}-{name}.pcapng", std::process::id()));
+        let file = std::env::temp_dir().join(format!("eifel-sim-{}-{ip}-{name}.pcapng", std::process::id()));
         std::fs::write(&file, &capture.pcapng).unwrap();
         let checks = ["tcp.check_checksum:TRUE", "ip.check_checksum:TRUE"];
         let fields = [
@@ -39,6 +45,8 @@ fn tshark_reads_them_without_complaint() {
             "_ws.malformed",
             "frame.cap_len",
             "frame.len",
+            "ip.src",
+            "ipv6.src",
         ];
         let mut command = Command::new("tshark");
         command.arg("-r").arg(&file).args(["-T", "fields", "-E", "separator=,"]);
@@ -51,9 +59,17 @@ fn tshark_reads_them_without_complaint() {
         let mut data = 0;
         for line in text.lines() {
             let fields: Vec<&str> = line.split(',').collect();
-            // 1 is "good"; nothing is malformed or cut off.
-            assert_eq!(fields[2..5], ["1", "1", ""], "{line}");
+            // 1 is "good"; nothing is malformed or cut off. IPv6 has no checksum of its own.
+            let (version, checksum) = if ip == "ipv4" { (7, "1") } else { (8, "") };
+            assert_eq!(fields[2..5], ["1", checksum, ""], "{line}");
             assert_eq!(fields[5], fields[6], "{line}");
+            let node = if fields[0] == "49152" { 0 } else { 1 };
+            assert_eq!(
+                fields[version],
+                [["10.0.0.1", "10.0.0.2"], ["fd00::1", "fd00::2"]][version - 7][node],
+                "{line}"
+            );
+            assert_eq!(fields[15 - version], "", "{line}");
             data += u64::from(fields[0] == "49152" && fields[1] != "0");
         }
         if name == "sender" {

@@ -71,7 +71,9 @@ static APPLICATIONS: &[Table] = &[
 ];
 
 const WINDOW: Kind = Kind::Integer { minimum: 1, maximum: 1 << 30 };
-const SIZE: Kind = Kind::Integer { minimum: 1, maximum: 65_495 };
+/// The most that fits an IPv4 packet of 65 535 bytes beside headers without options.
+pub(in super::super) const LARGEST_MSS: u32 = 65_495;
+const SIZE: Kind = Kind::Integer { minimum: 1, maximum: LARGEST_MSS as i64 };
 const SCALE: Kind = Kind::Either(&[Kind::Word(&["fit", "off"]), Kind::Integer { minimum: 0, maximum: 14 }]);
 
 pub(in super::super) static TCP: Table = Table {
@@ -82,7 +84,7 @@ pub(in super::super) static TCP: Table = Table {
             "mss_bytes",
             SIZE,
             "Value of the MSS option. As in RFC 9293, TCP options count: with timestamps a full-sized segment carries 12 \
-             bytes fewer. Left out: 1460.",
+             bytes fewer. Left out: 1460, and 1440 over IPv6.",
         ),
         optional("payload_bytes", SIZE, "Payload of a full-sized segment, in place of the MSS."),
         optional("receive_window_bytes", WINDOW, "The largest window that is announced. Left out: 1 MiB."),

@@ -7,7 +7,7 @@ mod queue;
 mod sender;
 mod spike;
 
-pub(super) use flow::TCP;
+pub(super) use flow::{LARGEST_MSS, TCP};
 pub(super) use sender::{SEAMS, SENDER};
 
 use super::shape::Fallback::{Integer, Word};
@@ -116,7 +116,13 @@ pub(super) static SCENARIO: Table = Table {
             "header_bytes",
             Kind::Integer { minimum: 0, maximum: 1000 },
             "What links charge a TCP segment for its headers, in place of the real ones, to compare with simulators \
-             that do so. Left out: IPv4 (20 bytes), TCP (20 bytes) and the options that the segment carries.",
+             that do so. Left out: IP (20 bytes, 40 of IPv6), TCP (20 bytes) and the options that the segment carries.",
+        ),
+        default(
+            "ip",
+            Kind::Word(&["ipv4", "ipv6"]),
+            Word("ipv4"),
+            "The version of IP below TCP: what links charge, what captures hold, and the MSS that is left out.",
         ),
         optional(
             "record",

@@ -3,6 +3,7 @@
 use super::super::model::{DatagramApplication, Opening, Stop, StreamApplication, Traffic};
 use super::super::{Connection, Scenario};
 use super::{GRAPH, PLAIN, parse, with};
+use eifel_packet::ip::Version;
 use eifel_path::config::{Capacity, RateChange};
 use eifel_path::draw::Draw;
 use eifel_path::element::ElementConfig;
@@ -39,6 +40,17 @@ fn what_is_left_out_has_the_documented_defaults() {
     assert_eq!((settings.acks.every, settings.acks.delay), (2, Duration::from_millis(200)));
     assert_eq!(settings.sack, SackUse::WithDuplicates);
     assert_eq!(connection.sender.congest, Choice::named("reno"));
+}
+
+#[test]
+fn a_full_sized_segment_fills_an_ethernet_frame_over_either_version_of_ip() {
+    let unsized_ = with(PLAIN, "payload_bytes = 1000", "");
+    let six = with(&unsized_, "duration_s = 100", "duration_s = 100\nip = \"ipv6\"");
+    for (text, ip) in [(&unsized_, Version::V4), (&six, Version::V6)] {
+        let scenario = parse(text);
+        assert_eq!(scenario.ip, ip);
+        assert_eq!(u32::from(connection(&scenario, 0).settings.mss) + 20 + ip.header_len(), 1500);
+    }
 }
 
 #[test]
