@@ -14,6 +14,7 @@ SOURCES = HERE.parent / "crates" / "recovery" / "src"
 SEAMS = {
     "detect": ("Detectors", "Was that retransmission spurious?"),
     "respond": ("Responses", "What is undone after a spurious retransmission?"),
+    "grant": ("Grants", "May it be undone, whatever the detector says?"),
     "rto": ("Timers", "How long to wait before giving a segment up?"),
     "after-spurious": ("Adaptations of the timer", "What does the timer learn from a spurious timeout?"),
     "recover": ("Loss recovery", "Which segments are lost, and what goes out next?"),
@@ -66,7 +67,8 @@ def page() -> str:
                 continue
             parts += [
                 f"### {algorithm['name']}",
-                f"{algorithm['summary']} ({algorithm['source']})",
+                f"{algorithm['summary']} ({algorithm['source']})"
+                + (f"; needs {algorithm['needs']} on the connection" if algorithm["needs"] else ""),
                 opening(source(algorithm)),
             ]
             if algorithm["parameters"]:

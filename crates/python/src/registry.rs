@@ -16,6 +16,7 @@ pub(crate) fn registry() -> String {
                 "name": entry.name,
                 "summary": entry.summary,
                 "source": entry.source,
+                "needs": entry.needs.map(|need| need.name()),
                 "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
             })
         })

@@ -58,6 +58,31 @@ impl Seam {
     }
 }
 
+/// What an algorithm goes by that is not in every segment: without it, it is blind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// Timestamps on every segment (RFC 7323).
+    Timestamps,
+    /// Marks of retransmissions and of what answers them.
+    Marks,
+    /// Selective acknowledgements (RFC 2018).
+    Sack,
+    /// Reports of duplicates (RFC 2883).
+    Duplicates,
+}
+
+impl Need {
+    /// Its name in listings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timestamps => "timestamps",
+            Self::Marks => "retransmission marks",
+            Self::Sack => "SACK",
+            Self::Duplicates => "DSACK",
+        }
+    }
+}
+
 /// One algorithm.
 #[derive(Debug)]
 pub struct Entry {
@@ -71,6 +96,8 @@ pub struct Entry {
     pub source: &'static str,
     /// What can be set.
     pub parameters: &'static [Parameter],
+    /// What the connection has to carry for it.
+    pub needs: Option<Need>,
     build: Build,
 }
 

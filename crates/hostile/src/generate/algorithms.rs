@@ -2,21 +2,40 @@
 
 use super::{Put, table};
 use crate::dice::Dice;
-use eifel_recovery::registry::{Entry, Kind, Seam, entries};
+use eifel_recovery::registry::{Entry, Kind, Need, Seam, entries};
 use eifel_recovery::time::Duration;
 use toml::{Table, Value};
 
-/// The table `sender`.
-pub(super) fn sender(dice: &mut Dice) -> Table {
+/// The table `sender` of an end with these connection settings.
+pub(super) fn sender(dice: &mut Dice, tcp: &Table) -> Table {
     let mut sender = Table::new();
     for seam in Seam::ALL {
         sender.put(&seam.name().replace('-', "_"), choice(dice, seam));
     }
-    let observers: Vec<Value> = (0..*dice.one(&[0, 0, 1, 3])).map(|_| choice(dice, Seam::Detect)).collect();
+    let mut observers: Vec<Value> = (0..*dice.one(&[0, 0, 1, 3])).map(|_| choice(dice, Seam::Detect)).collect();
+    // A blind detector is refused. The dice have been thrown for it all the same: other cases are what they were.
+    observers.retain(|detector| sees(detector, tcp));
+    if !sees(&sender["detect"], tcp) {
+        sender.remove("detect");
+    }
     if !observers.is_empty() {
         sender.put("observers", observers);
     }
     sender
+}
+
+/// Whether the detector has what it needs from these connection settings.
+fn sees(detector: &Value, tcp: &Table) -> bool {
+    let name = detector.get("name").unwrap_or(detector).as_str();
+    let entry = entries().iter().find(|entry| entry.seam == Seam::Detect && Some(entry.name) == name);
+    let on = |key: &str| tcp.get(key).and_then(Value::as_bool) != Some(false);
+    match entry.and_then(|entry| entry.needs) {
+        None => true,
+        Some(Need::Timestamps) => on("timestamps"),
+        Some(Need::Marks) => tcp.contains_key("retransmission_marks"),
+        Some(Need::Sack) => on("sack"),
+        Some(Need::Duplicates) => on("sack") && on("dsack"),
+    }
 }
 
 fn choice(dice: &mut Dice, seam: Seam) -> Value {

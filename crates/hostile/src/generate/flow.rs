@@ -38,12 +38,15 @@ pub(super) fn flow(dice: &mut Dice, scale: &Scale, name: &str) -> Table {
     }
     let tcp = connection::settings(dice, scale, window);
     let other = |dice: &mut Dice| connection::other(dice, scale, &tcp);
-    flow.put("sender", algorithms::sender(dice));
+    flow.put("sender", algorithms::sender(dice, &tcp));
+    let mut answering = tcp.clone();
     if dice.chance(0.2) {
-        flow.put("answering_tcp", other(dice));
+        let other = other(dice);
+        answering.extend(other.clone());
+        flow.put("answering_tcp", other);
     }
     if dice.chance(0.2) {
-        flow.put("answering_sender", algorithms::sender(dice));
+        flow.put("answering_sender", algorithms::sender(dice, &answering));
     }
     flow.put("tcp", tcp);
     flow

@@ -1,7 +1,7 @@
 //! The list. Adding an algorithm is its file, its line here, its constructor in `build.rs`, its tests and its page.
 
 use super::build;
-use super::{Entry, Error, Kind, Parameter, Parameters, Seam};
+use super::{Entry, Error, Kind, Need, Parameter, Parameters, Seam};
 use crate::congest::Congest;
 use crate::detect::Detector;
 use crate::grant::Grant;
@@ -56,7 +56,13 @@ const fn entry(
         Build::Congest(_) => Seam::Congest,
         Build::Pace(_) => Seam::Pace,
     };
-    Entry { seam, name, summary, source, parameters, build }
+    Entry { seam, name, summary, source, parameters, needs: None, build }
+}
+
+impl Entry {
+    const fn needing(self, need: Need) -> Self {
+        Self { needs: Some(need), ..self }
+    }
 }
 
 const RESPONDING: &str = "Responding to Spurious Timeouts in TCP";
@@ -69,14 +75,16 @@ static ENTRIES: &[Entry] = &[
         "RFC 3522",
         EIFEL_TIMESTAMPS,
         Build::Detect(build::eifel_timestamps),
-    ),
+    )
+    .needing(Need::Timestamps),
     entry(
         "eifel-bit",
         "the first ACK says that it answers an original, where both ends mark retransmissions",
         "Ludwig, chapter 5, section 5.2.1",
         &[],
         Build::Detect(build::eifel_bit),
-    ),
+    )
+    .needing(Need::Marks),
     entry(
         "f-rto",
         "new data after the first ACK, and the second ACK advances",
@@ -90,8 +98,10 @@ static ENTRIES: &[Entry] = &[
         "RFC 5682, section 3",
         &[],
         Build::Detect(build::f_rto_sack),
-    ),
-    entry("dsack", "every retransmission is reported as a duplicate", "RFC 3708", &[], Build::Detect(build::dsack)),
+    )
+    .needing(Need::Sack),
+    entry("dsack", "every retransmission is reported as a duplicate", "RFC 3708", &[], Build::Detect(build::dsack))
+        .needing(Need::Duplicates),
     entry(
         "dual-rtt",
         "an ACK follows the last sending of its segment sooner than tau of the smallest round trip",

@@ -27,6 +27,12 @@ pub(super) fn choice(node: &Node, seam: Seam) -> Choice {
     read(node, seam, "").expect("checked already")
 }
 
+/// The algorithm that a checked value names.
+pub(super) fn entry(node: &Node, seam: Seam) -> &'static Entry {
+    let name = choice(node, seam).name;
+    of(seam).find(|entry| entry.name == name).expect("checked already")
+}
+
 fn read(node: &Node, seam: Seam, path: &str) -> Result<Choice, Fault> {
     let Value::Table(pairs) = &node.value else {
         let entry = find(node, seam, path)?;

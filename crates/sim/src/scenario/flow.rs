@@ -6,6 +6,7 @@ use super::error::Fault;
 use super::format::SEAMS;
 use super::model::{Connection, DatagramApplication, Flow, Opening, Reading, StreamApplication, Traffic};
 use super::names::Names;
+use super::needs;
 use super::reader::Reader;
 use super::routes::{NoWay, Routes};
 use super::tcp::{self, Layers};
@@ -162,6 +163,8 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
     let [sender, answering_sender] = [End::From, End::To].map(sender_of);
     sender.check().map_err(|error| table.fault("sender", error.to_string()))?;
     answering_sender.check().map_err(|error| table.fault("answering_sender", error.to_string()))?;
+    needs::check([table.table("sender"), top.table("sender")], &settings)?;
+    needs::check([table.table("answering_sender")], &answering_settings)?;
     let application = stream_application(&stream, payload)?;
     let (reading, isns) = (reading(table)?, isns(table)?);
     let liar = table.maybe_text("liar").and_then(liar::Kind::named);

@@ -16,6 +16,7 @@ mod link;
 mod model;
 mod names;
 mod near;
+mod needs;
 mod proxy;
 mod reader;
 mod routes;

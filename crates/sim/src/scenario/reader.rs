@@ -140,10 +140,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The elements of a list, with what is needed to complain about one of them.
+    /// The elements of a list, or the single value, with what is needed to complain about one of them.
     pub(super) fn items(&self, key: &str) -> Vec<Item<'a>> {
-        let Some(Node { value: Value::List(items), .. }) = self.node(key) else { return Vec::new() };
+        let Some(node) = self.node(key) else { return Vec::new() };
         let path = join(&self.path, key);
+        let Value::List(items) = &node.value else { return vec![Item { node, path }] };
         items.iter().enumerate().map(|(index, node)| Item { node, path: format!("{path}[{index}]") }).collect()
     }
 
@@ -159,6 +160,10 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
+    pub(super) fn node(&self) -> &'a Node {
+        self.node
+    }
+
     pub(super) fn text(&self) -> &'a str {
         match &self.node.value {
             Value::Text(text) => text,

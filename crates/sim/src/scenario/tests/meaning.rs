@@ -194,3 +194,12 @@ fn what_is_kept_is_by_name_and_number() {
         parse(&with(PLAIN, "duration_s = 100", "duration_s = 100\nrecord = [\"acks\"]\ncaptures = [\"receiver\"]"));
     assert_eq!((scenario.recording.tables, scenario.recording.captures), (vec!["acks"], vec![1]));
 }
+
+#[test]
+fn a_detector_may_be_blind_where_nobody_names_it_or_the_other_end_is_another_stack() {
+    parse(&with(PLAIN, "payload_bytes = 1000", "timestamps = false\nsack = false"));
+    let other = "detect = \"dsack\"\n[flow.answering_tcp]\nsack = false\ntimestamps = false\n";
+    parse(&with(PLAIN, "recover = \"reno-sack\"", other));
+    let marked = "payload_bytes = 1000\nretransmission_marks = \"bits\"";
+    parse(&with(&with(PLAIN, "payload_bytes = 1000", marked), "recover = \"reno-sack\"", "detect = \"eifel-bit\""));
+}
