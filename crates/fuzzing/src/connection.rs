@@ -159,7 +159,8 @@ impl Driver {
                 assert!(read <= readable && read <= limit);
                 self.read += read;
             }
-            5 | 6 => self.connection.close(),
+            5 => self.connection.close(),
+            6 => self.connection.leave(self.now),
             _ => self.connection.abort(),
         }
         Ok(())

@@ -57,6 +57,15 @@ pub struct Counts {
     pub withheld_challenges: u64,
 }
 
+/// Whether there is anybody to read what arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reader {
+    /// The application.
+    There,
+    /// Nobody any more: it has left.
+    Gone,
+}
+
 /// What is seldom touched.
 #[derive(Clone)]
 pub(crate) struct Cold {
@@ -66,6 +75,7 @@ pub(crate) struct Cold {
     pub(crate) negotiated: Negotiated,
     pub(crate) challenges: Challenges,
     pub(crate) counts: Counts,
+    pub(crate) reader: Reader,
 }
 
 /// One end of a TCP connection.
@@ -133,6 +143,7 @@ impl Connection {
                 negotiated: Negotiated { mss, sack: false, timestamps: false },
                 challenges: Challenges::new(settings.challenge, isn),
                 counts: Counts::default(),
+                reader: Reader::There,
             }),
             engine,
         }
@@ -177,13 +188,29 @@ impl Connection {
     }
 
     /// Closes this end's direction: a FIN follows what was written. The other direction stays open until the peer closes
-    /// it. Before there is a peer, the connection is over at once.
+    /// it, however long that takes. Before there is a peer, the connection is over at once.
     pub fn close(&mut self) {
         if !self.takes_writes() {
             return;
         }
         self.stream.finish();
         self.enter(self.state.after_close());
+    }
+
+    /// Closes, and nobody will read any more: what sockets know as `close`, while [`close`](Self::close) is their shutdown
+    /// of one direction. Data that was not read, or that arrives from now on, is answered by a reset, so that the peer
+    /// knows of the loss (RFC 1122, section 4.2.2.13); and a peer that does not close has
+    /// [`Settings::fin_wait_2`](crate::Settings::fin_wait_2) to do so.
+    pub fn leave(&mut self, now: Instant) {
+        if self.readable() > 0 {
+            return self.abort();
+        }
+        self.receiver.leave();
+        self.cold.reader = Reader::Gone;
+        self.close();
+        if self.state == State::FinWait2 {
+            self.give_up_at = now + self.cold.settings.fin_wait_2;
+        }
     }
 
     /// Ends the connection at once, with a reset for a peer that knows of it.

@@ -6,7 +6,7 @@ use eifel_recovery::fact::{Ack, Block, Echo};
 use eifel_recovery::scoreboard::Sent;
 use eifel_recovery::time::Instant;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Reader};
 use crate::distinct::Belief;
 use crate::event::Event;
 use crate::handshake::length;
@@ -308,6 +308,9 @@ impl Connection {
         if una == end && self.stream.is_finished() {
             let time_wait_end = now + self.cold.settings.time_wait;
             self.enter(self.state.after_fin_acknowledged(time_wait_end));
+            if self.state == State::FinWait2 && self.cold.reader == Reader::Gone {
+                self.give_up_at = now + self.cold.settings.fin_wait_2;
+            }
         }
     }
 
@@ -316,12 +319,19 @@ impl Connection {
     fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
         match self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload) {
             Arrival::Nothing => {}
+            Arrival::Readable | Arrival::Finished { readable: true } if self.cold.reader == Reader::Gone => {
+                self.reset_back(segment);
+                self.enter(State::Closed);
+            }
             Arrival::Readable => self.events.push_back(Event::Readable),
             Arrival::Finished { readable } => {
                 if readable {
                     self.events.push_back(Event::Readable);
                 }
                 self.events.push_back(Event::PeerClosed);
+                if self.state == State::FinWait2 {
+                    self.give_up_at = Instant::NEVER;
+                }
                 let time_wait_end = now + self.cold.settings.time_wait;
                 self.enter(self.state.after_fin_received(time_wait_end));
             }

@@ -8,6 +8,38 @@
 //! arithmetic on the congestion window or the retransmission timer. It is the wire side: handshake, acknowledgements,
 //! reassembly, flow control, timestamps, closing (RFC 9293, 2018, 2883, 5961, 7323).
 //!
+//! ```
+//! use eifel_packet::seq::Seq;
+//! use eifel_recovery::engine::{Config, Engine};
+//! use eifel_recovery::time::{Duration, Instant};
+//! use eifel_tcp::settings::TimestampSettings;
+//! use eifel_tcp::{Connection, Ports, Settings, State};
+//!
+//! // From the system's random numbers. Timestamps that name one transmission each are what the default detector goes by.
+//! let secret = [0x1234, 0x5678];
+//! let settings = Settings { timestamps: Some(TimestampSettings::distinct(secret)), ..Settings::default() };
+//! let engine = || Engine::new(&Config::default()).expect("the defaults are in the registry");
+//! let mut client = Connection::connect(&settings, engine(), Ports { local: 49_152, remote: 80 }, Seq(1_000));
+//! let mut server = Connection::listen(&settings, engine(), Ports { local: 80, remote: 49_152 }, Seq(2_000));
+//! client.write_counted(100_000);
+//!
+//! let mut now = Instant::ZERO;
+//! while server.received() < 100_000 {
+//!     // What one end sends is with the other 10 ms later.
+//!     let calls: Vec<_> = std::iter::from_fn(|| client.poll_transmit(now)).collect();
+//!     let answers: Vec<_> = std::iter::from_fn(|| server.poll_transmit(now)).collect();
+//!     now += Duration::from_millis(10);
+//!     calls.iter().for_each(|sent| server.handle_segment(now, &sent.segment, &[]));
+//!     answers.iter().for_each(|sent| client.handle_segment(now, &sent.segment, &[]));
+//!     for end in [&mut client, &mut server] {
+//!         if end.poll_timeout() <= now {
+//!             end.handle_timeout(now);
+//!         }
+//!     }
+//! }
+//! assert_eq!((client.state(), client.counts().refused_acks), (State::Established, 0));
+//! ```
+//!
 //! Inside, sequence numbers are positions that never wrap: 0 is the SYN, 1 the first byte of data, and the FIN takes the
 //! position after the last byte. A stream offset is a position less one.
 #![forbid(unsafe_code)]

@@ -216,6 +216,11 @@ impl Receiver {
         }
     }
 
+    /// Nobody reads any more; there is nothing left to read. What arrives from now on is seen to wait for a reader.
+    pub(crate) fn leave(&mut self) {
+        self.stream = RecvStream::Counted { read: self.arrived() };
+    }
+
     /// The application reads; `true` if the peer should hear of the room at once.
     fn after_read(&mut self, count: u64) {
         if count > 0 && self.nxt <= self.fin && self.window.is_worth_telling(self.nxt, self.unread()) {

@@ -172,7 +172,9 @@ pub enum ReceiveKind {
     Held,
 }
 
-/// All settings of one end. The default is a present-day stack's, with counted streams.
+/// All settings of one end. The default is a present-day stack's, with counted streams, but for one thing that only its user
+/// can give: the secret of [distinct timestamps](TimestampSettings::distinct). Without them, timestamps are those of a clock of
+/// 1 ms, and the engine's default detector, which asks for the proof `original`, finds few spurious retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// Bytes: the value of the MSS option sent, and the most that this end puts into a segment. As in RFC 9293, section
@@ -182,7 +184,7 @@ pub struct Settings {
     pub receive_window: u32,
     /// Window scale option.
     pub window_scale: WindowScale,
-    /// Timestamps option; `None`: not offered.
+    /// Timestamps option; `None`: not offered. For Eifel detection [`TimestampSettings::distinct`], rather than the default.
     pub timestamps: Option<TimestampSettings>,
     /// Selective acknowledgements.
     pub sack: SackUse,
@@ -195,6 +197,9 @@ pub struct Settings {
     pub acks: AckSettings,
     /// Whether a small segment waits while anything is unacknowledged (RFC 9293, section 3.7.4).
     pub nagle: bool,
+    /// The longest that FIN-WAIT-2 lasts once the application has [left](crate::Connection::leave): the peer then has
+    /// nobody to send to. As Linux, and with its `tcp_fin_timeout` as default; RFC 9293 knows no such limit.
+    pub fin_wait_2: Duration,
     /// Length of TIME-WAIT, twice the maximum segment lifetime.
     pub time_wait: Duration,
     /// When to give up.
@@ -218,6 +223,7 @@ impl Default for Settings {
             marks: None,
             acks: AckSettings::default(),
             nagle: false,
+            fin_wait_2: Duration::from_secs(60),
             time_wait: Duration::from_secs(60),
             give_up: GiveUp::default(),
             challenge: ChallengeLimit::default(),

@@ -2,6 +2,7 @@
 
 mod talk;
 
+use eifel_recovery::time::Instant;
 use eifel_tcp::settings::{ReceiveKind, TimestampSettings};
 use eifel_tcp::{Event, Settings, State};
 use talk::{Talk, ms, plain};
@@ -159,4 +160,80 @@ fn what_is_over_answers_with_a_reset() {
     talk.sent();
     talk.gets(10, "F 5..7");
     assert_eq!(talk.connection.poll_transmit(ms(10)).unwrap().segment.ack.0, talk::IRS.wrapping_add(8));
+}
+
+#[test]
+fn a_peer_that_does_not_close_has_a_minute_where_nobody_reads_any_more() {
+    let mut talk = Talk::open(&plain());
+    talk.connection.leave(talk.now);
+    talk.is(State::FinWait1);
+    talk.says(&["FA 1 ack 1 win 10000"]);
+    talk.gets(10, "A 1 ack 2 win 10000");
+    talk.is(State::FinWait2);
+    // That it is there still is no news.
+    talk.gets(30_000, "A 0 ack 2 win 10000");
+    talk.says(&["A 2 ack 1 win 10000"]);
+    talk.wakes(60_010);
+    talk.is(State::Closed);
+    assert_eq!(talk.events(), [Event::TimedOut]);
+    // What comes then, comes to nobody.
+    talk.gets(70_000, "FA 1 ack 2 win 10000");
+    talk.says(&["R 2"]);
+}
+
+#[test]
+fn a_reader_may_leave_after_the_close() {
+    let mut talk = Talk::open(&plain());
+    talk.connection.close();
+    talk.sent();
+    talk.gets(10, "A 1 ack 2 win 10000");
+    assert_eq!(talk.connection.poll_timeout(), Instant::NEVER);
+    talk.now = ms(500);
+    talk.connection.leave(talk.now);
+    talk.is(State::FinWait2);
+    assert_eq!(talk.connection.poll_timeout(), ms(60_500));
+    // The peer closes in time.
+    talk.gets(60_400, "FA 1 ack 2 win 10000");
+    talk.is(State::TimeWait { until: ms(120_400) });
+    talk.says(&["A 2 ack 2 win 9999"]);
+    talk.wakes(120_400);
+    assert_eq!(talk.events(), [Event::PeerClosed, Event::Closed]);
+}
+
+#[test]
+fn data_that_nobody_will_read_is_answered_by_a_reset() {
+    for receive in [ReceiveKind::Drained, ReceiveKind::Counted] {
+        for late in ["A 1..101 ack 2 win 10000", "FA 1..101 ack 2 win 10000"] {
+            let mut talk = Talk::open(&Settings { receive, ..plain() });
+            talk.connection.leave(talk.now);
+            talk.sent();
+            talk.gets(10, late);
+            talk.says(&["R 2"]);
+            talk.is(State::Closed);
+            assert_eq!(talk.events(), [Event::Closed]);
+            assert_eq!(talk.connection.poll_timeout(), Instant::NEVER);
+        }
+    }
+}
+
+#[test]
+fn data_that_nobody_has_read_is_answered_by_a_reset() {
+    let mut talk = Talk::open(&Settings { receive: ReceiveKind::Counted, ..plain() });
+    talk.gets(10, "A 1..101 ack 1 win 10000");
+    talk.connection.leave(talk.now);
+    talk.says(&["RA 1 ack 101"]);
+    talk.is(State::Closed);
+}
+
+#[test]
+fn who_leaves_after_the_peers_fin_has_nothing_to_wait_for_but_its_own() {
+    let mut talk = Talk::open(&plain());
+    talk.gets(10, "FA 1 ack 1 win 10000");
+    talk.sent();
+    talk.connection.leave(talk.now);
+    talk.is(State::LastAck);
+    talk.says(&["FA 1 ack 2 win 9999"]);
+    talk.gets(20, "A 2 ack 2 win 10000");
+    talk.is(State::Closed);
+    assert_eq!(talk.events(), [Event::PeerClosed, Event::Closed]);
 }

@@ -147,7 +147,7 @@ impl<'s> Host<'s> {
 
     /// Does what a call asks for. `number` is that of a socket that comes to be.
     pub(super) fn call(&mut self, now: Instant, call: &Call, number: i64) -> Returned {
-        let returned = match self.perform(call, number) {
+        let returned = match self.perform(now, call, number) {
             Ok(returned) => returned,
             Err(error) => Returned::Error(error),
         };
@@ -155,7 +155,7 @@ impl<'s> Host<'s> {
         returned
     }
 
-    fn perform(&mut self, call: &Call, number: i64) -> Result<Returned, &'static str> {
+    fn perform(&mut self, now: Instant, call: &Call, number: i64) -> Result<Returned, &'static str> {
         match *call {
             Call::Socket => self.open(number, Socket::Fresh),
             Call::Bind { socket } | Call::Ignored { socket } => self.socket(socket).map(|_| Returned::Value(0)),
@@ -164,7 +164,7 @@ impl<'s> Host<'s> {
             Call::Accept { socket } => self.accept(socket, number),
             Call::Write { socket, count } => self.write(socket, count),
             Call::Read { socket, count } => self.read(socket, count),
-            Call::Close { socket } => self.close(socket),
+            Call::Close { socket } => self.close(now, socket),
             Call::Shutdown { socket } => {
                 self.connected(socket)?.close();
                 Ok(Returned::Value(0))
@@ -285,18 +285,14 @@ impl<'s> Host<'s> {
         }
     }
 
-    fn close(&mut self, socket: i64) -> Result<Returned, &'static str> {
+    fn close(&mut self, now: Instant, socket: i64) -> Result<Returned, &'static str> {
         let kind = self.socket(socket)?;
         self.sockets.remove(&socket);
         match (&mut self.connection, kind) {
             (Some(connection), Socket::Lingering) => connection.abort(),
             // Nobody will ever accept what has called.
             (Some(connection), Socket::Listening) if self.acceptance != Acceptance::Accepted => connection.abort(),
-            // Nobody will ever read what has arrived: the peer is to know that it is lost (RFC 9293, section 3.6.1).
-            (Some(connection), Socket::Connecting | Socket::Connected) if connection.readable() > 0 => {
-                connection.abort();
-            }
-            (Some(connection), Socket::Connecting | Socket::Connected) => connection.close(),
+            (Some(connection), Socket::Connecting | Socket::Connected) => connection.leave(now),
             _ => {}
         }
         Ok(Returned::Value(0))
