@@ -13,6 +13,7 @@ __all__ = [
     "attacks",
     "check",
     "converse",
+    "document",
     "registry",
     "run",
     "run_many",
@@ -66,6 +67,12 @@ def schema() -> str:
 
 def check(text: str, origin: str) -> None:
     """Raises ScenarioError if the scenario is refused. `origin` is its file: relative paths start there."""
+
+def document(text: str, origin: str) -> str:
+    """A scenario's text, TOML or JSON, as JSON: the keys in their order, nothing added and nothing checked.
+
+    Raises ScenarioError if it is neither.
+    """
 
 def converse(text: str, origin: str) -> tuple[str, str]:
     """Runs a script: what came of it as JSON (`script`, `passed`, `lasted_s`, `failure`, `rows`), and as text.

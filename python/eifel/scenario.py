@@ -26,8 +26,10 @@ class Source:
     @property
     def settings(self) -> dict[str, Any]:
         """The scenario as plain values."""
-        # The engine takes both; a TOML document cannot begin with a brace.
-        return dict(json.loads(self.text) if self.text.lstrip().startswith("{") else tomllib.loads(self.text))
+        from eifel import _engine
+
+        # Read by the engine: Python's own parser knows an older TOML, and would refuse what the engine runs.
+        return dict(json.loads(_engine.document(self.text, self.origin)))
 
     @property
     def repetitions(self) -> int:
@@ -48,7 +50,7 @@ def load(scenario: ScenarioLike | Source) -> Source:
     if isinstance(scenario, Source):
         return scenario
     if isinstance(scenario, Mapping):
-        return _checked(Source(_written(scenario), str(Path.cwd() / "scenario")))
+        return _checked_as(Source(_written(scenario), str(Path.cwd() / "scenario")), "scenario")
     if isinstance(scenario, str) and _is_text(scenario):
         return _checked(Source(scenario, str(Path.cwd() / "scenario")))
     path = Path(scenario)
@@ -71,7 +73,7 @@ def override(source: Source, settings: Mapping[str, Any]) -> Source:
     document = copy.deepcopy(source.settings)
     for path, value in settings.items():
         _put(document, path, value)
-    return _checked(Source(_written(document), source.origin))
+    return _checked_as(Source(_written(document), source.origin), f"{source.origin}, as changed")
 
 
 def parse_settings(arguments: Sequence[str]) -> dict[str, Any]:
@@ -131,6 +133,17 @@ def _entry(entries: list[Any], key: str, where: str) -> int:
         return names.index(key)
     known = ", ".join(str(name) for name in names if name) or (f"0 to {len(entries) - 1}" if entries else "none")
     raise BadInputError(f"{where}: no such entry in the list; there is: {known}")
+
+
+def _checked_as(source: Source, name: str) -> Source:
+    """A scenario whose text nobody has written: a complaint names its keys, not its lines."""
+    from eifel import _engine
+
+    try:
+        return _checked(source)
+    except _engine.ScenarioError as error:
+        place, _, complaint = str(error).removeprefix(f"{source.origin}:").partition(": ")
+        raise _engine.ScenarioError(f"{name}: {complaint}" if place.isdecimal() else str(error)) from None
 
 
 def _checked(source: Source) -> Source:

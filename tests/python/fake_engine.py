@@ -90,6 +90,10 @@ def parse(text: str) -> dict[str, Any]:
     return json.loads(text) if text.startswith("{") else tomllib.loads(text)
 
 
+def document(text: str, origin: str) -> str:
+    return json.dumps(parse(text))
+
+
 def check(text: str, origin: str) -> None:
     try:
         scenario = parse(text)

@@ -210,3 +210,19 @@ def test_wireshark_opens_a_capture_without_complaint() -> None:
     assert sum(int(row[1]) > 0 for row in rows) == result.main["segments_sent"]
     assert not any(row[2] for row in rows)
     assert not any("checksum" in row[3].lower() for row in rows if len(row) > 3)
+
+
+def test_what_the_engine_reads_python_reads_too(tmp_path: Path) -> None:
+    # A byte order mark and a table over several lines, which TOML has since 1.1, both in front of a change.
+    text = "\ufeff" + ENDLESS.replace('{ kind = "bulk", endless = true }', '{\n kind = "bulk",\n bytes = 30_000,\n}')
+    (tmp_path / "run.toml").write_text(text, encoding="utf-8")
+    result = eifel.run(tmp_path / "run.toml", settings={"flow.main.start_s": 1})
+    assert (result.summary["main"]["bytes"], result.source.settings["flow"][0]["start_s"]) == (30_000, 1)
+
+
+def test_complaints_about_a_text_that_nobody_wrote_name_no_line(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text(ENDLESS, encoding="utf-8")
+    with pytest.raises(eifel.ScenarioError, match=r"run\.toml, as changed: flow\[0\]\.start_s: the number -1 is too"):
+        eifel.run(tmp_path / "run.toml", settings={"flow.main.start_s": -1})
+    with pytest.raises(eifel.ScenarioError, match=r"^scenario: duration: unknown key; its unit here: duration_s"):
+        eifel.run({"duration": 3})

@@ -54,6 +54,12 @@ fn check(text: &str, origin: &str) -> PyResult<()> {
     parse(text, origin).map(drop)
 }
 
+/// A scenario's text, TOML or JSON, as JSON.
+#[pyfunction]
+fn document(text: &str, origin: &str) -> PyResult<String> {
+    eifel_sim::scenario::document(text, Path::new(origin)).map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
@@ -62,6 +68,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(document, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;

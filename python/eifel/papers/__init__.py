@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 
@@ -39,7 +40,8 @@ def select(prefixes: Iterable[str]) -> list[Artefact]:
         exact = {name: artefact for name, artefact in known.items() if name == prefix}
         matching = exact or {name: artefact for name, artefact in known.items() if name.startswith(prefix)}
         if not matching:
-            raise BadInputError(f"{prefix}: no artefact begins with this; there is: {', '.join(known)}")
+            nearest = "".join(f"; nearest: {name}" for name in get_close_matches(prefix, known, 1))
+            raise BadInputError(f"{prefix}: no artefact begins with this{nearest}; there is: {', '.join(known)}")
         chosen |= matching
     return [known[name] for name in known if name in chosen or not prefixes]
 

@@ -173,6 +173,10 @@ fn refused(node: &Node, kind: &Kind, path: &str, why: &str) -> Fault {
 }
 
 fn wrong_type(node: &Node, kind: &Kind, path: &str) -> Fault {
+    if let (Kind::List { of: Kind::Table(table), .. }, Value::Table(_)) = (kind, &node.value) {
+        let what = format!("a single table where a list of them is meant: [[{}]]", last(path));
+        return Fault::new(node.line, path, what).allowed(Kind::Table(table).allowed(last(path)));
+    }
     let what = match kind {
         Kind::Integer { .. } => "not a whole number",
         Kind::Number { .. } | Kind::Positive { .. } => "not a number",

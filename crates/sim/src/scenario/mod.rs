@@ -55,6 +55,18 @@ impl Scenario {
     }
 }
 
+/// A scenario's text as JSON, for programs that change a value of it and hand it back: the keys in the order of the text,
+/// nothing added and nothing checked.
+///
+/// # Errors
+/// Where the text is neither TOML nor JSON.
+pub fn document(text: &str, origin: &Path) -> Result<String, Error> {
+    let tree = tree::read(text).map_err(|fault| fault.in_file(&origin.to_string_lossy()))?;
+    let mut json = String::new();
+    tree.write_json(&mut json);
+    Ok(json)
+}
+
 /// The timer that a sender's table names: `text` is what `sender` is in a scenario, for what needs no more of it.
 ///
 /// # Errors

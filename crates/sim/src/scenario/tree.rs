@@ -1,5 +1,6 @@
 //! A scenario's text as a tree of values that know their lines: the same tree from TOML and from JSON.
 
+use super::check::join;
 use super::error::Fault;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -41,10 +42,41 @@ impl Value {
             Self::List(_) => "a list".to_owned(),
             Self::Integer(value) => format!("the number {value}"),
             Self::Float(value) if value.is_nan() => "nan".to_owned(),
+            Self::Float(value) if value.is_finite() && value.abs() >= 1e16 => format!("the number {value:e}"),
             Self::Float(value) => format!("the number {value}"),
             Self::Text(value) => format!("the text {value:?}"),
             Self::Switch(value) => format!("the switch {value}"),
             Self::Foreign(name) => (*name).to_owned(),
+        }
+    }
+}
+
+impl Node {
+    /// Writes the value as JSON, in the order of the text. What no scenario has a use for is null.
+    pub(super) fn write_json(&self, out: &mut String) {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        match &self.value {
+            Value::Table(entries) => {
+                let begin = |at: usize| if at == 0 { "{" } else { ", " };
+                for (at, entry) in entries.iter().enumerate() {
+                    *out += &format!("{}{}: ", begin(at), quoted(&entry.key));
+                    entry.node.write_json(out);
+                }
+                *out += if entries.is_empty() { "{}" } else { "}" };
+            }
+            Value::List(items) => {
+                *out += "[";
+                for (at, item) in items.iter().enumerate() {
+                    *out += if at == 0 { "" } else { ", " };
+                    item.write_json(out);
+                }
+                *out += "]";
+            }
+            Value::Integer(value) => *out += &value.to_string(),
+            Value::Float(value) => *out += &serde_json::Value::from(*value).to_string(),
+            Value::Text(value) => *out += &quoted(value),
+            Value::Switch(value) => *out += if *value { "true" } else { "false" },
+            Value::Foreign(_) => *out += "null",
         }
     }
 }
@@ -64,8 +96,10 @@ impl Lines {
     }
 }
 
-/// Reads TOML, or JSON where the text begins with a brace, which no TOML document does.
+/// Reads TOML, or JSON where the text begins with a brace, which no TOML document does. Editors may have put a byte order
+/// mark in front of either.
 pub(super) fn read(text: &str) -> Result<Node, Fault> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim_start().starts_with('{') { super::json::read(text) } else { read_toml(text) }
 }
 
@@ -73,40 +107,48 @@ fn read_toml(text: &str) -> Result<Node, Fault> {
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| lines.line(span.start));
-        Fault::new(line, "", format!("not TOML: {}", error.message()))
+        let at = error.span().and_then(|span| text.get(span));
+        match (error.message(), at) {
+            ("duplicate key", Some(key)) => Fault::new(line, key, "is there twice"),
+            (message, _) => Fault::new(line, "", format!("not TOML: {message}")),
+        }
     })?;
-    Ok(Node { line: 1, value: from_table(table.into_inner(), &lines)? })
+    Ok(Node { line: 1, value: from_table(table.into_inner(), &lines, "")? })
 }
 
-fn from_table(table: DeTable<'_>, lines: &Lines) -> Result<Value, Fault> {
+fn from_table(table: DeTable<'_>, lines: &Lines, path: &str) -> Result<Value, Fault> {
     let mut pairs: Vec<(Spanned<DeString<'_>>, Spanned<DeValue<'_>>)> = table.into_iter().collect();
     pairs.sort_by_key(|(key, _)| key.span().start);
     let mut entries = Vec::with_capacity(pairs.len());
     for (key, value) in pairs {
         let line = lines.line(key.span().start);
-        entries.push(Entry { line, node: from_value(value, lines)?, key: key.into_inner().into_owned() });
+        let key = key.into_inner().into_owned();
+        let node = from_value(value, lines, &join(path, &key))?;
+        entries.push(Entry { key, line, node });
     }
     Ok(Value::Table(entries))
 }
 
-fn from_value(value: Spanned<DeValue<'_>>, lines: &Lines) -> Result<Node, Fault> {
+fn from_value(value: Spanned<DeValue<'_>>, lines: &Lines, path: &str) -> Result<Node, Fault> {
     let line = lines.line(value.span().start);
     let value = match value.into_inner() {
         DeValue::String(text) => Value::Text(text.into_owned()),
         DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix())
             .map(Value::Integer)
-            .map_err(|_| Fault::new(line, "", format!("the number {} has too many digits", digits.as_str())))?,
+            .map_err(|_| Fault::new(line, path, format!("the number {} has too many digits", digits.as_str())))?,
         DeValue::Float(digits) => digits
             .as_str()
             .parse()
             .map(Value::Float)
-            .map_err(|_| Fault::new(line, "", format!("{} is not a number", digits.as_str())))?,
+            .map_err(|_| Fault::new(line, path, format!("{} is not a number", digits.as_str())))?,
         DeValue::Boolean(switch) => Value::Switch(switch),
         DeValue::Datetime(_) => Value::Foreign("a date"),
         DeValue::Array(array) => {
-            Value::List(array.into_iter().map(|item| from_value(item, lines)).collect::<Result<_, _>>()?)
+            let items = array.into_iter().enumerate();
+            let node = |(index, item)| from_value(item, lines, &format!("{path}[{index}]"));
+            Value::List(items.map(node).collect::<Result<_, _>>()?)
         }
-        DeValue::Table(table) => from_table(table, lines)?,
+        DeValue::Table(table) => from_table(table, lines, path)?,
     };
     Ok(Node { line, value })
 }
@@ -119,6 +161,25 @@ mod tests {
     fn lines_count_from_one() {
         let lines = Lines::of("a\nbc\n\nd");
         assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|offset| lines.line(offset)), [1, 1, 2, 2, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_tree_is_written_as_json_in_the_order_of_the_text() {
+        let text = "z = 1e2\na = [true, \"\\u00e9\\\"\"]\n[t]\nempty = {}\nmany = { b = 0.1,\n a = -7, }\n";
+        let mut json = String::new();
+        read(text).expect("good TOML").write_json(&mut json);
+        assert_eq!(
+            json,
+            "{\"z\": 100.0, \"a\": [true, \"\u{e9}\\\"\"], \"t\": {\"empty\": {}, \"many\": {\"b\": 0.1, \"a\": -7}}}"
+        );
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_text() {
+        for text in ["\u{feff}a = 1", "\u{feff}{\"a\": 1}"] {
+            let Value::Table(entries) = read(text).expect("a document").value else { panic!("a table") };
+            assert_eq!((entries[0].key.as_str(), entries[0].line), ("a", 1));
+        }
     }
 
     #[test]
