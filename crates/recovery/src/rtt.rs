@@ -30,14 +30,21 @@ struct Timed {
     sent_at: Instant,
 }
 
+/// What is not known yet: longer than whatever comes, so that the smallest is found without asking.
+const UNKNOWN: Duration = Duration::MAX;
+
+fn known(time: Duration) -> Option<Duration> {
+    (time != UNKNOWN).then_some(time)
+}
+
 /// Round-trip samples of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrips {
     source: Source,
-    latest: Option<Duration>,
-    shortest: Option<Duration>,
-    minimum: Option<Duration>,
-    smoothed: Option<Duration>,
+    latest: Duration,
+    shortest: Duration,
+    minimum: Duration,
+    smoothed: Duration,
     taken: u64,
 }
 
@@ -45,7 +52,7 @@ impl RoundTrips {
     /// No samples yet; `timestamps` says whether echoes will come.
     pub fn new(timestamps: bool) -> Self {
         let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
-        Self { source, latest: None, shortest: None, minimum: None, smoothed: None, taken: 0 }
+        Self { source, latest: UNKNOWN, shortest: UNKNOWN, minimum: UNKNOWN, smoothed: UNKNOWN, taken: 0 }
     }
 
     /// The handshake is over: its samples are in the timer already, but how long it took is known from now on, and counts as
@@ -65,17 +72,17 @@ impl RoundTrips {
 
     /// The newest sample.
     pub fn latest(&self) -> Option<Duration> {
-        self.latest
+        known(self.latest)
     }
 
     /// The smallest sample.
     pub fn minimum(&self) -> Option<Duration> {
-        self.minimum
+        known(self.minimum)
     }
 
     /// SRTT, as the retransmission timer has it after the newest sample.
     pub fn smoothed(&self) -> Option<Duration> {
-        self.smoothed
+        known(self.smoothed)
     }
 
     /// How many samples there were, the handshake's included.
@@ -84,20 +91,20 @@ impl RoundTrips {
     }
 
     pub(crate) fn on_smoothed(&mut self, srtt: Option<Duration>) {
-        self.smoothed = srtt;
+        self.smoothed = srtt.unwrap_or(UNKNOWN);
     }
 
     /// The shortest time between a segment's only sending and the ACK for it, by the engine's own clock: unlike a sample
     /// from a timestamp's echo it is not rounded up by a coarse clock. What was sent later than so long ago cannot have
     /// been answered yet.
     pub fn shortest(&self) -> Option<Duration> {
-        self.shortest
+        known(self.shortest)
     }
 
     /// A segment that was sent once is acknowledged after `turn`.
     #[inline]
     pub(crate) fn on_turn(&mut self, turn: Duration) {
-        self.shortest = Some(self.shortest.map_or(turn, |least| least.min(turn)));
+        self.shortest = self.shortest.min(turn);
     }
 
     /// Positions up to `end` were sent for the first time: if no segment is being timed, this is. [rfc6298:3.b]
@@ -136,9 +143,9 @@ impl RoundTrips {
                 now.since(due.sent_at)
             }
         };
-        self.latest = Some(sample);
+        self.latest = sample;
         self.taken += 1;
-        self.minimum = Some(self.minimum.map_or(sample, |least| least.min(sample)));
+        self.minimum = self.minimum.min(sample);
         Some(sample)
     }
 }

@@ -28,7 +28,6 @@ impl Engine {
             pace.on_input();
         }
         let sample = self.view.round_trips.on_ack(now, &acked);
-        self.samples += u64::from(sample.is_some());
         if acked.bytes > 0 {
             self.consecutive_timeouts = 0;
             // Sent more than once, nobody knows which sending was answered.
@@ -116,7 +115,7 @@ impl Engine {
         if self.board.outstanding() == 0 {
             if acked.bytes > 0 {
                 self.idle_since = now;
-                self.timer = Timer::Off;
+                self.timer = Timer::OFF;
             }
         } else if acked.bytes > 0 && restart == Restart::Restart {
             self.restart_timer(now);

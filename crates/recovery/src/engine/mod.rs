@@ -47,12 +47,33 @@ pub struct Negotiated {
 
 /// The one timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Timer {
-    Off,
+struct Timer {
+    of: TimerOf,
+    /// When it expires; never while it is off.
+    at: Instant,
+}
+
+/// What the timer runs for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TimerOf {
+    /// It is off.
+    Nothing,
     /// Something is outstanding (RFC 6298, section 5).
-    Retransmission(Instant),
+    Retransmission,
     /// The peer's window is closed and nothing is outstanding (RFC 9293, section 3.8.6.1).
-    Persist(Instant),
+    Persist,
+}
+
+impl Timer {
+    const OFF: Self = Self { of: TimerOf::Nothing, at: Instant::NEVER };
+
+    fn retransmission(at: Instant) -> Self {
+        Self { of: TimerOf::Retransmission, at }
+    }
+
+    fn persist(at: Instant) -> Self {
+        Self { of: TimerOf::Persist, at }
+    }
 }
 
 /// Whether the handshake is over.
@@ -133,7 +154,6 @@ pub struct Engine {
     /// Probes of the peer's window since it was last open for new data.
     probes: u32,
     next_id: u64,
-    samples: u64,
     consecutive_timeouts: u32,
     episode: Option<Episode>,
     /// The last episode that is over: a verdict on it may still come.
@@ -165,7 +185,7 @@ impl Engine {
             board,
             alarms: if parts.recovery.has_alarm() { Alarms::Own } else { Alarms::None },
             window: Window { cwnd: 1, ssthresh: u64::MAX },
-            timer: Timer::Off,
+            timer: Timer::OFF,
             recovery: parts.recovery,
             congest: parts.congest,
             rto: parts.rto,
@@ -190,7 +210,6 @@ impl Engine {
             idle_since: Instant::ZERO,
             probes: 0,
             next_id: 0,
-            samples: 0,
             consecutive_timeouts: 0,
             episode: None,
             past: None,
@@ -249,12 +268,14 @@ impl Engine {
     /// When [`Engine::on_timeout`] wants to be called, or [`Instant::NEVER`].
     #[inline]
     pub fn deadline(&self) -> Instant {
-        let timer = match self.timer {
-            Timer::Off => Instant::NEVER,
-            Timer::Retransmission(at) | Timer::Persist(at) => at,
-        };
-        let deadline = timer.min(self.released_at);
+        let deadline = self.timer.at.min(self.released_at);
         if self.alarms == Alarms::None { deadline } else { deadline.min(self.alarm().at()) }
+    }
+
+    /// Whether that may be before `instant`. Asks less than [`deadline`](Self::deadline); `false` is certain.
+    #[inline]
+    pub fn may_expire_before(&self, instant: Instant) -> bool {
+        self.timer.at < instant || self.released_at < instant || self.alarms == Alarms::Own
     }
 
     /// Loss recovery's own timer. It runs on an open connection only.
@@ -320,7 +341,7 @@ impl Engine {
             rttvar: estimate.map(|estimate| estimate.rttvar),
             rto: self.rto.rto(),
             latest_rtt: self.view.round_trips.latest(),
-            samples: self.samples,
+            samples: self.view.round_trips.taken(),
             deadline: self.deadline(),
         }
     }
@@ -336,12 +357,12 @@ impl Engine {
     /// Starts the timer for a segment that leaves now.
     /// From now on a full RTO: nothing leaves again earlier than that. [rfc6298:5.a]
     fn start_timer(&mut self, now: Instant) {
-        self.timer = Timer::Retransmission(self.rto.expires(now, now));
+        self.timer = Timer::retransmission(self.rto.expires(now, now));
     }
 
     /// Starts the timer for what is under way.
     fn restart_timer(&mut self, now: Instant) {
         let oldest = self.board.under_way_since().unwrap_or(now);
-        self.timer = Timer::Retransmission(self.rto.expires(now, oldest).max(now));
+        self.timer = Timer::retransmission(self.rto.expires(now, oldest).max(now));
     }
 }

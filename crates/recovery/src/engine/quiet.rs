@@ -3,7 +3,7 @@
 //! Such an ACK has three things to do: it samples the round trip, lets the window grow and starts the timer anew. Nothing
 //! here is a rule of its own; what is asked is less than [`on_ack`](Engine::on_ack) asks, and the outcome is the same.
 
-use super::{Engine, Kind, Offer, Probe, Stage, Timer, Transmission, TxId};
+use super::{Engine, Kind, Offer, Probe, Stage, TimerOf, Transmission, TxId};
 use crate::fact::{Covered, Echo};
 use crate::rto::Sample;
 use crate::scoreboard::Sent;
@@ -63,7 +63,6 @@ impl Engine {
         let oldest = self.board.oldest().map_or(now, Sent::last_sent);
         let expires = match self.view.round_trips.on_progress(now, cumulative, echo) {
             Some(rtt) => {
-                self.samples += 1;
                 let sample = Sample { rtt, acked: bytes, window: self.window };
                 let started = self.rto.sample_and_start(&sample, &self.view, oldest);
                 self.view.round_trips.on_smoothed(started.srtt());
@@ -72,7 +71,7 @@ impl Engine {
             None => self.rto.expires(now, oldest),
         };
         self.window = self.congest.on_ack(&self.window, bytes, flight, &self.view);
-        self.timer = Timer::Retransmission(expires.max(now));
+        self.timer.at = expires.max(now);
         true
     }
 
@@ -115,7 +114,7 @@ impl Engine {
     pub(super) fn find_quiet(&self) -> Quiet {
         let none_open = self.episode.is_none() && self.lesson.is_none() && self.probe == Probe::None;
         let none_open = none_open && self.consecutive_timeouts == 0;
-        let plain = self.stage == Stage::Open && self.pace.is_none() && matches!(self.timer, Timer::Retransmission(_));
+        let plain = self.stage == Stage::Open && self.pace.is_none() && self.timer.of == TimerOf::Retransmission;
         let deaf = self.detectors.iter().all(|(_, detector)| detector.waits());
         match none_open && plain && deaf && self.board.is_quiet() && self.recovery.is_quiet() {
             true => Quiet::Yes,

@@ -1,7 +1,7 @@
 //! What leaves, and when.
 
 use super::quiet::Quiet;
-use super::{Due, Engine, Event, Opening, Probe, Stage, Timer};
+use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, TimerOf};
 use crate::fact::{Block, Cause, Fact, Kind, Transmission, TxId};
 use crate::pace::Permit;
 use crate::recover::{HighRxt, Next};
@@ -265,7 +265,7 @@ impl Engine {
     fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
         let transmission = self.named(transmission);
         // RFC 6298, section 5.1. [rfc6298:5.1]
-        if !matches!(self.timer, Timer::Retransmission(_)) {
+        if self.timer.of != TimerOf::Retransmission {
             self.start_timer(now);
         }
         if self.quiet == Quiet::No {
@@ -282,7 +282,7 @@ impl Engine {
     #[inline(never)]
     fn restart_after_idle(&mut self, now: Instant, offer: &Offer) {
         let idle = now.since(self.idle_since);
-        if offer.end > self.board.nxt() && idle > self.rto.rto() && self.samples > 0 {
+        if offer.end > self.board.nxt() && idle > self.rto.rto() && self.view.round_trips.taken() > 0 {
             self.window = self.congest.on_idle(&self.window, idle, self.view.mss);
         }
     }
@@ -290,12 +290,12 @@ impl Engine {
     /// Nothing may be sent into the peer's window and nothing is outstanding that would bring an ACK.
     fn persist(&mut self, now: Instant, offer: &Offer) {
         let waiting = offer.end > self.board.nxt() && self.board.outstanding() == 0;
-        if waiting && !matches!(self.timer, Timer::Persist(_)) {
+        if waiting && self.timer.of != TimerOf::Persist {
             // The interval grows though the probes are taken: a window that stays closed must not be fed byte by byte as
             // fast as the round trip allows (RFC 9293, section 3.8.6.1).
             let first = self.rto.expires(now, now).since(now);
             let interval = (first * (1 << self.probes.min(30))).min(LONGEST_PERSIST.max(first));
-            self.timer = Timer::Persist(now + interval);
+            self.timer = Timer::persist(now + interval);
         }
     }
 }

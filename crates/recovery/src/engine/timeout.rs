@@ -1,7 +1,7 @@
 //! What an expired timer does.
 
 use super::quiet::Quiet;
-use super::{Due, Engine, Event, Opening, Probe, Stage, Timer};
+use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, TimerOf};
 use crate::congest::{Loss, Timeouts};
 use crate::episode::{Episode, Saved, Stage as EpisodeStage};
 use crate::fact::Cause;
@@ -19,17 +19,19 @@ impl Engine {
             self.released_at = Instant::NEVER;
         }
         let alarm = self.alarm();
-        match self.timer {
+        let Timer { of, at } = self.timer;
+        let expired = at <= now;
+        match of {
             // At the same instant the expiry is all that matters: it deems everything lost.
-            Timer::Retransmission(at) if at <= now && matches!(alarm, Alarm::Reordering(due) if at <= due) => {
+            TimerOf::Retransmission if expired && matches!(alarm, Alarm::Reordering(due) if at <= due) => {
                 self.expire(now);
             }
             _ if alarm.due(now) => self.ring(now, alarm),
-            Timer::Retransmission(at) if at <= now => match alarm {
+            TimerOf::Retransmission if expired => match alarm {
                 Alarm::Probe(_) => self.ring(now, alarm),
                 _ => self.expire(now),
             },
-            Timer::Persist(at) if at <= now => self.probe(),
+            TimerOf::Persist if expired => self.probe(),
             _ => {}
         }
     }
@@ -50,7 +52,7 @@ impl Engine {
     fn probe(&mut self) {
         self.due = Due::Probe;
         self.rto.back_off();
-        self.timer = Timer::Off;
+        self.timer = Timer::OFF;
     }
 
     fn expire(&mut self, now: Instant) {
