@@ -78,10 +78,20 @@ pub(crate) struct Cold {
     pub(crate) reader: Reader,
 }
 
+/// Which segments may come, as far as the state tells, and what was agreed on in the handshake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Expects {
+    /// Any: nothing is known of the peer yet, or what comes has marks or bytes that are wanted, or the end is near.
+    Anything,
+    /// Those of an open connection, and their lengths are all that is wanted.
+    Plain,
+}
+
 /// One end of a TCP connection.
 #[derive(Clone)]
 pub struct Connection {
     pub(crate) state: State,
+    pub(crate) expects: Expects,
     pub(crate) iss: Seq,
     pub(crate) ports: Ports,
     /// Bytes of payload in a full segment.
@@ -122,6 +132,7 @@ impl Connection {
         let mss = u32::from(settings.mss);
         Self {
             state,
+            expects: Expects::Anything,
             iss: isn,
             ports,
             mss,
@@ -313,13 +324,21 @@ impl Connection {
         if state == State::Closed && self.state != State::Closed {
             self.events.push_back(Event::Closed);
         }
+        self.stand(state);
+    }
+
+    /// The state is this from now on, and nothing is to be said of it.
+    pub(crate) fn stand(&mut self, state: State) {
         self.state = state;
+        let open = matches!(state, State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait);
+        let plain = open && self.marks.is_off() && !self.receiver.holds_bytes();
+        self.expects = if plain { Expects::Plain } else { Expects::Anything };
     }
 
     /// Ends the connection for a reason other than a close.
     pub(crate) fn fail(&mut self, event: Event) {
         self.events.push_back(event);
-        self.state = State::Closed;
+        self.stand(State::Closed);
     }
 
     /// Prepares a segment without data outside the connection's own course.

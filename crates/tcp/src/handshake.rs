@@ -52,7 +52,7 @@ impl Connection {
         connection.peer.open(1, 0, shift, 0);
         let field = ReceiveWindow::new(peer.receive_window, 1, shift).field(1);
         connection.peer.update(1, 1, field);
-        connection.state = State::Established;
+        connection.stand(State::Established);
         connection.engine.established(now, connection.cold.negotiated);
         connection
     }
@@ -66,7 +66,7 @@ impl Connection {
             self.reset_back(segment);
         } else if segment.flags.has(Flags::SYN) {
             self.agree(now, segment);
-            self.state = State::SynReceived(Opening::Passive);
+            self.stand(State::SynReceived(Opening::Passive));
         }
     }
 
@@ -96,7 +96,7 @@ impl Connection {
             self.receiver.due.now();
         } else {
             // Both ends have called: the SYN leaves again, with an acknowledgement.
-            self.state = State::SynReceived(Opening::Simultaneous);
+            self.stand(State::SynReceived(Opening::Simultaneous));
             let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
             let again = self.syn(stamp);
             self.reply = Some(Box::new(again));
@@ -105,11 +105,11 @@ impl Connection {
 
     /// The peer has acknowledged this end's SYN, and sent its own.
     pub(crate) fn become_established(&mut self, now: Instant) {
-        self.state = State::Established;
+        self.stand(State::Established);
         self.engine.established(now, self.cold.negotiated);
         self.events.push_back(Event::Connected);
         if self.stream.is_finished() {
-            self.state = self.state.after_close();
+            self.stand(self.state.after_close());
         }
     }
 

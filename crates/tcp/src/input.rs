@@ -6,7 +6,7 @@ use eifel_recovery::fact::{Ack, Block, Echo};
 use eifel_recovery::scoreboard::Sent;
 use eifel_recovery::time::Instant;
 
-use crate::connection::{Connection, Reader};
+use crate::connection::{Connection, Expects, Reader};
 use crate::distinct::Belief;
 use crate::event::Event;
 use crate::handshake::length;
@@ -31,8 +31,7 @@ impl Connection {
     /// whose bytes are wanted and missing is ignored.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
-        let open = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait);
-        if !open || !self.plain_arrival(now, segment, payload) {
+        if self.expects == Expects::Anything || !self.plain_arrival(now, segment, payload) {
             self.any_arrival(now, segment, payload);
         }
     }
@@ -58,9 +57,7 @@ impl Connection {
         let acknowledged = u64::from(segment.ack.0.wrapping_sub(wrap(una, self.iss).0));
         let plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == wrap(start, self.receiver.irs)
-            && acknowledged <= nxt - una
-            && self.marks.is_off()
-            && !self.receiver.holds_bytes();
+            && acknowledged <= nxt - una;
         if !plain {
             return false;
         }
@@ -76,8 +73,11 @@ impl Connection {
         if una < nxt || !self.peer.is_unchanged(block.start, una, segment.window) {
             self.take_current_acknowledgement(now, segment, block, una + acknowledged);
         }
-        if block.end > block.start {
-            self.take_data(now, segment, block, payload);
+        if segment.payload_len > 0 {
+            match self.receiver.take_next(now, block.end, payload) {
+                Arrival::Nothing => {}
+                news => self.tell_arrival(now, segment, news),
+            }
         }
         true
     }
@@ -178,7 +178,7 @@ impl Connection {
         if let State::TimeWait { .. } = self.state
             && segment.flags.has(Flags::FIN)
         {
-            self.state = State::TimeWait { until: now + self.cold.settings.time_wait };
+            self.stand(State::TimeWait { until: now + self.cold.settings.time_wait });
         }
         self.answer_unacceptable(now, block);
     }
@@ -315,9 +315,14 @@ impl Connection {
     }
 
     /// The positions that an acceptable segment takes.
-    #[inline(always)]
     fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
-        match self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload) {
+        let arrival = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);
+        self.tell_arrival(now, segment, arrival);
+    }
+
+    #[inline(never)]
+    fn tell_arrival(&mut self, now: Instant, segment: &Segment, arrival: Arrival) {
+        match arrival {
             Arrival::Nothing => {}
             Arrival::Readable | Arrival::Finished { readable: true } if self.cold.reader == Reader::Gone => {
                 self.reset_back(segment);

@@ -8,7 +8,7 @@ use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Timestamp;
 
 use crate::connection::{Connection, Outgoing};
-use crate::delayed_ack::Due;
+use crate::delayed_ack::Owed;
 use crate::state::State;
 use crate::timestamps::Stamps;
 
@@ -86,10 +86,10 @@ impl Connection {
         if self.engine.una() != self.stream.end() || self.reply.is_some() {
             return Agenda::Anything;
         }
-        match self.receiver.due {
-            Due::Nothing | Due::Delayed { .. } => Agenda::Nothing,
-            Due::Now | Due::Alone if self.state == State::Closed => Agenda::Nothing,
-            Due::Now | Due::Alone => Agenda::Acknowledgement,
+        match self.receiver.due.owed() {
+            Owed::InTime => Agenda::Nothing,
+            Owed::Now | Owed::Alone if self.state == State::Closed => Agenda::Nothing,
+            Owed::Now | Owed::Alone => Agenda::Acknowledgement,
         }
     }
 
@@ -131,7 +131,7 @@ impl Connection {
     /// in the stream of data. What is in its place is left alone if there is none.
     #[inline(always)]
     pub fn poll_urgent(&mut self, turn: &Turn, segment: &mut Segment) -> Option<u64> {
-        if self.reply.is_none() && !matches!(self.receiver.due, Due::Alone) {
+        if self.reply.is_none() && self.receiver.due.owed() != Owed::Alone {
             return None;
         }
         if let Some(reply) = self.reply.take() {
@@ -149,7 +149,7 @@ impl Connection {
     /// The acknowledgement that is due when nothing has carried it along; otherwise as [`poll_urgent`](Self::poll_urgent).
     #[inline]
     pub fn poll_acknowledgement(&mut self, turn: &Turn, segment: &mut Segment) -> Option<u64> {
-        let due = matches!(self.receiver.due, Due::Now) && self.state != State::Closed;
+        let due = self.receiver.due.owed() == Owed::Now && self.state != State::Closed;
         due.then(|| self.acknowledgement_apart(turn.now, segment))
     }
 
@@ -215,11 +215,14 @@ impl Connection {
     #[inline(always)]
     fn acknowledgement(&mut self, now: Instant, segment: &mut Segment) -> u64 {
         let position = self.engine.nxt().min(self.peer.limit.max(self.engine.una()));
-        let stamp = self.stamps.as_mut().map(|stamps| {
-            let stamp = stamps.value(now);
-            stamps.leaves(now, stamp);
-            stamp
-        });
+        let stamp = match &mut self.stamps {
+            Some(stamps) => {
+                let stamp = stamps.value(now);
+                stamps.leaves(now, stamp);
+                Some(stamp)
+            }
+            None => None,
+        };
         let saying = self.say(stamp);
         self.write_header(segment, position, Flags::ACK, 0, &saying);
         self.write_rare(now, segment, false);

@@ -65,7 +65,7 @@ impl Receiver {
         Self {
             nxt: 1,
             irs,
-            due: Due::Nothing,
+            due: Due::NOTHING,
             last_ack_sent: 1,
             window: ReceiveWindow::new(settings.receive_window, full_size, shift),
             stream: RecvStream::new(settings.receive, settings.receive_window),
@@ -114,22 +114,27 @@ impl Receiver {
 
     /// Takes the positions `start..end` of an acceptable segment; the last is a FIN if `fin`. `payload` is empty where
     /// bytes are not kept.
-    #[inline(always)]
     pub(crate) fn take(&mut self, now: Instant, block: Block, fin: bool, payload: &[u8]) -> Arrival {
-        let Block { start, end } = block;
-        if start == self.nxt && !fin && end <= self.window.edge && end <= self.fin && self.order == Order::Kept {
-            self.due.in_order(now, end - start, &self.pace);
-            if self.stream.is_drained() {
-                self.nxt = end;
-                return Arrival::Nothing;
-            }
-            let before = self.unread();
-            self.stream.put(start - 1, payload);
-            self.nxt = end;
-            let readable = before == 0 && self.unread() > 0;
-            return if readable { Arrival::Readable } else { Arrival::Nothing };
+        let next = block.start == self.nxt && !fin;
+        if next { self.take_next(now, block.end, payload) } else { self.take_any(block, fin, payload) }
+    }
+
+    /// The same for those up to `end`, of which the first is expected next and none is a FIN.
+    #[inline(always)]
+    pub(crate) fn take_next(&mut self, now: Instant, end: u64, payload: &[u8]) -> Arrival {
+        let start = self.nxt;
+        if end > self.window.edge || end > self.fin || self.order == Order::Broken {
+            return self.take_any(Block { start, end }, false, payload);
         }
-        self.take_any(block, fin, payload)
+        self.due.in_order(now, end - start, &self.pace);
+        if self.stream.is_drained() {
+            self.nxt = end;
+            return Arrival::Nothing;
+        }
+        let before = self.unread();
+        self.stream.put(start - 1, payload);
+        self.nxt = end;
+        if before == 0 && self.unread() > 0 { Arrival::Readable } else { Arrival::Nothing }
     }
 
     /// Everything but plain data in order.
@@ -141,7 +146,7 @@ impl Receiver {
         let (fin, end) = if second { (false, block.end - 1) } else { (fin, block.end) };
         // What does not fit the window, and what follows the FIN, is cut off.
         let kept = end.min(self.window.edge).min(self.fin.saturating_add(1));
-        self.due = Due::Alone;
+        self.due.alone();
         if kept <= start.max(self.nxt) {
             self.note_duplicate(Block { start, end: end.min(self.nxt) });
             return Arrival::Nothing;
@@ -196,7 +201,7 @@ impl Receiver {
 
     /// A segment that is not acceptable has arrived: it is answered, and what of it is a duplicate is reported.
     pub(crate) fn refuse(&mut self, block: Block) {
-        self.due = Due::Alone;
+        self.due.alone();
         self.note_duplicate(Block { start: block.start, end: block.end.min(self.nxt) });
     }
 
@@ -258,7 +263,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn acknowledge(&mut self) -> (Seq, u16) {
         self.window.advance(self.nxt, self.unread());
-        self.due = Due::Nothing;
+        self.due = Due::NOTHING;
         self.last_ack_sent = self.nxt;
         (wrap(self.nxt, self.irs), self.window.field(self.nxt))
     }

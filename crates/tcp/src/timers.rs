@@ -17,6 +17,15 @@ impl Connection {
         }
     }
 
+    /// Whether that may be before `instant`. Asks less than [`poll_timeout`](Self::poll_timeout); `false` is certain.
+    #[inline]
+    pub fn may_wake_before(&self, instant: Instant) -> bool {
+        self.engine.may_expire_before(instant)
+            || self.receiver.due.deadline() < instant
+            || self.give_up_at < instant
+            || matches!(self.state, State::TimeWait { .. })
+    }
+
     /// Does what is due at `now`; nothing if nothing is.
     pub fn handle_timeout(&mut self, now: Instant) {
         match self.state {

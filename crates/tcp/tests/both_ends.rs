@@ -155,7 +155,10 @@ fn run(ends: &mut [End; 2], fates: &[Fate], appetite: usize) -> Instant {
             }
             assert_eq!(one_by_one(&mut slow, now), None);
             assert_eq!(slow.engine().snapshot(), end.connection.engine().snapshot());
-            assert_eq!(slow.poll_timeout(), end.connection.poll_timeout());
+            let timer = end.connection.poll_timeout();
+            assert_eq!(slow.poll_timeout(), timer);
+            let later = timer + Duration::from_nanos(1);
+            assert!(timer == Instant::NEVER || end.connection.may_wake_before(later), "due at {timer:?}");
         }
         steps += 1;
         assert!(steps < 100_000, "no end in sight at {now:?}");
