@@ -163,6 +163,17 @@ impl Endpoint {
         self.launch_data(net, bytes, transmission);
     }
 
+    /// The queue is told of a timer that is due earlier than it knows.
+    #[inline(never)]
+    pub fn set_alarm<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        let due = self.connection.poll_timeout();
+        if due < self.alarm {
+            // What is overdue (an alarm that counts from a sending long ago) is due at once.
+            self.alarm = due.max(net.now);
+            net.queue.set(self.slot, self.alarm);
+        }
+    }
+
     /// The application writes as far ahead of what is sent as it means to, and what that lets go leaves.
     #[inline(never)]
     pub fn refill<const OBSERVED: bool>(

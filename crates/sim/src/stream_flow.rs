@@ -117,11 +117,8 @@ impl StreamFlow {
             endpoint.refill(net, &mut self.app, self.carries_bytes);
         }
         // A timer that is pushed back again and again costs nothing until it fires too early and is set anew.
-        let due = endpoint.connection.poll_timeout();
-        if due < endpoint.alarm {
-            // What is overdue (an alarm that counts from a sending long ago) is due at once.
-            endpoint.alarm = due.max(net.now);
-            net.queue.set(endpoint.slot, endpoint.alarm);
+        if endpoint.connection.may_wake_before(endpoint.alarm) {
+            endpoint.set_alarm(net);
         }
         if OBSERVED {
             self.observe(net, end);
