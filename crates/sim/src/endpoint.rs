@@ -14,7 +14,7 @@ use eifel_packet::seq::Seq;
 use eifel_packet::tcp;
 use eifel_recovery::engine::{Cause, Kind, Transmission};
 use eifel_recovery::time::{Duration, Instant};
-use eifel_tcp::{Connection, Outgoing, Turn};
+use eifel_tcp::{Connection, Outgoing};
 
 /// What one end has done, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -101,11 +101,7 @@ impl Endpoint {
     /// Everything that may leave now leaves.
     #[inline(never)]
     pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
-        let mut turn = self.connection.turn(net.now);
-        while let Some(start) = self.connection.poll_urgent(&turn, &mut net.slab.vacant().segment) {
-            self.send_alone(net, start);
-        }
-        if let Some(mut run) = self.connection.run(&mut turn) {
+        if let Some(mut run) = self.connection.run(net.now) {
             let mut bytes = None;
             loop {
                 let cell = net.slab.vacant();
@@ -113,15 +109,25 @@ impl Endpoint {
                 let bytes = *bytes.get_or_insert_with(|| length(net.ip, net.header_bytes, &cell.segment));
                 self.launch_data(net, bytes, &transmission);
             }
+            if run.is_all() {
+                return;
+            }
         }
-        self.transmit_rest(net, turn);
+        self.transmit_any(net);
     }
 
-    /// What leaves in a turn behind full segments.
-    #[inline(always)]
-    fn transmit_rest<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, mut turn: Turn) {
-        while let Some(transmission) = self.connection.poll_data(&mut turn, &mut net.slab.vacant().segment) {
-            self.launch_data_apart(net, &transmission);
+    /// The same, one by one.
+    #[inline(never)]
+    fn transmit_any<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        let mut turn = self.connection.turn(net.now);
+        while let Some(start) = self.connection.poll_urgent(&turn, &mut net.slab.vacant().segment) {
+            self.send_alone(net, start);
+        }
+        loop {
+            let cell = net.slab.vacant();
+            let Some(transmission) = self.connection.poll_data(&mut turn, &mut cell.segment) else { break };
+            let bytes = length(net.ip, net.header_bytes, &cell.segment);
+            self.launch_data(net, bytes, &transmission);
         }
         if let Some(start) = self.connection.poll_acknowledgement(&turn, &mut net.slab.vacant().segment) {
             self.send_alone(net, start);
@@ -154,13 +160,6 @@ impl Endpoint {
             net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
         }
         self.launch(net, bytes, transmission.start.saturating_sub(1), Some(transmission));
-    }
-
-    /// The same, where it is not wanted inline.
-    #[inline(never)]
-    fn launch_data_apart<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, transmission: &Transmission) {
-        let bytes = length(net.ip, net.header_bytes, &net.slab.vacant().segment);
-        self.launch_data(net, bytes, transmission);
     }
 
     /// The queue is told of a timer that is due earlier than it knows.

@@ -20,13 +20,13 @@ const BLOCKS_WITH_TIMESTAMPS: usize = 3;
 const BLOCKS: usize = 4;
 
 /// What holds for all segments that leave between two inputs. They leave in this order: what is
-/// [urgent](Connection::poll_urgent), a [run](Connection::run) of new data if anyone cares for speed, [data](Connection::poll_data),
-/// and an [acknowledgement](Connection::poll_acknowledgement) if it is still due.
+/// [urgent](Connection::poll_urgent), [data](Connection::poll_data), and an
+/// [acknowledgement](Connection::poll_acknowledgement) if it is still due. A [run](Connection::run) may go before a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    pub(crate) now: Instant,
+    now: Instant,
     /// What the engine may choose from; `None` where nothing is outstanding and nothing waits, or nothing may leave.
-    pub(crate) offer: Option<Offer>,
+    offer: Option<Offer>,
 }
 
 /// What segments say of what has arrived, and when they were sent.
@@ -62,15 +62,15 @@ impl Connection {
             options: NO_OPTIONS,
             payload_len: 0,
         };
-        let mut turn = self.turn(now);
-        if let Some(start) = self.poll_urgent(&turn, &mut segment) {
-            return Some(Outgoing { segment, start, transmission: None });
-        }
-        if let Some(mut run) = self.run(&mut turn)
+        if let Some(mut run) = self.run(now)
             && let Some(transmission) = self.poll_run(&mut run, &mut segment)
         {
             let start = transmission.start.saturating_sub(1);
             return Some(Outgoing { segment, start, transmission: Some(transmission) });
+        }
+        let mut turn = self.turn(now);
+        if let Some(start) = self.poll_urgent(&turn, &mut segment) {
+            return Some(Outgoing { segment, start, transmission: None });
         }
         if let Some(transmission) = self.poll_data(&mut turn, &mut segment) {
             let start = transmission.start.saturating_sub(1);
@@ -112,7 +112,7 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn offer(&self, stamp: Option<Timestamp>) -> Option<Offer> {
+    pub(crate) fn offer(&self, stamp: Option<Timestamp>) -> Option<Offer> {
         let end = self.stream.end();
         // Nothing is outstanding and nothing waits: the common case of a receiver.
         if self.engine.una() == end {

@@ -4,14 +4,15 @@
 use eifel_packet::segment::{Flags, Segment, Timestamps};
 use eifel_recovery::engine;
 use eifel_recovery::fact::Transmission;
-use eifel_recovery::time::Instant;
+use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Timestamp;
 
 use crate::connection::Connection;
-use crate::output::{Saying, Turn};
+use crate::delayed_ack::Owed;
+use crate::output::Saying;
 use crate::timestamps::Stamps;
 
-/// Full segments that leave in one [`Turn`].
+/// Full segments that leave between two inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     now: Instant,
@@ -29,22 +30,38 @@ enum Values {
     Own,
 }
 
+impl Run {
+    /// Whether nothing else leaves with it: neither more data nor an acknowledgement, which its segments have taken along.
+    #[inline]
+    pub fn is_all(&self) -> bool {
+        self.of.is_all()
+    }
+}
+
 impl Connection {
-    /// What [`poll_data`](Self::poll_data) would give as full segments of new data that differ in so little; `None` where there
-    /// is no such segment.
+    /// Full segments of new data that differ in so little, where they are what leaves now before all else; `None` where there
+    /// is no such segment. [`poll_transmit`](Self::poll_transmit) gives the same, one by one.
     #[inline(always)]
-    pub fn run(&mut self, turn: &mut Turn) -> Option<Run> {
-        let (now, offer) = (turn.now, turn.offer.as_ref()?);
-        if !self.marks.is_off() || self.receiver.has_blocks() {
+    pub fn run(&mut self, now: Instant) -> Option<Run> {
+        if self.reply.is_some()
+            || self.receiver.due.owed() == Owed::Alone
+            || self.receiver.has_blocks()
+            || !self.marks.is_off()
+        {
             return None;
         }
-        let (of, stamp) = (self.engine.run(offer), offer.stamp);
-        if of.is_all() {
-            turn.offer = None;
+        let stamp = self.stamps.as_mut().and_then(|stamps| stamps.shared(now));
+        let of = self.engine.run(&self.offer(stamp)?);
+        if !self.engine.continues(&of) {
+            return None;
         }
+        debug_assert!(
+            self.give_up_at != Instant::NEVER || self.user_timeout == Duration::MAX,
+            "something is outstanding"
+        );
         let distinct = self.stamps.as_ref().is_some_and(Stamps::are_distinct);
         let values = if distinct { Values::Own } else { Values::Shared(stamp) };
-        self.engine.continues(&of).then(|| Run { now, of, values, saying: self.say(stamp) })
+        Some(Run { now, of, values, saying: self.say(stamp) })
     }
 
     /// The next segment of a run, written as [`poll_data`](Self::poll_data) does. All segments of one run are of one length.
