@@ -29,7 +29,8 @@ enum Ending {
 /// The sending side's stream.
 #[derive(Clone, Debug)]
 pub(crate) struct SendStream {
-    written: u64,
+    /// First position for which there is nothing.
+    end: u64,
     ending: Ending,
     kept: Kept,
 }
@@ -42,13 +43,13 @@ impl SendStream {
                 Kept::Bytes { bytes: VecDeque::new(), base: 0, capacity: buffer, blocked: Blocked::No }
             }
         };
-        Self { written: 0, ending: Ending::Open, kept }
+        Self { end: 1, ending: Ending::Open, kept }
     }
 
     /// The first position for which there is nothing: after the SYN, the bytes written, and the FIN.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
-        1 + self.written + u64::from(self.is_finished())
+        self.end
     }
 
     /// Whether the last position is the FIN's.
@@ -58,6 +59,9 @@ impl SendStream {
     }
 
     pub(crate) fn finish(&mut self) {
+        if !self.is_finished() {
+            self.end += 1;
+        }
         self.ending = Ending::Finished;
     }
 
@@ -74,7 +78,7 @@ impl SendStream {
                 count
             }
         };
-        self.written += count as u64;
+        self.end += count as u64;
         count
     }
 
@@ -82,7 +86,7 @@ impl SendStream {
     pub(crate) fn write_counted(&mut self, count: u64) -> u64 {
         match self.kept {
             Kept::Nothing => {
-                self.written += count;
+                self.end += count;
                 count
             }
             Kept::Bytes { .. } => 0,

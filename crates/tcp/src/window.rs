@@ -80,10 +80,11 @@ impl ReceiveWindow {
         Self { edge: 1 + buffer, buffer, step: (buffer / 2).min(u64::from(full_size)).max(1), shift }
     }
 
-    /// Moves the edge, if it moves far enough; `unread` bytes below `nxt` still take room.
+    /// Moves the edge, if it moves far enough; `unread` bytes below `nxt` still take room, and no more than there is.
     #[inline]
     pub(crate) fn advance(&mut self, nxt: u64, unread: u64) {
-        let target = nxt + self.buffer.saturating_sub(unread);
+        debug_assert!(unread <= self.buffer, "nothing is taken that there was no room for");
+        let target = nxt + self.buffer - unread;
         if target >= self.edge + self.step {
             self.edge = target;
         }
