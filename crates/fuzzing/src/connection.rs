@@ -142,7 +142,9 @@ impl Driver {
                 self.writes += 1;
                 let count = magnitude(u, MOST_OF_A_WRITE * u64::from(self.connection.mss().min(SMALL_SEGMENT)))?;
                 match self.settings.send {
-                    SendKind::Counted => assert!(self.connection.write_counted(count) <= count),
+                    SendKind::Counted | SendKind::CountedUpTo { .. } => {
+                        assert!(self.connection.write_counted(count) <= count)
+                    }
                     SendKind::Held { .. } => {
                         let bytes = vec![7; count as usize];
                         assert!(self.connection.write(&bytes) <= bytes.len());

@@ -12,6 +12,7 @@ use eifel_recovery::registry::{Choice, Kind, Seam, Value, entries};
 use eifel_recovery::time::{Duration, Instant};
 use eifel_sim::scenario::{Connection, Link, Scenario, StreamApplication, Traffic};
 use eifel_tcp::Settings;
+use eifel_tcp::settings::SendKind;
 
 /// What may be asked of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -100,7 +101,11 @@ impl Bound {
         // Beside the SYN and the FIN, a segment a write at least; a window opens by half of itself, or by a segment.
         let [mss, answering] = ends(connection).map(|(own, _)| own.mss);
         let payload = mss.min(answering).saturating_sub(TIMESTAMPS).max(1);
-        let steps = ends(connection).map(|(own, _)| f64::from(own.receive_window / 2).clamp(1.0, f64::from(payload)));
+        // What the send buffer holds goes out at once at the most.
+        let steps = ends(connection).map(|(own, _)| {
+            let buffer = if let SendKind::CountedUpTo { buffer } = own.send { buffer as f64 } else { f64::INFINITY };
+            f64::from(own.receive_window / 2).min(buffer).clamp(1.0, f64::from(payload))
+        });
         let step = steps[0].min(steps[1]);
         let step = connection.reading.map_or(step, |reading| step.min(reading.bytes as f64).max(1.0));
         let segments = 4.0 + 2.0 * writes + bytes / step;

@@ -25,6 +25,7 @@
 
 mod app;
 mod background;
+mod backlog;
 mod capture;
 mod check;
 mod clock;

@@ -1,6 +1,7 @@
 //! A flow begins: its two connections are made.
 
 use crate::app::Supply;
+use crate::backlog::Backlog;
 use crate::endpoint::{Counts, Endpoint};
 use crate::liar::Liar;
 use crate::network::Network;
@@ -75,6 +76,11 @@ pub fn open<const OBSERVED: bool>(
             isn: isns[end.index()],
             counts: Counts::default(),
             supply: Supply::Complete,
+            backlog: match settings[end.index()].send {
+                SendKind::CountedUpTo { buffer } => Some(Box::new(Backlog::new(buffer))),
+                SendKind::Held { buffer } if buffer < usize::MAX => Some(Box::new(Backlog::new(buffer as u64))),
+                _ => None,
+            },
             liar: agreed.liar.filter(|_| end == End::To).map(|kind| {
                 let stream = Stream::new(seed, &["flow", &flow.name, "liar"]);
                 Box::new(Liar::new(kind, stream))
@@ -100,14 +106,19 @@ pub fn open<const OBSERVED: bool>(
 
 /// The scenario's settings; the streams are those of the run: lengths as a rule, bytes on demand.
 fn settings(agreed: &Agreed, end: End, carries_bytes: bool, secret: &Secret<'_>) -> Settings {
-    let (send, receive) = match (carries_bytes, agreed.reading) {
-        (true, _) => (SendKind::Held { buffer: usize::MAX }, ReceiveKind::Held),
-        (false, Some(_)) => (SendKind::Counted, ReceiveKind::Counted),
-        (false, None) => (SendKind::Counted, ReceiveKind::Drained),
-    };
     let own = match end {
         End::From => agreed.settings,
         End::To => agreed.answering_settings,
+    };
+    let receive = match (carries_bytes, agreed.reading) {
+        (true, _) => ReceiveKind::Held,
+        (false, Some(_)) => ReceiveKind::Counted,
+        (false, None) => ReceiveKind::Drained,
+    };
+    let send = match (carries_bytes, own.send) {
+        (true, SendKind::CountedUpTo { buffer }) => SendKind::Held { buffer: buffer as usize },
+        (true, _) => SendKind::Held { buffer: usize::MAX },
+        (false, send) => send,
     };
     let timestamps = own.timestamps.map(|timestamps| TimestampSettings {
         stamping: match timestamps.stamping {

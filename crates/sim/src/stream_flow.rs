@@ -187,13 +187,18 @@ impl StreamFlow {
             Event::Connected => self.begin(net, end),
             Event::PeerClosed => {
                 if let Some(ends) = self.ends.as_mut().filter(|_| self.app.closes_with_peer()) {
-                    ends[end.index()].connection.close();
+                    ends[end.index()].close();
+                }
+            }
+            Event::Writable => {
+                if let Some(ends) = &mut self.ends {
+                    ends[end.index()].note_room();
                 }
             }
             Event::Reset | Event::Refused | Event::Unreachable | Event::TimedOut => self.give_up(),
             Event::Closed if self.progress == Progress::Running && end == End::From => self.give_up_if_read(),
             Event::Recovery(event) => self.on_recovery(net, end, event),
-            Event::Readable | Event::Writable | Event::SoftError(_) | Event::Closed => {}
+            Event::Readable | Event::SoftError(_) | Event::Closed => {}
         }
     }
 
@@ -202,7 +207,7 @@ impl StreamFlow {
         let step = self.app.start(end);
         if let Some(ends) = &mut self.ends {
             ends[end.index()].apply(&step, self.carries_bytes);
-            ends[end.index()].supply = self.app.supply(end);
+            ends[end.index()].note_supply(&self.app);
         }
         self.note(net, &step);
     }
@@ -335,11 +340,14 @@ impl StreamFlow {
     fn stop<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
         self.app.stop();
         for endpoint in self.ends.iter_mut().flat_map(|ends| ends.iter_mut()) {
-            endpoint.supply = self.app.supply(endpoint.end);
+            if self.app.breaks_off() {
+                endpoint.drop_backlog();
+            }
+            endpoint.note_supply(&self.app);
         }
         for end in [End::From, End::To] {
             if let Some(ends) = self.ends.as_mut().filter(|_| self.app.is_over(end)) {
-                ends[end.index()].connection.close();
+                ends[end.index()].close();
                 self.pump_apart(net, end);
             }
         }

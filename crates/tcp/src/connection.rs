@@ -166,8 +166,8 @@ impl Connection {
         if self.takes_writes() { self.stream.write(bytes) } else { 0 }
     }
 
-    /// Writes `count` bytes of which only the length is kept; returns how many were taken: all, or none where bytes are
-    /// held or after a close.
+    /// Writes `count` bytes of which only the length is kept; returns how many were taken: those that there is room for,
+    /// and none where bytes are held or after a close.
     pub fn write_counted(&mut self, count: u64) -> u64 {
         if self.takes_writes() { self.stream.write_counted(count) } else { 0 }
     }

@@ -8,7 +8,18 @@ use crate::settings::SendKind;
 #[derive(Clone, Debug)]
 enum Kept {
     Nothing,
-    Bytes { bytes: VecDeque<u8>, base: u64, capacity: usize, blocked: Blocked },
+    /// How many are acknowledged, and how many more there may be.
+    Count {
+        base: u64,
+        capacity: u64,
+        blocked: Blocked,
+    },
+    Bytes {
+        bytes: VecDeque<u8>,
+        base: u64,
+        capacity: usize,
+        blocked: Blocked,
+    },
 }
 
 /// Whether a write found too little room.
@@ -39,6 +50,7 @@ impl SendStream {
     pub(crate) fn new(kind: SendKind) -> Self {
         let kept = match kind {
             SendKind::Counted => Kept::Nothing,
+            SendKind::CountedUpTo { buffer } => Kept::Count { base: 0, capacity: buffer, blocked: Blocked::No },
             SendKind::Held { buffer } => {
                 Kept::Bytes { bytes: VecDeque::new(), base: 0, capacity: buffer, blocked: Blocked::No }
             }
@@ -50,6 +62,11 @@ impl SendStream {
     #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.end
+    }
+
+    /// Bytes written.
+    fn written(&self) -> u64 {
+        self.end - 1 - u64::from(self.is_finished())
     }
 
     /// Whether the last position is the FIN's.
@@ -68,7 +85,7 @@ impl SendStream {
     /// Takes what there is room for; returns how much.
     pub(crate) fn write(&mut self, new: &[u8]) -> usize {
         let count = match &mut self.kept {
-            Kept::Nothing => new.len(),
+            Kept::Nothing | Kept::Count { .. } => return self.write_counted(new.len() as u64) as usize,
             Kept::Bytes { bytes, capacity, blocked, .. } => {
                 let count = new.len().min(capacity.saturating_sub(bytes.len()));
                 if count < new.len() {
@@ -84,21 +101,38 @@ impl SendStream {
 
     /// Counts `count` bytes as written, where only the length is kept; returns how many that is.
     pub(crate) fn write_counted(&mut self, count: u64) -> u64 {
-        match self.kept {
-            Kept::Nothing => {
-                self.end += count;
-                count
+        let written = self.written();
+        let count = match &mut self.kept {
+            Kept::Nothing => count,
+            Kept::Count { base, capacity, blocked } => {
+                let taken = count.min(capacity.saturating_sub(written - *base));
+                if taken < count {
+                    *blocked = Blocked::Yes;
+                }
+                taken
             }
             Kept::Bytes { .. } => 0,
-        }
+        };
+        self.end += count;
+        count
     }
 
     /// Everything below `offset` is acknowledged. `true` if that makes room where a write had found too little.
     #[inline]
     pub(crate) fn release(&mut self, offset: u64) -> bool {
-        let Kept::Bytes { bytes, base, blocked, .. } = &mut self.kept else { return false };
-        let gone = (offset.saturating_sub(*base)).min(bytes.len() as u64);
-        bytes.drain(..gone as usize);
+        let written = self.written();
+        let (base, blocked, gone) = match &mut self.kept {
+            Kept::Nothing => return false,
+            Kept::Count { base, blocked, .. } => {
+                let gone = offset.min(written).saturating_sub(*base);
+                (base, blocked, gone)
+            }
+            Kept::Bytes { bytes, base, blocked, .. } => {
+                let gone = (offset.saturating_sub(*base)).min(bytes.len() as u64);
+                bytes.drain(..gone as usize);
+                (base, blocked, gone)
+            }
+        };
         *base += gone;
         gone > 0 && core::mem::replace(blocked, Blocked::No) == Blocked::Yes
     }
@@ -143,5 +177,19 @@ mod tests {
         assert_eq!(stream.end(), (1 << 40) + 1);
         assert!(!stream.release(1 << 39));
         assert_eq!(stream.bytes(0, 10), (&[][..], &[][..]));
+    }
+
+    #[test]
+    fn a_counted_stream_may_have_a_limit() {
+        let mut stream = SendStream::new(SendKind::CountedUpTo { buffer: 5 });
+        assert_eq!((stream.write_counted(3), stream.write(b"defg"), stream.write_counted(1)), (3, 2, 0));
+        assert_eq!(stream.end(), 6);
+        assert!(stream.release(2));
+        assert!(!stream.release(3));
+        assert_eq!(stream.write_counted(3), 3);
+        stream.finish();
+        // The FIN is acknowledged too; it takes no room.
+        assert!(!stream.release(9));
+        assert_eq!(stream.end(), 10);
     }
 }

@@ -151,6 +151,11 @@ impl Default for ChallengeLimit {
 pub enum SendKind {
     /// Only its length; the wire carries segments without bytes.
     Counted,
+    /// Only its length, and at most so many bytes.
+    CountedUpTo {
+        /// Room for bytes that are written and not yet acknowledged.
+        buffer: u64,
+    },
     /// The bytes, until they are acknowledged; at most so many of them.
     Held {
         /// Room for bytes that are written and not yet acknowledged.

@@ -47,6 +47,13 @@ pub fn scenario(seed: u64) -> Table {
     if dice.chance(0.1) {
         top.put("ip", "ipv6");
     }
+    if dice.chance(0.15) {
+        let buffer = match dice.chance(0.3) {
+            true => dice.scale((scale.payload / 20).max(1), 2 * scale.payload),
+            false => scale.payload * dice.scale(1, 50),
+        };
+        top.put("tcp", table([("send_buffer_bytes", buffer.into())]));
+    }
     top
 }
 

@@ -123,6 +123,11 @@ impl StreamApp {
         }
     }
 
+    /// Whether it leaves unwritten, when it stops, what it has not had room for. What has begun in a dialogue is finished.
+    pub fn breaks_off(&self) -> bool {
+        !matches!(self, Self::RequestResponse(_))
+    }
+
     /// Whether this end sends data of the application.
     pub fn sends_from(&self, end: End) -> bool {
         end == End::From || !matches!(self, Self::Bulk(_))

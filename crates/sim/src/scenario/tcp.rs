@@ -80,7 +80,10 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
             timeouts: layers.of(&["give_up_timeouts"]).count("give_up_timeouts"),
             user_timeout: layers.of(&["user_timeout_s"]).maybe_duration("user_timeout_s"),
         },
-        send: SendKind::Counted,
+        send: match layers.of(&["send_buffer_bytes"]).maybe_integer("send_buffer_bytes") {
+            Some(buffer) => SendKind::CountedUpTo { buffer },
+            None => SendKind::Counted,
+        },
         receive: ReceiveKind::Drained,
         ..Settings::default()
     };

@@ -145,3 +145,22 @@ fn a_run_can_be_stopped_by_its_number_of_events() {
     let error = run_with(&scenario, 0, options).unwrap_err().to_string();
     assert!(error.starts_with("more events than allowed, at 0."), "{error}");
 }
+
+#[test]
+fn a_send_buffer_is_filled_once_a_round_trip() {
+    let bulk = flow(r#"{ kind = "bulk", segments = 20 }"#, "handshake = false\ntcp = { send_buffer_bytes = 2000 }");
+    let outcome = observed(&scenario(&bulk.replace("duration_s = 10", "duration_s = 10\nheader_bytes = 0")), 0);
+    // Two segments of 1 ms each, 10 ms there and 10 ms back, ten times; but after the last nobody waits for the ACK.
+    let summary = &outcome.summary.flows[0];
+    assert_eq!((summary.completed, summary.segments_sent), (true, 20));
+    assert!((summary.time_s - (10.0 * 0.022 - 0.010)).abs() < 1e-12, "{}", summary.time_s);
+}
+
+#[test]
+fn who_stops_does_not_write_what_there_was_no_room_for() {
+    let rest = "end_s = 0.1\ntcp = { send_buffer_bytes = 2000, time_wait_s = 0.1 }";
+    let outcome = observed(&scenario(&flow(r#"{ kind = "bulk", segments = 20 }"#, rest)), 0);
+    let summary = &outcome.summary.flows[0];
+    assert!(!summary.completed && (4_000..=10_000).contains(&summary.bytes), "{}", summary.bytes);
+    assert!(outcome.summary.duration_s < 1.0, "both ends have closed");
+}

@@ -31,7 +31,15 @@ fn over_ipv6(text: &str) -> String {
 
 #[test]
 fn carrying_bytes_gives_the_same_tables() {
-    let others = [marked("bits"), marked("timestamps"), over_ipv6(ROUGH), over_ipv6(DIALOGUE)];
+    let narrow = |buffer: u32, text: &str| format!("{text}\n[tcp]\nsend_buffer_bytes = {buffer}\n");
+    let others = [
+        marked("bits"),
+        marked("timestamps"),
+        over_ipv6(ROUGH),
+        over_ipv6(DIALOGUE),
+        narrow(10_000, ROUGH),
+        narrow(3_000, DIALOGUE),
+    ];
     for text in [ROUGH, SPIKES, DIALOGUE].into_iter().chain(others.iter().map(String::as_str)) {
         let scenario = scenario(text);
         let values = observed(&scenario, 1);

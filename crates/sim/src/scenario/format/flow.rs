@@ -89,6 +89,11 @@ pub(in super::super) static TCP: Table = Table {
         optional("payload_bytes", SIZE, "Payload of a full-sized segment, in place of the MSS."),
         optional("receive_window_bytes", WINDOW, "The largest window that is announced. Left out: 1 MiB."),
         optional("receive_window_segments", WINDOW, "The same in full-sized segments."),
+        optional(
+            "send_buffer_bytes",
+            WINDOW,
+            "The most that is written and not acknowledged; the application writes on as there is room. Left out: no limit.",
+        ),
         default(
             "window_scale",
             SCALE,

@@ -14,7 +14,7 @@ use eifel_path::spike::{HoldsAt, Measured, Span, SpikeSource};
 use eifel_recovery::registry::{Choice, Value};
 use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::units::Rate;
-use eifel_tcp::settings::{SackUse, WindowScale};
+use eifel_tcp::settings::{SackUse, SendKind, WindowScale};
 
 fn at(seconds: u64) -> Instant {
     Instant::ZERO + Duration::from_secs(seconds)
@@ -38,7 +38,7 @@ fn what_is_left_out_has_the_documented_defaults() {
     let settings = &connection.settings;
     assert_eq!((settings.receive_window, settings.window_scale), (1 << 20, WindowScale::Fit));
     assert_eq!((settings.acks.every, settings.acks.delay), (2, Duration::from_millis(200)));
-    assert_eq!(settings.sack, SackUse::WithDuplicates);
+    assert_eq!((settings.sack, settings.send), (SackUse::WithDuplicates, SendKind::Counted));
     assert_eq!(connection.sender.congest, Choice::named("reno"));
 }
 
