@@ -91,12 +91,14 @@ pub(super) fn once_a_round_trip(_: &Parameters) -> Box<dyn grant::Grant> {
 }
 
 pub(super) fn rfc6298(parameters: &Parameters) -> Box<dyn rto::Rto> {
-    Box::new(rto::rfc6298::Rfc6298::new(rto::rfc6298::Bounds {
+    use rto::rfc6298::{Bounds, Ends, Rfc6298};
+    let timer = Rfc6298::new(Bounds {
         initial: parameters.duration("initial_ms"),
         minimum: parameters.duration("minimum_ms"),
         maximum: parameters.duration("maximum_ms"),
         granularity: parameters.duration("granularity_ms"),
-    }))
+    });
+    Box::new(timer.ending(parameters.word("back_off_ends", &[("sample", Ends::Sample), ("new-data", Ends::NewData)])))
 }
 
 pub(super) fn lite(parameters: &Parameters) -> Box<dyn rto::Rto> {

@@ -322,6 +322,12 @@ static RFC6298: &[Parameter] = &[
     milliseconds("minimum_ms", "never less (section 2.4)", 1000, (Duration::ZERO, HOUR_MS)),
     milliseconds("maximum_ms", "never more (section 2.5)", 60_000, (MICROSECOND, HOUR_MS)),
     milliseconds("granularity_ms", "G, the clock's granularity", 1, (MICROSECOND, 10_000)),
+    word(
+        "back_off_ends",
+        "with which ACK that gives a sample: any, or the first for data that was unsent when the timer expired (section 5)",
+        "sample",
+        &["sample", "new-data"],
+    ),
 ];
 
 const INITIAL: Parameter = milliseconds("initial_ms", "before the first sample", 1000, (MICROSECOND, HOUR_MS));

@@ -15,7 +15,30 @@ pub struct Rfc6298 {
     granularity: Duration,
     estimate: Option<Estimate>,
     back_off: BackOff,
+    ends: Ends,
+    expired: Expired,
     rto: Duration,
+}
+
+/// Which sample ends the back-off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ends {
+    /// Any: with timestamps an original that was only delayed gives one too (RFC 7323, section 4.1).
+    Sample,
+    /// The first with an ACK for data that had not been sent when the timer expired: a new measurement "can only happen
+    /// when new data has been sent and acknowledged" (section 5). ns-2 has it so with timestamps too, unless it is told
+    /// otherwise (its ts_resetRTO_, since July 2003).
+    NewData,
+}
+
+/// Since when the timer is backed off, where only new data ends that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expired {
+    No,
+    /// No sample has come since; nothing unsent leaves before.
+    Lately,
+    /// It expired before this position was sent.
+    Before(u64),
 }
 
 /// The timer's settings.
@@ -36,7 +59,24 @@ impl Rfc6298 {
     pub fn new(Bounds { initial, minimum, maximum, granularity }: Bounds) -> Self {
         let back_off = BackOff::new(Limits { initial, minimum, maximum });
         let rto = back_off.rto(None);
-        Self { granularity, estimate: None, back_off, rto }
+        Self { granularity, estimate: None, back_off, ends: Ends::Sample, expired: Expired::No, rto }
+    }
+
+    /// The same timer, whose back-off ends so.
+    pub fn ending(self, ends: Ends) -> Self {
+        Self { ends, ..self }
+    }
+
+    /// Whether a sample that comes now ends the back-off.
+    fn over(&mut self, view: &View) -> bool {
+        let unsent = match self.expired {
+            Expired::No => return true,
+            Expired::Lately => view.nxt,
+            Expired::Before(unsent) => unsent,
+        };
+        let over = view.una > unsent;
+        self.expired = if over { Expired::No } else { Expired::Before(unsent) };
+        over
     }
 
     fn refresh(&mut self) {
@@ -47,14 +87,19 @@ impl Rfc6298 {
 }
 
 impl Rto for Rfc6298 {
-    fn sample(&mut self, &Sample { rtt, .. }: &Sample, _: &View) {
+    fn sample(&mut self, &Sample { rtt, .. }: &Sample, view: &View) {
         self.estimate = Some(jacobson::next(self.estimate, rtt));
-        self.back_off.on_sample();
+        if self.over(view) {
+            self.back_off.on_sample();
+        }
         self.refresh();
     }
 
     fn back_off(&mut self) {
         self.back_off.on_expiry();
+        if self.ends == Ends::NewData {
+            self.expired = Expired::Lately;
+        }
         self.refresh();
     }
 

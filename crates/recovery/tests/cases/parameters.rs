@@ -8,7 +8,7 @@ use crate::recover_prr;
 use crate::recover_rack_tlp;
 use crate::rto_parameters;
 use crate::script::{UNSET, open, spike, text};
-use crate::talk::{Talk, at, config, eifel, ms, start};
+use crate::talk::{MSS, Talk, at, config, eifel, ms, start};
 
 type Set = (Seam, &'static str, &'static str, fn());
 
@@ -48,6 +48,7 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Rto, "rfc6298", "minimum_ms", minimum),
     (Seam::Rto, "rfc6298", "maximum_ms", maximum),
     (Seam::Rto, "rfc6298", "granularity_ms", granularity),
+    (Seam::Rto, "rfc6298", "back_off_ends", back_off_ends),
     (Seam::Rto, "lite", "initial_ms", || rto_parameters::initial("lite")),
     (Seam::Rto, "lite", "maximum_ms", || rto_parameters::maximum("lite")),
     (Seam::Rto, "lite", "granularity_ms", rto_parameters::lite_granularity),
@@ -241,6 +242,22 @@ fn granularity() {
     // With neither minimum nor granularity, a round trip that takes no time would make a timer that expires without end.
     let refused = rto(&[("minimum_ms", 0), ("granularity_ms", 0)]).check().expect_err("a clock must tick").to_string();
     assert_eq!(refused, "granularity_ms = 0 for rfc6298; allowed: a time from 0.001 to 10000 ms");
+}
+
+/// The RTO after the ACKs for 2, for all that had been sent when the timer expired once, and for one segment more.
+fn back_off_ends() {
+    let after = |word: &str| {
+        let rto = Choice::named("rfc6298").with("back_off_ends", Value::Word(word.into()));
+        let mut talk = open(&Config { rto, ..config("reno-sack") });
+        let last = (talk.engine.nxt() - 1) / MSS;
+        talk.expire();
+        [(3000, 2), (3100, last), (3200, last + 1)].map(|(at, segment)| {
+            talk.ack(at, segment, &[], at - 100);
+            talk.rto()
+        })
+    };
+    let [first, second, third] = after("sample");
+    assert_eq!(after("new-data"), [2 * first, 2 * second, third]);
 }
 
 /// The RTO long after a spike with two expiries, when every round trip takes 10 ms.

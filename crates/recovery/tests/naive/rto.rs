@@ -10,7 +10,7 @@ mod self_trained;
 
 use eifel_recovery::congest::Window;
 use eifel_recovery::episode::Estimate;
-use eifel_recovery::rto::rfc6298::{Bounds, Rfc6298};
+use eifel_recovery::rto::rfc6298::{Bounds, Ends, Rfc6298};
 use eifel_recovery::rto::{Rto, Sample, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::time::{Duration, Instant};
@@ -33,6 +33,9 @@ pub struct Naive {
     /// Expiries since the last sample that counted.
     pub doublings: u64,
     pub held: bool,
+    /// Where only new data ends the back-off: whether it does, and what was sent in all when the timer expired last.
+    pub ends: Ends,
+    pub sent_at_expiry: Option<u64>,
 }
 
 impl Naive {
@@ -48,6 +51,20 @@ impl Naive {
             rttvar: 0,
             doublings: 0,
             held: false,
+            ends: Ends::Sample,
+            sent_at_expiry: None,
+        }
+    }
+
+    /// Section 5: "once a new RTT measurement is obtained (which can only happen when new data has been sent and
+    /// acknowledged)".
+    pub fn sample_of(&mut self, r: u128, acked: u64) {
+        let doublings = self.doublings;
+        self.sample(r);
+        if self.ends == Ends::NewData && self.sent_at_expiry.is_some_and(|sent| acked <= sent) {
+            self.doublings = doublings;
+        } else {
+            self.sent_at_expiry = None;
         }
     }
 
@@ -105,15 +122,21 @@ pub fn bounds(dice: &mut Dice) -> Bounds {
 
 /// A view for what does not look at it.
 pub fn with_view<T>(then: impl FnOnce(&View) -> T) -> T {
-    let round_trips = RoundTrips::new(true);
-    then(&View { now: Instant::ZERO, una: 1, nxt: 1, mss: 1000, sack: true, round_trips })
+    then(&view_at(1, 1))
+}
+
+fn view_at(una: u64, nxt: u64) -> View {
+    View { now: Instant::ZERO, una, nxt, mss: 1000, sack: true, round_trips: RoundTrips::new(true) }
 }
 
 /// The timer takes a sample of so many nanoseconds in.
 pub fn take(timer: &mut Rfc6298, nanos: u64) {
+    with_view(|view| timer.sample(&sample(nanos), view));
+}
+
+fn sample(nanos: u64) -> Sample {
     let window = Window { cwnd: 10_000, ssthresh: u64::MAX };
-    let sample = Sample { rtt: Duration::from_nanos(nanos), acked: 1000, window };
-    with_view(|view| timer.sample(&sample, view));
+    Sample { rtt: Duration::from_nanos(nanos), acked: 1000, window }
 }
 
 pub fn same(naive: &Naive, timer: &Rfc6298) {
@@ -157,6 +180,32 @@ fn the_timer_is_rfc_6298s() {
                     naive.rttvar = u128::from(rttvar).max(u128::from(r) / 2);
                     naive.doublings = 0;
                 }
+            }
+            same(&naive, &timer);
+        }
+    }
+}
+
+#[test]
+fn its_back_off_can_end_with_new_data_alone() {
+    let mut dice = Dice::new(2);
+    for _ in 0..TIMERS {
+        let bounds = bounds(&mut dice);
+        let mut timer = Rfc6298::new(bounds).ending(Ends::NewData);
+        let mut naive = Naive { ends: Ends::NewData, ..Naive::new(&bounds) };
+        let (mut una, mut nxt) = (1, 1);
+        for _ in 0..OPERATIONS {
+            if dice.below(3) == 0 && una < nxt {
+                timer.back_off();
+                naive.doublings += 1;
+                naive.sent_at_expiry = Some(nxt - 1);
+            } else {
+                // What an ACK lets go leaves after its sample was taken.
+                una += dice.below(nxt - una + 1);
+                let r = dice.of_any_size(9);
+                timer.sample(&sample(r), &view_at(una, nxt));
+                naive.sample_of(r.into(), una - 1);
+                nxt += dice.below(4);
             }
             same(&naive, &timer);
         }
