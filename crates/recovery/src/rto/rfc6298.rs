@@ -6,6 +6,7 @@
 use super::back_off::{BackOff, Limits, Seed};
 use super::{Rto, Sample, TimerChange, jacobson};
 use crate::episode::Estimate;
+use crate::rtt::Sampling;
 use crate::time::Duration;
 use crate::view::View;
 
@@ -35,7 +36,7 @@ pub enum Ends {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expired {
     No,
-    /// No sample has come since; nothing unsent leaves before.
+    /// No sample has come since. Before one comes new data leaves only where the peer has reported all the rest.
     Lately,
     /// It expired before this position was sent.
     Before(u64),
@@ -67,10 +68,12 @@ impl Rfc6298 {
         Self { ends, ..self }
     }
 
-    /// Whether a sample that comes now ends the back-off.
+    /// Whether a sample that comes now ends the back-off. One of a single segment a round trip always does: a segment that
+    /// was outstanding when the timer expired is not timed any more (Karn's rule).
     fn over(&mut self, view: &View) -> bool {
         let unsent = match self.expired {
             Expired::No => return true,
+            _ if view.round_trips.sampling() == Sampling::OneARoundTrip => 0,
             Expired::Lately => view.nxt,
             Expired::Before(unsent) => unsent,
         };

@@ -1,6 +1,6 @@
 //! Every parameter away from its default, seen from outside.
 
-use eifel_recovery::engine::Config;
+use eifel_recovery::engine::{Config, Negotiated};
 use eifel_recovery::registry::{Choice, Seam, Value};
 
 use crate::congest_cubic;
@@ -244,11 +244,15 @@ fn granularity() {
     assert_eq!(refused, "granularity_ms = 0 for rfc6298; allowed: a time from 0.001 to 10000 ms");
 }
 
-/// The RTO after the ACKs for 2, for all that had been sent when the timer expired once, and for one segment more.
+/// The RTO after the ACKs for 2, for all that had been sent when the timer expired once, and for one segment more. Without
+/// timestamps only the last gives a sample.
 fn back_off_ends() {
-    let after = |word: &str| {
+    let after = |word: &str, timestamps: bool| {
         let rto = Choice::named("rfc6298").with("back_off_ends", Value::Word(word.into()));
-        let mut talk = open(&Config { rto, ..config("reno-sack") });
+        let negotiated = Negotiated { mss: MSS as u32, sack: true, timestamps };
+        let mut talk = Talk::with(&Config { rto, ..config("reno-sack") }, negotiated);
+        talk.send();
+        talk.ack(100, 1, &[], 0);
         let last = (talk.engine.nxt() - 1) / MSS;
         talk.expire();
         [(3000, 2), (3100, last), (3200, last + 1)].map(|(at, segment)| {
@@ -256,8 +260,11 @@ fn back_off_ends() {
             talk.rto()
         })
     };
-    let [first, second, third] = after("sample");
-    assert_eq!(after("new-data"), [2 * first, 2 * second, third]);
+    let [first, second, third] = after("sample", true);
+    assert_eq!(after("new-data", true), [2 * first, 2 * second, third]);
+    let [first, second, third] = after("new-data", false);
+    assert_eq!([first, second, third], after("sample", false));
+    assert_eq!([first, second, third], [2000, 2000, 1000]);
 }
 
 /// The RTO long after a spike with two expiries, when every round trip takes 10 ms.
