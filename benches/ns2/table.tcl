@@ -3,13 +3,14 @@
 # ns-2 has no Eifel. In its place every timeout of a spike is undone just before the first ACK comes back: the window is
 # restored, and sending goes on with the next unsent segment. What follows is ns-2's own recovery.
 #
-# usage: ns table.tcl agent payload_bytes window_segments segments sender_delay_ms cbr_bytes restore seed spikes
+# usage: ns table.tcl agent payload_bytes window_segments segments sender_delay_ms receiver_delay_ms cbr_bytes restore seed
+#   spikes
 #   agent        Sack1 or Fack
 #   cbr_bytes    size of the CBR flow's packets, which come at 1 Mbit/s with drawn intervals; 0: there is no such flow
 #   restore      none, or option-1, option-2 or option-3
 #   spikes       start-end pairs in seconds, joined by commas: both directions stand still
 # prints: DONE time segments_sent
-lassign $argv agent payload window segments sender_delay cbr restore seed spikes
+lassign $argv agent payload window segments sender_delay receiver_delay cbr restore seed spikes
 
 remove-all-packet-headers
 # ns-2 writes an RTP header into datagrams whether there is one or not.
@@ -20,7 +21,7 @@ foreach node {from source entry exit to} { set $node [$ns node] }
 $ns duplex-link $from $entry 1000Mb ${sender_delay}ms DropTail
 $ns duplex-link $source $entry 1000Mb 0ms DropTail
 $ns duplex-link $entry $exit 2Mb 150ms DropTail
-$ns duplex-link $exit $to 1000Mb 0ms DropTail
+$ns duplex-link $exit $to 1000Mb ${receiver_delay}ms DropTail
 foreach {a b} [list $from $entry $entry $from $source $entry $exit $to $to $exit $exit $entry] {
     $ns queue-limit $a $b 100000
 }
@@ -39,9 +40,8 @@ Agent/TCP set tcpTick_ 0.01
 Agent/TCPSink/Sack1/DelAck set interval_ 0.1
 
 if {$restore ne "none"} {
-    # Fast retransmits below the recovery point, and a back-off that ends with a valid sample, as the paper has them.
+    # Fast retransmits below the recovery point, as the paper has them.
     Agent/TCP set bugFix_ false
-    Agent/TCP set ts_resetRTO_ true
 }
 set tcp [new Agent/TCP/$agent]
 set sink [new Agent/TCPSink/Sack1/DelAck]
@@ -101,5 +101,5 @@ foreach spike [split $spikes ,] {
     $ns at $end "$there unblock; $back unblock"
 }
 $ns at 0.0 "$ftp produce $segments"
-$ns at 3000.0 "puts STUCK; exit 1"
+$ns at 5000.0 "puts STUCK; exit 1"
 $ns run

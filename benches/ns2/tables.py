@@ -18,7 +18,7 @@ from eifel.papers.responding import settings
 from eifel.statistics import mean_interval
 
 REPETITIONS = 60
-LONGEST_S = 1500
+LONGEST_S = 5000
 ROWS = (
     ("Sack1", "reno-sack", False, "none"),
     ("Sack1", "reno-sack", False, "option-1"),
@@ -46,9 +46,10 @@ def on_ns2(agent: str, congested: bool, restore: str, spikes: str, seed: int) ->
     payload = fit.payload_bytes
     segments = -(-settings.BYTES // payload)
     delay_ms = fit.one_way_delay_ms - settings.BOTTLENECK_MS
+    sides = (delay_ms * fit.sender_share, delay_ms * (1 - fit.sender_share))
     window = settings.RECEIVE_WINDOW_BYTES // payload
     cbr = fit.cbr_packet_bytes if congested else 0
-    arguments = [agent, payload, window, segments, delay_ms, cbr, restore, seed, spikes]
+    arguments = [agent, payload, window, segments, *sides, cbr, restore, seed, spikes]
     command = ["ns", str(Path(__file__).with_name("table.tcl")), *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     words = run.stdout.split()

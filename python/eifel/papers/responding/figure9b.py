@@ -1,7 +1,7 @@
 """Figure 9 (b): the transfer of figure 9 (a) with NewReno-SACK."""
 
 from eifel.papers.artefact import Claim
-from eifel.papers.responding import facts, known, settings
+from eifel.papers.responding import facts, settings
 from eifel.papers.responding.figure import figure, overview
 
 ARTEFACT = figure(
@@ -14,6 +14,5 @@ ARTEFACT = figure(
         lambda m: m.mean("time_s", run="drawn") < m.mean("time_s", run="reno-sack"),
     ),
     draw=overview,
-    known=known.OVERSHOOT,
     beside={"reno-sack": settings.dumbbell("reno-sack", eifel=True, congested=True)},
 )

@@ -27,7 +27,7 @@ ARTEFACT = Artefact(
     repetitions=settings.REPETITIONS,
     seed=settings.SEED,
     fitted=settings.FITTED,
-    known=known.RENO_SACK + known.FACK,
+    known=known.RENO_SACK + known.FACK + known.TOGETHER,
     claims=(
         Claim(
             "Eifel makes Reno-SACK slower here (the paper: 73 % longer)",

@@ -17,7 +17,7 @@ ARTEFACT = Artefact(
     repetitions=settings.REPETITIONS,
     seed=settings.SEED,
     fitted=settings.FITTED,
-    known=known.RENO_SACK + known.FACK + known.OPTIONS,
+    known=known.RENO_SACK + known.FACK,
     claims=(
         Claim(
             "options 2 and 3 take several times as long as option 1",

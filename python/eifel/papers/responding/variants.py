@@ -63,6 +63,7 @@ VARIANTS: Mapping[str, Change] = {
     "after a spurious timeout no fast retransmit below the recovery point": _sender(recover=_BLOCKED),
     "no Limited Transmit": _sender(recover={"limited_transmit": False}),
     'FACK without the "bugfix", as ns-2.35 has it': _sender("fack", recover={"bugfix": False}),
+    "any valid sample ends the back-off": _sender(rto={"back_off_ends": "sample"}),
     "the backed-off RTO grows to an hour, not to 60 s": _sender(rto={"maximum_ms": 3_600_000}),
     "an initial ssthresh of the receiver's window, as in ns-2": _sender(congest=_SSTHRESH),
     "ssthresh is held at further timeouts (RFC 5681)": _sender(congest=dict(settings.WINDOWS["rfc5681"])),
