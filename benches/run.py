@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SIMULATOR = ROOT / "target" / "release" / "eifel-sim"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+SIMULATOR = TARGET / "release" / "eifel-sim"
 ROUNDS = 5
 
 

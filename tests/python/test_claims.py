@@ -20,7 +20,7 @@ OPEN = {
     "responding.figure9a": ["several genuine timeouts (the paper shows three)"],
 }
 """Claims that do not hold in the repetition that is drawn, the first. The report shows them as failing, with what is
-known of why. This list may only become shorter."""
+known of why. This list may not become longer."""
 
 
 @pytest.fixture(scope="module", params=FIGURES, ids=lambda artefact: artefact.id)
