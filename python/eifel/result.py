@@ -110,6 +110,8 @@ class Result:
 
     def frame(self, name: str) -> Frame:
         """A recorded table as NumPy columns. Raises KeyError if it was not recorded."""
+        if name not in self.tables:
+            raise KeyError(f"{name} was not recorded; recorded: {', '.join(self.tables) or 'nothing'}")
         if name not in self._frames:
             self._frames[name] = Frame(self.tables[name])
         return self._frames[name]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eifel import scenario as scenarios
+from eifel.errors import BadInputError
 from eifel.result import TABLES, Result
 from eifel.tables import Frame
 
@@ -31,6 +32,7 @@ def run(
     """
     from eifel import _engine
 
+    _check_count("repetition", repetition, 0)
     source = scenarios.override(scenarios.load(scenario), _with_seed(settings, seed))
     return Result.from_engine(source, repetition, _engine.run(source.text, source.origin, repetition, list(record)))
 
@@ -82,6 +84,9 @@ def run_many(
     """
     from eifel import _engine
 
+    _check_count("repetitions", repetitions, 1)
+    if threads is not None:
+        _check_count("threads", threads, 1)
     sources = [scenarios.load(scenario) for scenario in many]
     pairs = [(source.text, source.origin) for source in sources]
     ranges = [(number, 0, repetitions) for number in range(len(sources))]
@@ -89,6 +94,11 @@ def run_many(
     for number, repetition, why in failures:
         raise RuntimeError(f"{sources[number].origin}: repetition {repetition}: {why}")
     return Runs({name: np.asarray(values) for name, values in columns.items()}, sources)
+
+
+def _check_count(name: str, count: int, least: int) -> None:
+    if not least <= count < 2**32:
+        raise BadInputError(f"{name}: {count} is not allowed; allowed: a whole number, {least} to {2**32 - 1}")
 
 
 def _with_seed(settings: Mapping[str, Any] | None, seed: int | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 import eifel
+from eifel.errors import BadInputError
 from eifel.plots import timer_figure, window_figure, write
 from eifel.result import Result
 
@@ -122,6 +123,24 @@ def test_many_runs_are_rows(scenario: Path) -> None:
     assert runs.table().num_rows == 6
     assert "time_s" in runs.numbers
     assert "flow" not in runs.numbers
+
+
+@pytest.mark.parametrize("asked", [{"repetition": -1}, {"repetition": 2**32}])
+def test_a_repetition_that_cannot_be_is_refused(scenario: Path, asked: dict[str, int]) -> None:
+    with pytest.raises(BadInputError, match=r"repetition: .* allowed: a whole number, 0 to 4294967295"):
+        eifel.run(scenario, **asked)
+
+
+@pytest.mark.parametrize("asked", [{"repetitions": 0}, {"repetitions": -1}, {"threads": 0}])
+def test_no_runs_are_refused(scenario: Path, asked: dict[str, int]) -> None:
+    with pytest.raises(BadInputError, match="is not allowed; allowed: a whole number, 1 to"):
+        eifel.run_many([scenario], **asked)
+
+
+def test_a_table_that_was_not_recorded_is_named(scenario: Path) -> None:
+    result = eifel.run(scenario, record=["transmissions"])
+    with pytest.raises(KeyError, match="window was not recorded; recorded: transmissions"):
+        result.frame("window")
 
 
 def test_no_module_takes_the_place_of_a_function() -> None:

@@ -93,7 +93,11 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         (None, many) => 0..many.unwrap_or(scenario.repetitions),
     };
     let mut record = Record::none();
-    if arguments.captures.is_some() {
+    if let Some(folder) = &arguments.captures {
+        if scenario.recording.captures.is_empty() {
+            return Err(format!("--captures: {} names no node in `captures`", file.display()));
+        }
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         record = scenario.recording.captures.iter().fold(record, |record, &node| record.capturing(node));
     }
     for repetition in repetitions {

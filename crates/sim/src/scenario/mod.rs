@@ -94,7 +94,7 @@ fn build(text: &str, folder: &Path) -> Result<Scenario, Fault> {
     let routes = routes::Routes::new(&top, &topology)?;
     let flows = flow::build(&top, drafts, &topology, &routes)?;
     proxy::attach(&top, &mut topology, &flows)?;
-    let recording = recording(&top, &topology.node_names)?;
+    let recording = recording(&top, &topology.node_names, &flows)?;
     Ok(Scenario {
         title: top.maybe_text("title").unwrap_or_default().to_owned(),
         seed: top.integer("seed"),
@@ -114,7 +114,7 @@ fn build(text: &str, folder: &Path) -> Result<Scenario, Fault> {
     })
 }
 
-fn recording(top: &Reader<'_>, nodes: &Names) -> Result<Recording, Fault> {
+fn recording(top: &Reader<'_>, nodes: &Names, flows: &[Flow]) -> Result<Recording, Fault> {
     let mut recording = Recording::default();
     for item in top.items("record") {
         let Some(&table) = TABLES.iter().find(|table| **table == item.text()) else { continue };
@@ -127,6 +127,13 @@ fn recording(top: &Reader<'_>, nodes: &Names) -> Result<Recording, Fault> {
         let node = nodes.item(&item)?;
         if recording.captures.contains(&node) {
             return Err(item.fault(format!("{} is listed twice", item.text())));
+        }
+        let connects =
+            |flow: &Flow| matches!(flow.traffic, Traffic::Stream { .. }) && [flow.from, flow.to].contains(&node);
+        if !flows.iter().any(connects) {
+            let what =
+                format!("no connection begins or ends at {:?}, and captures are of connections' ends", item.text());
+            return Err(item.fault(what).allowed("a node that a flow over TCP is from or to"));
         }
         recording.captures.push(node);
     }

@@ -45,3 +45,18 @@ fn bad_arguments_are_exit_code_2() {
         assert_eq!(String::from_utf8(output.stderr).unwrap().lines().count(), 1);
     }
 }
+
+#[test]
+fn captures_go_into_a_folder_that_need_not_be_there() {
+    let folder = std::env::temp_dir().join(format!("eifel-sim-{}-captures", std::process::id()));
+    let captured = crate::common::ROUGH.replace("duration_s = 300", "duration_s = 300\ncaptures = [\"receiver\"]");
+    let inside = folder.join("inside").to_string_lossy().into_owned();
+    let arguments = ["--captures", inside.as_str()];
+    let output = run(&arguments, &file("captures", &captured));
+    let written = std::fs::read(folder.join("inside/receiver.0.pcapng"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(output.status.success() && written.is_ok_and(|bytes| bytes.len() > 1000), "{output:?}");
+    // Nothing would be there to write.
+    let output = run(&arguments, &file("no-captures", crate::common::ROUGH));
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}

@@ -132,7 +132,7 @@ pub(super) static SCENARIO: Table = Table {
         optional(
             "captures",
             Kind::List { of: &Kind::Name, at_least: 0 },
-            "The nodes at which a run captures packets (pcapng) where the caller does not say. Left out: none.",
+            "The ends of connections at which a run captures segments (pcapng) where the caller does not say. Left out: none.",
         ),
         optional("point_to_point", Kind::Table(&link::POINT_TO_POINT), "Two nodes and a link each way, in short form."),
         optional("dumbbell", Kind::Table(&link::DUMBBELL), "Hosts on both sides of one bottleneck, in short form."),

@@ -33,7 +33,7 @@ fn mistakes_in_a_short_form_are_refused_with_exact_lines() {
 
 #[test]
 fn mistakes_in_a_graph_are_refused_with_exact_lines() {
-    assert_eq!(verify(GRAPH, GRAPH_MISTAKES), 18);
+    assert_eq!(verify(GRAPH, GRAPH_MISTAKES), 19);
 }
 
 #[test]
