@@ -23,7 +23,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: ", self.file, self.line)?;
         if !self.key.is_empty() {
-            write!(f, "{}: ", self.key)?;
+            write!(f, "{}: ", one_line(&self.key))?;
         }
         f.write_str(&one_line(&self.what))?;
         match &self.allowed {
@@ -35,7 +35,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Text from outside (names, parsers' messages) may hold line breaks; the error stays on one line.
+/// Text from outside (keys, names, parsers' messages) may hold line breaks; the error stays on one line.
 fn one_line(text: &str) -> String {
     text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -62,10 +62,17 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
         let what = format!("{receive_window} bytes are more than a window can be");
         return Err(window.fault("receive_window_segments", what).allowed("at most 1073741824 bytes in all"));
     }
+    let scale = layers.of(&["window_scale"]);
+    if let WindowScale::Shift(shift) = window_scale(scale)
+        && receive_window >> shift == 0
+    {
+        let what = format!("a window of {receive_window} bytes in units of 2^{shift} is announced as none");
+        return Err(scale.fault("window_scale", what).allowed("a smaller shift, or fit"));
+    }
     let settings = Settings {
         mss: u16::try_from(mss).unwrap_or(u16::MAX),
         receive_window,
-        window_scale: window_scale(layers.of(&["window_scale"])),
+        window_scale: window_scale(scale),
         timestamps,
         sack: sack(layers)?,
         marks,
