@@ -25,7 +25,6 @@
 
 mod app;
 mod background;
-mod backlog;
 mod capture;
 mod check;
 mod clock;
@@ -51,6 +50,7 @@ mod stream_flow;
 pub mod summary;
 mod wire;
 mod world;
+mod writing;
 
 pub use capture::Capture;
 pub use run::{Error, Options, Outcome, run, run_with};

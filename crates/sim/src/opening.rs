@@ -1,7 +1,6 @@
 //! A flow begins: its two connections are made.
 
 use crate::app::Supply;
-use crate::backlog::Backlog;
 use crate::endpoint::{Counts, Endpoint};
 use crate::liar::Liar;
 use crate::network::Network;
@@ -11,6 +10,7 @@ use crate::scenario::{Connection as Agreed, Flow, Opening, Traffic};
 use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
 use crate::world::ALARM;
+use crate::writing::Backlog;
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
 use eifel_recovery::engine::Engine;
