@@ -50,7 +50,7 @@ def load(scenario: ScenarioLike | Source) -> Source:
     if isinstance(scenario, Source):
         return scenario
     if isinstance(scenario, Mapping):
-        return _checked_as(Source(_written(scenario), str(Path.cwd() / "scenario")), "scenario")
+        return from_values(scenario, Path.cwd(), "scenario")
     if isinstance(scenario, str) and _is_text(scenario):
         return _checked(Source(scenario, str(Path.cwd() / "scenario")))
     path = Path(scenario)
@@ -60,6 +60,11 @@ def load(scenario: ScenarioLike | Source) -> Source:
         raise BadInputError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise BadInputError(f"{path}: not a text file in UTF-8 (byte {error.start})") from None
+
+
+def from_values(values: Mapping[str, Any], folder: Path, name: str) -> Source:
+    """A scenario given as plain values, whose relative paths start from `folder`; complaints call it `name`."""
+    return _checked_as(Source(_written(values, name), str(folder / "scenario")), name)
 
 
 def override(source: Source, settings: Mapping[str, Any]) -> Source:
@@ -73,7 +78,7 @@ def override(source: Source, settings: Mapping[str, Any]) -> Source:
     document = copy.deepcopy(source.settings)
     for path, value in settings.items():
         _put(document, path, value)
-    return _checked_as(Source(_written(document), source.origin), f"{source.origin}, as changed")
+    return _checked_as(Source(_written(document, "scenario"), source.origin), f"{source.origin}, as changed")
 
 
 def parse_settings(arguments: Sequence[str]) -> dict[str, Any]:
@@ -93,11 +98,11 @@ def parse_settings(arguments: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
-def _written(document: Mapping[str, Any]) -> str:
+def _written(document: Mapping[str, Any], name: str) -> str:
     try:
         return toml.dumps(document)
     except TypeError as error:
-        raise BadInputError(f"scenario: {error}") from None
+        raise BadInputError(f"{name}: {error}") from None
 
 
 def _is_text(scenario: str) -> bool:

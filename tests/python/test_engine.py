@@ -20,6 +20,7 @@ from eifel import _engine
 from eifel.papers import artefacts
 from eifel.papers.responding import settings
 from eifel.result import TABLES
+from eifel.sweeps import design
 
 SMALL = settings.slow_link("reno-sack")
 CONGESTED = settings.dumbbell("fack", eifel=True, congested=True) | {"duration_s": 20}
@@ -226,3 +227,15 @@ def test_complaints_about_a_text_that_nobody_wrote_name_no_line(tmp_path: Path) 
         eifel.run(tmp_path / "run.toml", settings={"flow.main.start_s": -1})
     with pytest.raises(eifel.ScenarioError, match=r"^scenario: duration: unknown key; its unit here: duration_s"):
         eifel.run({"duration": 3})
+
+
+def test_a_scenario_inside_a_sweep_starts_from_the_sweeps_folder(tmp_path: Path) -> None:
+    (tmp_path / "link.down").write_text("0\n4\n8\n", encoding="utf-8")
+    scenario = ENDLESS.replace("duration_s = 1000000", "duration_s = 1").replace("rate_bps = 1_000_000_000", "TRACE")
+    inside = "[scenario]\n" + scenario.replace("[point_to_point]", "[scenario.point_to_point]")
+    inside = inside.replace("[[flow]]", "[[scenario.flow]]") + "[product]\nseed_of = [1]\n"
+    sweep = tmp_path / "sweep.toml"
+    for trace, complaint in [("link", "seed_of: unknown key"), ("none", "sweep.toml: scenario: .* No such file")]:
+        sweep.write_text(inside.replace("TRACE", f'trace = "{trace}.down"'), encoding="utf-8")
+        with pytest.raises(ValueError, match=complaint):
+            design.load(sweep).check()

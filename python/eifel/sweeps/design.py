@@ -153,7 +153,7 @@ def load(sweep: str | Path | Mapping[str, Any]) -> Design:
         return parse(toml.held(sweep), "sweep", Path.cwd())
     path = Path(sweep)
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise BadInputError(f"{path}: {error.strerror or error}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -205,8 +205,7 @@ def _base(written: Any, origin: str, folder: Path) -> scenarios.Source:
     if isinstance(written, str):
         return scenarios.load(folder / written)
     if isinstance(written, Mapping):
-        source = scenarios.load(written)
-        return scenarios.Source(source.text, str(folder / "scenario"))
+        return scenarios.from_values(written, folder, f"{origin}: scenario")
     raise BadInputError(f"{origin}: scenario: {written!r}; expected the name of a scenario file, or a table")
 
 
