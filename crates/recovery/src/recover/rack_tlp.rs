@@ -6,6 +6,7 @@
 //! *From* RFC 8985, sections 6 and 7.
 
 use super::course::{Course, Phase, Rules, Signal};
+use super::newreno::NewReno;
 use super::prr::{Prr, Reduction};
 use super::rack::{Found, Rack, Stage};
 use super::tlp::{Answer, Tlp};
@@ -25,6 +26,8 @@ pub struct RackTlp {
     tlp: Tlp,
     /// When congestion control was told of a loss last: what was sent again before then is of the same window.
     told_at: Instant,
+    /// What repairs where there is no SACK: the RFC has nothing for that.
+    without_sack: NewReno,
 }
 
 impl RackTlp {
@@ -36,6 +39,7 @@ impl RackTlp {
             rack: Rack::new(rules.duplicate_threshold),
             tlp: Tlp::new(max_ack_delay),
             told_at: Instant::ZERO,
+            without_sack: NewReno::new(rules),
         }
     }
 
@@ -92,20 +96,6 @@ impl RackTlp {
         }
     }
 
-    /// RFC 6582, where there is no SACK.
-    fn on_counted(&mut self, signal: Signal, view: &View) -> Decisions {
-        match signal {
-            Signal::Progress => Decisions::GROW,
-            Signal::Threshold => Decisions { step: self.course.enter(view.nxt), ..Decisions::STAY },
-            Signal::Partial => {
-                self.course.owe_oldest();
-                Decisions::STAY
-            }
-            Signal::Recovered => Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..Decisions::STAY },
-            Signal::Quiet | Signal::Duplicate => Decisions::STAY,
-        }
-    }
-
     /// A probe: new data if there is some, the highest segment again if not (section 7.3).
     fn probe(&self, board: &Scoreboard, view: &View, unsent: bool) -> Option<Next> {
         if !self.tlp.is_due() {
@@ -121,12 +111,16 @@ impl RackTlp {
 
 impl Recovery for RackTlp {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
+        if !view.sack {
+            return self.without_sack.on_ack(acked, board, view);
+        }
         let before = self.course.phase();
         let signal = self.course.on_ack(acked, view);
-        if view.sack { self.on_sacked(acked, (before, signal), board, view) } else { self.on_counted(signal, view) }
+        self.on_sacked(acked, (before, signal), board, view)
     }
 
     fn on_timeout(&mut self, view: &View) {
+        self.without_sack.on_timeout(view);
         self.course.on_timeout(view.nxt);
         self.prr.on_timeout(view.una);
         self.rack.forget_again();
@@ -134,6 +128,8 @@ impl Recovery for RackTlp {
     }
 
     fn on_spurious(&mut self, cause: Cause) -> Resume {
+        // By the same rules the answer is the same.
+        self.without_sack.on_spurious(cause);
         let resume = self.course.on_spurious(cause);
         if resume == Resume::NextUnsent {
             self.rack.forget_again();
@@ -142,6 +138,7 @@ impl Recovery for RackTlp {
     }
 
     fn on_sent(&mut self, sent: Block, kind: Kind) {
+        self.without_sack.on_sent(sent, kind);
         self.course.on_sent(sent, kind);
         self.prr.on_sent(sent);
         let again = matches!(kind, Kind::Retransmission(_));
@@ -181,6 +178,9 @@ impl Recovery for RackTlp {
     }
 
     fn next(&self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
+        if !view.sack {
+            return self.without_sack.next(board, window, view, unsent);
+        }
         if let Some(probe) = self.probe(board, view, unsent) {
             return probe;
         }

@@ -49,3 +49,9 @@ impl Repair for NewReno {
 fn newreno_is_rfc_6582s() {
     compare("newreno", false, &mut NewReno { inflation: 0, partials: 0 });
 }
+
+/// RFC 8985 needs SACK.
+#[test]
+fn rack_tlp_without_sack_is_newreno() {
+    compare("rack-tlp", false, &mut NewReno { inflation: 0, partials: 0 });
+}
