@@ -240,7 +240,8 @@ impl Scoreboard {
 
     /// Bytes outstanding that were sent, and only once, later than `instant`.
     pub fn sent_since(&self, instant: Instant) -> u64 {
-        // What was sent again stands at the front; behind it the times ascend.
+        // What was sent again stands at the front; behind it the times ascend. Where a segment among the latest was sent again
+        // too, no order tells the two parts apart, and those before it may count as older.
         let first = self.sent.partition_point(|segment| segment.copies > 0 || segment.last_sent <= instant);
         self.sent.get(first).map_or(0, |segment| self.nxt - segment.start)
     }
