@@ -70,25 +70,32 @@ pub struct Observers {
 }
 
 /// What links dropped of one end's data segments or datagrams.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct Drops {
     /// All.
     pub all: u64,
     /// Those within a round trip after an undo.
     pub after_undo: u64,
-    /// Until when a drop is one of those.
-    undone_until: Instant,
+    /// From when until when a drop is one of those; all that there were, for an end that is evaluated ahead of the clock undoes
+    /// before what it has sent is dropped.
+    undone: Vec<(Instant, Instant)>,
 }
 
 impl Drops {
     fn note(&mut self, now: Instant) {
         self.all += 1;
-        self.after_undo += u64::from(now < self.undone_until);
+        let before = self.undone.partition_point(|&(from, _)| from <= now);
+        let last = before.checked_sub(1).and_then(|index| self.undone.get(index));
+        self.after_undo += u64::from(last.is_some_and(|&(_, until)| now < until));
     }
 
     /// An undo at `now` may make its end send a burst; what is dropped within `round_trip` is put down to it.
     pub fn undone(&mut self, now: Instant, round_trip: Duration) {
-        self.undone_until = now + round_trip;
+        let until = now + round_trip;
+        match self.undone.last_mut() {
+            Some((_, last)) if *last >= now => *last = until.max(*last),
+            _ => self.undone.push((now, until)),
+        }
     }
 }
 

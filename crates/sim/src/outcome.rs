@@ -22,7 +22,7 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
         .zip(&world.scenario.flows)
         .enumerate()
         .map(|(index, (running, flow))| {
-            let [from, to] = [world.net.drops[2 * index], world.net.drops[2 * index + 1]];
+            let [from, to] = [&world.net.drops[2 * index], &world.net.drops[2 * index + 1]];
             let mut drops = from.all + to.all;
             let mut summary = match running {
                 Running::Stream(stream) => of_stream(stream, flow, now),

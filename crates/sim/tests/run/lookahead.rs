@@ -71,6 +71,38 @@ fn dumbbell(flows: usize, access: &str, queue: &str) -> String {
     )
 }
 
+/// Endless flows whose timeouts are undone, rightly or not, while what they have sent before is still on its way to a queue that
+/// drops it.
+fn undone(detect: &str) -> String {
+    format!(
+        r#"
+        duration_s = 60
+        [dumbbell]
+        left = 12
+        right = 12
+        access = {{ rate_bps = 60_000_000, delay_ms = 0 }}
+        bottleneck = {{ rate_bps = 20_000_000, delay_ms = 400, queue = {{ kind = "drop-tail", bytes = 5_625 }} }}
+        [tcp]
+        payload_bytes = 536
+        receive_window_bytes = 5_000
+        [sender]
+        detect = "{detect}"
+        respond = "option-1"
+        recover = "fack"
+        {SPIKES}
+        [[flow]]
+        name = "bulk#"
+        repeat = 12
+        from = "left#"
+        to = "right#"
+        start_s = {{ uniform = [0, 2] }}
+        application = {{ kind = "bulk", endless = true }}
+        "#
+    )
+    .replace("LINKS", "bottleneck\", \"bottleneck-back")
+    .replace("HOLDS", "sending")
+}
+
 fn is_the_same_run(text: &str) {
     let scenario = scenario(text);
     for repetition in 0..2 {
@@ -100,6 +132,13 @@ fn one_flow_fares_the_same_whatever_its_path_does() {
                 is_the_same_run(&path(link, delayed_ack_ms, spikes));
             }
         }
+    }
+}
+
+#[test]
+fn what_is_dropped_after_an_undo_is_counted_by_when_it_is_dropped() {
+    for detect in ["min-rtt", "eifel-timestamps"] {
+        is_the_same_run(&undone(detect));
     }
 }
 
