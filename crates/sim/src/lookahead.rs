@@ -14,7 +14,6 @@ use crate::network::{Shortcut, Span};
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
 use crate::slab::End;
 use eifel_path::parcel::Parcel;
-
 use eifel_recovery::ring::Ring;
 use eifel_recovery::time::Instant;
 
