@@ -75,6 +75,9 @@ impl StreamFlow {
             };
         } else if segment.flags.has(Flags::SYN) {
             net.oracle.syn_arrived(flow, packet.sender);
+        } else if packet.transmission > 0 {
+            let accepted = endpoint.connection.takes_below(net.now, segment);
+            net.oracle.arrived_again(flow, packet.sender, sent(packet), accepted);
         }
         if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
             if packet.transmission > 0 && arrival == Arrival::First {

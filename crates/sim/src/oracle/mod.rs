@@ -158,6 +158,18 @@ impl Oracle {
         news
     }
 
+    /// A further copy of a transmission arrives, that the network has made: it counts where there was no room for the first.
+    #[cold]
+    pub fn arrived_again(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) {
+        let direction = &mut self.directions[2 * flow as usize + sender.index()];
+        if sent.end <= accepted && direction.note_arrival(sent).0 > 0 {
+            direction.lost.remove(sent.block());
+            direction.settle_arrival(sent, |transmission, needed| {
+                self.settled.push(Settled { flow, sender, transmission, needed });
+            });
+        }
+    }
+
     /// The last copy of a transmission is lost, and none has arrived.
     pub fn lost(&mut self, flow: u32, sender: End, sent: Sent) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];

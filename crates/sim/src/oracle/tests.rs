@@ -120,6 +120,18 @@ fn what_the_receiver_refuses_is_as_good_as_lost() {
 }
 
 #[test]
+fn what_the_receiver_refuses_may_arrive_in_the_networks_own_copy() {
+    let mut case = Case::new();
+    case.0.arrived(0, End::From, sent(1, 0, false), 1);
+    assert!(!case.0.has_all_below(0, End::From, 1001));
+    // The window has opened between the two.
+    case.0.arrived_again(0, End::From, sent(1, 0, false), u64::MAX);
+    assert!(case.0.has_all_below(0, End::From, 1001) && !case.0.knows_losses(0, End::From));
+    case.left(5, 0);
+    assert_eq!(case.settled(), [(5, false)]);
+}
+
+#[test]
 fn at_the_end_of_the_run_what_is_under_way_counts_as_arriving() {
     let mut case = Case::new();
     case.left(5, 0);
