@@ -47,6 +47,8 @@ pub struct Link {
     crossing: Option<Crossing>,
     /// The longest parcel that is taken in where nothing waits.
     longest_alone: u64,
+    /// Until then nothing leaves, and a queue that was full by its number of parcels is full.
+    full_until: Instant,
     /// What goes on without an event of this link.
     passing: Passing,
     sending: Holds,
@@ -113,6 +115,7 @@ impl Link {
             undisturbed_until: Instant::ZERO,
             crossing: None,
             longest_alone: config.queue.longest_alone(),
+            full_until: Instant::ZERO,
             delay: config.delay,
             queue: Queue::new(&config.queue, &config.capacity, Stream::new(seed, &["link", name, "queue"])),
             spare: Spare::Packets(0),
@@ -400,6 +403,9 @@ impl Link {
     /// Asks the queue, by its length at `now`.
     #[inline(never)]
     fn admit(&mut self, now: Instant, bytes: u32) -> Result<(), DropCause> {
+        if now < self.full_until {
+            return Err(DropCause::Queue);
+        }
         self.meet_crossing();
         self.settle(now);
         let found = self.waiting();
@@ -407,20 +413,24 @@ impl Link {
         if self.spare.take(bytes) {
             return Ok(());
         }
-        let Self { queue, under_way, transmitted, passing, background, last_departure, .. } = self;
-        queue.admit(|| {
+        let Self { queue, under_way, transmitted, passing, background, last_departure, full_until, spare, .. } = self;
+        let in_transmission = || {
             let first = under_way.get(*transmitted).map(|first| (first.departs, first.parcel.bytes));
             // Of several that leave at one opportunity of a recorded link, background traffic is taken to be in front.
             let behind = background.iter().filter_map(|one| Some((one.first_waiting()?, one.bytes())));
-            let firsts = behind.chain(passing.first()).chain(first);
-            Arrival {
-                now,
-                bytes,
-                found,
-                in_transmission: firsts.min_by_key(|&(departs, _)| departs).map_or(0, |(_, bytes)| bytes),
-                last_departure: *last_departure,
-            }
-        })
+            behind.chain(passing.first()).chain(first).min_by_key(|&(departs, _)| departs)
+        };
+        let admitted = queue.admit(|| Arrival {
+            now,
+            bytes,
+            found,
+            in_transmission: in_transmission().map_or(0, |(_, bytes)| bytes),
+            last_departure: *last_departure,
+        });
+        if admitted.is_err() && !queue.is_random() && *spare == Spare::Packets(0) {
+            *full_until = in_transmission().map_or(Instant::ZERO, |(departs, _)| departs);
+        }
+        admitted
     }
 
     /// Counts as transmitted what is so by `now`.
