@@ -1,11 +1,11 @@
 //! Congestion control.
 
 use arbitrary::{Result, Unstructured};
+use eifel_base::time::Instant;
 use eifel_recovery::congest::{Loss, Timeouts, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Seam, part};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::Instant;
 
 use crate::input::{MOST_BYTES, cause, choice, duration, magnitude, mss, view, window};
 

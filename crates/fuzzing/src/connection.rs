@@ -1,10 +1,10 @@
 //! A connection, and whatever arrives.
 
 use arbitrary::{Result, Unstructured};
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Engine;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{
     AckSettings, EchoRule, GiveUp, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings, WindowScale,
 };

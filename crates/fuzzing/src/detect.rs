@@ -1,12 +1,12 @@
 //! Detectors.
 
 use arbitrary::{Result, Unstructured};
+use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
 use eifel_recovery::detect::{Detector, Judgement};
 use eifel_recovery::fact::{Acked, Covered, Fact, Kind, Transmission, TxId};
 use eifel_recovery::registry::{Seam, part};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::Instant;
-use eifel_recovery::units::Timestamp;
 use eifel_recovery::view::View;
 
 use crate::input::{block, cause, choice, duration, echo, magnitude, mark, mss};

@@ -1,12 +1,12 @@
 //! What targets read from their bytes. Where bytes run out, zeros follow, so that every input means something.
 
 use arbitrary::{Result, Unstructured};
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::congest::Window;
 use eifel_recovery::fact::{Block, Cause, Echo, Mark};
 use eifel_recovery::registry::{Choice, Entry, Kind, Seam, Value, entries};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 use eifel_recovery::view::View;
 
 /// A window that no connection reaches: what is asked of sums is asked up to here.

@@ -1,10 +1,10 @@
 //! A listener with a backlog and SYN cookies, and whoever calls.
 
 use arbitrary::{Result, Unstructured};
+use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
-use eifel_recovery::time::Instant;
 use eifel_tcp::{Caller, Heard, Listener, State};
 
 use crate::connection::{marks, settings};

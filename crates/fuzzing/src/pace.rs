@@ -1,9 +1,9 @@
 //! Burst limits and pacing.
 
 use arbitrary::{Result, Unstructured};
+use eifel_base::time::Instant;
 use eifel_recovery::pace::Permit;
 use eifel_recovery::registry::{Seam, part};
-use eifel_recovery::time::Instant;
 
 use crate::input::{choice, duration, window};
 

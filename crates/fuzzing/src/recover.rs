@@ -1,10 +1,10 @@
 //! Loss recovery, in the engine that applies its decisions, with any algorithm at every other seam.
 
 use arbitrary::{Result, Unstructured};
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Ack, Block, Config, Engine, Kind, Negotiated, Offer};
 use eifel_recovery::registry::Seam;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 use crate::input::{block, choice, duration, echo, magnitude, mark, mss};
 

@@ -1,12 +1,12 @@
 //! Timers, and what they learn from verdicts.
 
 use arbitrary::{Result, Unstructured};
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::episode::Estimate;
 use eifel_recovery::registry::{Choice, Entry, Kind, Seam, Value, entries, part};
 use eifel_recovery::rto::{Rto, Sample, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
 
 use crate::input::{MOST_BYTES, choice, duration, magnitude, mss, view, window};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use eifel_recovery::time::Duration;
+use eifel_base::time::Duration;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 

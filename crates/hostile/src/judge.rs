@@ -101,7 +101,7 @@ pub fn judge(text: &str, law: Option<Law>) -> Result<Summary, Violation> {
     }
 }
 
-const FOR_A_WHILE: eifel_recovery::time::Duration = eifel_recovery::time::Duration::from_secs(1000);
+const FOR_A_WHILE: eifel_base::time::Duration = eifel_base::time::Duration::from_secs(1000);
 
 thread_local! {
     /// What the last panic of this thread said, and where.

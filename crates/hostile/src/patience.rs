@@ -3,13 +3,13 @@
 //! The bound is what a sender needs that has the worst luck the path allows: it is read off the scenario alone, so that
 //! a scenario that is being shrunk keeps being held to it.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_path::config::Capacity;
 use eifel_path::draw::Draw;
 use eifel_path::element::ElementConfig;
 use eifel_path::spike::SpikeSource;
 use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Kind, Seam, Value, entries};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_sim::scenario::{Connection, Link, Scenario, StreamApplication, Traffic};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::SendKind;

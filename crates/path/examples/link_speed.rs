@@ -1,6 +1,8 @@
 //! Nanoseconds a parcel on some links: offered, and handed out at the far end.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use eifel_path::config::{Capacity, ConfigError, LinkConfig};
 use eifel_path::element::ElementConfig;
 use eifel_path::link::Link;
@@ -9,8 +11,6 @@ use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 use eifel_path::queue::red::{Manner, RedConfig, Unit};
 use eifel_path::trace::Trace;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
 use std::hint::black_box;
 use std::sync::Arc;
 

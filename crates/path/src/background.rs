@@ -5,7 +5,7 @@
 //! counted when somebody next asks.
 
 use crate::parcel::{Counts, Tally};
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 use std::collections::VecDeque;
 
 /// Says when the parcels of background traffic come.

@@ -5,8 +5,8 @@ use crate::queue::QueueConfig;
 use crate::spike::SpikeConfig;
 use crate::trace::Trace;
 use core::fmt;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use std::sync::Arc;
 
 /// One direction of a link.

@@ -2,7 +2,7 @@
 
 use crate::config::ConfigError;
 use crate::stream::Stream;
-use eifel_recovery::time::Duration;
+use eifel_base::time::Duration;
 
 /// A length of time, constant or drawn. All times in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -10,7 +10,7 @@ use crate::config::ConfigError;
 use crate::parcel::{DropCause, Labelled, Parcel};
 use crate::stream::Stream;
 use duplicate::Duplicate;
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 use gilbert_elliott::{GilbertElliott, GilbertElliottConfig};
 use listed::{ListedDrop, ListedDrops};
 use loss::RandomLoss;

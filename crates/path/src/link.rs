@@ -20,8 +20,8 @@ use crate::queue::{Arrival, Occupancy, Queue, Spare};
 use crate::spike::{Holds, HoldsAt, Span};
 use crate::stream::Stream;
 use crate::transmitter::Transmitter;
-use eifel_recovery::ring::Ring;
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::ring::Ring;
+use eifel_base::time::{Duration, Instant};
 
 /// One direction of a link. Its parts stand as they are written: first what every parcel needs, so that a network of many
 /// links goes over few cache lines of each.

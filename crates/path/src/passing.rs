@@ -1,7 +1,7 @@
 //! Parcels of which a link need not say that they have arrived, since the driver knows it from their admission.
 
-use eifel_recovery::ring::Ring;
-use eifel_recovery::time::Instant;
+use eifel_base::ring::Ring;
+use eifel_base::time::Instant;
 
 /// Those of them that have not been counted as transmitted, in order: when each leaves, and its bytes.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use crate::parcel::DropCause;
 use crate::stream::Stream;
 use adaptive_red::{AdaptiveRed, AdaptiveRedConfig};
 use drop_tail::DropTail;
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 use red::{Red, RedConfig};
 
 /// The rule of a queue.

@@ -3,7 +3,7 @@
 use crate::config::ConfigError;
 use crate::draw::Draw;
 use crate::stream::Stream;
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// A source of spikes on a link.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@
 //! last opportunity of one lap and one at 0 of the next fall on the same instant, and both count.
 
 use core::fmt;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 
 /// What a recording has to end with.
 const LENGTH: &str = "a last time above 0, the length of the recording";

@@ -6,8 +6,8 @@
 use crate::config::{Capacity, RateChange};
 use crate::spike::Holds;
 use crate::trace::{OPPORTUNITY_BYTES, Opportunity, Trace};
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use std::sync::Arc;
 
 /// Sends parcels one after the other, in the order in which they are given.

@@ -1,7 +1,7 @@
 //! The registry as JSON.
 
+use eifel_base::time::Duration;
 use eifel_recovery::registry::{Kind, Parameter, entries};
-use eifel_recovery::time::Duration;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,12 +1,12 @@
 //! A retransmission timer by itself, over a series of samples.
 
 use crate::ScenarioError;
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::registry::part;
 use eifel_recovery::rto::Sample;
 use eifel_recovery::rto::series::{Arrival, Detection, Expired, Settings, drive};
 use eifel_recovery::rtt::Sampling;
-use eifel_recovery::time::{Duration, Instant};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

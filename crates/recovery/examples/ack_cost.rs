@@ -5,10 +5,10 @@
 
 use std::time::Instant as Clock;
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Negotiated, Offer};
 use eifel_recovery::registry::{Choice, Value};
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 const MSS: u64 = 1000;
 

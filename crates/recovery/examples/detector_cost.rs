@@ -6,12 +6,12 @@
 use std::hint::black_box;
 use std::time::Instant as Clock;
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::detect::{Detector, Judgement};
 use eifel_recovery::fact::{Acked, Cause, Covered, Echo, Fact, Kind, Transmission, TxId};
 use eifel_recovery::registry::{Choice, Seam, entries, part};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 use eifel_recovery::view::View;
 
 const ACKS: u64 = 200_000;

@@ -6,11 +6,11 @@
 use std::hint::black_box;
 use std::time::Instant as Clock;
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::registry::{Choice, Seam, entries, part};
 use eifel_recovery::rto::{Rto, Sample};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 
 const ROUNDS: usize = 500;

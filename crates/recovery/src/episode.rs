@@ -2,7 +2,7 @@
 
 use crate::congest::Window;
 use crate::fact::Cause;
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// Everything that an undo can restore, made once when the episode opens and never shared between episodes.
 ///

@@ -1,20 +1,13 @@
 //! What happened: the values that the connection hands to the engine, and the facts that detectors observe.
 
-use crate::time::{Duration, Instant};
-use crate::units::Timestamp;
+pub use eifel_base::ranges::Block;
+
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 
 /// Names one transmission of one segment; never used twice in a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TxId(pub u64);
-
-/// Positions `start..end` of the sequence space.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Block {
-    /// First position.
-    pub start: u64,
-    /// First position beyond.
-    pub end: u64,
-}
 
 /// What made the engine believe that something was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@
 //! rule, RFC 6298, section 3).
 
 use crate::fact::{Acked, Echo};
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// How often samples come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -14,11 +14,11 @@
 //! again without being deemed lost: both copies may be under way, and both count.
 
 use crate::fact::{Ack, Acked, Block, Covered, Delivered};
-use crate::ranges::Ranges;
 use crate::recover::HighRxt;
-use crate::ring::Ring;
-use crate::time::Instant;
-use crate::units::Timestamp;
+use eifel_base::ranges::Ranges;
+use eifel_base::ring::Ring;
+use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
 
 /// A segment that was sent and is not yet acknowledged.
 #[derive(Clone, Copy, Debug, Default)]

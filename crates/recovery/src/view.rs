@@ -1,7 +1,7 @@
 //! What every seam may read. Windows are not among it: detectors must not see them.
 
 use crate::rtt::RoundTrips;
-use crate::time::Instant;
+use eifel_base::time::Instant;
 
 /// The connection as the seams see it at one instant. All positions unwrapped, all lengths in bytes.
 #[derive(Clone, Copy, Debug)]

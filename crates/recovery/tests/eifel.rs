@@ -78,8 +78,8 @@ fn all_acknowledged_at_once_may_be_lost_acks_unless_the_peer_is_known_to_send_ds
 
 #[test]
 fn the_comparison_survives_the_wrap_of_the_timestamp_clock() {
+    use eifel_base::units::Timestamp;
     use eifel_recovery::engine::{Ack, Echo, Offer};
-    use eifel_recovery::units::Timestamp;
     let mut talk = Talk::new(&eifel("reno-sack", "option-1"));
     talk.send();
     talk.ack(100, 1, &[], 0);
@@ -162,8 +162,8 @@ fn option_4_gives_up_slow_start_once_a_loss_was_seen() {
 
 #[test]
 fn rfc4015_does_not_restore_against_ecn_echo() {
+    use eifel_base::units::Timestamp;
     use eifel_recovery::engine::{Ack, Echo};
-    use eifel_recovery::units::Timestamp;
     let mut talk = spike(&eifel("reno-sack", "rfc4015"));
     talk.now = talk::at(3000);
     let echo = Some(Echo { value: Timestamp(0), age: talk::ms(3000) });

@@ -1,7 +1,7 @@
 //! An outcome for programs.
 
 use crate::outcome::{Outcome, Row, Seen, Side};
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 use serde_json::{Value, json};
 
 impl Outcome {

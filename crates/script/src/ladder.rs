@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 use crate::outcome::{Outcome, Row};
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 
 /// So wide is the left column at most.
 const WIDEST: usize = 76;

@@ -1,6 +1,6 @@
 //! What came of running a script.
 
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// What came of running a script: every line up to the end or to the first failure.
 #[derive(Clone, Debug)]

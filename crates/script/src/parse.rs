@@ -13,7 +13,7 @@ use crate::expression::assertions;
 use crate::parse::cursor::Cursor;
 use crate::parse::lexer::{Kind, tokens};
 use crate::script::{Action, Event, Script, When};
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// The longest script.
 const LONGEST: Duration = Duration::from_secs(400 * 24 * 3600);

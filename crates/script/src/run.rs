@@ -17,7 +17,7 @@ use crate::expression::Assertion;
 use crate::outcome::{Failure, Outcome, Row, Seen, Side};
 use crate::script::{Action, Call, Event, Expected, Packet, Script, TcpOption, When};
 use crate::variables::Observed;
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// Runs a script up to its end or to the first thing that is not as expected.
 pub fn run(script: &Script) -> Outcome {

@@ -1,8 +1,8 @@
 //! A script as a value.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Marks};
 use eifel_recovery::engine::Config;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::Settings;
 
 use crate::error::Place;

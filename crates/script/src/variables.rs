@@ -1,7 +1,7 @@
 //! What assertions may speak of: packetdrill's names for Linux's `struct tcp_info`, and this engine's own.
 
+use eifel_base::time::Duration;
 use eifel_recovery::engine::Cause;
-use eifel_recovery::time::Duration;
 use eifel_tcp::{Connection, State};
 
 /// What a variable is read from.

@@ -1,8 +1,8 @@
 //! A sender that loses one segment after the other, and whose receiver may lie about each.
 
+use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_recovery::engine::{Config, Event as Told};
-use eifel_recovery::time::Duration;
 use eifel_tcp::{Event, Outgoing, Settings};
 
 use crate::victim::{MSS, Victim, ack, engine, stamped, with_sack};

@@ -1,9 +1,9 @@
 //! A connection under attack, and segments that claim to come from its peer.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::{Config, Engine};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{AckSettings, SackUse, TimestampSettings};
 use eifel_tcp::{Connection, Event, Outgoing, Ports, Settings, State};
 

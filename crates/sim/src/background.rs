@@ -5,8 +5,8 @@
 
 use crate::app::{Alarm, DatagramApp};
 use crate::scenario::{Flow, Link};
+use eifel_base::time::Instant;
 use eifel_path::background::Source;
-use eifel_recovery::time::Instant;
 
 /// A source of datagrams at the entrance of a link.
 pub struct Background {

@@ -1,10 +1,10 @@
 //! Captures: the packets that a node sends and gets, as pcapng.
 
 use crate::wire;
+use eifel_base::time::Instant;
 use eifel_packet::ip::Version;
 use eifel_packet::pcapng::{Interface, Packet, Writer};
 use eifel_packet::segment::Segment;
-use eifel_recovery::time::Instant;
 use std::io;
 
 /// The captures of a run.

@@ -3,7 +3,7 @@
 use crate::app::{Alarm, DatagramApp};
 use crate::network::Network;
 use crate::slab::{End, Packet};
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 
 /// A flow of datagrams.
 pub struct DatagramFlow {

@@ -8,13 +8,13 @@ use crate::pattern;
 use crate::slab::{Cell, End, NO_PACKET, Packet};
 use crate::wire;
 use crate::writing::Backlog;
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
 use eifel_packet::segment::{Flags, Options, Segment};
 use eifel_packet::seq::Seq;
 use eifel_packet::tcp;
 use eifel_recovery::engine::{Cause, Kind, Transmission};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::{Connection, Outgoing};
 
 /// What one end has done, counted.

@@ -9,9 +9,9 @@
 //! where they save most and leave paths of a few links as they are.
 
 use crate::scenario::Scenario;
+use eifel_base::ring::Ring;
+use eifel_base::time::Instant;
 use eifel_path::parcel::Parcel;
-use eifel_recovery::ring::Ring;
-use eifel_recovery::time::Instant;
 
 /// So many links that one link alone feeds are worth a lane.
 pub const MANY: usize = 8;

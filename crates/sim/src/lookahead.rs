@@ -13,9 +13,9 @@
 use crate::network::{Shortcut, Span};
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
 use crate::slab::End;
+use eifel_base::ring::Ring;
+use eifel_base::time::Instant;
 use eifel_path::parcel::Parcel;
-use eifel_recovery::ring::Ring;
-use eifel_recovery::time::Instant;
 
 /// A packet whose arrival at its end is foreseen.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,12 +10,12 @@ use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
 use crate::slab::{Delivery, Packet, Remains, Slab};
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Version;
 use eifel_path::background::Source;
 use eifel_path::link::{Link, NextEvent};
 use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
 use eifel_path::proxy::Filtered;
-use eifel_recovery::time::{Duration, Instant};
 
 /// A link and where it ends. Its parts stand as they are written, what is used together close together.
 #[repr(C)]

@@ -11,10 +11,10 @@ use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
 use crate::world::ALARM;
 use crate::writing::Backlog;
+use eifel_base::time::Instant;
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
 use eifel_recovery::engine::Engine;
-use eifel_recovery::time::Instant;
 use eifel_tcp::settings::{ReceiveKind, SendKind, Stamping, TimestampSettings};
 use eifel_tcp::{Connection, Ports, Settings};
 

@@ -5,7 +5,7 @@ use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
 use crate::summary::{FlowSummary, Summary};
 use crate::world::{Running, World, seconds};
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 
 /// Sums a run up; the oracle's open judgements are closed first.
 pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary {

@@ -15,10 +15,10 @@ use crate::slab::{Delivery, End};
 use crate::stream_flow::Progress;
 use crate::summary::Summary;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
+use eifel_base::time::Instant;
 use eifel_path::background::Source;
 use eifel_path::config::ConfigError;
 use eifel_recovery::registry;
-use eifel_recovery::time::Instant;
 use std::fmt;
 
 /// How a run is done.

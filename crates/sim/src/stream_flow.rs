@@ -6,11 +6,11 @@ use crate::endpoint::{Endpoint, First};
 use crate::network::{Network, sent};
 use crate::oracle::Settled;
 use crate::slab::{Arrival, Cell, Delivery, End};
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
 use eifel_path::parcel::Parcel;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{self, Cause};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::{Agenda, Event, State};
 
 /// How far a flow has come.

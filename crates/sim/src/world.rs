@@ -20,10 +20,10 @@ use crate::run::Error;
 use crate::scenario::{DatagramApplication, Flow, Scenario, StreamApplication, Traffic};
 use crate::slab::Slab;
 use crate::stream_flow::{Progress, StreamFlow};
+use eifel_base::time::{Duration, Instant};
 use eifel_path::background::Source;
 use eifel_path::link::Link;
 use eifel_path::stream::Stream;
-use eifel_recovery::time::{Duration, Instant};
 
 /// Slots of the event queue that a flow has: a timer at each end, and an alarm.
 pub const SLOTS_PER_FLOW: usize = 3;

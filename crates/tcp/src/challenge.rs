@@ -1,8 +1,8 @@
 //! The limit on challenge ACKs (RFC 5961, section 7). A limit that a stranger knows, and can see used up, tells it whether
 //! its guesses were challenged (CVE-2016-5696): so the count is the connection's own, and each interval's is drawn.
 
+use eifel_base::time::Instant;
 use eifel_packet::seq::Seq;
-use eifel_recovery::time::Instant;
 
 use crate::settings::ChallengeLimit;
 
@@ -50,7 +50,7 @@ impl Challenges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_recovery::time::Duration;
+    use eifel_base::time::Duration;
 
     #[test]
     fn an_interval_has_half_the_limit_at_least_and_the_limit_at_most_and_the_next_has_it_again() {

@@ -1,6 +1,6 @@
 //! How a connection's state moves as its two directions close (RFC 9293, figure 5).
 
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 
 use crate::state::State;
 

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::{Engine, Negotiated};
 use eifel_recovery::fact::Transmission;
 use eifel_recovery::respond::Response;
-use eifel_recovery::time::{Duration, Instant};
 
 use crate::challenge::Challenges;
 use crate::event::Event;

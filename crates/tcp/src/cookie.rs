@@ -3,8 +3,8 @@
 //! The initial sequence number holds, from the top, five bits of a counter that moves every 64 seconds, three bits that
 //! name an MSS, and 24 bits that only who knows the secret can make. What else the peer offered is forgotten.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
-use eifel_recovery::time::{Duration, Instant};
 
 use crate::listener::Caller;
 use crate::siphash::{Secret, siphash};

@@ -1,6 +1,6 @@
 //! When an acknowledgement is due (RFC 5681, section 4.2).
 
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 use crate::settings::AckSettings;
 

@@ -11,9 +11,9 @@
 
 use std::collections::VecDeque;
 
+use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Echo;
-use eifel_recovery::time::Instant;
-use eifel_recovery::units::Timestamp;
 
 use crate::siphash::{Secret, siphash};
 
@@ -177,7 +177,7 @@ impl Distinct {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_recovery::time::Duration;
+    use eifel_base::time::Duration;
 
     const MICROSECOND: u64 = 1000;
 

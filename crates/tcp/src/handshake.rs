@@ -1,10 +1,10 @@
 //! From nothing to ESTABLISHED, and what is agreed on the way (RFC 9293, sections 3.5 and 3.10.7.2 to 3.10.7.4).
 
+use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::engine::{Engine, Negotiated};
-use eifel_recovery::time::Instant;
-use eifel_recovery::units::Timestamp;
 
 use crate::connection::Connection;
 use crate::event::Event;

@@ -1,10 +1,10 @@
 //! A segment arrives (RFC 9293, section 3.10.7; RFC 5961; RFC 7323, section 5).
 
+use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{unwrap, wrap};
 use eifel_recovery::fact::{Ack, Block, Echo};
 use eifel_recovery::scoreboard::Sent;
-use eifel_recovery::time::Instant;
 
 use crate::connection::{Connection, Expects, Reader};
 use crate::distinct::Belief;

@@ -11,7 +11,7 @@
 //! ```
 //! use eifel_packet::seq::Seq;
 //! use eifel_recovery::engine::{Config, Engine};
-//! use eifel_recovery::time::{Duration, Instant};
+//! use eifel_base::time::{Duration, Instant};
 //! use eifel_tcp::settings::TimestampSettings;
 //! use eifel_tcp::{Connection, Ports, Settings, State};
 //!

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_packet::ip::Addresses;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Engine;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 use crate::connection::Connection;
 use crate::cookie;

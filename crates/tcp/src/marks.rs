@@ -8,9 +8,9 @@
 //! An acknowledgement says that it answers a retransmission if any segment since the last acknowledgement was one, as the
 //! retransmit bit of SCTP does (rule (b) of that proposal): in doubt nothing was spurious.
 
+use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Marks, Segment, Timestamps};
 use eifel_recovery::fact::Mark;
-use eifel_recovery::time::Instant;
 
 use crate::settings::TimestampSettings;
 use crate::timestamps::Clock;

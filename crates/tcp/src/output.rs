@@ -1,11 +1,11 @@
 //! Segments leave.
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::Offer;
 use eifel_recovery::fact::Transmission;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 use crate::connection::{Connection, Outgoing};
 use crate::delayed_ack::Owed;

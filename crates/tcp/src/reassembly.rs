@@ -1,7 +1,7 @@
 //! What has arrived beyond a gap, without its bytes.
 
+use eifel_base::ranges::Ranges;
 use eifel_recovery::fact::Block;
-use eifel_recovery::ranges::Ranges;
 
 /// Out-of-order positions, in a bounded number of pieces. Each operation costs O(log n) and what it merges; a segment in
 /// order costs nothing as long as nothing is here.

@@ -1,9 +1,9 @@
 //! The receiving side: what has arrived, what is acknowledged, what is announced.
 
+use eifel_base::time::Instant;
 use eifel_packet::segment::SackBlocks;
 use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::fact::Block;
-use eifel_recovery::time::Instant;
 
 use crate::delayed_ack::{AckPace, Due};
 use crate::reassembly::Reassembly;

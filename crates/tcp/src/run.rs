@@ -1,11 +1,11 @@
 //! New data that leaves in full segments, one after the other: they differ in where they begin, and in TSval where each has
 //! its own. What else they say is found once.
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Segment, Timestamps};
 use eifel_recovery::engine;
 use eifel_recovery::fact::Transmission;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 use crate::connection::Connection;
 use crate::delayed_ack::Owed;

@@ -1,8 +1,8 @@
 //! What one end of a connection is told before it begins.
 
+use eifel_base::time::Duration;
 pub use eifel_packet::segment::Marks;
 use eifel_packet::seq::Seq;
-use eifel_recovery::time::Duration;
 
 /// The two ports of a connection, as this end sees them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

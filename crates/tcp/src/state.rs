@@ -1,6 +1,6 @@
 //! The states of a connection.
 
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 
 /// How a connection came to SYN-RECEIVED.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Time passes.
 
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 
 use crate::connection::Connection;
 use crate::event::Event;

@@ -1,8 +1,8 @@
 //! The timestamp clock, the value to be echoed, and which echoes of ours are believed (RFC 7323).
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Echo;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 use crate::distinct::{Belief, Distinct};
 use crate::settings::{EchoRule, Stamping, TimestampSettings};

@@ -2,7 +2,7 @@
 
 mod talk;
 
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{AckSettings, ReceiveKind, SackUse, TimestampSettings};
 use talk::{Talk, plain};

@@ -5,10 +5,10 @@ mod talk;
 
 use std::collections::BTreeMap;
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::options;
 use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment};
 use eifel_packet::seq::Seq;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{
     AckSettings, EchoRule, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings, WindowScale,
 };

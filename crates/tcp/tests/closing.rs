@@ -2,7 +2,7 @@
 
 mod talk;
 
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 use eifel_tcp::settings::{ReceiveKind, TimestampSettings};
 use eifel_tcp::{Event, Settings, State};
 use talk::{Talk, ms, plain};

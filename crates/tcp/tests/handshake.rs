@@ -183,7 +183,7 @@ fn a_lost_syn_is_repeated_and_given_up() {
     talk.says(&[]);
     assert_eq!(talk.events(), [Event::TimedOut]);
     talk.is(State::Closed);
-    assert_eq!(talk.connection.poll_timeout(), eifel_recovery::time::Instant::NEVER);
+    assert_eq!(talk.connection.poll_timeout(), eifel_base::time::Instant::NEVER);
 }
 
 #[test]

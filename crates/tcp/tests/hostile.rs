@@ -93,7 +93,7 @@ proptest! {
             prop_assert!(talk.sent().len() <= 60);
             talk.events();
             if talk.connection.state() == State::Closed {
-                prop_assert_eq!(talk.connection.poll_timeout(), eifel_recovery::time::Instant::NEVER);
+                prop_assert_eq!(talk.connection.poll_timeout(), eifel_base::time::Instant::NEVER);
             }
         }
     }

@@ -2,8 +2,8 @@
 
 mod talk;
 
+use eifel_base::time::Duration;
 use eifel_packet::segment::Segment;
-use eifel_recovery::time::Duration;
 use eifel_tcp::settings::{SackUse, TimestampSettings};
 use eifel_tcp::{Caller, Connection, Heard, Listener, Settings, State};
 use talk::{PORTS, engine, ms, plain, read};

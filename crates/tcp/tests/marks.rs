@@ -4,12 +4,12 @@ mod talk;
 
 use std::collections::VecDeque;
 
+use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Config, Engine, Event as Recovery};
 use eifel_recovery::registry::Choice;
-use eifel_recovery::time::Duration;
 use eifel_tcp::settings::{AckSettings, Marks, SackUse, TimestampSettings};
 use eifel_tcp::{Connection, Event, Settings, State};
 use talk::{PORTS, Talk, ms, plain};

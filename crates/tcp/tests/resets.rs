@@ -2,7 +2,7 @@
 
 mod talk;
 
-use eifel_recovery::time::Duration;
+use eifel_base::time::Duration;
 use eifel_tcp::settings::{ChallengeLimit, ReceiveKind, SackUse, TimestampSettings};
 use eifel_tcp::{Event, Settings, State};
 use talk::{Talk, ms, plain, read};

@@ -2,8 +2,8 @@
 
 mod talk;
 
+use eifel_base::time::Duration;
 use eifel_recovery::engine::Event as Told;
-use eifel_recovery::time::Duration;
 use eifel_tcp::settings::{EchoRule, ReceiveKind, SackUse, TimestampSettings};
 use eifel_tcp::{Event, Settings};
 use talk::{Talk, plain};

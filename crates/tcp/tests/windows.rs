@@ -2,7 +2,7 @@
 
 mod talk;
 
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 use eifel_tcp::settings::{GiveUp, ReceiveKind, SendKind};
 use eifel_tcp::{Event, Settings, State};
 use talk::{Talk, plain};

@@ -2,12 +2,12 @@
 
 use core::fmt;
 
+use eifel_base::time::Instant;
 use eifel_packet::segment::Segment;
 use eifel_packet::seq::{Seq, unwrap};
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
 use eifel_recovery::fact::Cause;
-use eifel_recovery::time::Instant;
 use eifel_sim::End;
 
 use crate::fate::Fate;

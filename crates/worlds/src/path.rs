@@ -1,7 +1,7 @@
 //! What is under way between the two ends.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_sim::End;
 use eifel_sim::oracle::Sent;
 

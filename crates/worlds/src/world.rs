@@ -1,10 +1,10 @@
 //! One world: a real connection at each end, and a path that asks what becomes of a packet when that packet leaves.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{self, Engine, Kind};
 use eifel_recovery::respond::Response;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_sim::End;
 use eifel_sim::oracle::{Oracle, Sent};
 use eifel_tcp::{Connection, Event, Outgoing, Ports};

@@ -2,8 +2,8 @@
 
 use super::{Put, table};
 use crate::dice::Dice;
+use eifel_base::time::Duration;
 use eifel_recovery::registry::{Entry, Kind, Need, Seam, entries};
-use eifel_recovery::time::Duration;
 use toml::{Table, Value};
 
 /// The table `sender` of an end with these connection settings.

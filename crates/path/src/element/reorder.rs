@@ -4,7 +4,7 @@ use super::Fate;
 use crate::config::ConfigError;
 use crate::parcel::{Labelled, Parcel};
 use crate::stream::Stream;
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Which parcels are reordered, and how far.

@@ -8,7 +8,7 @@
 use super::{Link, MOST_UNSETTLED, NextEvent, QueueState, UnderWay};
 use crate::parcel::{Outcome, Parcel};
 use crate::queue::Spare;
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// A parcel that crosses a link which is idle as it comes.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,8 @@ use super::red::{Manner, Red, RedConfig, packets_per_second};
 use crate::config::ConfigError;
 use crate::parcel::DropCause;
 use crate::stream::Stream;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 
 /// The parameters of Adaptive RED.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ use super::{Arrival, Occupancy};
 use crate::config::ConfigError;
 use crate::parcel::DropCause;
 use crate::stream::Stream;
-use eifel_recovery::units::Rate;
+use eifel_base::units::Rate;
 
 /// The parameters of RED.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -242,7 +242,7 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_recovery::time::Instant;
+    use eifel_base::time::Instant;
 
     const MANNER: Manner =
         Manner { gentle: true, wait: false, unit: Unit::Packets, mean_packet_bytes: 1000, limit_packets: 50 };

@@ -2,12 +2,12 @@
 
 use crate::common::{MS, Run, drive, drop_tail, megabit, offer, parcel, sized};
 use crate::properties::{any_link, any_traffic};
+use eifel_base::time::Instant;
 use eifel_path::background::Source;
 use eifel_path::config::{Capacity, LinkConfig};
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Labelled, Outcome};
 use eifel_path::queue::QueueConfig;
-use eifel_recovery::time::Instant;
 use proptest::prelude::*;
 
 const BYTES: u32 = 500;

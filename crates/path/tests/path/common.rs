@@ -1,12 +1,12 @@
 //! Drives one link in virtual time and checks its books after every step.
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use eifel_path::config::LinkConfig;
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Label, Labelled, Outcome, Parcel};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
 
 pub const MS: u64 = 1_000_000;
 pub const S: u64 = 1_000_000_000;

@@ -1,6 +1,7 @@
 //! What parcels meet at the entrance.
 
 use crate::common::{MS, Run, burst, drive, drop_tail, megabit, offer, parcel, run, run_seeded, steady};
+use eifel_base::time::{Duration, Instant};
 use eifel_path::config::LinkConfig;
 use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
@@ -8,7 +9,6 @@ use eifel_path::element::listed::ListedDrop;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Label, Labelled, Outcome};
-use eifel_recovery::time::{Duration, Instant};
 
 fn with(elements: Vec<ElementConfig>) -> LinkConfig {
     LinkConfig { elements, ..megabit() }

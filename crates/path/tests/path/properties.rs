@@ -1,6 +1,8 @@
 //! What holds for every link and all traffic.
 
 use crate::common::{MS, Run, megabit, run_seeded, sized};
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use eifel_path::config::{Capacity, LinkConfig, RateChange};
 use eifel_path::draw::Draw;
 use eifel_path::element::ElementConfig;
@@ -13,8 +15,6 @@ use eifel_path::queue::drop_tail::DropTail;
 use eifel_path::queue::red::{Manner, RedConfig, Unit};
 use eifel_path::spike::{DrawnSpikes, HoldsAt, Measured, SpikeConfig, SpikeSource};
 use eifel_path::trace::Trace;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! Links that follow a recording, worked out by hand.
 
 use crate::common::{MS, drop_tail, megabit, run, sized};
+use eifel_base::time::{Duration, Instant};
 use eifel_path::config::{Capacity, LinkConfig};
 use eifel_path::parcel::Labelled;
 use eifel_path::spike::{HoldsAt, Span, SpikeConfig, SpikeSource};
 use eifel_path::trace::Trace;
-use eifel_recovery::time::{Duration, Instant};
 use std::sync::Arc;
 
 /// A link without delay, so that arrivals are departures.

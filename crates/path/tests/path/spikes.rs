@@ -1,11 +1,11 @@
 //! Spikes that are drawn.
 
 use crate::common::{MS, S, megabit, offer, parcel, run};
+use eifel_base::time::Instant;
 use eifel_path::config::LinkConfig;
 use eifel_path::draw::Draw;
 use eifel_path::link::Link;
 use eifel_path::spike::{DrawnSpikes, HoldsAt, Measured, Span, SpikeConfig, SpikeSource};
-use eifel_recovery::time::Instant;
 
 fn constant(value_s: f64) -> Draw {
     Draw::Constant { value_s }

@@ -2,13 +2,13 @@
 
 use crate::common::{MS, drop_tail, megabit, parcel};
 use crate::properties::{any_link, any_traffic};
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use eifel_path::config::{Capacity, LinkConfig};
 use eifel_path::link::{Link, NextEvent};
 use eifel_path::parcel::{DropCause, Labelled, Outcome, Parcel};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
 use proptest::prelude::*;
 
 /// What comes out of the second of two links: nanoseconds and handle; and what either drops: nanoseconds, handle, cause.

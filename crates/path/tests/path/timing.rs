@@ -1,6 +1,8 @@
 //! Exact instants at the far end of links with a rate, worked out by hand.
 
 use crate::common::{MS, burst, drop_tail, megabit, offer, parcel, run, sized};
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use eifel_path::config::{Capacity, LinkConfig, RateChange};
 use eifel_path::link::{Link, QueueState};
 use eifel_path::parcel::DropCause;
@@ -8,8 +10,6 @@ use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 use eifel_path::queue::red::{Manner, RedConfig, Unit};
 use eifel_path::spike::{HoldsAt, Span, SpikeConfig, SpikeSource};
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
 
 fn listed(holds: HoldsAt, spans: &[(u64, u64)]) -> SpikeConfig {
     let span = |&(start, end): &(u64, u64)| Span { start: Instant::from_nanos(start), end: Instant::from_nanos(end) };

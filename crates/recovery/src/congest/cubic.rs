@@ -6,8 +6,8 @@
 
 use super::{Congest, Grow, Loss, Restart, Timeouts, Window};
 use crate::fact::Cause;
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// C, in segments per cubed second (section 5).
 const C: f64 = 0.4;

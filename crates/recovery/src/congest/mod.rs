@@ -5,8 +5,8 @@ pub mod reno;
 
 use crate::duplicate::DuplicateCongest;
 use crate::fact::Cause;
-use crate::time::Duration;
 use crate::view::View;
+use eifel_base::time::Duration;
 
 /// What congestion control limits sending by, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,8 +5,8 @@
 
 use super::{Congest, Grow, Loss, Restart, Timeouts, Window};
 use crate::fact::Cause;
-use crate::time::Duration;
 use crate::view::View;
+use eifel_base::time::Duration;
 
 /// What ssthresh becomes half of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use super::{Detector, Judgement, Outcome, Share};
 use crate::fact::{Acked, Block, Cause, Fact, Kind, Transmission};
-use crate::ranges::Ranges;
 use crate::view::View;
+use eifel_base::ranges::Ranges;
 
 /// Detection by duplicates that the peer reports.
 #[derive(Clone, Debug, Default)]

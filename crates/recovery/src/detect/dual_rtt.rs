@@ -6,8 +6,8 @@
 
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Cause, Covered, Fact, Kind};
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// Bytes of TCP and IP headers in the path's MTU.
 const HEADERS: u32 = 40;

@@ -8,8 +8,8 @@
 
 use super::{Detector, Judgement, MOST_CONTRADICTIONS, Outcome};
 use crate::fact::{Acked, Block, Fact};
-use crate::units::Timestamp;
 use crate::view::View;
+use eifel_base::units::Timestamp;
 
 /// Which echoes prove the original.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

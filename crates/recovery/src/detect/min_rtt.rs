@@ -6,8 +6,8 @@
 
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Cause, Fact, Kind};
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// What an ACK has to be sooner than.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

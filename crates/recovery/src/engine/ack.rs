@@ -7,7 +7,7 @@ use crate::fact::{Ack, Acked, Cause, Covered};
 use crate::recover::{Decisions, Growth, Resume, Step, Timer as Restart};
 use crate::respond::Losses;
 use crate::rto::{Sample, TimerChange};
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 impl Engine {
     /// Takes an acceptable ACK in: `una <= cumulative <= nxt`, which the connection has checked.

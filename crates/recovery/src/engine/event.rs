@@ -3,7 +3,7 @@
 use crate::congest::Window;
 use crate::detect::Outcome;
 use crate::episode::Episode;
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// Something rare that happened to the sender.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -75,5 +75,5 @@ pub struct Snapshot {
     /// Samples so far.
     pub samples: u64,
     /// When the engine wants to be woken.
-    pub deadline: crate::time::Instant,
+    pub deadline: eifel_base::time::Instant,
 }

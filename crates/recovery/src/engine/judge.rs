@@ -9,7 +9,7 @@ use crate::grant::Answer;
 use crate::recover::{Growth, Resume};
 use crate::respond::{Adjust, Lesson, Losses, Verdict};
 use crate::rto::TimerChange;
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// The reason of a judgement of which a response may make partial credit.
 pub const MIXED: &str = "of what was sent again some had been lost, and some had not";

@@ -31,8 +31,8 @@ use crate::rto::after_spurious::AfterSpurious;
 use crate::rto::{Rto, TimerChange};
 use crate::rtt::RoundTrips;
 use crate::scoreboard::Scoreboard;
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// What the peers have agreed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

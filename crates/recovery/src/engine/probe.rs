@@ -3,7 +3,7 @@
 use super::{Engine, Offer, Probe};
 use crate::detect::Judgement;
 use crate::fact::{Fact, Refusal, Transmission};
-use crate::time::Instant;
+use eifel_base::time::Instant;
 
 /// Segments that a probe sends.
 const SEGMENTS: u64 = 2;

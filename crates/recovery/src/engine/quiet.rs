@@ -7,8 +7,8 @@ use super::{Engine, Kind, Offer, Probe, Stage, TimerOf, Transmission, TxId};
 use crate::fact::{Covered, Echo};
 use crate::rto::Sample;
 use crate::scoreboard::Sent;
-use crate::time::Instant;
-use crate::units::Timestamp;
+use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
 
 /// Whether an ACK of new data alone would be asked about in vain by detectors and recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::engine::{Ack, Block, Config, Negotiated, Offer};
     use crate::registry::{Choice, Seam, entries};
-    use crate::time::Duration;
+    use eifel_base::time::Duration;
     use proptest::prelude::*;
 
     const MSS: u64 = 1000;

@@ -5,9 +5,9 @@ use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, TimerOf};
 use crate::fact::{Block, Cause, Fact, Kind, Transmission, TxId};
 use crate::pace::Permit;
 use crate::recover::{HighRxt, Next};
-use crate::time::{Duration, Instant};
-use crate::units::Timestamp;
 use core::ops::ControlFlow;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 
 /// What the connection has to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use crate::episode::{Episode, Saved, Stage as EpisodeStage};
 use crate::fact::Cause;
 use crate::recover::Alarm;
 use crate::respond::Losses;
-use crate::time::Instant;
+use eifel_base::time::Instant;
 
 impl Engine {
     /// Call when [`Engine::deadline`] has come; too early a call does nothing.

@@ -4,7 +4,7 @@
 //! *From* RFC 4015, which leaves the guard to the detector.
 
 use super::{Answer, Grant};
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// No limit.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ pub mod always;
 pub mod once_a_round_trip;
 
 use crate::duplicate::DuplicateGrant;
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// A rule's answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@
 //! section 6, leaves the matter open).
 
 use super::{Answer, Grant};
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// A budget of one undo a round trip.
 #[derive(Clone, Debug, Default)]

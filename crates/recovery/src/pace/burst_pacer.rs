@@ -6,7 +6,7 @@
 
 use super::{Gains, Pace, Permit};
 use crate::congest::Window;
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// A burst limit whose rest leaves by pacing.
 #[derive(Clone, Debug)]

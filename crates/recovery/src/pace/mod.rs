@@ -7,7 +7,7 @@ pub mod pacing;
 
 use crate::congest::Window;
 use crate::duplicate::DuplicatePace;
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// When the next segment may leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@
 
 use super::{Pace, Permit};
 use crate::congest::Window;
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// No limit.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 
 use super::{Gains, Pace, Permit};
 use crate::congest::Window;
-use crate::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 /// Spreads the window over the round trip.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use super::{HighRxt, Next, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
-use crate::time::Instant;
 use crate::view::View;
+use eifel_base::time::Instant;
 
 /// Segments that Limited Transmit may send beyond cwnd (RFC 3042, section 2).
 const LIMITED_TRANSMIT: u64 = 2;

@@ -17,8 +17,8 @@ use crate::congest::Window;
 use crate::duplicate::DuplicateRecovery;
 use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
-use crate::time::Instant;
 use crate::view::View;
+use eifel_base::time::Instant;
 
 /// What follows from an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use crate::fact::{Acked, Block, Covered, Delivered};
 use crate::scoreboard::{Scoreboard, Sent};
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// Recoveries after a DSACK until the reordering window falls back (RACK.reo_wnd_persist, section 6.2).
 const PERSIST: u32 = 16;
@@ -235,7 +235,7 @@ mod tests {
     use crate::fact::{Ack, Echo};
     use crate::recover::HighRxt;
     use crate::rtt::RoundTrips;
-    use crate::units::Timestamp;
+    use eifel_base::units::Timestamp;
 
     fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)

@@ -14,8 +14,8 @@ use super::{Alarm, Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// RACK-TLP.
 #[derive(Clone, Debug)]

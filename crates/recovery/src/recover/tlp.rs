@@ -2,8 +2,8 @@
 
 use crate::fact::Acked;
 use crate::scoreboard::Scoreboard;
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// PTO while there is no SRTT (section 7.2).
 const UNKNOWN: Duration = Duration::from_secs(1);

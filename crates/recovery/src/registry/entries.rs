@@ -10,7 +10,7 @@ use crate::recover::Recovery;
 use crate::respond::Response;
 use crate::rto::Rto;
 use crate::rto::after_spurious::AfterSpurious;
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// What makes an algorithm from its parameters.
 #[derive(Clone, Copy, Debug)]

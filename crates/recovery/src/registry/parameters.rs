@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::{Entry, Seam, entries};
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// One thing that can be set.
 #[derive(Debug)]

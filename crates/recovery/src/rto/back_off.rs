@@ -3,7 +3,7 @@
 
 use super::TimerChange;
 use crate::episode::Estimate;
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// How long and how short a timer may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,8 +9,8 @@ use super::rto_e::RtoE;
 use super::timing::{Timed, Timing};
 use super::{Rto, Sample, TimerChange};
 use crate::episode::Estimate;
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// The Eifel timer, RTO_E and REXMT_E.
 #[derive(Clone, Debug)]

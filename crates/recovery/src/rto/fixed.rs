@@ -6,8 +6,8 @@
 use super::back_off::{BackOff, Limits};
 use super::{Rto, Sample, TimerChange};
 use crate::episode::Estimate;
-use crate::time::Duration;
 use crate::view::View;
+use eifel_base::time::Duration;
 
 /// A timer that does not measure.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! SRTT and RTTVAR with the classic gains: what RFC 6298 and the Lite timer have in common.
 
 use crate::episode::Estimate;
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// RFC 6298, section 2.2: from the first sample. [rfc6298:2.2]
 pub(super) fn first(rtt: Duration) -> Estimate {

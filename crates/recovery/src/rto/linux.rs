@@ -7,8 +7,8 @@
 use super::back_off::{BackOff, Limits, Seed};
 use super::{Rto, Sample, TimerChange, jacobson};
 use crate::episode::Estimate;
-use crate::time::Duration;
 use crate::view::View;
+use eifel_base::time::Duration;
 
 /// Linux's timer. The kernel counts microseconds and rounds the RTO up to a tick; this counts nanoseconds.
 #[derive(Clone, Debug)]

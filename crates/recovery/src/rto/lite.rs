@@ -8,8 +8,8 @@ use super::restart::Restart;
 use super::timing::{Timed, Timing};
 use super::{Rto, Sample, TimerChange, jacobson, scaled};
 use crate::episode::Estimate;
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// The Lite timer, RTO_L and REXMT_L.
 #[derive(Clone, Debug)]

@@ -23,8 +23,8 @@ use crate::congest::Window;
 use crate::detect::Outcome;
 use crate::duplicate::DuplicateRto;
 use crate::episode::Estimate;
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// A round-trip sample, and what the sender was when the ACK came that gave it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

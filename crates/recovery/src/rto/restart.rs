@@ -1,6 +1,6 @@
 //! From when a restarted timer counts.
 
-use crate::time::Instant;
+use eifel_base::time::Instant;
 
 /// What an ACK that restarts the timer grants to the segments that are still outstanding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

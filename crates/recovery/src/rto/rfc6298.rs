@@ -7,8 +7,8 @@ use super::back_off::{BackOff, Limits, Seed};
 use super::{Rto, Sample, TimerChange, jacobson};
 use crate::episode::Estimate;
 use crate::rtt::Sampling;
-use crate::time::Duration;
 use crate::view::View;
+use eifel_base::time::Duration;
 
 /// The standard timer.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use super::back_off::Seed;
 use super::timing::Rate;
 use crate::congest::Window;
 use crate::episode::Estimate;
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// SRTT_E, RTTVAR_E and what was last made of them.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 //! the samples, each of them counts as a whole tick of deviation.
 
 use crate::episode::Estimate;
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// What comes after a sample that is a whole number of ticks, and one at least.
 pub(super) fn next(estimate: Option<Estimate>, rtt: Duration, tick: Duration) -> Estimate {

@@ -11,8 +11,8 @@ use super::timing::Timed;
 use super::{Rto, Sample, TimerChange};
 use crate::detect::Outcome;
 use crate::episode::Estimate;
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// The self-trained timer, RTO_AGG.
 #[derive(Clone, Debug)]

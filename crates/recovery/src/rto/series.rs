@@ -4,8 +4,8 @@ use super::{Rto, Sample};
 use crate::detect::Outcome;
 use crate::episode::Estimate;
 use crate::rtt::{RoundTrips, Sampling};
-use crate::time::{Duration, Instant};
 use crate::view::View;
+use eifel_base::time::{Duration, Instant};
 
 /// An ACK that gives a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

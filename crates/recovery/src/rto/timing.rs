@@ -2,8 +2,8 @@
 
 use super::Sample;
 use crate::rtt::Sampling;
-use crate::time::Instant;
 use crate::view::View;
+use eifel_base::time::Instant;
 
 /// Which samples are taken of those that the connection gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

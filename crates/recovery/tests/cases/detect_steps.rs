@@ -1,10 +1,10 @@
 //! RFC 3522, section 3.2, step by step, fact by fact, without an engine.
 
+use eifel_base::units::Timestamp;
 use eifel_recovery::detect::eifel_timestamps::{EifelTimestamps, Proof};
 use eifel_recovery::detect::{Detector, Judgement, Outcome, none};
 use eifel_recovery::fact::{Acked, Block, Cause, Echo, Fact, Kind, Transmission, TxId};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::units::Timestamp;
 
 use crate::script::view;
 use crate::talk::ms;

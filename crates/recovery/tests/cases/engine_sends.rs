@@ -1,11 +1,11 @@
 //! What the engine makes of an offer: lengths near the end of the data and of the peer's window, the FIN, the SYN, and
 //! probes of a closed window.
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Ack, Echo, Engine, Kind, Negotiated, Offer};
 use eifel_recovery::fact::{Cause, TxId};
 use eifel_recovery::registry::{Choice, Value};
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 use crate::talk::{MSS, at, config, ms};
 

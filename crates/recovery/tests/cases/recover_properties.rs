@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Kind, Negotiated, Offer};
 use eifel_recovery::registry::{Choice, Seam, Value, entries};
-use eifel_recovery::time::Instant;
-use eifel_recovery::units::Timestamp;
 use proptest::prelude::*;
 
 use crate::talk::{eifel, ms};

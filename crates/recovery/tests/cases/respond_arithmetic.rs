@@ -19,7 +19,7 @@ use eifel_recovery::respond::{Lesson, Losses, Response, Verdict, none};
 use crate::script::UNSET;
 
 const ESTIMATE: Estimate =
-    Estimate { srtt: eifel_recovery::time::Duration::from_millis(100), rttvar: eifel_recovery::time::Duration::ZERO };
+    Estimate { srtt: eifel_base::time::Duration::from_millis(100), rttvar: eifel_base::time::Duration::ZERO };
 
 const NOW: Window = Window { cwnd: 1000, ssthresh: 9000 };
 

@@ -1,11 +1,11 @@
 //! What holds for every timer of the registry whatever comes: round trips from 1 us to 100 s, 1 to 10^6 segments.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::registry::{Choice, Seam, Value, entries, part};
 use eifel_recovery::rto::{Rto, Sample, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 use proptest::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Every parameter of the other timers away from its default.
 
+use eifel_base::time::Instant;
 use eifel_recovery::congest::Window;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_recovery::rto::Rto;
-use eifel_recovery::time::Instant;
 
 use crate::rto_sequences::{build, sample, word};
 use crate::talk::{at, ms};

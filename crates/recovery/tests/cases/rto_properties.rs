@@ -1,9 +1,9 @@
 //! What holds for the timer whatever the samples are.
 
+use eifel_base::time::Duration;
 use eifel_recovery::rto::rfc6298::{Bounds, Rfc6298};
 use eifel_recovery::rto::{Rto, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::Duration;
 use proptest::prelude::*;
 
 use crate::script::{of, view};

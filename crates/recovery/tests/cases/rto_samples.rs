@@ -1,11 +1,11 @@
 //! The timer called by itself: SRTT, RTTVAR and RTO of RFC 6298, section 2, to the nanosecond, rounded down at each
 //! step, after each of a dozen samples; back-off and what verdicts change.
 
+use eifel_base::time::Duration;
 use eifel_recovery::episode::Estimate;
 use eifel_recovery::rto::rfc6298::{Bounds, Rfc6298};
 use eifel_recovery::rto::{Rto, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::Duration;
 
 use crate::script::{of, view};
 use crate::talk::ms;

@@ -1,11 +1,11 @@
 //! Timers called by themselves: a dozen samples each, worked by hand from the equations, to the nanosecond.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::episode::Estimate;
 use eifel_recovery::registry::{Choice, Value, part};
 use eifel_recovery::rto::{Rto, Sample};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 
 use crate::script::of;

@@ -1,10 +1,10 @@
 //! Where the cases begin, and the lists that they compare with.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::engine::Config;
 use eifel_recovery::rto::Sample;
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 
 use crate::talk::{Out, Talk, again, new};

@@ -1,5 +1,6 @@
 //! What the timer learns from verdicts: "Responding to Spurious Timeouts in TCP", section III.C.
 
+use eifel_base::time::Duration;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::rto::after_spurious::AfterSpurious;
 use eifel_recovery::rto::after_spurious::back_off::BackOff;
@@ -8,7 +9,6 @@ use eifel_recovery::rto::after_spurious::none::None as Nothing;
 use eifel_recovery::rto::after_spurious::reseed::Reseed;
 use eifel_recovery::rto::rfc6298::Rfc6298;
 use eifel_recovery::rto::{Rto, TimerChange};
-use eifel_recovery::time::Duration;
 
 use crate::dice::Dice;
 use crate::rto::{Naive, bounds, same, take};

@@ -1,11 +1,11 @@
 //! Round trips for views, as an engine keeps them: it sends one segment for each sample. Beside them what they are, in
 //! plain numbers.
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Ack, Config, Echo, Engine, Negotiated, Offer};
 use eifel_recovery::rto::rfc6298::Bounds;
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 use crate::rto;
 

@@ -1,11 +1,11 @@
 //! RFC 5681, sections 3.1, 3.2 and 4.1.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
 use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
 use eifel_recovery::congest::{Grow, Restart};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 
 use crate::dice::Dice;

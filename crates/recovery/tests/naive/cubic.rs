@@ -1,10 +1,10 @@
 //! RFC 9438, sections 4.2 to 4.10. Windows in segments, times in seconds, as the RFC has them.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
 use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
 use eifel_recovery::congest::{Grow, Restart};
 use eifel_recovery::fact::Cause;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 
 use crate::clock::Clock;

@@ -1,8 +1,8 @@
 //! Whether an undo is granted: always, or not for a loss signal within a round trip after an undo.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::grant::Answer;
 use eifel_recovery::registry::{Choice, part};
-use eifel_recovery::time::{Duration, Instant};
 
 use crate::dice::Dice;
 

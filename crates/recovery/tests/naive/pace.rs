@@ -1,9 +1,9 @@
 //! How fast what the window allows may leave: counted, spread, or both.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::pace::{Pace, Permit};
 use eifel_recovery::registry::{Choice, Value, part};
-use eifel_recovery::time::{Duration, Instant};
 
 use crate::dice::Dice;
 

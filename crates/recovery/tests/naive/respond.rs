@@ -1,11 +1,11 @@
 //! The responses: "Responding to Spurious Timeouts in TCP", section III.B; RFC 4015, section 3.2.
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::congest::Window;
 use eifel_recovery::engine::{Config, Engine, Event, Negotiated, Offer};
 use eifel_recovery::fact::{Ack, Cause, Echo};
 use eifel_recovery::registry::{Choice, Value};
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 use crate::dice::Dice;
 

@@ -8,12 +8,12 @@ mod lite;
 mod pair;
 mod self_trained;
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::episode::Estimate;
 use eifel_recovery::rto::rfc6298::{Bounds, Ends, Rfc6298};
 use eifel_recovery::rto::{Rto, Sample, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 
 use crate::dice::Dice;

@@ -6,9 +6,9 @@ use crate::recover::late::Late;
 use crate::recover::rack_tlp::Heard;
 use crate::rto;
 use crate::sampling;
+use eifel_base::time::Duration;
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rto::rfc6298::Bounds;
-use eifel_recovery::time::Duration;
 
 pub use crate::repair::{Left, Next, Phase, Repair, Segment};
 

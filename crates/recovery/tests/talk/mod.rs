@@ -1,11 +1,11 @@
 //! A conversation with an engine in virtual time. Segments of 1000 bytes are numbered from 1; times in milliseconds.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Event, Kind, Negotiated, Offer};
 use eifel_recovery::fact::Mark;
 use eifel_recovery::registry::{Choice, Value};
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 pub const MSS: u64 = 1000;
 

@@ -5,8 +5,8 @@ use super::lexer::Kind;
 use super::setting::Setting;
 use crate::error::{Fault, Place};
 use crate::script::{Header, Segments, StampCheck};
+use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
-use eifel_recovery::time::Duration;
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{TimestampSettings, WindowScale};
 

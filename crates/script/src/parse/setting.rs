@@ -4,9 +4,9 @@
 use super::header::MOST_USECS;
 use crate::error::{Fault, Place, shown};
 use crate::script::Header;
+use eifel_base::time::Duration;
 use eifel_packet::segment::Marks;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value, entries};
-use eifel_recovery::time::Duration;
 use eifel_tcp::settings::{EchoRule, SackUse, TimestampSettings, WindowScale};
 
 /// The longest time that a setting may be, in milliseconds: what a script may last.

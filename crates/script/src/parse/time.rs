@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::lexer::Kind;
 use crate::error::Fault;
 use crate::script::When;
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 
 const TIME: &str = "a time in seconds, with at most nine places";
 

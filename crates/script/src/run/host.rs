@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 use super::wire::Origins;
 use crate::script::{Call, Header, Packet};
 use crate::variables::Counts;
+use eifel_base::time::Instant;
 use eifel_packet::segment::Segment;
 use eifel_packet::seq::Seq;
 use eifel_recovery::detect::Outcome as Judged;
 use eifel_recovery::engine::{self, Engine, Kind};
-use eifel_recovery::time::Instant;
 use eifel_tcp::{Connection, Event, Ports, State};
 
 /// This end's port and the peer's.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::script::{Header, StampCheck};
-use eifel_recovery::time::Duration;
+use eifel_base::time::Duration;
 
 /// The values that scripts write count from their first; the connection's clock counts from its own.
 #[derive(Debug)]

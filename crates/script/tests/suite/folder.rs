@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use eifel_recovery::time::Duration;
+use eifel_base::time::Duration;
 use eifel_script::{parse, run};
 
 pub fn root() -> PathBuf {

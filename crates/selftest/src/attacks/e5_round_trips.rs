@@ -1,8 +1,8 @@
 //! A receiver makes round trips look long, and answers retransmissions at once.
 
+use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::Choice;
-use eifel_recovery::time::Duration;
 
 use crate::Attack;
 use crate::losses::{Losses, ROUND_TRIP};

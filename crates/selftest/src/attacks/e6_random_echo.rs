@@ -1,7 +1,7 @@
 //! A receiver echoes any number for a timestamp, to shrink the timer or to blow it up.
 
+use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
-use eifel_recovery::time::Duration;
 
 use crate::Attack;
 use crate::draw::Draw;

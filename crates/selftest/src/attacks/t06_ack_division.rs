@@ -1,8 +1,8 @@
 //! A receiver acknowledges each segment in many pieces, so that a sender that counts ACKs opens its window faster.
 
+use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value, entries};
-use eifel_recovery::time::Duration;
 use eifel_tcp::Settings;
 
 use crate::Attack;

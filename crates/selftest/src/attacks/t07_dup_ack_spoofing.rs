@@ -1,8 +1,8 @@
 //! A receiver sends duplicate ACKs at will, each of which says to a sender without SACK that a segment has left.
 
+use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, entries};
-use eifel_recovery::time::Duration;
 use eifel_tcp::Settings;
 use eifel_tcp::settings::SackUse;
 

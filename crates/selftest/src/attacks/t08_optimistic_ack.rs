@@ -1,7 +1,7 @@
 //! A receiver acknowledges what it has not received yet, or what was not even sent.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
-use eifel_recovery::time::{Duration, Instant};
 
 use crate::Attack;
 use crate::draw::Draw;

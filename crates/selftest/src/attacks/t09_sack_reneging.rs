@@ -1,7 +1,7 @@
 //! A receiver throws away what it has reported by SACK, as it may.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::State;
 
 use crate::Attack;

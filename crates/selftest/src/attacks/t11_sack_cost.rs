@@ -1,10 +1,10 @@
 //! SACK blocks in the order that costs the sender most, with very many segments outstanding; and a tiny MSS, which makes
 //! segments many.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Options, Segment};
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{ReceiveKind, WindowScale};
 use eifel_tcp::{Connection, Settings};
 

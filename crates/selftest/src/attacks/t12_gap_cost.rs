@@ -1,6 +1,6 @@
 //! One-byte segments with gaps between them: each makes a piece of its own in the receiver's queue.
 
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::ReceiveKind;
 

@@ -1,9 +1,9 @@
 //! SYNs from addresses that nobody has, so that half-open connections fill the listener.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Config;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::SackUse;
 use eifel_tcp::{Caller, Connection, Heard, Listener, State};
 

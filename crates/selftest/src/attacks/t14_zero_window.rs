@@ -1,7 +1,7 @@
 //! Peers that close their window and keep the connection there for ever, and peers whose window shrinks.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Segment};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::GiveUp;
 use eifel_tcp::{Event, Settings};
 

@@ -1,9 +1,9 @@
 //! Forged ICMP errors: to end a connection, or to make its segments tiny.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::Config;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::{Connection, IcmpError, State};
 
 use crate::Attack;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Config;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{ReceiveKind, TimestampSettings, WindowScale};
 use eifel_tcp::{Connection, Ports, Settings};
 

@@ -1,8 +1,8 @@
 //! Datagrams at a constant rate.
 
+use eifel_base::time::Duration;
+use eifel_base::units::Rate;
 use eifel_path::stream::Stream;
-use eifel_recovery::time::Duration;
-use eifel_recovery::units::Rate;
 
 /// A source at a constant rate. With a jitter of 0.5 the intervals are those of ns-2's `random_`.
 pub struct Cbr {

@@ -10,7 +10,7 @@ pub mod request_response;
 use crate::slab::End;
 use bulk::Bulk;
 use cbr::Cbr;
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 use exchange::Exchange;
 use on_off::OnOff;
 use request_response::RequestResponse;

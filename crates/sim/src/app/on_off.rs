@@ -1,9 +1,9 @@
 //! Datagrams at a constant rate in bursts, with pauses between; lengths as drawn, exponential as a rule.
 
+use eifel_base::time::Duration;
+use eifel_base::units::Rate;
 use eifel_path::draw::Draw;
 use eifel_path::stream::Stream;
-use eifel_recovery::time::Duration;
-use eifel_recovery::units::Rate;
 
 /// A source that sends in bursts. It begins with a pause, and a burst is at least one datagram, as in ns-2.
 pub struct OnOff {

@@ -1,9 +1,9 @@
 //! An application that takes its time to read: so many bytes at once, and then not for a while.
 
 use crate::slab::End;
+use eifel_base::time::Instant;
 use eifel_path::draw::Draw;
 use eifel_path::stream::Stream;
-use eifel_recovery::time::Instant;
 
 /// The readers at both ends of a flow. Each waits from the moment at which there is something to read.
 pub struct Reader {

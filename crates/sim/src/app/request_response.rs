@@ -2,9 +2,9 @@
 
 use super::Step;
 use crate::slab::End;
+use eifel_base::time::Duration;
 use eifel_path::draw::Draw;
 use eifel_path::stream::Stream;
-use eifel_recovery::time::Duration;
 
 /// A dialogue over one connection.
 pub struct RequestResponse {

@@ -1,7 +1,7 @@
 //! What a sender believes to be under way is never more than it has sent, and never goes back.
 
 use crate::endpoint::Endpoint;
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 
 /// One sender as it was.
 #[derive(Clone, Copy, Default)]

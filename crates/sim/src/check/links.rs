@@ -4,9 +4,9 @@
 use crate::lane::Lane;
 use crate::network::Span;
 use crate::slab::Slab;
+use eifel_base::time::Instant;
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
-use eifel_recovery::time::Instant;
 
 /// How often everything is counted anew; in between, only the link of the event is looked at.
 const EVERY: u64 = 256;

@@ -9,7 +9,7 @@ use crate::clock::queue::EventQueue;
 use crate::endpoint::Endpoint;
 use crate::oracle::Oracle;
 use crate::slab::Packet;
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 use flight::Flight;
 use links::{Links, UnderWay};
 use reading::Reading;

@@ -2,7 +2,7 @@
 //! their reader verifies each.)
 
 use crate::endpoint::Endpoint;
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 
 /// One reader as it was.
 #[derive(Clone, Copy, Default)]

@@ -10,7 +10,7 @@
 //! their slots alone: what happens does not depend on when it became known that it would, and nobody is always first. Were it
 //! the lower slot, of a hundred flows whose packets come to a full queue in step the first would take all the room.
 
-use eifel_recovery::time::Instant;
+use eifel_base::time::Instant;
 
 /// Bits of an entry that name its slot.
 const SLOT_BITS: u32 = 20;

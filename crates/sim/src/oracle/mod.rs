@@ -7,8 +7,8 @@
 //! What is neither lost nor repeated costs one comparison at its arrival; everything else is rare.
 
 use crate::slab::End;
+use eifel_base::ranges::Ranges;
 use eifel_recovery::fact::Block;
-use eifel_recovery::ranges::Ranges;
 use std::collections::BTreeMap;
 
 /// One transmission, as far as the oracle cares.

@@ -10,6 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::network::Span;
 use crate::oracle::Settled;
 use crate::slab::{End, Packet, Remains};
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
 use eifel_packet::seq::unwrap;
 use eifel_path::link::QueueState;
@@ -17,7 +18,6 @@ use eifel_path::parcel::DropCause;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Event, Kind, Snapshot};
 use eifel_recovery::episode::Episode;
-use eifel_recovery::time::{Duration, Instant};
 
 /// What is remembered of one end.
 #[derive(Clone, Default)]

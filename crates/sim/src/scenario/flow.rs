@@ -14,11 +14,11 @@ use super::topology::Topology;
 use super::tree::Value;
 use crate::liar;
 use crate::slab::End;
+use eifel_base::time::Instant;
+use eifel_base::units::Rate;
 use eifel_path::draw::Draw;
 use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Seam};
-use eifel_recovery::time::Instant;
-use eifel_recovery::units::Rate;
 
 /// A flow before its nodes are known: one `flow` table, or one of those that it repeats.
 pub(super) struct Draft<'a> {

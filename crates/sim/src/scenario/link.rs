@@ -3,6 +3,8 @@
 use super::error::Fault;
 use super::names::Names;
 use super::reader::Reader;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use eifel_path::config::{Capacity, LinkConfig, RateChange};
 use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
@@ -13,8 +15,6 @@ use eifel_path::queue::adaptive_red::AdaptiveRedConfig;
 use eifel_path::queue::drop_tail::DropTail;
 use eifel_path::queue::red::{Manner, RedConfig, Unit};
 use eifel_path::trace::Trace;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -36,8 +36,8 @@ pub use model::{
 };
 pub use schema::schema;
 
+use eifel_base::time::Duration;
 use eifel_recovery::registry::{Choice, Seam};
-use eifel_recovery::time::Duration;
 use error::Fault;
 use names::Names;
 use reader::Reader;

@@ -1,12 +1,12 @@
 //! A scenario as the simulator takes it: checked, with indices in place of names.
 
 use crate::liar;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use eifel_packet::ip::Version;
 use eifel_path::config::LinkConfig;
 use eifel_path::draw::Draw;
 use eifel_recovery::engine;
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
 
 /// When a run stops, at its duration at the latest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use super::check::{self, join};
 use super::error::Fault;
 use super::shape::{Fallback, Kind, Presence, Table};
 use super::tree::{Entry, Node, Value};
-use eifel_recovery::time::Duration;
+use eifel_base::time::Duration;
 
 /// One checked table of the scenario.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use super::error::Fault;
 use super::names::Names;
 use super::reader::Reader;
 use super::topology::Topology;
+use eifel_base::time::Instant;
 use eifel_path::spike::{DrawnSpikes, HoldsAt, Measured, Span, SpikeConfig, SpikeSource};
-use eifel_recovery::time::Instant;
 
 /// Adds every spike of the scenario to its links.
 pub(super) fn attach(top: &Reader<'_>, topology: &mut Topology) -> Result<(), Fault> {

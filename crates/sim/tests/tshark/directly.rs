@@ -1,11 +1,11 @@
 //! Two connections with nothing between them but a delay and listed losses: what no scenario has. Sequence numbers and
 //! timestamps that wrap, IPv6, a reader who makes the window close, probes into it, and each way to end.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::segment::Flags;
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine, Kind};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{ReceiveKind, SendKind, TimestampSettings};
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
 

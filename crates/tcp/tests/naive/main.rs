@@ -9,10 +9,10 @@ mod receiver;
 mod stamps;
 
 use dice::Dice;
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::engine::{Config, Engine};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{AckSettings, EchoRule, ReceiveKind, SackUse, TimestampSettings, WindowScale};
 use eifel_tcp::{Connection, Ports, Settings};
 use receiver::{Answer, Receiver};

@@ -2,10 +2,10 @@
 //! whether that was; by a bit each way, or by timestamps on those segments alone. Two ends over a path that loses, repeats
 //! and reorders, and every segment carries what the transcription says.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Marks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::{Connection, Ports, Settings, State};
 
 use crate::dice::Dice;

@@ -1,6 +1,6 @@
 //! RFC 7323, sections 4.3 and 5.
 
-use eifel_recovery::time::{Duration, Instant};
+use eifel_base::time::{Duration, Instant};
 use eifel_tcp::settings::EchoRule;
 
 pub struct Stamps {

@@ -5,10 +5,10 @@
 #![expect(dead_code, reason = "each test file uses a part")]
 #![expect(clippy::unwrap_used, reason = "a test's own text is well formed")]
 
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
-use eifel_recovery::time::{Duration, Instant};
 use eifel_tcp::settings::{ReceiveKind, SackUse, WindowScale};
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
 

@@ -5,7 +5,7 @@
 
 use super::{AfterSpurious, TimerChange};
 use crate::detect::Outcome;
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// Keeps the back-off until a genuine timeout.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 
 use super::{AfterSpurious, TimerChange};
 use crate::detect::Outcome;
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// What counts as one spurious timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

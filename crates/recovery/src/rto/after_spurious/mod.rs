@@ -8,7 +8,7 @@ pub mod reseed;
 use super::TimerChange;
 use crate::detect::Outcome;
 use crate::duplicate::DuplicateAfterSpurious;
-use crate::time::Duration;
+use eifel_base::time::Duration;
 
 /// Adapts the timer when a timeout has been judged.
 pub trait AfterSpurious: Send + DuplicateAfterSpurious {

@@ -1,10 +1,10 @@
 //! RFC 3522, section 3.2, step by step, and section 3.4 in place of step (4).
 
+use eifel_base::time::Duration;
+use eifel_base::units::Timestamp;
 use eifel_recovery::detect::eifel_timestamps::{EifelTimestamps, Proof};
 use eifel_recovery::detect::{Detector, Judgement, Outcome};
 use eifel_recovery::fact::{Acked, Block, Cause, Echo, Fact, Kind, Transmission, TxId};
-use eifel_recovery::time::Duration;
-use eifel_recovery::units::Timestamp;
 
 use crate::dice::Dice;
 use crate::rto::with_view;

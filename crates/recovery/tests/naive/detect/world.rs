@@ -1,8 +1,8 @@
 //! What a sender does and hears, at random: timeouts with go-back-N, fast retransmits, new data, and ACKs with SACK blocks,
 //! DSACKs and marks. It knows nothing of windows: whether a sender would have sent that, detectors do not ask.
 
+use eifel_base::time::Instant;
 use eifel_recovery::fact::{Acked, Block, Cause, Covered, Kind, Mark, Transmission, TxId};
-use eifel_recovery::time::Instant;
 use eifel_recovery::view::View;
 
 use crate::clock::Clock;

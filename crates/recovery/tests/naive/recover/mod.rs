@@ -11,10 +11,10 @@ mod reno;
 mod reno_sack;
 mod rfc6675;
 
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Kind, Negotiated, Offer};
 use eifel_recovery::registry::{Choice, Value};
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Timestamp;
 
 use crate::dice::Dice;
 use crate::sender;

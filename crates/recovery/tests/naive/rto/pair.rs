@@ -1,13 +1,13 @@
 //! A timer and its transcription, side by side: random samples, expiries, verdicts and what they change. After every one
 //! both have the same RTO and the same estimate, and expire at the same time.
 
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::episode::Estimate;
 use eifel_recovery::registry::{Choice, Value, part};
 use eifel_recovery::rto::{Rto, Sample, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
-use eifel_recovery::time::{Duration, Instant};
 use eifel_recovery::view::View;
 
 use crate::dice::Dice;

@@ -3,6 +3,8 @@
 use super::super::model::{DatagramApplication, Opening, Stop, StreamApplication, Traffic};
 use super::super::{Connection, Scenario};
 use super::{GRAPH, PLAIN, parse, with};
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
 use eifel_packet::ip::Version;
 use eifel_path::config::{Capacity, RateChange};
 use eifel_path::draw::Draw;
@@ -12,8 +14,6 @@ use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 use eifel_path::spike::{HoldsAt, Measured, Span, SpikeSource};
 use eifel_recovery::registry::{Choice, Value};
-use eifel_recovery::time::{Duration, Instant};
-use eifel_recovery::units::Rate;
 use eifel_tcp::settings::{SackUse, SendKind, WindowScale};
 
 fn at(seconds: u64) -> Instant {

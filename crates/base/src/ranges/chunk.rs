@@ -3,7 +3,7 @@
 use core::ops;
 
 use super::search::up_to;
-use crate::fact::Block;
+use crate::ranges::Block;
 
 /// Ranges in ascending order: in eight bytes each as long as they lie within 4 GiB, as those of one window do.
 #[derive(Clone, Debug)]

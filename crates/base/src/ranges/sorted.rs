@@ -6,7 +6,7 @@
 
 use super::chunk::Chunk;
 use super::search::{FEW, up_to};
-use crate::fact::Block;
+use crate::ranges::Block;
 
 /// The most ranges in a chunk. Tests have a small one, so that few ranges make many chunks.
 pub(super) const CHUNK: usize = if cfg!(test) { 4 } else { 128 };

@@ -4,8 +4,16 @@ mod chunk;
 mod search;
 mod sorted;
 
-use crate::fact::Block;
 use sorted::{Place, Sorted};
+
+/// Positions `start..end` of the sequence space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// First position.
+    pub start: u64,
+    /// First position beyond.
+    pub end: u64,
+}
 
 /// Disjoint, non-adjacent ranges in ascending order. Each operation costs O(log n), what it merges or
 /// removes, and moving what stands beside that in its chunk.
