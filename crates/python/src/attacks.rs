@@ -1,7 +1,7 @@
 //! Attacks on the connection, as JSON.
 
 use crate::waiting;
-use eifel_selftest::{Attack, Effort, Finding, Limit, Nature};
+use eifel_attacks::{Attack, Effort, Finding, Limit, Nature};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use std::thread;
 /// Every attack with its source and its defence, as JSON.
 #[pyfunction]
 pub(crate) fn attacks() -> String {
-    let listed: Vec<Value> = eifel_selftest::attacks().iter().map(described).collect();
+    let listed: Vec<Value> = eifel_attacks::all().iter().map(described).collect();
     Value::from(listed).to_string()
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn attacks() -> String {
 #[pyfunction]
 pub(crate) fn attack(py: Python<'_>, name: &str) -> PyResult<String> {
     let unknown = || PyValueError::new_err(format!("there is no attack {name}"));
-    let attack = eifel_selftest::attacks().iter().find(|attack| attack.name == name).ok_or_else(unknown)?;
+    let attack = eifel_attacks::all().iter().find(|attack| attack.name == name).ok_or_else(unknown)?;
     let (sender, mut receiver) = mpsc::channel();
     // A thread of its own, so that this one can look for Ctrl-C; after that nobody waits for it.
     thread::spawn(move || drop(sender.send(catch_unwind(|| attack.run(Effort::Whole)))));

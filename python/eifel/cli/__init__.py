@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_run, _add_sweep, _add_reproduce, _add_report, _add_list, _add_script, _add_worlds, _add_selftest):
+    for add in (_add_run, _add_sweep, _add_reproduce, _add_report, _add_list, _add_script, _add_worlds, _add_attacks):
         add(commands)
     return parser
 
@@ -243,14 +243,13 @@ def _add_worlds(commands: Commands) -> None:
     parser.set_defaults(command=_worlds)
 
 
-def _add_selftest(commands: Commands) -> None:
+def _add_attacks(commands: Commands) -> None:
     parser = _command(
-        commands, "selftest", "attack the connection and measure what comes of it", "eifel selftest attacks t01 t11"
+        commands, "attacks", "attack the connection and measure what comes of it", "eifel attacks t01 t11"
     )
-    parser.add_argument("what", choices=("attacks",), help="attacks on a connection, each with its defence and bound")
     parser.add_argument("names", nargs="*", metavar="NAME", help="an attack or how its name begins; all without any")
     parser.add_argument("--list", action="store_true", help="say what there is, and do nothing")
-    parser.set_defaults(command=_selftest)
+    parser.set_defaults(command=_attacks)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -295,8 +294,8 @@ def _worlds(options: argparse.Namespace) -> int:
     return command(options)
 
 
-def _selftest(options: argparse.Namespace) -> int:
-    from eifel.cli.selftest import command
+def _attacks(options: argparse.Namespace) -> int:
+    from eifel.cli.attacks import command
 
     return command(options)
 

@@ -38,6 +38,6 @@ impl Attack {
 }
 
 /// All attacks, by number.
-pub fn attacks() -> &'static [Attack] {
+pub fn all() -> &'static [Attack] {
     attacks::ALL
 }

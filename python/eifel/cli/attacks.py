@@ -1,4 +1,4 @@
-"""`eifel selftest`: attacks on the connection, and what came of them."""
+"""`eifel attacks`: attacks on the connection, and what came of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _choose(attacks: list[dict[str, Any]], names: Sequence[str]) -> list[dict[st
     for name in names:
         if not any(attack["name"].startswith(name) for attack in attacks):
             known = ", ".join(attack["name"] for attack in attacks)
-            raise BadInputError(f"selftest attacks {name}: no attack begins with this, there are: {known}")
+            raise BadInputError(f"attacks {name}: no attack begins with this, there are: {known}")
     return [attack for attack in attacks if not names or any(attack["name"].startswith(name) for name in names)]
 
 

@@ -1,11 +1,11 @@
 //! Every attack, as far as a test takes it: what is counted has to hold, what is timed is left to a whole run.
 #![expect(clippy::unwrap_used, reason = "a name that is not listed is a failed test")]
 
-use eifel_selftest::{Effort, Nature, attacks};
+use eifel_attacks::{Effort, Nature, all};
 
 fn withstands(name: &str) {
     let name = name.replace('_', "-");
-    let attack = attacks().iter().find(|attack| attack.name == name).unwrap();
+    let attack = all().iter().find(|attack| attack.name == name).unwrap();
     let findings = attack.run(Effort::Brief);
     assert!(!findings.is_empty());
     let broken: Vec<String> = findings
@@ -26,7 +26,7 @@ macro_rules! tests {
         #[test]
         fn every_attack_has_its_test() {
             let tested = [$(stringify!($name).replace('_', "-")),*];
-            let listed: Vec<&str> = attacks().iter().map(|attack| attack.name).collect();
+            let listed: Vec<&str> = all().iter().map(|attack| attack.name).collect();
             assert_eq!(listed, tested);
         }
     };
