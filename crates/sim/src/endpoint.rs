@@ -158,7 +158,7 @@ impl Endpoint {
             sender,
             repeats,
         };
-        if repeats || net.oracle.knows_losses(flow, sender) {
+        if transmission.copy > 0 || net.oracle.knows_losses(flow, sender) {
             self.note_opening(&cell.packet);
             net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
         }

@@ -5,7 +5,7 @@ use crate::check::Checkers;
 use crate::clock::queue::EventQueue;
 use crate::lane::{Lane, Passage, SLOTS_PER_LANE};
 use crate::lookahead::{Foreseen, Lookahead};
-use crate::oracle::{Oracle, Sent};
+use crate::oracle::{Oracle, Role, Sent};
 use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
@@ -398,6 +398,10 @@ pub fn sent(packet: &Packet) -> Sent {
         transmission: packet.transmission,
         start: packet.start,
         end: packet.start + u64::from(packet.positions),
-        retransmission: packet.repeats,
+        role: match (packet.repeats, packet.copy) {
+            (true, _) => Role::Retransmission,
+            (false, 0) => Role::Original,
+            (false, _) => Role::Probe,
+        },
     }
 }

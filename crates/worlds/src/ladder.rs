@@ -9,6 +9,7 @@ use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
 use eifel_recovery::fact::Cause;
 use eifel_sim::End;
+use eifel_sim::oracle::Role;
 
 use crate::fate::Fate;
 use crate::path::Packet;
@@ -123,7 +124,7 @@ impl Ladder {
     fn data(&self, packet: &Packet) -> String {
         let number = self.number(packet.segment.seq);
         match packet.sent {
-            Some(sent) if sent.retransmission => format!("{number} again"),
+            Some(sent) if sent.role != Role::Original => format!("{number} again"),
             _ => number.to_string(),
         }
     }

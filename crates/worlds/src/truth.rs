@@ -3,7 +3,7 @@
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
 use eifel_recovery::fact::{Block, Cause};
-use eifel_sim::oracle::{Sent, Settled};
+use eifel_sim::oracle::{Role, Sent, Settled};
 
 /// An episode when its world is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,7 +72,7 @@ impl Truth {
     }
 
     pub(crate) fn left(&mut self, sent: &Sent) {
-        if sent.retransmission && self.opening {
+        if sent.role == Role::Retransmission && self.opening {
             self.opening = false;
             if let Some(episode) = self.episodes.last_mut() {
                 episode.first = Some(sent.transmission);

@@ -6,7 +6,7 @@ use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{self, Engine, Kind};
 use eifel_recovery::respond::Response;
 use eifel_sim::End;
-use eifel_sim::oracle::{Oracle, Sent};
+use eifel_sim::oracle::{Oracle, Role, Sent};
 use eifel_tcp::{Connection, Event, Outgoing, Ports};
 
 use crate::fate::{Fate, Fates, Subject};
@@ -220,7 +220,11 @@ impl World {
                 transmission: transmission.id.0 + 1,
                 start: transmission.start,
                 end: transmission.start + u64::from(transmission.len),
-                retransmission: matches!(transmission.kind, Kind::Retransmission(_)),
+                role: match (transmission.kind, transmission.copy) {
+                    (Kind::Retransmission(_), _) => Role::Retransmission,
+                    (_, 0) => Role::Original,
+                    (_, _) => Role::Probe,
+                },
             };
             packet.sent = Some(sent);
             self.truth.left(&sent);

@@ -20,8 +20,20 @@ pub struct Sent {
     pub start: u64,
     /// First position beyond.
     pub end: u64,
-    /// Whether it repeats what was sent before.
-    pub retransmission: bool,
+    /// How the oracle treats it.
+    pub role: Role,
+}
+
+/// What a transmission is to the oracle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Carries its positions for the first time.
+    Original,
+    /// Repeats positions, and is judged.
+    Retransmission,
+    /// Repeats positions to probe a window that the receiver has closed: a copy on its way like any other, which later
+    /// retransmissions may lean on, but no retransmission that could be needless.
+    Probe,
 }
 
 impl Sent {
@@ -89,7 +101,7 @@ impl Oracle {
     #[inline]
     pub fn left(&mut self, flow: u32, sender: End, sent: Sent) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
-        if sent.retransmission {
+        if sent.role != Role::Original {
             let judged = direction.retransmit(sent);
             self.settled.extend(judged.map(|needed| Settled { flow, sender, transmission: sent.transmission, needed }));
         } else if !direction.lost.is_empty() {
@@ -111,7 +123,7 @@ impl Oracle {
     /// is no transmission that could be judged, but position 0 has arrived.
     #[cold]
     pub fn syn_arrived(&mut self, flow: u32, sender: End) {
-        let syn = Sent { transmission: 0, start: 0, end: 1, retransmission: false };
+        let syn = Sent { transmission: 0, start: 0, end: 1, role: Role::Original };
         self.directions[2 * flow as usize + sender.index()].note_arrival(syn);
     }
 
@@ -213,7 +225,7 @@ impl Oracle {
 }
 
 impl Direction {
-    /// A retransmission leaves; the answer is the judgement where it can be given at once.
+    /// Notes that a copy leaves. Returns the judgement on a retransmission where it can be given at once.
     fn retransmit(&mut self, sent: Sent) -> Option<bool> {
         self.longest = self.longest.max(sent.end - sent.start);
         let mut missing = Ranges::default();
@@ -221,14 +233,16 @@ impl Direction {
         for arrived in self.beyond.within(sent.block()) {
             missing.remove(arrived);
         }
-        let judged = if missing.is_empty() {
+        let judged = if sent.role == Role::Probe {
+            None
+        } else if missing.is_empty() {
             Some(false)
         } else if !self.on_its_way(&missing, sent.transmission) {
             Some(true)
         } else {
             None
         };
-        let missing = judged.is_none().then_some(missing);
+        let missing = (judged.is_none() && sent.role == Role::Retransmission).then_some(missing);
         self.retransmitted
             .insert((sent.start, sent.transmission), Retransmitted { end: sent.end, under_way: true, missing });
         judged
@@ -294,7 +308,7 @@ impl Direction {
 
     /// A copy is lost: later copies of it may turn out needed.
     fn settle_loss(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
-        if !sent.retransmission {
+        if sent.role == Role::Original {
             self.lost.add(sent.block());
         } else if let Some(own) = self.retransmitted.get_mut(&(sent.start, sent.transmission)) {
             own.under_way = false;

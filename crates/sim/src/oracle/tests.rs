@@ -1,8 +1,13 @@
 use super::*;
 
 /// Segment `number` of 1000 bytes.
-fn sent(transmission: u64, number: u64, retransmission: bool) -> Sent {
-    Sent { transmission, start: 1 + 1000 * number, end: 1001 + 1000 * number, retransmission }
+fn sent(transmission: u64, number: u64, role: Role) -> Sent {
+    Sent { transmission, start: 1 + 1000 * number, end: 1001 + 1000 * number, role }
+}
+
+/// Of the case's transmissions the first four carry segments for the first time.
+fn role(transmission: u64) -> Role {
+    if transmission > 4 { Role::Retransmission } else { Role::Original }
 }
 
 struct Case(Oracle);
@@ -11,23 +16,23 @@ impl Case {
     /// Segments 0 to 3 have left as transmissions 1 to 4.
     fn new() -> Self {
         let mut oracle = Oracle::new(1);
-        oracle.arrived(0, End::From, Sent { transmission: 0, start: 0, end: 1, retransmission: false }, u64::MAX);
+        oracle.arrived(0, End::From, Sent { transmission: 0, start: 0, end: 1, role: Role::Original }, u64::MAX);
         for number in 0..4 {
-            oracle.left(0, End::From, sent(number + 1, number, false));
+            oracle.left(0, End::From, sent(number + 1, number, Role::Original));
         }
         Self(oracle)
     }
 
     fn left(&mut self, transmission: u64, number: u64) {
-        self.0.left(0, End::From, sent(transmission, number, true));
+        self.0.left(0, End::From, sent(transmission, number, Role::Retransmission));
     }
 
     fn arrived(&mut self, transmission: u64, number: u64) -> (u32, bool) {
-        self.0.arrived(0, End::From, sent(transmission, number, transmission > 4), u64::MAX)
+        self.0.arrived(0, End::From, sent(transmission, number, role(transmission)), u64::MAX)
     }
 
     fn lost(&mut self, transmission: u64, number: u64) {
-        self.0.lost(0, End::From, sent(transmission, number, transmission > 4));
+        self.0.lost(0, End::From, sent(transmission, number, role(transmission)));
     }
 
     fn settled(&mut self) -> Vec<(u64, bool)> {
@@ -107,14 +112,14 @@ fn a_longer_retransmission_is_needed_when_one_byte_of_it_is() {
     let mut case = Case::new();
     case.lost(2, 1);
     case.arrived(1, 0);
-    case.0.left(0, End::From, Sent { transmission: 5, start: 1, end: 2001, retransmission: true });
+    case.0.left(0, End::From, Sent { transmission: 5, start: 1, end: 2001, role: Role::Retransmission });
     assert_eq!(case.settled(), [(5, true)]);
 }
 
 #[test]
 fn what_the_receiver_refuses_is_as_good_as_lost() {
     let mut case = Case::new();
-    case.0.arrived(0, End::From, sent(1, 0, false), 501);
+    case.0.arrived(0, End::From, sent(1, 0, Role::Original), 501);
     case.left(5, 0);
     assert_eq!(case.settled(), [(5, true)]);
 }
@@ -122,13 +127,37 @@ fn what_the_receiver_refuses_is_as_good_as_lost() {
 #[test]
 fn what_the_receiver_refuses_may_arrive_in_the_networks_own_copy() {
     let mut case = Case::new();
-    case.0.arrived(0, End::From, sent(1, 0, false), 1);
+    case.0.arrived(0, End::From, sent(1, 0, Role::Original), 1);
     assert!(!case.0.has_all_below(0, End::From, 1001));
     // The window has opened between the two.
-    case.0.arrived_again(0, End::From, sent(1, 0, false), u64::MAX);
+    case.0.arrived_again(0, End::From, sent(1, 0, Role::Original), u64::MAX);
     assert!(case.0.has_all_below(0, End::From, 1001) && !case.0.knows_losses(0, End::From));
     case.left(5, 0);
     assert_eq!(case.settled(), [(5, false)]);
+}
+
+#[test]
+fn a_lost_window_probe_loses_nothing_that_is_on_its_way() {
+    let mut case = Case::new();
+    let probe = Sent { transmission: 5, start: 1, end: 2, role: Role::Probe };
+    case.0.left(0, End::From, probe);
+    case.0.lost(0, End::From, probe);
+    case.left(6, 0);
+    assert_eq!(case.settled(), []);
+    case.arrived(1, 0);
+    assert_eq!(case.settled(), [(6, false)]);
+}
+
+#[test]
+fn a_window_probe_on_its_way_is_a_copy_that_may_arrive() {
+    let mut case = Case::new();
+    case.lost(1, 0);
+    let probe = Sent { transmission: 5, start: 1, end: 1001, role: Role::Probe };
+    case.0.left(0, End::From, probe);
+    case.left(6, 0);
+    assert_eq!(case.settled(), []);
+    case.0.arrived(0, End::From, probe, u64::MAX);
+    assert_eq!(case.settled(), [(6, false)]);
 }
 
 #[test]
@@ -156,16 +185,21 @@ mod model {
     }
 
     fn trips() -> impl Strategy<Value = Vec<Trip>> {
-        prop::collection::vec((0u64..6, 1u64..3, 1u64..40, any::<bool>()), 1..25).prop_map(|again| {
+        prop::collection::vec((0u64..6, 1u64..3, 1u64..40, any::<bool>(), any::<bool>()), 1..25).prop_map(|again| {
             let mut trips: Vec<Trip> = Vec::new();
             for number in 0..8 {
-                let sent = Sent { transmission: number + 1, start: number, end: number + 1, retransmission: false };
-                let (_, _, length, arrives) = again[number as usize % again.len()];
+                let sent = Sent { transmission: number + 1, start: number, end: number + 1, role: Role::Original };
+                let (_, _, length, arrives, _) = again[number as usize % again.len()];
                 trips.push(Trip { sent, leaves: 10 * number, ends: 10 * number + 10 * length, arrives });
             }
-            for (index, (start, length, time, arrives)) in again.into_iter().enumerate() {
+            for (index, (start, length, time, arrives, probe)) in again.into_iter().enumerate() {
                 let leaves = 100 + 10 * index as u64;
-                let sent = Sent { transmission: 9 + index as u64, start, end: start + length, retransmission: true };
+                let sent = Sent {
+                    transmission: 9 + index as u64,
+                    start,
+                    end: start + length,
+                    role: if probe { Role::Probe } else { Role::Retransmission },
+                };
                 trips.push(Trip { sent, leaves, ends: leaves + 10 * time + 3, arrives });
             }
             trips
@@ -207,7 +241,10 @@ mod model {
                 oracle.take_settled().into_iter().map(|settled| (settled.transmission, settled.needed)).collect();
             judged.sort();
             let expected: Vec<(u64, bool)> =
-                (8..trips.len()).map(|index| (trips[index].sent.transmission, needed(&trips, index))).collect();
+                (8..trips.len())
+                    .filter(|&index| trips[index].sent.role == Role::Retransmission)
+                    .map(|index| (trips[index].sent.transmission, needed(&trips, index)))
+                    .collect();
             prop_assert_eq!(judged, expected);
             prop_assert!(oracle.directions[0].retransmitted.is_empty());
         }
@@ -217,10 +254,10 @@ mod model {
 #[test]
 fn a_syn_that_came_in_an_answer_has_arrived() {
     let mut oracle = Oracle::new(1);
-    oracle.left(0, End::From, Sent { transmission: 1, start: 0, end: 1, retransmission: false });
-    oracle.lost(0, End::From, Sent { transmission: 1, start: 0, end: 1, retransmission: false });
+    oracle.left(0, End::From, Sent { transmission: 1, start: 0, end: 1, role: Role::Original });
+    oracle.lost(0, End::From, Sent { transmission: 1, start: 0, end: 1, role: Role::Original });
     oracle.syn_arrived(0, End::From);
-    oracle.left(0, End::From, sent(2, 0, false));
-    assert_eq!(oracle.arrived(0, End::From, sent(2, 0, false), u64::MAX), (1000, true));
+    oracle.left(0, End::From, sent(2, 0, Role::Original));
+    assert_eq!(oracle.arrived(0, End::From, sent(2, 0, Role::Original), u64::MAX), (1000, true));
     assert!(oracle.has_all_below(0, End::From, 1001));
 }
