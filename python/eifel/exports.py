@@ -52,7 +52,7 @@ def write(out: Path, measured: Measured, forms: Sequence[str] = ("svg",)) -> lis
     if not measured.artefact.is_recorded:
         made.append(folder / f"{measured.artefact.id}.csv")
         _put(made[0], table_csv(measured).encode())
-    if not measured.artefact.is_figure:
+    if not measured.artefact.draw is not None:
         return made
     _forget_outdated(folder)
     wanted = [folder / f"{measured.artefact.id}.{form}" for form in forms]
@@ -113,7 +113,7 @@ def _drawing_code() -> str:
     import matplotlib as mpl
 
     digest = hashlib.sha256(mpl.__version__.encode())
-    for package in ("model", "plots", "papers"):
+    for package in ("model", "plots", "papers", "studies"):
         _add(digest, Path(str(files("eifel") / package)))
     return digest.hexdigest()
 

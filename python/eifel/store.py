@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Row
+from eifel.papers.artefact import Artefact, Recorded, Row
 from eifel.papers.measured import Measured
 from eifel.result import Result
 from eifel.runs import Runs
@@ -96,7 +96,7 @@ def read(out: Path, artefact: Artefact, key: Key | None = None) -> Measured | No
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         stored = Key(**manifest["key"])
-        if artefact.needs_traces or (artefact.rows_of_traces is not None and manifest["inputs"] and key is None):
+        if artefact.needs_traces or (artefact.links is not None and manifest["inputs"] and key is None):
             rows = tuple(Row(row["keys"], row["scenario"]) for row in manifest["rows"])
             artefact = replace(artefact, rows=rows, inputs=tuple(manifest["inputs"]))
         if stored != key if key is not None else stored.definition != artefact.definition():
@@ -123,7 +123,8 @@ def measured_table(artefact: Artefact, runs: Runs, seed: int, repetitions: int, 
     """The artefact with the means of its runs."""
     from eifel.papers.measured import MeasuredRow, means_of
 
-    means = (artefact.measure or means_of)(artefact, runs)
+    measure = means_of if isinstance(artefact.method, Recorded) else artefact.method.measure or means_of
+    means = measure(artefact, runs)
     rows = [MeasuredRow(row, found) for row, found in zip(artefact.rows, means, strict=True)]
     return Measured(artefact, rows, [], repetitions, seed, elapsed_s)
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from browser import CHROMIUM, Browser
-from eifel.papers.artefact import Artefact, Column, Row
-from eifel.papers.detectors import atlas as detectors_atlas
-from eifel.papers.detectors import map_settings
+from eifel.papers.artefact import Artefact, Column, Row, Studied
 from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.study import Study
 from eifel.report import build
 from eifel.report.atlas import Cases, atlas
 from eifel.statistics import Mean
+from eifel.studies import atlas as detectors_atlas
+from eifel.studies import map_settings
 from eifel.sweeps import load
 
 
@@ -59,7 +60,7 @@ ARTEFACT = Artefact(
     source="nowhere",
     columns=(Column("SACK", "SACK"), Column("Eifel, SACK", "Eifel, SACK")),
     rows=tuple(Row(place(number)) for number in range(12)),
-    show=show,
+    method=Studied(Study(lambda _: {}, {}, ()), measure=lambda *_: [], show=show),
 )
 
 

@@ -13,8 +13,8 @@ from eifel import store
 from eifel.cli import main
 from eifel.cli.reproduce import show
 from eifel.papers import artefacts
-from eifel.papers.detectors import recorded, troubles, truth_study
 from eifel.reproduction import reproduce
+from eifel.studies import recorded, situations, truth_study
 
 
 def recording(file: Path, gap_ms: int, every_ms: int = 4) -> Path:
@@ -121,7 +121,7 @@ def test_nothing_recorded_is_shipped() -> None:
 def test_recorded_links_are_rows_of_their_own_in_the_judgement(traces: list[Path], tmp_path: Path) -> None:
     """What the mix gives stays what it is, whoever's recordings stand beside it."""
     given = artefacts()["detectors.truth"].with_traces(traces)
-    few = tuple(replace(situation, points=2) for situation in troubles.SITUATIONS)
+    few = tuple(replace(situation, points=2) for situation in situations.SITUATIONS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(truth_study, "SITUATIONS", few)
         patch.setattr(recorded, "POINTS", 3)

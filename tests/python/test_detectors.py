@@ -5,10 +5,10 @@ import pytest
 
 import eifel
 from eifel import _engine, toml
-from eifel.papers.detectors import contest, facts, judged
-from eifel.papers.detectors.judged import FAST_RETRANSMIT, GENUINE, SPURIOUS, TIMEOUT, UNDECIDED
-from eifel.papers.detectors.troubles import SITUATIONS
 from eifel.papers.study import Effort
+from eifel.studies import detector_runs, facts, judged
+from eifel.studies.judged import FAST_RETRANSMIT, GENUINE, SPURIOUS, TIMEOUT, UNDECIDED
+from eifel.studies.situations import SITUATIONS
 
 
 def path(**link: object) -> dict:
@@ -130,25 +130,25 @@ def test_a_point_is_drawn_from_its_seed_and_number_alone(situation) -> None:
 
 
 def test_detectors_that_watch_see_the_same_episodes_in_every_run() -> None:
-    columns = contest.point_columns(SITUATIONS[0], seed=1, point=3)
-    by_code = [columns["episode"][columns["detector"] == code] for code in range(len(contest.DETECTORS))]
-    watching = len(contest.CONTEST[0].detectors) + len(contest.CONTEST[1].detectors)
+    columns = detector_runs.point_columns(SITUATIONS[0], seed=1, point=3)
+    by_code = [columns["episode"][columns["detector"] == code] for code in range(len(detector_runs.DETECTORS))]
+    watching = len(detector_runs.RUNS[0].detectors) + len(detector_runs.RUNS[1].detectors)
     assert len(by_code[0]) > 5
     for seen in by_code[1:watching]:
         assert seen.tolist() == by_code[0].tolist()
 
 
-def test_a_contest_goes_on_where_it_was(tmp_path) -> None:
+def test_the_runs_go_on_where_it_was(tmp_path) -> None:
     from dataclasses import replace
 
     few = [replace(SITUATIONS[3], points=3), replace(SITUATIONS[4], points=2)]
     seen: list[tuple[int, int]] = []
     effort = Effort(1, 1, 2, tmp_path, progress=lambda *at: seen.append(at))
-    columns = contest.episodes(effort, "test.contest", few)
+    columns = detector_runs.episodes(effort, "test.runs", few)
     assert seen[-1] == (5, 5)
     assert set(columns["situation"].tolist()) == {0, 1}
     assert set(columns["point"][columns["situation"] == 0].tolist()) == {0, 1, 2}
     seen.clear()
-    again = contest.episodes(effort, "test.contest", few)
+    again = detector_runs.episodes(effort, "test.runs", few)
     assert seen == [(5, 5)]
     assert all((again[name] == values).all() for name, values in columns.items() if name != "delay_rtts")

@@ -143,5 +143,5 @@ def test_forms_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_every_figure_is_drawn_by_what_is_digested() -> None:
     for artefact in artefacts().values():
         if artefact.draw is not None:
-            assert artefact.draw.__module__.startswith("eifel.papers.")
+            assert artefact.draw.__module__.startswith(("eifel.papers.", "eifel.studies."))
     assert save.__module__ == "eifel.plots"

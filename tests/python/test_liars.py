@@ -7,8 +7,8 @@ import pytest
 
 import eifel
 from eifel.papers import artefacts
-from eifel.papers.detectors.beside import beside
-from eifel.papers.detectors.cheating import DEFAULT, LIES, PLAIN, scenario, senders
+from eifel.studies.cheating import DEFAULT, LIES, PLAIN, scenario, senders
+from eifel.studies.liars_neighbour import shared
 
 REPETITIONS = 6
 
@@ -41,7 +41,7 @@ def test_forged_duplicates_and_marks_gain_where_they_are_looked_at() -> None:
 def test_an_honest_neighbour_loses_beside_a_forger_and_not_beside_one_who_meets_the_default() -> None:
     def share(detect: str) -> float:
         runs = eifel.run_many(
-            [beside(detect, "always", 0.001, lie) for lie in ("none", "forged-echo")], repetitions=REPETITIONS
+            [shared(detect, "always", 0.001, lie) for lie in ("none", "forged-echo")], repetitions=REPETITIONS
         )
         goodput = runs["goodput_bps"].reshape(2, REPETITIONS, 2).mean(axis=1)
         return float(goodput[1, 1] / goodput[0, 1])

@@ -8,7 +8,7 @@ import pytest
 
 from eifel import store
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
 from eifel.papers.study import Effort, Study
 from eifel.report import build, command_of
 from eifel.reproduction import reproduce
@@ -45,10 +45,13 @@ STUDY = Artefact(
     source="nowhere",
     columns=(Column("share", "Share", digits=3, absolute=0.05), Column("never", "Never")),
     rows=tuple(Row({"part": number}, published={"share": 0.1}) for number in range(3)),
-    study=Study(find, {"what": "hits"}, (find,)),
-    measure=measure,
+    method=Studied(Study(find, {"what": "hits"}, (find,)), measure=measure),
     claims=(Claim("all are alike", lambda m: m.mean("share", part=0) == m.mean("share", part=2)),),
 )
+
+
+def studied(**changes: object) -> Artefact:
+    return replace(STUDY, method=replace(STUDY.method, **changes))
 
 
 @pytest.fixture(autouse=True)
@@ -105,9 +108,9 @@ def test_what_is_finished_is_kept_until_it_is_asked_for_anew(tmp_path: Path) -> 
 
 
 def test_another_design_is_another_study() -> None:
-    assert replace(STUDY, study=Study(find, {"what": "misses"}, (find,))).definition() != STUDY.definition()
-    assert replace(STUDY, study=Study(find, {"what": "hits"}, (find,))).definition() == STUDY.definition()
-    assert replace(STUDY, study=Study(find, {"what": "hits"}, (find, measure))).definition() != STUDY.definition()
+    assert studied(study=Study(find, {"what": "misses"}, (find,))).definition() != STUDY.definition()
+    assert studied(study=Study(find, {"what": "hits"}, (find,))).definition() == STUDY.definition()
+    assert studied(study=Study(find, {"what": "hits"}, (find, measure))).definition() != STUDY.definition()
     assert replace(STUDY, rows=STUDY.rows[:1]).definition() == STUDY.definition()
 
 
@@ -134,8 +137,8 @@ def test_a_picture_may_be_of_means(tmp_path: Path) -> None:
         axes[0].set_ylabel("Share")
         return style.finish(figure, axes, measured.artefact.title)
 
-    figure = replace(STUDY, draw=draw, drawn_from="means")
-    assert figure.is_figure
+    figure = studied(draw=draw)
+    assert figure.draw is not None
     assert not figure.is_recorded
     measured = reproduce(figure, out=tmp_path)
     assert {file.suffix for file in (tmp_path / figure.id).iterdir() if figure.id in file.name} == {".csv", ".svg"}
@@ -147,7 +150,7 @@ def test_what_takes_minutes_is_left_out_until_it_is_named(
 ) -> None:
     from eifel.cli import main
 
-    known = {"test.study": STUDY, "test.slow": replace(STUDY, id="test.slow", long=True)}
+    known = {"test.study": STUDY, "test.slow": replace(studied(long=True), id="test.slow")}
     monkeypatch.setattr("eifel.papers.artefacts", lambda: known)
     assert main(["reproduce", "--out", str(tmp_path)]) == 0
     assert "left out, because they take minutes: test.slow; name them, or take --all" in capsys.readouterr().err
@@ -164,4 +167,4 @@ def test_what_is_long_is_said_in_the_list(capsys: pytest.CaptureFixture[str]) ->
 
     assert main(["list", "artefacts"]) == 0
     shown = capsys.readouterr().out
-    assert ("takes minutes" in shown) == any(artefact.long for artefact in artefacts().values())
+    assert ("takes minutes" in shown) == any(artefact.is_long for artefact in artefacts().values())

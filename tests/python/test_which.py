@@ -9,12 +9,12 @@ import pytest
 import eifel
 from eifel.papers import artefacts
 from eifel.papers.artefact import Artefact
-from eifel.papers.detectors import burst, contest, neighbours, neighbours_settings, responses, settings, truth
-from eifel.papers.detectors.cheating import DEFAULT, PLAIN, scenario
-from eifel.papers.detectors.troubles import SITUATIONS
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
 from eifel.reproduction import reproduce
+from eifel.studies import burst, detector_runs, neighbours, neighbours_settings, responses, settings, truth
+from eifel.studies.cheating import DEFAULT, PLAIN, scenario
+from eifel.studies.situations import SITUATIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "which.md"
 POINTS, LENGTHS = 8, 30
@@ -24,7 +24,7 @@ POINTS, LENGTHS = 8, 30
 @pytest.fixture(scope="module")
 def judged() -> Measured:
     few = tuple(replace(one, points=LENGTHS if one.name == "reordering" else POINTS) for one in SITUATIONS)
-    study = Study(lambda effort: contest.episodes(effort, "test.which", few), {"points": POINTS}, ())
+    study = Study(lambda effort: detector_runs.episodes(effort, "test.which", few), {"points": POINTS}, ())
     return reproduce(replace(truth.ARTEFACT, study=study))
 
 

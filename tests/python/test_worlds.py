@@ -10,9 +10,9 @@ import eifel
 from eifel.cli import main
 from eifel.errors import BadInputError
 from eifel.papers import artefacts
-from eifel.papers.detectors import questions, small_worlds
 from eifel.papers.study import Effort
 from eifel.plots.ladder import ladder_figure
+from eifel.studies import questions, small_worlds
 from eifel.worlds import Worlds
 
 LATE_MS = 60

@@ -40,10 +40,10 @@ def _artefacts() -> list[dict[str, Any]]:
             "id": artefact.id,
             "title": artefact.title,
             "source": artefact.source,
-            "kind": "figure" if artefact.is_figure else "table",
+            "kind": "figure" if artefact.draw is not None else "table",
             "repetitions": artefact.repetitions,
             "needs_traces": artefact.needs_traces,
-            "long": artefact.long,
+            "long": artefact.is_long,
         }
         for artefact in artefacts().values()
     ]

@@ -39,7 +39,7 @@ def command(options: argparse.Namespace) -> int:
                 repetitions=options.repetitions,
                 seed=options.seed,
                 threads=options.jobs,
-                traces=options.trace if artefact.rows_of_traces else (),
+                traces=options.trace if artefact.links else (),
                 out=out,
                 fresh=options.fresh,
                 pictures=pictures,
@@ -58,8 +58,8 @@ def command(options: argparse.Namespace) -> int:
 def _chosen(options: argparse.Namespace) -> list[Artefact]:
     chosen = select(options.ids)
     if options.trace:
-        if not any(artefact.rows_of_traces for artefact in chosen):
-            over = ", ".join(artefact.id for artefact in select([]) if artefact.rows_of_traces)
+        if not any(artefact.links for artefact in chosen):
+            over = ", ".join(artefact.id for artefact in select([]) if artefact.links)
             raise BadInputError(f"--trace: none of the artefacts chosen is measured over traces; allowed: {over}")
         return chosen
     lacking = [artefact.id for artefact in chosen if artefact.needs_traces]
@@ -70,9 +70,9 @@ def _chosen(options: argparse.Namespace) -> list[Artefact]:
     chosen = [artefact for artefact in chosen if not artefact.needs_traces]
     if options.ids or options.all:
         return chosen
-    if long := [artefact.id for artefact in chosen if artefact.long]:
+    if long := [artefact.id for artefact in chosen if artefact.is_long]:
         note(f"left out, because they take minutes: {', '.join(long)}; name them, or take --all")
-    return [artefact for artefact in chosen if not artefact.long]
+    return [artefact for artefact in chosen if not artefact.is_long]
 
 
 def holds(measured: Measured) -> bool:

@@ -1,4 +1,7 @@
-"""The tables and figures of the papers. Each module of `papers/<paper>/` that declares an `ARTEFACT` is one."""
+"""The tables and figures of the papers, and our own studies.
+
+Each module of `papers/<paper>/` or `studies/` that declares an `ARTEFACT` is one.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,9 @@ from eifel.papers.artefact import Artefact
 def artefacts() -> dict[str, Artefact]:
     """Every artefact by its id, paper by paper, tables first, in the paper's order; what needs input comes last."""
     found: dict[str, Artefact] = {}
-    for paper in pkgutil.iter_modules(__path__):
-        if not paper.ispkg:
-            continue
-        package = import_module(f"{__name__}.{paper.name}")
+    papers = [f"{__name__}.{paper.name}" for paper in pkgutil.iter_modules(__path__) if paper.ispkg]
+    for name in (*papers, "eifel.studies"):
+        package = import_module(name)
         for module in pkgutil.iter_modules(package.__path__):
             artefact = getattr(import_module(f"{package.__name__}.{module.name}"), "ARTEFACT", None)
             if artefact is not None:

@@ -95,6 +95,57 @@ class Setting:
         return {**vars(self), "rows": list(self.rows)}
 
 
+Draw = Callable[["Measured"], "Figure"]
+"""Draws an artefact with matplotlib."""
+Measure = Callable[["Artefact", "Runs"], "list[dict[str, Mean]]"]
+"""Makes the numbers of each row from what the runs, or a study, gave."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A table of means: the scenario of each row is run some times."""
+
+    repetitions: int = 1
+    measure: Measure | None = None
+    """Takes the place of the means of the columns, for the artefact that needs something else."""
+    flow: str = "main"
+    """The flow that is measured."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A figure of recorded runs: the scenario of each row is run once, and all of it is kept."""
+
+    draw: Draw
+    chart: bool = True
+    """Whether a chart of the first run is what the figure shows. If not, the report has the drawing in its place."""
+    flow: str = "main"
+    """The flow that is measured."""
+
+
+@dataclass(frozen=True)
+class Studied:
+    """A table, figure or map of what a study finds, where rows of scenarios are not enough."""
+
+    study: Study
+    measure: Measure
+    repetitions: int = 1
+    long: bool = False
+    """Whether it takes minutes: it is measured when it is asked for by name, and left out of all there is otherwise."""
+    draw: Draw | None = None
+    show: Callable[[Measured], str] | None = None
+    """What the report has in place of the table: HTML that its script brings to life."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """How an artefact is measured over recorded links, given as files."""
+
+    rows: Callable[[Sequence[Path]], tuple[Row, ...]]
+    study: Callable[[Sequence[Path]], Study] | None = None
+    """The study over these links as well, for an artefact that a study measures."""
+
+
 @dataclass(frozen=True)
 class Artefact:
     """One table or figure. Its file declares one of these as `ARTEFACT`."""
@@ -105,34 +156,16 @@ class Artefact:
     source: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...] = ()
-    repetitions: int = 1
+    method: Repeated | Recorded | Studied = Repeated()
     seed: int = 1
-    flow: str = "main"
-    """The flow that is measured."""
     claims: tuple[Claim, ...] = ()
     fitted: tuple[Setting, ...] = ()
     """What the paper leaves open: fitted, or chosen."""
     known: tuple[str, ...] = ()
     """What is known of why values or claims are not as published, with the numbers of what was tried."""
-    draw: Callable[[Measured], Figure] | None = None
-    """A figure is drawn from the recorded run of each row, or from the means; a table has no drawing."""
-    drawn_from: Literal["runs", "means"] = "runs"
-    chart: bool = True
-    """Whether a chart of the first run is what the figure shows. If not, the report has the drawing in its place."""
-    show: Callable[[Measured], str] | None = None
-    """What the report has in place of the table: HTML that its script brings to life."""
-    study: Study | None = None
-    """Measures it in place of runs of its rows; what it finds becomes rows by `measure`."""
-    long: bool = False
-    """Whether it takes minutes: it is measured when it is asked for by name, and left out of all there is otherwise."""
-    measure: Callable[[Artefact, Runs], list[dict[str, Mean]]] | None = None
-    """Takes the place of the means of `columns`, for the artefact that needs something else."""
-    rows_of_traces: Callable[[Sequence[Path]], tuple[Row, ...]] | None = None
-    """For an artefact that is measured over recorded links, given as files: makes its rows."""
-    study_of_traces: Callable[[Sequence[Path]], Study] | None = None
-    """The study over these links as well, for an artefact that a study measures."""
+    links: Links | None = None
     inputs: tuple[str, ...] = ()
-    """The digests of the files given."""
+    """The digests of the recorded links given."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -140,19 +173,39 @@ class Artefact:
         return tuple(self.rows[0].keys) if self.rows else ()
 
     @property
-    def is_figure(self) -> bool:
-        """Whether there is a picture of it."""
-        return self.draw is not None
+    def draw(self) -> Draw | None:
+        """What draws its picture; None if there is no picture of it."""
+        return None if isinstance(self.method, Repeated) else self.method.draw
+
+    @property
+    def flow(self) -> str:
+        """The flow that is measured in the runs of its rows."""
+        return "main" if isinstance(self.method, Studied) else self.method.flow
+
+    @property
+    def repetitions(self) -> int:
+        """How often each of its runs is repeated unless somebody says otherwise."""
+        return 1 if isinstance(self.method, Recorded) else self.method.repetitions
+
+    @property
+    def study(self) -> Study | None:
+        """The study that measures it, if one does."""
+        return self.method.study if isinstance(self.method, Studied) else None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it takes minutes."""
+        return isinstance(self.method, Studied) and self.method.long
 
     @property
     def is_recorded(self) -> bool:
         """Whether it is a picture of recorded runs, one a row, rather than means of repeated ones."""
-        return self.draw is not None and self.drawn_from == "runs"
+        return isinstance(self.method, Recorded)
 
     @property
     def needs_traces(self) -> bool:
-        """Whether it can only be run over link traces that somebody gives."""
-        return self.rows_of_traces is not None and not self.rows
+        """Whether it can only be run over recorded links that somebody gives."""
+        return self.links is not None and not self.rows
 
     def begins_group(self, number: int) -> bool:
         """Whether a gap above this row helps: its first key is another, and there are so many that it gets lost."""
@@ -169,18 +222,20 @@ class Artefact:
         return False
 
     def with_traces(self, traces: Sequence[Path]) -> Artefact:
-        """The artefact over these trace files, whatever their order. Raises OSError if one cannot be read."""
-        if self.rows_of_traces is None:
+        """The artefact over these recorded links, whatever their order. Raises OSError if one cannot be read."""
+        if self.links is None:
             return self
         traces = sorted(dict.fromkeys(traces), key=lambda trace: (trace.name, str(trace)))
         digests = tuple(hashlib.sha256(trace.read_bytes()).hexdigest() for trace in traces)
-        study = self.study if self.study_of_traces is None else self.study_of_traces(traces)
-        return replace(self, rows=self.rows_of_traces(traces), study=study, inputs=digests)
+        method = self.method
+        if isinstance(method, Studied) and self.links.study is not None:
+            method = replace(method, study=self.links.study(traces))
+        return replace(self, rows=self.links.rows(traces), method=method, inputs=digests)
 
     def definition(self) -> str:
         """The digest of everything that decides what its runs give, but for the engine."""
         rows = [[dict(r.keys), dict(r.scenario)] for r in self.rows]
-        runs = [self.id, self.flow, self.is_recorded, self.inputs, rows]
+        runs: list[Any] = [self.id, self.flow, self.is_recorded, self.inputs, rows]
         if self.study is not None:
             # Its rows are made from what is stored; that they are others now does not make it another study.
             runs = [self.id, self.study.design, self.study.source, self.inputs]

@@ -6,7 +6,7 @@ import base64
 import io
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -14,6 +14,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from eifel import toml
+from eifel.papers.artefact import Recorded, Studied
 from eifel.report.chart import chart
 from eifel.report.comparison import claims_html, flows_html, known_html, settings_html, summary_html, verdict_of
 
@@ -34,9 +35,9 @@ def build(measured: Sequence[Measured]) -> str:
     """The page for these artefacts, in this order."""
     index = "".join(_index_row(one) for one in measured)
     sections = "".join(_section(one) for one in measured)
-    charts = any(one.results and one.artefact.chart for one in measured)
+    charts = any(map(_has_chart, measured))
     intro = _part("index.html", rows=index, count=str(len(measured)), charts=_part("how.html") if charts else "")
-    maps = MAPS if any(one.artefact.show for one in measured) else ()
+    maps = MAPS if any(map(_map_of, measured)) else ()
     return _page("Published beside measured", intro + sections, charts, maps)
 
 
@@ -68,17 +69,14 @@ def command_of(measured: Measured) -> str:
 
 def _section(measured: Measured) -> str:
     artefact = measured.artefact
-    if measured.results and artefact.chart:
-        charts = chart(measured.results[0], 0, artefact.title)
-    else:
-        charts = _picture(measured)
+    charts = chart(measured.results[0], 0, artefact.title) if _has_chart(measured) else _picture(measured)
     return _part(
         "artefact.html",
         id=escape(artefact.id),
         title=escape(artefact.title),
         source=escape(artefact.source),
         charts=charts,
-        summary=artefact.show(measured) if artefact.show else summary_html(measured),
+        summary=(_map_of(measured) or summary_html)(measured),
         claims=claims_html(measured) + known_html(artefact),
         settings=settings_html(artefact),
         command=escape(command_of(measured)),
@@ -87,6 +85,16 @@ def _section(measured: Measured) -> str:
         elapsed=f"{measured.elapsed_s:.2f}",
         scenarios=_settings(measured),
     )
+
+
+def _has_chart(measured: Measured) -> bool:
+    method = measured.artefact.method
+    return isinstance(method, Recorded) and method.chart
+
+
+def _map_of(measured: Measured) -> Callable[[Measured], str] | None:
+    method = measured.artefact.method
+    return method.show if isinstance(method, Studied) else None
 
 
 def _picture(measured: Measured) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.artefact import Artefact, Claim, Column, Links, Row, Setting
 from eifel.papers.measured import Measured
 
 DURATION_S = 900
@@ -104,7 +104,6 @@ ARTEFACT = Artefact(
         Column("spurious_timeouts", "Spurious timeouts", digits=0),
         Column("genuine_timeouts", "Genuine timeouts", digits=0),
     ),
-    rows_of_traces=_rows,
     fitted=tuple(Setting(name, value, reason, "chosen") for name, value, reason in _CHOSEN),
     claims=(
         Claim(
@@ -112,4 +111,5 @@ ARTEFACT = Artefact(
             lambda m: _sum(m, "spurious_retransmissions", True) <= _sum(m, "spurious_retransmissions", False),
         ),
     ),
+    links=Links(_rows),
 )

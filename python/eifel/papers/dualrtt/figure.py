@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
 from eifel.papers.dualrtt import settings
 from eifel.papers.measured import Measured
 from eifel.papers.responding import facts
@@ -102,8 +102,7 @@ def drawn(
         rows=(Row({"run": "drawn"}, scenario),),
         claims=claims,
         fitted=settings.CHOSEN,
-        draw=draw,
-        chart=chart,
+        method=Recorded(draw, chart=chart),
         known=known,
     )
 

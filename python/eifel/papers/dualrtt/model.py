@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Column, Key, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Key, Row, Studied
 from eifel.papers.dualrtt import chosen, fit, grid, settings, table5
 from eifel.papers.study import Study
 from eifel.runs import Runs
@@ -82,6 +82,8 @@ _PRINTS = {
     "tms": float(_SAYS["tms_percent"]),
 }
 
+_STUDY = Study(_find, {"grid": table5.STUDY.design, "models": list(map(dict, _MODELS))}, (_find, fit, grid))
+
 ARTEFACT = Artefact(
     id="dualrtt.model",
     title="The log-linear model of tau, and how often DualRTT errs by it",
@@ -98,10 +100,7 @@ ARTEFACT = Artefact(
     rows=tuple(
         Row(model, published={} if model in (_INTERCEPT, _WITH_TIMEOUTS, _BOTH) else _PRINTS) for model in _MODELS
     ),
-    study=Study(_find, {"grid": table5.STUDY.design, "models": [dict(model) for model in _MODELS]}, (_find, fit, grid)),
-    measure=_measure,
-    repetitions=grid.SPIKES,
-    long=True,
+    method=Studied(_STUDY, _measure, grid.SPIKES, long=True),
     fitted=chosen.GRID,
     known=chosen.MODEL,
     claims=(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
 from eifel.papers.dualrtt import chosen, fit, grid, settings, table5
 from eifel.statistics import Mean
 
@@ -98,13 +98,8 @@ def figure(
         source=f"{settings.SOURCE}, figure {number}",
         columns=(Column("best", "Best tau", digits=3), Column("model", "Log-linear model", digits=3)),
         rows=tuple(Row({**others, over: value}) for others in held for value in values),
-        study=table5.STUDY,
-        measure=_measure,
-        repetitions=grid.SPIKES,
-        long=True,
+        method=Studied(table5.STUDY, measure=_measure, repetitions=grid.SPIKES, long=True, draw=_draw(over)),
         fitted=chosen.GRID,
-        draw=_draw(over),
-        drawn_from="means",
         claims=claims,
         known=known,
     )

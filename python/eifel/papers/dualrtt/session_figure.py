@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from eifel.papers.artefact import Artefact, Claim, Row
+from eifel.papers.artefact import Artefact, Claim, Row, Studied
 from eifel.papers.dualrtt import chosen, parking_lot, sessions, settings
 from eifel.papers.study import Study
 
@@ -55,13 +55,14 @@ def figure(
         source=f"{settings.SOURCE}, figure {number}",
         columns=sessions.COLUMNS,
         rows=tuple(Row({"protocol": protocol, over: rate}) for protocol in parking_lot.PROTOCOLS for rate in rates),
-        study=Study(parking_lot.find, parking_lot.DESIGN, (parking_lot.find,)),
-        measure=measure,
-        repetitions=parking_lot.RUNS,
-        long=True,
+        method=Studied(
+            Study(parking_lot.find, parking_lot.DESIGN, (parking_lot.find,)),
+            measure=measure,
+            repetitions=parking_lot.RUNS,
+            long=True,
+            draw=_draw(over, label),
+        ),
         fitted=chosen.PARKING_LOT,
-        draw=_draw(over, label),
-        drawn_from="means",
         claims=(sessions.ABOVE_RENO, *claims),
         known=known,
     )

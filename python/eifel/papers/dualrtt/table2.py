@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Column
+from eifel.papers.artefact import Artefact, Claim, Column, Studied
 from eifel.papers.dualrtt import nrtt, settings
 from eifel.papers.responding import facts
 from eifel.papers.study import Study
@@ -77,8 +77,7 @@ ARTEFACT = Artefact(
     source=f"{settings.SOURCE}, tables II and III",
     columns=COLUMNS,
     rows=_ROWS,
-    study=Study(_find, settings.spike(), (_find, _at, nrtt)),
-    measure=_measure,
+    method=Studied(Study(_find, settings.spike(), (_find, _at, nrtt)), measure=_measure),
     fitted=settings.CHOSEN,
     known=(
         nrtt.KNOWN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
 from eifel.papers.dualrtt import chosen, grid, settings
 from eifel.papers.study import Study, described
 from eifel.statistics import Mean
@@ -44,9 +44,7 @@ ARTEFACT = Artefact(
             strict=True,
         )
     ),
-    study=Study(_find, described(DESIGN), (_find, grid)),
-    measure=_measure,
-    repetitions=grid.SPIKES,
+    method=Studied(Study(_find, described(DESIGN), (_find, grid)), measure=_measure, repetitions=grid.SPIKES),
     fitted=chosen.GRID,
     claims=(
         Claim(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
 from eifel.papers.dualrtt import chosen, fit, grid, settings
 from eifel.papers.study import Study, described
 from eifel.statistics import Mean
@@ -81,10 +81,7 @@ ARTEFACT = Artefact(
         Column("best", "Best tau", digits=3, absolute=0),
     ),
     rows=tuple(map(_row, grid.PATHS)),
-    study=STUDY,
-    measure=_measure,
-    repetitions=grid.SPIKES,
-    long=True,
+    method=Studied(STUDY, measure=_measure, repetitions=grid.SPIKES, long=True),
     fitted=chosen.GRID,
     claims=(
         Claim(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Column, Setting
+from eifel.papers.artefact import Artefact, Claim, Column, Setting, Studied
 from eifel.papers.dualrtt import settings
 from eifel.papers.study import Study
 from eifel.statistics import Mean
@@ -61,8 +61,9 @@ ARTEFACT = Artefact(
         Column("increase", "Increase, %", digits=1, absolute=0.05),
     ),
     rows=_ROWS,
-    study=Study(_find, {"header_bytes": HEADERS, "payload_bytes": _BYTES}, (_find, efficiency)),
-    measure=_measure,
+    method=Studied(
+        Study(_find, {"header_bytes": HEADERS, "payload_bytes": _BYTES}, (_find, efficiency)), measure=_measure
+    ),
     fitted=(
         Setting("IP's header", "not counted", "as in the paper's own numbers, though a link carries it", "chosen"),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
 from eifel.papers.measured import Measured
 from eifel.papers.responding import chosen, settings
 
@@ -68,7 +68,7 @@ def figure(
         claims=claims,
         known=known,
         fitted=_open_settings(scenario, seed),
-        draw=draw,
+        method=Recorded(draw),
     )
 
 

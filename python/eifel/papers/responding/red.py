@@ -1,6 +1,6 @@
 """Section IV.B: tables 1 and 2 again, with Adaptive RED in place of the drop-tail queue."""
 
-from eifel.papers.artefact import Artefact, Claim, Row
+from eifel.papers.artefact import Artefact, Claim, Repeated, Row
 from eifel.papers.measured import Measured
 from eifel.papers.responding import settings
 
@@ -37,7 +37,7 @@ ARTEFACT = Artefact(
     source=f"{settings.SOURCE}, section IV.B",
     columns=settings.COLUMNS,
     rows=_rows(),
-    repetitions=settings.REPETITIONS,
+    method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
     fitted=settings.FITTED,
     claims=(

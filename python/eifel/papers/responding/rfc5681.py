@@ -4,7 +4,7 @@ RFC 5681, section 3.1, holds ssthresh when the timer expires again for the same 
 time halved it each time, so a spike of several timeouts left a threshold of two segments and a connection that crept.
 """
 
-from eifel.papers.artefact import Artefact, Claim, Row
+from eifel.papers.artefact import Artefact, Claim, Repeated, Row
 from eifel.papers.measured import Measured
 from eifel.papers.responding import settings
 
@@ -33,7 +33,7 @@ ARTEFACT = Artefact(
         for congested, recovery in _CASES
         for eifel in (False, True)
     ),
-    repetitions=settings.REPETITIONS,
+    method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
     fitted=settings.FITTED,
     claims=(

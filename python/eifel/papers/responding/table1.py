@@ -1,7 +1,7 @@
 """Table 1: Reno-SACK alone on the path, with and without Eifel."""
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim
+from eifel.papers.artefact import Artefact, Claim, Repeated
 from eifel.papers.responding import known, settings
 
 ARTEFACT = Artefact(
@@ -14,7 +14,7 @@ ARTEFACT = Artefact(
         "table1",
         lambda keys: settings.dumbbell(str(keys["recovery"]), eifel=bool(keys["eifel"])),
     ),
-    repetitions=settings.REPETITIONS,
+    method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
     fitted=settings.FITTED,
     known=known.PLAIN,

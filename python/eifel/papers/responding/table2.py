@@ -1,7 +1,7 @@
 """Table 2: three ways to recover, with and without Eifel, beside a CBR flow of half the link's rate."""
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim
+from eifel.papers.artefact import Artefact, Claim, Repeated
 from eifel.papers.measured import Measured
 from eifel.papers.responding import known, settings
 
@@ -24,7 +24,7 @@ ARTEFACT = Artefact(
         "table2",
         lambda keys: settings.dumbbell(str(keys["recovery"]), eifel=bool(keys["eifel"]), congested=True),
     ),
-    repetitions=settings.REPETITIONS,
+    method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
     fitted=settings.FITTED,
     known=known.RENO_SACK + known.FACK + known.TOGETHER,

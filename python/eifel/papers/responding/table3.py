@@ -1,7 +1,7 @@
 """Table 3: FACK with Eifel beside a CBR flow, by what the response restores."""
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim
+from eifel.papers.artefact import Artefact, Claim, Repeated
 from eifel.papers.responding import known, settings
 
 ARTEFACT = Artefact(
@@ -14,7 +14,7 @@ ARTEFACT = Artefact(
         "table3",
         lambda keys: settings.dumbbell("fack", eifel=True, congested=True, restore=str(keys["restore"])),
     ),
-    repetitions=settings.REPETITIONS,
+    method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
     fitted=settings.FITTED,
     known=known.RENO_SACK + known.FACK,

@@ -1,7 +1,7 @@
 """Table 4: FACK with Eifel beside a CBR flow, by how the timer is adapted after a spurious timeout."""
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim
+from eifel.papers.artefact import Artefact, Claim, Repeated
 from eifel.papers.responding import known, settings
 
 ARTEFACT = Artefact(
@@ -14,7 +14,7 @@ ARTEFACT = Artefact(
         "table4",
         lambda keys: settings.dumbbell("fack", eifel=True, congested=True, rto_adaptation=str(keys["rto_adaptation"])),
     ),
-    repetitions=settings.REPETITIONS,
+    method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
     fitted=settings.FITTED,
     known=known.FACK + known.TIMERS,

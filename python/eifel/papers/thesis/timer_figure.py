@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
 from eifel.papers.measured import Measured
 from eifel.papers.thesis import timing, transfers
 
@@ -64,6 +64,5 @@ def figure(
         rows=tuple(Row({"run": name}, scenario) for name, scenario in runs.items()),
         claims=claims,
         fitted=chosen,
-        draw=draw,
-        chart=False,
+        method=Recorded(draw, chart=False),
     )

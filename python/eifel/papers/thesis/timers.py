@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eifel.papers.artefact import Artefact, Column, Row, Setting
+from eifel.papers.artefact import Artefact, Column, Links, Repeated, Row, Setting
 from eifel.papers.measured import means_of
 from eifel.papers.thesis import comparison, paths
 
@@ -60,9 +60,8 @@ ARTEFACT = Artefact(
         Column("genuine_timeouts_wait_s", "Waited for them, s an hour", digits=1),
     ),
     rows=rows(paths.MADE),
-    repetitions=5,
+    method=Repeated(repetitions=5, measure=_measure),
     claims=comparison.CLAIMS,
     fitted=tuple(Setting(name, value, reason, "chosen") for name, value, reason in paths.CHOSEN),
-    measure=_measure,
-    rows_of_traces=_rows_of_traces,
+    links=Links(_rows_of_traces),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
+from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
 from eifel.papers.thesis.hiccup import BUFFER_PACKETS, DELAY_MS, LOAD, PACKET_BYTES, PACKET_S, RATE_BPS
 from eifel.papers.thesis.transfers import SOURCE
 
@@ -67,5 +67,5 @@ def figure(
         rows=tuple(Row({"run": run}, scenario) for run, scenario in runs.items()),
         claims=claims,
         fitted=fitted,
-        draw=draw,
+        method=Recorded(draw),
     )

@@ -27,7 +27,7 @@ Extra = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Way:
-    """A path without its troubles."""
+    """A path with nothing happening on it."""
 
     rtt_s: float
     window: int
@@ -58,7 +58,7 @@ class Situation:
         return Way(log_uniform(draw, RTT_S), round(log_uniform(draw, self.window)), log_uniform(draw, self.load))
 
     def scenario(self, seed: int, point: int, sender: Mapping[str, Any]) -> dict[str, Any]:
-        """The scenario of a point, with a sender's algorithms. The same point has the same troubles for each sender."""
+        """The scenario of a point, with a sender's algorithms. The same point meets the same for each sender."""
         draw = Random(f"{seed}/{self.name}/{point}")
         way = self.way(draw)
         extra = self.trouble(draw, way, point)

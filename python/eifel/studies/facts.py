@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Row
-from eifel.papers.detectors.judged import FAST_RETRANSMIT, GENUINE, SPURIOUS, TIMEOUT, UNDECIDED
 from eifel.papers.measured import means_of
 from eifel.statistics import Mean, mean_interval, share_interval
+from eifel.studies.judged import FAST_RETRANSMIT, GENUINE, SPURIOUS, TIMEOUT, UNDECIDED
 
 if TYPE_CHECKING:
     from eifel.runs import Runs

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from eifel import worlds
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
-from eifel.papers.detectors import questions as asking
-from eifel.papers.detectors.questions import (
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
+from eifel.papers.measured import Measured
+from eifel.papers.study import Study
+from eifel.statistics import Mean
+from eifel.studies import questions as asking
+from eifel.studies.questions import (
     DETECTORS,
     FAILURES,
     LATE_MS,
@@ -19,9 +22,6 @@ from eifel.papers.detectors.questions import (
     questions,
     scenario,
 )
-from eifel.papers.measured import Measured
-from eifel.papers.study import Study
-from eifel.statistics import Mean
 from eifel.worlds import small_worlds
 
 if TYPE_CHECKING:
@@ -87,15 +87,16 @@ ARTEFACT = Artefact(
         *(Column(name.replace("-", "_"), name.replace("-", " ").capitalize(), digits=0) for name in FAILURES),
     ),
     rows=tuple(Row({"detect": d, "respond": r, "late_ms": late}) for d, r, late in questions()),
-    study=Study(
-        find,
-        {"segments": SEGMENTS, "window": WINDOW, "late_ms": list(LATE_MS), "before": 2, "after": 6},
-        (asking, worlds),
+    method=Studied(
+        Study(
+            find,
+            {"segments": SEGMENTS, "window": WINDOW, "late_ms": list(LATE_MS), "before": 2, "after": 6},
+            (asking, worlds),
+        ),
+        measure=_measure,
+        long=True,
+        draw=_draw,
     ),
-    measure=_measure,
-    long=True,
-    draw=_draw,
-    drawn_from="means",
     fitted=tuple(Setting(name, value, reason, "chosen") for name, value, reason in _CHOSEN),
     claims=(
         Claim(

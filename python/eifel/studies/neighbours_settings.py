@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eifel.papers.artefact import Row, Setting
-from eifel.papers.detectors import settings
+from eifel.studies import settings
 
 KEYS = ("queue", "sender", "remedy", "proxy")
 NOTHING, CAREFUL, EIFEL, DSACK = "nothing", "careful duplicate ACKs (RFC 2582)", "eifel-timestamps", "dsack"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eifel.papers import rfc3522
-from eifel.papers.detectors import judged
-from eifel.papers.detectors.mix import Situation
+from eifel.studies import judged
+from eifel.studies.mix import Situation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ def acting(name: str) -> Runs:
     return Runs({"detect": name}, {name: name})
 
 
-CONTEST = (
+RUNS = (
     watching({name: name for name in ("eifel-timestamps", "eifel-bit", "dsack", "dual-rtt", "min-rtt")}),
     # The same runs over again, to the packet: watching changes nothing. A registry name can only watch once.
     watching(
@@ -54,9 +54,9 @@ CONTEST = (
     acting("f-rto"),
     acting("f-rto-sack"),
 )
-SIDE_BY_SIDE = tuple(CONTEST[0].detectors)
+SIDE_BY_SIDE = tuple(RUNS[0].detectors)
 """The detectors that can be each other's fallback: they saw the same episodes."""
-DETECTORS = tuple(name for runs in CONTEST for name in runs.detectors)
+DETECTORS = tuple(name for runs in RUNS for name in runs.detectors)
 """All, in the order of the codes of the column `detector`."""
 
 
@@ -93,7 +93,7 @@ def design(situations: Sequence[Situation]) -> dict[str, Any]:
     """What the episodes depend on, as far as it can be told in short: the first two scenarios of each situation."""
     return {
         "points": {situation.name: situation.points for situation in situations},
-        "contest": [{"sender": dict(runs.sender), "detectors": dict(runs.detectors)} for runs in CONTEST],
+        "runs": [{"sender": dict(runs.sender), "detectors": dict(runs.detectors)} for runs in RUNS],
         "examples": [situation.scenario(1, point, {}) for situation in situations for point in (0, 1)],
     }
 
@@ -103,7 +103,7 @@ def point_columns(situation: Situation, seed: int, point: int) -> judged.Columns
     from eifel.runs import run
 
     parts = []
-    for runs in CONTEST:
+    for runs in RUNS:
         result = run(situation.scenario(seed, point, runs.sender), record=judged.TABLES)
         columns = judged.judged(result, runs.detectors)
         codes = np.array([DETECTORS.index(name) for name in runs.detectors], np.int8)

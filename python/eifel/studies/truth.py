@@ -7,19 +7,19 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eifel.papers.artefact import Artefact, Column, Row, Setting
-from eifel.papers.detectors import contest, facts, recorded
-from eifel.papers.detectors.troubles import SITUATIONS
-from eifel.papers.detectors.truth_claims import ALL, CLAIMS
-from eifel.papers.detectors.truth_study import TITLE, study
+from eifel.papers.artefact import Artefact, Column, Links, Row, Setting, Studied
 from eifel.statistics import Mean
+from eifel.studies import detector_runs, facts, recorded
+from eifel.studies.situations import SITUATIONS
+from eifel.studies.truth_claims import ALL, CLAIMS
+from eifel.studies.truth_study import TITLE, study
 
 if TYPE_CHECKING:
     from eifel.runs import Runs
 
-PAIRS = tuple(permutations(contest.SIDE_BY_SIDE, 2))
+PAIRS = tuple(permutations(detector_runs.SIDE_BY_SIDE, 2))
 """Detector and fallback."""
-EITHER = tuple(combinations(contest.SIDE_BY_SIDE, 2))
+EITHER = tuple(combinations(detector_runs.SIDE_BY_SIDE, 2))
 """Two that believe each other."""
 
 COLUMNS = (
@@ -53,24 +53,24 @@ def union(one: str, other: str) -> str:
 
 def rows() -> tuple[Row, ...]:
     """Each detector in all situations together, each pair both ways, and each detector in each situation."""
-    single = [Row({"situation": ALL, "detector": name}) for name in contest.DETECTORS]
+    single = [Row({"situation": ALL, "detector": name}) for name in detector_runs.DETECTORS]
     both = [*(pair(*names) for names in PAIRS), *(union(*names) for names in EITHER)]
     pairs = [Row({"situation": ALL, "detector": name}) for name in both]
-    apart = [Row({"situation": s.name, "detector": name}) for s in SITUATIONS for name in contest.DETECTORS]
+    apart = [Row({"situation": s.name, "detector": name}) for s in SITUATIONS for name in detector_runs.DETECTORS]
     return (*single, *pairs, *apart)
 
 
 def rows_of_traces(traces: Sequence[Path]) -> tuple[Row, ...]:
     """The rows, and each detector on each recorded link."""
     there = recorded.situations(traces)
-    return (*rows(), *(Row({"situation": s.name, "detector": name}) for s in there for name in contest.DETECTORS))
+    return (*rows(), *(Row({"situation": s.name, "detector": name}) for s in there for name in detector_runs.DETECTORS))
 
 
 def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     """The rows' means from the episodes."""
     names = list(dict.fromkeys(str(row.keys["situation"]) for row in artefact.rows if row.keys["situation"] != ALL))
     there = {name: runs[name] for name in runs.columns}
-    alone = {name: _rows(there, there["detector"] == code) for code, name in enumerate(contest.DETECTORS)}
+    alone = {name: _rows(there, there["detector"] == code) for code, name in enumerate(detector_runs.DETECTORS)}
     by_name = dict(alone)
     by_name |= {pair(*both): facts.fallen_back(*(alone[name] for name in both)) for both in PAIRS}
     by_name |= {union(*both): facts.either(*(alone[name] for name in both)) for both in EITHER}
@@ -102,9 +102,6 @@ ARTEFACT = Artefact(
     rows=rows(),
     claims=CLAIMS,
     fitted=CHOSEN,
-    study=study(),
-    measure=measure,
-    long=True,
-    rows_of_traces=rows_of_traces,
-    study_of_traces=study,
+    method=Studied(study(), measure=measure, long=True),
+    links=Links(rows_of_traces, study),
 )

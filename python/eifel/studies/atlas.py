@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row
-from eifel.papers.detectors import map_settings as settings
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study
 from eifel.statistics import Mean, mean_interval
+from eifel.studies import map_settings as settings
 
 if TYPE_CHECKING:
     from eifel.runs import Runs
@@ -67,7 +67,7 @@ ARTEFACT = Artefact(
     source='eifel, docs/detectors.md; the cases of "spikes", table I, among its points',
     columns=tuple(Column(name, f"{name}, kbit/s", digits=1) for name in settings.SENDERS),
     rows=ROWS,
-    repetitions=3,
+    method=Studied(Study(find, settings.design(TITLE), (find,)), measure=measure, repetitions=3, long=True, show=show),
     claims=(
         Claim(
             "spikes, table I: where nothing is lost, Eifel is before Reno in all four cases",
@@ -82,8 +82,4 @@ ARTEFACT = Artefact(
         ),
     ),
     fitted=settings.CHOSEN,
-    study=Study(find, settings.design(TITLE), (find,)),
-    long=True,
-    measure=measure,
-    show=show,
 )

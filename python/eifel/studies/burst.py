@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row
-from eifel.papers.detectors import settings
+from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured, means_of
 from eifel.statistics import Mean, share_interval
+from eifel.studies import settings
 
 if TYPE_CHECKING:
     from eifel.runs import Runs
@@ -73,9 +73,8 @@ ARTEFACT = Artefact(
         Column("timeouts", "Timeouts", digits=2),
     ),
     rows=_rows(),
-    repetitions=settings.RUNS,
+    method=Repeated(repetitions=settings.RUNS, measure=_measure),
     fitted=settings.BURST_CHOSEN,
-    measure=_measure,
     claims=(
         Claim(
             "with a queue of a quarter of the path and a late verdict, drops follow a full restore in nine runs of ten",

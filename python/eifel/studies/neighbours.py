@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column
-from eifel.papers.detectors import facts
-from eifel.papers.detectors.neighbours_settings import (
+from eifel.papers.artefact import Artefact, Claim, Column, Repeated
+from eifel.papers.measured import Measured
+from eifel.statistics import Mean
+from eifel.studies import facts
+from eifel.studies.neighbours_settings import (
     BLOCKED,
     CAREFUL,
     CHOSEN,
@@ -22,9 +24,7 @@ from eifel.papers.detectors.neighbours_settings import (
     SENDERS,
     rows,
 )
-from eifel.papers.detectors.settings import HOLDS, LOSES, QUEUES
-from eifel.papers.measured import Measured
-from eifel.statistics import Mean
+from eifel.studies.settings import HOLDS, LOSES, QUEUES
 
 
 def _of(measured: Measured, column: str, *values: Any) -> Mean:
@@ -108,8 +108,9 @@ ARTEFACT = Artefact(
         Column("drops", "Packets dropped", digits=1),
     ),
     rows=rows(),
-    repetitions=50,
+    method=Repeated(
+        repetitions=50, measure=facts.against(lambda row: row.keys["remedy"] == NOTHING and row.keys["proxy"] is False)
+    ),
     fitted=CHOSEN,
-    measure=facts.against(lambda row: row.keys["remedy"] == NOTHING and row.keys["proxy"] is False),
     claims=CLAIMS,
 )

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eifel.papers import rfc3522
-from eifel.papers.detectors.questions import RESPONSES
 from eifel.papers.study import Effort, Tell
 from eifel.runs import run_many
 from eifel.statistics import Mean, mean_interval
+from eifel.studies.questions import RESPONSES
 
 SQUARE_WAVE = "square-wave"
 """A receiver that holds every ACK back for a while, and lets all go at once: a delay that goes up and down."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
-from eifel.papers.detectors import cheating
-from eifel.papers.detectors.cheating import DEFAULT, LOSSES, PLAIN, ratio, scenario
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study, Tell
 from eifel.runs import run_many
 from eifel.statistics import Mean
+from eifel.studies import cheating
+from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN, ratio, scenario
 
 if TYPE_CHECKING:
     from eifel.runs import Runs
@@ -34,20 +34,20 @@ _ROWS = [(d, lie, grant, loss) for d, lies in OWN.items() for lie in lies for gr
 _BOUND = 0.95
 
 
-def beside(detect: str, grant: str, loss: float, liar: str) -> dict[str, Any]:
+def shared(detect: str, grant: str, loss: float, liar: str) -> dict[str, Any]:
     """The same as alone, and an honest transfer to another receiver over the same bottleneck, detected alike."""
     made = scenario(detect, "rfc4015", grant, loss, liar)
     main = made["flow"][0]
     return {**made, "flow": [main, {**main, "name": "beside", "liar": "none"}]}
 
 
-_DESIGN = {"rows": _ROWS, "scenario": beside(DEFAULT, "always", 0.01, "none")}
+_DESIGN = {"rows": _ROWS, "scenario": shared(DEFAULT, "always", 0.01, "none")}
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
     def one(number: int, tell: Tell) -> dict[str, Any]:
         detect, lie, grant, loss = _ROWS[number]
-        scenarios = [{**beside(detect, grant, loss, liar), "seed": effort.seed} for liar in ("none", lie)]
+        scenarios = [{**shared(detect, grant, loss, liar), "seed": effort.seed} for liar in ("none", lie)]
         found = run_many(
             scenarios,
             repetitions=effort.repetitions,
@@ -84,10 +84,7 @@ ARTEFACT = Artefact(
     source="this project; docs/liars.md",
     columns=(Column("liar", "The liar's", digits=2), Column("beside", "Its neighbour's", digits=2)),
     rows=tuple(Row({"detect": d, "lie": lie, "grant": g, "loss": loss}) for d, lie, g, loss in _ROWS),
-    study=Study(_find, _DESIGN, (_find, cheating)),
-    measure=_measure,
-    repetitions=40,
-    long=True,
+    method=Studied(Study(_find, _DESIGN, (_find, cheating)), measure=_measure, repetitions=40, long=True),
     fitted=(
         Setting("path", "that of detectors.liars, shared by two", "where a liar gains, somebody may lose", "chosen"),
     ),

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting
-from eifel.papers.detectors import cheating
-from eifel.papers.detectors.cheating import DEFAULT, DURATION_S, LIES, LOSSES, PLAIN, find, ratio, scenario, senders
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
 from eifel.statistics import Mean
+from eifel.studies import cheating
+from eifel.studies.cheating import DEFAULT, DURATION_S, LIES, LOSSES, PLAIN, find, ratio, scenario, senders
 
 if TYPE_CHECKING:
     from eifel.runs import Runs
@@ -44,14 +44,16 @@ ARTEFACT = Artefact(
     source="this project; docs/liars.md",
     columns=tuple(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
     rows=tuple(Row({"detect": d, "respond": r, "grant": g, "loss": loss}) for d, r, g, loss in _ROWS),
-    study=Study(
-        find,
-        {"lies": LIES, "losses": LOSSES, "scenario": scenario(DEFAULT, "rfc4015", "always", 0.01, "none")},
-        (cheating,),
+    method=Studied(
+        Study(
+            find,
+            {"lies": LIES, "losses": LOSSES, "scenario": scenario(DEFAULT, "rfc4015", "always", 0.01, "none")},
+            (cheating,),
+        ),
+        measure=_measure,
+        repetitions=40,
+        long=True,
     ),
-    measure=_measure,
-    repetitions=40,
-    long=True,
     fitted=(
         Setting(
             "path", "10 Mbit/s, 100 ms, 80 packets, random loss", "an undo that is not due pays most there", "chosen"

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.detectors import contest, judged, mix, recorded, troubles
-from eifel.papers.detectors.troubles import SITUATIONS
 from eifel.papers.study import Effort, Study
 from eifel.scenario import load
+from eifel.studies import detector_runs, judged, mix, recorded, situations
+from eifel.studies.situations import SITUATIONS
 
 TITLE = "detectors.truth"
 
@@ -24,16 +24,16 @@ def find(effort: Effort, traces: Sequence[Path] = ()) -> Mapping[str, Any]:
     for link in links:
         # What is no recording is refused at once, not minutes later.
         load(link.scenario(effort.seed, 0, {}))
-    mixed = contest.episodes(effort, TITLE, SITUATIONS)
+    mixed = detector_runs.episodes(effort, TITLE, SITUATIONS)
     if not links:
         return mixed
     asked = {"recordings": [hashlib.sha256(trace.read_bytes()).hexdigest() for trace in traces]}
-    there = contest.episodes(effort, f"{TITLE}.recorded", links, asked)
+    there = detector_runs.episodes(effort, f"{TITLE}.recorded", links, asked)
     there["situation"] += len(SITUATIONS)
     return {name: np.concatenate([mixed[name], there[name]]) for name in mixed}
 
 
 def study(traces: Sequence[Path] = ()) -> Study:
     """The study of the mix, and of recorded links where there are any."""
-    sources = (find, contest, judged, mix, recorded, troubles)
-    return Study(partial(find, traces=traces), contest.design(SITUATIONS), sources)
+    sources = (find, detector_runs, judged, mix, recorded, situations)
+    return Study(partial(find, traces=traces), detector_runs.design(SITUATIONS), sources)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from eifel.papers.detectors.mix import DURATION_S, Extra, Situation, Way, log_uniform
+from eifel.studies.mix import DURATION_S, Extra, Situation, Way, log_uniform
 
 SPIKE_S = (0.1, 15.0)
 REORDERED_PACKETS = (1, 30)

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from eifel.papers.cellular.trace import ACK_BPS, names
-from eifel.papers.detectors.mix import PACKET_BYTES, RTT_S, Extra, Situation, Way, log_uniform
+from eifel.studies.mix import PACKET_BYTES, RTT_S, Extra, Situation, Way, log_uniform
 
 POINTS = 100
 """Of each recording."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row
-from eifel.papers.detectors import facts, settings
+from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured
+from eifel.studies import facts, settings
 
 if TYPE_CHECKING:
     pass
@@ -106,8 +106,7 @@ ARTEFACT = Artefact(
         Column("timeouts", "Timeouts", digits=1),
     ),
     rows=_rows(),
-    repetitions=50,
+    method=Repeated(repetitions=50, measure=facts.against_no_detection),
     fitted=settings.SPIKES_CHOSEN,
-    measure=facts.against_no_detection,
     claims=CLAIMS,
 )

@@ -1,1 +1,0 @@
-"""What no paper has: every detector and every response against the simulator's truth."""

@@ -1,0 +1,1 @@
+"""Studies that no paper has, with ids `detectors.…`: detectors, responses and lies against the simulator's truth."""
