@@ -1,0 +1,220 @@
+"""What the command line takes. Nothing heavy is loaded here: `eifel --help` has to answer at once."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from eifel import __version__
+
+        print(f"eifel {__version__}")
+        parser.exit()
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command line takes: every command with its options."""
+    made = argparse.ArgumentParser(
+        prog="eifel",
+        description="Spurious retransmissions: detect them, respond to them, and measure what that is worth.",
+        epilog="example: eifel reproduce responding.table1",
+    )
+    made.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for add in (_add_run, _add_sweep, _add_reproduce, _add_report, _add_list, _add_script, _add_worlds, _add_attacks):
+        add(commands)
+    return made
+
+
+def _command(commands: Commands, name: str, summary: str, example: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=f"example: {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON to standard output")
+    parser.set_defaults(module=name)
+    return parser
+
+
+def _add_run(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "run",
+        "run a scenario",
+        "eifel run scenario.toml --repetitions 20 --set flow.main.sender.respond=option-4 --plot run.svg",
+    )
+    parser.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
+    parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of the scenario's number")
+    parser.add_argument("--seed", type=_natural, metavar="S", help="in place of the scenario's seed")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY.PATH=VALUE",
+        help="put another value at a key; entries of lists by number or name; may be repeated",
+    )
+    parser.add_argument("--record", metavar="FOLDER", help="write every table (Parquet), captures and a manifest there")
+    parser.add_argument("--pcap", metavar="FILE", help="write a pcapng as captured at the first flow's sender")
+    parser.add_argument("--plot", metavar="FILE", help="draw the run: .png, .svg, .pdf, or .html with zoom")
+    parser.add_argument(
+        "--repetition", type=_natural, default=0, metavar="N", help="which one is recorded and drawn (default: 0)"
+    )
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+
+
+def _add_sweep(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "sweep",
+        "run many scenarios that differ in chosen keys; go on where an earlier call stopped",
+        "eifel sweep sweep.toml --out results",
+    )
+    parser.add_argument("sweep", metavar="SWEEP.toml", help="the sweep file (docs/sweep.md)")
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="where the results are kept (default: out/ and the file's name)"
+    )
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="run on the workers of this Dask scheduler, as tcp://host:8786"
+    )
+    parser.add_argument("--fresh", action="store_true", help="begin anew, whatever is stored")
+    parser.add_argument("--check", action="store_true", help="say what would be run, and run nothing")
+    parser.add_argument(
+        "--show",
+        default="time_s,goodput_bps,retransmissions,spurious_retransmissions",
+        metavar="NAMES",
+        help="the numbers of the first flow whose means are printed, with commas between (default: %(default)s)",
+    )
+
+
+def _add_reproduce(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "reproduce",
+        "measure tables and figures of the papers, published beside measured",
+        "eifel reproduce responding.table1 responding.figure4",
+    )
+    parser.add_argument(
+        "ids", nargs="*", metavar="ID", help="an id or how ids begin; without any, all that take less than a minute"
+    )
+    parser.add_argument("--all", action="store_true", help="without ids: those that take minutes too")
+    parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of each table's own number")
+    parser.add_argument("--seed", type=_natural, metavar="S", help="in place of each artefact's seed")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument(
+        "--out", default="out", metavar="FOLDER", help="where finished artefacts are kept (default: out)"
+    )
+    parser.add_argument("--fresh", action="store_true", help="measure again what is stored already")
+    parser.add_argument(
+        "--pictures",
+        default="svg",
+        metavar="FORMS",
+        help="the forms of each figure's picture: svg, pdf, png with commas between, or none (default: svg)",
+    )
+    parser.add_argument(
+        "--trace",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="link traces, for cellular.trace, detectors.truth and thesis.timers",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="exit with 1 if a value is outside its tolerance or a claim does not hold"
+    )
+
+
+def _add_report(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "report",
+        "write the stored artefacts as one HTML file with pictures to zoom into",
+        "eifel report --out report.html",
+    )
+    parser.add_argument("--from", dest="folder", default="out", metavar="FOLDER", help="the artefacts (default: out)")
+    parser.add_argument("--out", metavar="FILE.html", help="the report (default: report.html beside the artefacts)")
+
+
+def _add_list(commands: Commands) -> None:
+    parser = _command(commands, "list", "list what there is to choose from", "eifel list algorithms")
+    parser.add_argument(
+        "what",
+        nargs="?",
+        default="all",
+        choices=("all", "algorithms", "artefacts", "schema"),
+        help="algorithms with their parameters, artefacts of the papers, or the JSON Schema of scenario files",
+    )
+
+
+def _add_script(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "script",
+        "hold conversations with a connection, in packetdrill's grammar and virtual time",
+        "eifel script crates/script/scripts/rfc3522",
+    )
+    parser.add_argument("paths", nargs="+", metavar="FILE|FOLDER", help="scripts, or folders with *.pkt below them")
+
+
+def _add_worlds(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "worlds",
+        "go through every fate of a few segments and of their ACKs",
+        "eifel worlds examples/spike.toml --segments 4 --set flow.main.sender.detect=f-rto --late-ms 60",
+    )
+    parser.add_argument(
+        "scenario", metavar="SCENARIO.toml", help="settings and algorithms are those of its first flow over TCP"
+    )
+    parser.add_argument(
+        "--segments",
+        type=_positive,
+        default=4,
+        metavar="N",
+        help="1 to 8, each with four fates, and its ACK (default: 4)",
+    )
+    parser.add_argument(
+        "--held-until",
+        choices=("timeout", "loss-signal"),
+        default="timeout",
+        help="what ends a delay (default: timeout)",
+    )
+    parser.add_argument(
+        "--late-ms",
+        type=_positive,
+        default=10,
+        metavar="MS",
+        help="how long after that a delayed packet arrives; what is sent then takes 50 (default: 10)",
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY.PATH=VALUE", help="put another value at a key"
+    )
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+
+
+def _add_attacks(commands: Commands) -> None:
+    parser = _command(
+        commands, "attacks", "attack the connection and measure what comes of it", "eifel attacks t01 t11"
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="an attack or how its name begins; all without any")
+    parser.add_argument("--list", action="store_true", help="say what there is, and do nothing")
+
+
+def _positive(text: str) -> int:
+    number = _natural(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
+    return int(text)
