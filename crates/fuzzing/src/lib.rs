@@ -8,6 +8,7 @@
 
 mod canary;
 mod capture;
+mod chunks;
 mod congest;
 mod connection;
 mod detect;
@@ -26,6 +27,7 @@ mod segment;
 
 pub use canary::canary;
 pub use capture::capture;
+pub use chunks::chunks;
 pub use congest::congest;
 pub use connection::connection;
 pub use detect::detect;
@@ -47,6 +49,7 @@ pub type Target = fn(&[u8]);
 /// Every target by its name, but for the [`canary`].
 pub const TARGETS: &[(&str, Target)] = &[
     ("capture", capture),
+    ("chunks", chunks),
     ("congest", congest),
     ("connection", connection),
     ("detect", detect),

@@ -47,6 +47,7 @@ pub fn assert_one_line_within(error: Error, length: usize) {
     let (Error::Truncated { offset, .. }
     | Error::Invalid { offset, .. }
     | Error::Checksum { offset, .. }
+    | Error::Crc32c { offset, .. }
     | Error::Fragment { offset }) = error
     else {
         return;

@@ -39,6 +39,15 @@ pub enum Error {
         /// What stands there.
         found: u16,
     },
+    /// The CRC32c of an SCTP packet does not agree with its bytes.
+    Crc32c {
+        /// Where the checksum stands.
+        offset: usize,
+        /// What the other bytes give.
+        expected: u32,
+        /// What stands there.
+        found: u32,
+    },
     /// A part of a fragmented IP packet: only whole packets are analysed.
     Fragment {
         /// Where the header says so.
@@ -62,6 +71,7 @@ impl Error {
             Self::Truncated { offset, .. }
             | Self::Invalid { offset, .. }
             | Self::Checksum { offset, .. }
+            | Self::Crc32c { offset, .. }
             | Self::Fragment { offset } => *offset += base,
             Self::TooLong { .. } => {}
         }
@@ -80,6 +90,9 @@ impl fmt::Display for Error {
             }
             Self::Checksum { what, offset, expected, found } => {
                 write!(f, "{what} checksum at byte {offset}: expected {expected:#06x}, found {found:#06x}")
+            }
+            Self::Crc32c { offset, expected, found } => {
+                write!(f, "SCTP CRC32c at byte {offset}: expected {expected:#010x}, found {found:#010x}")
             }
             Self::Fragment { offset } => {
                 write!(f, "IP fragment at byte {offset}: not analysed: expected a whole packet")
@@ -111,6 +124,10 @@ mod tests {
             (
                 Error::Checksum { what: "TCP", offset: 36, expected: 0x0102, found: 0xfe },
                 "TCP checksum at byte 36: expected 0x0102, found 0x00fe",
+            ),
+            (
+                Error::Crc32c { offset: 8, expected: 0xfe, found: 0x0102_0304 },
+                "SCTP CRC32c at byte 8: expected 0x000000fe, found 0x01020304",
             ),
             (Error::Fragment { offset: 6 }, "IP fragment at byte 6: not analysed: expected a whole packet"),
             (

@@ -2,6 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::checksum::Sum;
 use crate::error::Error;
 use crate::{ipv4, ipv6};
 
@@ -78,6 +79,16 @@ impl Addresses {
         }
     }
 
+    /// The pseudo-header that TCP and UDP put into their checksums: RFC 9293, section 3.1 for IPv4, and RFC 8200, section
+    /// 8.1 for IPv6. The words differ in order only, and their sum not at all.
+    pub(crate) fn pseudo_header(&self, protocol: u8, len: u32) -> Sum {
+        let sum = Sum::default().word(u16::from(protocol)).double_word(len);
+        match self {
+            Self::V4 { source, destination } => sum.double_word(source.to_bits()).double_word(destination.to_bits()),
+            Self::V6 { source, destination } => sum.bytes(&source.octets()).bytes(&destination.octets()),
+        }
+    }
+
     /// The version of IP that both belong to.
     pub const fn version(&self) -> Version {
         match self {
@@ -114,7 +125,7 @@ impl Header {
 pub struct Packet<'a> {
     /// The header.
     pub header: Header,
-    /// The protocol of the payload: 6 is TCP.
+    /// The protocol of the payload: 6 is TCP, 17 UDP, 132 SCTP.
     pub protocol: u8,
     /// Where the byte stands that names the protocol: in the header, or in the last extension header.
     pub protocol_offset: usize,

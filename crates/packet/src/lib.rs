@@ -1,4 +1,5 @@
-//! Bytes to values and back: IP and TCP with their options, sequence numbers, and capture files of what was made.
+//! Bytes to values and back: IP, TCP with its options, SCTP with its chunks, UDP around it, sequence numbers, and
+//! capture files of what was made.
 //!
 //! Nothing here has a clock, a socket or a memory of earlier packets. Whatever bytes come in, a reader returns a value
 //! or an [`Error`] that says what was wrong, where, and what was expected; it never panics.
@@ -34,8 +35,10 @@ mod ipv6;
 pub mod options;
 pub mod pcap;
 pub mod pcapng;
+pub mod sctp;
 pub mod segment;
 pub mod seq;
 pub mod tcp;
+pub mod udp;
 
 pub use error::Error;

@@ -1,6 +1,6 @@
 //! The one place where 32-bit sequence numbers become positions that never wrap.
 
-/// A sequence or acknowledgement number as it stands in a TCP header. It has no order: see [`unwrap`].
+/// A sequence or acknowledgement number as it stands in a TCP header, or a TSN of SCTP. It has no order: see [`unwrap`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Seq(pub u32);
 
@@ -22,6 +22,16 @@ pub const fn wrap(position: u64, initial: Seq) -> Seq {
     Seq(initial.0.wrapping_add(position as u32))
 }
 
+/// The position nearest to `near` whose low 16 bits are `seq`: for the stream sequence numbers of SCTP. One more than half
+/// the circle below `near` that would lie before position 0 is read as lying ahead.
+pub const fn unwrap_short(near: u64, seq: u16) -> u64 {
+    let low = seq.wrapping_sub(near as u16);
+    match near.checked_add_signed(low as i16 as i64) {
+        Some(position) => position,
+        None => near + low as u64,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +48,19 @@ mod tests {
             prop_assert_eq!(wrap(position, Seq(initial)), Seq(seq));
             let circle = 1 << 32;
             // No other turn of the circle is nearer, unless it lies before the beginning.
+            prop_assert!(position.abs_diff(near) <= near.abs_diff(position + circle));
+            if let Some(below) = position.checked_sub(circle) {
+                prop_assert!(position.abs_diff(near) <= near.abs_diff(below));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_short_number_unwraps_to_the_nearest_position(near in 0u64..1 << 24, seq: u16) {
+            let position = unwrap_short(near, seq);
+            prop_assert_eq!(position as u16, seq);
+            let circle = 1 << 16;
             prop_assert!(position.abs_diff(near) <= near.abs_diff(position + circle));
             if let Some(below) = position.checked_sub(circle) {
                 prop_assert!(position.abs_diff(near) <= near.abs_diff(below));

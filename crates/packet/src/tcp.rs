@@ -58,7 +58,7 @@ pub fn emit(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut 
     out.extend([0; 4]);
     options::emit(&segment.options, out);
     // Bytes of value 0 change no sum, so a payload that is left out counts as zeros.
-    let checksum = pseudo_header(addresses, tcp_len as u32).bytes(&out[start..]).bytes(payload).finish();
+    let checksum = addresses.pseudo_header(PROTOCOL, tcp_len as u32).bytes(&out[start..]).bytes(payload).finish();
     out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
     out.extend_from_slice(payload);
     Ok(())
@@ -86,7 +86,7 @@ pub fn parse<'a>(bytes: &'a [u8], addresses: &Addresses) -> Result<(Segment, &'a
         return Err(truncated("TCP header", header_len));
     };
     check_len(bytes.len())?;
-    verify(bytes, header, pseudo_header(addresses, bytes.len() as u32))?;
+    verify(bytes, header, addresses.pseudo_header(PROTOCOL, bytes.len() as u32))?;
     let options = options::parse(option_bytes).map_err(|error| error.beyond(FIXED_LEN))?;
     let segment = Segment {
         source_port: u16::from_be_bytes([header[0], header[1]]),
@@ -116,14 +116,4 @@ fn verify(bytes: &[u8], header: &[u8; FIXED_LEN], pseudo_header: Sum) -> Result<
     let found = u16::from_be_bytes([header[CHECKSUM_OFFSET], header[CHECKSUM_OFFSET + 1]]);
     // In ones' complement arithmetic, adding the complement takes the found checksum out of the sum again.
     Err(Error::Checksum { what: "TCP", offset: CHECKSUM_OFFSET, expected: sum.word(!found).finish(), found })
-}
-
-/// RFC 9293, section 3.1 for IPv4, and RFC 8200, section 8.1 for IPv6: the words differ in order only, and their sum
-/// not at all.
-fn pseudo_header(addresses: &Addresses, tcp_len: u32) -> Sum {
-    let sum = Sum::default().word(u16::from(PROTOCOL)).double_word(tcp_len);
-    match addresses {
-        Addresses::V4 { source, destination } => sum.double_word(source.to_bits()).double_word(destination.to_bits()),
-        Addresses::V6 { source, destination } => sum.bytes(&source.octets()).bytes(&destination.octets()),
-    }
 }

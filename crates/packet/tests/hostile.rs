@@ -13,6 +13,7 @@ fn offset(error: Error) -> usize {
         Error::Truncated { offset, .. }
         | Error::Invalid { offset, .. }
         | Error::Checksum { offset, .. }
+        | Error::Crc32c { offset, .. }
         | Error::Fragment { offset } => offset,
         Error::TooLong { .. } => 0,
     }

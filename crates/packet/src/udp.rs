@@ -1,0 +1,71 @@
+//! The UDP header (RFC 768), in which SCTP is encapsulated where IP alone would not carry it (RFC 6951).
+
+use crate::error::Error;
+use crate::ip::Addresses;
+
+/// The protocol number of UDP in an IP header.
+pub const PROTOCOL: u8 = 17;
+/// Bytes of the header.
+pub const HEADER_LEN: usize = 8;
+
+const CHECKSUM_OFFSET: usize = 6;
+const LIMIT: usize = 65_535;
+
+/// From which port to which.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ports {
+    /// The sender's.
+    pub source: u16,
+    /// The receiver's.
+    pub destination: u16,
+}
+
+/// Appends a datagram, with its checksum, to `out`.
+///
+/// # Errors
+/// [`Error::TooLong`], with nothing written, when the length does not fit its 16-bit field.
+pub fn emit(ports: Ports, payload: &[u8], addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), Error> {
+    let found = HEADER_LEN + payload.len();
+    if found > LIMIT {
+        return Err(Error::TooLong { what: "UDP datagram", limit: LIMIT, found });
+    }
+    let start = out.len();
+    out.extend(ports.source.to_be_bytes());
+    out.extend(ports.destination.to_be_bytes());
+    out.extend((found as u16).to_be_bytes());
+    out.extend([0; 2]);
+    out.extend_from_slice(payload);
+    let sum = addresses.pseudo_header(PROTOCOL, found as u32).bytes(&out[start..]).finish();
+    // A sum of 0 stands as all ones: 0 says that there is no checksum.
+    let checksum = if sum == 0 { 0xffff } else { sum };
+    out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
+    Ok(())
+}
+
+/// Reads the payload of an IP packet as a UDP datagram; what stands behind it is left out.
+///
+/// # Errors
+/// [`Error::Truncated`] and [`Error::Invalid`] for a length that is below 8 or beyond the end, [`Error::Checksum`] for a
+/// wrong checksum; over IPv4 there may be none.
+pub fn parse<'a>(bytes: &'a [u8], addresses: &Addresses) -> Result<(Ports, &'a [u8]), Error> {
+    let truncated = |expected| Error::Truncated { what: "UDP datagram", offset: 0, expected, found: bytes.len() };
+    let Some(&[a, b, c, d, e, f, g, h]) = bytes.first_chunk() else { return Err(truncated(HEADER_LEN)) };
+    let length = u16::from_be_bytes([e, f]);
+    if usize::from(length) < HEADER_LEN {
+        let found = u32::from(length);
+        return Err(Error::Invalid { what: "UDP length", offset: 4, expected: "at least 8", found });
+    }
+    let Some(datagram) = bytes.get(..usize::from(length)) else { return Err(truncated(usize::from(length))) };
+    let found = u16::from_be_bytes([g, h]);
+    let none = found == 0 && matches!(addresses, Addresses::V4 { .. });
+    let sum = addresses.pseudo_header(PROTOCOL, u32::from(length)).bytes(datagram);
+    if !none && sum.finish() != 0 {
+        let expected = match sum.word(!found).finish() {
+            0 => 0xffff,
+            sum => sum,
+        };
+        return Err(Error::Checksum { what: "UDP", offset: CHECKSUM_OFFSET, expected, found });
+    }
+    let ports = Ports { source: u16::from_be_bytes([a, b]), destination: u16::from_be_bytes([c, d]) };
+    Ok((ports, &datagram[HEADER_LEN..]))
+}
