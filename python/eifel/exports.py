@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import os
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from eifel import store
 from eifel.errors import BadInputError
+from eifel.files import put
 
 if TYPE_CHECKING:
     from eifel.papers.measured import Measured
@@ -126,9 +126,4 @@ def _add(digest: hashlib._Hash, folder: Path) -> None:
 def _put(file: Path, content: bytes) -> None:
     if file.is_file() and file.read_bytes() == content:
         return
-    partial = file.with_name(f".{file.name}.partial-{os.getpid()}")
-    try:
-        partial.write_bytes(content)
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
+    put(file, content)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from eifel import files
 from eifel.papers.artefact import Artefact, Recorded, Row
 from eifel.papers.measured import Measured
 from eifel.result import Result
@@ -26,6 +26,8 @@ PARTS = "parts"
 """Where studies keep the parts that are done, beside the artefacts."""
 ARTEFACT = "artefact.json"
 """What was measured, in each artefact's folder, for readers outside."""
+MANIFEST = "manifest.json"
+"""What an artefact was made from, and the digest of each file in its folder that holds what its runs gave."""
 
 
 @dataclass(frozen=True)
@@ -56,22 +58,25 @@ def key_of(artefact: Artefact, seed: int, repetitions: int) -> Key:
 def write(out: Path, key: Key, measured: Measured, runs: Runs | None) -> None:
     """Puts an artefact in its place in one step; whatever was there before is gone only then."""
     out.mkdir(parents=True, exist_ok=True)
+    files.remove_leftovers(out)
     place = out / measured.artefact.id
-    partial = out / f".{measured.artefact.id}.partial-{os.getpid()}"
+    partial = files.partial_of(place)
     old = out / f".{measured.artefact.id}.old-{os.getpid()}"
     for leftover in (partial, old):
-        shutil.rmtree(leftover, ignore_errors=True)
+        files.remove(leftover)
     try:
         partial.mkdir()
         _fill(partial, key, measured, runs)
+        files.sync_tree(partial)
         if place.exists():
             place.rename(old)
         partial.rename(place)
+        files.sync_folder(out)
     finally:
         if old.exists() and not place.exists():
             old.rename(place)
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        files.remove(partial)
+        files.remove(old)
 
 
 def _fill(folder: Path, key: Key, measured: Measured, runs: Runs | None) -> None:
@@ -83,8 +88,14 @@ def _fill(folder: Path, key: Key, measured: Measured, runs: Runs | None) -> None
         result.write(folder / f"run{number}")
     _write_json(folder / ARTEFACT, measured.json())
     rows = [{"keys": dict(row.keys), "scenario": dict(row.scenario)} for row in measured.artefact.rows]
-    manifest = {"key": vars(key), "elapsed_s": measured.elapsed_s, "inputs": measured.artefact.inputs, "rows": rows}
-    _write_json(folder / "manifest.json", manifest)
+    manifest = {
+        "key": vars(key),
+        "elapsed_s": measured.elapsed_s,
+        "inputs": measured.artefact.inputs,
+        "rows": rows,
+        "files": _digests(folder),
+    }
+    _write_json(folder / MANIFEST, {**manifest, "sha256": _digest(manifest)})
 
 
 def read(out: Path, artefact: Artefact, key: Key | None = None) -> Measured | None:
@@ -94,7 +105,7 @@ def read(out: Path, artefact: Artefact, key: Key | None = None) -> Measured | No
     """
     folder = out / artefact.id
     try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        manifest = _manifest(folder)
         stored = Key(**manifest["key"])
         if artefact.needs_traces or (artefact.links is not None and manifest["inputs"] and key is None):
             rows = tuple(Row(row["keys"], row["scenario"]) for row in manifest["rows"])
@@ -108,15 +119,35 @@ def read(out: Path, artefact: Artefact, key: Key | None = None) -> Measured | No
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
-        # Cut off by a full disk, edited, or from another version: as good as not there, it is measured again.
+        # Damaged, edited, or from another version: as good as not there, it is measured again.
         return None
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    """What the artefact in a folder was made from. Raises ValueError if anything there is not what was written."""
+    manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    if not isinstance(manifest, dict) or manifest.pop("sha256", None) != _digest(manifest):
+        raise ValueError(f"{folder / MANIFEST}: damaged")
+    if manifest["files"] != _digests(folder):
+        raise ValueError(f"{folder}: a file is not as it was written")
+    return manifest
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """The digest of each file that holds what the runs gave."""
+    measured = [folder / "runs.parquet", *folder.glob("run*/*")]
+    return {file.relative_to(folder).as_posix(): files.digest(file) for file in sorted(measured) if file.is_file()}
+
+
+def _digest(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(json.loads(json.dumps(content)), sort_keys=True).encode()).hexdigest()
 
 
 def stored_ids(out: Path) -> list[str]:
     """The ids of what is stored."""
     if not out.is_dir():
         return []
-    return sorted(folder.name for folder in out.iterdir() if (folder / "manifest.json").is_file())
+    return sorted(folder.name for folder in out.iterdir() if (folder / MANIFEST).is_file())
 
 
 def measured_table(artefact: Artefact, runs: Runs, seed: int, repetitions: int, elapsed_s: float) -> Measured:

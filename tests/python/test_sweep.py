@@ -165,7 +165,7 @@ def test_the_bytes_do_not_depend_on_threads_or_interruptions(tmp_path: Path, mon
     eifel.sweep(SWEEP, out=tmp_path / "one", executor=sweeps.Local(1))
     eifel.sweep(SWEEP, out=tmp_path / "two", executor=sweeps.Local(2))
     whole = contents(tmp_path / "one")
-    assert len(whole) == 7
+    assert len(whole) == 8
     assert contents(tmp_path / "two") == whole
 
     # Interrupted in the third shard; a shard is cut short, another one gone.
@@ -181,7 +181,7 @@ def test_the_bytes_do_not_depend_on_threads_or_interruptions(tmp_path: Path, mon
     with pytest.raises(KeyboardInterrupt):
         eifel.sweep(SWEEP, out=tmp_path / "three")
     monkeypatch.setattr(_engine, "run_many", engine)
-    assert len(contents(tmp_path / "three")) == 3
+    assert len(contents(tmp_path / "three")) == 4
     shard = tmp_path / "three" / "runs-000001.parquet"
     shard.write_bytes(shard.read_bytes()[:-9])
     told: list[tuple[int, int]] = []
@@ -257,22 +257,26 @@ def test_nothing_runs_where_nothing_can_be_written(tmp_path: Path, capsys: pytes
 def test_a_full_disk_loses_nothing_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write, count = Path.write_bytes, []
+    sync, count = os.fsync, []
 
-    def full(path: Path, content: bytes) -> int:
-        count.append(path)
-        if len(count) > 4:
-            raise OSError(28, "No space left on device", str(path))
-        return write(path, content)
+    def full(handle: int) -> None:
+        count.append(handle)
+        # Manifest, checksums, and their folder after each; then each shard, its folder and the checksums.
+        if len(count) > 4 + 3 * 3:
+            raise OSError(28, "No space left on device")
+        sync(handle)
 
     file, out = written(tmp_path), tmp_path / "out"
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", full)
     assert main(["sweep", str(file), "--out", str(out)]) == FAILED
     assert "No space left on device; the same command goes on" in capsys.readouterr().err
     monkeypatch.undo()
-    assert sorted(contents(out)) == [f"runs-{number:06}.parquet" for number in range(3)] + ["sweep.json"]
+    assert sorted(contents(out)) == [f"runs-{number:06}.parquet" for number in range(3)] + [
+        "shards.sha256",
+        "sweep.json",
+    ]
     assert main(["sweep", str(file), "--out", str(out)]) == OK
-    assert len(contents(out)) == 17
+    assert len(contents(out)) == 18
 
 
 def test_ctrl_c_of_the_command_and_the_same_command_again(tmp_path: Path) -> None:

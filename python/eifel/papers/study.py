@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,7 +66,9 @@ class Effort:
         `sizes` says how much each part is, for the progress shown; what is kept under `title` of another `definition`,
         seed, number of repetitions, engine or source is done anew.
         """
-        from eifel.sweeps import Folder
+        import pyarrow as pa
+
+        from eifel.sweeps.folder import Folder, identity_of, sealed
 
         asked = {**definition, "seed": self.seed, "repetitions": self.repetitions, "source": self.source}
         plan = Parts(title, tuple(sizes), asked)
@@ -78,9 +79,11 @@ class Effort:
         self._tell(before, plan.runs)
         for number in range(plan.shards):
             if number not in there:
-                folder.store(number, _parquet(find(number, self._onwards(before, plan.runs))))
+                columns = pa.table(dict(find(number, self._onwards(before, plan.runs))))
+                folder.store(number, sealed(columns, identity_of(plan), number))
                 before += sizes[number]
                 self._tell(before, plan.runs)
+        folder.settle()
         return folder.table()
 
     def _anew(self, place: Path, plan: Any) -> bool:
@@ -150,12 +153,3 @@ def described(asked: Mapping[str, Any]) -> dict[str, Any]:
     first, cases = asked["case"][0], len(asked["case"])
     digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
     return {**asked, "case": [first, f"and {cases - 1} more like this"], "sha256": digest}
-
-
-def _parquet(columns: Mapping[str, Any]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    out = io.BytesIO()
-    pq.write_table(pa.table(dict(columns)), out, compression="zstd")
-    return out.getvalue()

@@ -56,6 +56,8 @@ def sweep(
 
     for number, content in (executor or Local()).done((shard(plan, number) for number in missing), tell):
         folder.store(number, content)
+    if missing:
+        folder.settle()
     return folder
 
 

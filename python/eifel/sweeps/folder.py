@@ -1,13 +1,21 @@
-"""A sweep's folder: a manifest that says what it is, and a Parquet file a shard, each whole or not there."""
+"""A sweep's folder: a manifest that says what it is, a Parquet file a shard, and the checksum of each.
+
+Nothing that is not as it was written becomes a result. The manifest has its own checksum, `shards.sha256` has that of
+each shard (`sha256sum --check shards.sha256` verifies them too), and each shard says which one it is, of which sweep.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from eifel import files
 from eifel.errors import BadInputError
 from eifel.store import engine_build
 
@@ -15,6 +23,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MANIFEST = "sweep.json"
+SUMS = "shards.sha256"
+_SUM = re.compile(r"^([0-9a-f]{64})  (runs-\d{6,}\.parquet)$", re.MULTILINE)
+_IDENTITY, _NUMBER = b"eifel.sweep", b"eifel.shard"
 
 
 class Plan(Protocol):
@@ -56,75 +67,102 @@ class Folder:
 
         Raises BadInputError if it holds another one and is not to begin afresh, OSError if it cannot be written to.
         """
-        manifest = _manifest(design)
         self.path.mkdir(parents=True, exist_ok=True)
-        known = self.manifest()
-        if known is not None and known.get("identity") != manifest["identity"] and not fresh:
-            other = "this sweep by another engine" if known.get("engine") != manifest["engine"] else "another sweep"
+        files.remove_leftovers(self.path)
+        if fresh:
+            for file in (*self.path.glob("*.parquet"), self.path / SUMS):
+                file.unlink(missing_ok=True)
+        else:
+            self._refuse_another(design)
+        there = [self.shard(number) for number in range(design.shards)]
+        for file in self.path.glob("runs-*.parquet"):
+            if file not in there:
+                file.unlink()
+        files.put(self.path / MANIFEST, _json(_manifest(design)))
+
+    def _refuse_another(self, design: Plan) -> None:
+        if self.is_of(design):
+            return
+        try:
+            known = self.manifest()
+        except BadInputError as error:
+            raise BadInputError(f"{error}, and its shards are not of this sweep; --fresh begins anew") from None
+        if known is not None:
+            other = "another sweep" if known["engine"] == engine_build() else "this sweep by another engine"
             raise BadInputError(
-                f"{self.path}: holds {other} ({known.get('title')}, engine {known.get('engine')});"
+                f"{self.path}: holds {other} ({known['title']}, engine {known['engine']});"
                 " take another --out, or --fresh to begin anew"
             )
-        if fresh:
-            for shard in self.path.glob("*.parquet"):
-                shard.unlink()
-        self._write(MANIFEST, (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode())
 
     def is_of(self, design: Plan) -> bool:
         """Whether it is the folder of this very sweep on this engine, with whatever is finished of it."""
+        identity = identity_of(design)
         try:
             known = self.manifest()
         except BadInputError:
-            return False
-        return known is not None and known.get("identity") == _manifest(design)["identity"]
+            # Each shard says whose it is, so a damaged manifest costs nothing that was measured.
+            shards = [_identity_in(file) for file in self.path.glob("runs-*.parquet")]
+            return bool(shards) and set(shards) <= {identity, None}
+        return known is not None and known["identity"] == identity
 
     def manifest(self) -> dict[str, Any] | None:
-        """What the folder holds; `None` if nobody has claimed it."""
+        """What the folder holds; None if nobody has claimed it. Raises BadInputError if it is not what was written."""
+        file = self.path / MANIFEST
         try:
-            return dict(json.loads((self.path / MANIFEST).read_text(encoding="utf-8")))
+            found = json.loads(file.read_bytes())
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise BadInputError(f"{self.path / MANIFEST}: {error}") from None
+            raise BadInputError(f"{file}: damaged: {error}") from None
+        if not isinstance(found, dict) or found.pop("sha256", None) != _digest(found):
+            raise BadInputError(f"{file}: damaged: it does not hold what its checksum says")
+        return found
 
     def done(self, design: Plan) -> set[int]:
-        """The shards that are there and can be read."""
-        import pyarrow.parquet as pq
-
-        found = set()
+        """The shards that are there as they were written. What is known of any other is forgotten."""
+        sums, identity = self._sums(), identity_of(design)
+        found = {}
         for number in range(design.shards):
-            path = self.shard(number)
-            if path.is_file():
-                try:
-                    pq.read_metadata(path)
-                except (OSError, ValueError):
-                    continue
-                found.add(number)
-        return found
+            file = self.shard(number)
+            if file.is_file() and sums.get(file.name) == files.digest(file) and _identity_in(file) == identity:
+                found[number] = sums[file.name]
+        self._keep({self.shard(number).name: digest for number, digest in found.items()})
+        return set(found)
 
     def store(self, number: int, content: bytes) -> None:
         """Puts a shard in its place."""
-        self._write(self.shard(number).name, content)
+        file = self.shard(number)
+        files.put(file, content)
+        with (self.path / SUMS).open("a", encoding="utf-8") as sums:
+            sums.write(_line(hashlib.sha256(content).hexdigest(), file.name))
+            sums.flush()
+            os.fsync(sums.fileno())
+
+    def settle(self) -> None:
+        """Puts the checksums in the order of the shards, whichever was done first."""
+        self._keep(self._sums())
 
     def shard(self, number: int) -> Path:
         """The file of a shard."""
         return self.path / f"runs-{number:06}.parquet"
 
     def table(self) -> pa.Table:
-        """All runs that are there, a row a flow of a run. Raises BadInputError if the folder holds no sweep."""
+        """All runs that are there, a row a flow of a run.
+
+        Raises BadInputError if the folder holds no sweep, or something that is not what was written.
+        """
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         manifest = self.manifest()
         if manifest is None:
             raise BadInputError(f"{self.path}: no sweep here (there is no {MANIFEST})")
+        sums = self._sums()
         tables = []
-        for path in sorted(self.path.glob("runs-*.parquet")):
-            try:
-                # As a file: a folder named like key=value would be taken for a partition.
-                tables.append(pq.ParquetFile(path).read())
-            except (OSError, pa.ArrowInvalid) as error:
-                raise BadInputError(f"{path}: {error}; `eifel sweep` makes it again") from None
+        for file in sorted(self.path.glob("runs-*.parquet")):
+            content = file.read_bytes()
+            if sums.get(file.name) != hashlib.sha256(content).hexdigest():
+                raise BadInputError(f"{file}: not as it was written; `eifel sweep` makes it again")
+            tables.append(_read(content, manifest["identity"], file))
         if not tables:
             raise BadInputError(
                 f"{self.path}: nothing of {manifest['title']} is there yet; `eifel sweep` goes on with it"
@@ -132,26 +170,89 @@ class Folder:
         # A shard in which every run failed has no numbers.
         return pa.concat_tables(tables, promote_options="default")
 
-    def _write(self, name: str, content: bytes) -> None:
-        partial = self.path / f".{name}.partial-{os.getpid()}"
+    def _keep(self, sums: Mapping[str, str]) -> None:
+        files.put(self.path / SUMS, "".join(_line(sums[name], name) for name in sorted(sums)).encode())
+
+    def _sums(self) -> dict[str, str]:
         try:
-            partial.write_bytes(content)
-            partial.replace(self.path / name)
-        finally:
-            partial.unlink(missing_ok=True)
+            written = (self.path / SUMS).read_text(encoding="ascii", errors="replace")
+        except FileNotFoundError:
+            return {}
+        return {name: digest for digest, name in _SUM.findall(written)}
 
 
 def load_sweep(folder: str | Path) -> pa.Table:
     """The runs of a sweep as one Arrow table: what was set, and each number of the summary, a row a flow of a run.
 
-    Raises BadInputError if the folder holds no sweep.
+    Raises BadInputError if the folder holds no sweep, or something that is not what was written.
     """
     return Folder(folder).table()
 
 
+def identity_of(design: Plan) -> str:
+    """The digest of all that a sweep's results depend on, the engine among it."""
+    return _digest([engine_build(), design.definition()])
+
+
+def sealed(table: pa.Table, identity: str, number: int) -> bytes:
+    """A shard as a Parquet file that says which shard it is, of which sweep."""
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    marks = {_IDENTITY: identity.encode(), _NUMBER: str(number).encode()}
+    pq.write_table(table.replace_schema_metadata(marks), out, compression="zstd")
+    return out.getvalue()
+
+
+def _read(content: bytes, identity: str, file: Path) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    # As a file: a folder named like key=value would be taken for a partition.
+    table = pq.ParquetFile(pa.BufferReader(content)).read()
+    if _identity_of(table.schema, file) != identity:
+        raise BadInputError(f"{file}: of another sweep, or another shard; `eifel sweep` makes it again")
+    return table.replace_schema_metadata(None)
+
+
+def _identity_in(file: Path) -> str | None:
+    """Whose shard a file is; None if it cannot be told."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return _identity_of(pq.ParquetFile(file).schema_arrow, file)
+    except (OSError, ValueError, pa.ArrowException):
+        return None
+
+
+def _identity_of(schema: pa.Schema, file: Path) -> str | None:
+    marks = schema.metadata or {}
+    if file.stem != f"runs-{int(marks.get(_NUMBER, -1)):06}":
+        return None
+    return str(marks.get(_IDENTITY, b"").decode())
+
+
 def _manifest(design: Plan) -> dict[str, Any]:
-    definition = design.definition()
-    engine = engine_build()
-    identity = hashlib.sha256(json.dumps([engine, definition], sort_keys=True).encode()).hexdigest()
     sizes = {"cells": design.cells, "runs": design.runs, "shards": design.shards}
-    return {"title": design.title, "identity": identity, "engine": engine, **sizes, "design": definition}
+    known = {
+        "title": design.title,
+        "identity": identity_of(design),
+        "engine": engine_build(),
+        **sizes,
+        "design": design.definition(),
+    }
+    # What is read again has lists for tuples.
+    return {**known, "sha256": _digest(json.loads(json.dumps(known)))}
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _line(digest: str, name: str) -> str:
+    return f"{digest}  {name}\n"

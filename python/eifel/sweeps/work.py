@@ -5,7 +5,6 @@ It depends on nothing but its own contents, so that it is the same to the byte w
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from eifel import toml
 from eifel.sweeps.design import Cell, Design
+from eifel.sweeps.folder import identity_of, sealed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +26,8 @@ class Shard:
     """Runs that are done and kept together: cells, and the range of repetitions of each."""
 
     number: int
+    sweep: str
+    """The identity of the sweep that it is a part of."""
     cells: tuple[Cell, ...]
     scenarios: tuple[tuple[str, str], ...]
     """Text and origin of each cell's scenario."""
@@ -57,6 +59,7 @@ def shard(design: Design, number: int) -> Shard:
     sources = [design.source(cell) for cell in cells]
     return Shard(
         number,
+        identity_of(design),
         tuple(cells),
         tuple((source.text, source.origin) for source in sources),
         tuple(ranges),
@@ -70,7 +73,7 @@ def do(work: Shard, threads: int | None = None, progress: Progress | None = None
     from eifel import _engine
 
     columns, failures = _engine.run_many(work.scenarios, work.ranges, threads, progress, keep_going=True)
-    return _parquet(_table(work, columns, failures))
+    return sealed(_table(work, columns, failures), work.sweep, work.number)
 
 
 def _table(work: Shard, columns: dict[str, Any], failures: Sequence[tuple[int, int, str]]) -> pa.Table:
@@ -107,14 +110,6 @@ def _values(values: list[Any], kind: str) -> pa.Array:
         values = [None if value is None else float(value) for value in values]
     types = {"int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(), "str": pa.string(), "json": pa.string()}
     return pa.array(values, types[kind])
-
-
-def _parquet(table: pa.Table) -> bytes:
-    import pyarrow.parquet as pq
-
-    out = io.BytesIO()
-    pq.write_table(table, out, compression="zstd")
-    return out.getvalue()
 
 
 def _command(design: Design, cell: Cell) -> str:

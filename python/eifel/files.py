@@ -1,0 +1,85 @@
+"""Files that appear whole or not at all, and stay what was written, whenever the process or the machine stops."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+
+def put(file: Path, content: bytes) -> None:
+    """Writes a file, on disk before it has its name."""
+    with opened(file) as out:
+        out.write(content)
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[IO[bytes]]:
+    """Opens a file that gets its name when the block ends well, and is gone when it does not."""
+    partial = partial_of(file)
+    try:
+        with partial.open("wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        partial.replace(file)
+        sync_folder(file.parent)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def partial_of(place: Path) -> Path:
+    """Where this process makes a file or folder before it gets its name."""
+    return place.with_name(f".{place.name}.partial-{os.getpid()}")
+
+
+def sync_folder(folder: Path) -> None:
+    """Waits until the names in a folder are on disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_tree(folder: Path) -> None:
+    """Waits until everything below a folder is on disk."""
+    for place in sorted(folder.rglob("*")):
+        sync_folder(place)
+    sync_folder(folder)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Removes what processes that are gone left half-made in a folder."""
+    for place in folder.glob(".*-*"):
+        made, _, process = place.name.rpartition("-")
+        if made.endswith((".partial", ".old")) and process.isdecimal() and not _is_alive(int(process)):
+            remove(place)
+
+
+def remove(place: Path) -> None:
+    """Removes a file, or a folder with everything below it; nothing if there is none."""
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)
+
+
+def digest(file: Path) -> str:
+    """The SHA-256 of a file's content."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
