@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::Instant;
-use eifel_recovery::congest::{Loss, Timeouts, Window};
+use eifel_recovery::congest::{Loss, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Seam, part};
 use eifel_recovery::rtt::RoundTrips;
@@ -63,12 +63,8 @@ fn lose(
 ) -> Result<Window> {
     let cause = cause(u)?;
     let again = cause == Cause::Timeout && u.arbitrary()?;
-    let loss = Loss {
-        cause,
-        flight: magnitude(u, MOST_BYTES)?,
-        limit: magnitude(u, before.cwnd)?,
-        timeouts: if again { Timeouts::Again } else { Timeouts::First },
-    };
+    let loss =
+        Loss { cause, flight: magnitude(u, MOST_BYTES)?, limit: magnitude(u, before.cwnd)?, timeout_again: again };
     let window = control.on_loss(before, &loss, view);
     let segment = u64::from(view.mss);
     assert!(window.cwnd >= segment, "{window:?} after {loss:?}");

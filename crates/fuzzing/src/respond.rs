@@ -5,7 +5,7 @@ use eifel_recovery::congest::Window;
 use eifel_recovery::episode::{Estimate, Saved};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Seam, part};
-use eifel_recovery::respond::{Losses, Verdict};
+use eifel_recovery::respond::Verdict;
 
 use crate::input::{MOST_BYTES, cause, choice, duration, magnitude, mss, window};
 
@@ -47,7 +47,7 @@ fn verdict(u: &mut Unstructured<'_>) -> Result<Verdict> {
         flight: magnitude(u, MOST_BYTES)?,
         acked,
         ece: u.arbitrary()?,
-        losses: if u.arbitrary()? { Losses::Seen } else { Losses::NoneYet },
+        loss_seen: u.arbitrary()?,
         mss,
         initial_window: u64::from(mss) * u.int_in_range(1..=1_000_000)?,
     })

@@ -4,7 +4,7 @@
 //! *Blind to* delay, and to why a segment was lost; it leaves slow start without HyStart++.
 //! *From* RFC 9438, section 4.
 
-use super::{Congest, Grow, Loss, Restart, Timeouts, Window};
+use super::{Congest, Grow, Loss, Restart, Window};
 use crate::fact::Cause;
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
@@ -173,14 +173,11 @@ impl Congest for Cubic {
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let mss = u64::from(view.mss);
         self.fraction = 0.0;
-        if loss.timeouts == Timeouts::First {
+        if !loss.timeout_again {
             self.before = Some(Before { curve: self.curve, lost_at: view.now });
             self.reduce(now, loss.cause, view.mss);
         }
-        let ssthresh = match loss.timeouts {
-            Timeouts::Again => now.ssthresh,
-            Timeouts::First => (loss.flight * BETA_TENTHS / 10).max(2 * mss),
-        };
+        let ssthresh = if loss.timeout_again { now.ssthresh } else { (loss.flight * BETA_TENTHS / 10).max(2 * mss) };
         let cwnd = match loss.cause {
             Cause::Timeout => mss,
             Cause::FastRetransmit => ssthresh,

@@ -26,17 +26,8 @@ pub struct Loss {
     pub flight: u64,
     /// What sending was limited by: the smaller of cwnd and the peer's window, in bytes.
     pub limit: u64,
-    /// Whether the oldest segment has been retransmitted by the timer before.
-    pub timeouts: Timeouts,
-}
-
-/// Whether a timeout is the first for its segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Timeouts {
-    /// It is, or it is not a timeout.
-    First,
-    /// It is not.
-    Again,
+    /// Whether this is a further timeout of a segment that the timer has already retransmitted.
+    pub timeout_again: bool,
 }
 
 /// When cwnd grows.
@@ -86,8 +77,8 @@ pub trait Congest: Send + DuplicateCongest {
     fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View) -> Window;
     /// Something was lost, or so it seems.
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window;
-    /// The last loss signal was spurious, and the response gives back what it took.
-    fn on_undo(&mut self, _: &View) {}
+    /// Restores what the last loss signal changed: it was spurious, and a response gives back what it took.
+    fn on_undo(&mut self, view: &View);
     /// Sending begins again after nothing was outstanding for `idle`, longer than the RTO.
     fn on_idle(&mut self, now: &Window, idle: Duration, mss: u32) -> Window;
 }

@@ -3,7 +3,7 @@
 //! *Blind to* delay, and to why a segment was lost.
 //! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default.
 
-use super::{Congest, Grow, Loss, Restart, Timeouts, Window};
+use super::{Congest, Grow, Loss, Restart, Window};
 use crate::fact::Cause;
 use crate::view::View;
 use eifel_base::time::Duration;
@@ -93,8 +93,8 @@ impl Congest for Reno {
             // In whole segments, as those implementations count.
             HalfOf::Window => loss.limit / mss / 2 * mss,
         };
-        let ssthresh = match (loss.timeouts, self.settings.repeated) {
-            (Timeouts::Again, Repeated::Hold) => now.ssthresh,
+        let ssthresh = match (loss.timeout_again, self.settings.repeated) {
+            (true, Repeated::Hold) => now.ssthresh,
             // RFC 5681, equation 4.
             _ => half.max(2 * mss),
         };
@@ -106,6 +106,9 @@ impl Congest for Reno {
         };
         Window { cwnd, ssthresh }
     }
+
+    /// All that a loss signal changes is the window.
+    fn on_undo(&mut self, _: &View) {}
 
     fn on_idle(&mut self, now: &Window, _: Duration, mss: u32) -> Window {
         self.settings.restart.after_idle(now, self.settings.initial_window * u64::from(mss))

@@ -132,7 +132,7 @@ impl Dsack {
 }
 
 impl Detector for Dsack {
-    fn waits(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.stage != Stage::Waiting
     }
 

@@ -78,7 +78,7 @@ impl EifelBit {
 }
 
 impl Detector for EifelBit {
-    fn waits(&self) -> bool {
+    fn is_idle(&self) -> bool {
         matches!((&self.stage, &self.claim), (Stage::Idle, Claim::BorneOut))
     }
 

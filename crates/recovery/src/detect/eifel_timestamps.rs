@@ -103,7 +103,7 @@ impl EifelTimestamps {
 }
 
 impl Detector for EifelTimestamps {
-    fn waits(&self) -> bool {
+    fn is_idle(&self) -> bool {
         matches!(self.stage, Stage::Idle)
     }
 

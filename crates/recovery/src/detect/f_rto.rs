@@ -82,7 +82,7 @@ impl FRto {
 }
 
 impl Detector for FRto {
-    fn waits(&self) -> bool {
+    fn is_idle(&self) -> bool {
         matches!(self.stage, Stage::Idle)
     }
 

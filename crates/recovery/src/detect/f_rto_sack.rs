@@ -82,7 +82,7 @@ impl FRtoSack {
 }
 
 impl Detector for FRtoSack {
-    fn waits(&self) -> bool {
+    fn is_idle(&self) -> bool {
         matches!(self.stage, Stage::Idle)
     }
 

@@ -56,7 +56,7 @@ impl MinRtt {
 }
 
 impl Detector for MinRtt {
-    fn waits(&self) -> bool {
+    fn is_idle(&self) -> bool {
         matches!(self.stage, Stage::Idle)
     }
 

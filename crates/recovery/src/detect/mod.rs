@@ -55,12 +55,12 @@ pub struct Share {
 pub trait Detector: Send + DuplicateDetector {
     /// Takes a fact in and judges the open episode.
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement;
-    /// Whether it waits for something to be sent again, and until then no ACK of new data tells it anything. Where it says
-    /// so, it is not asked about such ACKs.
-    fn waits(&self) -> bool {
+    /// Returns whether ACKs of new data tell it nothing until something is sent again. The driver does not show it such ACKs
+    /// while it is idle.
+    fn is_idle(&self) -> bool {
         false
     }
-    /// Whether it ever judges; one that does not need not be asked.
+    /// Returns whether it ever judges. The driver drops a detector that does not.
     fn judges(&self) -> bool {
         true
     }

@@ -4,8 +4,7 @@ use super::{Engine, Event, Probe, Stage, Timer};
 use crate::detect::Outcome;
 use crate::episode::Stage as EpisodeStage;
 use crate::fact::{Ack, Acked, Cause, Covered};
-use crate::recover::{Decisions, Growth, Resume, Step, Timer as Restart};
-use crate::respond::Losses;
+use crate::recover::{Decisions, Resume, Step};
 use crate::rto::{Sample, TimerChange};
 use eifel_base::time::{Duration, Instant};
 
@@ -51,14 +50,14 @@ impl Engine {
         if decisions.step != Step::Stay || decisions.lost_below.is_some() {
             self.apply(now, &decisions);
         }
-        if decisions.growth == Growth::Grow && effect.growth == Growth::Grow && acked.bytes > 0 {
+        if decisions.grows && effect.grows && acked.bytes > 0 {
             self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &self.view);
         }
         if probed && effect.outcome == Some(Outcome::Genuine) {
             // RFC 5682, section 2.1, step 3a: so far slow start would have come in these two round trips.
             self.window.cwnd = u64::from(self.view.mss) * 3;
         }
-        self.run_timer(now, &acked, decisions.timer);
+        self.run_timer(now, &acked, decisions.restarts_timer);
         if self.episode.is_some_and(|episode| acked.cumulative >= episode.recovery_point) {
             self.close_episode();
         }
@@ -88,7 +87,7 @@ impl Engine {
         if sample.is_some() {
             self.view.round_trips.on_smoothed(self.rto.srtt());
         }
-        self.run_timer(now, acked, Restart::Restart);
+        self.run_timer(now, acked, true);
     }
 
     /// A re-seeded timer has had this ACK's sample already.
@@ -111,13 +110,13 @@ impl Engine {
     }
 
     /// RFC 6298, sections 5.2 and 5.3. [rfc6298:5.2] [rfc6298:5.3]
-    fn run_timer(&mut self, now: Instant, acked: &Acked, restart: Restart) {
+    fn run_timer(&mut self, now: Instant, acked: &Acked, restarts: bool) {
         if self.board.outstanding() == 0 {
             if acked.bytes > 0 {
                 self.idle_since = now;
                 self.timer = Timer::OFF;
             }
-        } else if acked.bytes > 0 && restart == Restart::Restart {
+        } else if acked.bytes > 0 && restarts {
             self.restart_timer(now);
         }
     }
@@ -130,7 +129,7 @@ impl Engine {
         let Some(episode) = self.episode.as_mut().filter(|episode| episode.stage == EpisodeStage::Open) else { return };
         episode.stage = EpisodeStage::Settled;
         let (number, window) = (episode.number, episode.saved().window);
-        self.losses = Losses::Seen;
+        self.loss_seen = true;
         self.window = window;
         self.tell(Event::Adjusted { episode: number, window });
     }

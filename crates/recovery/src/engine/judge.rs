@@ -5,9 +5,8 @@ use crate::congest::Window;
 use crate::detect::{Judgement, Outcome, Share};
 use crate::episode::{Episode, Stage};
 use crate::fact::{Acked, Cause, Fact, Refusal};
-use crate::grant::Answer;
-use crate::recover::{Growth, Resume};
-use crate::respond::{Adjust, Lesson, Losses, Verdict};
+use crate::recover::Resume;
+use crate::respond::{Adjust, Verdict};
 use crate::rto::TimerChange;
 use eifel_base::time::{Duration, Instant};
 
@@ -29,11 +28,11 @@ pub(super) struct Effect {
     /// What the timer is to learn.
     pub(super) change: TimerChange,
     /// Whether the ACK that brought the verdict may let the window grow besides.
-    pub(super) growth: Growth,
+    pub(super) grows: bool,
 }
 
 impl Effect {
-    const NONE: Self = Self { outcome: None, change: TimerChange::Keep, growth: Growth::Grow };
+    const NONE: Self = Self { outcome: None, change: TimerChange::Keep, grows: true };
 }
 
 impl Engine {
@@ -155,18 +154,18 @@ impl Engine {
             }
             Cause::FastRetransmit => TimerChange::Keep,
         };
-        let growth = match outcome {
+        let grows = match outcome {
             Outcome::Spurious => self.undo(now, &episode, course, acked),
             Outcome::Genuine => {
                 // [rfc4015:3.1.7]
-                self.losses = Losses::Seen;
+                self.loss_seen = true;
                 if let Judgement::Mixed(share) = judgement {
                     self.credit(now, share, &episode, course);
                 }
-                Growth::Grow
+                true
             }
         };
-        Effect { outcome: Some(outcome), change, growth }
+        Effect { outcome: Some(outcome), change, grows }
     }
 
     /// The acting detector has judged without an ACK.
@@ -185,13 +184,13 @@ impl Engine {
     }
 
     fn granted_undo(&mut self, now: Instant, episode: &Episode) -> bool {
-        self.grant.ask(episode.opened_at, now, self.view.round_trips.smoothed()) == Answer::Granted
+        self.grant.grants(episode.opened_at, now, self.view.round_trips.smoothed())
     }
 
-    fn undo(&mut self, now: Instant, episode: &Episode, course: Course, acked: Option<&Acked>) -> Growth {
+    fn undo(&mut self, now: Instant, episode: &Episode, course: Course, acked: Option<&Acked>) -> bool {
         // A peer that forges evidence would have a window sent again with every second ACK.
         if !self.granted_undo(now, episode) {
-            return Growth::Grow;
+            return true;
         }
         // What is past has been repaired: there is nothing to resume.
         if course == Course::Open && self.recovery.on_spurious(episode.cause) == Resume::NextUnsent {
@@ -204,19 +203,19 @@ impl Engine {
             flight: self.board.outstanding(),
             acked: acked.map_or(0, |acked| acked.bytes),
             ece: acked.is_some_and(|acked| acked.ece),
-            losses: self.losses,
+            loss_seen: self.loss_seen,
             mss: self.view.mss,
             initial_window: self.initial_window,
         };
-        let Adjust { window, timer } = self.response.respond(&verdict, episode.saved(), &self.window);
+        let Adjust { window, reseed } = self.response.respond(&verdict, episode.saved(), &self.window);
         if window.ssthresh > episode.saved().reduced.ssthresh {
             self.congest.on_undo(&self.view);
         }
         self.adjust(episode, course, window);
-        if let Lesson::FromNewData { before } = timer {
+        if let Some(before) = reseed {
             self.lesson = Some((before, episode.recovery_point));
         }
-        self.response.growth(&verdict)
+        self.response.lets_grow(&verdict)
     }
 
     fn adjust(&mut self, episode: &Episode, course: Course, window: Window) {

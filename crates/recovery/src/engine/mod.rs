@@ -24,9 +24,9 @@ use crate::detect::Detector;
 use crate::episode::{Episode, Estimate};
 use crate::grant::Grant;
 use crate::pace::Pace;
-use crate::recover::{Alarm, Recovery};
+use crate::recover::{Alarm, Attention, Recovery};
 use crate::registry::Error;
-use crate::respond::{Losses, Response};
+use crate::respond::Response;
 use crate::rto::after_spurious::AfterSpurious;
 use crate::rto::{Rto, TimerChange};
 use crate::rtt::RoundTrips;
@@ -160,7 +160,8 @@ pub struct Engine {
     past: Option<Episode>,
     probe: Probe,
     episodes: u32,
-    losses: Losses,
+    /// Whether the connection has ever detected a loss, spurious ones apart.
+    loss_seen: bool,
     /// What was before a spurious timeout, and the first position that was unsent then, until its sample comes.
     lesson: Option<(Estimate, u64)>,
     initial_window: u64,
@@ -178,12 +179,13 @@ impl Engine {
     pub fn new(config: &Config) -> Result<Self, Error> {
         let parts = config.build()?;
         let mut board = Scoreboard::default();
-        if parts.recovery.follows_deliveries() {
+        let follows = parts.recovery.attention() == Attention::EachDelivery;
+        if follows {
             board.follow_deliveries();
         }
         Ok(Self {
             board,
-            alarms: if parts.recovery.has_alarm() { Alarms::Own } else { Alarms::None },
+            alarms: if follows { Alarms::Own } else { Alarms::None },
             window: Window { cwnd: 1, ssthresh: u64::MAX },
             timer: Timer::OFF,
             recovery: parts.recovery,
@@ -215,7 +217,7 @@ impl Engine {
             past: None,
             probe: Probe::None,
             episodes: 0,
-            losses: Losses::NoneYet,
+            loss_seen: false,
             lesson: None,
             initial_window: 0,
             response: parts.response,

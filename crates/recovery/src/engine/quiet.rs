@@ -5,6 +5,7 @@
 
 use super::{Engine, Kind, Offer, Probe, Stage, TimerOf, Transmission, TxId};
 use crate::fact::{Covered, Echo};
+use crate::recover::Attention;
 use crate::rto::Sample;
 use crate::scoreboard::Sent;
 use eifel_base::time::Instant;
@@ -115,8 +116,8 @@ impl Engine {
         let none_open = self.episode.is_none() && self.lesson.is_none() && self.probe == Probe::None;
         let none_open = none_open && self.consecutive_timeouts == 0;
         let plain = self.stage == Stage::Open && self.pace.is_none() && self.timer.of == TimerOf::Retransmission;
-        let deaf = self.detectors.iter().all(|(_, detector)| detector.waits());
-        match none_open && plain && deaf && self.board.is_quiet() && self.recovery.is_quiet() {
+        let deaf = self.detectors.iter().all(|(_, detector)| detector.is_idle());
+        match none_open && plain && deaf && self.board.is_quiet() && self.recovery.attention() == Attention::Quiet {
             true => Quiet::Yes,
             false => Quiet::No,
         }

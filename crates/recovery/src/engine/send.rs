@@ -184,9 +184,6 @@ impl Engine {
         if len > room && self.board.pipe() > 0 {
             return None;
         }
-        if mark == HighRxt::Leave {
-            self.recovery.on_rescue();
-        }
         let cause = self.episode.map_or(Cause::Timeout, |episode| episode.cause);
         let (copy, original) = self.note_again(now, block, mark);
         let kind = Kind::Retransmission(cause);

@@ -2,11 +2,10 @@
 
 use super::quiet::Quiet;
 use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, TimerOf};
-use crate::congest::{Loss, Timeouts};
+use crate::congest::Loss;
 use crate::episode::{Episode, Saved, Stage as EpisodeStage};
 use crate::fact::Cause;
 use crate::recover::Alarm;
-use crate::respond::Losses;
 use eifel_base::time::Instant;
 
 impl Engine {
@@ -93,7 +92,7 @@ impl Engine {
         {
             episode.timeouts += 1;
             let timeouts = episode.timeouts;
-            self.window = self.cut(Cause::Timeout, 0, Timeouts::Again);
+            self.window = self.cut(Cause::Timeout, 0, true);
             return timeouts;
         }
         self.open_episode(now, Cause::Timeout, 0);
@@ -101,37 +100,37 @@ impl Engine {
     }
 
     /// Congestion control's answer to a loss signal.
-    fn cut(&mut self, cause: Cause, limited: u64, timeouts: Timeouts) -> crate::congest::Window {
+    fn cut(&mut self, cause: Cause, limited: u64, timeout_again: bool) -> crate::congest::Window {
         let flight = self.board.outstanding().saturating_sub(limited);
         let limit = self.window.cwnd.min(self.limit.saturating_sub(self.board.una()));
-        let loss = Loss { cause, flight, limit, timeouts };
+        let loss = Loss { cause, flight, limit, timeout_again };
         self.congest.on_loss(&self.window, &loss, &self.view)
     }
 
     /// A loss that is repaired already (RFC 8985, section 7.4.2).
     pub(super) fn cut_for_repaired(&mut self) {
         self.past = None;
-        self.losses = Losses::Seen;
-        self.window = self.cut(Cause::FastRetransmit, 0, Timeouts::First);
+        self.loss_seen = true;
+        self.window = self.cut(Cause::FastRetransmit, 0, false);
     }
 
     /// A retransmission was lost: another sign of congestion, and no verdict on what it was sent for takes that back
     /// (RFC 5681, section 4.3; RFC 8985, section 9.3).
     pub(super) fn cut_for_lost_again(&mut self) {
-        self.losses = Losses::Seen;
+        self.loss_seen = true;
         if let Some(episode) = &mut self.episode {
             episode.stage = EpisodeStage::Settled;
         }
         // Of a flight that new data has made larger again half could be more than cwnd.
         let beyond = self.board.outstanding().saturating_sub(self.window.cwnd);
-        self.window = self.cut(Cause::FastRetransmit, beyond, Timeouts::First);
+        self.window = self.cut(Cause::FastRetransmit, beyond, false);
     }
 
     pub(super) fn open_episode(&mut self, now: Instant, cause: Cause, limited: u64) {
         self.close_episode();
         // Without a verdict a loss signal stands for a loss.
         if self.past.take().is_some_and(|past| past.stage == EpisodeStage::Open) {
-            self.losses = Losses::Seen;
+            self.loss_seen = true;
         }
         if cause == Cause::Timeout {
             // Whatever the last one had to teach, this one makes anew.
@@ -139,7 +138,7 @@ impl Engine {
         }
         let before = self.window;
         let flight = self.board.outstanding().saturating_sub(limited);
-        self.window = self.cut(cause, limited, Timeouts::First);
+        self.window = self.cut(cause, limited, false);
         self.episodes += 1;
         let saved = Saved { window: before, reduced: self.window, flight, estimate: self.rto.estimate() };
         let positions = (self.board.una(), self.board.nxt());

@@ -3,7 +3,7 @@
 //! *Blind to* a receiver that forges the evidence.
 //! *From* RFC 4015, which leaves the guard to the detector.
 
-use super::{Answer, Grant};
+use super::Grant;
 use eifel_base::time::{Duration, Instant};
 
 /// No limit.
@@ -11,7 +11,7 @@ use eifel_base::time::{Duration, Instant};
 pub struct Always;
 
 impl Grant for Always {
-    fn ask(&mut self, _: Instant, _: Instant, _: Option<Duration>) -> Answer {
-        Answer::Granted
+    fn grants(&mut self, _: Instant, _: Instant, _: Option<Duration>) -> bool {
+        true
     }
 }

@@ -4,7 +4,7 @@
 //! *From* this project: losses that follow an undo at once are what a window restored wrongly would cause (RFC 4015,
 //! section 6, leaves the matter open).
 
-use super::{Answer, Grant};
+use super::Grant;
 use eifel_base::time::{Duration, Instant};
 
 /// A budget of one undo a round trip.
@@ -15,11 +15,11 @@ pub struct OnceARoundTrip {
 }
 
 impl Grant for OnceARoundTrip {
-    fn ask(&mut self, opened_at: Instant, now: Instant, srtt: Option<Duration>) -> Answer {
+    fn grants(&mut self, opened_at: Instant, now: Instant, srtt: Option<Duration>) -> bool {
         if self.until.is_some_and(|until| opened_at < until) {
-            return Answer::Refused;
+            return false;
         }
         self.until = Some(now + srtt.unwrap_or(Duration::ZERO));
-        Answer::Granted
+        true
     }
 }

@@ -1,7 +1,5 @@
-//! What all recovery algorithms share: counting duplicate ACKs, when three of them begin a fast retransmit, Limited
+//! What all recovery algorithms share: counting duplicate ACKs, beginning a fast retransmit at the third of them, Limited
 //! Transmit (RFC 3042), and go-back-N after a timeout.
-
-use std::cell::Cell;
 
 use super::{HighRxt, Next, Resume, Step};
 use crate::congest::Window;
@@ -13,44 +11,20 @@ use eifel_base::time::Instant;
 /// Segments that Limited Transmit may send beyond cwnd (RFC 3042, section 2).
 const LIMITED_TRANSMIT: u64 = 2;
 
-/// Which duplicate ACKs count after a loss signal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bugfix {
-    /// Those below the recovery point do not begin another fast retransmit (RFC 2582, section 3; RFC 6582).
-    On,
-    /// All do, as in Reno of old.
-    Off,
-}
-
-/// Whether a fast retransmit may begin below the recovery point of a timeout that was spurious.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BelowPoint {
-    /// Nothing was sent again, so duplicate ACKs can only mean a loss.
-    Allowed,
-    /// As after any timeout.
-    Blocked,
-}
-
-/// Whether duplicate ACKs let new segments go before a fast retransmit: two of RFC 3042, or as many as RFC 6675 finds room for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LimitedTransmit {
-    /// They do.
-    On,
-    /// They do not.
-    Off,
-}
-
 /// The settings that all recovery algorithms share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
     /// DupThresh: duplicate ACKs that begin a fast retransmit.
     pub duplicate_threshold: u32,
-    /// See [`LimitedTransmit`].
-    pub limited_transmit: LimitedTransmit,
-    /// See [`Bugfix`].
-    pub bugfix: Bugfix,
-    /// See [`BelowPoint`].
-    pub below_point: BelowPoint,
+    /// Whether duplicate ACKs allow new segments before a fast retransmit: two by RFC 3042, or as many as RFC 6675 finds
+    /// room for.
+    pub limited_transmit: bool,
+    /// Whether duplicate ACKs below the recovery point do not begin another fast retransmit (RFC 2582, section 3; RFC
+    /// 6582). Without it all do, as in the original Reno.
+    pub bugfix: bool,
+    /// Whether duplicate ACKs below the recovery point of a spurious timeout begin a fast retransmit: nothing was sent
+    /// again, so they can only mean a loss.
+    pub below_spurious_point: bool,
     /// How sending goes on after a spurious timeout.
     pub resume: Resume,
 }
@@ -89,29 +63,22 @@ pub enum Signal {
     Recovered,
 }
 
-/// Whether the oldest segment is to be sent again now, whatever the window.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Owed {
-    Nothing,
-    Oldest,
-}
-
 /// When a fast retransmit may begin again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Again {
     /// Once something beyond the recovery point is acknowledged (RFC 6582, section 3.2, step 2).
     Beyond,
-    /// Once all below it is acknowledged (RFC 6675, section 5.1: HighACK >= RecoveryPoint).
+    /// Once everything below it is acknowledged (RFC 6675, section 5.1: HighACK >= RecoveryPoint).
     Reached,
 }
 
-/// What counts as a duplicate ACK, and what duplicates let go before a fast retransmit.
+/// What counts as a duplicate ACK, and what duplicates allow before a fast retransmit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Duplicates {
-    /// RFC 5681's; the first two let a segment go each (RFC 3042).
+    /// RFC 5681's; the first two allow a new segment each (RFC 3042).
     Acks,
-    /// Where SACK is in use, every ACK that reports something new, whatever else it says (RFC 6675, section 2); pipe says
-    /// what they let go (section 5, step 3).
+    /// Where SACK is in use, every ACK that reports something new, whatever else it says (RFC 6675, section 2). They allow
+    /// what pipe leaves room for (section 5, step 3).
     Reports,
 }
 
@@ -122,74 +89,76 @@ pub struct Course {
     again: Again,
     counted: Duplicates,
     phase: Phase,
-    owed: Owed,
+    /// Whether the oldest segment goes out again now, whatever the window.
+    oldest_owed: bool,
     duplicates: u32,
-    /// What Limited Transmit has sent.
+    /// Bytes that Limited Transmit has sent.
     limited: u64,
-    /// Where cwnd ends, as of when new data was last let go beside duplicates: what goes beyond is Limited Transmit's.
-    window_end: Cell<u64>,
+    /// The first position beyond cwnd when duplicates last allowed new data: what goes beyond it is Limited Transmit's.
+    window_end: u64,
     /// RFC 6582's recover, exclusive: `nxt` at the last loss signal.
     recover: u64,
 }
 
 impl Course {
-    /// The course of a connection that has lost nothing yet, for an algorithm that trusts duplicate ACKs only beyond the
-    /// recovery point: below it they may come from what was sent again needlessly.
+    /// Creates the course for an algorithm that trusts duplicate ACKs only beyond the recovery point: below it, needless
+    /// retransmissions may have caused them.
     pub fn new(rules: Rules) -> Self {
         Self {
             rules,
             again: Again::Beyond,
             counted: Duplicates::Acks,
             phase: Phase::Open,
-            owed: Owed::Nothing,
+            oldest_owed: false,
             duplicates: 0,
             limited: 0,
-            window_end: Cell::new(0),
+            window_end: 0,
             recover: 0,
         }
     }
 
-    /// The same for one that goes by what is delivered, which tells of new data: at the recovery point it may begin again.
+    /// Creates the course for an algorithm that relies on deliveries, which tell of new data: at the recovery point it may
+    /// begin again.
     pub fn by_delivery(rules: Rules) -> Self {
         Self { again: Again::Reached, ..Self::new(rules) }
     }
 
-    /// The same for one whose duplicate ACKs are SACK's.
+    /// Creates the course for an algorithm that counts SACK reports as duplicates.
     pub fn by_sack(rules: Rules) -> Self {
         Self { counted: Duplicates::Reports, ..Self::by_delivery(rules) }
     }
 
-    /// Where it stands.
+    /// Returns where loss recovery stands.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Duplicate ACKs since the last ACK of new data.
+    /// Counts the duplicate ACKs since the last ACK of new data.
     pub fn duplicates(&self) -> u32 {
         self.duplicates
     }
 
-    /// Whether fast recovery is under way.
+    /// Returns whether fast recovery is under way.
     pub fn repairing(&self) -> bool {
         matches!(self.phase, Phase::FastRecovery { .. })
     }
 
-    /// Whether a loss signal by ACKs may begin a fast retransmit now.
+    /// Returns whether ACKs may begin a fast retransmit now.
     pub fn permitted(&self, una: u64) -> bool {
         let past = match self.again {
             Again::Beyond => una > self.recover,
             Again::Reached => una >= self.recover,
         };
-        !self.repairing() && (self.rules.bugfix == Bugfix::Off || past)
+        !self.repairing() && (past || !self.rules.bugfix)
     }
 
-    /// Classifies an ACK. One of new data outside of fast recovery can be a duplicate too: [`duplicates`](Self::duplicates)
-    /// says so.
+    /// Classifies an ACK. An ACK of new data outside of fast recovery can also be a duplicate, which
+    /// [`duplicates`](Self::duplicates) then counts.
     pub fn on_ack(&mut self, acked: &Acked, view: &View) -> Signal {
         let mut signal = Signal::Quiet;
         if acked.bytes > 0 {
@@ -231,51 +200,51 @@ impl Course {
         }
     }
 
-    /// Fast recovery begins with the oldest segment; its recovery point is what has been sent.
+    /// Begins fast recovery with the oldest segment; the recovery point is `nxt`.
     pub fn enter(&mut self, nxt: u64) -> Step {
         self.phase = Phase::FastRecovery { point: nxt };
         self.recover = nxt;
-        self.owed = Owed::Oldest;
+        self.oldest_owed = true;
         Step::Enter { limited: self.limited }
     }
 
-    /// The oldest segment is lost too: it is sent again at once.
+    /// Lets the oldest segment go out again at once: it is lost too.
     pub fn owe_oldest(&mut self) {
-        self.owed = Owed::Oldest;
+        self.oldest_owed = true;
     }
 
-    /// The oldest segment is on its way again already.
+    /// Cancels the retransmission that is owed: the oldest segment is on its way again already.
     pub fn owe_nothing(&mut self) {
-        self.owed = Owed::Nothing;
+        self.oldest_owed = false;
     }
 
-    /// Whether an ACK of new data only says that there is progress.
+    /// Returns whether an ACK of new data would mean progress and nothing else.
     pub fn is_quiet(&self) -> bool {
         self.phase == Phase::Open && self.duplicates == 0 && self.limited == 0
     }
 
-    /// The retransmission that is owed whatever the window.
+    /// Returns the retransmission that goes out whatever the window.
     pub fn owed(&self, board: &Scoreboard) -> Option<Next> {
-        (self.owed == Owed::Oldest).then(|| Next::owed(board.una()))
+        self.oldest_owed.then(|| Next::owed(board.una()))
     }
 
-    /// Fast recovery ends before its recovery point.
+    /// Ends fast recovery before its recovery point.
     pub fn leave(&mut self) {
         self.phase = Phase::Open;
     }
 
-    /// The timer has expired.
+    /// Begins go-back-N: the retransmission timer has expired.
     pub fn on_timeout(&mut self, nxt: u64) {
         self.phase = Phase::AfterTimeout { point: nxt };
         self.recover = nxt;
         self.duplicates = 0;
         self.limited = 0;
-        self.owed = Owed::Nothing;
+        self.oldest_owed = false;
     }
 
-    /// The last loss signal was spurious.
+    /// Takes back the last loss signal, which was spurious.
     pub fn on_spurious(&mut self, cause: Cause) -> Resume {
-        self.owed = Owed::Nothing;
+        self.oldest_owed = false;
         let resume = match cause {
             Cause::Timeout => self.rules.resume,
             Cause::FastRetransmit => Resume::NextUnsent,
@@ -284,40 +253,40 @@ impl Course {
             self.phase = Phase::Open;
             self.duplicates = 0;
             // [rfc4015:4]
-            if cause == Cause::FastRetransmit || self.rules.below_point == BelowPoint::Allowed {
+            if cause == Cause::FastRetransmit || self.rules.below_spurious_point {
                 self.recover = 0;
             }
         }
         resume
     }
 
-    /// `sent` has left.
+    /// Notes that `sent` has left.
     pub fn on_sent(&mut self, sent: Block, kind: Kind) {
         if matches!(kind, Kind::Retransmission(_)) {
-            self.owed = Owed::Nothing;
+            self.oldest_owed = false;
         }
-        if self.may_limit() && kind == Kind::New && sent.end > self.window_end.get() {
+        if self.may_limit() && kind == Kind::New && sent.end > self.window_end {
             self.limited += sent.end - sent.start;
         }
     }
 
-    /// Whether new data can be Limited Transmit's.
+    /// Returns whether new data can be Limited Transmit's.
     fn may_limit(&self) -> bool {
         self.duplicates > 0 && self.phase == Phase::Open
     }
 
-    /// What may go under `cwnd` where what is under way is found by counting duplicate ACKs, `counted`: no more than
-    /// leaves room for what was sent within the shortest round trip, which no duplicate can be about. So a peer that sends
-    /// duplicates at will gets a window in a round trip, and no more (Savage and others, "TCP Congestion Control with a
-    /// Misbehaving Receiver", section 2.2; RFC 5681, section 3.2, step 4).
+    /// Returns how many of the `counted` bytes may go where pipe is found by counting duplicate ACKs. What was sent within
+    /// the shortest round trip is still under way: no duplicate can be about it, so it is taken off cwnd. A peer that forges
+    /// duplicates gets a window in a round trip, and no more (Savage and others, "TCP Congestion Control with a Misbehaving
+    /// Receiver", section 2.2; RFC 5681, section 3.2, step 4).
     pub fn room(counted: u64, board: &Scoreboard, window: &Window, view: &View) -> u64 {
         let Some(turn) = view.round_trips.shortest() else { return counted };
         let since = Instant::from_nanos(view.now.as_nanos().saturating_sub(turn.as_nanos()));
         counted.min(window.cwnd.saturating_sub(board.sent_since(since)))
     }
 
-    /// What goes out outside of fast recovery: what is deemed lost first, then new data.
-    pub fn next(&self, board: &Scoreboard, window: &Window, view: &View) -> Next {
+    /// Returns what goes out outside of fast recovery: first what is deemed lost, then new data.
+    pub fn next(&mut self, board: &Scoreboard, window: &Window, view: &View) -> Next {
         if board.lost_below() > board.una() {
             let room = window.cwnd.saturating_sub(board.pipe());
             return match board.first_hole(board.resent_below(), board.lost_below()) {
@@ -325,8 +294,8 @@ impl Course {
                 None => Next::New { room },
             };
         }
-        let limits = self.may_limit() && self.rules.limited_transmit == LimitedTransmit::On;
-        self.window_end.set(board.una() + window.cwnd);
+        let limits = self.may_limit() && self.rules.limited_transmit;
+        self.window_end = board.una() + window.cwnd;
         let room = match self.counted {
             _ if !limits => window.cwnd.saturating_sub(board.outstanding()),
             Duplicates::Reports if view.sack => window.cwnd.saturating_sub(board.pipe()),

@@ -1,10 +1,10 @@
 //! *Looks at* duplicate ACKs for the segment whose timer has expired.
-//! *Decides* that none of them begins a fast retransmit any more, and at the one that would have: if there was one timeout,
-//! window and sending go on as if there had been none.
-//! *Blind to* why the timer was early; and the loss that the duplicates tell of reduces nothing.
+//! *Decides* that no duplicate begins a fast retransmit any more. At the duplicate that would have begun one, after a single
+//! timeout, it restores window and sending as if the timer had not expired.
+//! *Blind to* the reason why the timer was early; and the loss that the duplicates report reduces nothing.
 //! *From* Ludwig, chapter 5, sections 5.4.5 and 5.4.6.
 
-use super::{Decisions, Next, Recovery, Resume, Step};
+use super::{Attention, Decisions, Next, Recovery, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
@@ -15,14 +15,14 @@ use crate::view::View;
 pub struct LateFastRetransmit {
     inner: Box<dyn Recovery>,
     threshold: u32,
-    /// For the oldest segment, before its timeout and after.
+    /// Duplicates for the oldest segment, before its timeout and after.
     duplicates: u32,
-    /// Of the oldest segment.
+    /// Timeouts of the oldest segment.
     timeouts: u32,
 }
 
 impl LateFastRetransmit {
-    /// Around `inner`, whose DupThresh is `threshold`.
+    /// Wraps `inner`, whose DupThresh is `threshold`.
     pub fn new(inner: Box<dyn Recovery>, threshold: u32) -> Self {
         Self { inner, threshold, duplicates: 0, timeouts: 0 }
     }
@@ -53,19 +53,18 @@ impl Recovery for LateFastRetransmit {
         self.inner.on_spurious(cause)
     }
 
-    fn is_quiet(&self) -> bool {
-        self.duplicates == 0 && self.timeouts == 0 && self.inner.is_quiet()
+    fn attention(&self) -> Attention {
+        match self.inner.attention() {
+            Attention::Quiet if self.duplicates > 0 || self.timeouts > 0 => Attention::EachAck,
+            attention => attention,
+        }
     }
 
     fn on_sent(&mut self, sent: Block, kind: Kind) {
         self.inner.on_sent(sent, kind);
     }
 
-    fn on_rescue(&mut self) {
-        self.inner.on_rescue();
-    }
-
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
+    fn next(&mut self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
         self.inner.next(board, window, view, unsent)
     }
 }

@@ -5,6 +5,7 @@ pub mod fack;
 pub mod late_fast_retransmit;
 pub mod newreno;
 pub mod newreno_sack;
+pub mod on_course;
 pub mod prr;
 mod rack;
 pub mod rack_tlp;
@@ -28,67 +29,49 @@ pub struct Decisions {
     /// Everything below, unless reported by SACK, is deemed lost.
     pub lost_below: Option<u64>,
     /// Whether congestion control may grow the window.
-    pub growth: Growth,
-    /// Whether an ACK of new data restarts the retransmission timer.
-    pub timer: Timer,
+    pub grows: bool,
+    /// Whether an ACK of new data restarts the retransmission timer (RFC 6298, section 5.3).
+    pub restarts_timer: bool,
 }
 
 impl Decisions {
-    /// Business as usual.
-    pub const STAY: Self = Self { step: Step::Stay, lost_below: None, growth: Growth::Hold, timer: Timer::Restart };
-    /// Business as usual, and the window grows.
-    pub const GROW: Self = Self { growth: Growth::Grow, ..Self::STAY };
+    /// Nothing begins or ends, and the window does not grow.
+    pub const STAY: Self = Self { step: Step::Stay, lost_below: None, grows: false, restarts_timer: true };
+    /// Nothing begins or ends, and the window grows.
+    pub const GROW: Self = Self { grows: true, ..Self::STAY };
 }
 
 /// Whether fast recovery begins or ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Neither.
+    /// Nothing begins or ends.
     Stay,
-    /// It begins: congestion control is told of the loss.
+    /// Fast recovery begins, and congestion control learns of the loss.
     Enter {
         /// Bytes that Limited Transmit has sent: they do not count in the flight (RFC 3042, section 2).
         limited: u64,
     },
-    /// Whatever the timeout that opened the episode has reduced is as it was before.
+    /// The window is restored to what it was before the timeout that opened the episode.
     Restore(Resume),
-    /// A probe has repaired a loss: congestion control is told of it, and nothing is to be sent again.
+    /// A tail loss probe has repaired a loss: congestion control learns of it, and nothing is sent again.
     Repaired,
-    /// What was sent again was lost again: congestion control is told of another loss.
+    /// A retransmission was lost: congestion control learns of another loss.
     LostAgain,
-    /// It ends.
+    /// Fast recovery ends.
     Leave {
-        /// cwnd becomes no larger than this, in bytes.
+        /// The upper limit of cwnd from now on, in bytes.
         cwnd_at_most: u64,
     },
 }
 
-/// Whether the window may grow on this ACK.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Growth {
-    /// It stays.
-    Hold,
-    /// It grows as congestion control says.
-    Grow,
-}
-
-/// What an ACK of new data does to the retransmission timer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Timer {
-    /// It starts anew (RFC 6298, section 5.3).
-    Restart,
-    /// It runs on.
-    RunOn,
-}
-
-/// What goes out next. `room` is how many bytes may go.
+/// What goes out next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// The segment at this position, again.
     Retransmit {
         /// Where it begins.
         at: u64,
-        /// Bytes that may go; a retransmission that is owed whatever the window has `u64::MAX`.
+        /// Bytes that may go; `u64::MAX` for a retransmission that goes whatever the window.
         room: u64,
         /// Whether it moves RFC 6675's HighRxt.
         mark: HighRxt,
@@ -101,7 +84,7 @@ pub enum Next {
 }
 
 impl Next {
-    /// A retransmission that goes whatever the window.
+    /// Creates a retransmission that goes whatever the window.
     pub const fn owed(at: u64) -> Self {
         Self::Retransmit { at, room: u64::MAX, mark: HighRxt::Advance }
     }
@@ -110,25 +93,26 @@ impl Next {
 /// Whether a retransmission moves HighRxt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HighRxt {
-    /// It does.
+    /// HighRxt moves to its end.
     Advance,
-    /// A rescue retransmission does not (RFC 6675, section 4, NextSeg rule 4), nor one of what lies below it.
+    /// HighRxt stays: for a rescue retransmission (RFC 6675, section 4, NextSeg rule 4), a tail loss probe, and what lies
+    /// below HighRxt.
     Leave,
 }
 
-/// A timer of loss recovery's own.
+/// A timer that loss recovery runs beside the retransmission timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Alarm {
-    /// None runs.
+    /// The timer is off.
     None,
-    /// Then what has not been reported counts as lost.
+    /// At that instant, what has not been reported counts as lost.
     Reordering(Instant),
-    /// Then a probe goes; or at the expiry of the retransmission timer and in its place, if that comes first.
+    /// At that instant a probe goes; or when the retransmission timer expires, and in its place, if that is earlier.
     Probe(Instant),
 }
 
 impl Alarm {
-    /// When it comes, or [`Instant::NEVER`].
+    /// Returns when the alarm rings, or [`Instant::NEVER`].
     pub fn at(self) -> Instant {
         match self {
             Self::None => Instant::NEVER,
@@ -136,7 +120,7 @@ impl Alarm {
         }
     }
 
-    /// Whether it has come.
+    /// Returns whether the alarm has rung.
     pub fn due(self, now: Instant) -> bool {
         self.at() <= now
     }
@@ -145,47 +129,45 @@ impl Alarm {
 /// How sending goes on after a spurious timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resume {
-    /// With the next unsent segment: nothing is deemed lost any more.
+    /// With the next unsent segment; nothing is deemed lost any more.
     NextUnsent,
-    /// By sending everything again, as after any timeout.
+    /// By sending everything again, as after a genuine timeout.
     GoBackN,
 }
 
-/// Finds losses and repairs them. It holds neither window nor timer.
+/// How closely a recovery follows its connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Attention {
+    /// An ACK of new data without SACK blocks would change nothing in the recovery and let the window grow, and new data
+    /// may go as far as cwnd exceeds what is outstanding. The driver shows it neither such ACKs nor the new data.
+    Quiet,
+    /// The recovery sees every ACK and every transmission.
+    EachAck,
+    /// It also sees what each ACK has delivered, and runs an [`alarm`](Recovery::alarm). It does so throughout a connection.
+    EachDelivery,
+}
+
+/// Finds losses and repairs them. It holds neither the window nor the retransmission timer.
 pub trait Recovery: Send + DuplicateRecovery {
-    /// The scoreboard has taken an ACK in.
+    /// Decides what follows from an ACK that the scoreboard has taken in.
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions;
-    /// The retransmission timer has expired; everything outstanding is deemed lost.
+    /// Learns that the retransmission timer has expired: everything outstanding is deemed lost.
     fn on_timeout(&mut self, view: &View);
-    /// The episode that is open was judged spurious.
+    /// Learns that the open episode was judged spurious, and decides how sending goes on.
     fn on_spurious(&mut self, cause: Cause) -> Resume;
-    /// `sent` has left.
+    /// Learns that `sent` has left.
     fn on_sent(&mut self, sent: Block, kind: Kind);
-    /// Whether an ACK of new data, without SACK blocks, would change nothing in it and let the window grow, and new data may
-    /// go after it as far as cwnd is larger than what is outstanding. Where it says so, it is not asked about such ACKs, nor
-    /// told of the new data.
-    fn is_quiet(&self) -> bool {
-        false
-    }
-    /// Whether it wants to know what each ACK has delivered.
-    fn follows_deliveries(&self) -> bool {
-        false
-    }
-    /// Whether it has a timer of its own.
-    fn has_alarm(&self) -> bool {
-        false
-    }
-    /// That timer, as things stand.
+    /// Returns what it wants to see from now on.
+    fn attention(&self) -> Attention;
+    /// Returns its alarm as things stand.
     fn alarm(&self, _: &Scoreboard, _: &View) -> Alarm {
         Alarm::None
     }
-    /// The alarm has come. A probe is owed from then on until [`Recovery::next`] lets it go.
+    /// Decides what follows from its alarm. A probe is owed from then on until [`Recovery::next`] returns it.
     fn on_alarm(&mut self, _: &Scoreboard, _: &View) -> Decisions {
         Decisions::STAY
     }
-    /// What has left was a rescue retransmission.
-    fn on_rescue(&mut self) {}
-    /// What goes out next; `unsent` says whether there is new data that the peer has room for. Where the answer is new
-    /// data, it holds as long as there is some and until the next ACK or timeout: what is sent takes from its room.
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next;
+    /// Returns what goes out next; `unsent` says whether there is new data that the peer has room for. An answer of new
+    /// data holds while there is some, until the next ACK or timeout: the driver takes what it sends off the room.
+    fn next(&mut self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next;
 }

@@ -1,14 +1,15 @@
 //! *Looks at* duplicate and partial ACKs and SACK blocks.
 //! *Decides* as Reno-SACK does, and sends at least one retransmission on each partial ACK whatever pipe says.
-//! *Blind to* which segments have left the network, but never silent while partial ACKs come.
+//! *Blind to* which segments have left the network; but it never falls silent while partial ACKs come.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.A: always, or only from a spurious timeout until its
 //! recovery point is acknowledged.
 
-use super::course::{Course, Rules, Signal};
+use super::course::{Course, Signal};
+use super::on_course::Repair;
 use super::reno_sack::Pipe;
-use super::{Decisions, HighRxt, Next, Recovery, Resume, Step, Timer};
+use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Block, Cause, Kind};
+use crate::fact::{Acked, Block, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -33,64 +34,59 @@ pub enum Restarts {
 /// NewReno and SACK combined.
 #[derive(Clone, Debug)]
 pub struct NewRenoSack {
-    course: Course,
-    pipe: Pipe,
-    owed: Owed,
     when: When,
     restarts: Restarts,
-    partials: u32,
-    /// `nxt` at the last timeout, and, once it was judged spurious, the point below which the precaution applies.
-    spurious: Spurious,
+    pipe: Pipe,
+    /// Whether the last partial ACK has a retransmission to come.
+    hole_owed: bool,
+    /// Whether this recovery has seen a partial ACK.
+    partial_seen: bool,
+    timeout: Timeout,
 }
 
-/// Whether a partial ACK's retransmission is owed now.
+/// The last timeout; `point` was `nxt` then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Owed {
-    Nothing,
-    NextHole,
-}
-
-/// The last timeout.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Spurious {
+enum Timeout {
     None,
-    Suspected { point: u64 },
-    Until { point: u64 },
+    Unjudged {
+        point: u64,
+    },
+    /// The precaution applies below `point`.
+    Spurious {
+        point: u64,
+    },
 }
 
 impl NewRenoSack {
-    /// NewReno-SACK under these rules.
-    pub fn new(rules: Rules, when: When, restarts: Restarts) -> Self {
-        Self {
-            course: Course::new(rules),
-            pipe: Pipe::default(),
-            owed: Owed::Nothing,
-            when,
-            restarts,
-            partials: 0,
-            spurious: Spurious::None,
-        }
+    /// Creates the algorithm with these two settings.
+    pub fn new(when: When, restarts: Restarts) -> Self {
+        let pipe = Pipe::default();
+        Self { when, restarts, pipe, hole_owed: false, partial_seen: false, timeout: Timeout::None }
     }
 
     fn on_partial(&mut self, acked: &Acked, mss: u32) -> Decisions {
         self.pipe.on_partial(mss);
-        let applies = match (self.when, self.spurious) {
+        self.hole_owed |= match (self.when, self.timeout) {
             (When::Always, _) => true,
-            (When::AfterSpurious, Spurious::Until { point }) => acked.cumulative < point,
+            (When::AfterSpurious, Timeout::Spurious { point }) => acked.cumulative < point,
             (When::AfterSpurious, _) => false,
         };
-        if applies {
-            self.owed = Owed::NextHole;
-        }
-        self.partials += 1;
-        let timer = if self.restarts == Restarts::Every || self.partials == 1 { Timer::Restart } else { Timer::RunOn };
-        Decisions { timer, ..Decisions::STAY }
+        let restarts_timer = self.restarts == Restarts::Every || !self.partial_seen;
+        self.partial_seen = true;
+        Decisions { restarts_timer, ..Decisions::STAY }
     }
 }
 
-impl Recovery for NewRenoSack {
-    fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
-        match self.course.on_ack(acked, view) {
+impl Repair for NewRenoSack {
+    fn on_signal(
+        &mut self,
+        signal: Signal,
+        course: &mut Course,
+        acked: &Acked,
+        board: &Scoreboard,
+        view: &View,
+    ) -> Decisions {
+        match signal {
             Signal::Quiet => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
             Signal::Duplicate => {
@@ -98,60 +94,43 @@ impl Recovery for NewRenoSack {
                 Decisions::STAY
             }
             Signal::Threshold => {
-                self.pipe = Pipe::begin(board, self.course.duplicates(), view.mss);
-                self.partials = 0;
-                Decisions { step: self.course.enter(view.nxt), ..Decisions::STAY }
+                self.pipe = Pipe::begin(board, course.duplicates(), view.mss);
+                self.partial_seen = false;
+                Decisions { step: course.enter(view.nxt), ..Decisions::STAY }
             }
             Signal::Partial => self.on_partial(acked, view.mss),
             Signal::Recovered => {
-                self.owed = Owed::Nothing;
+                self.hole_owed = false;
                 Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..Decisions::STAY }
             }
         }
     }
 
-    fn on_timeout(&mut self, view: &View) {
-        self.course.on_timeout(view.nxt);
-        self.owed = Owed::Nothing;
-        self.spurious = Spurious::Suspected { point: view.nxt };
-    }
-
-    fn on_spurious(&mut self, cause: Cause) -> Resume {
-        self.owed = Owed::Nothing;
-        if let Spurious::Suspected { point } = self.spurious {
-            self.spurious = Spurious::Until { point };
-        }
-        self.course.on_spurious(cause)
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.course.is_quiet()
-    }
-
-    fn on_sent(&mut self, sent: Block, kind: Kind) {
-        if matches!(kind, Kind::Retransmission(_)) {
-            self.owed = Owed::Nothing;
-        }
-        self.pipe.on_sent(sent);
-        self.course.on_sent(sent, kind);
-    }
-
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
-        if !self.course.repairing() {
-            return self.course.next(board, window, view);
-        }
-        if let Some(owed) = self.course.owed(board) {
-            return owed;
-        }
+    fn next(&mut self, _: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         // A partial ACK tells of a hole at `una` even where no block lies above it.
         let below = board.highest_sacked().max(board.una() + 1);
         let room = Course::room(self.pipe.room(window.cwnd), board, window, view);
-        match (self.owed, board.first_hole(board.resent_below(), below)) {
-            (Owed::NextHole, Some(at)) => Next::owed(at),
-            (Owed::Nothing, Some(at)) if at < board.highest_sacked() => {
-                Next::Retransmit { at, room, mark: HighRxt::Advance }
-            }
+        match board.first_hole(board.resent_below(), below) {
+            Some(at) if self.hole_owed => Next::owed(at),
+            Some(at) if at < board.highest_sacked() => Next::Retransmit { at, room, mark: HighRxt::Advance },
             _ => Next::New { room },
         }
+    }
+
+    fn on_timeout(&mut self, view: &View) {
+        self.hole_owed = false;
+        self.timeout = Timeout::Unjudged { point: view.nxt };
+    }
+
+    fn on_spurious(&mut self) {
+        self.hole_owed = false;
+        if let Timeout::Unjudged { point } = self.timeout {
+            self.timeout = Timeout::Spurious { point };
+        }
+    }
+
+    fn on_sent(&mut self, sent: Block, kind: Kind) {
+        self.hole_owed &= !matches!(kind, Kind::Retransmission(_));
+        self.pipe.on_sent(sent);
     }
 }

@@ -1,15 +1,13 @@
-//! Proportional Rate Reduction: in fast recovery data leaves in proportion to what is delivered, so that the flight comes
-//! down to ssthresh over the whole round trip (RFC 6937, section 3; RFC 9937, section 6).
+//! Proportional Rate Reduction: during fast recovery, data leaves in proportion to deliveries, so that the flight falls to
+//! ssthresh over the whole round trip (RFC 6937, section 3; RFC 9937, section 6).
 //!
-//! It composes with algorithms that know pipe from SACK. What it lets go is not in cwnd, which stands at ssthresh.
-
-use std::cell::Cell;
+//! It composes with algorithms that know pipe from SACK. cwnd stands at ssthresh; what PRR allows is not in it.
 
 use crate::congest::Window;
 use crate::fact::{Acked, Block};
 use crate::scoreboard::Scoreboard;
 
-/// How the flight comes down to ssthresh.
+/// How the flight falls to ssthresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
     /// Nothing goes until pipe is below ssthresh (RFC 6675).
@@ -22,33 +20,26 @@ pub enum Reduction {
 #[derive(Clone, Debug)]
 pub struct Prr {
     reduction: Reduction,
-    /// Everything that was ever delivered, as of the last ACK.
+    /// Bytes ever delivered, as of the last ACK.
     total: u64,
-    /// DeliveredData of the last ACK; 0 where an alarm has come since.
+    /// DeliveredData of the last ACK; 0 if an alarm has rung since.
     heard: u64,
     /// DeliveredData of the last ACK that delivered anything.
     latest: u64,
-    /// RecoverFS: what of the flight could still be delivered when recovery began.
+    /// RecoverFS: the part of the flight that could still be delivered when recovery began.
     recover_fs: u64,
     /// prr_delivered.
     delivered: u64,
     /// prr_out.
     out: u64,
-    /// PRR's cwnd, what is under way and SndCnt: found once for an ACK, when it is first asked for, before anything goes.
-    limit: Cell<Option<u64>>,
-    ack: Quality,
-}
-
-/// SafeACK (RFC 9937).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Quality {
-    /// It acknowledges new data and tells of no further loss.
-    Safe,
-    Unsafe,
+    /// PRR's cwnd: pipe and SndCnt. It is computed once for an ACK, when first asked for, before anything goes.
+    limit: Option<u64>,
+    /// SafeACK (RFC 9937): the last ACK acknowledges new data and tells of no further loss.
+    safe_ack: bool,
 }
 
 impl Prr {
-    /// Reduces so.
+    /// Creates PRR, or with [`Reduction::AtOnce`] what stands in its place.
     pub fn new(reduction: Reduction) -> Self {
         Self {
             reduction,
@@ -58,80 +49,80 @@ impl Prr {
             recover_fs: 0,
             delivered: 0,
             out: 0,
-            limit: Cell::new(None),
-            ack: Quality::Unsafe,
+            limit: None,
+            safe_ack: false,
         }
     }
 
-    /// Whether nothing goes until pipe is below ssthresh.
+    /// Returns whether nothing goes until pipe is below ssthresh.
     pub fn is_at_once(&self) -> bool {
         self.reduction == Reduction::AtOnce
     }
 
-    /// An ACK, before what it means for recovery is known.
+    /// Takes an ACK in, before its meaning for recovery is known.
     pub fn on_ack(&mut self, acked: &Acked, board: &Scoreboard) {
         let total = board.una() + board.sacked_bytes();
-        // Of ACKs of new data outside of recovery it may not have heard: nothing was SACKed then.
+        // The driver does not show ACKs of new data while recovery is quiet: nothing was SACKed then.
         let before = self.total.max(acked.cumulative - acked.bytes);
         self.heard = total.saturating_sub(before);
         self.total = total;
-        // What delivers nothing lets nothing go (RFC 9937, section 6.2).
+        // An ACK that delivers nothing allows nothing (RFC 9937, section 6.2).
         if self.heard == 0 {
             return;
         }
         self.latest = self.heard;
         self.delivered += self.latest;
-        self.limit.set(None);
-        self.ack = if acked.bytes > 0 { Quality::Safe } else { Quality::Unsafe };
+        self.limit = None;
+        self.safe_ack = acked.bytes > 0;
     }
 
-    /// An alarm has come, which tells of no delivery.
+    /// Notes that an alarm has rung, which reports no delivery.
     pub fn on_alarm(&mut self) {
         self.heard = 0;
     }
 
-    /// The timer has expired: what was SACKed does not count any more, and may be delivered once more.
+    /// Forgets what was SACKed, after a timeout: it may be delivered once more.
     pub fn on_timeout(&mut self, una: u64) {
         self.total = una;
     }
 
-    /// Recovery begins, with the ACK taken in last or with an alarm after it: what has left until now is none of its own.
-    /// What was SACKed before will not be delivered in it (RFC 9937, section 6.1).
+    /// Begins recovery, with the last ACK or with an alarm after it. What has left until now is not counted in prr_out, and
+    /// what was SACKed before will not be delivered in this recovery (RFC 9937, section 6.1).
     pub fn begin(&mut self, board: &Scoreboard) {
         self.recover_fs = board.outstanding() - board.sacked_bytes() + self.heard;
         self.latest = self.heard;
         (self.delivered, self.out) = (self.heard, 0);
-        self.limit.set(None);
-        self.ack = Quality::Unsafe;
+        self.limit = None;
+        self.safe_ack = false;
     }
 
-    /// The ACK taken in last tells of a further loss.
+    /// Notes that the last ACK tells of a further loss.
     pub fn on_loss(&mut self) {
-        self.ack = Quality::Unsafe;
+        self.safe_ack = false;
     }
 
-    /// Something has left.
+    /// Counts what has left.
     pub fn on_sent(&mut self, sent: Block) {
         self.out += sent.end - sent.start;
     }
 
-    /// How many bytes may go now, of which `pipe` are under way. To be asked before anything goes for an ACK.
-    pub fn room(&self, pipe: u64, window: &Window, mss: u32) -> u64 {
+    /// Returns how many bytes may go now, with `pipe` bytes under way. It must be asked before anything goes for an ACK.
+    pub fn room(&mut self, pipe: u64, window: &Window, mss: u32) -> u64 {
         if self.reduction == Reduction::AtOnce {
             return window.cwnd.saturating_sub(pipe);
         }
-        let limit = self.limit.get().unwrap_or_else(|| pipe + self.find(pipe, window.ssthresh, mss));
-        self.limit.set(Some(limit));
+        let limit = self.limit.unwrap_or_else(|| pipe + self.snd_cnt(pipe, window.ssthresh, mss));
+        self.limit = Some(limit);
         limit.saturating_sub(pipe)
     }
 
     /// SndCnt (RFC 9937, section 6.2).
-    fn find(&self, pipe: u64, ssthresh: u64, mss: u32) -> u64 {
+    fn snd_cnt(&self, pipe: u64, ssthresh: u64, mss: u32) -> u64 {
         if pipe > ssthresh {
             let share = u128::from(self.delivered) * u128::from(ssthresh);
             return share.div_ceil(u128::from(self.recover_fs.max(1))).saturating_sub(u128::from(self.out)) as u64;
         }
-        let safe = if self.ack == Quality::Safe { u64::from(mss) } else { 0 };
+        let safe = if self.safe_ack { u64::from(mss) } else { 0 };
         (self.delivered.saturating_sub(self.out).max(self.latest) + safe).min(ssthresh - pipe)
     }
 }
@@ -151,27 +142,27 @@ mod tests {
 
     /// 10 000 were outstanding when recovery began; of 4000 delivered since, the ACK taken in last told of 1000.
     fn under_way(out: u64) -> Prr {
-        let ack = Quality::Safe;
-        Prr { recover_fs: 10_000, delivered: 4000, latest: 1000, out, ack, ..Prr::new(Reduction::Proportional) }
+        let prr = Prr::new(Reduction::Proportional);
+        Prr { recover_fs: 10_000, delivered: 4000, latest: 1000, out, safe_ack: true, ..prr }
     }
 
     /// Above ssthresh its share of what was delivered; at it nothing.
     #[test]
     fn above_ssthresh_it_is_reduced_in_proportion() {
-        assert_eq!([5000, 5001, 6000].map(|pipe| under_way(500).find(pipe, 5000, 1000)), [0, 1500, 1500]);
-        assert_eq!(under_way(2500).find(6000, 5000, 1000), 0);
+        assert_eq!([5000, 5001, 6000].map(|pipe| under_way(500).snd_cnt(pipe, 5000, 1000)), [0, 1500, 1500]);
+        assert_eq!(under_way(2500).snd_cnt(6000, 5000, 1000), 0);
     }
 
     /// Below it what was delivered and has not left again, and a segment, where the ACK tells of no further loss.
     #[test]
     fn below_ssthresh_it_grows_as_slow_start_does() {
         let mut prr = under_way(1500);
-        assert_eq!(prr.find(4000, 9000, 1000), 3500);
+        assert_eq!(prr.snd_cnt(4000, 9000, 1000), 3500);
         prr.on_loss();
-        assert_eq!(prr.find(4000, 9000, 1000), 2500);
+        assert_eq!(prr.snd_cnt(4000, 9000, 1000), 2500);
         // What the ACK told of goes, whatever has left; and no further than ssthresh.
-        assert_eq!(under_way(4000).find(4000, 9000, 1000), 2000);
-        assert_eq!(under_way(0).find(8000, 9000, 1000), 1000);
+        assert_eq!(under_way(4000).snd_cnt(4000, 9000, 1000), 2000);
+        assert_eq!(under_way(0).snd_cnt(8000, 9000, 1000), 1000);
     }
 
     /// What leaves counts against what was found for the ACK, by pipe alone.
@@ -182,7 +173,7 @@ mod tests {
         assert_eq!(prr.room(4000, &window, 1000), 3500);
         prr.on_sent(Block { start: 1, end: 2001 });
         assert_eq!(prr.room(6000, &window, 1000), 1500);
-        prr.limit.set(None);
+        prr.limit = None;
         assert_eq!(prr.room(6000, &window, 1000), 2000);
     }
 }

@@ -1,5 +1,5 @@
-//! RACK's part of RACK-TLP: what was sent before something that was delivered, and long enough ago, is lost (RFC 8985,
-//! section 6).
+//! RACK's part of RACK-TLP: a segment is lost if it was sent before a delivered one, and long enough ago (RFC 8985, section
+//! 6).
 
 use std::collections::VecDeque;
 
@@ -11,20 +11,13 @@ use eifel_base::time::{Duration, Instant};
 /// Recoveries after a DSACK until the reordering window falls back (RACK.reo_wnd_persist, section 6.2).
 const PERSIST: u32 = 16;
 
-/// Whether anything was delivered in another order than it was sent (RACK.reordering_seen).
+/// What fast recovery, or recovery from a timeout, is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reordering {
-    NotSeen,
-    Seen,
-}
-
-/// Whether fast recovery, or recovery from a timeout, is under way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stage {
-    Open,
-    Repairing,
-    /// It ends with this ACK.
-    Leaving,
+pub(super) enum Repairing {
+    Nothing,
+    Losses,
+    /// The recovery ends with this ACK.
+    Ending,
 }
 
 /// RACK's variables.
@@ -32,34 +25,34 @@ pub(super) enum Stage {
 pub(super) struct Rack {
     /// DupThresh, in segments reported.
     threshold: u32,
-    /// RACK.segment: when the segment was sent that was sent last of all that were delivered, and where it ends.
+    /// RACK.segment, the delivered segment that was sent last: when it was sent, and where it ends.
     newest: Option<(Instant, u64)>,
-    /// RACK.rtt: how long it took.
+    /// RACK.rtt: how long its delivery took.
     rtt: Duration,
     /// RACK.fack: the highest position that was delivered.
     fack: u64,
-    reordering: Reordering,
+    reordering_seen: bool,
     /// RACK.reo_wnd_mult.
     multiplier: u64,
     persist: u32,
-    /// RACK.dsack_round: a further DSACK before this is acknowledged tells nothing new.
+    /// RACK.dsack_round: another DSACK before this position is acknowledged tells nothing new.
     dsack_round: Option<u64>,
-    /// Where what was sent again begins, in the order of sending.
+    /// Where each retransmission begins, in the order of sending.
     again: VecDeque<u64>,
-    /// What was sent again and lost again, in the same order.
+    /// Retransmissions that were lost, in the same order.
     lost_again: Vec<Block>,
-    /// When what is not lost yet is to be looked at once more.
+    /// When the segments that are not lost yet are checked again.
     timeout: Option<Instant>,
 }
 
-/// What [`Rack::detect_loss`] has found.
+/// The result of [`Rack::detect_loss`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Found {
     /// Everything below, unless reported, is lost.
     pub(super) lost_below: u64,
-    /// Whether anything has become lost that was not before.
+    /// Whether anything is newly lost.
     pub(super) news: bool,
-    /// When the retransmission had left that was sent last of those that have become lost.
+    /// When the newest of the newly lost retransmissions had left.
     pub(super) again: Option<Instant>,
 }
 
@@ -70,7 +63,7 @@ impl Rack {
             newest: None,
             rtt: Duration::ZERO,
             fack: 0,
-            reordering: Reordering::NotSeen,
+            reordering_seen: false,
             multiplier: 1,
             persist: PERSIST,
             dsack_round: None,
@@ -80,7 +73,7 @@ impl Rack {
         }
     }
 
-    /// Steps 1 to 3 of section 6.2: what the ACK has delivered.
+    /// Takes in what the ACK has delivered: steps 1 to 3 of section 6.2.
     pub(super) fn on_ack(&mut self, acked: &Acked, delivered: Option<&Delivered>, view: &View) {
         let Some(delivered) = delivered else { return };
         let again = delivered.again.filter(|covered| Self::answers_the_last(acked, covered, view));
@@ -89,23 +82,22 @@ impl Rack {
             self.rtt = view.now.since(latest.0);
             self.newest = self.newest.max(Some(latest));
         }
-        if delivered.lowest_original.is_some_and(|end| end < self.fack) {
-            self.reordering = Reordering::Seen;
-        }
+        self.reordering_seen |= delivered.lowest_original.is_some_and(|end| end < self.fack);
         self.fack = self.fack.max(acked.cumulative).max(acked.sacked_up_to);
     }
 
-    /// Step 2: whether an ACK for what was sent more than once answers the last sending: not if that is sooner than any
-    /// round trip was, nor if the echo is older. Half a round trip allows for the clock's granularity; the original left
-    /// earlier than that.
+    /// Step 2: returns whether an ACK for a repeated segment answers its last sending. It does not if it comes sooner than any
+    /// round trip, nor if it echoes an older timestamp. Half a round trip allows for the clock's granularity; the original
+    /// left earlier than that.
     fn answers_the_last(acked: &Acked, covered: &Covered, view: &View) -> bool {
         let rtt = view.now.since(covered.last_sent);
         let shortest = view.round_trips.shortest().unwrap_or(Duration::ZERO);
         rtt >= shortest && acked.echo.is_none_or(|echo| echo.age <= rtt + shortest / 2)
     }
 
-    /// Step 4: a DSACK widens the window once a round trip, and sixteen recoveries without one narrow it again.
-    pub(super) fn adapt(&mut self, needless: bool, stage: Stage, view: &View) {
+    /// Adapts the reordering window, step 4: a DSACK widens it once a round trip, and sixteen recoveries without one narrow it
+    /// again.
+    pub(super) fn adapt(&mut self, needless: bool, repairing: Repairing, view: &View) {
         if self.dsack_round.is_some_and(|round| view.una >= round) {
             self.dsack_round = None;
         }
@@ -113,7 +105,7 @@ impl Rack {
             self.dsack_round = Some(view.nxt);
             self.multiplier += 1;
             self.persist = PERSIST;
-        } else if stage == Stage::Leaving {
+        } else if repairing == Repairing::Ending {
             self.persist = self.persist.saturating_sub(1);
             if self.persist == 0 {
                 self.multiplier = 1;
@@ -121,11 +113,11 @@ impl Rack {
         }
     }
 
-    /// RACK.reo_wnd.
-    fn reordering_window(&self, board: &Scoreboard, stage: Stage, view: &View) -> Duration {
+    /// Computes RACK.reo_wnd.
+    fn reordering_window(&self, board: &Scoreboard, repairing: Repairing, view: &View) -> Duration {
         let enough = u64::from(self.threshold - 1) * u64::from(view.mss);
         let reported = board.sacked_bytes() > enough;
-        if self.reordering == Reordering::NotSeen && (stage == Stage::Repairing || reported) {
+        if !self.reordering_seen && (repairing == Repairing::Losses || reported) {
             return Duration::ZERO;
         }
         let Some(shortest) = view.round_trips.shortest() else { return Duration::ZERO };
@@ -133,13 +125,13 @@ impl Rack {
         view.round_trips.smoothed().map_or(wide, |srtt| wide.min(srtt))
     }
 
-    /// Step 5, RACK_detect_loss.
-    pub(super) fn detect_loss(&mut self, board: &Scoreboard, stage: Stage, view: &View) -> Found {
+    /// Finds what is lost: step 5, RACK_detect_loss.
+    pub(super) fn detect_loss(&mut self, board: &Scoreboard, repairing: Repairing, view: &View) -> Found {
         self.timeout = None;
         let before = board.lost_below();
         let mut found = Found { lost_below: before, news: false, again: None };
         let Some(newest) = self.newest else { return found };
-        let wait = self.rtt + self.reordering_window(board, stage, view);
+        let wait = self.rtt + self.reordering_window(board, repairing, view);
         found.again = self.detect_lost_again(board, newest, wait, view.now);
         found.news = found.again.is_some();
         let mut waiting = None;
@@ -158,7 +150,7 @@ impl Rack {
         found
     }
 
-    /// The same for what was sent again, in the order of sending.
+    /// Finds lost retransmissions, in the order of sending; returns when the newest of them had left.
     fn detect_lost_again(
         &mut self,
         board: &Scoreboard,
@@ -194,36 +186,36 @@ impl Rack {
         self.lost_again.iter().any(|block| block.start == start)
     }
 
-    /// What was lost again and has been delivered after all.
+    /// Forgets lost retransmissions that have been delivered after all.
     fn prune(&mut self, board: &Scoreboard) {
         let una = board.una();
         self.lost_again.retain(|block| block.start >= una && board.sacked().containing(block.start).is_none());
     }
 
-    /// Something was sent again.
+    /// Notes a retransmission that begins at `start`.
     pub(super) fn on_again(&mut self, start: u64) {
         self.lost_again.retain(|block| block.start != start);
         self.again.push_back(start);
     }
 
-    /// A timeout, or an undo: what was sent again is no longer of interest.
+    /// Forgets all retransmissions, after a timeout or an undo.
     pub(super) fn forget_again(&mut self) {
         self.again.clear();
         self.lost_again.clear();
         self.timeout = None;
     }
 
-    /// The first block that was lost again.
+    /// Returns where the first lost retransmission begins.
     pub(super) fn first_lost_again(&self) -> Option<u64> {
         self.lost_again.first().map(|block| block.start)
     }
 
-    /// Bytes that were sent again and lost again: pipe still counts them.
+    /// Returns the bytes of lost retransmissions: pipe still counts them.
     pub(super) fn bytes_lost_again(&self) -> u64 {
         self.lost_again.iter().map(|block| block.end - block.start).sum()
     }
 
-    /// When [`Rack::detect_loss`] is to be called once more.
+    /// Returns when [`Rack::detect_loss`] has to be called again.
     pub(super) fn timeout(&self) -> Option<Instant> {
         self.timeout
     }
@@ -245,7 +237,7 @@ mod tests {
         Instant::ZERO + ms(millis)
     }
 
-    /// The shortest round trip took 100 ms.
+    /// A view with a shortest round trip of 100 ms.
     fn view(now: u64, una: u64) -> View {
         let mut round_trips = RoundTrips::new(true);
         round_trips.on_turn(ms(100));
@@ -282,19 +274,19 @@ mod tests {
     #[test]
     fn the_window_adapts_to_dsacks() {
         let mut rack = Rack::new(3);
-        rack.adapt(true, Stage::Open, &view(0, 1));
-        rack.adapt(true, Stage::Open, &view(0, 10_000));
+        rack.adapt(true, Repairing::Nothing, &view(0, 1));
+        rack.adapt(true, Repairing::Nothing, &view(0, 10_000));
         assert_eq!(rack.multiplier, 2);
-        rack.adapt(true, Stage::Open, &view(0, 10_001));
+        rack.adapt(true, Repairing::Nothing, &view(0, 10_001));
         assert_eq!(rack.multiplier, 3);
         for _ in 0..40 {
-            rack.adapt(false, Stage::Repairing, &view(0, 30_001));
-            rack.adapt(false, Stage::Open, &view(0, 30_001));
+            rack.adapt(false, Repairing::Losses, &view(0, 30_001));
+            rack.adapt(false, Repairing::Nothing, &view(0, 30_001));
         }
         assert_eq!(rack.multiplier, 3, "no recovery has ended");
-        (0..15).for_each(|_| rack.adapt(false, Stage::Leaving, &view(0, 30_001)));
+        (0..15).for_each(|_| rack.adapt(false, Repairing::Ending, &view(0, 30_001)));
         assert_eq!(rack.multiplier, 3);
-        rack.adapt(false, Stage::Leaving, &view(0, 30_001));
+        rack.adapt(false, Repairing::Ending, &view(0, 30_001));
         assert_eq!(rack.multiplier, 1);
     }
 
@@ -323,11 +315,11 @@ mod tests {
     #[test]
     fn what_was_sent_again_is_lost_again_a_round_trip_after() {
         let (mut rack, board) = repaired();
-        let found = rack.detect_loss(&board, Stage::Repairing, &view(210, 1));
+        let found = rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
         assert_eq!(found, Found { lost_below: 5001, news: true, again: Some(at(105)) });
         assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1), 4000));
         // Once is enough.
-        assert!(!rack.detect_loss(&board, Stage::Repairing, &view(210, 1)).news);
+        assert!(!rack.detect_loss(&board, Repairing::Losses, &view(210, 1)).news);
         rack.on_again(1);
         assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1001), 3000));
         rack.forget_again();
@@ -338,23 +330,23 @@ mod tests {
     #[test]
     fn the_window_counts_for_what_was_sent_again_too() {
         let (mut rack, board) = repaired();
-        rack.reordering = Reordering::Seen;
-        assert!(!rack.detect_loss(&board, Stage::Repairing, &view(224, 1)).news);
+        rack.reordering_seen = true;
+        assert!(!rack.detect_loss(&board, Repairing::Losses, &view(224, 1)).news);
         assert_eq!(rack.timeout(), Some(at(225)));
-        assert!(rack.detect_loss(&board, Stage::Repairing, &view(225, 1)).news);
+        assert!(rack.detect_loss(&board, Repairing::Losses, &view(225, 1)).news);
         assert_eq!((rack.bytes_lost_again(), rack.timeout()), (2000, Some(at(230))));
         rack.forget_again();
         assert_eq!(rack.timeout(), None);
-        assert!(!rack.detect_loss(&board, Stage::Repairing, &view(300, 1)).news, "nothing is left to look at");
+        assert!(!rack.detect_loss(&board, Repairing::Losses, &view(300, 1)).news, "nothing is left to look at");
     }
 
     /// A second copy of what was lost again counts once, however often it is looked at.
     #[test]
     fn what_was_lost_again_is_counted_once() {
         let (mut rack, board) = repaired();
-        rack.detect_loss(&board, Stage::Repairing, &view(210, 1));
+        rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
         rack.again.push_back(1);
-        rack.detect_loss(&board, Stage::Repairing, &view(210, 1));
+        rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
         assert_eq!(rack.bytes_lost_again(), 4000);
     }
 }

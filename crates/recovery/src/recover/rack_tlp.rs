@@ -1,16 +1,17 @@
 //! *Looks at* when segments were sent, and which of them have been delivered.
-//! *Decides* that what was sent before something delivered, by more than a reordering window, is lost, retransmissions
-//! too; the window widens with DSACKs. After two silent round trips a probe asks for an ACK.
+//! *Decides* that a segment is lost if it was sent before a delivered one by more than a reordering window, retransmissions
+//! included; the window widens with DSACKs. After two silent round trips it sends a probe for an ACK.
 //! *Blind to* a delay of everything: the probe and then the timer expire all the same. After a timeout it goes back to
 //! the first segment, with everything deemed lost; without SACK it repairs as NewReno.
 //! *From* RFC 8985, sections 6 and 7.
 
 use super::course::{Course, Phase, Rules, Signal};
 use super::newreno::NewReno;
+use super::on_course::OnCourse;
 use super::prr::{Prr, Reduction};
-use super::rack::{Found, Rack, Stage};
-use super::tlp::{Answer, Tlp};
-use super::{Alarm, Decisions, HighRxt, Next, Recovery, Resume, Step};
+use super::rack::{Found, Rack, Repairing};
+use super::tlp::Tlp;
+use super::{Alarm, Attention, Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
@@ -24,14 +25,14 @@ pub struct RackTlp {
     prr: Prr,
     rack: Rack,
     tlp: Tlp,
-    /// When congestion control was told of a loss last: what was sent again before then is of the same window.
+    /// When congestion control last learned of a loss: retransmissions sent before then belong to the same window.
     told_at: Instant,
-    /// What repairs where there is no SACK: the RFC has nothing for that.
-    without_sack: NewReno,
+    /// Repairs where there is no SACK: the RFC defines nothing for that.
+    without_sack: OnCourse<NewReno>,
 }
 
 impl RackTlp {
-    /// RACK-TLP under these rules, with or without PRR, for a peer that delays ACKs by no more than `max_ack_delay`.
+    /// Creates the algorithm, with or without PRR, for a peer that delays ACKs by no more than `max_ack_delay`.
     pub fn new(rules: Rules, reduction: Reduction, max_ack_delay: Duration) -> Self {
         Self {
             course: Course::by_delivery(rules),
@@ -39,22 +40,22 @@ impl RackTlp {
             rack: Rack::new(rules.duplicate_threshold),
             tlp: Tlp::new(max_ack_delay),
             told_at: Instant::ZERO,
-            without_sack: NewReno::new(rules),
+            without_sack: OnCourse::new(Course::new(rules), NewReno::default()),
         }
     }
 
-    fn stage(&self) -> Stage {
-        if self.course.phase() == Phase::Open { Stage::Open } else { Stage::Repairing }
+    fn repairing(&self) -> Repairing {
+        if self.course.phase() == Phase::Open { Repairing::Nothing } else { Repairing::Losses }
     }
 
-    /// What was found lost begins fast recovery, or goes on with it.
+    /// Begins fast recovery, or goes on with it, if something was found lost.
     fn follow(&mut self, found: Found, board: &Scoreboard, view: &View) -> Decisions {
         let mut step = Step::Stay;
         // Section 9.3: PRR would send less anyway.
         if self.course.repairing() && self.prr.is_at_once() && found.again.is_some_and(|sent| sent >= self.told_at) {
             (step, self.told_at) = (Step::LostAgain, view.now);
         }
-        // What was lost above the last recovery point, and was found then, is a loss of its own.
+        // A loss above the last recovery point is one of its own, even if it was found before that point was reached.
         let lost = found.news || self.course.phase() == Phase::Open && found.lost_below > view.una;
         if lost && self.course.permitted(view.una) {
             self.tlp.forget();
@@ -79,24 +80,24 @@ impl RackTlp {
         view: &View,
     ) -> Decisions {
         let needless = acked.dsack.is_some() && !self.tlp.is_answered_by_dsack(acked);
-        let answer = self.tlp.on_ack(acked, view.now);
+        let repaired = self.tlp.on_ack(acked, view.now);
         self.rack.on_ack(acked, board.delivered(), view);
         self.prr.on_ack(acked, board);
         let leaving = before != Phase::Open && self.course.phase() == Phase::Open;
-        self.rack.adapt(needless, if leaving { Stage::Leaving } else { self.stage() }, view);
-        let found = self.rack.detect_loss(board, self.stage(), view);
+        self.rack.adapt(needless, if leaving { Repairing::Ending } else { self.repairing() }, view);
+        let found = self.rack.detect_loss(board, self.repairing(), view);
         let decisions = self.follow(found, board, view);
-        match (decisions.step, signal, answer) {
+        match (decisions.step, signal, repaired) {
             (Step::Stay, Signal::Recovered, _) => {
                 Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..decisions }
             }
-            (Step::Stay, _, Answer::Repaired) => Decisions { step: Step::Repaired, ..decisions },
+            (Step::Stay, _, true) => Decisions { step: Step::Repaired, ..decisions },
             (Step::Stay, Signal::Progress, _) => Decisions { lost_below: decisions.lost_below, ..Decisions::GROW },
             _ => decisions,
         }
     }
 
-    /// A probe: new data if there is some, the highest segment again if not (section 7.3).
+    /// Returns the probe that is due: new data if there is some, else the highest segment again (section 7.3).
     fn probe(&self, board: &Scoreboard, view: &View, unsent: bool) -> Option<Next> {
         if !self.tlp.is_due() {
             return None;
@@ -128,7 +129,7 @@ impl Recovery for RackTlp {
     }
 
     fn on_spurious(&mut self, cause: Cause) -> Resume {
-        // By the same rules the answer is the same.
+        // It has the same rules, so its answer is the same.
         self.without_sack.on_spurious(cause);
         let resume = self.course.on_spurious(cause);
         if resume == Resume::NextUnsent {
@@ -149,12 +150,8 @@ impl Recovery for RackTlp {
         }
     }
 
-    fn follows_deliveries(&self) -> bool {
-        true
-    }
-
-    fn has_alarm(&self) -> bool {
-        true
+    fn attention(&self) -> Attention {
+        Attention::EachDelivery
     }
 
     fn alarm(&self, board: &Scoreboard, view: &View) -> Alarm {
@@ -170,14 +167,14 @@ impl Recovery for RackTlp {
     fn on_alarm(&mut self, board: &Scoreboard, view: &View) -> Decisions {
         if self.rack.timeout().is_some() {
             self.prr.on_alarm();
-            let found = self.rack.detect_loss(board, self.stage(), view);
+            let found = self.rack.detect_loss(board, self.repairing(), view);
             return self.follow(found, board, view);
         }
         self.tlp.on_alarm(view);
         Decisions::STAY
     }
 
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
+    fn next(&mut self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
         if !view.sack {
             return self.without_sack.next(board, window, view, unsent);
         }

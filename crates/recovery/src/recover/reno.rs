@@ -1,68 +1,40 @@
 //! *Looks at* duplicate ACKs.
-//! *Decides* on a fast retransmit of the oldest segment at the third, and on leaving fast recovery at the first ACK of
-//! new data.
-//! *Blind to* SACK, and to a second loss in the same window: each needs three duplicates of its own, or a timeout.
+//! *Decides* to retransmit the oldest segment at the third duplicate, and to end fast recovery at the first ACK of new
+//! data.
+//! *Blind to* SACK, and to a second loss in the same window: each loss needs three duplicates of its own, or a timeout.
 //! *From* RFC 5681, section 3.2; the bugfix setting is RFC 2582's, section 3 and its note on multiple fast retransmits.
 
-use super::course::{Course, Rules, Signal};
-use super::{Decisions, Next, Recovery, Resume, Step};
+use super::course::{Course, Signal};
+use super::on_course::Repair;
+use super::{Decisions, Next, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Block, Cause, Kind};
+use crate::fact::Acked;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
 /// Fast retransmit and fast recovery.
 #[derive(Clone, Debug)]
-pub struct Reno {
-    course: Course,
-}
+pub struct Reno;
 
-impl Reno {
-    /// Reno under these rules.
-    pub fn new(rules: Rules) -> Self {
-        Self { course: Course::new(rules) }
-    }
-}
-
-impl Recovery for Reno {
-    fn on_ack(&mut self, acked: &Acked, _: &Scoreboard, view: &View) -> Decisions {
-        match self.course.on_ack(acked, view) {
+impl Repair for Reno {
+    fn on_signal(&mut self, signal: Signal, course: &mut Course, _: &Acked, _: &Scoreboard, view: &View) -> Decisions {
+        match signal {
             Signal::Quiet | Signal::Duplicate => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
-            Signal::Threshold => Decisions { step: self.course.enter(view.nxt), ..Decisions::STAY },
-            // RFC 5681, section 3.2, step 6: any ACK of new data deflates the window and ends it.
+            Signal::Threshold => Decisions { step: course.enter(view.nxt), ..Decisions::STAY },
+            // RFC 5681, section 3.2, step 6: any ACK of new data deflates the window and ends fast recovery.
             Signal::Partial | Signal::Recovered => {
-                self.course.leave();
+                course.leave();
                 Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..Decisions::STAY }
             }
         }
     }
 
-    fn on_timeout(&mut self, view: &View) {
-        self.course.on_timeout(view.nxt);
-    }
-
-    fn on_spurious(&mut self, cause: Cause) -> Resume {
-        self.course.on_spurious(cause)
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.course.is_quiet()
-    }
-
-    fn on_sent(&mut self, sent: Block, kind: Kind) {
-        self.course.on_sent(sent, kind);
-    }
-
-    fn next(&self, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
-        if !self.course.repairing() {
-            return self.course.next(board, window, view);
-        }
-        // RFC 5681, section 3.2, step 4: each duplicate says that a segment has left; there cannot be more of them than
-        // were outstanding.
-        let left = u64::from(self.course.duplicates()).min(board.segments() as u64);
+    fn next(&mut self, course: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
+        // RFC 5681, section 3.2, step 4: each duplicate says that a segment has left the network. More duplicates than
+        // outstanding segments are forged.
+        let left = u64::from(course.duplicates()).min(board.segments() as u64);
         let inflated = window.cwnd + left * u64::from(view.mss);
-        let room = Course::room(inflated.saturating_sub(board.outstanding()), board, window, view);
-        self.course.owed(board).unwrap_or(Next::New { room })
+        Next::New { room: Course::room(inflated.saturating_sub(board.outstanding()), board, window, view) }
     }
 }

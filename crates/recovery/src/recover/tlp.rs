@@ -1,4 +1,4 @@
-//! TLP's part of RACK-TLP: a probe two round trips after the last sign of life (RFC 8985, section 7).
+//! TLP's part of RACK-TLP: a tail loss probe two round trips after the last progress (RFC 8985, section 7).
 
 use crate::fact::Acked;
 use crate::scoreboard::Scoreboard;
@@ -8,10 +8,10 @@ use eifel_base::time::{Duration, Instant};
 /// PTO while there is no SRTT (section 7.2).
 const UNKNOWN: Duration = Duration::from_secs(1);
 
-/// Where the probe stands.
+/// The state of the tail loss probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Probe {
-    /// None has been sent since the last was answered.
+enum TailProbe {
+    /// The last one was answered.
     None,
     /// It goes next, whatever the window.
     Due,
@@ -21,38 +21,29 @@ enum Probe {
     Again { end: u64 },
 }
 
-/// What the answer to a probe says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Answer {
-    /// Nothing of congestion.
-    Nothing,
-    /// The probe has repaired a loss.
-    Repaired,
-}
-
 /// TLP's variables.
 #[derive(Clone, Debug)]
 pub(super) struct Tlp {
-    probe: Probe,
+    probe: TailProbe,
     /// TLP.max_ack_delay.
     max_ack_delay: Duration,
     /// When new data was last acknowledged.
     progress: Instant,
-    /// Round-trip samples when the last probe was due: without one since then SRTT could not follow the path.
+    /// The number of round-trip samples when the last probe was due. Without a new one, SRTT cannot have followed the path.
     samples: u64,
 }
 
 impl Tlp {
     pub(super) fn new(max_ack_delay: Duration) -> Self {
-        Self { probe: Probe::None, max_ack_delay, progress: Instant::ZERO, samples: 0 }
+        Self { probe: TailProbe::None, max_ack_delay, progress: Instant::ZERO, samples: 0 }
     }
 
-    /// When a probe goes: PTO after the last new data was sent or acknowledged (section 7.2). The engine sends it at the
-    /// RTO if that comes first.
+    /// Returns when a probe goes: PTO after the last new data was sent or acknowledged (section 7.2). The driver sends it at
+    /// the RTO if that comes first.
     pub(super) fn alarm(&self, board: &Scoreboard, view: &View) -> Option<Instant> {
         let newest = board.newest()?;
         // Section 7.3: one at a time, and none without a sample since the last.
-        let possible = self.probe == Probe::None && view.round_trips.taken() > self.samples;
+        let possible = self.probe == TailProbe::None && view.round_trips.taken() > self.samples;
         if !possible || !view.sack || !board.sacked().is_empty() {
             return None;
         }
@@ -64,57 +55,57 @@ impl Tlp {
         Some(newest.last_sent().max(self.progress) + pto)
     }
 
-    /// The alarm has come.
+    /// Makes the probe due: the alarm has rung.
     pub(super) fn on_alarm(&mut self, view: &View) {
-        (self.probe, self.samples) = (Probe::Due, view.round_trips.taken());
+        (self.probe, self.samples) = (TailProbe::Due, view.round_trips.taken());
     }
 
-    /// Whether the probe goes next.
+    /// Returns whether the probe goes next.
     pub(super) fn is_due(&self) -> bool {
-        self.probe == Probe::Due
+        self.probe == TailProbe::Due
     }
 
-    /// What was due has left; `end` is where it ends.
+    /// Notes that the probe has left, up to `end`: the highest segment `again`, or new data.
     pub(super) fn on_sent(&mut self, end: u64, again: bool) {
-        self.probe = if again { Probe::Again { end } } else { Probe::New { end } };
+        self.probe = if again { TailProbe::Again { end } } else { TailProbe::New { end } };
     }
 
-    /// Whether the DSACK is for the probe.
+    /// Returns whether the ACK carries a DSACK for the probe.
     pub(super) fn is_answered_by_dsack(&self, acked: &Acked) -> bool {
-        matches!(self.probe, Probe::Again { end } if acked.dsack.is_some_and(|dsack| dsack.end == end))
+        matches!(self.probe, TailProbe::Again { end } if acked.dsack.is_some_and(|dsack| dsack.end == end))
     }
 
-    /// TLP_process_ack (section 7.4.2).
-    pub(super) fn on_ack(&mut self, acked: &Acked, now: Instant) -> Answer {
+    /// Takes an ACK in: TLP_process_ack (section 7.4.2). Returns whether the probe has repaired a loss.
+    pub(super) fn on_ack(&mut self, acked: &Acked, now: Instant) -> bool {
         if acked.bytes > 0 {
             self.progress = now;
         }
-        let (Probe::New { end } | Probe::Again { end }) = self.probe else {
+        let (TailProbe::New { end } | TailProbe::Again { end }) = self.probe else {
             // New data acknowledged: the silence is over.
             if acked.bytes > 0 {
-                self.probe = Probe::None;
+                self.probe = TailProbe::None;
             }
-            return Answer::Nothing;
+            return false;
         };
         if acked.cumulative < end {
-            return Answer::Nothing;
+            return false;
         }
-        if matches!(self.probe, Probe::New { .. }) || self.is_answered_by_dsack(acked) {
+        if matches!(self.probe, TailProbe::New { .. }) || self.is_answered_by_dsack(acked) {
             // Nothing was repaired; or original and probe have both arrived.
-            self.probe = Probe::None;
+            self.probe = TailProbe::None;
         } else if acked.cumulative > end {
-            self.probe = Probe::None;
-            return Answer::Repaired;
+            self.probe = TailProbe::None;
+            return true;
         } else if acked.bytes == 0 && acked.sacked_up_to == 0 {
             // A duplicate without SACK: original and probe have both arrived.
-            self.probe = Probe::None;
+            self.probe = TailProbe::None;
         }
-        Answer::Nothing
+        false
     }
 
-    /// A timeout or fast recovery ends the probing.
+    /// Ends the probing, at a timeout or when fast recovery begins.
     pub(super) fn forget(&mut self) {
-        self.probe = Probe::None;
+        self.probe = TailProbe::None;
     }
 }
 
@@ -124,7 +115,7 @@ mod tests {
     use crate::fact::Block;
     use crate::rtt::RoundTrips;
 
-    /// An ACK for new data of so many bytes.
+    /// An ACK of `bytes` new bytes.
     fn acked(cumulative: u64, bytes: u64) -> Acked {
         Acked {
             cumulative,
@@ -161,9 +152,9 @@ mod tests {
     fn new_data_acknowledged_takes_the_place_of_a_probe_that_is_due() {
         let mut tlp = tlp();
         tlp.on_alarm(&view(true));
-        assert_eq!(tlp.on_ack(&acked(1001, 0), at(1)), Answer::Nothing);
+        assert!(!tlp.on_ack(&acked(1001, 0), at(1)));
         assert!(tlp.is_due());
-        assert_eq!(tlp.on_ack(&acked(2001, 1000), at(1)), Answer::Nothing);
+        assert!(!tlp.on_ack(&acked(2001, 1000), at(1)));
         assert!(!tlp.is_due());
     }
 
@@ -172,14 +163,14 @@ mod tests {
     fn a_probe_of_new_data_repairs_nothing() {
         let mut tlp = tlp();
         tlp.on_sent(5001, false);
-        assert_eq!(tlp.on_ack(&acked(6001, 1000), at(1)), Answer::Nothing);
-        assert_eq!(tlp.probe, Probe::None);
+        assert!(!tlp.on_ack(&acked(6001, 1000), at(1)));
+        assert_eq!(tlp.probe, TailProbe::None);
 
         tlp.on_sent(5001, true);
-        assert_eq!(tlp.on_ack(&acked(5000, 1000), at(1)), Answer::Nothing);
-        assert_eq!(tlp.on_ack(&acked(5001, 1), at(1)), Answer::Nothing);
-        assert_eq!(tlp.probe, Probe::Again { end: 5001 }, "it may still be either");
-        assert_eq!(tlp.on_ack(&acked(6001, 1000), at(1)), Answer::Repaired);
+        assert!(!tlp.on_ack(&acked(5000, 1000), at(1)));
+        assert!(!tlp.on_ack(&acked(5001, 1), at(1)));
+        assert_eq!(tlp.probe, TailProbe::Again { end: 5001 }, "it may still be either");
+        assert!(tlp.on_ack(&acked(6001, 1000), at(1)));
     }
 
     #[test]
@@ -191,13 +182,13 @@ mod tests {
         tlp.on_sent(5001, true);
         assert!(!tlp.is_answered_by_dsack(&dsack(4001)));
         assert!(tlp.is_answered_by_dsack(&dsack(5001)));
-        assert_eq!(tlp.clone().on_ack(&dsack(4001), at(1)), Answer::Repaired);
-        assert_eq!(tlp.on_ack(&dsack(5001), at(1)), Answer::Nothing);
-        assert_eq!(tlp.probe, Probe::None);
+        assert!(tlp.clone().on_ack(&dsack(4001), at(1)));
+        assert!(!tlp.on_ack(&dsack(5001), at(1)));
+        assert_eq!(tlp.probe, TailProbe::None);
     }
 
-    /// Without an SRTT it is a second from when the newest left, or from when new data was acknowledged; there is none while
-    /// a probe is under way, without SACK, or with something reported.
+    /// Without an SRTT it rings a second after the newest segment left, or after new data was acknowledged. There is no alarm
+    /// while a probe is under way, without SACK, or with something reported.
     #[test]
     fn the_alarm_counts_from_the_last_sign_of_life() {
         let mut board = Scoreboard::default();

@@ -2,7 +2,8 @@
 
 use super::Parameters;
 use crate::recover::Resume;
-use crate::recover::course::{BelowPoint, Bugfix, LimitedTransmit, Rules};
+use crate::recover::course::{Course, Rules};
+use crate::recover::on_course::OnCourse;
 use crate::{congest, detect, grant, pace, recover, respond, rto};
 
 pub(super) fn detect_none(_: &Parameters) -> Box<dyn detect::Detector> {
@@ -175,15 +176,15 @@ pub(super) fn min_plus_plus(parameters: &Parameters) -> Box<dyn rto::after_spuri
 }
 
 pub(super) fn reno(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    late(parameters, Box::new(recover::reno::Reno::new(rules(parameters))))
+    late(parameters, Box::new(OnCourse::new(Course::new(rules(parameters)), recover::reno::Reno)))
 }
 
 pub(super) fn newreno(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    late(parameters, Box::new(recover::newreno::NewReno::new(rules(parameters))))
+    late(parameters, Box::new(OnCourse::new(Course::new(rules(parameters)), recover::newreno::NewReno::default())))
 }
 
 pub(super) fn reno_sack(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    Box::new(recover::reno_sack::RenoSack::new(rules(parameters)))
+    Box::new(OnCourse::new(Course::new(rules(parameters)), recover::reno_sack::RenoSack::default()))
 }
 
 pub(super) fn newreno_sack(parameters: &Parameters) -> Box<dyn recover::Recovery> {
@@ -191,15 +192,16 @@ pub(super) fn newreno_sack(parameters: &Parameters) -> Box<dyn recover::Recovery
     let when = parameters.word("when", &[("always", When::Always), ("after-spurious", When::AfterSpurious)]);
     let restarts =
         parameters.word("timer_restarts_on_partial", &[("every", Restarts::Every), ("first", Restarts::First)]);
-    Box::new(NewRenoSack::new(rules(parameters), when, restarts))
+    Box::new(OnCourse::new(Course::new(rules(parameters)), NewRenoSack::new(when, restarts)))
 }
 
 pub(super) fn fack(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    Box::new(recover::fack::Fack::new(rules(parameters)))
+    Box::new(OnCourse::new(Course::new(rules(parameters)), recover::fack::Fack))
 }
 
 pub(super) fn rfc6675(parameters: &Parameters) -> Box<dyn recover::Recovery> {
-    Box::new(recover::rfc6675::Rfc6675::new(rules(parameters), reduction(parameters)))
+    let course = Course::by_sack(rules(parameters));
+    Box::new(OnCourse::new(course, recover::rfc6675::Rfc6675::new(reduction(parameters))))
 }
 
 pub(super) fn congest_reno(parameters: &Parameters) -> Box<dyn congest::Congest> {
@@ -289,12 +291,10 @@ fn reduction(parameters: &Parameters) -> recover::prr::Reduction {
 fn rules(parameters: &Parameters) -> Rules {
     Rules {
         duplicate_threshold: parameters.integer("duplicate_threshold") as u32,
-        limited_transmit: parameters.switch("limited_transmit", LimitedTransmit::On, LimitedTransmit::Off),
-        bugfix: parameters.switch("bugfix", Bugfix::On, Bugfix::Off),
-        below_point: parameters.word(
-            "fast_retransmit_below_recovery_point",
-            &[("allowed", BelowPoint::Allowed), ("blocked", BelowPoint::Blocked)],
-        ),
+        limited_transmit: parameters.switch("limited_transmit", true, false),
+        bugfix: parameters.switch("bugfix", true, false),
+        below_spurious_point: parameters
+            .word("fast_retransmit_below_recovery_point", &[("allowed", true), ("blocked", false)]),
         resume: parameters
             .word("after_spurious_timeout", &[("next-unsent", Resume::NextUnsent), ("go-back-n", Resume::GoBackN)]),
     }

@@ -16,7 +16,6 @@ use crate::detect::Share;
 use crate::duplicate::DuplicateResponse;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
-use crate::recover::Growth;
 
 /// That an episode was spurious, and what is known of it. Lengths in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -31,21 +30,12 @@ pub struct Verdict {
     pub acked: u64,
     /// Whether it carried ECN-Echo.
     pub ece: bool,
-    /// What the connection has learned of losses so far.
-    pub losses: Losses,
+    /// Whether the connection has ever detected a loss, spurious ones apart.
+    pub loss_seen: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// The initial window.
     pub initial_window: u64,
-}
-
-/// Whether any loss was detected in the connection's life, spurious ones apart.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Losses {
-    /// None.
-    NoneYet,
-    /// At least one.
-    Seen,
 }
 
 /// What a response wants changed.
@@ -53,33 +43,29 @@ pub enum Losses {
 pub struct Adjust {
     /// The window from now on.
     pub window: Window,
-    /// What the timer learns.
-    pub timer: Lesson,
+    /// SRTT and RTTVAR before the timeout, if the timer is to begin anew, but not below them, from the first sample of data
+    /// that was unsent at the timeout: by then the path is as it is now (RFC 4015, section 3.1, step 11).
+    pub reseed: Option<Estimate>,
 }
 
-/// What a response wants the timer to learn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lesson {
-    /// Nothing.
-    None,
-    /// To begin anew, but not below what was before, from the first sample of data that was unsent at the timeout: by
-    /// then the path is as it is now (RFC 4015, section 3.1, step 11).
-    FromNewData {
-        /// SRTT and RTTVAR before the timeout.
-        before: Estimate,
-    },
+impl Adjust {
+    /// Changes the window and nothing else.
+    pub const fn to(window: Window) -> Self {
+        Self { window, reseed: None }
+    }
 }
 
 /// Undoes what a spurious retransmission has done. It cannot see packets.
 pub trait Response: Send + DuplicateResponse {
-    /// What changes because of `verdict`.
+    /// Returns what changes because of `verdict`.
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust;
-    /// Whether the ACK that brought the verdict may let the window grow besides.
-    fn growth(&self, _: &Verdict) -> Growth {
-        Growth::Grow
+
+    /// Returns whether the ACK that brought the verdict may also grow the window.
+    fn lets_grow(&self, _: &Verdict) -> bool {
+        true
     }
 
-    /// What is given back where something was lost, but some of what was sent again had not been.
+    /// Returns the window after a mixed verdict: something was lost, but some retransmissions were needless.
     fn credit(&mut self, _: Share, _: &Saved, now: &Window) -> Window {
         *now
     }

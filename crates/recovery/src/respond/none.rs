@@ -3,7 +3,7 @@
 //! *Blind to* everything.
 //! *From* the baseline of every comparison.
 
-use super::{Adjust, Lesson, Response, Verdict};
+use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
 
@@ -13,6 +13,6 @@ pub struct None;
 
 impl Response for None {
     fn respond(&mut self, _: &Verdict, _: &Saved, now: &Window) -> Adjust {
-        Adjust { window: *now, timer: Lesson::None }
+        Adjust::to(*now)
     }
 }

@@ -3,7 +3,7 @@
 //! *Blind to* how long the path was silent, and to whether its capacity is still the same.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 1.
 
-use super::{Adjust, Lesson, Response, Verdict};
+use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
 
@@ -13,6 +13,6 @@ pub struct Option1;
 
 impl Response for Option1 {
     fn respond(&mut self, _: &Verdict, saved: &Saved, _: &Window) -> Adjust {
-        Adjust { window: saved.window, timer: Lesson::None }
+        Adjust::to(saved.window)
     }
 }

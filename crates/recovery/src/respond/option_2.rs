@@ -3,7 +3,7 @@
 //! *Blind to* the flight, which is still the old window: nothing can be sent until half of it has been acknowledged.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 2.
 
-use super::{Adjust, Lesson, Response, Verdict};
+use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
 
@@ -14,6 +14,6 @@ pub struct Option2;
 impl Response for Option2 {
     fn respond(&mut self, _: &Verdict, saved: &Saved, _: &Window) -> Adjust {
         let ssthresh = saved.reduced.ssthresh;
-        Adjust { window: Window { cwnd: ssthresh, ssthresh }, timer: Lesson::None }
+        Adjust::to(Window { cwnd: ssthresh, ssthresh })
     }
 }

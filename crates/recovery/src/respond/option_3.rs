@@ -3,7 +3,7 @@
 //! *Blind to* the flight, as option 2 is.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 3.
 
-use super::{Adjust, Lesson, Response, Verdict};
+use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
 
@@ -14,6 +14,6 @@ pub struct Option3;
 impl Response for Option3 {
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, _: &Window) -> Adjust {
         let cwnd = u64::from(verdict.mss);
-        Adjust { window: Window { cwnd, ssthresh: saved.reduced.ssthresh }, timer: Lesson::None }
+        Adjust::to(Window { cwnd, ssthresh: saved.reduced.ssthresh })
     }
 }

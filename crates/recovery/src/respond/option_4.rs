@@ -3,7 +3,7 @@
 //! *Blind to* slow start being cut short on a path of large delay-bandwidth product.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 4.
 
-use super::{Adjust, Lesson, Response, Verdict};
+use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
 
@@ -14,6 +14,6 @@ pub struct Option4;
 impl Response for Option4 {
     fn respond(&mut self, _: &Verdict, saved: &Saved, _: &Window) -> Adjust {
         let cwnd = saved.window.cwnd;
-        Adjust { window: Window { cwnd, ssthresh: cwnd }, timer: Lesson::None }
+        Adjust::to(Window { cwnd, ssthresh: cwnd })
     }
 }

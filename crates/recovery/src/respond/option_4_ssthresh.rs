@@ -3,7 +3,7 @@
 //! *Blind to* losses that were not detected yet.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, the variation of option 4.
 
-use super::{Adjust, Lesson, Losses, Response, Verdict};
+use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
 
@@ -13,10 +13,7 @@ pub struct Option4Ssthresh;
 
 impl Response for Option4Ssthresh {
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, _: &Window) -> Adjust {
-        let ssthresh = match verdict.losses {
-            Losses::NoneYet => saved.window.ssthresh,
-            Losses::Seen => saved.window.cwnd,
-        };
-        Adjust { window: Window { cwnd: saved.window.cwnd, ssthresh }, timer: Lesson::None }
+        let ssthresh = if verdict.loss_seen { saved.window.cwnd } else { saved.window.ssthresh };
+        Adjust::to(Window { cwnd: saved.window.cwnd, ssthresh })
     }
 }

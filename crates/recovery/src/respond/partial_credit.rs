@@ -4,7 +4,7 @@
 //! *Blind to* where in the window the losses were; it needs a detector that judges each retransmission.
 //! *From* this project: `docs/partial_credit.md` defines it and says why it is safe.
 
-use super::{Adjust, Lesson, Response, Verdict};
+use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::detect::Share;
 use crate::episode::Saved;
@@ -18,7 +18,7 @@ pub struct PartialCredit;
 
 impl Response for PartialCredit {
     fn respond(&mut self, _: &Verdict, saved: &Saved, _: &Window) -> Adjust {
-        Adjust { window: saved.window, timer: Lesson::None }
+        Adjust::to(saved.window)
     }
 
     fn credit(&mut self, share: Share, saved: &Saved, now: &Window) -> Window {

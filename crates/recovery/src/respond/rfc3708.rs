@@ -3,7 +3,7 @@
 //! *Blind to* slow start that was under way at the loss signal: it ends at the old window.
 //! *From* RFC 3708, section 1, and Blanton and Allman, "On Making TCP More Robust to Packet Reordering".
 
-use super::{Adjust, Lesson, Response, Verdict};
+use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
 
@@ -14,6 +14,6 @@ pub struct Rfc3708;
 impl Response for Rfc3708 {
     fn respond(&mut self, _: &Verdict, saved: &Saved, now: &Window) -> Adjust {
         let ssthresh = now.ssthresh.max(saved.window.cwnd);
-        Adjust { window: Window { cwnd: now.cwnd, ssthresh }, timer: Lesson::None }
+        Adjust::to(Window { cwnd: now.cwnd, ssthresh })
     }
 }

@@ -4,11 +4,10 @@
 //! *Blind to* nothing that it needs; it restores no window that ECN-Echo speaks against.
 //! *From* RFC 4015, section 3.1, steps 0, 9 and 11, and section 3.4.
 
-use super::{Adjust, Lesson, Response, Verdict};
+use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
-use crate::episode::Saved;
+use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
-use crate::recover::Growth;
 
 /// The Eifel response algorithm as standardised.
 #[derive(Clone, Debug)]
@@ -16,12 +15,12 @@ pub struct Rfc4015;
 
 impl Response for Rfc4015 {
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust {
-        Adjust { window: reversed(verdict, saved, now), timer: timer(verdict, saved) }
+        Adjust { window: reversed(verdict, saved, now), reseed: before(verdict, saved) }
     }
 
-    /// Section 3.4: for this ACK a window that was set is not changed any further. [rfc4015:3.4.b]
-    fn growth(&self, verdict: &Verdict) -> Growth {
-        if verdict.ece { Growth::Grow } else { Growth::Hold }
+    /// Section 3.4: the ACK that sets the window does not change it any further. [rfc4015:3.4.b]
+    fn lets_grow(&self, verdict: &Verdict) -> bool {
+        verdict.ece
     }
 }
 
@@ -41,9 +40,6 @@ fn reversed(verdict: &Verdict, saved: &Saved, now: &Window) -> Window {
 }
 
 /// Step 11. [rfc4015:3.1.11]
-fn timer(verdict: &Verdict, saved: &Saved) -> Lesson {
-    match (verdict.cause, saved.estimate) {
-        (Cause::Timeout, Some(before)) => Lesson::FromNewData { before },
-        _ => Lesson::None,
-    }
+fn before(verdict: &Verdict, saved: &Saved) -> Option<Estimate> {
+    saved.estimate.filter(|_| verdict.cause == Cause::Timeout)
 }

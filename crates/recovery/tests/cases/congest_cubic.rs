@@ -1,7 +1,7 @@
 //! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
 
 use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
-use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
+use eifel_recovery::congest::{Congest, Loss, Window};
 use eifel_recovery::congest::{Grow, Restart};
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Cause;
@@ -97,7 +97,7 @@ impl Run {
 
     fn lose(&mut self, now: u64, cause: Cause) -> (u64, u64) {
         let flight = self.window.cwnd;
-        let loss = Loss { cause, flight, limit: flight, timeouts: Timeouts::First };
+        let loss = Loss { cause, flight, limit: flight, timeout_again: false };
         self.window = self.cubic.on_loss(&self.window, &loss, &view(now, &self.round_trips));
         (self.window.cwnd, self.window.ssthresh)
     }

@@ -1,7 +1,7 @@
 //! Reno called by itself: RFC 5681's equations, byte by byte.
 
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
+use eifel_recovery::congest::{Congest, Loss, Window};
 use eifel_recovery::congest::{Grow, Restart};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
@@ -38,7 +38,7 @@ fn lost(settings: Settings, now: Window, loss: Loss) -> (u64, u64) {
     (cwnd, ssthresh)
 }
 
-const TIMEOUT: Loss = Loss { cause: Cause::Timeout, flight: 18_500, limit: 15_900, timeouts: Timeouts::First };
+const TIMEOUT: Loss = Loss { cause: Cause::Timeout, flight: 18_500, limit: 15_900, timeout_again: false };
 
 #[test]
 fn the_initial_window_and_threshold() {
@@ -126,7 +126,7 @@ fn ssthresh_is_never_below_two_segments() {
 
 #[test]
 fn a_further_timeout_holds_or_reduces() {
-    let again = Loss { timeouts: Timeouts::Again, flight: 6000, limit: 6000, ..TIMEOUT };
+    let again = Loss { timeout_again: true, flight: 6000, limit: 6000, ..TIMEOUT };
     for half_of in [HalfOf::Flight, HalfOf::Window] {
         let hold = Settings { half_of, ..SETTINGS };
         assert_eq!(lost(hold, window(1000, 9250), again), (1000, 9250));

@@ -14,7 +14,7 @@ use eifel_recovery::respond::option_4_ssthresh::Option4Ssthresh;
 use eifel_recovery::respond::partial_credit::PartialCredit;
 use eifel_recovery::respond::rfc3708::Rfc3708;
 use eifel_recovery::respond::rfc4015::Rfc4015;
-use eifel_recovery::respond::{Lesson, Losses, Response, Verdict, none};
+use eifel_recovery::respond::{Response, Verdict, none};
 
 use crate::script::UNSET;
 
@@ -39,7 +39,7 @@ fn verdict(timeouts: u32) -> Verdict {
         flight: 15_000,
         acked: 3000,
         ece: false,
-        losses: Losses::NoneYet,
+        loss_seen: false,
         mss: 1000,
         initial_window: 4000,
     }
@@ -87,7 +87,7 @@ fn a_fourth_timeout_restores_no_more_than_the_third() {
 #[test]
 fn a_loss_seen_changes_only_the_variation_of_option_4() {
     for (index, (mut response, expected)) in table().into_iter().enumerate() {
-        let seen = Verdict { losses: Losses::Seen, ..verdict(1) };
+        let seen = Verdict { loss_seen: true, ..verdict(1) };
         let wanted = if index == 5 { (20_000, 20_000) } else { expected[1] };
         assert_eq!(window(&mut *response, &seen), wanted, "row {index}");
     }
@@ -130,13 +130,13 @@ fn rfc_4015_s_pipe_prev_is_the_larger_of_flight_and_ssthresh() {
 #[test]
 fn only_rfc_4015_teaches_the_timer_and_only_after_a_timeout_with_an_estimate_before() {
     for (index, (mut response, _)) in table().into_iter().enumerate() {
-        let lesson = if index == 7 { Lesson::FromNewData { before: ESTIMATE } } else { Lesson::None };
+        let reseed = (index == 7).then_some(ESTIMATE);
         for timeouts in 1..=3 {
-            assert_eq!(response.respond(&verdict(timeouts), &saved(), &NOW).timer, lesson, "row {index}");
+            assert_eq!(response.respond(&verdict(timeouts), &saved(), &NOW).reseed, reseed, "row {index}");
         }
-        assert_eq!(response.respond(&verdict(0), &saved(), &NOW).timer, Lesson::None, "row {index}");
+        assert_eq!(response.respond(&verdict(0), &saved(), &NOW).reseed, None, "row {index}");
         let unknown = Saved { estimate: None, ..saved() };
-        assert_eq!(response.respond(&verdict(1), &unknown, &NOW).timer, Lesson::None, "row {index}");
+        assert_eq!(response.respond(&verdict(1), &unknown, &NOW).reseed, None, "row {index}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
+use eifel_recovery::congest::{Congest, Loss, Window};
 use eifel_recovery::congest::{Grow, Restart};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
@@ -101,9 +101,8 @@ fn the_controller_is_rfc_5681s() {
                 1 | 2 => {
                     let cause = if dice.once_in(2) { Cause::Timeout } else { Cause::FastRetransmit };
                     let again = cause == Cause::Timeout && dice.once_in(3);
-                    let timeouts = if again { Timeouts::Again } else { Timeouts::First };
                     let limit = dice.below(naive.cwnd + 1);
-                    window = reno.on_loss(&window, &Loss { cause, flight, limit, timeouts }, &view);
+                    window = reno.on_loss(&window, &Loss { cause, flight, limit, timeout_again: again }, &view);
                     naive.loss(cause, flight, limit, again, &settings);
                 }
                 _ => {

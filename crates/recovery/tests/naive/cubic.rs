@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
-use eifel_recovery::congest::{Congest, Loss, Timeouts, Window};
+use eifel_recovery::congest::{Congest, Loss, Window};
 use eifel_recovery::congest::{Grow, Restart};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::view::View;
@@ -214,9 +214,8 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
             1 | 2 => {
                 let cause = if dice.once_in(3) { Cause::Timeout } else { Cause::FastRetransmit };
                 let again = cause == Cause::Timeout && naive.saved.is_some() && dice.once_in(3);
-                let timeouts = if again { Timeouts::Again } else { Timeouts::First };
                 before = window;
-                window = cubic.on_loss(&window, &Loss { cause, flight, limit: flight, timeouts }, &view);
+                window = cubic.on_loss(&window, &Loss { cause, flight, limit: flight, timeout_again: again }, &view);
                 naive.loss(now, cause, flight, again);
             }
             3 => {
