@@ -67,7 +67,7 @@ impl Losses {
         }
         while let Some(event) = self.victim.connection.poll_event() {
             match event {
-                Event::Recovery(Told::EpisodeOpened(_)) => self.noticed += 1,
+                Event::Recovery(Told::EpisodeOpened { .. }) => self.noticed += 1,
                 Event::Recovery(Told::Adjusted { .. }) => self.undone += 1,
                 _ => {}
             }

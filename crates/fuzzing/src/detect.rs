@@ -81,6 +81,7 @@ impl Sender {
     fn gets_ack(&mut self, u: &mut Unstructured<'_>, pair: &mut [Box<dyn Detector>; 2]) -> Result<Judgement> {
         let bytes = magnitude(u, self.nxt - self.una)?;
         self.una += bytes;
+        let dsack;
         let acked = Acked {
             cumulative: self.una,
             bytes,
@@ -88,7 +89,11 @@ impl Sender {
             duplicate: bytes == 0 && u.arbitrary()?,
             highest: self.covered(u, bytes)?,
             sacked_up_to: self.una + magnitude(u, self.nxt - self.una)?,
-            dsack: if u.arbitrary()? { Some(block(u, 0, self.nxt)?) } else { None },
+            dsacks: {
+                // Drawn here, in the order of the fields, so that inputs keep their meaning.
+                dsack = if u.arbitrary()? { Some(block(u, 0, self.nxt)?) } else { None };
+                dsack.as_slice()
+            },
             echo: echo(u, self.now)?,
             mark: mark(u)?,
             ece: u.arbitrary()?,

@@ -137,7 +137,15 @@ impl Driver {
         let sacks = if self.negotiated.sack { sacks } else { &[] };
         let dsack = dsack.filter(|_| self.negotiated.sack);
         let echo = if self.negotiated.timestamps { echo(u, self.now)? } else { None };
-        let ack = Ack { cumulative, sacks, dsack, echo, mark: mark(u)?, plain: !u.ratio(1, 4)?, ece: u.ratio(1, 16)? };
+        let ack = Ack {
+            cumulative,
+            sacks,
+            dsacks: dsack.as_slice(),
+            echo,
+            mark: mark(u)?,
+            plain: !u.ratio(1, 4)?,
+            ece: u.ratio(1, 16)?,
+        };
         self.engine.on_ack(self.now, &ack);
         self.una = cumulative;
         self.limit = self.limit.max(cumulative);

@@ -41,7 +41,7 @@ fn run_in_order(engine: &mut Engine, acks: u64) -> f64 {
         now += Duration::from_micros(10);
         let echo = Some(Echo { value: Timestamp(0), age: Duration::from_millis(100) });
         let cumulative = engine.una() + 2 * MSS;
-        engine.on_ack(now, &Ack { cumulative, sacks: &[], dsack: None, echo, mark: None, plain: true, ece: false });
+        engine.on_ack(now, &Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false });
         while engine.poll_send(now, &offer(now, cumulative + window)).is_some() {}
     }
     start.elapsed().as_nanos() as f64 / acks as f64
@@ -57,7 +57,7 @@ fn report_alternate(engine: &mut Engine, segments: u64) -> f64 {
         let block = Block { start: una + at * MSS, end: una + (at + 1) * MSS };
         engine.on_ack(
             now,
-            &Ack { cumulative: una, sacks: &[block], dsack: None, echo: None, mark: None, plain: true, ece: false },
+            &Ack { cumulative: una, sacks: &[block], dsacks: &[], echo: None, mark: None, plain: true, ece: false },
         );
         while engine.poll_send(now, &offer(now, engine.nxt())).is_some() {}
     }

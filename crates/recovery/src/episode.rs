@@ -1,19 +1,20 @@
-//! From the first retransmission to its end: what opened it, and what an undo can restore.
+//! One loss signal and everything that follows from it, until all data outstanding at the signal is acknowledged.
 
 use crate::congest::Window;
 use crate::fact::Cause;
 use eifel_base::time::{Duration, Instant};
 
-/// Everything that an undo can restore, made once when the episode opens and never shared between episodes.
+/// Everything that an undo can restore. A [`Path`](crate::path::Path) makes one when it opens an episode, and replaces it
+/// when it opens the next: two episodes never share one.
 ///
-/// Deliberately not in it: what the scoreboard knows (it only learns), the RTT samples taken since, and the back-off.
+/// It leaves out three things on purpose: the scoreboard, which only learns; the RTT samples taken since; the back-off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Saved {
-    /// The window before anything was reduced.
+    /// The window before the loss signal reduced it.
     pub window: Window,
-    /// The window as the loss signal that opened the episode left it.
+    /// The window after the loss signal reduced it.
     pub reduced: Window,
-    /// FlightSize then, in bytes.
+    /// FlightSize at the loss signal, in bytes.
     pub flight: u64,
     /// RFC 4015's SRTT_prev and RTTVAR_prev before the granularity is added; `None` without samples.
     pub estimate: Option<Estimate>,
@@ -28,44 +29,23 @@ pub struct Estimate {
     pub rttvar: Duration,
 }
 
-/// How far an episode has come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stage {
-    /// No verdict yet.
-    Open,
-    /// The acting detector has spoken.
-    Settled,
-}
-
-/// One loss signal and what follows from it.
+/// One loss signal and what followed from it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Episode {
     /// Counts from 1 in a connection.
     pub number: u32,
-    /// What opened it.
+    /// The kind of loss signal.
     pub cause: Cause,
-    /// When.
+    /// Instant of the loss signal.
     pub opened_at: Instant,
-    /// `una` then.
+    /// `una` at the loss signal.
     pub start: u64,
-    /// `nxt` then: the episode ends when all below is acknowledged.
+    /// `nxt` at the loss signal. The episode closes when everything below is acknowledged.
     pub recovery_point: u64,
     /// Expiries of the timer for the same oldest segment, the first included; 0 for a fast retransmit.
     pub timeouts: u32,
-    /// Whether a verdict is still wanted.
-    pub stage: Stage,
-    saved: Saved,
-}
-
-impl Episode {
-    pub(crate) fn open(number: u32, cause: Cause, now: Instant, positions: (u64, u64), saved: Saved) -> Self {
-        let timeouts = u32::from(cause == Cause::Timeout);
-        let (start, recovery_point) = positions;
-        Self { number, cause, opened_at: now, start, recovery_point, timeouts, stage: Stage::Open, saved }
-    }
-
-    /// What an undo can restore.
-    pub fn saved(&self) -> &Saved {
-        &self.saved
-    }
+    /// Whether a verdict has taken effect. An episode takes one verdict at most.
+    pub settled: bool,
+    /// Whether everything below the recovery point is acknowledged. A verdict may still come.
+    pub closed: bool,
 }

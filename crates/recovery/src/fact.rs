@@ -69,8 +69,8 @@ pub struct Ack<'a> {
     pub cumulative: u64,
     /// SACK blocks above `cumulative`, without the DSACK, in the option's order.
     pub sacks: &'a [Block],
-    /// The duplicate that a DSACK reports (RFC 2883).
-    pub dsack: Option<Block>,
+    /// Duplicates that the peer reports: at most one in TCP's DSACK (RFC 2883), any number in SCTP's.
+    pub dsacks: &'a [Block],
     /// The timestamp echoed, where timestamps are in use and the echo was plausible.
     pub echo: Option<Echo>,
     /// What caused it, where marks were agreed on.
@@ -106,7 +106,7 @@ pub struct Delivered {
 
 /// An ACK after the scoreboard has taken it in.
 #[derive(Clone, Copy, Debug)]
-pub struct Acked {
+pub struct Acked<'a> {
     /// The cumulative acknowledgement.
     pub cumulative: u64,
     /// Positions that it newly acknowledged.
@@ -119,8 +119,8 @@ pub struct Acked {
     pub highest: Option<Covered>,
     /// The first position beyond the highest of its SACK blocks, or 0.
     pub sacked_up_to: u64,
-    /// The duplicate that a DSACK reports.
-    pub dsack: Option<Block>,
+    /// Duplicates that the peer reports.
+    pub dsacks: &'a [Block],
     /// The timestamp echoed.
     pub echo: Option<Echo>,
     /// What caused the ACK, where marks were agreed on.
@@ -147,7 +147,7 @@ pub enum Fact<'a> {
         opens: bool,
     },
     /// An ACK came in.
-    Acked(&'a Acked),
+    Acked(&'a Acked<'a>),
     /// An ACK came in that echoes a timestamp which was never sent; the fact of its arrival follows, without the echo.
     ForgedEcho,
     /// The probe that this detector has asked for will not be sent.

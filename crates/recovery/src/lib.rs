@@ -1,17 +1,22 @@
-//! The brain that TCP and SCTP share: detecting, undoing, timing and repairing retransmissions.
+//! The brain that TCP and SCTP share: it detects, undoes, times and repairs retransmissions.
 //!
-//! Five seams, one algorithm a file: [`detect`], [`respond`], [`rto`], [`recover`], [`congest`]; [`engine::Engine`]
-//! alone applies what they decide. No clock, no I/O, no protocol header: time and positions are arguments.
+//! Five seams hold the algorithms, one a file: [`detect`], [`respond`], [`rto`], [`recover`], [`congest`]. A
+//! [`watch::Watch`] asks the detectors, also over a capture; a [`path::Path`] adds window and timer; an
+//! [`engine::Engine`] drives one path over a byte stream, and alone applies what the algorithms decide. There is no
+//! clock, no I/O and no protocol header: time and positions are arguments.
 #![forbid(unsafe_code)]
 
+mod config;
 pub mod congest;
 pub mod detect;
 pub mod duplicate;
 pub mod engine;
 pub mod episode;
+pub mod event;
 pub mod fact;
 pub mod grant;
 pub mod pace;
+pub mod path;
 pub mod recover;
 pub mod registry;
 pub mod respond;
@@ -19,3 +24,4 @@ pub mod rto;
 pub mod rtt;
 pub mod scoreboard;
 pub mod view;
+pub mod watch;

@@ -90,6 +90,7 @@ impl RoundTrips {
         self.taken
     }
 
+    /// Takes note of SRTT after the newest sample.
     pub(crate) fn on_smoothed(&mut self, srtt: Option<Duration>) {
         self.smoothed = srtt.unwrap_or(UNKNOWN);
     }
@@ -125,7 +126,7 @@ impl RoundTrips {
     }
 
     /// The sample that this ACK gives, if any.
-    pub(crate) fn on_ack(&mut self, now: Instant, acked: &Acked) -> Option<Duration> {
+    pub(crate) fn on_ack(&mut self, now: Instant, acked: &Acked<'_>) -> Option<Duration> {
         if acked.bytes == 0 { None } else { self.on_progress(now, acked.cumulative, acked.echo) }
     }
 
@@ -156,7 +157,7 @@ mod tests {
 
     const MILLISECOND: Duration = Duration::from_millis(1);
 
-    fn acked(cumulative: u64) -> Acked {
+    fn acked(cumulative: u64) -> Acked<'static> {
         Acked {
             cumulative,
             bytes: 1000,
@@ -164,7 +165,7 @@ mod tests {
             duplicate: false,
             highest: None,
             sacked_up_to: 0,
-            dsack: None,
+            dsacks: &[],
             echo: None,
             mark: None,
             ece: false,

@@ -257,26 +257,27 @@ impl Scoreboard {
     }
 
     /// From now on each ACK says what it has delivered.
-    pub(crate) fn follow_deliveries(&mut self) {
+    pub fn follow_deliveries(&mut self) {
         self.delivered = Some(Delivered::default());
     }
 
     /// Counts positions below `position` as sent and acknowledged: there was no handshake.
-    pub(crate) fn skip_to(&mut self, position: u64) {
+    pub fn skip_to(&mut self, position: u64) {
         debug_assert!(self.sent.is_empty());
         (self.una, self.nxt) = (position, position);
         (self.lost.at, self.resent.at, self.counted.at) = (position, position, position);
     }
 
+    /// Takes note that a segment of `len` positions left for the first time, with TSval `stamp`.
     #[inline]
-    pub(crate) fn on_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
+    pub fn on_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
         self.sent.push_back(Sent { start: self.nxt, len, copies: 0, last_sent: now, stamp });
         self.nxt += u64::from(len);
     }
 
     /// Notes that `block` was sent again; returns how often its segment had been sent before, and the TSval of the first
     /// time, if neither of its neighbours carried the same.
-    pub(crate) fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
+    pub fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
         let Some(index) = index_of(&self.sent, block.start) else { return (0, None) };
         let below = match index.checked_sub(1) {
             Some(below) => self.sent.get(below).and_then(Sent::stamp),
@@ -295,7 +296,7 @@ impl Scoreboard {
     }
 
     /// Takes an acceptable ACK in.
-    pub(crate) fn on_ack(&mut self, ack: &Ack<'_>, sack: bool) -> Acked {
+    pub fn on_ack<'a>(&mut self, ack: &Ack<'a>, sack: bool) -> Acked<'a> {
         let outstanding = self.outstanding() > 0;
         let bytes = ack.cumulative - self.una;
         if let Some(delivered) = &mut self.delivered {
@@ -309,7 +310,7 @@ impl Scoreboard {
                 sacked_up_to = block.end.max(sacked_up_to);
             }
         }
-        let news = !sack || sacked > 0 || ack.sacks.is_empty() && ack.dsack.is_none();
+        let news = !sack || sacked > 0 || ack.sacks.is_empty() && ack.dsacks.is_empty();
         Acked {
             cumulative: ack.cumulative,
             bytes,
@@ -317,7 +318,7 @@ impl Scoreboard {
             duplicate: bytes == 0 && outstanding && ack.plain && news,
             highest,
             sacked_up_to,
-            dsack: ack.dsack,
+            dsacks: ack.dsacks,
             echo: ack.echo,
             mark: ack.mark,
             ece: ack.ece,
@@ -347,7 +348,7 @@ impl Scoreboard {
     }
 
     /// Everything below `position` is deemed lost from now on.
-    pub(crate) fn mark_lost_below(&mut self, position: u64) {
+    pub fn mark_lost_below(&mut self, position: u64) {
         let position = position.min(self.nxt);
         if position <= self.lost.at {
             return;
@@ -361,7 +362,7 @@ impl Scoreboard {
 
     /// After a timeout everything is deemed lost, and what the peer reported no longer counts: it may have reneged
     /// (RFC 2018, section 8).
-    pub(crate) fn mark_all_lost(&mut self) {
+    pub fn mark_all_lost(&mut self) {
         self.sacked.clear();
         self.sacked_bytes = 0;
         self.lost = Mark { at: self.nxt, sacked_below: 0 };
@@ -370,7 +371,7 @@ impl Scoreboard {
     }
 
     /// Nothing is lost after all: all that is outstanding is under way again.
-    pub(crate) fn mark_none_lost(&mut self) {
+    pub fn mark_none_lost(&mut self) {
         self.lost = Mark { at: self.una, sacked_below: 0 };
         self.resent = self.lost;
     }

@@ -1,15 +1,27 @@
-//! What every seam may read. Windows are not among it: detectors must not see them.
+//! What every seam may read. Windows are left out, because detectors must not see them.
 
 use crate::rtt::RoundTrips;
 use eifel_base::time::Instant;
 
-/// The connection as the seams see it at one instant. All positions unwrapped, all lengths in bytes.
+/// What the peers agreed on in the handshake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Negotiated {
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// SACK may be used.
+    pub sack: bool,
+    /// Timestamps are in use.
+    pub timestamps: bool,
+}
+
+/// The connection as the seams see it at one instant. All positions are unwrapped, all lengths in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// First position not acknowledged.
     pub una: u64,
-    // Between the two, so that they are not fetched as a pair, of which one was written just before: that waits.
-    /// Now.
+    // `now` stands between `una` and `nxt`, so that the compiler does not load those two as a pair: one of them was
+    // written just before, and such a load waits for the store.
+    /// The instant of the latest input.
     pub now: Instant,
     /// First position never sent.
     pub nxt: u64,

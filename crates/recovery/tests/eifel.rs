@@ -90,7 +90,7 @@ fn the_comparison_survives_the_wrap_of_the_timestamp_clock() {
     let echo = Some(Echo { value: Timestamp(u32::MAX - 3), age: talk::ms(1100) });
     let cumulative = talk::start(3);
     talk.engine
-        .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsack: None, echo, mark: None, plain: true, ece: false });
+        .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false });
     assert_eq!(talk.verdicts(), [("Spurious".into(), "echo older than the first retransmission")]);
 }
 
@@ -169,7 +169,7 @@ fn rfc4015_does_not_restore_against_ecn_echo() {
     let echo = Some(Echo { value: Timestamp(0), age: talk::ms(3000) });
     let cumulative = talk::start(3);
     talk.engine
-        .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsack: None, echo, mark: None, plain: true, ece: true });
+        .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: true });
     assert_eq!((talk.cwnd(), talk.ssthresh()), (2000, 5500));
 }
 

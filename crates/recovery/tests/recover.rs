@@ -58,7 +58,7 @@ fn an_ack_with_data_or_another_window_is_no_duplicate() {
         let cumulative = talk.engine.una();
         talk.engine.on_ack(
             talk.now,
-            &Ack { cumulative, sacks: &[], dsack: None, echo: None, mark: None, plain: false, ece: false },
+            &Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: false, ece: false },
         );
     }
     assert_eq!(talk.send(), []);
@@ -90,7 +90,7 @@ fn reno_inflates_by_duplicates_and_leaves_at_the_first_new_ack() {
 fn the_handshake_s_round_trip_counts_for_what_can_have_left() {
     use eifel_recovery::engine::{Ack, Engine, Offer};
     use talk::at;
-    let ack = |cumulative| Ack { cumulative, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+    let ack = |cumulative| Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     let none = Negotiated { mss: MSS as u32, sack: false, timestamps: false };
     let mut talk = Talk::with(&config("newreno"), none);
     talk.engine = Engine::new(&config("newreno")).unwrap();
@@ -246,7 +246,7 @@ fn rfc6675_counts_every_ack_that_reports_something_new() {
         let cumulative = talk.engine.una();
         talk.engine.on_ack(
             talk.now,
-            &Ack { cumulative, sacks: &sacks, dsack: None, echo: None, mark: None, plain: false, ece: false },
+            &Ack { cumulative, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: false, ece: false },
         );
     }
     assert_eq!(talk.send()[..1], again(2..=2), "data come with each of them");
@@ -261,14 +261,14 @@ fn rfc6675_counts_every_ack_that_reports_something_new() {
     let small = |segment| Block { start: talk::start(segment), end: talk::start(segment) + 100 };
     for (acknowledged, blocks) in [(2, vec![small(4)]), (2, vec![small(4), small(6)])] {
         let cumulative = talk::start(acknowledged + 1);
-        let ack = Ack { cumulative, sacks: &blocks, dsack: None, echo: None, mark: None, plain: true, ece: false };
+        let ack = Ack { cumulative, sacks: &blocks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
         talk.engine.on_ack(talk.now, &ack);
     }
     // cwnd is 22 now, 20 were outstanding, and pipe is 200 bytes less: two within cwnd, and none beyond.
     assert_eq!(talk.send(), new(23..=24));
     let blocks = [Block { start: talk::start(4), end: talk::start(4) + 200 }];
     let cumulative = talk::start(3);
-    let ack = Ack { cumulative, sacks: &blocks, dsack: None, echo: None, mark: None, plain: true, ece: false };
+    let ack = Ack { cumulative, sacks: &blocks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     talk.engine.on_ack(talk.now, &ack);
     assert_eq!(talk.send()[..1], again(3..=3), "the third that reports something new");
     assert_eq!(talk.cwnd(), 11_000, "half of what is outstanding");
@@ -407,7 +407,7 @@ fn a_closed_window_is_probed_with_one_byte_and_backed_off_without_touching_cwnd(
         &eifel_recovery::engine::Ack {
             cumulative,
             sacks: &[],
-            dsack: None,
+            dsacks: &[],
             echo: None,
             mark: None,
             plain: false,

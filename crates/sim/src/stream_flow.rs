@@ -253,7 +253,7 @@ impl StreamFlow {
         let endpoint = &mut ends[end.index()];
         match &event {
             engine::Event::TimerExpired { .. } => endpoint.counts.timeouts += 1,
-            engine::Event::EpisodeOpened(episode) => {
+            engine::Event::EpisodeOpened { episode, .. } => {
                 match episode.cause {
                     Cause::Timeout => endpoint.counts.after_timeout.opened += 1,
                     Cause::FastRetransmit => endpoint.counts.after_duplicates.opened += 1,

@@ -267,13 +267,13 @@ impl Connection {
     fn report_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool, echo: Option<Echo>) {
         // ECN is not negotiated, so ECE means nothing (RFC 3168, section 6.1.1).
         let mut ack =
-            Ack { cumulative, sacks: &[], dsack: None, echo, mark: self.marks.read(segment), plain, ece: false };
+            Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: self.marks.read(segment), plain, ece: false };
         let reported;
         if !segment.options.sack.is_empty() && self.cold.negotiated.sack {
             reported = Reported::read(&segment.options.sack, self.iss, cumulative, self.engine.nxt());
             self.cold.counts.ignored_sack_blocks += u64::from(reported.ignored);
             ack.sacks = reported.blocks();
-            ack.dsack = reported.dsack;
+            ack.dsacks = reported.dsack.as_slice();
         }
         self.engine.on_ack(now, &ack);
     }

@@ -85,7 +85,7 @@ impl Ladder {
     pub(crate) fn tells(&mut self, now: Instant, event: &engine::Event) {
         let text = match event {
             engine::Event::TimerExpired { .. } => "timer expires".into(),
-            engine::Event::EpisodeOpened(episode) => {
+            engine::Event::EpisodeOpened { episode, .. } => {
                 let cause = match episode.cause {
                     Cause::Timeout => "timeout",
                     Cause::FastRetransmit => "duplicate ACKs",

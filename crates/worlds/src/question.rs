@@ -51,7 +51,7 @@ impl HeldUntil {
     pub(crate) fn has_come(self, event: &engine::Event) -> bool {
         match event {
             engine::Event::TimerExpired { .. } => true,
-            engine::Event::EpisodeOpened(_) => self == Self::LossSignal,
+            engine::Event::EpisodeOpened { .. } => self == Self::LossSignal,
             _ => false,
         }
     }

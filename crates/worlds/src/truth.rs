@@ -40,13 +40,13 @@ pub struct Truth {
 impl Truth {
     pub(crate) fn tells(&mut self, event: &engine::Event) {
         match event {
-            engine::Event::EpisodeOpened(episode) => {
+            engine::Event::EpisodeOpened { episode, saved } => {
                 self.opening = true;
                 self.episodes.push(Episode {
                     number: episode.number,
                     cause: episode.cause,
                     outstanding: Block { start: episode.start, end: episode.recovery_point },
-                    reduced: episode.saved().reduced.ssthresh,
+                    reduced: saved.reduced.ssthresh,
                     first: None,
                     needed: None,
                     verdict: None,

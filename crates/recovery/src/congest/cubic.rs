@@ -4,7 +4,7 @@
 //! *Blind to* delay, and to why a segment was lost; it leaves slow start without HyStart++.
 //! *From* RFC 9438, section 4.
 
-use super::{Congest, Grow, Loss, Restart, Window};
+use super::{Congest, Grow, Loss, Progress, Restart, Window};
 use crate::fact::Cause;
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
@@ -159,7 +159,7 @@ impl Congest for Cubic {
         Window { cwnd, ssthresh: self.settings.initial_ssthresh.unwrap_or(u64::MAX) }
     }
 
-    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View) -> Window {
+    fn on_ack(&mut self, now: &Window, &Progress { acked, flight, .. }: &Progress, view: &View) -> Window {
         let mss = u64::from(view.mss);
         let limits = self.settings.grow.permits(now, flight, mss);
         if now.cwnd >= now.ssthresh {

@@ -17,6 +17,17 @@ pub struct Window {
     pub ssthresh: u64,
 }
 
+/// An ACK as congestion control sees it. Lengths in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Newly acknowledged by the cumulative acknowledgement; 0 where it did not advance.
+    pub acked: u64,
+    /// Newly reported by SACK.
+    pub sacked: u64,
+    /// Outstanding before the ACK: next to cwnd it tells whether the window was used.
+    pub flight: u64,
+}
+
 /// A loss signal as congestion control sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
@@ -73,8 +84,8 @@ impl Restart {
 pub trait Congest: Send + DuplicateCongest {
     /// The window when data may first be sent.
     fn initial(&mut self, mss: u32) -> Window;
-    /// An ACK outside of fast recovery acknowledged `acked` new bytes; `flight` bytes were outstanding before it.
-    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View) -> Window;
+    /// An ACK outside of fast recovery delivered something.
+    fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window;
     /// Something was lost, or so it seems.
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window;
     /// Restores what the last loss signal changed: it was spurious, and a response gives back what it took.

@@ -3,7 +3,7 @@
 //! *Blind to* delay, and to why a segment was lost.
 //! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default.
 
-use super::{Congest, Grow, Loss, Restart, Window};
+use super::{Congest, Grow, Loss, Progress, Restart, Window};
 use crate::fact::Cause;
 use crate::view::View;
 use eifel_base::time::Duration;
@@ -64,7 +64,7 @@ impl Congest for Reno {
         Window { cwnd, ssthresh: self.settings.initial_ssthresh.unwrap_or(u64::MAX) }
     }
 
-    fn on_ack(&mut self, now: &Window, acked: u64, flight: u64, view: &View) -> Window {
+    fn on_ack(&mut self, now: &Window, &Progress { acked, flight, .. }: &Progress, view: &View) -> Window {
         let mss = u64::from(view.mss);
         if !self.settings.grow.permits(now, flight, mss) {
             return *now;

@@ -103,7 +103,7 @@ impl Dsack {
 
     #[inline(never)]
     fn judge(&mut self, acked: &Acked) -> Judgement {
-        if let Some(dsack) = acked.dsack.filter(|dsack| dsack.start < dsack.end) {
+        for &dsack in acked.dsacks.iter().filter(|dsack| dsack.start < dsack.end) {
             // Step A.1.
             let una = acked.cumulative - acked.bytes;
             if self.stage == Stage::Waiting && dsack.start == una && self.reported <= una {
@@ -145,7 +145,7 @@ impl Detector for Dsack {
             }
             Fact::Acked(acked) => {
                 self.reported = self.reported.max(acked.sacked_up_to);
-                if self.stage == Stage::Waiting || acked.dsack.is_some() {
+                if self.stage == Stage::Waiting || !acked.dsacks.is_empty() {
                     self.judge(acked)
                 } else {
                     Judgement::Undecided

@@ -75,7 +75,7 @@ impl EifelTimestamps {
         }
         // RFC 3522, section 3.2, step 5: a DSACK says that the retransmission has arrived too, and an ACK for everything
         // outstanding from a peer that sends no DSACKs may mean that only ACKs were lost. [rfc3522:3.2.5]
-        if acked.dsack.is_some() {
+        if !acked.dsacks.is_empty() {
             return Judgement::Settled(Outcome::Genuine, "the first acceptable ACK carries a DSACK");
         }
         if acked.all && self.dsack == DsackSeen::No {
@@ -95,8 +95,8 @@ impl EifelTimestamps {
         Judgement::Distrusted("echoes of timestamps that were never sent")
     }
 
-    fn note(&mut self, dsack: Option<Block>) {
-        if dsack.is_some() {
+    fn note(&mut self, dsacks: &[Block]) {
+        if !dsacks.is_empty() {
             self.dsack = DsackSeen::Yes;
         }
     }
@@ -125,7 +125,7 @@ impl Detector for EifelTimestamps {
             }
             Fact::Acked(acked) => {
                 let judgement = self.judge(acked);
-                self.note(acked.dsack);
+                self.note(acked.dsacks);
                 judgement
             }
             Fact::ForgedEcho => self.contradicted(),

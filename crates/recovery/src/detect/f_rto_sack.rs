@@ -65,7 +65,7 @@ impl FRtoSack {
     /// Step 3.
     fn on_second(&mut self, acked: &Acked, recovery_point: u64) -> Judgement {
         let news = acked.bytes > 0 || acked.sacked > 0;
-        if !news && !acked.duplicate && acked.dsack.is_none() {
+        if !news && !acked.duplicate && acked.dsacks.is_empty() {
             return Judgement::Probe;
         }
         self.stage = Stage::Idle;
@@ -73,7 +73,7 @@ impl FRtoSack {
             return Judgement::Settled(Outcome::Genuine, "the new data are reported before what was outstanding");
         }
         // After the timeout the scoreboard forgot what had been reported: beside a DSACK old blocks look new.
-        if !news || acked.bytes == 0 && acked.dsack.is_some() {
+        if !news || acked.bytes == 0 && !acked.dsacks.is_empty() {
             return Judgement::Settled(Outcome::Genuine, "a duplicate ACK without news answers the new data");
         }
         self.recovery_point = None;

@@ -1,136 +1,114 @@
-//! What an ACK does.
+//! An ACK comes in.
 
-use super::{Engine, Event, Probe, Stage, Timer};
-use crate::detect::Outcome;
-use crate::episode::Stage as EpisodeStage;
-use crate::fact::{Ack, Acked, Cause, Covered};
+use super::Engine;
+use crate::congest::Progress;
+use crate::detect::{Judgement, Outcome};
+use crate::fact::{Ack, Acked, Cause};
+use crate::path::Effect;
 use crate::recover::{Decisions, Resume, Step};
-use crate::rto::{Sample, TimerChange};
+use crate::rto::TimerChange;
 use eifel_base::time::{Duration, Instant};
 
 impl Engine {
-    /// Takes an acceptable ACK in: `una <= cumulative <= nxt`, which the connection has checked.
+    /// Takes in an acceptable ACK: the connection has checked that `una <= cumulative <= nxt`.
     pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
-        let bare = ack.sacks.is_empty() && ack.dsack.is_none();
+        let bare = ack.sacks.is_empty() && ack.dsacks.is_empty();
         if !bare || !self.on_quiet_ack(now, ack.cumulative, ack.echo) {
             self.on_any_ack(now, ack);
         }
     }
 
+    /// Takes in an ACK in full: first the scoreboard, then round trips, detectors, timer, loss recovery and window.
     #[inline(never)]
     fn on_any_ack(&mut self, now: Instant, ack: &Ack<'_>) {
         let flight = self.board.outstanding();
-        let acked = self.board.on_ack(ack, self.view.sack);
+        let acked = self.board.on_ack(ack, self.path.watch.view().sack);
         self.look(now);
-        self.granted = None;
-        if let Some(pace) = &mut self.pace {
-            pace.on_input();
-        }
-        let sample = self.view.round_trips.on_ack(now, &acked);
+        self.room = None;
+        self.path.on_input();
+        let sample = self.path.watch.on_ack(&acked);
         if acked.bytes > 0 {
-            self.consecutive_timeouts = 0;
-            // Sent more than once, nobody knows which sending was answered.
-            if let Some(Covered { copies: 0, last_sent, .. }) = acked.highest {
-                self.view.round_trips.on_turn(now.since(last_sent));
-            }
+            self.path.on_progress();
         }
-        if self.stage != Stage::Open {
-            return self.on_handshake_ack(now, &acked, sample);
+        if self.handshake.is_some() {
+            self.path.sample(&acked, sample, TimerChange::Keep);
+            return self.path.run_timer(now, &acked, true, self.board.under_way_since());
         }
-        let probed = matches!(self.probe, Probe::Sent { .. });
-        let effect = self.judge(now, &acked, sample);
-        self.sample(&acked, sample, effect.change);
-        if self.lesson.is_some() {
-            self.learn(&acked, sample);
-        }
-        if sample.is_some() {
-            self.view.round_trips.on_smoothed(self.rto.srtt());
-        }
-        let decisions = self.recovery.on_ack(&acked, &self.board, &self.view);
+        let probed = self.probe.is_some_and(|probe| probe.sent);
+        let effect = self.judge(&acked, sample);
+        let decisions = self.recovery.on_ack(&acked, &self.board, self.path.watch.view());
         if decisions.step != Step::Stay || decisions.lost_below.is_some() {
             self.apply(now, &decisions);
         }
         if decisions.grows && effect.grows && acked.bytes > 0 {
-            self.window = self.congest.on_ack(&self.window, acked.bytes, flight, &self.view);
+            self.path.grow(&Progress { acked: acked.bytes, sacked: acked.sacked, flight });
         }
         if probed && effect.outcome == Some(Outcome::Genuine) {
-            // RFC 5682, section 2.1, step 3a: so far slow start would have come in these two round trips.
-            self.window.cwnd = u64::from(self.view.mss) * 3;
+            // RFC 5682, section 2.1, step 3a: slow start would have come so far in these two round trips.
+            self.path.window.cwnd = u64::from(self.path.watch.view().mss) * 3;
         }
-        self.run_timer(now, &acked, decisions.restarts_timer);
-        if self.episode.is_some_and(|episode| acked.cumulative >= episode.recovery_point) {
-            self.close_episode();
-        }
+        self.path.run_timer(now, &acked, decisions.restarts_timer, self.board.under_way_since());
+        self.path.watch.close_if_repaired(acked.cumulative);
         self.quiet = self.find_quiet();
     }
 
+    /// Asks the detectors about an ACK, and lets the acting one's verdict take effect on window and timer.
+    fn judge(&mut self, acked: &Acked<'_>, sample: Option<Duration>) -> Effect {
+        let judgement = self.path.watch.judge(acked);
+        self.run_probe(judgement);
+        let effect = self.path.settle(judgement, Some(acked), sample, self.board.outstanding());
+        self.resume(effect.resumes);
+        self.path.sample(acked, sample, effect.change);
+        effect
+    }
+
+    /// Takes note that the acceptable ACK which [`on_ack`](Self::on_ack) takes in next echoes a timestamp that was never
+    /// sent: the peer lies, or something between does.
+    #[cold]
+    pub fn on_forged_echo(&mut self, now: Instant) {
+        self.look(now);
+        let judgement = self.path.watch.judge_forged_echo();
+        if judgement != Judgement::Undecided {
+            self.run_probe(judgement);
+            self.settle_without_ack(judgement);
+        }
+    }
+
+    /// Lets a judgement take effect that no ACK brought.
+    pub(super) fn settle_without_ack(&mut self, judgement: Judgement) {
+        let resumes = self.path.settle_without_ack(judgement, self.board.outstanding());
+        self.resume(resumes);
+    }
+
+    /// Lets loss recovery say how sending goes on after an undo. [rfc4015:3.1.8]
+    fn resume(&mut self, undone: Option<Cause>) {
+        if undone.is_some_and(|cause| self.recovery.on_spurious(cause) == Resume::NextUnsent) {
+            self.board.mark_none_lost();
+        }
+    }
+
+    /// Applies what loss recovery decided.
     pub(super) fn apply(&mut self, now: Instant, decisions: &Decisions) {
+        let flight = self.flight();
         match decisions.step {
             Step::Stay => {}
             Step::Enter { limited } => {
-                self.open_episode(now, Cause::FastRetransmit, limited);
-                // A fast retransmit starts the timer anew, or it would expire before its ACK can come.
-                self.start_timer(now);
+                self.path.open_episode(Cause::FastRetransmit, flight, limited);
+                // Otherwise the timer would expire before the fast retransmit's ACK can come.
+                self.path.start_timer(now);
             }
-            Step::Restore(resume) => self.restore(resume),
-            Step::Repaired => self.cut_for_repaired(),
-            Step::LostAgain => self.cut_for_lost_again(),
-            Step::Leave { cwnd_at_most } => self.window.cwnd = self.window.cwnd.min(cwnd_at_most),
+            Step::Restore(resume) => {
+                if resume == Resume::NextUnsent {
+                    self.board.mark_none_lost();
+                }
+                self.path.restore();
+            }
+            Step::Repaired => self.path.cut_for_repaired(flight),
+            Step::LostAgain => self.path.cut_for_lost_again(flight),
+            Step::Leave { cwnd_at_most } => self.path.window.cwnd = self.path.window.cwnd.min(cwnd_at_most),
         }
         if let Some(position) = decisions.lost_below {
             self.board.mark_lost_below(position);
         }
-    }
-
-    fn on_handshake_ack(&mut self, now: Instant, acked: &Acked, sample: Option<Duration>) {
-        self.sample(acked, sample, TimerChange::Keep);
-        if sample.is_some() {
-            self.view.round_trips.on_smoothed(self.rto.srtt());
-        }
-        self.run_timer(now, acked, true);
-    }
-
-    /// A re-seeded timer has had this ACK's sample already.
-    fn sample(&mut self, acked: &Acked, sample: Option<Duration>, change: TimerChange) {
-        if change != TimerChange::Keep {
-            self.rto.change(change);
-        }
-        if let Some(rtt) = sample.filter(|_| !matches!(change, TimerChange::Reseed(_))) {
-            self.rto.sample(&Sample { rtt, acked: acked.bytes, window: self.window }, &self.view);
-        }
-    }
-
-    /// The first sample of data that was unsent at a spurious timeout re-seeds the timer, if the response asked for it.
-    fn learn(&mut self, acked: &Acked, sample: Option<Duration>) {
-        let (Some((before, unsent)), Some(sample)) = (self.lesson, sample) else { return };
-        if acked.cumulative > unsent {
-            self.lesson = None;
-            self.rto.change(TimerChange::ReseedAtLeast { sample, before });
-        }
-    }
-
-    /// RFC 6298, sections 5.2 and 5.3. [rfc6298:5.2] [rfc6298:5.3]
-    fn run_timer(&mut self, now: Instant, acked: &Acked, restarts: bool) {
-        if self.board.outstanding() == 0 {
-            if acked.bytes > 0 {
-                self.idle_since = now;
-                self.timer = Timer::OFF;
-            }
-        } else if acked.bytes > 0 && restarts {
-            self.restart_timer(now);
-        }
-    }
-
-    /// Undoes the timeout that opened the episode, unless a verdict has spoken of it. The loss remains one.
-    fn restore(&mut self, resume: Resume) {
-        if resume == Resume::NextUnsent {
-            self.board.mark_none_lost();
-        }
-        let Some(episode) = self.episode.as_mut().filter(|episode| episode.stage == EpisodeStage::Open) else { return };
-        episode.stage = EpisodeStage::Settled;
-        let (number, window) = (episode.number, episode.saved().window);
-        self.loss_seen = true;
-        self.window = window;
-        self.tell(Event::Adjusted { episode: number, window });
     }
 }

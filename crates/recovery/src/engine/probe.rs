@@ -1,48 +1,49 @@
-//! New data before further retransmissions, where the acting detector asks for it (RFC 5682, section 2.1, step 2b).
+//! The probe of a detector: new data leaves before further retransmissions (RFC 5682, section 2.1, step 2b).
 
-use super::{Engine, Offer, Probe};
+use super::{Engine, Offer};
 use crate::detect::Judgement;
-use crate::fact::{Fact, Refusal, Transmission};
+use crate::fact::Transmission;
 use eifel_base::time::Instant;
 
 /// Segments that a probe sends.
 const SEGMENTS: u64 = 2;
 
+/// The probe that is under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Probe {
+    /// Bytes of new data that may still leave.
+    room: u64,
+    /// Whether some have left.
+    pub(super) sent: bool,
+}
+
 impl Engine {
-    /// The acting detector's judgement on an ACK begins, continues or ends a probe.
+    /// Begins, continues or ends a probe, as the acting detector's judgement on an ACK says.
     pub(super) fn run_probe(&mut self, judgement: Judgement) {
-        self.probe = match (judgement, self.probe) {
-            (Judgement::Probe, Probe::None) => Probe::Wanted { room: SEGMENTS * u64::from(self.view.mss) },
-            (Judgement::Probe, probe) => probe,
-            _ => Probe::None,
-        };
+        let whole = Probe { room: SEGMENTS * u64::from(self.path.watch.view().mss), sent: false };
+        self.probe = (judgement == Judgement::Probe).then(|| self.probe.unwrap_or(whole));
     }
 
-    /// While a probe is under way nothing but it may go. `None` where there is none, or it was refused just now.
+    /// Sends new data for the probe that is under way; nothing else may leave meanwhile. Returns `None` if there is no
+    /// probe, or it ends here because nothing new can be sent for it.
     pub(super) fn probe_with_new(&mut self, now: Instant, offer: &Offer) -> Option<Option<Transmission>> {
-        let (Probe::Wanted { room } | Probe::Sent { room }) = self.probe else { return None };
+        let Probe { room, sent } = self.probe?;
         let unsent = offer.end > self.board.nxt() && offer.limit > self.board.nxt();
-        let sent = if unsent && room > 0 { self.send_new(now, offer, room) } else { None };
-        match (sent, self.probe) {
-            (Some(transmission), _) => {
-                self.granted = None;
-                self.probe = Probe::Sent { room: room.saturating_sub(u64::from(transmission.len)) };
+        let transmission = if unsent && room > 0 { self.send_new(now, offer, room) } else { None };
+        match transmission {
+            Some(transmission) => {
+                self.room = None;
+                self.probe = Some(Probe { room: room.saturating_sub(u64::from(transmission.len)), sent: true });
                 Some(Some(transmission))
             }
-            (None, Probe::Wanted { .. }) => {
-                self.refuse_probe(now);
+            None if sent => Some(None),
+            None => {
+                self.probe = None;
+                self.room = None;
+                let judgement = self.path.watch.refuse_probe();
+                self.settle_without_ack(judgement);
                 None
             }
-            (None, _) => Some(None),
         }
-    }
-
-    fn refuse_probe(&mut self, now: Instant) {
-        self.probe = Probe::None;
-        self.granted = None;
-        let Some((0, acting)) = self.detectors.first_mut() else { return };
-        let judgement = acting.observe(&Fact::NotProbed(Refusal::NothingNew), &self.view);
-        self.report(0, judgement);
-        self.settle_by_itself(now, judgement);
     }
 }

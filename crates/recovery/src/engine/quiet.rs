@@ -3,22 +3,13 @@
 //! Such an ACK has three things to do: it samples the round trip, lets the window grow and starts the timer anew. Nothing
 //! here is a rule of its own; what is asked is less than [`on_ack`](Engine::on_ack) asks, and the outcome is the same.
 
-use super::{Engine, Kind, Offer, Probe, Stage, TimerOf, Transmission, TxId};
-use crate::fact::{Covered, Echo};
+use super::{Engine, Kind, Offer, Transmission, TxId};
+use crate::congest::Progress;
+use crate::fact::Echo;
 use crate::recover::Attention;
-use crate::rto::Sample;
 use crate::scoreboard::Sent;
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
-
-/// Whether an ACK of new data alone would be asked about in vain by detectors and recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Quiet {
-    /// They may have something to say.
-    No,
-    /// So it was when the last ACK had been taken in, and nothing but new data has left since.
-    Yes,
-}
 
 /// New data that goes in full segments, one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,28 +42,14 @@ impl Engine {
     #[inline(always)]
     pub fn on_quiet_ack(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) -> bool {
         let (una, nxt) = (self.board.una(), self.board.nxt());
-        if self.quiet == Quiet::No || cumulative <= una || nxt <= cumulative {
+        if !self.quiet || cumulative <= una || nxt <= cumulative {
             return false;
         }
-        let (bytes, flight) = (cumulative - una, nxt - una);
         let highest = self.board.on_quiet_ack(cumulative);
         self.look(now);
-        // Sent more than once, nobody knows which sending was answered.
-        if let Some(covered @ Covered { copies: 0, .. }) = highest {
-            self.view.round_trips.on_turn(now.since(covered.last_sent));
-        }
         let oldest = self.board.oldest().map_or(now, Sent::last_sent);
-        let expires = match self.view.round_trips.on_progress(now, cumulative, echo) {
-            Some(rtt) => {
-                let sample = Sample { rtt, acked: bytes, window: self.window };
-                let started = self.rto.sample_and_start(&sample, &self.view, oldest);
-                self.view.round_trips.on_smoothed(started.srtt());
-                started.expires
-            }
-            None => self.rto.expires(now, oldest),
-        };
-        self.window = self.congest.on_ack(&self.window, bytes, flight, &self.view);
-        self.timer.at = expires.max(now);
+        let progress = Progress { acked: cumulative - una, sacked: 0, flight: nxt - una };
+        self.path.on_quiet_ack((cumulative, echo), highest, oldest, &progress);
         true
     }
 
@@ -81,10 +58,10 @@ impl Engine {
     #[inline(always)]
     pub fn run(&mut self, offer: &Offer) -> Run {
         self.note_limit(offer.limit);
-        if self.quiet == Quiet::No {
+        if !self.quiet {
             return Run { until: 0, then: Then::Ask };
         }
-        let allowed = self.board.una().saturating_add(self.window.cwnd);
+        let allowed = self.board.una().saturating_add(self.path.window.cwnd);
         // Where data or the peer's window end near a segment, there is more to be asked.
         let plain = offer.end.min(offer.limit).saturating_sub(2);
         match allowed <= plain {
@@ -96,7 +73,7 @@ impl Engine {
     /// Whether another segment of a run goes.
     #[inline(always)]
     pub fn continues(&self, run: &Run) -> bool {
-        self.board.nxt() + u64::from(self.view.mss) <= run.until
+        self.board.nxt() + u64::from(self.path.watch.view().mss) <= run.until
     }
 
     /// The next segment of a run, as [`poll_send`](Self::poll_send) would send it with an offer of `stamp`.
@@ -105,22 +82,17 @@ impl Engine {
         if !self.continues(run) {
             return None;
         }
-        let (start, len) = (self.board.nxt(), self.view.mss);
+        let (start, len) = (self.board.nxt(), self.path.watch.view().mss);
         self.probes = 0;
         self.note_new(now, len, stamp);
         Some(self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 }))
     }
 
-    /// To be asked when an ACK has been taken in.
-    pub(super) fn find_quiet(&self) -> Quiet {
-        let none_open = self.episode.is_none() && self.lesson.is_none() && self.probe == Probe::None;
-        let none_open = none_open && self.consecutive_timeouts == 0;
-        let plain = self.stage == Stage::Open && self.pace.is_none() && self.timer.of == TimerOf::Retransmission;
-        let deaf = self.detectors.iter().all(|(_, detector)| detector.is_idle());
-        match none_open && plain && deaf && self.board.is_quiet() && self.recovery.attention() == Attention::Quiet {
-            true => Quiet::Yes,
-            false => Quiet::No,
-        }
+    /// Whether detectors and loss recovery would ignore an ACK of new data alone. Holds until anything but new data leaves,
+    /// or anything but such an ACK comes in.
+    pub(super) fn find_quiet(&self) -> bool {
+        let open = self.handshake.is_none() && self.probe.is_none();
+        open && self.path.is_quiet() && self.board.is_quiet() && self.recovery.attention() == Attention::Quiet
     }
 }
 
@@ -166,7 +138,7 @@ mod tests {
     fn take(engine: &mut Engine, now: Instant, step: Step) -> Vec<String> {
         let (una, nxt) = (engine.una(), engine.nxt());
         let at = |share: u8| una + (nxt - una) * u64::from(share) / 255;
-        let mut ack = Ack { cumulative: una, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+        let mut ack = Ack { cumulative: una, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
         match step {
             Step::Wait { .. } => {}
             Step::Expire => engine.on_timeout(engine.deadline().min(now + Duration::from_secs(100))),
@@ -206,7 +178,7 @@ mod tests {
                 if let Step::Wait { millis } = step {
                     now += Duration::from_millis(millis);
                 }
-                thorough.quiet = Quiet::No;
+                thorough.quiet = false;
                 prop_assert_eq!(take(&mut brisk, now, step), take(&mut thorough, now, step), "{:?}", step);
             }
         }

@@ -1,8 +1,7 @@
 //! What leaves, and when.
 
-use super::quiet::Quiet;
-use super::{Due, Engine, Event, Opening, Probe, Stage, Timer, TimerOf};
-use crate::fact::{Block, Cause, Fact, Kind, Transmission, TxId};
+use super::{Engine, Handshake};
+use crate::fact::{Block, Cause, Kind, Transmission, TxId};
 use crate::pace::Permit;
 use crate::recover::{HighRxt, Next};
 use core::ops::ControlFlow;
@@ -53,9 +52,9 @@ impl Engine {
     #[inline(never)]
     fn poll_any(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         let unsent = offer.end.min(offer.limit) > self.board.nxt();
-        let room = match self.granted {
+        let room = match self.room {
             // Since recovery was asked, nothing has come that would have to go first.
-            Some(room) if unsent && self.pace.is_none() && self.probe == Probe::None => room,
+            Some(room) if unsent && self.path.pace.is_none() && self.probe.is_none() => room,
             _ => match self.find_room(now, offer, unsent) {
                 ControlFlow::Continue(room) => room,
                 ControlFlow::Break(other) => return other,
@@ -68,32 +67,28 @@ impl Engine {
     #[inline(never)]
     fn find_room(&mut self, now: Instant, offer: &Offer, unsent: bool) -> ControlFlow<Option<Transmission>, u64> {
         self.look(now);
-        if self.due == Due::Probe {
+        if self.window_probe_due {
             return ControlFlow::Break(self.send_probe(now, offer));
         }
-        if self.stage != Stage::Open {
+        if self.handshake.is_some() {
             return ControlFlow::Break(self.send_syn(now, offer));
         }
-        if let Some(pace) = &self.pace {
-            match pace.permit(now) {
-                Permit::Now => self.released_at = Instant::NEVER,
-                Permit::At(instant) => {
-                    let has_work = self.has_work(offer);
-                    self.released_at = if has_work { instant } else { Instant::NEVER };
-                    if !has_work {
-                        self.persist(now, offer);
-                    }
-                    return ControlFlow::Break(None);
+        match self.path.permit(now) {
+            Permit::Now => self.path.released_at = Instant::NEVER,
+            Permit::At(instant) => {
+                let has_work = self.has_work(offer);
+                self.path.released_at = if has_work { instant } else { Instant::NEVER };
+                if !has_work {
+                    self.persist(now, offer);
                 }
-                Permit::NextInput => return ControlFlow::Break(None),
+                return ControlFlow::Break(None);
             }
+            Permit::NextInput => return ControlFlow::Break(None),
         }
-        if self.probe != Probe::None
-            && let Some(answer) = self.probe_with_new(now, offer)
-        {
+        if let Some(answer) = self.probe_with_new(now, offer) {
             return ControlFlow::Break(answer);
         }
-        if unsent && let Some(room) = self.granted {
+        if unsent && let Some(room) = self.room {
             return ControlFlow::Continue(room);
         }
         match self.ask_recovery(now, offer, unsent) {
@@ -107,11 +102,11 @@ impl Engine {
     }
 
     fn ask_recovery(&mut self, now: Instant, offer: &Offer, unsent: bool) -> Next {
-        self.granted = None;
-        if self.board.outstanding() == 0 {
-            self.restart_after_idle(now, offer);
+        self.room = None;
+        if self.board.outstanding() == 0 && offer.end > self.board.nxt() {
+            self.path.restart_after_idle(now);
         }
-        self.recovery.next(&self.board, &self.window, &self.view, unsent)
+        self.recovery.next(&self.board, &self.path.window, self.path.watch.view(), unsent)
     }
 
     fn has_work(&self, offer: &Offer) -> bool {
@@ -121,7 +116,7 @@ impl Engine {
     pub(super) fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
         let nxt = self.board.nxt();
         let idle = self.board.outstanding() == 0;
-        let len = match u64::from(self.view.mss) {
+        let len = match u64::from(self.path.watch.view().mss) {
             // Nothing ends near it.
             full if full + 1 < offer.end.min(offer.limit) - nxt => full,
             _ => {
@@ -135,21 +130,21 @@ impl Engine {
             }
         };
         if len > room && !idle {
-            self.grant(room);
+            self.leave_room(room);
             return None;
         }
-        self.grant(room.saturating_sub(len));
+        self.leave_room(room.saturating_sub(len));
         self.probes = 0;
         let len = len as u32;
         self.note_new(now, len, offer.stamp);
         Some(self.sent(now, Transmission { id: TxId(0), start: nxt, len, kind: Kind::New, copy: 0 }))
     }
 
-    /// So much more may go before recovery is asked again; where it is [quiet](Quiet), it is not asked.
+    /// Lets `room` more bytes leave before loss recovery is asked again. It is never asked while all is quiet.
     #[inline(always)]
-    fn grant(&mut self, room: u64) {
-        if self.quiet == Quiet::No {
-            self.granted = Some(room);
+    fn leave_room(&mut self, room: u64) {
+        if !self.quiet {
+            self.room = Some(room);
         }
     }
 
@@ -159,11 +154,11 @@ impl Engine {
     fn last_length(&self, offer: &Offer) -> Option<u64> {
         let nxt = self.board.nxt();
         let wanted = offer.end - nxt;
-        let fits = wanted.min(u64::from(self.view.mss));
+        let fits = wanted.min(u64::from(self.path.watch.view().mss));
         // A FIN rides on the last segment even if that is full.
         let fits = if offer.fin && wanted == fits + 1 { wanted } else { fits };
         let len = fits.min(offer.limit - nxt);
-        let silly = len < fits && len * 2 < self.largest_window.min(u64::from(self.view.mss) * 2);
+        let silly = len < fits && len * 2 < self.largest_window.min(u64::from(self.path.watch.view().mss) * 2);
         (!silly).then_some(len)
     }
 
@@ -176,7 +171,7 @@ impl Engine {
         mark: HighRxt,
     ) -> Option<Transmission> {
         let whole = self.board.segment_at(at)?;
-        let mss = u64::from(self.view.mss);
+        let mss = u64::from(self.path.watch.view().mss);
         // The path may take less than when it was sent first; a FIN rides on a full segment.
         let fin = u64::from(offer.fin && whole.end == offer.end && whole.end - at == mss + 1);
         let block = Block { start: at, end: whole.end.min(at + mss + fin) };
@@ -184,45 +179,40 @@ impl Engine {
         if len > room && self.board.pipe() > 0 {
             return None;
         }
-        let cause = self.episode.map_or(Cause::Timeout, |episode| episode.cause);
-        let (copy, original) = self.note_again(now, block, mark);
+        let cause = self.episode().map_or(Cause::Timeout, |episode| episode.cause);
+        self.quiet = false;
+        let (copy, original) = self.board.on_retransmission(now, block, mark);
         let kind = Kind::Retransmission(cause);
         let transmission = self.sent(now, Transmission { id: TxId(0), start: at, len: len as u32, kind, copy });
-        let opens = self.opening == Opening::Pending;
-        self.opening = Opening::Done;
-        let fact = Fact::Retransmitted { transmission: &transmission, stamp: offer.stamp, original, opens };
-        for (_, detector) in &mut self.detectors {
-            detector.observe(&fact, &self.view);
-        }
+        self.path.watch.on_retransmission(&transmission, offer.stamp, original);
         Some(transmission)
     }
 
     #[inline(always)]
     pub(super) fn note_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
-        self.view.round_trips.on_new(now, self.board.nxt() + u64::from(len));
         self.board.on_new(now, len, stamp);
+        self.path.watch.on_new(now, self.board.nxt());
     }
 
-    fn note_again(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
-        self.quiet = Quiet::No;
-        self.view.round_trips.on_retransmission(block.start);
-        self.board.on_retransmission(now, block, mark)
+    /// Takes note of a repetition that repairs no presumed loss; returns how often its first position was sent before.
+    fn note_repeat(&mut self, now: Instant, start: u64) -> u32 {
+        self.quiet = false;
+        self.path.watch.on_repeat(start);
+        self.board.on_retransmission(now, Block { start, end: start + 1 }, HighRxt::Advance).0
     }
 
     /// The SYN, for the first time or after its timer has expired.
     #[inline(never)]
     fn send_syn(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         let again = self.board.outstanding() > 0;
-        if again && self.opening == Opening::Done || !again && (offer.end == 0 || self.board.nxt() > 0) {
-            return None;
-        }
-        self.opening = Opening::Done;
-        let (kind, copy) = if again {
-            let (copy, _) = self.note_again(now, Block { start: 0, end: 1 }, HighRxt::Advance);
-            (Kind::Retransmission(Cause::Timeout), copy)
-        } else {
+        let repeats = self.handshake.as_mut().is_some_and(|handshake| std::mem::take(&mut handshake.repeats));
+        let (kind, copy) = if again && repeats {
+            (Kind::Retransmission(Cause::Timeout), self.note_repeat(now, 0))
+        } else if !again && offer.end > 0 && self.board.nxt() == 0 {
             self.note_new(now, 1, offer.stamp);
             (Kind::New, 0)
+        } else {
+            return None;
         };
         Some(self.sent(now, Transmission { id: TxId(0), start: 0, len: 1, kind, copy }))
     }
@@ -230,21 +220,24 @@ impl Engine {
     /// One byte, or what fits, into a window that the peer has closed.
     #[inline(never)]
     fn send_probe(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
-        self.due = Due::Nothing;
+        self.window_probe_due = false;
         let (start, len, copy) = if self.board.outstanding() > 0 {
             let start = self.board.una();
-            (start, 1, self.note_again(now, Block { start, end: start + 1 }, HighRxt::Advance).0)
+            (start, 1, self.note_repeat(now, start))
         } else {
             let start = self.board.nxt();
             if offer.end <= start {
                 return None;
             }
-            let len =
-                offer.limit.saturating_sub(start).clamp(1, u64::from(self.view.mss)).min(offer.end - start) as u32;
+            let len = offer
+                .limit
+                .saturating_sub(start)
+                .clamp(1, u64::from(self.path.watch.view().mss))
+                .min(offer.end - start) as u32;
             self.note_new(now, len, offer.stamp);
             (start, len, 0)
         };
-        self.start_timer(now);
+        self.path.start_timer(now);
         self.probes = self.probes.saturating_add(1);
         Some(self.sent(now, Transmission { id: TxId(0), start, len, kind: Kind::Probe, copy }))
     }
@@ -254,45 +247,31 @@ impl Engine {
     pub(super) fn named(&mut self, transmission: Transmission) -> Transmission {
         let id = TxId(self.next_id);
         self.next_id += 1;
-        self.view.nxt = self.board.nxt();
         Transmission { id, ..transmission }
     }
 
     #[inline]
     fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
         let transmission = self.named(transmission);
-        // RFC 6298, section 5.1. [rfc6298:5.1]
-        if self.timer.of != TimerOf::Retransmission {
-            self.start_timer(now);
-        }
-        if self.quiet == Quiet::No {
+        if !self.quiet {
             let end = transmission.start + u64::from(transmission.len);
             self.recovery.on_sent(Block { start: transmission.start, end }, transmission.kind);
         }
-        if let Some(pace) = &mut self.pace {
-            let srtt = self.rto.srtt();
-            pace.on_sent(now, transmission.len, &self.window, srtt);
-        }
+        self.persist = Instant::NEVER;
+        self.path.on_sent(now, transmission.len);
         transmission
-    }
-
-    #[inline(never)]
-    fn restart_after_idle(&mut self, now: Instant, offer: &Offer) {
-        let idle = now.since(self.idle_since);
-        if offer.end > self.board.nxt() && idle > self.rto.rto() && self.view.round_trips.taken() > 0 {
-            self.window = self.congest.on_idle(&self.window, idle, self.view.mss);
-        }
     }
 
     /// Nothing may be sent into the peer's window and nothing is outstanding that would bring an ACK.
     fn persist(&mut self, now: Instant, offer: &Offer) {
         let waiting = offer.end > self.board.nxt() && self.board.outstanding() == 0;
-        if waiting && self.timer.of != TimerOf::Persist {
+        if waiting && self.persist == Instant::NEVER {
             // The interval grows though the probes are taken: a window that stays closed must not be fed byte by byte as
             // fast as the round trip allows (RFC 9293, section 3.8.6.1).
-            let first = self.rto.expires(now, now).since(now);
+            let first = self.path.rto.expires(now, now).since(now);
             let interval = (first * (1 << self.probes.min(30))).min(LONGEST_PERSIST.max(first));
-            self.timer = Timer::persist(now + interval);
+            self.persist = now + interval;
+            self.path.stop_timer();
         }
     }
 }
@@ -300,12 +279,9 @@ impl Engine {
 impl Engine {
     /// The SYN goes out again though its timer has not expired: the peer has shown that it has not had it.
     pub fn repeat_syn(&mut self) {
-        if self.stage != Stage::Open && self.board.outstanding() > 0 {
-            self.opening = Opening::Pending;
+        let outstanding = self.board.outstanding() > 0;
+        if let Some(Handshake { repeats, .. }) = &mut self.handshake {
+            *repeats |= outstanding;
         }
-    }
-
-    pub(super) fn tell(&mut self, event: Event) {
-        self.events.push_back(event);
     }
 }

@@ -244,7 +244,7 @@ mod tests {
         View { now: at(now), una, nxt: 10_001, mss: 1000, sack: true, round_trips }
     }
 
-    fn acked(echo_age: Option<u64>) -> Acked {
+    fn acked(echo_age: Option<u64>) -> Acked<'static> {
         let echo = echo_age.map(|age| Echo { value: Timestamp(0), age: ms(age) });
         Acked {
             cumulative: 1001,
@@ -253,7 +253,7 @@ mod tests {
             duplicate: false,
             highest: None,
             sacked_up_to: 0,
-            dsack: None,
+            dsacks: &[],
             echo,
             mark: None,
             ece: false,
@@ -304,7 +304,7 @@ mod tests {
             rack.on_again(block.start);
         }
         let sacks = [Block { start: 4001, end: 5001 }];
-        let ack = Ack { cumulative: 1, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false };
+        let ack = Ack { cumulative: 1, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
         let acked = board.on_ack(&ack, true);
         rack.on_ack(&acked, board.delivered(), &view(210, 1));
         (rack, board)

@@ -79,7 +79,7 @@ impl RackTlp {
         board: &Scoreboard,
         view: &View,
     ) -> Decisions {
-        let needless = acked.dsack.is_some() && !self.tlp.is_answered_by_dsack(acked);
+        let needless = !acked.dsacks.is_empty() && !self.tlp.is_answered_by_dsack(acked);
         let repaired = self.tlp.on_ack(acked, view.now);
         self.rack.on_ack(acked, board.delivered(), view);
         self.prr.on_ack(acked, board);

@@ -72,7 +72,7 @@ impl Tlp {
 
     /// Returns whether the ACK carries a DSACK for the probe.
     pub(super) fn is_answered_by_dsack(&self, acked: &Acked) -> bool {
-        matches!(self.probe, TailProbe::Again { end } if acked.dsack.is_some_and(|dsack| dsack.end == end))
+        matches!(self.probe, TailProbe::Again { end } if acked.dsacks.iter().any(|dsack| dsack.end == end))
     }
 
     /// Takes an ACK in: TLP_process_ack (section 7.4.2). Returns whether the probe has repaired a loss.
@@ -116,7 +116,7 @@ mod tests {
     use crate::rtt::RoundTrips;
 
     /// An ACK of `bytes` new bytes.
-    fn acked(cumulative: u64, bytes: u64) -> Acked {
+    fn acked(cumulative: u64, bytes: u64) -> Acked<'static> {
         Acked {
             cumulative,
             bytes,
@@ -124,7 +124,7 @@ mod tests {
             duplicate: bytes == 0,
             highest: None,
             sacked_up_to: 0,
-            dsack: None,
+            dsacks: &[],
             echo: None,
             mark: None,
             ece: false,
@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_dsack_for_the_probe_and_no_other_says_that_both_have_arrived() {
-        let dsack = |end: u64| Acked { dsack: Some(Block { start: end - 1000, end }), ..acked(6001, 1000) };
+        let blocks = [4001, 5001].map(|end| [Block { start: end - 1000, end }]);
+        let dsack = |end: u64| Acked { dsacks: &blocks[usize::from(end == 5001)], ..acked(6001, 1000) };
         let mut tlp = tlp();
         tlp.on_sent(5001, false);
         assert!(!tlp.is_answered_by_dsack(&dsack(5001)), "new data");
@@ -212,7 +213,7 @@ mod tests {
         let report = crate::fact::Ack {
             cumulative: 1,
             sacks: &sacks,
-            dsack: None,
+            dsacks: &[],
             echo: None,
             mark: None,
             plain: true,

@@ -127,7 +127,7 @@ fn apply(board: &mut Scoreboard, naive: &mut Naive, step: &Step) {
             let cumulative = within(board, *advance);
             let block = |&(a, b): &(u16, u16)| Block { start: within(board, a), end: within(board, b) };
             let sacks: Vec<_> = blocks.iter().map(block).collect();
-            let ack = Ack { cumulative, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false };
+            let ack = Ack { cumulative, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
             let acked = board.on_ack(&ack, true);
             assert_eq!(acked.bytes, cumulative - naive.una as u64);
             naive.acknowledge(cumulative as usize);
@@ -194,7 +194,7 @@ fn only_what_is_outstanding_has_a_segment() {
     let mut board = Scoreboard::default();
     board.on_new(Instant::ZERO, 10, None);
     board.on_new(Instant::ZERO, 10, None);
-    let ack = Ack { cumulative: 5, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+    let ack = Ack { cumulative: 5, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     board.on_ack(&ack, true);
     let ends = [4, 5, 9, 10, 19, 20].map(|at| board.segment_at(at).map(|block| block.end));
     assert_eq!(ends, [None, Some(10), Some(10), Some(20), Some(20), None]);
@@ -209,7 +209,7 @@ fn blocks_that_were_never_sent_or_are_inverted_are_worth_nothing() {
         board.on_new(Instant::ZERO, 10, None);
     }
     let sacks = [Block { start: 20, end: 40 }, Block { start: 20, end: 20 }, Block { start: 25, end: 15 }];
-    let ack = Ack { cumulative: 0, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false };
+    let ack = Ack { cumulative: 0, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     assert_eq!(board.on_ack(&ack, true).sacked, 0);
 }
 
@@ -222,7 +222,7 @@ fn a_peer_cannot_split_the_record_finer_than_segments_were_sent() {
     for at in (0..10_000).step_by(2) {
         let sacks = [Block { start: at + 1, end: at + 2 }];
         board.on_ack(
-            &Ack { cumulative: 0, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false },
+            &Ack { cumulative: 0, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: true, ece: false },
             true,
         );
     }
@@ -239,7 +239,7 @@ fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
         let ack = Ack {
             cumulative: 0,
             sacks: &[Block { start, end }],
-            dsack: None,
+            dsacks: &[],
             echo: None,
             mark: None,
             plain: true,
@@ -259,7 +259,7 @@ fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
 #[test]
 fn what_is_under_way_is_as_old_as_its_oldest_segment_and_what_is_to_be_sent_again_has_no_age() {
     let at = |nanos| Instant::from_nanos(nanos);
-    let ack = |cumulative| Ack { cumulative, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+    let ack = |cumulative| Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     let mut board = Scoreboard::default();
     assert_eq!(board.under_way_since(), None);
     for nanos in [1, 2, 3] {
@@ -287,7 +287,7 @@ fn of_what_is_delivered_the_latest_sending_counts() {
     let block = |segment: u64| Block { start: 1 + (segment - 1) * 10, end: 1 + segment * 10 };
     board.on_retransmission(at(10), block(3), HighRxt::Leave);
     board.on_retransmission(at(20), block(2), HighRxt::Leave);
-    let ack = Ack { cumulative: 51, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+    let ack = Ack { cumulative: 51, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     board.on_ack(&ack, true);
     let delivered = board.delivered().unwrap();
     let covered = |segment: u64, copies, millis| Covered { end: 1 + segment * 10, copies, last_sent: at(millis) };

@@ -1,15 +1,14 @@
 //! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
 
 use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
-use eifel_recovery::congest::{Congest, Loss, Window};
-use eifel_recovery::congest::{Grow, Restart};
+use eifel_recovery::congest::{Congest, Grow, Loss, Restart, Window};
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
-use crate::script::{UNSET, open, overtaken, spike, text};
+use crate::script::{UNSET, open, overtaken, progress, spike, text};
 use crate::talk::{Talk, at, config, eifel, ms};
 
 pub fn cubic(base: Config, parameters: &[(&str, Value)]) -> Config {
@@ -106,7 +105,7 @@ impl Run {
     fn acks(&mut self, times: &[u64]) -> Vec<u64> {
         let step = |&now: &u64| {
             let flight = self.window.cwnd;
-            self.window = self.cubic.on_ack(&self.window, 1000, flight, &view(now, &self.round_trips));
+            self.window = self.cubic.on_ack(&self.window, &progress(1000, flight), &view(now, &self.round_trips));
             self.window.cwnd
         };
         times.iter().map(step).collect()
@@ -114,7 +113,7 @@ impl Run {
 
     /// An ACK while hardly anything is outstanding.
     fn unused(&mut self, now: u64) {
-        self.window = self.cubic.on_ack(&self.window, 1000, 1000, &view(now, &self.round_trips));
+        self.window = self.cubic.on_ack(&self.window, &progress(1000, 1000), &view(now, &self.round_trips));
     }
 }
 
@@ -208,7 +207,7 @@ fn an_undo_gives_the_epoch_back_without_the_time_since_the_loss() {
 fn the_window_grows_where_it_limits_the_sender() {
     let grown = |window, flight| {
         let mut run = Run::new(SETTINGS, 0);
-        run.cubic.on_ack(&window, 1000, flight, &view(0, &run.round_trips)).cwnd
+        run.cubic.on_ack(&window, &progress(1000, flight), &view(0, &run.round_trips)).cwnd
     };
     let slow_start = Window { cwnd: 10_000, ssthresh: 10_001 };
     assert_eq!([4999, 5000].map(|flight| grown(slow_start, flight)), [10_000, 11_000]);

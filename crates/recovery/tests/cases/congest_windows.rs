@@ -1,12 +1,11 @@
 //! Reno called by itself: RFC 5681's equations, byte by byte.
 
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Loss, Window};
-use eifel_recovery::congest::{Grow, Restart};
+use eifel_recovery::congest::{Congest, Grow, Loss, Restart, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 
-use crate::script::{UNSET, view};
+use crate::script::{UNSET, progress, view};
 use crate::talk::ms;
 
 const SETTINGS: Settings = Settings {
@@ -27,7 +26,7 @@ fn grown(settings: Settings, mut now: Window, acks: &[u64]) -> Vec<u64> {
     let round_trips = RoundTrips::new(true);
     let mut reno = Reno::new(settings);
     let step = |&acked: &u64| {
-        now = reno.on_ack(&now, acked, now.cwnd, &view(&round_trips));
+        now = reno.on_ack(&now, &progress(acked, now.cwnd), &view(&round_trips));
         now.cwnd
     };
     acks.iter().map(step).collect()
@@ -94,7 +93,7 @@ fn a_window_that_does_not_limit_does_not_grow() {
     let round_trips = RoundTrips::new(true);
     let grow = |grow, now, flight| {
         let mut reno = Reno::new(Settings { grow, ..SETTINGS });
-        reno.on_ack(&now, 1000, flight, &view(&round_trips)).cwnd
+        reno.on_ack(&now, &progress(1000, flight), &view(&round_trips)).cwnd
     };
     // Slow start: half of it is enough.
     assert_eq!(grow(Grow::WhenLimiting, window(10_000, UNSET), 4999), 10_000);
@@ -148,8 +147,8 @@ fn a_loss_forgets_what_the_division_left() {
     let round_trips = RoundTrips::new(true);
     let mut reno = Reno::new(SETTINGS);
     // 1 000 000 = 333 * 3000 + 1000 stays.
-    assert_eq!(reno.on_ack(&window(3000, 3000), 1000, 3000, &view(&round_trips)).cwnd, 3333);
+    assert_eq!(reno.on_ack(&window(3000, 3000), &progress(1000, 3000), &view(&round_trips)).cwnd, 3333);
     reno.on_loss(&window(3333, 3000), &TIMEOUT, &view(&round_trips));
-    let cwnd = reno.on_ack(&window(1_000_001, 2000), 1000, 1_000_001, &view(&round_trips)).cwnd;
+    let cwnd = reno.on_ack(&window(1_000_001, 2000), &progress(1000, 1_000_001), &view(&round_trips)).cwnd;
     assert_eq!(cwnd, 1_000_001, "a millionth of a byte is missing, which the 1000 left would have given");
 }

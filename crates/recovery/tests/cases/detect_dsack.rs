@@ -39,7 +39,7 @@ fn a_duplicate_of_a_part_of_the_retransmission_speaks_for_neither() {
     talk.ack(3000, 12, &[], 0);
     let part = Block { start: crate::talk::start(2), end: crate::talk::start(2) + 300 };
     let cumulative = crate::talk::start(13);
-    let ack = Ack { cumulative, sacks: &[], dsack: Some(part), echo: None, mark: None, plain: true, ece: false };
+    let ack = Ack { cumulative, sacks: &[], dsacks: &[part], echo: None, mark: None, plain: true, ece: false };
     talk.engine.on_ack(talk.now, &ack);
     assert_eq!(talk.verdicts(), []);
     talk.ack_with(3001, 12, &[], 0, Some(2));
@@ -63,8 +63,8 @@ fn a_late_duplicate_of_the_episode_before_is_not_the_network_s() {
 fn an_inverted_dsack_is_no_news() {
     use eifel_recovery::engine::{Ack, Block};
     let mut talk = spike(&named(NAME));
-    let dsack = Some(Block { start: 5000, end: 4000 });
-    let ack = Ack { cumulative: 1001, sacks: &[], dsack, echo: None, mark: None, plain: true, ece: false };
+    let dsacks = &[Block { start: 5000, end: 4000 }];
+    let ack = Ack { cumulative: 1001, sacks: &[], dsacks, echo: None, mark: None, plain: true, ece: false };
     talk.engine.on_ack(talk.now, &ack);
     talk.ack(3000, 12, &[], 0);
     talk.ack_with(3001, 12, &[], 0, Some(2));

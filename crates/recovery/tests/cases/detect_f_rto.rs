@@ -39,7 +39,7 @@ fn an_ack_for_a_part_of_the_retransmission_ends_it() {
     let mut talk = spike(&named(NAME));
     talk.now = crate::talk::at(3000);
     let ack =
-        Ack { cumulative: start(2) + 400, sacks: &[], dsack: None, echo: None, mark: None, plain: true, ece: false };
+        Ack { cumulative: start(2) + 400, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     talk.engine.on_ack(talk.now, &ack);
     // 600 bytes of the retransmission are out, and 1400 may be: no room for a segment.
     assert_eq!(text(&talk.send()), "");

@@ -31,7 +31,7 @@ fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: Open
     assert_eq!(detector.observe(&fact, &view(&RoundTrips::new(true))), Judgement::Undecided);
 }
 
-fn acked(cumulative: u64, echo: Option<u32>) -> Acked {
+fn acked(cumulative: u64, echo: Option<u32>) -> Acked<'static> {
     let echo = echo.map(|value| Echo { value: Timestamp(value), age: ms(1) });
     Acked {
         cumulative,
@@ -40,7 +40,7 @@ fn acked(cumulative: u64, echo: Option<u32>) -> Acked {
         duplicate: false,
         highest: None,
         sacked_up_to: 0,
-        dsack: None,
+        dsacks: &[],
         echo,
         mark: None,
         ece: false,
@@ -59,7 +59,7 @@ fn waiting() -> EifelTimestamps {
     detector
 }
 
-const SOME_BLOCK: Option<Block> = Some(Block { start: 1, end: 1001 });
+const SOME_BLOCK: &[Block] = &[Block { start: 1, end: 1001 }];
 
 /// [rfc3522:3.2.1] [rfc3522:3.2.a]
 #[test]
@@ -123,10 +123,10 @@ fn step_4_compares_on_the_circle() {
 
 #[test]
 fn step_5_a_dsack_on_the_acceptable_ack_ends_it() {
-    assert_eq!(observe(&mut waiting(), Acked { dsack: SOME_BLOCK, ..acked(2001, Some(0)) }), DSACK);
-    assert_eq!(observe(&mut waiting(), Acked { dsack: SOME_BLOCK, all: true, ..acked(2001, Some(0)) }), DSACK);
+    assert_eq!(observe(&mut waiting(), Acked { dsacks: SOME_BLOCK, ..acked(2001, Some(0)) }), DSACK);
+    assert_eq!(observe(&mut waiting(), Acked { dsacks: SOME_BLOCK, all: true, ..acked(2001, Some(0)) }), DSACK);
     // Step 4 comes first.
-    assert_eq!(observe(&mut waiting(), Acked { dsack: SOME_BLOCK, ..acked(2001, Some(500)) }), RETRANSMISSION);
+    assert_eq!(observe(&mut waiting(), Acked { dsacks: SOME_BLOCK, ..acked(2001, Some(500)) }), RETRANSMISSION);
 }
 
 /// [rfc3522:3.2.5] [rfc3522:3.2.6]
@@ -137,18 +137,18 @@ fn step_5_an_ack_of_everything_counts_only_from_a_peer_that_has_sent_a_dsack() {
 
     // Before the retransmission.
     let mut detector = EifelTimestamps::new(Proof::Older);
-    observe(&mut detector, Acked { dsack: SOME_BLOCK, ..acked(1001, Some(0)) });
+    observe(&mut detector, Acked { dsacks: SOME_BLOCK, ..acked(1001, Some(0)) });
     sent(&mut detector, 1001, Some(500), Opens::Yes);
     assert_eq!(observe(&mut detector, all), SPURIOUS);
 
     // After it, on an ACK that is not acceptable.
     let mut detector = waiting();
-    observe(&mut detector, Acked { dsack: SOME_BLOCK, ..acked(1001, Some(0)) });
+    observe(&mut detector, Acked { dsacks: SOME_BLOCK, ..acked(1001, Some(0)) });
     assert_eq!(observe(&mut detector, all), SPURIOUS);
 
     // In an earlier episode.
     let mut detector = waiting();
-    assert_eq!(observe(&mut detector, Acked { dsack: SOME_BLOCK, ..acked(2001, Some(0)) }), DSACK);
+    assert_eq!(observe(&mut detector, Acked { dsacks: SOME_BLOCK, ..acked(2001, Some(0)) }), DSACK);
     sent(&mut detector, 2001, Some(900), Opens::Yes);
     assert_eq!(observe(&mut detector, all), SPURIOUS);
 }
@@ -177,6 +177,6 @@ fn no_detector_never_speaks() {
     let mut detector = none::None;
     assert!(!detector.judges());
     sent(&mut detector, 1001, Some(500), Opens::Yes);
-    let all = Acked { all: true, dsack: SOME_BLOCK, ..acked(2001, Some(0)) };
+    let all = Acked { all: true, dsacks: SOME_BLOCK, ..acked(2001, Some(0)) };
     assert_eq!(observe(&mut detector, all), Judgement::Undecided);
 }

@@ -28,7 +28,7 @@ fn send(engine: &mut Engine, now: Instant, offer: &Offer) -> Vec<(u64, u32)> {
 fn ack(engine: &mut Engine, now: Instant, cumulative: u64) {
     // A round trip of 10 ms.
     let echo = Some(Echo { value: Timestamp(0), age: ms(10) });
-    let ack = Ack { cumulative, sacks: &[], dsack: None, echo, mark: None, plain: true, ece: false };
+    let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false };
     engine.on_ack(now, &ack);
 }
 

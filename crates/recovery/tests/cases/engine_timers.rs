@@ -63,7 +63,7 @@ fn episodes_are_numbered() {
     let opened: Vec<_> = talk
         .events()
         .into_iter()
-        .filter_map(|event| if let Event::EpisodeOpened(episode) = event { Some(episode.number) } else { None })
+        .filter_map(|event| if let Event::EpisodeOpened { episode, .. } = event { Some(episode.number) } else { None })
         .collect();
     assert_eq!(opened, [1, 2]);
 }

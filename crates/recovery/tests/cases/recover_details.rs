@@ -24,7 +24,7 @@ fn rfc_6675_counts_blocks_as_well_as_bytes() {
         let cumulative = start(2);
         talk.engine.on_ack(
             at(101),
-            &Ack { cumulative, sacks: &sacks, dsack: None, echo: None, mark: None, plain: true, ece: false },
+            &Ack { cumulative, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: true, ece: false },
         );
         talk.cwnd() == 5500
     };

@@ -1,7 +1,7 @@
 //! Where the cases begin, and the lists that they compare with.
 
 use eifel_base::time::{Duration, Instant};
-use eifel_recovery::congest::Window;
+use eifel_recovery::congest::{Progress, Window};
 use eifel_recovery::engine::Config;
 use eifel_recovery::rto::Sample;
 use eifel_recovery::rtt::RoundTrips;
@@ -53,6 +53,11 @@ pub fn text(out: &[Out]) -> String {
 /// A sample of a sender in congestion avoidance: the ACK of one segment, ssthresh and cwnd 10 segments.
 pub fn of(rtt: Duration) -> Sample {
     Sample { rtt, acked: 1000, window: Window { cwnd: 10_000, ssthresh: 10_000 } }
+}
+
+/// An ACK of `acked` bytes before which `flight` were outstanding.
+pub fn progress(acked: u64, flight: u64) -> Progress {
+    Progress { acked, sacked: 0, flight }
 }
 
 /// A view for algorithms that are called without an engine; segments of 1000 bytes.

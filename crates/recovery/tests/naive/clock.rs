@@ -32,7 +32,7 @@ impl Clock {
         let offer = Offer { end, fin: false, limit: u64::MAX, stamp: Some(Timestamp(0)) };
         while self.engine.poll_send(now, &offer).is_some() {}
         let echo = Some(Echo { value: Timestamp(0), age: Duration::from_nanos(rtt) });
-        let ack = Ack { cumulative: end, sacks: &[], dsack: None, echo, mark: None, plain: true, ece: false };
+        let ack = Ack { cumulative: end, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false };
         self.engine.on_ack(now, &ack);
         self.samples.push(rtt);
         self.timer.sample(rtt.into());

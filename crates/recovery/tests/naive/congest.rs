@@ -2,8 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Loss, Window};
-use eifel_recovery::congest::{Grow, Restart};
+use eifel_recovery::congest::{Congest, Grow, Loss, Progress, Restart, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -107,7 +106,7 @@ fn the_controller_is_rfc_5681s() {
                 }
                 _ => {
                     let acked = dice.from(1, 4 * smss);
-                    window = reno.on_ack(&window, acked, flight, &view);
+                    window = reno.on_ack(&window, &Progress { acked, sacked: 0, flight }, &view);
                     naive.ack(acked, flight, &settings);
                 }
             }

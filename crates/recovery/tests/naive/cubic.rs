@@ -2,8 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
-use eifel_recovery::congest::{Congest, Loss, Window};
-use eifel_recovery::congest::{Grow, Restart};
+use eifel_recovery::congest::{Congest, Grow, Loss, Progress, Restart, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::view::View;
 
@@ -236,7 +235,7 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
                         flight + smss > window.cwnd
                     };
                 let acked = dice.from(1, 3 * smss);
-                window = cubic.on_ack(&window, acked, flight, &view);
+                window = cubic.on_ack(&window, &Progress { acked, sacked: 0, flight }, &view);
                 naive.ack(now, acked, limiting, clock.srtt().map_or(0.0, |srtt| srtt as f64 / 1e9));
                 stages += u64::from(naive.stage.is_some());
             }

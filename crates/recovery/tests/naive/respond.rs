@@ -88,7 +88,7 @@ fn one(dice: &mut Dice, name: &str) -> bool {
     let ack = |engine: &mut Engine, now: Instant, cumulative: u64, sent_at: Instant, ece: bool| {
         let echo = Echo { value: Timestamp((sent_at.as_nanos() / 1_000_000) as u32), age: now.since(sent_at) };
         engine
-            .on_ack(now, &Ack { cumulative, sacks: &[], dsack: None, echo: Some(echo), mark: None, plain: true, ece });
+            .on_ack(now, &Ack { cumulative, sacks: &[], dsacks: &[], echo: Some(echo), mark: None, plain: true, ece });
     };
     send(&mut engine, now);
     // Some round trips; in some connections a loss, repaired by a timeout.

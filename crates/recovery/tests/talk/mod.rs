@@ -109,13 +109,14 @@ impl Talk {
     ) -> Vec<Out> {
         self.now = at(millis);
         let sacks: Vec<_> = sacks.iter().map(|&(a, b)| Block { start: start(a), end: start(b + 1) }).collect();
+        let dsack = dsack.map(|segment| Block { start: start(segment), end: start(segment + 1) });
         let echo = Echo { value: Timestamp(echo as u32), age: self.now.since(at(echo)) };
         self.engine.on_ack(
             self.now,
             &Ack {
                 cumulative: start(segment + 1),
                 sacks: &sacks,
-                dsack: dsack.map(|segment| Block { start: start(segment), end: start(segment + 1) }),
+                dsacks: dsack.as_slice(),
                 echo: self.stamps.then_some(echo),
                 mark: self.mark,
                 plain: true,

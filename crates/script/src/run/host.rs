@@ -303,7 +303,7 @@ impl Counts {
     fn note(&mut self, event: &engine::Event) {
         match event {
             engine::Event::TimerExpired { .. } => self.timeouts += 1,
-            engine::Event::EpisodeOpened(_) => {
+            engine::Event::EpisodeOpened { .. } => {
                 self.episodes += 1;
                 self.verdict = 0;
             }

@@ -17,7 +17,7 @@ use eifel_path::link::QueueState;
 use eifel_path::parcel::DropCause;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Event, Kind, Snapshot};
-use eifel_recovery::episode::Episode;
+use eifel_recovery::episode::{Episode, Saved};
 
 /// What is remembered of one end.
 #[derive(Clone, Default)]
@@ -210,9 +210,9 @@ impl Recorder {
         let place = place(flow, end);
         match *event {
             Event::TimerExpired { .. } => self.memories[place].expired = true,
-            Event::EpisodeOpened(episode) if self.tables.kept.keeps(Table::Episodes) => {
+            Event::EpisodeOpened { episode, saved } if self.tables.kept.keeps(Table::Episodes) => {
                 self.memories[place].episodes.push(self.tables.episodes.flow.len() as u32);
-                self.tables.episodes.push(opened(flow, end, &episode));
+                self.tables.episodes.push(opened(flow, end, &episode, &saved));
             }
             Event::Judged { episode, detector, outcome, reason } => {
                 let reason = self.tables.dictionaries.reason(reason);
@@ -224,7 +224,7 @@ impl Recorder {
                     self.tables.episodes.timeouts[row] = timeouts as i32;
                 }
             }
-            Event::EpisodeOpened(_) | Event::Adjusted { .. } | Event::Distrusted { .. } => {}
+            Event::EpisodeOpened { .. } | Event::Adjusted { .. } | Event::Distrusted { .. } => {}
         }
     }
 
@@ -350,8 +350,7 @@ impl Recorder {
     }
 }
 
-fn opened(flow: u32, end: End, episode: &Episode) -> EpisodeRow {
-    let saved = episode.saved();
+fn opened(flow: u32, end: End, episode: &Episode, saved: &Saved) -> EpisodeRow {
     EpisodeRow {
         flow: flow as i32,
         end: end as u8,

@@ -63,7 +63,7 @@ impl Naive for Dsack {
         let una = acked.cumulative - acked.bytes;
         let empty = self.sacked_up_to <= una && acked.sacked_up_to == 0;
         self.sacked_up_to = self.sacked_up_to.max(acked.sacked_up_to);
-        let dsack = acked.dsack.filter(|dsack| dsack.start < dsack.end && !self.over);
+        let dsack = acked.dsacks.first().copied().filter(|dsack| dsack.start < dsack.end && !self.over);
         if let Some(dsack) = dsack {
             // (A.1): nothing but this was heard since: a window of ACKs was lost.
             if self.asks && empty && dsack.start == una {

@@ -53,7 +53,7 @@ impl Naive {
     /// SpuriousRecovery, where it is decided.
     fn ack(&mut self, acked: &Acked) -> Option<bool> {
         let had_received_dsack = self.has_received_dsack;
-        self.has_received_dsack |= acked.dsack.is_some();
+        self.has_received_dsack |= !acked.dsacks.is_empty();
         let At::WaitingForAcceptableAck = self.at else { return None };
         // (3) Wait for the arrival of an acceptable ACK.
         let acceptable = acked.cumulative > self.retransmitted;
@@ -71,7 +71,7 @@ impl Naive {
             return Some(false);
         }
         // (5) A DSACK on it: done. Otherwise a DSACK earlier, or data still outstanding: go on.
-        if acked.dsack.is_some() {
+        if !acked.dsacks.is_empty() {
             return Some(false);
         }
         if had_received_dsack || !acked.all {
@@ -146,7 +146,7 @@ fn the_detector_is_rfc_3522s() {
                 duplicate: bytes == 0,
                 highest: None,
                 sacked_up_to: 0,
-                dsack: dice.once_in(dsacks).then_some(Block { start: 0, end: 1000 }),
+                dsacks: if dice.once_in(dsacks) { &[Block { start: 0, end: 1000 }] } else { &[] },
                 echo: (!dice.once_in(20)).then_some(Echo { value: Timestamp(value), age: Duration::ZERO }),
                 mark: None,
                 ece: false,

@@ -54,7 +54,7 @@ impl Naive for Sack {
             Step::Three => {
                 let news = acked.bytes > 0 || acked.sacked > 0;
                 // A duplicate ACK, or a new one; one that reports a duplicate only is no news either. Others are ignored.
-                if !news && !acked.duplicate && acked.dsack.is_none() {
+                if !news && !acked.duplicate && acked.dsacks.is_empty() {
                     return Answer::Probe;
                 }
                 self.step = Step::Out;
@@ -64,7 +64,7 @@ impl Naive for Sack {
                     return Answer::Genuine;
                 }
                 // Not the RFC's: the timeout has reset the scoreboard, so that beside a DSACK old blocks look new.
-                if acked.bytes == 0 && acked.dsack.is_some() {
+                if acked.bytes == 0 && !acked.dsacks.is_empty() {
                     return Answer::Genuine;
                 }
                 // 3b. That RecoveryPoint is past then is the basic algorithm's rule.

@@ -77,9 +77,10 @@ pub fn compare(choice: &Choice, new: &dyn Fn(&Seen) -> Box<dyn Naive>) {
                     naive.sent_again(again, &world.seen());
                     (answer(said), Answer::Undecided)
                 }
-                Happening::Acked(acked) => {
-                    let said = detector.observe(&Fact::Acked(acked), &world.view());
-                    (answer(said), naive.acked(acked, &world.seen()))
+                Happening::Acked(acked, dsack) => {
+                    let acked = Acked { dsacks: dsack.as_slice(), ..*acked };
+                    let said = detector.observe(&Fact::Acked(&acked), &world.view());
+                    (answer(said), naive.acked(&acked, &world.seen()))
                 }
             };
             assert_eq!(said, expected, "{}: {happening:?}, {:?}", place(), world.seen());

@@ -35,7 +35,7 @@ impl Again {
 pub enum Happening {
     Nothing,
     Again(Again),
-    Acked(Acked),
+    Acked(Acked<'static>, Option<Block>),
 }
 
 /// What a view tells, in plain numbers; times in nanoseconds.
@@ -135,7 +135,10 @@ impl World {
             1 => Happening::Again(self.timeout()),
             2 if dice.once_in(3) => Happening::Again(self.fast_retransmit()),
             2..=4 => self.go_back().map_or(Happening::Nothing, Happening::Again),
-            _ => Happening::Acked(self.ack(dice)),
+            _ => {
+                let (acked, dsack) = self.ack(dice);
+                Happening::Acked(acked, dsack)
+            }
         }
     }
 
@@ -181,7 +184,8 @@ impl World {
         Again { transmission, cause, opens, by_timer }
     }
 
-    fn ack(&mut self, dice: &mut Dice) -> Acked {
+    /// An ACK, and the duplicate that it reports.
+    fn ack(&mut self, dice: &mut Dice) -> (Acked<'static>, Option<Block>) {
         let count = self.segments.len() as u64;
         let whole = if dice.once_in(2) { 0 } else { 1 + dice.below(count).min(dice.below(4)) };
         let mut cumulative = if whole == 0 { self.una } else { self.segments[whole as usize - 1].end };
@@ -218,19 +222,20 @@ impl World {
         if bytes > 0 && !dice.once_in(4) {
             self.clock.sample(self.now, dice.from(20_000_000, 500_000_000));
         }
-        Acked {
+        let acked = Acked {
             cumulative,
             bytes,
             sacked,
             duplicate: bytes == 0 && outstanding && news && !dice.once_in(10),
             highest,
             sacked_up_to,
-            dsack,
+            dsacks: &[],
             echo: None,
             mark: (!dice.once_in(6)).then(|| if dice.once_in(2) { Mark::Original } else { Mark::Retransmission }),
             ece: false,
             all: cumulative == self.nxt,
-        }
+        };
+        (acked, dsack)
     }
 
     /// What a DSACK reports: mostly something that was sent again, whole; seldom a part of it, or several in a row, or

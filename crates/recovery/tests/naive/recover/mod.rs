@@ -147,7 +147,15 @@ impl Pair<'_> {
         let reports = self.repair.by_time().is_some() && sack && cumulative > MSS && dice.once_in(10);
         let dsack = reports.then(|| (cumulative - MSS, cumulative));
         let dsack_block = dsack.map(|(start, end)| Block { start, end });
-        let ack = Ack { cumulative, sacks: &blocks, dsack: dsack_block, echo, mark: None, plain: true, ece: false };
+        let ack = Ack {
+            cumulative,
+            sacks: &blocks,
+            dsacks: dsack_block.as_slice(),
+            echo,
+            mark: None,
+            plain: true,
+            ece: false,
+        };
         self.engine.on_ack(self.instant(), &ack);
         let heard = sender::Ack { cumulative, sacks: &sacks, dsack, echoed_at };
         self.naive.on_ack(self.repair, self.now, &heard);

@@ -1,4 +1,4 @@
-//! Which algorithms an engine is made of.
+//! The choice of algorithms that a sender is made of.
 
 use crate::congest::Congest;
 use crate::detect::Detector;
@@ -17,9 +17,9 @@ pub struct Config {
     pub detect: Choice,
     /// Detectors that only watch.
     pub observers: Vec<Choice>,
-    /// The response.
+    /// How much a verdict of spurious undoes.
     pub respond: Choice,
-    /// Whether it may undo.
+    /// Whether the response may undo anything.
     pub grant: Choice,
     /// The retransmission timer.
     pub rto: Choice,
@@ -34,7 +34,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// What a careful sender uses today: RFC 6675, RFC 6298, Eifel detection and RFC 4015.
+    /// Returns what a careful sender uses today: RFC 6675, RFC 6298, Eifel detection and RFC 4015.
     fn default() -> Self {
         Self {
             // A detector that an RFC specifies, in the variant that a receiver cannot forge. [rfc4015:2] [rfc4015:5]
@@ -51,22 +51,21 @@ impl Default for Config {
     }
 }
 
-/// The algorithms themselves.
-pub(super) struct Parts {
-    /// Those that judge, each with its place: 0 acts, the others watch.
-    pub(super) detectors: Vec<(usize, Box<dyn Detector>)>,
-    pub(super) response: Box<dyn Response>,
-    pub(super) grant: Box<dyn Grant>,
-    pub(super) rto: Box<dyn Rto>,
-    pub(super) after_spurious: Box<dyn AfterSpurious>,
-    pub(super) recovery: Box<dyn Recovery>,
-    pub(super) congest: Box<dyn Congest>,
+/// The algorithms of one path.
+pub(crate) struct Parts {
+    /// The first one acts, the others watch.
+    pub(crate) detectors: Vec<Box<dyn Detector>>,
+    pub(crate) response: Box<dyn Response>,
+    pub(crate) grant: Box<dyn Grant>,
+    pub(crate) rto: Box<dyn Rto>,
+    pub(crate) after_spurious: Box<dyn AfterSpurious>,
+    pub(crate) congest: Box<dyn Congest>,
     /// `None` where nothing is held back.
-    pub(super) pace: Option<Box<dyn Pace>>,
+    pub(crate) pace: Option<Box<dyn Pace>>,
 }
 
 impl Config {
-    /// Whether an engine can be made of it.
+    /// Checks that a sender can be made of these choices.
     ///
     /// # Errors
     /// An algorithm or parameter that the registry does not know.
@@ -74,23 +73,17 @@ impl Config {
         self.build().map(|_| ())
     }
 
-    pub(super) fn build(&self) -> Result<Parts, Error> {
-        let mut detectors = Vec::new();
-        for (place, choice) in std::iter::once(&self.detect).chain(&self.observers).enumerate() {
-            let detector = part::detector(choice)?;
-            if detector.judges() {
-                detectors.push((place, detector));
-            }
-        }
-        Ok(Parts {
-            detectors,
+    pub(crate) fn build(&self) -> Result<(Parts, Box<dyn Recovery>), Error> {
+        let detectors = std::iter::once(&self.detect).chain(&self.observers).map(part::detector);
+        let parts = Parts {
+            detectors: detectors.collect::<Result<_, _>>()?,
             response: part::response(&self.respond)?,
             grant: part::grant(&self.grant)?,
             rto: part::rto(&self.rto)?,
             after_spurious: part::after_spurious(&self.after_spurious)?,
-            recovery: part::recovery(&self.recover)?,
             congest: part::congest(&self.congest)?,
             pace: Some(part::pace(&self.pace)?).filter(|pace| pace.holds_back()),
-        })
+        };
+        Ok((parts, part::recovery(&self.recover)?))
     }
 }

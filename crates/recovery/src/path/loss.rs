@@ -1,0 +1,88 @@
+//! Loss signals: they cut the window, and open the episode in which the cut may be undone.
+
+use super::Path;
+use crate::congest::{Loss, Window};
+use crate::episode::Saved;
+use crate::event::Event;
+use crate::fact::Cause;
+
+/// How much is outstanding at a loss signal, and how much the peer takes. Lengths in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Flight {
+    /// FlightSize (RFC 5681).
+    pub outstanding: u64,
+    /// The peer's window, from the first position outstanding on.
+    pub peer_window: u64,
+}
+
+impl Flight {
+    /// The flight without `bytes` that count as not sent.
+    fn less(self, bytes: u64) -> Self {
+        Self { outstanding: self.outstanding.saturating_sub(bytes), ..self }
+    }
+}
+
+impl Path {
+    /// Returns the window that congestion control wants after a loss signal.
+    fn cut(&mut self, cause: Cause, flight: Flight, timeout_again: bool) -> Window {
+        let limit = self.window.cwnd.min(flight.peer_window);
+        let loss = Loss { cause, flight: flight.outstanding, limit, timeout_again };
+        self.congest.on_loss(&self.window, &loss, self.watch.view())
+    }
+
+    /// Cuts the window, and opens an episode. `limited` bytes of the flight were sent by Limited Transmit and do not count
+    /// (RFC 3042, section 2).
+    pub(crate) fn open_episode(&mut self, cause: Cause, flight: Flight, limited: u64) {
+        // An episode that ended without a verdict stands for a loss, and so does one that is still open and settled by none.
+        let earlier = self.watch.last_episode();
+        if earlier.is_some_and(|earlier| !earlier.settled) {
+            self.loss_seen = true;
+        }
+        if cause == Cause::Timeout {
+            // This timeout will teach anew what the last one had to teach.
+            self.lesson = None;
+        }
+        let window = self.window;
+        let flight = flight.less(limited);
+        self.window = self.cut(cause, flight, false);
+        let saved = Saved { window, reduced: self.window, flight: flight.outstanding, estimate: self.rto.estimate() };
+        self.saved = Some(saved);
+        let episode = self.watch.open_episode(cause);
+        self.watch.tell(Event::EpisodeOpened { episode, saved });
+    }
+
+    /// Cuts the window after a timeout, and opens an episode unless this is a further timeout of the same segment.
+    /// [rfc3522:3.2.b] [rfc4015:3.1.b]
+    pub(crate) fn on_timeout(&mut self, flight: Flight) {
+        let timeouts = match self.watch.count_timeout() {
+            Some(timeouts) => {
+                self.window = self.cut(Cause::Timeout, flight, true);
+                timeouts
+            }
+            None => {
+                self.open_episode(Cause::Timeout, flight, 0);
+                1
+            }
+        };
+        self.watch.tell(Event::TimerExpired { timeouts });
+        // [rfc6298:5.5]
+        self.rto.back_off();
+    }
+
+    /// Cuts the window for a loss that a probe repaired already (RFC 8985, section 7.4.2).
+    pub(crate) fn cut_for_repaired(&mut self, flight: Flight) {
+        self.watch.forget_closed();
+        self.loss_seen = true;
+        self.window = self.cut(Cause::FastRetransmit, flight, false);
+    }
+
+    /// Cuts the window for a retransmission that was lost. It is another sign of congestion: no verdict on what it was
+    /// sent for takes that back (RFC 5681, section 4.3; RFC 8985, section 9.3).
+    pub(crate) fn cut_for_lost_again(&mut self, flight: Flight) {
+        self.loss_seen = true;
+        self.watch.settle_open();
+        // New data has made the flight larger than cwnd: half of it could be more than cwnd.
+        let beyond = flight.outstanding.saturating_sub(self.window.cwnd);
+        self.window = self.cut(Cause::FastRetransmit, flight.less(beyond), false);
+    }
+}

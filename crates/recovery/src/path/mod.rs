@@ -1,0 +1,169 @@
+//! Everything that a sender keeps for one destination: the watch over the path, and the algorithms that decide how much
+//! may be under way on it and for how long.
+//!
+//! A `Path` holds no scoreboard and no loss recovery, because an association with several paths has one of each. Its
+//! driver hands it what it needs of them, such as the bytes outstanding. [`Engine`](crate::engine::Engine) drives one
+//! path, which it holds by value.
+
+mod loss;
+mod quiet;
+mod timer;
+mod verdict;
+
+pub use loss::Flight;
+pub use verdict::Effect;
+
+use crate::config::Parts;
+use crate::congest::{Congest, Progress, Window};
+use crate::episode::{Estimate, Saved};
+use crate::grant::Grant;
+use crate::pace::{Pace, Permit};
+use crate::respond::Response;
+use crate::rto::after_spurious::AfterSpurious;
+use crate::rto::{Rto, TimerChange};
+use crate::view::Negotiated;
+use crate::watch::Watch;
+use eifel_base::time::{Duration, Instant};
+
+/// One destination of a sender. See the module's documentation.
+#[derive(Clone)]
+pub struct Path {
+    pub(crate) watch: Watch,
+    pub(crate) window: Window,
+    /// The window when data was first sent, in bytes.
+    initial_window: u64,
+    /// Expiry of the retransmission timer; [`Instant::NEVER`] while it is off (RFC 6298, section 5).
+    pub(crate) timer: Instant,
+    /// When pacing lets the next segment leave; [`Instant::NEVER`] while it holds nothing back.
+    pub(crate) released_at: Instant,
+    /// The instant since which nothing is outstanding.
+    idle_since: Instant,
+    /// Expiries of the retransmission timer since the last ACK of new data.
+    consecutive_timeouts: u32,
+    /// What an undo of the last episode can restore.
+    saved: Option<Saved>,
+    /// Whether the path has ever lost anything, spurious loss signals apart.
+    loss_seen: bool,
+    /// The estimate before a spurious timeout, and the first position that was unsent then: the first sample from beyond
+    /// seeds the timer anew.
+    lesson: Option<(Estimate, u64)>,
+    pub(crate) rto: Box<dyn Rto>,
+    pub(crate) congest: Box<dyn Congest>,
+    /// `None` where nothing is held back.
+    pub(crate) pace: Option<Box<dyn Pace>>,
+    response: Box<dyn Response>,
+    grant: Box<dyn Grant>,
+    after_spurious: Box<dyn AfterSpurious>,
+}
+
+impl Path {
+    /// Makes a path of these algorithms. Nothing may be sent on it but a handshake, until it is [opened](Self::open).
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self {
+            watch: Watch::new(parts.detectors),
+            window: Window { cwnd: 1, ssthresh: u64::MAX },
+            initial_window: 0,
+            timer: Instant::NEVER,
+            released_at: Instant::NEVER,
+            idle_since: Instant::ZERO,
+            consecutive_timeouts: 0,
+            saved: None,
+            loss_seen: false,
+            lesson: None,
+            rto: parts.rto,
+            congest: parts.congest,
+            pace: parts.pace,
+            response: parts.response,
+            grant: parts.grant,
+            after_spurious: parts.after_spurious,
+        }
+    }
+
+    /// Opens the path for data after a handshake whose timer expired `expiries` times.
+    pub(crate) fn open(&mut self, now: Instant, negotiated: Negotiated, expiries: u32) {
+        let handshake = self.watch.round_trips().latest();
+        self.watch.agree(negotiated);
+        self.window = self.congest.initial(negotiated.mss);
+        self.initial_window = self.window.cwnd;
+        if expiries > 0 {
+            // RFC 5681, section 3.1: a lost SYN leaves an initial window of one segment.
+            self.window.cwnd = u64::from(negotiated.mss);
+            if handshake.is_none() {
+                // RFC 6298, section 5.7. [rfc6298:5.7]
+                self.rto.change(TimerChange::RaiseInitial(Duration::from_secs(3)));
+            }
+        }
+        self.idle_since = now;
+    }
+
+    /// Replaces the response. Until a verdict of spurious or mixed asks it, senders that differ in it behave alike.
+    pub(crate) fn respond_by(&mut self, response: Box<dyn Response>) {
+        self.response = response;
+    }
+
+    /// Returns the watch over the path.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// Returns the congestion window and the slow-start threshold.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// Returns the expiries of the timer since the last ACK of new data.
+    pub fn consecutive_timeouts(&self) -> u32 {
+        self.consecutive_timeouts
+    }
+
+    /// Whether an ACK of new data would do nothing beyond a sample, growth of the window and a fresh timer, as far as the
+    /// path itself tells.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.watch.episode().is_none()
+            && self.lesson.is_none()
+            && self.consecutive_timeouts == 0
+            && self.pace.is_none()
+            && self.timer != Instant::NEVER
+            && self.watch.detectors_wait()
+    }
+
+    /// Tells pacing that an ACK came in or a timer expired.
+    pub(crate) fn on_input(&mut self) {
+        if let Some(pace) = &mut self.pace {
+            pace.on_input();
+        }
+    }
+
+    /// Asks pacing whether a segment may leave now.
+    #[inline]
+    pub(crate) fn permit(&self, now: Instant) -> Permit {
+        self.pace.as_ref().map_or(Permit::Now, |pace| pace.permit(now))
+    }
+
+    /// Starts what a transmission of `len` positions starts: the timer, if it is off, and pacing.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, now: Instant, len: u32) {
+        // RFC 6298, section 5.1. [rfc6298:5.1]
+        if self.timer == Instant::NEVER {
+            self.start_timer(now);
+        }
+        if let Some(pace) = &mut self.pace {
+            let srtt = self.rto.srtt();
+            pace.on_sent(now, len, &self.window, srtt);
+        }
+    }
+
+    /// Lets the window grow on an ACK.
+    #[inline]
+    pub(crate) fn grow(&mut self, progress: &Progress) {
+        self.window = self.congest.on_ack(&self.window, progress, self.watch.view());
+    }
+
+    /// Adapts the window before new data leaves while nothing is outstanding.
+    pub(crate) fn restart_after_idle(&mut self, now: Instant) {
+        let idle = now.since(self.idle_since);
+        if idle > self.rto.rto() && self.watch.round_trips().taken() > 0 {
+            self.window = self.congest.on_idle(&self.window, idle, self.watch.view().mss);
+        }
+    }
+}

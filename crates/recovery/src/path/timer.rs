@@ -1,0 +1,63 @@
+//! The retransmission timer: when it starts and stops, and what it learns (RFC 6298, section 5).
+
+use super::Path;
+use crate::fact::Acked;
+use crate::rto::{Sample, TimerChange};
+use eifel_base::time::{Duration, Instant};
+
+impl Path {
+    /// Starts the timer for a segment that leaves now, with a full RTO: nothing leaves again earlier. [rfc6298:5.a]
+    pub(crate) fn start_timer(&mut self, now: Instant) {
+        self.timer = self.rto.expires(now, now);
+    }
+
+    /// Stops the timer for good reason: all is acknowledged, or something else takes its place.
+    pub(crate) fn stop_timer(&mut self) {
+        self.timer = Instant::NEVER;
+    }
+
+    /// Starts the timer anew or stops it after an ACK; `oldest` is when the segment left that is under way the longest.
+    /// RFC 6298, sections 5.2 and 5.3. [rfc6298:5.2] [rfc6298:5.3]
+    pub(crate) fn run_timer(&mut self, now: Instant, acked: &Acked<'_>, restart: bool, oldest: Option<Instant>) {
+        if acked.bytes == 0 {
+            return;
+        }
+        if acked.all {
+            self.idle_since = now;
+            self.stop_timer();
+        } else if restart {
+            self.timer = self.rto.expires(now, oldest.unwrap_or(now)).max(now);
+        }
+    }
+
+    /// Counts an expiry of the timer.
+    pub(crate) fn on_expiry(&mut self) {
+        self.consecutive_timeouts += 1;
+        self.on_input();
+    }
+
+    /// Counts expiries from 0 again after an ACK of new data.
+    pub(crate) fn on_progress(&mut self) {
+        self.consecutive_timeouts = 0;
+    }
+
+    /// Feeds the timer with an ACK's sample, after the `change` that a verdict asks for. A timer that the change has
+    /// seeded anew has had the sample already.
+    pub(crate) fn sample(&mut self, acked: &Acked<'_>, sample: Option<Duration>, change: TimerChange) {
+        if change != TimerChange::Keep {
+            self.rto.change(change);
+        }
+        let Some(rtt) = sample else { return };
+        if !matches!(change, TimerChange::Reseed(_)) {
+            self.rto.sample(&Sample { rtt, acked: acked.bytes, window: self.window }, self.watch.view());
+        }
+        // The first sample from beyond a spurious timeout's flight seeds the timer anew, if the response asked for it.
+        if let Some((before, unsent)) = self.lesson
+            && acked.cumulative > unsent
+        {
+            self.lesson = None;
+            self.rto.change(TimerChange::ReseedAtLeast { sample: rtt, before });
+        }
+        self.watch.on_smoothed(self.rto.srtt());
+    }
+}

@@ -1,0 +1,153 @@
+//! A verdict takes effect: on the window by the response, and on the timer by what it learns.
+
+use super::Path;
+use crate::congest::Window;
+use crate::detect::{Judgement, Outcome, Share};
+use crate::episode::{Episode, Saved};
+use crate::event::Event;
+use crate::fact::{Acked, Cause};
+use crate::respond::{Adjust, Verdict};
+use crate::rto::TimerChange;
+use eifel_base::time::Duration;
+
+/// The consequences of a judgement that are left to the path's driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Effect {
+    /// The verdict; `None` where nothing was settled.
+    pub outcome: Option<Outcome>,
+    /// The change of the timer that goes with the ACK's sample.
+    pub change: TimerChange,
+    /// Whether the ACK that brought the verdict may let the window grow besides.
+    pub grows: bool,
+    /// The loss signal that was undone while its episode was open: loss recovery decides how sending goes on.
+    pub resumes: Option<Cause>,
+}
+
+impl Effect {
+    const NONE: Self = Self { outcome: None, change: TimerChange::Keep, grows: true, resumes: None };
+}
+
+impl Path {
+    /// Lets a judgement take effect, if it settles an episode. `acked` is the ACK that brought it, if one did, with its
+    /// sample; `flight` is FlightSize now.
+    #[inline]
+    pub(crate) fn settle(
+        &mut self,
+        judgement: Judgement,
+        acked: Option<&Acked<'_>>,
+        sample: Option<Duration>,
+        flight: u64,
+    ) -> Effect {
+        match judgement {
+            Judgement::Undecided | Judgement::Probe => Effect::NONE,
+            _ => self.settle_decided(judgement, acked, sample, flight),
+        }
+    }
+
+    #[inline(never)]
+    fn settle_decided(
+        &mut self,
+        judgement: Judgement,
+        acked: Option<&Acked<'_>>,
+        sample: Option<Duration>,
+        flight: u64,
+    ) -> Effect {
+        let (Some(episode), Some(saved)) = (self.watch.settle(judgement), self.saved) else { return Effect::NONE };
+        let outcome = match judgement {
+            Judgement::Settled(outcome, _) => outcome,
+            _ => Outcome::Genuine,
+        };
+        let change = match episode.cause {
+            Cause::Timeout => {
+                self.rto.settled(outcome);
+                self.after_spurious.settled(outcome, sample, episode.timeouts)
+            }
+            Cause::FastRetransmit => TimerChange::Keep,
+        };
+        let effect = Effect { outcome: Some(outcome), change, ..Effect::NONE };
+        match outcome {
+            // A peer that forges evidence would have a window sent again with every second ACK.
+            Outcome::Spurious if !self.grants(&episode) => effect,
+            Outcome::Spurious => {
+                let verdict = self.verdict(&episode, acked, flight);
+                self.undo(&verdict, &episode, &saved);
+                let grows = self.response.lets_grow(&verdict);
+                // A closed episode has been repaired: there is nothing to resume.
+                Effect { grows, resumes: (!episode.closed).then_some(episode.cause), ..effect }
+            }
+            Outcome::Genuine => {
+                // [rfc4015:3.1.7]
+                self.loss_seen = true;
+                if let Judgement::Mixed(share) = judgement {
+                    self.credit(share, &episode, &saved);
+                }
+                effect
+            }
+        }
+    }
+
+    /// Lets a judgement take effect that no ACK brought. `flight` is FlightSize now. Returns the loss signal that was
+    /// undone, as in [`Effect::resumes`].
+    pub(crate) fn settle_without_ack(&mut self, judgement: Judgement, flight: u64) -> Option<Cause> {
+        let effect = self.settle(judgement, None, None, flight);
+        if effect.change != TimerChange::Keep {
+            self.rto.change(effect.change);
+        }
+        effect.resumes
+    }
+
+    fn grants(&mut self, episode: &Episode) -> bool {
+        let view = self.watch.view();
+        self.grant.grants(episode.opened_at, view.now, view.round_trips.smoothed())
+    }
+
+    fn verdict(&self, episode: &Episode, acked: Option<&Acked<'_>>, flight: u64) -> Verdict {
+        Verdict {
+            cause: episode.cause,
+            timeouts: episode.timeouts,
+            flight,
+            acked: acked.map_or(0, |acked| acked.bytes),
+            ece: acked.is_some_and(|acked| acked.ece),
+            loss_seen: self.loss_seen,
+            mss: self.watch.view().mss,
+            initial_window: self.initial_window,
+        }
+    }
+
+    fn undo(&mut self, verdict: &Verdict, episode: &Episode, saved: &Saved) {
+        let Adjust { window, reseed } = self.response.respond(verdict, saved, &self.window);
+        if window.ssthresh > saved.reduced.ssthresh {
+            self.congest.on_undo(self.watch.view());
+        }
+        self.adjust(episode, window);
+        if let Some(before) = reseed {
+            self.lesson = Some((before, episode.recovery_point));
+        }
+    }
+
+    /// Gives back a part of the window where only a part of the retransmissions was needless.
+    fn credit(&mut self, share: Share, episode: &Episode, saved: &Saved) {
+        let window = self.response.credit(share, saved, &self.window);
+        if window != self.window && self.grants(episode) {
+            self.adjust(episode, window);
+        }
+    }
+
+    fn adjust(&mut self, episode: &Episode, window: Window) {
+        self.window = if episode.closed {
+            // The sender keeps what it has gained since.
+            Window { cwnd: window.cwnd.max(self.window.cwnd), ssthresh: window.ssthresh.max(self.window.ssthresh) }
+        } else {
+            window
+        };
+        self.watch.tell(Event::Adjusted { episode: episode.number, window: self.window });
+    }
+
+    /// Restores the window of the episode that is open, unless a verdict has settled it. The loss still counts.
+    pub(crate) fn restore(&mut self) {
+        let (Some(episode), Some(saved)) = (self.watch.settle_open(), self.saved) else { return };
+        self.loss_seen = true;
+        self.window = saved.window;
+        self.watch.tell(Event::Adjusted { episode: episode.number, window: self.window });
+    }
+}

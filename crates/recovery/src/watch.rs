@@ -1,0 +1,378 @@
+//! Watches one path: its round trips, the episode that is open or was the last, and the detectors that judge it.
+//!
+//! Facts go in: what was sent, sent again, and acknowledged. Samples and judgements come out. A `Watch` holds no window
+//! and no timer, so a sender uses it (inside of a [`Path`](crate::path::Path)), and so does the analyser of a capture,
+//! which has no sender at all. Segments that are outstanding stand on a [`Scoreboard`](crate::scoreboard::Scoreboard)
+//! beside it, because several paths may share one.
+//!
+//! A capture's analyser feeds it in this way:
+//!
+//! ```
+//! use eifel_base::time::{Duration, Instant};
+//! use eifel_base::units::Timestamp;
+//! use eifel_recovery::detect::{Judgement, Outcome};
+//! use eifel_recovery::fact::{Ack, Block, Cause, Echo, Kind, Transmission, TxId};
+//! use eifel_recovery::recover::HighRxt;
+//! use eifel_recovery::registry::{Choice, part};
+//! use eifel_recovery::scoreboard::Scoreboard;
+//! use eifel_recovery::view::Negotiated;
+//! use eifel_recovery::watch::Watch;
+//!
+//! let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+//! let mut board = Scoreboard::default();
+//! let mut watch = Watch::new(vec![part::detector(&Choice::named("eifel-timestamps"))?]);
+//!
+//! // The handshake: data begins at position 1.
+//! board.skip_to(1);
+//! watch.agree(Negotiated { mss: 1000, sack: true, timestamps: true });
+//! watch.look(at(0), board.una(), board.nxt());
+//!
+//! // Three segments leave, each with a TSval of its own.
+//! for millis in 0..3 {
+//!     board.on_new(at(millis.into()), 1000, Some(Timestamp(millis)));
+//!     watch.on_new(at(millis.into()), board.nxt());
+//! }
+//!
+//! // The first one leaves again after a second, with TSval 1000: the timer must have expired.
+//! let first = Block { start: 1, end: 1001 };
+//! watch.look(at(1000), board.una(), board.nxt());
+//! watch.open_episode(Cause::Timeout);
+//! let (copy, original) = board.on_retransmission(at(1000), first, HighRxt::Advance);
+//! let kind = Kind::Retransmission(Cause::Timeout);
+//! let transmission = Transmission { id: TxId(3), start: first.start, len: 1000, kind, copy };
+//! watch.on_retransmission(&transmission, Some(Timestamp(1000)), original);
+//!
+//! // The peer acknowledges it, and echoes the original's TSval.
+//! let echo = Some(Echo { value: Timestamp(0), age: Duration::from_millis(1100) });
+//! let ack = Ack { cumulative: 1001, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false };
+//! let acked = board.on_ack(&ack, true);
+//! watch.look(at(1100), board.una(), board.nxt());
+//! assert_eq!(watch.on_ack(&acked), Some(Duration::from_millis(1100)));
+//! let judgement = watch.judge(&acked);
+//! assert!(matches!(judgement, Judgement::Settled(Outcome::Spurious, _)));
+//! assert_eq!(watch.settle(judgement).map(|episode| episode.number), Some(1));
+//! watch.close_if_repaired(acked.cumulative);
+//! # Ok::<(), eifel_recovery::registry::Error>(())
+//! ```
+
+use std::collections::VecDeque;
+
+use crate::detect::{Detector, Judgement, Outcome};
+use crate::episode::Episode;
+use crate::event::Event;
+use crate::fact::{Acked, Cause, Covered, Echo, Fact, Refusal, Transmission};
+use crate::rtt::RoundTrips;
+use crate::view::{Negotiated, View};
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
+
+/// The reason that [`Event::Judged`] gives for [`Judgement::Mixed`].
+pub const MIXED: &str = "of what was sent again some had been lost, and some had not";
+
+/// A detector, and its place among those that were chosen: 0 acts, the others watch.
+type Placed = (usize, Box<dyn Detector>);
+
+/// The watch over one path. See the module's documentation.
+#[derive(Clone)]
+pub struct Watch {
+    /// What detectors and the other seams see. It is kept up to date, because every ACK asks several of them.
+    view: View,
+    /// The detectors that judge, without those that never do or no longer trust the peer.
+    detectors: Vec<Placed>,
+    /// The episode that is open, or the last one: at most one is ever judged.
+    episode: Option<Episode>,
+    /// Whether that episode's first retransmission is still to leave. Detectors do not know of the episode until then.
+    awaits_first: bool,
+    /// Episodes so far.
+    opened: u32,
+    events: VecDeque<Event>,
+}
+
+impl Watch {
+    /// Watches with these detectors. The first one acts: [`judge`](Self::judge) returns its judgement.
+    pub fn new(detectors: Vec<Box<dyn Detector>>) -> Self {
+        let view =
+            View { una: 0, now: Instant::ZERO, nxt: 0, mss: 536, sack: false, round_trips: RoundTrips::new(false) };
+        let detectors = detectors.into_iter().enumerate().filter(|(_, detector)| detector.judges()).collect();
+        Self { view, detectors, episode: None, awaits_first: false, opened: 0, events: VecDeque::new() }
+    }
+
+    /// Takes note of what the handshake agreed on. Samples before it count for the handshake only.
+    pub fn agree(&mut self, negotiated: Negotiated) {
+        self.view.mss = negotiated.mss;
+        self.view.sack = negotiated.sack;
+        self.view.round_trips = self.view.round_trips.after_handshake(negotiated.timestamps);
+    }
+
+    /// Lowers the payload of a full segment to `mss` bytes, if it was more.
+    pub fn reduce_mss(&mut self, mss: u32) {
+        self.view.mss = self.view.mss.min(mss);
+    }
+
+    /// Refreshes the view: `una` is the first position that is not acknowledged, `nxt` the first that was never sent. To
+    /// be called before every fact that is not a transmission of new data.
+    #[inline]
+    pub fn look(&mut self, now: Instant, una: u64, nxt: u64) {
+        self.view.now = now;
+        self.view.una = una;
+        self.view.nxt = nxt;
+    }
+
+    /// Returns what the seams see.
+    #[inline]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Returns what is known of the round-trip time.
+    #[inline]
+    pub fn round_trips(&self) -> &RoundTrips {
+        &self.view.round_trips
+    }
+
+    /// Takes note that positions up to `end` left for the first time.
+    #[inline(always)]
+    pub fn on_new(&mut self, now: Instant, end: u64) {
+        self.view.round_trips.on_new(now, end);
+        self.view.nxt = end;
+    }
+
+    /// Takes note that the segment at `start` left again, and tells no detector: it repairs no loss, as with a repeated
+    /// SYN or a probe of a closed window.
+    pub fn on_repeat(&mut self, start: u64) {
+        self.view.round_trips.on_retransmission(start);
+    }
+
+    /// Takes note that `transmission`, which repairs a presumed loss, left with TSval `stamp`, and tells the detectors.
+    /// `original` is as in [`Fact::Retransmitted`].
+    pub fn on_retransmission(
+        &mut self,
+        transmission: &Transmission,
+        stamp: Option<Timestamp>,
+        original: Option<Timestamp>,
+    ) {
+        self.on_repeat(transmission.start);
+        let opens = std::mem::replace(&mut self.awaits_first, false);
+        let fact = Fact::Retransmitted { transmission, stamp, original, opens };
+        for (_, detector) in &mut self.detectors {
+            detector.observe(&fact, &self.view);
+        }
+    }
+
+    /// Takes the round trips of an ACK, and returns the sample that it gives, if any.
+    pub fn on_ack(&mut self, acked: &Acked<'_>) -> Option<Duration> {
+        let now = self.view.now;
+        self.on_covered(acked.highest);
+        self.view.round_trips.on_ack(now, acked)
+    }
+
+    /// Takes the round trips of an ACK of new data; `highest` is the highest segment that it covers to its end.
+    #[inline(always)]
+    pub(crate) fn on_plain_ack(
+        &mut self,
+        highest: Option<Covered>,
+        cumulative: u64,
+        echo: Option<Echo>,
+    ) -> Option<Duration> {
+        self.on_covered(highest);
+        self.view.round_trips.on_progress(self.view.now, cumulative, echo)
+    }
+
+    /// Measures how long a segment took that left only once: of others it is unknown which sending was answered.
+    #[inline(always)]
+    fn on_covered(&mut self, highest: Option<Covered>) {
+        if let Some(Covered { copies: 0, last_sent, .. }) = highest {
+            self.view.round_trips.on_turn(self.view.now.since(last_sent));
+        }
+    }
+
+    /// Takes note of SRTT after the newest sample. Whoever smooths the samples calls this: a sender's timer, for one.
+    #[inline]
+    pub fn on_smoothed(&mut self, srtt: Option<Duration>) {
+        self.view.round_trips.on_smoothed(srtt);
+    }
+
+    /// Asks the detectors about an ACK, reports their judgements as events, and returns that of the one that acts. It
+    /// changes no episode: see [`settle`](Self::settle). A watching detector that asks for a probe is refused it.
+    pub fn judge(&mut self, acked: &Acked<'_>) -> Judgement {
+        let fact = Fact::Acked(acked);
+        let mut acting = Judgement::Undecided;
+        let mut index = 0;
+        while let Some((place, detector)) = self.detectors.get_mut(index) {
+            index += 1;
+            let judgement = detector.observe(&fact, &self.view);
+            let place = *place;
+            match judgement {
+                Judgement::Undecided => continue,
+                Judgement::Probe if place > 0 => {
+                    detector.observe(&Fact::NotProbed(Refusal::Watches), &self.view);
+                }
+                Judgement::Probe => {}
+                Judgement::Distrusted(reason) => {
+                    index -= 1;
+                    self.dismiss(index, reason);
+                }
+                Judgement::Settled(..) | Judgement::Mixed(_) => self.report(place, judgement),
+            }
+            if place == 0 {
+                acting = judgement;
+            }
+        }
+        acting
+    }
+
+    /// Tells the detectors that an ACK echoes a timestamp which was never sent: the peer lies, or something between does.
+    /// Returns the judgement of the detector that acts. To be called before the ACK is taken in.
+    #[cold]
+    pub fn judge_forged_echo(&mut self) -> Judgement {
+        let mut acting = Judgement::Undecided;
+        let mut index = 0;
+        while let Some((place, detector)) = self.detectors.get_mut(index) {
+            let (judgement, place) = (detector.observe(&Fact::ForgedEcho, &self.view), *place);
+            let Judgement::Distrusted(reason) = judgement else {
+                index += 1;
+                continue;
+            };
+            self.dismiss(index, reason);
+            if place == 0 {
+                acting = judgement;
+            }
+        }
+        acting
+    }
+
+    /// Tells the detector that acts that there is no new data for the probe which it asked for, and returns its
+    /// judgement.
+    pub fn refuse_probe(&mut self) -> Judgement {
+        let Some((0, acting)) = self.detectors.first_mut() else { return Judgement::Undecided };
+        let judgement = acting.observe(&Fact::NotProbed(Refusal::NothingNew), &self.view);
+        self.report(0, judgement);
+        judgement
+    }
+
+    /// Whether every detector waits for a retransmission, and would ignore an ACK of new data.
+    pub(crate) fn detectors_wait(&self) -> bool {
+        self.detectors.iter().all(|(_, detector)| detector.is_idle())
+    }
+
+    /// Removes a detector that no longer believes the peer. If it has an episode to judge, that counts as genuine.
+    #[cold]
+    fn dismiss(&mut self, index: usize, reason: &'static str) {
+        let (detector, _) = self.detectors.remove(index);
+        self.report(detector, Judgement::Settled(Outcome::Genuine, reason));
+        self.tell(Event::Distrusted { detector, reason });
+    }
+
+    /// Reports a detector's verdict on the episode that is open or was the last.
+    fn report(&mut self, detector: usize, judgement: Judgement) {
+        let (outcome, reason) = match judgement {
+            Judgement::Settled(outcome, reason) => (outcome, reason),
+            Judgement::Mixed(_) => (Outcome::Genuine, MIXED),
+            Judgement::Undecided | Judgement::Probe | Judgement::Distrusted(_) => return,
+        };
+        if let Some(Episode { number, .. }) = self.judged().copied() {
+            self.tell(Event::Judged { episode: number, detector, outcome, reason });
+        }
+    }
+
+    /// Returns the episode that a verdict given now is about, if detectors know of it.
+    fn judged(&mut self) -> Option<&mut Episode> {
+        self.episode.as_mut().filter(|_| !self.awaits_first)
+    }
+
+    /// Settles the episode that is open or was the last by a judgement. Returns it, or `None` if the judgement decides
+    /// nothing or the episode was settled before.
+    pub fn settle(&mut self, judgement: Judgement) -> Option<Episode> {
+        if matches!(judgement, Judgement::Undecided | Judgement::Probe) {
+            return None;
+        }
+        let episode = self.judged().filter(|episode| !episode.settled)?;
+        episode.settled = true;
+        Some(*episode)
+    }
+
+    /// Settles the episode that is open without a verdict. Returns it, or `None` if there is none or it was settled
+    /// before.
+    pub(crate) fn settle_open(&mut self) -> Option<Episode> {
+        let episode = self.episode.as_mut().filter(|episode| !episode.closed && !episode.settled)?;
+        episode.settled = true;
+        Some(*episode)
+    }
+
+    /// Opens an episode after a loss signal, at the view's instant and positions. It closes the one that is open, and the
+    /// last one can no longer be judged. To be called before its first retransmission leaves.
+    pub fn open_episode(&mut self, cause: Cause) -> Episode {
+        self.close_episode();
+        self.opened += 1;
+        let View { now, una, nxt, .. } = self.view;
+        let episode = Episode {
+            number: self.opened,
+            cause,
+            opened_at: now,
+            start: una,
+            recovery_point: nxt,
+            timeouts: u32::from(cause == Cause::Timeout),
+            settled: false,
+            closed: false,
+        };
+        self.episode = Some(episode);
+        self.awaits_first = true;
+        episode
+    }
+
+    /// Counts an expiry of the timer in the episode that is open, if an earlier expiry for the same oldest segment opened
+    /// it. Returns how many there were, or `None` if this one has to open an episode.
+    pub fn count_timeout(&mut self) -> Option<u32> {
+        let una = self.view.una;
+        let again = |episode: &&mut Episode| !episode.closed && episode.cause == Cause::Timeout && episode.start == una;
+        let episode = self.episode.as_mut().filter(again)?;
+        episode.timeouts += 1;
+        Some(episode.timeouts)
+    }
+
+    /// Closes the episode that is open, if everything below its recovery point is acknowledged.
+    pub fn close_if_repaired(&mut self, cumulative: u64) {
+        if self.episode.is_some_and(|episode| cumulative >= episode.recovery_point) {
+            self.close_episode();
+        }
+    }
+
+    fn close_episode(&mut self) {
+        if let Some(episode) = self.episode.as_mut().filter(|episode| !episode.closed) {
+            episode.closed = true;
+            let Episode { number, timeouts, .. } = *episode;
+            self.tell(Event::EpisodeClosed { episode: number, timeouts });
+        }
+    }
+
+    /// Forgets the last episode, if it is closed: no verdict on it counts any more.
+    pub(crate) fn forget_closed(&mut self) {
+        self.episode = self.episode.filter(|episode| !episode.closed);
+    }
+
+    /// Returns the episode that is open.
+    #[inline]
+    pub fn episode(&self) -> Option<&Episode> {
+        self.episode.as_ref().filter(|episode| !episode.closed)
+    }
+
+    /// Returns the episode that is open or was the last.
+    pub(crate) fn last_episode(&self) -> Option<&Episode> {
+        self.episode.as_ref()
+    }
+
+    /// Whether [`poll_event`](Self::poll_event) has one.
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// Returns the next event, oldest first.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) {
+        self.events.push_back(event);
+    }
+}
