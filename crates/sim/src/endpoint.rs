@@ -193,8 +193,11 @@ impl Endpoint {
     fn launch_alone<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, start: u64) {
         let cell = net.slab.vacant();
         cell.packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
-        if OBSERVED && let Some(liar) = &mut self.liar {
-            liar.says(&mut cell.segment);
+        if OBSERVED
+            && let Some(liar) = &mut self.liar
+            && !liar.says(&mut cell.segment)
+        {
+            return;
         }
         let bytes = length(net.ip, net.header_bytes, &cell.segment);
         self.launch(net, bytes, start, None);

@@ -19,8 +19,8 @@ impl Lie for ForgedDsack {
         }
     }
 
-    fn says(&mut self, segment: &mut Segment) {
-        let Some((left, right)) = self.duplicate.take() else { return };
+    fn says(&mut self, segment: &mut Segment) -> bool {
+        let Some((left, right)) = self.duplicate.take() else { return true };
         let mut forged = SackBlocks::EMPTY;
         forged.push(left, right);
         let room = if segment.options.timestamps.is_some() { 2 } else { 3 };
@@ -30,5 +30,6 @@ impl Lie for ForgedDsack {
             forged.push(left, right);
         }
         segment.options.sack = forged;
+        true
     }
 }

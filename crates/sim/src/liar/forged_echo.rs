@@ -39,12 +39,13 @@ impl Lie for ForgedEcho {
         self.newest = Some((after(segment), value));
     }
 
-    fn says(&mut self, segment: &mut Segment) {
+    fn says(&mut self, segment: &mut Segment) -> bool {
         while self.gaps.front().is_some_and(|(seq, _)| is_before(*seq, segment.ack)) {
             self.gaps.pop_front();
         }
         if let (Some(forged), Some(stamps)) = (self.forged.take(), &mut segment.options.timestamps) {
             stamps.echo = forged;
         }
+        true
     }
 }

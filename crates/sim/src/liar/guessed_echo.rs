@@ -57,13 +57,14 @@ impl Lie for GuessedEcho {
         self.newest = Some((after(segment), value));
     }
 
-    fn says(&mut self, segment: &mut Segment) {
+    fn says(&mut self, segment: &mut Segment) -> bool {
         while self.gaps.front().is_some_and(|gap| is_before(gap.end, segment.ack)) {
             self.gaps.pop_front();
         }
         if let (Some(guessed), Some(stamps)) = (self.guessed.take(), &mut segment.options.timestamps) {
             stamps.echo = guessed;
         }
+        true
     }
 }
 

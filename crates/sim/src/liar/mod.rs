@@ -8,18 +8,20 @@ mod forged_echo;
 mod forged_mark;
 mod guessed_echo;
 mod random_echo;
+pub mod schedule;
 mod withheld_ack;
 
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
+use schedule::{Schedule, Scheduled};
 
 /// What a receiver lies about.
 pub(crate) trait Lie: Send {
     /// Data arrives, before the connection has answered it. It was sent again if `again`, as far as its receiver can tell.
     fn hears(&mut self, segment: &Segment, again: bool);
-    /// An acknowledgement leaves.
-    fn says(&mut self, segment: &mut Segment);
+    /// Alters an acknowledgement that is about to leave. Returns whether it leaves.
+    fn says(&mut self, segment: &mut Segment) -> bool;
 }
 
 /// The lies, by their names in scenarios.
@@ -37,6 +39,8 @@ pub enum Kind {
     WithheldAck,
     /// Echoes any number.
     RandomEcho,
+    /// Answers each arrival as a table says.
+    Scheduled(Schedule),
 }
 
 impl Kind {
@@ -75,6 +79,7 @@ impl Liar {
             Kind::ForgedMark => Box::new(forged_mark::ForgedMark),
             Kind::WithheldAck => Box::new(withheld_ack::WithheldAck::default()),
             Kind::RandomEcho => Box::new(random_echo::RandomEcho::new(stream)),
+            Kind::Scheduled(schedule) => Box::new(Scheduled::new(schedule)),
         };
         Self { lie, highest: None }
     }
@@ -93,11 +98,13 @@ impl Liar {
         self.lie.hears(segment, again);
     }
 
-    /// Something leaves. Handshake and end are honest, or there would be no connection.
-    pub fn says(&mut self, segment: &mut Segment) {
+    /// Alters what is about to leave; handshake and end are honest, or there would be no connection. Returns whether it
+    /// leaves.
+    pub fn says(&mut self, segment: &mut Segment) -> bool {
         if segment.payload_len == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) == 0 {
-            self.lie.says(segment);
+            return self.lie.says(segment);
         }
+        true
     }
 }
 

@@ -19,9 +19,10 @@ impl RandomEcho {
 impl Lie for RandomEcho {
     fn hears(&mut self, _: &Segment, _: bool) {}
 
-    fn says(&mut self, segment: &mut Segment) {
+    fn says(&mut self, segment: &mut Segment) -> bool {
         if let Some(stamps) = &mut segment.options.timestamps {
             stamps.echo = (self.stream.unit() * 4_294_967_296.0) as u32;
         }
+        true
     }
 }

@@ -18,10 +18,11 @@ impl Lie for WithheldAck {
         self.admitted = again.then(|| after(segment));
     }
 
-    fn says(&mut self, segment: &mut Segment) {
+    fn says(&mut self, segment: &mut Segment) -> bool {
         if let Some(admitted) = self.admitted.take().filter(|admitted| is_before(*admitted, segment.ack)) {
             segment.ack = admitted;
             segment.options.sack = SackBlocks::EMPTY;
         }
+        true
     }
 }

@@ -12,7 +12,6 @@ use super::routes::{NoWay, Routes};
 use super::tcp::{self, Layers};
 use super::topology::Topology;
 use super::tree::Value;
-use crate::liar;
 use crate::slab::End;
 use eifel_base::time::Instant;
 use eifel_base::units::Rate;
@@ -167,7 +166,7 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
     needs::check([table.table("answering_sender")], &answering_settings)?;
     let application = stream_application(&stream, payload)?;
     let (reading, isns) = (reading(table)?, isns(table)?);
-    let liar = table.maybe_text("liar").and_then(liar::Kind::named);
+    let liar = super::liar::read(table);
     let opening = match (table.maybe_switch("handshake"), table.maybe_text("handshake")) {
         (Some(false), _) => Opening::Established,
         (_, Some(_)) => Opening::Simultaneous,

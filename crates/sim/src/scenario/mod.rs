@@ -12,6 +12,7 @@ mod error;
 mod flow;
 mod format;
 mod json;
+mod liar;
 mod link;
 mod model;
 mod names;

@@ -5,6 +5,7 @@ use super::super::shape::{Kind, Rule, Table, default, optional, required};
 use super::kinds::{
     COUNT, DRAWN, MILLISECONDS, MILLISECONDS_ABOVE_ZERO, RATE, SECONDS, SECONDS_ABOVE_ZERO, SHARE, TOTAL,
 };
+use super::liar::SCHEDULE;
 use super::sender::SENDER;
 use crate::liar;
 
@@ -194,10 +195,10 @@ pub(super) static FLOW: Table = Table {
         ),
         optional(
             "liar",
-            Kind::Word(liar::Kind::NAMES),
+            Kind::Either(&[Kind::Word(liar::Kind::NAMES), Kind::Table(&SCHEDULE)]),
             "What the receiver of data cheats with, after an honest handshake: the echo of a retransmission is an older \
              one's; every retransmission is reported as a duplicate; none is marked as such; an ACK is withheld for F-RTO; \
-             every echo is any number. Left out, and `none`: it is honest.",
+             every echo is any number. A table says how it answers each kind of arrival. Left out, and `none`: it is honest.",
         ),
         optional(
             "reading",

@@ -1,6 +1,7 @@
 //! The format of a scenario: every table and key, what it may hold and what it means.
 
 mod flow;
+mod liar;
 mod link;
 mod proxy;
 mod queue;

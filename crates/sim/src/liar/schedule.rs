@@ -1,0 +1,402 @@
+//! *Alters* every acknowledgement by a table: what has just arrived decides which number is acknowledged, which timestamp is
+//! echoed, which blocks are reported, and whether the acknowledgement leaves at all. It forges no timestamp: every echo is one
+//! that a segment has carried to it.
+//! *Against* any detector: the table is what a search varies.
+
+use std::collections::BTreeMap;
+
+use eifel_packet::segment::{Flags, SackBlocks, Segment, Timestamps};
+use eifel_packet::seq::{Seq, unwrap, wrap};
+
+use super::Lie;
+
+/// Segments remembered at most, the newest.
+const MOST_REMEMBERED: usize = 4096;
+
+/// Which number an acknowledgement carries. It never falls behind what was acknowledged before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Number {
+    /// All that has arrived in order.
+    #[default]
+    All,
+    /// All but the last segment of that.
+    OneLess,
+    /// What was acknowledged before.
+    Same,
+    /// One segment more than before, if it has arrived.
+    OneMore,
+}
+
+impl Number {
+    /// Their names in scenarios.
+    pub const NAMES: &'static [&'static str] = &["all", "one-less", "same", "one-more"];
+    /// In the order of the names.
+    pub const ALL: [Self; 4] = [Self::All, Self::OneLess, Self::Same, Self::OneMore];
+}
+
+/// Which timestamp an acknowledgement echoes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Echoed {
+    /// The one that RFC 7323 asks for.
+    #[default]
+    Due,
+    /// That of the first segment which was not acknowledged before; the original's, if that has arrived.
+    FirstUnacknowledged,
+    /// That of the segment right before the lowest gap.
+    BelowGap,
+    /// That of the segment right after the lowest gap.
+    AboveGap,
+    /// That of the newest original.
+    Newest,
+}
+
+impl Echoed {
+    /// Their names in scenarios.
+    pub const NAMES: &'static [&'static str] = &["due", "first-unacknowledged", "below-gap", "above-gap", "newest"];
+    /// In the order of the names.
+    pub const ALL: [Self; 5] = [Self::Due, Self::FirstUnacknowledged, Self::BelowGap, Self::AboveGap, Self::Newest];
+}
+
+/// Which duplicates an acknowledgement reports (RFC 2883).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Duplicates {
+    /// Those that have arrived.
+    #[default]
+    True,
+    /// None.
+    Hidden,
+    /// The segment that arrived last, whether or not it is one.
+    Invented,
+}
+
+impl Duplicates {
+    /// Their names in scenarios.
+    pub const NAMES: &'static [&'static str] = &["true", "hidden", "invented"];
+    /// In the order of the names.
+    pub const ALL: [Self; 3] = [Self::True, Self::Hidden, Self::Invented];
+}
+
+/// How one acknowledgement is altered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Answer {
+    /// Its number.
+    pub number: Number,
+    /// Its echo.
+    pub echoed: Echoed,
+    /// The duplicates that it reports.
+    pub duplicates: Duplicates,
+    /// Whether it keeps quiet about what arrived above its number.
+    pub hides_sack: bool,
+    /// Whether it says that it answers an original, where retransmissions are marked.
+    pub denies_mark: bool,
+    /// Whether it does not leave.
+    pub withheld: bool,
+}
+
+/// What arrived last, as far as the receiver can tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Occasion {
+    /// The next segment in order, and nothing is missing.
+    InOrder,
+    /// A new segment above a gap.
+    AboveGap,
+    /// Something that has arrived before.
+    Again,
+    /// A part of what was missing, and something is missing still.
+    Repair,
+    /// The last part of what was missing.
+    LastRepair,
+}
+
+impl Occasion {
+    /// Their keys in scenarios.
+    pub const NAMES: [&'static str; 5] = ["in_order", "above_gap", "again", "repair", "last_repair"];
+    /// In the order of the keys, and of [`Schedule`]'s answers.
+    pub const ALL: [Self; 5] = [Self::InOrder, Self::AboveGap, Self::Again, Self::Repair, Self::LastRepair];
+}
+
+/// The table: an answer for each [`Occasion`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Schedule {
+    /// In the order of [`Occasion::ALL`].
+    pub answers: [Answer; 5],
+}
+
+/// A segment that has arrived, by its first arrival.
+struct Heard {
+    end: u64,
+    stamp: u32,
+}
+
+/// The lie at work.
+pub(super) struct Scheduled {
+    schedule: Schedule,
+    occasion: Occasion,
+    /// The sequence number that position 0 stands for; `None` until something arrives.
+    base: Option<Seq>,
+    /// By first position.
+    heard: BTreeMap<u64, Heard>,
+    /// First position that has not arrived in order.
+    complete: u64,
+    /// First position beyond all that has arrived.
+    highest: u64,
+    /// The number of the last acknowledgement that left.
+    acknowledged: u64,
+    /// TSval of the newest original.
+    newest: Option<u32>,
+    /// What arrived last.
+    last: Option<(u64, u64)>,
+}
+
+impl Scheduled {
+    pub(super) fn new(schedule: Schedule) -> Self {
+        Self {
+            schedule,
+            occasion: Occasion::InOrder,
+            base: None,
+            heard: BTreeMap::new(),
+            complete: 0,
+            highest: 0,
+            acknowledged: 0,
+            newest: None,
+            last: None,
+        }
+    }
+
+    /// Notes the segment, and says what its arrival was.
+    fn note(&mut self, start: u64, end: u64, stamp: u32) -> Occasion {
+        let had = end <= self.complete
+            || self.heard.range(..=start).next_back().is_some_and(|(_, segment)| segment.end >= end);
+        if had {
+            return Occasion::Again;
+        }
+        let (missing, above) = (self.complete < self.highest, start >= self.highest);
+        if above {
+            self.newest = Some(stamp);
+        }
+        self.highest = self.highest.max(end);
+        self.heard.insert(start, Heard { end, stamp });
+        while let Some((_, next)) = self.heard.range(..=self.complete).next_back()
+            && next.end > self.complete
+        {
+            self.complete = next.end;
+        }
+        while self.heard.len() > MOST_REMEMBERED {
+            self.heard.pop_first();
+        }
+        match (self.complete < self.highest, missing, above) {
+            (false, false, _) => Occasion::InOrder,
+            (false, true, _) => Occasion::LastRepair,
+            (true, _, true) => Occasion::AboveGap,
+            (true, _, false) => Occasion::Repair,
+        }
+    }
+
+    fn number(&self, wanted: Number, honest: u64) -> u64 {
+        let chosen = match wanted {
+            Number::All => honest,
+            Number::OneLess => self.heard.range(..honest).next_back().map_or(honest, |(&start, _)| start),
+            Number::Same => self.acknowledged,
+            Number::OneMore => self.heard.get(&self.acknowledged).map_or(self.acknowledged, |segment| segment.end),
+        };
+        chosen.min(honest).max(self.acknowledged)
+    }
+
+    fn echo(&self, wanted: Echoed) -> Option<u32> {
+        match wanted {
+            Echoed::Due => None,
+            Echoed::FirstUnacknowledged => self.heard.get(&self.acknowledged).map(|segment| segment.stamp),
+            Echoed::BelowGap => self.heard.range(..self.complete).next_back().map(|(_, segment)| segment.stamp),
+            Echoed::AboveGap => self.heard.range(self.complete..).next().map(|(_, segment)| segment.stamp),
+            Echoed::Newest => self.newest,
+        }
+    }
+
+    fn blocks(&self, answer: &Answer, segment: &Segment, base: Seq) -> SackBlocks {
+        let honest = segment.options.sack.as_slice();
+        let ack = unwrap(self.complete, base, segment.ack);
+        let place = |&(left, right): &(Seq, Seq)| (unwrap(ack, base, left), unwrap(ack, base, right));
+        let reports_duplicate = honest.first().is_some_and(|first| {
+            let (left, right) = place(first);
+            right <= ack || honest.get(1).map(place).is_some_and(|(l, r)| l <= left && right <= r)
+        });
+        let room = if segment.options.timestamps.is_some() { 3 } else { 4 };
+        let mut blocks = SackBlocks::EMPTY;
+        match answer.duplicates {
+            Duplicates::True if reports_duplicate => {
+                blocks.push(honest[0].0, honest[0].1);
+            }
+            Duplicates::Invented => {
+                if let Some((start, end)) = self.last {
+                    blocks.push(wrap(start, base), wrap(end, base));
+                }
+            }
+            Duplicates::True | Duplicates::Hidden => {}
+        }
+        if !answer.hides_sack {
+            for block in honest.iter().skip(usize::from(reports_duplicate)) {
+                if blocks.len() < room {
+                    blocks.push(block.0, block.1);
+                }
+            }
+        }
+        blocks
+    }
+}
+
+impl Lie for Scheduled {
+    fn hears(&mut self, segment: &Segment, _: bool) {
+        let stamp = segment.options.timestamps.map_or(0, |stamps| stamps.value);
+        let base = *self.base.get_or_insert(segment.seq);
+        let start = unwrap(self.highest, base, segment.seq);
+        let end = start + u64::from(segment.payload_len);
+        self.last = Some((start, end));
+        self.occasion = self.note(start, end, stamp);
+    }
+
+    fn says(&mut self, segment: &mut Segment) -> bool {
+        let Some(base) = self.base else { return true };
+        let answer = self.schedule.answers[self.occasion as usize];
+        if answer.withheld {
+            return false;
+        }
+        let honest = unwrap(self.complete, base, segment.ack);
+        let number = self.number(answer.number, honest);
+        let echo = self.echo(answer.echoed);
+        if !segment.options.sack.is_empty() || answer.duplicates == Duplicates::Invented {
+            segment.options.sack = self.blocks(&answer, segment, base);
+        }
+        if let (Some(echo), Some(Timestamps { echo: echoed, .. })) = (echo, &mut segment.options.timestamps) {
+            *echoed = echo;
+        }
+        if answer.denies_mark {
+            segment.flags = Flags(segment.flags.0 & !Flags::ANSWERS_SENT_AGAIN.0);
+        }
+        segment.ack = wrap(number, base);
+        self.acknowledged = number;
+        // What is acknowledged is never echoed again, but for the segment before the gap.
+        while let Some((&start, first)) = self.heard.first_key_value()
+            && first.end < number
+            && self.heard.len() > 1
+        {
+            self.heard.remove(&start);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_packet::segment::Options;
+
+    const BASE: u32 = u32::MAX - 1500;
+
+    fn data(number: u64, stamp: u32) -> Segment {
+        Segment {
+            source_port: 1,
+            destination_port: 2,
+            seq: wrap(1000 * number, Seq(BASE)),
+            ack: Seq(0),
+            flags: Flags::ACK,
+            window: 0,
+            options: Options { timestamps: Some(Timestamps { value: stamp, echo: 0 }), ..Options::default() },
+            payload_len: 1000,
+        }
+    }
+
+    /// The honest acknowledgement of everything below segment `number`.
+    fn ack(number: u64, sack: &[(u64, u64)]) -> Segment {
+        let mut segment = data(0, 7);
+        segment.payload_len = 0;
+        segment.ack = wrap(1000 * number, Seq(BASE));
+        for &(left, right) in sack {
+            segment.options.sack.push(wrap(1000 * left, Seq(BASE)), wrap(1000 * right, Seq(BASE)));
+        }
+        segment
+    }
+
+    fn position(segment: &Segment) -> u64 {
+        unwrap(0, Seq(BASE), segment.ack)
+    }
+
+    #[test]
+    fn each_arrival_is_told_from_the_others() {
+        let mut lie = Scheduled::new(Schedule::default());
+        let occasions: Vec<Occasion> = [0, 1, 3, 4, 3, 7, 2, 2, 6, 5]
+            .map(|number| {
+                lie.hears(&data(number, number as u32), false);
+                lie.occasion
+            })
+            .to_vec();
+        use Occasion::*;
+        assert_eq!(
+            occasions,
+            [InOrder, InOrder, AboveGap, AboveGap, Again, AboveGap, Repair, Again, Repair, LastRepair]
+        );
+        assert_eq!(lie.complete, 8000);
+    }
+
+    #[test]
+    fn the_liar_that_acknowledges_one_less_answers_for_it_when_all_is_repaired() {
+        let one_less = Answer { number: Number::OneLess, ..Answer::default() };
+        let silent = Answer { withheld: true, ..Answer::default() };
+        let answers = [
+            one_less,
+            Answer { number: Number::Same, ..Answer::default() },
+            silent,
+            silent,
+            Answer { echoed: Echoed::FirstUnacknowledged, duplicates: Duplicates::Hidden, ..Answer::default() },
+        ];
+        let mut lie = Scheduled::new(Schedule { answers });
+        for number in 0..3 {
+            lie.hears(&data(number, 10 + number as u32), false);
+        }
+        let mut said = ack(3, &[]);
+        assert!(lie.says(&mut said));
+        assert_eq!((position(&said), said.options.timestamps.unwrap().echo), (2000, 0));
+        // Segment 3 is lost; 2, which has arrived, and 3 are sent again.
+        lie.hears(&data(4, 14), false);
+        let mut said = ack(3, &[(4, 5)]);
+        assert!(lie.says(&mut said));
+        assert_eq!((position(&said), said.options.sack.len()), (2000, 1));
+        lie.hears(&data(2, 20), true);
+        assert!(!lie.says(&mut ack(3, &[(2, 3), (4, 5)])));
+        lie.hears(&data(3, 21), true);
+        let mut said = ack(5, &[]);
+        assert!(lie.says(&mut said));
+        assert_eq!((position(&said), said.options.timestamps.unwrap().echo), (5000, 12));
+    }
+
+    #[test]
+    fn an_acknowledgement_never_falls_behind_the_last_nor_runs_ahead_of_the_truth() {
+        let answers = [Answer { number: Number::OneMore, ..Answer::default() }; 5];
+        let mut lie = Scheduled::new(Schedule { answers });
+        for number in 0..4 {
+            lie.hears(&data(number, 0), false);
+        }
+        for expected in [1000, 2000, 3000, 4000, 4000] {
+            let mut said = ack(4, &[]);
+            assert!(lie.says(&mut said));
+            assert_eq!(position(&said), expected);
+        }
+    }
+
+    #[test]
+    fn a_duplicate_is_hidden_or_invented_beside_what_is_reported() {
+        let report = |duplicates| {
+            let answers = [Answer { duplicates, ..Answer::default() }; 5];
+            let mut lie = Scheduled::new(Schedule { answers });
+            for number in [0, 1, 3] {
+                lie.hears(&data(number, 0), false);
+            }
+            let mut said = ack(2, &[(0, 1), (3, 4)]);
+            lie.says(&mut said);
+            let blocks = said.options.sack.as_slice().to_vec();
+            blocks.into_iter().map(|(left, _)| unwrap(0, Seq(BASE), left) / 1000).collect::<Vec<u64>>()
+        };
+        assert_eq!(report(Duplicates::True), [0, 3]);
+        assert_eq!(report(Duplicates::Hidden), [3]);
+        assert_eq!(report(Duplicates::Invented), [3, 3]);
+    }
+}

@@ -1,0 +1,28 @@
+//! The lie of a flow's receiver.
+
+use super::reader::Reader;
+use crate::liar::Kind;
+use crate::liar::schedule::{Answer, Duplicates, Echoed, Number, Occasion, Schedule};
+
+/// Reads what stands under `liar`: the name of a lie, or a table of answers.
+pub(super) fn read(flow: &Reader<'_>) -> Option<Kind> {
+    let Some(table) = flow.table("liar") else { return flow.maybe_text("liar").and_then(Kind::named) };
+    let answers = Occasion::NAMES.map(|key| table.table(key).map_or_else(Answer::default, |table| answer(&table)));
+    Some(Kind::Scheduled(Schedule { answers }))
+}
+
+fn answer(table: &Reader<'_>) -> Answer {
+    Answer {
+        number: chosen(table.text("number"), Number::NAMES, &Number::ALL),
+        echoed: chosen(table.text("echo"), Echoed::NAMES, &Echoed::ALL),
+        duplicates: chosen(table.text("duplicates"), Duplicates::NAMES, &Duplicates::ALL),
+        hides_sack: table.switch("hides_sack"),
+        denies_mark: table.switch("denies_mark"),
+        withheld: table.switch("withheld"),
+    }
+}
+
+fn chosen<T: Copy>(name: &str, names: &[&str], all: &[T]) -> T {
+    let index = names.iter().position(|known| *known == name).expect("checked: one of the names");
+    all[index]
+}
