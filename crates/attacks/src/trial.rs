@@ -121,3 +121,55 @@ impl Trial {
         self.findings.push(Finding { what, unit, measured, limit: Limit::AtMost(most), nature: Nature::Timed });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of a number that a trial judges.
+    fn judged(judge: impl FnOnce(&mut Trial)) -> (Nature, bool) {
+        let mut trial = Trial::new(Effort::Brief);
+        judge(&mut trial);
+        let [finding] = trial.into_findings()[..] else { panic!("one finding") };
+        (finding.nature, finding.holds())
+    }
+
+    #[test]
+    fn a_number_has_to_be_just_what_is_expected() {
+        let exactly = |measured| judged(|trial| trial.exactly("cases", "cases", measured, 5));
+        assert_eq!([4, 5, 6].map(exactly), [false, true, false].map(|holds| (Nature::Counted, holds)));
+    }
+
+    #[test]
+    fn a_number_may_be_as_large_as_its_bound_and_no_larger() {
+        let at_most = |measured| judged(|trial| trial.at_most("cases", "cases", measured, 5));
+        assert_eq!([4, 5, 6].map(at_most), [true, true, false].map(|holds| (Nature::Counted, holds)));
+        let timed = |measured| judged(|trial| trial.timed("time", "ns", measured, 5.0));
+        assert_eq!([4.9, 5.0, 5.1].map(timed), [true, true, false].map(|holds| (Nature::Timed, holds)));
+    }
+
+    #[test]
+    fn a_number_may_be_as_small_as_its_bound_and_no_smaller() {
+        let counted = |limit, measured| judged(|trial| trial.counted("cases", "cases", measured, limit)).1;
+        assert_eq!([4.9, 5.0, 5.1].map(|measured| counted(Limit::AtLeast(5.0), measured)), [false, true, true]);
+        assert!(counted(Limit::None, f64::MAX), "what is reported is not judged");
+        for limit in [Limit::AtLeast(5.0), Limit::AtMost(5.0), Limit::Exactly(5.0)] {
+            assert!(!counted(limit, f64::NAN), "no number is within no bound");
+        }
+    }
+
+    #[test]
+    fn a_test_does_less_of_the_same() {
+        let times = |effort| Trial::new(effort).times(1000, 10);
+        assert_eq!([times(Effort::Whole), times(Effort::Brief)], [1000, 10]);
+    }
+
+    #[test]
+    fn a_finding_says_what_was_measured_and_its_bound() {
+        let mut trial = Trial::new(Effort::Brief);
+        trial.at_most("resets", "cases", 6, 5);
+        trial.exactly("resets", "cases", 6, 5);
+        let said: Vec<String> = trial.into_findings().iter().map(ToString::to_string).collect();
+        assert_eq!(said, ["resets: 6 cases (bound: at most 5)", "resets: 6 cases (bound: 5)"]);
+    }
+}

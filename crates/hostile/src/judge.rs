@@ -1,6 +1,6 @@
 //! One case: run with every checker on, every byte carried and compared, and held to an end.
 
-use crate::patience;
+use crate::patience::{self, Patience};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::Summary;
@@ -74,9 +74,17 @@ pub type Law = fn(&Scenario, &Summary) -> Option<String>;
 /// # Errors
 /// What is wrong with it.
 pub fn judge(text: &str, law: Option<Law>) -> Result<Summary, Violation> {
-    let mut scenario =
+    let scenario =
         Scenario::parse(text, "case.toml".as_ref()).map_err(|error| Violation::Refused(error.to_string()))?;
     let patience = patience::of(&scenario);
+    hold(scenario, &patience, law)
+}
+
+/// Runs a scenario, and holds it to `patience`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn hold(mut scenario: Scenario, patience: &Patience, law: Option<Law>) -> Result<Summary, Violation> {
     // A path that never heals may do what it likes, for a while.
     scenario.duration = patience.until.unwrap_or(scenario.duration.min(FOR_A_WHILE));
     let options = Options { record: Record::none(), checked: true, bytes: true, most_events: Some(patience.events) };

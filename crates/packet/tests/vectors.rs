@@ -374,3 +374,41 @@ fn a_packet_goes_back_the_way_it_came() {
     assert_eq!((THERE.version(), six.version()), (Version::V4, Version::V6));
     assert_eq!((Version::V4.header_len(), Version::V6.header_len()), (20, 40));
 }
+
+#[test]
+fn the_longest_segment_is_that_of_a_16_bit_length() {
+    let segment = |payload_len| Segment { payload_len, ..PLAIN };
+    let mut out = Vec::new();
+    // 20 bytes of header; the payload's length alone is known.
+    assert_eq!(tcp::emit(&segment(65_515), &[], &THERE, &mut out), Ok(()));
+    let too_long = |found| Err(Error::TooLong { what: "TCP segment", limit: 65_535, found });
+    assert_eq!(tcp::emit(&segment(65_516), &[], &THERE, &mut out), too_long(65_536));
+    // A length beyond all packets is said as the longest that was looked at.
+    assert_eq!(tcp::emit(&segment(u32::MAX), &[], &THERE, &mut out), too_long(65_555));
+    assert_eq!(out.len(), 20, "what is refused writes nothing");
+    let mut longest = Vec::new();
+    assert_eq!(tcp::emit(&segment(65_515), &[7; 65_515], &THERE, &mut longest), Ok(()));
+    assert!(
+        tcp::parse(&longest, &THERE).is_ok_and(|(read, payload)| read == segment(65_515) && payload.len() == 65_515)
+    );
+    longest.push(7);
+    assert_eq!(tcp::parse(&longest, &THERE), Err(Error::TooLong { what: "TCP segment", limit: 65_535, found: 65_536 }));
+}
+
+const PLAIN: Segment = Segment {
+    source_port: 1,
+    destination_port: 2,
+    seq: Seq(3),
+    ack: Seq(4),
+    flags: Flags::ACK,
+    window: 5,
+    options: Options {
+        mss: None,
+        window_scale: None,
+        sack_permitted: false,
+        timestamps: None,
+        sack: SackBlocks::EMPTY,
+        marks: None,
+    },
+    payload_len: 0,
+};

@@ -188,6 +188,19 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_rate_is_the_nearest_whole_one() {
+        let mean = |text: &str| Trace::parse(text).unwrap().mean_rate().as_bps();
+        // 12 000 bits in 7 ms are 1 714 285.7 a second, 36 000 bits are 5 142 857.1.
+        assert_eq!([mean("7"), mean("1\n1\n7")], [1_714_286, 5_142_857]);
+        // 12 000 bits in 16 ms and 4 lines of them in 7 ms: at a half, and above it.
+        assert_eq!([mean("16"), mean("1\n2\n3\n7")], [750_000, 6_857_143]);
+        // 12 000 bits in 32 000 s are 0.375 a second; in 24 000 s, 0.5.
+        assert_eq!([mean("32000000"), mean("24000000")], [1, 1]);
+        // 1.5 a second are 2, 1.49 are 1.
+        assert_eq!([mean("8000000"), mean("8053692")], [2, 1]);
+    }
+
+    #[test]
     fn a_list_of_times_is_what_its_text_is() {
         assert_eq!(Trace::of_times(vec![0, 5, 5, 20]), Ok(Trace::parse("0\n5\n5\n20").unwrap()));
         assert_eq!(Trace::of_times(vec![3, 20]).unwrap().lap(), Duration::from_millis(20));

@@ -174,8 +174,8 @@ fn observers(scenario: &Scenario, options: Options, names: &[String]) -> Result<
 }
 
 impl<const OBSERVED: bool> World<'_, OBSERVED> {
-    /// Event after event, until the scenario's end; an observed run has no more than so many.
-    fn run(&mut self, most_events: u64) -> Result<(), Error> {
+    /// Runs event after event to the scenario's end. An observed run stops after `most_events`, and can go on from there.
+    pub(crate) fn run(&mut self, most_events: u64) -> Result<(), Error> {
         let links = self.scenario.links.len();
         let end = Instant::ZERO + self.scenario.duration;
         let finite = self.unfinished;

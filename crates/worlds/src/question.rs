@@ -126,3 +126,50 @@ impl Question {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_has_its_bounds() {
+        let sound = Size::default();
+        let refused = |size: Size| match size.check() {
+            Err(Error::Size { what, value, allowed }) => Some((what, value, allowed)),
+            _ => None,
+        };
+        let sizes = |what, values: [u32; 4], allowed, set: fn(Size, u32) -> Size| {
+            let [below, least, most, above] = values;
+            assert_eq!([refused(set(sound, least)), refused(set(sound, most))], [None; 2], "{what}");
+            for value in [below, above] {
+                assert_eq!(refused(set(sound, value)), Some((what, value, allowed)));
+            }
+        };
+        sizes("segments", [0, 1, 8, 9], (1, 8), |size, segments| Size { segments, ..size });
+        sizes("before", [0, 1, 64, 65], (1, 64), |size, before| Size { before, ..size });
+        sizes("late_ms", [0, 1, 10_000, 10_001], (1, 10_000), |size, late_ms| Size { late_ms, ..size });
+        let after = |after| refused(Size { after, ..sound });
+        assert_eq!([after(0), after(64), after(65)], [None, None, Some(("after", 65, (0, 64)))]);
+    }
+
+    #[test]
+    fn a_segment_more_is_sixteen_times_as_many_worlds() {
+        let worlds = |segments| Size { segments, ..Size::default() }.worlds();
+        assert_eq!([worlds(1), worlds(2), worlds(6)], [16, 256, 16_777_216]);
+    }
+
+    #[test]
+    fn every_segment_is_acknowledged_at_once_and_streams_are_counted() {
+        let settings = Settings {
+            mss: 777,
+            acks: AckSettings { every: 4, ..AckSettings::default() },
+            send: SendKind::Held { buffer: 10 },
+            receive: ReceiveKind::Held,
+            ..Settings::default()
+        };
+        let question = Question { settings, sender: Config::default(), size: Size::default() };
+        let asked = question.settings();
+        assert_eq!((asked.mss, asked.acks.every), (777, 1));
+        assert_eq!((asked.send, asked.receive), (SendKind::Counted, ReceiveKind::Drained));
+    }
+}

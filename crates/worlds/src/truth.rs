@@ -116,3 +116,79 @@ impl Truth {
         self.thresholds.1 < self.thresholds.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(transmission: u64, start: u64, end: u64, role: Role) -> Sent {
+        Sent { transmission, start, end, role }
+    }
+
+    const EPISODE: Episode = Episode {
+        number: 1,
+        cause: Cause::Timeout,
+        outstanding: Block { start: 1000, end: 3000 },
+        reduced: 2000,
+        first: None,
+        needed: None,
+        verdict: None,
+        undone: false,
+    };
+
+    fn truth() -> Truth {
+        let second = Episode { number: 2, ..EPISODE };
+        Truth { episodes: vec![EPISODE, second], opening: true, ..Truth::default() }
+    }
+
+    #[test]
+    fn a_loss_is_in_an_episode_that_shares_a_byte_with_it() {
+        let has = |start, end| {
+            let mut truth = truth();
+            truth.lost(&sent(1, start, end, Role::Original));
+            assert!(truth.has_loss());
+            truth.has_loss_in(&EPISODE)
+        };
+        assert_eq!([has(0, 1000), has(3000, 4000)], [false; 2], "just before, and just behind");
+        assert_eq!([has(999, 1001), has(2999, 4000), has(0, 9000), has(1500, 1600)], [true; 4]);
+        assert!(!truth().has_loss());
+    }
+
+    #[test]
+    fn the_first_retransmission_of_the_last_episode_decides_whether_it_was_needed() {
+        let mut truth = truth();
+        truth.left(&sent(7, 0, 1000, Role::Original));
+        truth.left(&sent(8, 0, 1000, Role::Probe));
+        truth.left(&sent(9, 0, 1000, Role::Retransmission));
+        truth.left(&sent(10, 0, 1000, Role::Retransmission));
+        assert_eq!([truth.episodes[0].first, truth.episodes[1].first], [None, Some(9)]);
+        for (transmission, needed) in [(8, false), (9, true), (10, false)] {
+            truth.settled(&Settled { transmission, needed, flow: 0, sender: eifel_sim::End::From });
+        }
+        assert_eq!([truth.episodes[0].needed, truth.episodes[1].needed], [None, Some(true)]);
+    }
+
+    #[test]
+    fn only_the_acting_detector_s_verdict_counts_and_for_its_own_episode() {
+        let judged = |episode, detector, outcome| engine::Event::Judged { detector, outcome, episode, reason: "" };
+        let mut truth = truth();
+        truth.tells(&judged(1, 1, Outcome::Genuine));
+        assert_eq!(truth.episodes[0].verdict, None);
+        truth.tells(&judged(1, 0, Outcome::Spurious));
+        assert_eq!([truth.episodes[0].verdict, truth.episodes[1].verdict], [Some(Outcome::Spurious), None]);
+    }
+
+    #[test]
+    fn an_undo_gives_ssthresh_back_and_a_cut_is_what_stands_at_the_end() {
+        let mut truth = truth();
+        let window = |ssthresh| eifel_recovery::congest::Window { cwnd: 1, ssthresh };
+        truth.tells(&engine::Event::Adjusted { episode: 1, window: window(2000) });
+        assert!(!truth.episodes[0].undone, "it is where the loss signal left it");
+        truth.tells(&engine::Event::Adjusted { episode: 1, window: window(2001) });
+        assert_eq!([truth.episodes[0].undone, truth.episodes[1].undone], [true, false]);
+        truth.ends((5000, 5000));
+        assert!(!truth.is_cut());
+        truth.ends((5000, 4999));
+        assert!(truth.is_cut());
+    }
+}

@@ -71,3 +71,86 @@ impl fmt::Display for Imbalance {
 }
 
 impl core::error::Error for Imbalance {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::background::Source;
+    use crate::config::LinkConfig;
+    use crate::parcel::{Label, Parcel};
+    use eifel_base::time::{Duration, Instant};
+    use eifel_base::units::Rate;
+
+    /// A link with three parcels of 1000 bytes, the first of which has been transmitted, and one of background traffic.
+    fn link() -> Link {
+        let rate = Rate::from_bps(1_000_000).unwrap();
+        let mut link = Link::new(&LinkConfig::plain(rate, Duration::from_millis(100)), "link", 1).unwrap();
+        let label = || Label { flow: 0, copy: 0, segment: 0 };
+        for handle in 0..3 {
+            link.offer(Instant::ZERO, Parcel { handle, bytes: 1000 }, label, &mut Vec::new());
+        }
+        link.accompany(500);
+        struct Once(Instant);
+        impl Source for Once {
+            fn due(&self) -> Instant {
+                self.0
+            }
+            fn step(&mut self) {
+                self.0 = Instant::NEVER;
+            }
+        }
+        link.run_background(0, &mut Once(Instant::ZERO), Instant::ZERO);
+        link.settle(Instant::from_nanos(8_000_000));
+        link.check().unwrap();
+        link
+    }
+
+    #[test]
+    fn what_is_lost_or_made_on_the_way_is_found() {
+        let mut lost = link();
+        lost.under_way.pop_front();
+        assert!(matches!(lost.check(), Err(Imbalance::NotConserved { inside, .. }) if inside.parcels == 2));
+        let mut counted_twice = link();
+        counted_twice.ledger.offer(&Parcel { handle: 7, bytes: 0 });
+        assert!(matches!(counted_twice.check(), Err(Imbalance::NotConserved { .. })));
+        let mut too_many = link();
+        (0..4).for_each(|handle| too_many.ledger.deliver(&Parcel { handle, bytes: 1 }));
+        assert!(matches!(too_many.check(), Err(Imbalance::NotConserved { .. })));
+        let mut background = link();
+        background.background[0].refuse();
+        assert_eq!(background.check(), Ok(()), "what is refused is offered and dropped");
+        // One that is taken in without being offered is as much as one that vanished.
+        background.background[0].forget_one();
+        assert!(matches!(background.check(), Err(Imbalance::NotConserved { .. })));
+    }
+
+    #[test]
+    fn bytes_of_the_queue_that_are_counted_wrong_are_found() {
+        let mut link = link();
+        // Two parcels of three wait, and that of background traffic.
+        link.queued_bytes += 1;
+        assert_eq!(link.check(), Err(Imbalance::Queue { counted: 2501, found: 2500 }));
+        link.queued_bytes -= 1;
+        link.transmitted += 1;
+        assert_eq!(link.check(), Err(Imbalance::Queue { counted: 2500, found: 1500 }));
+    }
+
+    #[test]
+    fn a_parcel_that_overtakes_is_found() {
+        let mut overtaken = link();
+        let first = overtaken.under_way.pop_front().unwrap();
+        overtaken.transmitted = 0;
+        overtaken.queued_bytes += 1000;
+        overtaken.under_way.push_back(first);
+        assert_eq!(overtaken.check(), Err(Imbalance::Order { place: 1 }));
+        for change in
+            [|one: &mut UnderWay| one.departs = Instant::ZERO, |one: &mut UnderWay| one.arrives = Instant::ZERO]
+        {
+            let mut link = link();
+            let mut all: Vec<UnderWay> = std::iter::from_fn(|| link.under_way.pop_front()).collect();
+            change(&mut all[2]);
+            all.into_iter().for_each(|one| link.under_way.push_back(one));
+            assert_eq!(link.check(), Err(Imbalance::Order { place: 1 }));
+        }
+    }
+}

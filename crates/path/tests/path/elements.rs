@@ -225,3 +225,12 @@ fn from_its_end_on_nothing_is_disturbed_and_what_is_held_still_goes_on() {
     assert_eq!(lost(&result, DropCause::Random), [1, 2, 3, 4, 5]);
     assert_eq!(result.arrived.iter().map(|&(_, handle)| handle).collect::<Vec<_>>(), [6, 7, 8]);
 }
+
+#[test]
+fn parcels_of_two_flows_wait_each_for_its_own() {
+    let config = with(vec![reorder(Choice::Listed(vec![(0, 1), (1, 1)]), 2)]);
+    let of = |flow, handle, segment| (0, Labelled { label: Label { flow, copy: 0, segment }, ..parcel(handle) });
+    // Numbers 1 and 11 are held; 12 and 13 pass the second alone, 2 and 3 the first.
+    let offers = [of(0, 1, 1), of(1, 11, 1), of(1, 12, 2), of(0, 2, 2), of(1, 13, 3), of(1, 14, 4), of(0, 3, 3)];
+    assert_eq!(run(&config, &offers).handles(), [12, 2, 13, 11, 14, 3, 1]);
+}

@@ -6,6 +6,7 @@ use eifel_path::config::LinkConfig;
 use eifel_path::draw::Draw;
 use eifel_path::link::Link;
 use eifel_path::spike::{DrawnSpikes, HoldsAt, Measured, Span, SpikeConfig, SpikeSource};
+use eifel_path::stream::Stream;
 
 fn constant(value_s: f64) -> Draw {
     Draw::Constant { value_s }
@@ -146,4 +147,42 @@ fn spikes_without_an_end_are_refused() {
         message(DrawnSpikes { length: constant(-1.0), ..published() }),
         "spike.length: the length is -1 s; allowed: 0 to 315360000 s"
     );
+}
+
+/// Draws starts and ends as the documentation says, and merges what overlaps: a model without [`Link`].
+fn merged_by_hand(spikes: &DrawnSpikes, seed: u64, count: usize) -> (Vec<(Instant, Instant)>, usize) {
+    let mut stream = Stream::new(seed, &["spike", "handover"]);
+    let mut start = Instant::ZERO + spikes.first.draw(&mut stream);
+    let mut merged: Vec<(Instant, Instant)> = Vec::new();
+    let mut contained = 0;
+    for _ in 0..count {
+        let end = start + spikes.length.draw(&mut stream);
+        match merged.last_mut() {
+            Some((_, last)) if start <= *last => {
+                contained += usize::from(end < *last);
+                *last = end.max(*last);
+            }
+            _ => merged.push((start, end)),
+        }
+        start += spikes.interval.draw(&mut stream);
+    }
+    // A further spike may still be one with the last.
+    merged.pop();
+    (merged, contained)
+}
+
+#[test]
+fn a_long_spike_that_contains_a_short_one_keeps_its_end() {
+    let spikes = DrawnSpikes {
+        first: constant(1.0),
+        length: Draw::Uniform { low_s: 0.1, high_s: 7.0 },
+        interval: constant(4.0),
+        measured: Measured::StartToStart,
+    };
+    let (expected, contained) = merged_by_hand(&spikes, 1, 500);
+    assert!(contained > 20, "{contained} spikes are inside another");
+    let until = expected[expected.len() - 1].0;
+    let spans = spans(&mut link("l", spikes, 1), until.as_nanos());
+    let found: Vec<_> = spans.iter().map(|span| (span.start, span.end)).collect();
+    assert_eq!(found, expected);
 }

@@ -189,3 +189,18 @@ proptest! {
         prop_assert_eq!(link.is_plain(), config.elements.is_empty() && config.spikes.is_empty() && steady && simple);
     }
 }
+
+#[test]
+fn a_parcel_that_crosses_later_is_in_the_queue_from_when_it_comes_until_it_has_left() {
+    let mut link = Link::new(&megabit(), "link", 1).unwrap();
+    // 1000 bytes take 8 ms, and 100 ms to the far end.
+    let comes = Instant::from_nanos(50 * MS);
+    assert_eq!(link.cross(comes, 1000, Instant::ZERO), Some(Instant::from_nanos(158 * MS)));
+    let queue = |at: u64| {
+        let queue = link.queue(Instant::from_nanos(at));
+        (queue.packets, queue.bytes)
+    };
+    assert_eq!([queue(0), queue(50 * MS - 1)], [(0, 0); 2], "not there yet");
+    assert_eq!([queue(50 * MS), queue(58 * MS - 1)], [(1, 1000); 2]);
+    assert_eq!(queue(58 * MS), (0, 0), "transmitted");
+}

@@ -124,3 +124,72 @@ fn json_has_the_same() {
     assert_eq!(json["rows"][7]["due_s"], serde_json::json!([1.1, 1.1]));
     assert_eq!(outcome("* > . 1:1(0) ack 1").json()["rows"][7]["due_s"], serde_json::json!([0.0, null]));
 }
+
+/// A conversation with timestamps of a millisecond that counts from 0; they are compared where `ticks` says so.
+fn stamped(ticks: &str, tolerance_us: u32, value: u32, echo: u32) -> Option<String> {
+    let text = format!(
+        "{ticks}//: tolerance_us = {tolerance_us}
+//: sack = off
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 10000 <mss 1012,nop,nop,TS val 1000 ecr 0>
++0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,TS val 0 ecr 1000>
++.1 < . 1:1(0) ack 1 win 10000 <nop,nop,TS val 1100 ecr 0>
++0 accept(3, ..., ...) = 4
++0 write(4, ..., 5) = 5
++0 > P. 1:6(5) ack 1 <nop,nop,TS val {value} ecr {echo}>
+"
+    );
+    run(&parse(&text, "x.pkt").unwrap()).failure.map(|failure| failure.what)
+}
+
+#[test]
+fn timestamps_are_compared_where_their_tick_is_given() {
+    let ticks = "--tcp_ts_tick_usecs=1000\n";
+    let differs = |value, echo| {
+        let (seen, wanted) = ("<nop,nop,TS val 100 ecr 1100>", format!("<nop,nop,TS val {value} ecr {echo}>"));
+        Some(format!("another packet leaves: the list of options is {seen}, not {wanted}"))
+    };
+    assert_eq!(stamped(ticks, 0, 100, 1100), None);
+    for value in [99, 101] {
+        assert_eq!(stamped(ticks, 0, value, 1100), differs(value, 1100));
+    }
+    assert_eq!(stamped(ticks, 0, 100, 1101), differs(100, 1101), "the echo is compared too");
+    // A tolerance of 2 ms is one of two ticks.
+    assert_eq!([98, 102].map(|value| stamped(ticks, 2000, value, 1100)), [None, None]);
+    assert_eq!(stamped(ticks, 2000, 103, 1100), differs(103, 1100));
+    // Without a tick a value only names the segment that it stands on; its echo is compared all the same.
+    assert_eq!(stamped("", 0, 777, 1100), None);
+    assert!(stamped("", 0, 100, 1101).is_some());
+}
+
+#[test]
+fn a_push_may_be_missing_and_may_not_be_too_much() {
+    // The second of two segments is pushed, the first is not.
+    let sent = "--strict_segments\n".to_owned() + OPEN + "+0 write(4, ..., 2000) = 2000\n";
+    let judged = |first: &str, second: &str| {
+        let text = format!("{sent}+0 > {first} 1:1001(1000) ack 1\n+0 > {second} 1001:2001(1000) ack 1");
+        run(&parse(&text, "x.pkt").unwrap()).failure.map(|failure| failure.what)
+    };
+    assert_eq!([judged(".", "P."), judged("P.", "P.")], [None, None]);
+    let wrong = "another packet leaves: its flags is P., not .";
+    assert_eq!(judged(".", "."), Some(wrong.to_owned()));
+}
+
+#[test]
+fn a_packet_that_stands_for_several_ends_where_it_says() {
+    let sent = "+0 write(4, ..., 3000) = 3000\n";
+    assert!(outcome(&format!("{sent}+0 > . 1:2001(2000) ack 1\n+0 > P. 2001:3001(1000) ack 1")).passed());
+    assert_eq!(
+        failure(&format!("{sent}+0 > P. 1:2501(2500) ack 1")),
+        at(11, "another packet leaves: its length is 3000, not 2500")
+    );
+    // What leaves at another time is another packet.
+    let window = OPEN.replace("1:1(0) ack 1 win 10000", "1:1(0) ack 1 win 2000");
+    let more = "+.1 < . 1:1(0) ack 1 win 10000\n";
+    let late = format!("{window}{sent}+0 > . 1:2001(2000) ack 1\n{more}+0 > P. 2001:3001(1000) ack 1");
+    assert!(run(&parse(&late, "x.pkt").unwrap()).passed());
+    let together = format!("{window}{sent}{more}+0 > P. 1:3001(3000) ack 1");
+    assert!(!run(&parse(&together, "x.pkt").unwrap()).passed());
+}

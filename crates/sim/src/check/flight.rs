@@ -2,8 +2,9 @@
 
 use crate::endpoint::Endpoint;
 use eifel_base::time::Instant;
+use eifel_recovery::engine::Snapshot;
 
-/// One sender as it was.
+/// The positions of one sender when it was checked last.
 #[derive(Clone, Copy, Default)]
 pub struct Flight {
     una: u64,
@@ -11,22 +12,84 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// Holds a sender against what it was.
+    /// Checks a sender against its positions at the last check.
     ///
     /// # Panics
     /// When positions go back, or more is in flight than was sent and not acknowledged.
     pub fn check(&mut self, now: Instant, endpoint: &Endpoint) {
         let snapshot = endpoint.connection.engine().snapshot();
-        let (flow, end) = (endpoint.flow, endpoint.end);
-        let says = || format!("at {now:?}, flow {flow}, {end:?}: {snapshot:?}");
-        assert!(snapshot.una >= self.una && snapshot.nxt >= self.nxt, "a position went back: {}", says());
-        assert!(snapshot.una <= snapshot.nxt, "more is acknowledged than was sent: {}", says());
+        if let Err(broken) = self.accept(&snapshot, endpoint.connection.end()) {
+            panic!("at {now:?}, flow {}, {:?}: {broken}: {snapshot:?}", endpoint.flow, endpoint.end);
+        }
+    }
+
+    /// Takes the positions of a sender whose application has written up to `written`; names the first broken law.
+    fn accept(&mut self, snapshot: &Snapshot, written: u64) -> Result<(), &'static str> {
+        let &Snapshot { una, nxt, flight, pipe, cwnd, .. } = snapshot;
+        if una < self.una || nxt < self.nxt {
+            return Err("a position went back");
+        }
+        if una > nxt {
+            return Err("more is acknowledged than was sent");
+        }
         // A counter that fell below zero would be a huge number.
-        assert!(snapshot.flight <= snapshot.nxt - snapshot.una, "flight is not what is outstanding: {}", says());
+        if flight > nxt - una {
+            return Err("flight is more than what is outstanding");
+        }
         // Every byte may be under way twice: once as sent first, once as sent again.
-        assert!(snapshot.pipe <= 2 * (snapshot.nxt - snapshot.una), "pipe is more than was sent: {}", says());
-        assert!(snapshot.nxt <= endpoint.connection.end(), "more is sent than was written: {}", says());
-        assert!(snapshot.cwnd > 0, "the congestion window is closed: {}", says());
-        (self.una, self.nxt) = (snapshot.una, snapshot.nxt);
+        if pipe > 2 * (nxt - una) {
+            return Err("pipe is more than was sent");
+        }
+        if nxt > written {
+            return Err("more is sent than was written");
+        }
+        if cwnd == 0 {
+            return Err("the congestion window is closed");
+        }
+        (self.una, self.nxt) = (una, nxt);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_base::time::Duration;
+
+    /// 3000 positions in flight, all of them sent twice.
+    const SOUND: Snapshot = Snapshot {
+        cwnd: 1,
+        ssthresh: u64::MAX,
+        flight: 3000,
+        pipe: 6000,
+        una: 1001,
+        nxt: 4001,
+        srtt: None,
+        rttvar: None,
+        rto: Duration::from_secs(1),
+        latest_rtt: None,
+        samples: 0,
+        deadline: Instant::NEVER,
+    };
+
+    fn judged(snapshot: &Snapshot) -> Result<(), &'static str> {
+        let mut flight = Flight::default();
+        flight.accept(&SOUND, 4001).and_then(|()| flight.accept(snapshot, 4001))
+    }
+
+    #[test]
+    fn each_law_is_broken_by_one_more() {
+        assert_eq!(judged(&SOUND), Ok(()));
+        for (broken, says) in [
+            (Snapshot { una: 1000, ..SOUND }, "a position went back"),
+            (Snapshot { nxt: 4000, ..SOUND }, "a position went back"),
+            (Snapshot { una: 4002, ..SOUND }, "more is acknowledged than was sent"),
+            (Snapshot { flight: 3001, ..SOUND }, "flight is more than what is outstanding"),
+            (Snapshot { pipe: 6001, ..SOUND }, "pipe is more than was sent"),
+            (Snapshot { nxt: 4002, ..SOUND }, "more is sent than was written"),
+            (Snapshot { cwnd: 0, ..SOUND }, "the congestion window is closed"),
+        ] {
+            assert_eq!(judged(&broken), Err(says), "{broken:?}");
+        }
     }
 }

@@ -5,6 +5,8 @@ use crate::lane::Lane;
 use crate::network::Span;
 use crate::slab::Slab;
 use eifel_base::time::Instant;
+use eifel_path::link::QueueState;
+use eifel_path::parcel::Counts;
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 
@@ -39,18 +41,14 @@ impl Links {
         Self { limits, events: 0 }
     }
 
-    /// After an event, on `link` if it was on one.
+    /// Checks `link` after an event on it, and now and then everything.
     pub(super) fn after_event(&mut self, now: Instant, link: Option<usize>, under_way: &UnderWay<'_>) {
         if let Some(index) = link {
             let link = &under_way.spans[index].link;
-            assert!(link.counts().inside().is_some(), "at {now:?}, link {index}: more came out than went in");
-            let queue = link.queue(now);
-            let kept = match self.limits[index] {
-                Some(DropTail::Packets(most)) => queue.packets <= most,
-                Some(DropTail::Bytes(most)) => queue.bytes <= most,
-                None => true,
-            };
-            assert!(kept, "at {now:?}, link {index}: the queue is beyond its limit: {queue:?}");
+            let (counts, queue) = (link.counts(), link.queue(now));
+            if let Err(broken) = accept(self.limits[index], &counts, &queue) {
+                panic!("at {now:?}, link {index}: {broken}: {counts:?}, {queue:?}");
+            }
         }
         self.events += 1;
         if self.events.is_multiple_of(EVERY) {
@@ -58,7 +56,7 @@ impl Links {
         }
     }
 
-    /// Everything is counted anew.
+    /// Counts everything anew.
     pub(super) fn all(&self, now: Instant, under_way: &UnderWay<'_>) {
         let UnderWay { spans, lanes, slab } = under_way;
         let mut held: u64 = lanes.iter().map(|lane| lane.len() as u64).sum();
@@ -70,5 +68,42 @@ impl Links {
         }
         let packets = slab.references();
         assert_eq!(packets, held, "at {now:?}: packets under way, and those that links and lanes hold");
+    }
+}
+
+/// Takes a link's counts and queue; names the first broken law.
+fn accept(limit: Option<DropTail>, counts: &Counts, queue: &QueueState) -> Result<(), &'static str> {
+    if counts.inside().is_none() {
+        return Err("more came out than went in");
+    }
+    let within = match limit {
+        Some(DropTail::Packets(most)) => queue.packets <= most,
+        Some(DropTail::Bytes(most)) => queue.bytes <= most,
+        None => true,
+    };
+    if within { Ok(()) } else { Err("the queue is beyond its limit") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_path::parcel::Tally;
+
+    #[test]
+    fn each_law_is_broken_by_one_more() {
+        let tally = |parcels, bytes| Tally { parcels, bytes };
+        let counts = Counts { offered: tally(2, 3000), delivered: tally(1, 1500), ..Counts::default() };
+        let queue = QueueState { packets: 1, bytes: 1500, average_bytes: None };
+        let (packets, bytes) = (Some(DropTail::Packets(1)), Some(DropTail::Bytes(1500)));
+        for limit in [None, packets, bytes] {
+            assert_eq!(accept(limit, &counts, &queue), Ok(()));
+        }
+        let beyond = Err("the queue is beyond its limit");
+        assert_eq!(accept(packets, &counts, &QueueState { packets: 2, ..queue }), beyond);
+        assert_eq!(accept(bytes, &counts, &QueueState { bytes: 1501, ..queue }), beyond);
+        for delivered in [tally(3, 1500), tally(1, 3001)] {
+            let counts = Counts { delivered, ..counts };
+            assert_eq!(accept(None, &counts, &queue), Err("more came out than went in"));
+        }
     }
 }

@@ -4,6 +4,8 @@
 pub mod flight;
 pub mod links;
 pub mod reading;
+#[cfg(test)]
+mod tests;
 
 use crate::clock::queue::EventQueue;
 use crate::endpoint::Endpoint;

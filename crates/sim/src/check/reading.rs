@@ -4,31 +4,84 @@
 use crate::endpoint::Endpoint;
 use eifel_base::time::Instant;
 
-/// One reader as it was.
+/// What one reader had read when it was checked last.
 #[derive(Clone, Copy, Default)]
 pub struct Reading {
     read: u64,
 }
 
+/// Bytes of one direction, as its two ends count them.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    /// Read by the application.
+    read: u64,
+    /// Received in order by its connection.
+    received: u64,
+    /// Known to the sender as received.
+    acknowledged: u64,
+    /// Sent, counted without the SYN.
+    sent: u64,
+}
+
 impl Reading {
-    /// Holds a reader against its writer.
+    /// Checks a reader against its writer.
     ///
     /// # Panics
     /// When more is read than was sent, or less than before, or less than the sender knows to have arrived.
     pub fn check(&mut self, now: Instant, reader: &Endpoint, writer: &Endpoint) {
-        let sent = writer.connection.engine().nxt();
-        let (flow, read, before) = (reader.flow, reader.read, self.read);
-        assert!(read >= before, "at {now:?}, flow {flow}: {read} bytes are read, where {before} were");
-        assert!(
-            read <= sent.saturating_sub(1),
-            "at {now:?}, flow {flow}: {read} bytes are read of {sent} positions sent"
-        );
-        let acknowledged = writer.connection.engine().una().min(writer.connection.end()).saturating_sub(2);
-        let received = reader.connection.received();
-        assert!(
-            received >= acknowledged.max(read),
-            "at {now:?}, flow {flow}: {acknowledged} bytes are acknowledged and {read} read of {received} received"
-        );
+        let engine = writer.connection.engine();
+        let progress = Progress {
+            read: reader.read,
+            received: reader.connection.received(),
+            acknowledged: engine.una().min(writer.connection.end()).saturating_sub(2),
+            sent: engine.nxt().saturating_sub(1),
+        };
+        if let Err(broken) = self.accept(progress) {
+            panic!("at {now:?}, flow {}: {broken}: {progress:?}", reader.flow);
+        }
+    }
+
+    /// Takes the counts of both ends; names the first broken law.
+    fn accept(&mut self, progress: Progress) -> Result<(), &'static str> {
+        let Progress { read, received, acknowledged, sent } = progress;
+        if read < self.read {
+            return Err("less is read than before");
+        }
+        if read > sent {
+            return Err("more is read than was sent");
+        }
+        if received < read {
+            return Err("more is read than was received");
+        }
+        if received < acknowledged {
+            return Err("more is acknowledged than was received");
+        }
         self.read = read;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOUND: Progress = Progress { read: 100, received: 100, acknowledged: 100, sent: 100 };
+
+    fn judged(progress: Progress) -> Result<(), &'static str> {
+        let mut reading = Reading::default();
+        reading.accept(SOUND).and_then(|()| reading.accept(progress))
+    }
+
+    #[test]
+    fn each_law_is_broken_by_one_more() {
+        assert_eq!(judged(SOUND), Ok(()));
+        for (broken, says) in [
+            (Progress { read: 99, ..SOUND }, "less is read than before"),
+            (Progress { read: 101, received: 101, ..SOUND }, "more is read than was sent"),
+            (Progress { read: 101, sent: 101, ..SOUND }, "more is read than was received"),
+            (Progress { acknowledged: 101, sent: 101, ..SOUND }, "more is acknowledged than was received"),
+        ] {
+            assert_eq!(judged(broken), Err(says), "{broken:?}");
+        }
     }
 }

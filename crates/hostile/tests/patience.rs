@@ -1,0 +1,203 @@
+//! What may be asked of a scenario, worked out by hand.
+
+use eifel_hostile::patience;
+use eifel_sim::scenario::Scenario;
+
+/// 1 Mbit/s and 100 ms each way.
+const LINK: &str = "rate_bps = 1_000_000\ndelay_ms = 100\n";
+/// A window of 1000 bytes, which opens by 500; segments without timestamps, acknowledged at once; ends that never give up.
+const TCP: &str = "payload_bytes = 1000\nreceive_window_bytes = 1000\ntimestamps = false\ndelayed_ack_ms = 0\n\
+                   give_up_timeouts = 1_000_000\ngive_up_handshake_timeouts = 1_000_000\ntime_wait_s = 1_000_000\n";
+const BULK: &str = "{ kind = \"bulk\", bytes = 10_000 }";
+
+struct Case {
+    top: &'static str,
+    link: String,
+    back: &'static str,
+    tcp: String,
+    sender: &'static str,
+    flow: &'static str,
+    application: &'static str,
+}
+
+/// One bulk transfer of 10 000 bytes over a path that does nothing to it.
+fn plain() -> Case {
+    let (link, tcp) = (LINK.to_owned(), TCP.to_owned());
+    Case { top: "", link, back: "", tcp, sender: "detect = \"none\"", flow: "", application: BULK }
+}
+
+impl Case {
+    fn scenario(&self) -> Scenario {
+        let Self { top, link, back, tcp, sender, flow, application } = self;
+        let text = format!(
+            "duration_s = 100\n[point_to_point]\n{link}\n[point_to_point.back]\n{back}\n[tcp]\n{tcp}\n[sender]\n{sender}\n\
+             [[flow]]\nname = \"main\"\nfrom = \"sender\"\nto = \"receiver\"\napplication = {application}\n{flow}\n{top}"
+        );
+        Scenario::parse(&text, "case.toml".as_ref()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        patience::of(&self.scenario()).until.map(|until| until.as_secs_f64())
+    }
+
+    fn events(&self) -> u64 {
+        patience::of(&self.scenario()).events
+    }
+
+    fn completes(&self) -> bool {
+        patience::of(&self.scenario()).completes
+    }
+
+    #[track_caller]
+    fn takes(&self, expected: f64) {
+        let seconds = self.seconds().expect("a path that heals");
+        assert!((seconds - expected).abs() < 1e-6, "{seconds} s, and not {expected} s");
+    }
+}
+
+/// Segments: 4 for SYN and FIN, 2 for the write, 20 by steps of 500 bytes.
+const SEGMENTS: f64 = 26.0;
+/// Four round trips of 200 ms for each; 20 timeouts and half a one for each segment, of 60 s.
+const WAITS_S: f64 = SEGMENTS * 4.0 * 0.2 + (20.0 + SEGMENTS * 0.5) * 60.0;
+/// Everything 40 times, and 100 bytes of headers with each segment, at 8 us a byte.
+const SENDS_S: f64 = 40.0 * (10_000.0 + 100.0 * SEGMENTS) * 8e-6;
+
+#[test]
+fn a_plain_transfer() {
+    plain().takes(WAITS_S + SENDS_S);
+    assert_eq!(plain().events(), 500 + 100 * 26);
+    assert!(plain().completes());
+}
+
+#[test]
+fn what_the_ends_do_adds_to_it() {
+    let plain = plain();
+    let tcp = plain.tcp.replace("delayed_ack_ms = 0", "delayed_ack_ms = 150");
+    Case { tcp, ..self::plain() }.takes(WAITS_S + SENDS_S + SEGMENTS * 4.0 * 0.15);
+    // A maximum of 90 s is a longer timeout than a minute, one of 30 s no shorter one.
+    let rto = |sender| Case { sender, ..self::plain() };
+    rto("rto = { name = \"rfc6298\", maximum_ms = 90_000 }").takes(WAITS_S + SENDS_S + (20.0 + SEGMENTS * 0.5) * 30.0);
+    rto("rto = { name = \"rfc6298\", maximum_ms = 30_000 }").takes(WAITS_S + SENDS_S);
+    // A send buffer smaller than the window's step: 40 steps of 250 bytes.
+    let tcp = plain.tcp.clone() + "send_buffer_bytes = 250\n";
+    let case = Case { tcp, ..self::plain() };
+    assert_eq!(case.events(), 500 + 100 * 46);
+    // A large window: 10 steps of a full segment less room for timestamps, 10 000 / 988 = 10.12.
+    let tcp = plain.tcp.replace("receive_window_bytes = 1000", "receive_window_bytes = 60_000");
+    assert_eq!(Case { tcp, ..self::plain() }.events(), 500 + 1612);
+}
+
+#[test]
+fn detectors_that_go_by_time_need_a_timeout_for_each_segment() {
+    for (detect, timeouts) in [("dual-rtt", 1.0), ("min-rtt", 1.0), ("f-rto", 0.5)] {
+        let sender = match detect {
+            "dual-rtt" => "detect = \"dual-rtt\"",
+            "min-rtt" => "detect = \"min-rtt\"",
+            _ => "detect = \"f-rto\"",
+        };
+        Case { sender, ..plain() }.takes(WAITS_S + SENDS_S + (timeouts - 0.5) * SEGMENTS * 60.0);
+    }
+}
+
+#[test]
+fn rack_without_a_delay_may_have_a_thousand_times_as_many_events() {
+    let at_once = LINK.replace("delay_ms = 100", "delay_ms = 0");
+    let events = |link: &str, sender| Case { link: link.to_owned(), sender, ..plain() }.events();
+    let rack = "recover = \"rack-tlp\"\ndetect = \"none\"";
+    assert_eq!(events(&at_once, rack), 1000 * 3100);
+    assert_eq!([events(LINK, rack), events(&at_once, plain().sender)], [3100, 3100]);
+}
+
+#[test]
+fn applications_think_answer_and_read() {
+    let application = "{ kind = \"exchange\", bytes = 6000, back_bytes = 4000 }";
+    Case { application, ..plain() }.takes(WAITS_S + SENDS_S);
+    // Four requests: 8 segments for the writes in place of 2, and four times 4 pauses of 3 s.
+    let application =
+        "{ kind = \"request-response\", requests = 4, request_bytes = 500, response_bytes = 2000, think_ms = 3000 }";
+    let case = Case { application, ..plain() };
+    let more = 6.0 * (4.0 * 0.2 + 30.0) + 40.0 * 600.0 * 8e-6;
+    case.takes(WAITS_S + SENDS_S + more + 48.0);
+    assert_eq!(case.events(), 500 + 3200);
+    // 10 readings of 1000 bytes, and two for the write; four times 2 s for each, and 20 events.
+    let case = Case { flow: "reading = { bytes = 1000, every_ms = 2000 }", ..plain() };
+    case.takes(WAITS_S + SENDS_S + 12.0 * 8.0);
+    assert_eq!(case.events(), 3100 + 240);
+    // One who reads 100 bytes at a time opens the window by as much.
+    let case = Case { flow: "reading = { bytes = 100, every_ms = 0 }", ..plain() };
+    assert_eq!(case.events(), 500 + 100 * 106 + 20 * 102);
+    // An exponential pause of 1 s is hardly ever longer than 10 s.
+    let flow = "reading = { bytes = 1000, every_ms = { exponential = 1000 } }";
+    Case { flow, ..plain() }.takes(WAITS_S + SENDS_S + 12.0 * 40.0);
+}
+
+#[test]
+fn flows_begin_and_are_stopped() {
+    Case { flow: "start_s = 7", ..plain() }.takes(WAITS_S + SENDS_S + 7.0);
+    let stopped = Case { flow: "end_s = 9", ..plain() };
+    stopped.takes(WAITS_S + SENDS_S + 9.0 + 1_000_000.0);
+    assert!(!stopped.completes());
+    assert_eq!(Case { flow: "end_s = 9\nhandshake = false", ..plain() }.seconds(), None, "nothing ever closes it");
+    let second = "[[flow]]\nname = \"other\"\nfrom = \"receiver\"\nto = \"sender\"\napplication = { kind = \"bulk\", bytes = 10_000 }";
+    let both = Case { top: second, ..plain() };
+    both.takes(2.0 * (WAITS_S + SENDS_S));
+    assert_eq!(both.events(), 2 * 3100);
+}
+
+#[test]
+fn an_end_that_may_give_up_need_not_complete() {
+    for (from, to) in [
+        ("give_up_timeouts = 1_000_000", "give_up_timeouts = 1000"),
+        ("give_up_handshake_timeouts = 1_000_000", "give_up_handshake_timeouts = 1000"),
+        ("time_wait_s = 1_000_000", "time_wait_s = 500_000"),
+        ("timestamps = false", "timestamps = false\nuser_timeout_s = 100_000"),
+    ] {
+        let case = Case { tcp: TCP.replace(from, to), ..plain() };
+        assert!(!case.completes(), "{to}");
+        case.takes(WAITS_S + SENDS_S);
+    }
+    for (from, to) in [
+        ("give_up_timeouts = 1_000_000", "give_up_timeouts = 1001"),
+        ("time_wait_s = 1_000_000", "time_wait_s = 500_001"),
+    ] {
+        assert!(Case { tcp: TCP.replace(from, to), ..plain() }.completes(), "{to}");
+    }
+}
+
+#[test]
+fn a_path_is_waited_for_until_it_heals() {
+    let with = |more: &str| Case { link: format!("{LINK}{more}"), ..plain() };
+    let loss = "loss = { kind = \"random\", rate = 0.5 }\n";
+    assert_eq!(with(loss).seconds(), None);
+    with(&format!("{loss}disturbed_until_s = 7")).takes(WAITS_S + SENDS_S + 7.0);
+    let reorder = "reorder = { rate = 0.1, length = 3, longest_wait_s = 4 }\n";
+    with(&format!("{reorder}disturbed_until_s = 7")).takes(WAITS_S + SENDS_S + 11.0);
+    // Two timeouts for each copy that is dropped.
+    with("drops = [{ flow = \"main\", segments = [1, 2], copies = 3 }]").takes(WAITS_S + SENDS_S + 12.0);
+    // The slower of two links says how long the bytes take, and the last of its rates.
+    with("rate_changes = [{ at_s = 5, rate_bps = 1 }, { at_s = 8, rate_bps = 500_000 }]")
+        .takes(WAITS_S + 2.0 * SENDS_S + 8.0);
+    Case { back: "rate_bps = 100_000", ..plain() }.takes(WAITS_S + 10.0 * SENDS_S);
+    let unlimited = LINK.replace("1_000_000", "\"unlimited\"");
+    Case { link: unlimited, ..plain() }.takes(WAITS_S);
+    let further = Case { link: LINK.to_owned(), back: "delay_ms = 400", ..plain() };
+    further.takes(WAITS_S + SENDS_S + SEGMENTS * 4.0 * 0.3);
+}
+
+#[test]
+fn spikes_hold_it_up_or_stretch_time() {
+    let spike = |top| Case { top, ..plain() };
+    let listed = "[[spike]]\nlinks = [\"bottleneck\"]\nholds = \"sending\"\nat = [{ start_s = 1, length_s = 2 }, { start_s = 5, length_s = 4 }]";
+    spike(listed).takes(WAITS_S + SENDS_S + 9.0);
+    let drawn = "[[spike]]\nlinks = [\"bottleneck\"]\nholds = \"arriving\"\nfirst_s = 3\nlength_s = { uniform = [1, 6] }\n\
+                 interval_s = 20\ninterval = \"start-to-start\"";
+    // The longest is 6 s: everything takes 1 + 4 + 6 times as long.
+    spike(drawn).takes(11.0 * (WAITS_S + SENDS_S + 3.0));
+}
+
+#[test]
+fn a_recorded_link_is_as_fast_as_its_lap_and_pauses_for_one() {
+    // Two opportunities of 1500 bytes in 24 ms: 1 Mbit/s. Either way may wait for a lap.
+    let recorded = LINK.replace("rate_bps = 1_000_000", "trace = [5, 24]");
+    Case { link: recorded, ..plain() }.takes(WAITS_S + SENDS_S + SEGMENTS * 4.0 * 0.048);
+}
