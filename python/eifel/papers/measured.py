@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,10 +23,13 @@ class MeasuredRow:
     means: Mapping[str, Mean]
 
     def agrees(self, column: Column) -> bool | None:
-        """Whether the measured mean agrees with the published value; None where nothing is published or judged."""
+        """Whether the measured mean agrees with the published value; None where nothing is published or judged.
+
+        What is published and judged, and was not found, does not agree.
+        """
         published = self.row.published.get(column.name)
         found = self.means.get(column.name)
-        return None if published is None or found is None else column.agrees(published, found.mean)
+        return None if published is None else column.agrees(published, math.inf if found is None else found.mean)
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,8 @@ def _row(measured: Measured, number: int, published: bool) -> str:
 def _measured(column: Column, row: MeasuredRow) -> str:
     if row.agrees(column) is not False:
         return f'<td class="n">{_number(column, row)}</td>'
+    if column.name not in row.means:
+        return '<td class="n outside"><span class="away">not found</span></td>'
     published, found = row.row.published[column.name], row.means[column.name].mean
     share = (found / published - 1) * 100 if published else 0.0
     away = f"{share:+.{0 if abs(share) >= 10 else 1}f} %" if published else f"{found - published:+.2f}"

@@ -95,7 +95,7 @@ def _table(work: Shard, columns: dict[str, Any], failures: Sequence[tuple[int, i
     if "repetition" not in told:
         told["repetition"] = pa.array([repetition for _, repetition, _ in failures], pa.int64())
     told["error"] = pa.array([None] * done + [why for _, _, why in failures], pa.string())
-    again = [f"{work.commands[cell]} --repetitions 1 --repetition {repetition}" for cell, repetition, _ in failures]
+    again = [f"{work.commands[cell]} --repetitions 1 --repetition {repetition + 1}" for cell, repetition, _ in failures]
     told["reproduce"] = pa.array([None] * done + again, pa.string())
     return pa.table(told)
 
