@@ -96,5 +96,20 @@ class Browser:
             self("Input.dispatchTouchEvent", type="touchMove" if number else "touchStart", touchPoints=touches)
         self("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
+    def drag(self, start: tuple[float, float], end: tuple[float, float], steps: int = 8) -> None:
+        """Presses the mouse at a point, moves it to another one, and releases it."""
+        (x, y), (to_x, to_y) = start, end
+        self("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        self("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", buttons=1, clickCount=1)
+        for step in range(1, steps + 1):
+            at = {"x": x + (to_x - x) * step / steps, "y": y + (to_y - y) * step / steps}
+            self("Input.dispatchMouseEvent", type="mouseMoved", **at, button="left", buttons=1)
+        self("Input.dispatchMouseEvent", type="mouseReleased", x=to_x, y=to_y, button="left", buttons=0, clickCount=1)
+
+    def double_click(self, x: float, y: float) -> None:
+        for count in (1, 2):
+            for kind in ("mousePressed", "mouseReleased"):
+                self("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=count)
+
     def picture(self, file: Path) -> None:
         file.write_bytes(base64.b64decode(self("Page.captureScreenshot", captureBeyondViewport=True)["data"]))

@@ -181,9 +181,10 @@
         width: figure.clientWidth,
         height: this.height(panel),
         legend: { show: false },
+        // Never from the data: what uPlot is given is two points, and between them nothing, which has no range.
         scales: {
-          x: { time: false, range: (u, min, max) => [min, max] },
-          y: { range: (u, min, max) => [min, max] },
+          x: { time: false, auto: false, min: this.full[0], max: this.full[1], range: (u, min, max) => [min, max] },
+          y: { auto: false, min: low, max: high, range: (u, min, max) => [min, max] },
         },
         axes: [
           { ...axis, ...(index === this.panels.length - 1 ? { label: "Time, s", labelSize: 20, labelFont: font } : {}), size: 28 },
@@ -191,15 +192,15 @@
         ],
         series: [{}, { paths: () => null, points: { show: false } }],
         cursor: {
-          // The crosshair is shared; what a selection means to the other panels, `follow` decides.
+          // The crosshair is shared; what a selection means, `select` decides.
           sync: { key: this.group, setSeries: false, filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
-          drag: { x: true, y: true, uni: 24, setScale: true },
+          drag: { x: true, y: true, uni: 24, setScale: false },
           points: { show: false },
           bind: { dblclick: () => () => { this.zoom(...this.full); return null; } },
         },
         hooks: {
           draw: [(u) => paint(u, panel, this.bands)],
-          setScale: [(u, scale) => { if (scale === "x") this.follow(u); }],
+          setSelect: [(u) => this.select(u)],
           setCursor: [(u) => this.read(u, panel)],
         },
       };
@@ -267,29 +268,25 @@
       return this.figure.clientWidth < 600 ? Math.round(panel.height * 0.75) : panel.height;
     }
 
-    // Another panel was zoomed: take its time axis, and fit the values to what is seen then.
-    follow(source) {
-      if (this.following || !this.plots) return;
-      this.following = true;
-      const { min, max } = source.scales.x;
-      this.plots.forEach((plot, index) => {
-        if (plot === source) return;
-        const [low, high] = fit(this.panels[index], min, max, index > 0);
-        plot.batch(() => { plot.setScale("x", { min, max }); plot.setScale("y", { min: low, max: high }); });
-      });
-      this.following = false;
+    // A drag ended: all panels take its time, and fit their values to it; its own panel those that it spans, if any.
+    select(u) {
+      const { left, top, width, height } = u.select, whole = u.over.getBoundingClientRect();
+      if (width <= 0 && height <= 0) return;
+      const at = (offset, scale) => u.posToVal(offset, scale);
+      const min = at(left, "x"), max = at(left + width, "x"), low = at(top + height, "y"), high = at(top, "y");
+      u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      if (width > 2) this.zoom(min, max);
+      if (height > 2 && height < whole.height - 1) u.setScale("y", { min: low, max: high });
     }
 
     zoom(min, max) {
       const least = 1e-5, width = Math.min(Math.max(max - min, least), this.full[1] - this.full[0]);
       min = Math.min(Math.max(min, this.full[0]), this.full[1] - width);
       max = min + width;
-      this.following = true;
       this.plots.forEach((plot, index) => {
         const [low, high] = fit(this.panels[index], min, max, index > 0);
         plot.batch(() => { plot.setScale("x", { min, max }); plot.setScale("y", { min: low, max: high }); });
       });
-      this.following = false;
     }
 
     scale(factor, about) {
@@ -360,7 +357,7 @@
     const [description, packed] = figure.querySelectorAll("script");
     try {
       const bytes = await unpack(packed.textContent);
-      new Chart(figure, JSON.parse(description.textContent), bytes);
+      figure.chart = new Chart(figure, JSON.parse(description.textContent), bytes);
     } catch (error) {
       const sorry = figure.appendChild(document.createElement("p"));
       sorry.className = "outside";
