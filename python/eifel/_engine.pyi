@@ -19,6 +19,7 @@ __all__ = [
     "run_many",
     "schema",
     "small_worlds",
+    "summary_numbers",
     "timer_series",
     "version",
 ]
@@ -64,6 +65,9 @@ def attack(name: str) -> str:
 
 def schema() -> str:
     """The JSON Schema of a scenario file, for editors."""
+
+def summary_numbers() -> list[str]:
+    """The names of the numbers that a flow's summary has, in their order."""
 
 def check(text: str, origin: str) -> None:
     """Raises ScenarioError if the scenario is refused. `origin` is its file: relative paths start there."""

@@ -32,8 +32,32 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
         partial.unlink(missing_ok=True)
 
 
+@contextmanager
+def replaced(place: Path) -> Iterator[Path]:
+    """Makes a folder to be filled, which takes the place of another of its name when the block ends well."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(place.parent, place.name)
+    partial = partial_of(place)
+    old = place.with_name(f".{place.name}.old-{os.getpid()}")
+    for leftover in (partial, old):
+        remove(leftover)
+    try:
+        partial.mkdir()
+        yield partial
+        sync_tree(partial)
+        if place.exists():
+            place.rename(old)
+        partial.rename(place)
+        sync_folder(place.parent)
+    finally:
+        if old.exists() and not place.exists():
+            old.rename(place)
+        remove(partial)
+        remove(old)
+
+
 def partial_of(place: Path) -> Path:
-    """Where this process makes a file or folder before it gets its name."""
+    """Where this process makes a file before it gets its name."""
     return place.with_name(f".{place.name}.partial-{os.getpid()}")
 
 
@@ -53,11 +77,12 @@ def sync_tree(folder: Path) -> None:
     sync_folder(folder)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Removes what processes that are gone left half-made in a folder."""
+def remove_leftovers(folder: Path, name: str = "") -> None:
+    """Removes what processes that are gone left half-made in a folder, of one name or of all."""
     for place in folder.glob(".*-*"):
         made, _, process = place.name.rpartition("-")
-        if made.endswith((".partial", ".old")) and process.isdecimal() and not _is_alive(int(process)):
+        begun, _, kind = made.removeprefix(".").rpartition(".")
+        if kind in ("partial", "old") and name in ("", begun) and process.isdecimal() and not _is_alive(int(process)):
             remove(place)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eifel.errors import BadInputError
+from eifel.files import replaced
 from eifel.scenario import Source
 from eifel.tables import Frame, table
 
@@ -31,6 +33,7 @@ TABLES = (
     "spikes",
 )
 """The tables that a run can record."""
+MANIFEST = "manifest.json"
 
 
 class Result:
@@ -63,28 +66,45 @@ class Result:
 
     @classmethod
     def read(cls, folder: str | Path) -> Result:
-        """Reads what `write` wrote."""
+        """Reads what `write` wrote. Raises BadInputError if the folder holds no recorded run."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         folder = Path(folder)
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        source = Source(manifest["scenario"], manifest["origin"])
-        # Read as a file: a folder named like key=value would otherwise be taken for a partition of a data set.
-        tables = {name: pq.ParquetFile(folder / f"{name}.parquet").read() for name in manifest["tables"]}
-        return cls(source, manifest["repetition"], manifest["flows"], tables)
+        try:
+            manifest = _manifest(folder)
+            source = Source(manifest["scenario"], manifest["origin"])
+            # Read as a file: a folder named like key=value would otherwise be taken for a partition of a data set.
+            tables = {name: pq.ParquetFile(folder / f"{name}.parquet").read() for name in manifest["tables"]}
+            return cls(source, manifest["repetition"], manifest["flows"], tables)
+        except OSError as error:
+            raise BadInputError(
+                f"{error.filename or folder}: {error.strerror or error}; no recorded run here"
+            ) from None
+        except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+            raise BadInputError(f"{folder}: damaged, or no recorded run: {error}") from None
 
-    def write(self, folder: str | Path) -> list[Path]:
-        """Writes every table as Parquet and a manifest.json that says what was run; returns the files."""
+    def write(self, folder: str | Path, captures: Sequence[str] = ()) -> list[Path]:
+        """Writes every table as Parquet, and a manifest.json that says what was run; returns the files.
+
+        `captures` are nodes whose captures are written beside them. Another recording in that folder is replaced, and
+        nothing else: raises BadInputError where the folder holds anything but a recording.
+        """
+        folder = Path(folder)
+        _refuse_anything_else(folder)
+        with replaced(folder) as made:
+            self._fill(made, captures)
+        return sorted(folder.iterdir())
+
+    def _fill(self, folder: Path, captures: Sequence[str]) -> None:
         import pyarrow.parquet as pq
 
         from eifel import _engine
 
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        files = []
         for name, recorded in self.tables.items():
-            files.append(folder / f"{name}.parquet")
-            pq.write_table(recorded, files[-1], compression="zstd")
+            pq.write_table(recorded, folder / f"{name}.parquet", compression="zstd")
+        for node in captures:
+            (folder / f"{node}.pcapng").write_bytes(self.pcapng(node))
         manifest = {
             "engine": _engine.version(),
             "scenario": self.source.text,
@@ -94,9 +114,8 @@ class Result:
             "flows": self.flows,
             "tables": list(self.tables),
         }
-        files.append(folder / "manifest.json")
-        files[-1].write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        return files
+        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+        (folder / MANIFEST).write_text(text, encoding="utf-8")
 
     @property
     def summary(self) -> dict[str, dict[str, Any]]:
@@ -180,6 +199,24 @@ class Result:
 
     def _html(self, picture: str | None) -> str:
         return self.summary_html() + (picture[picture.index("<svg") :] if picture else "")
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+
+
+def _refuse_anything_else(folder: Path) -> None:
+    """Raises BadInputError if a folder, or something of its name, is there and is no recording."""
+    if folder.exists() and not folder.is_dir():
+        raise BadInputError(f"{folder}: a file; expected the name of a folder")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    try:
+        if "tables" in _manifest(folder):
+            return
+    except (OSError, ValueError, TypeError):
+        pass
+    raise BadInputError(f"{folder}: holds something else than a recording; expected a new or an empty folder")
 
 
 def shown(value: Any) -> str:

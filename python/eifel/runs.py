@@ -10,6 +10,7 @@ import numpy as np
 from eifel import scenario as scenarios
 from eifel.errors import BadInputError
 from eifel.result import TABLES, Result
+from eifel.statistics import Mean, mean_interval
 from eifel.tables import Frame
 
 if TYPE_CHECKING:
@@ -69,6 +70,13 @@ class Runs:
         import pyarrow as pa
 
         return pa.table(self.columns)
+
+
+def means_of_flows(runs: Runs, scenario: int = 0) -> list[dict[str, Mean]]:
+    """The mean of each number over the repetitions of a scenario, flow by flow."""
+    rows = runs.where(scenario=scenario)
+    flows = [rows.where(flow=number) for number in range(int(rows["flow"].max()) + 1)]
+    return [{name: mean_interval(flow[name]) for name in runs.numbers} for flow in flows]
 
 
 def run_many(

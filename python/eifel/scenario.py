@@ -12,6 +12,7 @@ from typing import Any
 
 from eifel import toml
 from eifel.errors import BadInputError
+from eifel.flows import Flow, flows_of
 
 ScenarioLike = str | Path | Mapping[str, Any]
 
@@ -30,6 +31,11 @@ class Source:
 
         # Read by the engine: Python's own parser knows an older TOML, and would refuse what the engine runs.
         return dict(json.loads(_engine.document(self.text, self.origin)))
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """Its flows, those that an entry repeats one by one."""
+        return flows_of(self.settings)
 
     @property
     def repetitions(self) -> int:
@@ -154,5 +160,8 @@ def _checked_as(source: Source, name: str) -> Source:
 def _checked(source: Source) -> Source:
     from eifel import _engine
 
-    _engine.check(source.text, source.origin)
+    try:
+        _engine.check(source.text, source.origin)
+    except UnicodeEncodeError:
+        raise BadInputError(f"{source.origin!a}: the scenario, or its place, is not UTF-8") from None
     return source

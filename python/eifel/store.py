@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -57,26 +56,8 @@ def key_of(artefact: Artefact, seed: int, repetitions: int) -> Key:
 
 def write(out: Path, key: Key, measured: Measured, runs: Runs | None) -> None:
     """Puts an artefact in its place in one step; whatever was there before is gone only then."""
-    out.mkdir(parents=True, exist_ok=True)
-    files.remove_leftovers(out)
-    place = out / measured.artefact.id
-    partial = files.partial_of(place)
-    old = out / f".{measured.artefact.id}.old-{os.getpid()}"
-    for leftover in (partial, old):
-        files.remove(leftover)
-    try:
-        partial.mkdir()
-        _fill(partial, key, measured, runs)
-        files.sync_tree(partial)
-        if place.exists():
-            place.rename(old)
-        partial.rename(place)
-        files.sync_folder(out)
-    finally:
-        if old.exists() and not place.exists():
-            old.rename(place)
-        files.remove(partial)
-        files.remove(old)
+    with files.replaced(out / measured.artefact.id) as folder:
+        _fill(folder, key, measured, runs)
 
 
 def _fill(folder: Path, key: Key, measured: Measured, runs: Runs | None) -> None:
@@ -147,7 +128,9 @@ def stored_ids(out: Path) -> list[str]:
     """The ids of what is stored."""
     if not out.is_dir():
         return []
-    return sorted(folder.name for folder in out.iterdir() if (folder / MANIFEST).is_file())
+    return sorted(
+        folder.name for folder in out.iterdir() if (folder / MANIFEST).is_file() and (folder / ARTEFACT).is_file()
+    )
 
 
 def measured_table(artefact: Artefact, runs: Runs, seed: int, repetitions: int, elapsed_s: float) -> Measured:

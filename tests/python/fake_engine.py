@@ -117,6 +117,28 @@ def check(text: str, origin: str) -> None:
             raise ScenarioError(f"{origin}:1: {key}: unknown key, allowed: {', '.join(known)}")
 
 
+NUMBERS = [
+    "completed",
+    "time_s",
+    "bytes",
+    "segments_sent",
+    "retransmissions",
+    "spurious_retransmissions",
+    "timeouts",
+    "timeout_episodes",
+    "spurious_timeouts",
+    "genuine_timeouts",
+    "genuine_timeouts_wait_s",
+    "fast_retransmits",
+    "spurious_fast_retransmits",
+    "detected_spurious",
+    "undos",
+    "drops",
+    "drops_after_undo",
+    "goodput_bps",
+]
+
+
 def run(text: str, origin: str, repetition: int, record: list[str]) -> Run:
     check(text, origin)
     return Run(parse(text), repetition, list(record))

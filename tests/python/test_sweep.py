@@ -232,7 +232,7 @@ def test_a_run_that_fails_is_a_row_with_the_command_that_repeats_it(
     import shlex
 
     assert main([*shlex.split(failed[1]["reproduce"])[1:], "--json"]) == OK
-    assert json.loads(capsys.readouterr().out)["flows"][0]["completed"]
+    assert json.loads(capsys.readouterr().out)["flows"][0]["mean"]["completed"] == 1
 
 
 def test_a_folder_of_another_sweep_is_left_alone(tmp_path: Path) -> None:
@@ -309,7 +309,9 @@ def test_the_command_prints_means_and_knows_what_to_do(tmp_path: Path, capsys: p
     assert low < told["cells"][0]["mean"]["time_s"] < high
     assert main(["sweep", str(file), "--out", out]) == OK
     assert "recover newreno" in capsys.readouterr().out
-    assert main(["sweep", str(file), "--out", out, "--show", "speed"]) == BAD_INPUT
-    assert "--show speed: no such number; there is: cell, " in capsys.readouterr().err
+    new = tmp_path / "new"
+    assert main(["sweep", str(file), "--out", str(new), "--show", "speed"]) == BAD_INPUT
+    assert "--show speed: no such number; there is: completed, time_s, " in capsys.readouterr().err
+    assert not new.exists(), "refused before anything runs"
     assert main(["sweep", str(tmp_path / "none.toml")]) == BAD_INPUT
     assert "No such file" in capsys.readouterr().err

@@ -13,19 +13,20 @@ mod waiting;
 mod worlds;
 
 use eifel_sim::scenario::Scenario;
+use eifel_sim::summary::FlowSummary;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::Path;
 
 pyo3::create_exception!(
-    _engine,
+    eifel.errors,
     ScenarioError,
     PyValueError,
     "A scenario that is refused; the message is one line: file, line, key, what is wrong, what is allowed."
 );
 
 pyo3::create_exception!(
-    _engine,
+    eifel.errors,
     ScriptError,
     PyValueError,
     "A script that is refused; the message is one line: file, line, column, what is wrong, what is expected."
@@ -46,6 +47,12 @@ fn version() -> &'static str {
 #[pyfunction]
 fn schema() -> String {
     eifel_sim::scenario::schema()
+}
+
+/// The names of the numbers that a flow's summary has.
+#[pyfunction]
+fn summary_numbers() -> Vec<&'static str> {
+    FlowSummary::default().numbers().into_iter().map(|(name, _)| name).collect()
 }
 
 /// Raises `ScenarioError` if the scenario is refused.
@@ -69,6 +76,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(document, module)?)?;
+    module.add_function(wrap_pyfunction!(summary_numbers, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;

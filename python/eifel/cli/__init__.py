@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 from eifel.cli.arguments import parser
 
@@ -15,16 +16,24 @@ OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code."""
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else [*arguments]
+    if refused := _refused(given):
+        print(f"eifel: {refused}", file=sys.stderr)
+        return BAD_INPUT
+    options = parser().parse_args(given)
     try:
         command = import_module(f"eifel.cli.{options.module}").command
-        return int(command(options))
+        code = int(command(options))
+        # What cannot be written is noticed here, not when the interpreter ends.
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        kept = "; what is finished is kept, and the same command goes on from there" if options.resumes else ""
+        print(f"interrupted{kept}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever reads us has seen enough (`eifel list | head`); what is buffered cannot go anywhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever reads us has seen enough (`eifel list | head`).
+        _forget_output()
         return OK
     except ValueError as error:
         if not _is_bad_input(error):
@@ -35,7 +44,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A write that fails, as on a full disk, may not say of which file.
         where = f"{error.filename}: " if error.filename else ""
         print(f"eifel: {where}{error.strerror or error}", file=sys.stderr)
+        _forget_output()
         return FAILED
+
+
+def _refused(arguments: Sequence[str]) -> str | None:
+    """What makes it impossible to run any command; None if there is nothing."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        return "standard output is closed"
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            return f"{argument!a}: not UTF-8; expected names and values in UTF-8"
+    return None
+
+
+def _forget_output() -> None:
+    """Lets go of what is buffered: it cannot go anywhere, and the interpreter would complain when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_bad_input(error: ValueError) -> bool:

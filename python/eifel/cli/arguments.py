@@ -40,7 +40,7 @@ def _command(commands: Commands, name: str, summary: str, example: str) -> argpa
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print JSON to standard output")
-    parser.set_defaults(module=name)
+    parser.set_defaults(module=name, resumes=name in ("sweep", "reproduce"))
     return parser
 
 
@@ -51,7 +51,7 @@ def _add_run(commands: Commands) -> None:
         "run a scenario",
         "eifel run scenario.toml --repetitions 20 --set flow.main.sender.respond=option-4 --plot run.svg",
     )
-    parser.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
+    parser.add_argument("scenario", type=_path, metavar="SCENARIO.toml", help="the scenario file")
     parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of the scenario's number")
     parser.add_argument("--seed", type=_natural, metavar="S", help="in place of the scenario's seed")
     parser.add_argument(
@@ -61,12 +61,19 @@ def _add_run(commands: Commands) -> None:
         metavar="KEY.PATH=VALUE",
         help="put another value at a key; entries of lists by number or name; may be repeated",
     )
-    parser.add_argument("--record", metavar="FOLDER", help="write every table (Parquet), captures and a manifest there")
-    parser.add_argument("--pcap", metavar="FILE", help="write a pcapng as captured at the first flow's sender")
-    parser.add_argument("--plot", metavar="FILE", help="draw the run: .png, .svg, .pdf, or .html with zoom")
     parser.add_argument(
-        "--repetition", type=_natural, default=0, metavar="N", help="which one is recorded and drawn (default: 0)"
+        "--record", type=_path, metavar="FOLDER", help="write every table (Parquet), captures and a manifest there"
     )
+    parser.add_argument("--pcap", type=_path, metavar="FILE", help="write a pcapng as captured at the flow's sender")
+    parser.add_argument("--plot", type=_path, metavar="FILE", help="draw the run: .png, .svg, .pdf, or .html with zoom")
+    parser.add_argument(
+        "--repetition", type=_natural, metavar="N", help="which one is recorded and drawn, from 0 on (default: 0)"
+    )
+    parser.add_argument(
+        "--flow", metavar="NAME", help="the flow that is captured and drawn, or all (default: the first)"
+    )
+    parser.add_argument("--flows", action="store_true", help="show each flow of a group that the scenario repeats")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show every number, those too that are zero")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
 
 
@@ -77,13 +84,13 @@ def _add_sweep(commands: Commands) -> None:
         "run many scenarios that differ in chosen keys; go on where an earlier call stopped",
         "eifel sweep sweep.toml --out results",
     )
-    parser.add_argument("sweep", metavar="SWEEP.toml", help="the sweep file (docs/sweep.md)")
+    parser.add_argument("sweep", type=_path, metavar="SWEEP.toml", help="the sweep file (docs/sweep.md)")
     parser.add_argument(
-        "--out", metavar="FOLDER", help="where the results are kept (default: out/ and the file's name)"
+        "--out", type=_path, metavar="FOLDER", help="where the results are kept (default: out/ and the file's name)"
     )
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
     parser.add_argument(
-        "--dask", metavar="ADDRESS", help="run on the workers of this Dask scheduler, as tcp://host:8786"
+        "--dask", type=_path, metavar="ADDRESS", help="run on the workers of this Dask scheduler, as tcp://host:8786"
     )
     parser.add_argument("--fresh", action="store_true", help="begin anew, whatever is stored")
     parser.add_argument("--check", action="store_true", help="say what would be run, and run nothing")
@@ -91,8 +98,9 @@ def _add_sweep(commands: Commands) -> None:
         "--show",
         default="time_s,goodput_bps,retransmissions,spurious_retransmissions",
         metavar="NAMES",
-        help="the numbers of the first flow whose means are printed, with commas between (default: %(default)s)",
+        help="the numbers whose means are printed, with commas between (default: %(default)s)",
     )
+    parser.add_argument("--flow", metavar="NAME", help="the flow whose numbers are printed (default: the first)")
 
 
 def _add_reproduce(commands: Commands) -> None:
@@ -110,7 +118,7 @@ def _add_reproduce(commands: Commands) -> None:
     parser.add_argument("--seed", type=_natural, metavar="S", help="in place of each artefact's seed")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
     parser.add_argument(
-        "--out", default="out", metavar="FOLDER", help="where finished artefacts are kept (default: out)"
+        "--out", type=_path, default="out", metavar="FOLDER", help="where finished artefacts are kept (default: out)"
     )
     parser.add_argument("--fresh", action="store_true", help="measure again what is stored already")
     parser.add_argument(
@@ -121,6 +129,7 @@ def _add_reproduce(commands: Commands) -> None:
     )
     parser.add_argument(
         "--trace",
+        type=_path,
         nargs="+",
         default=[],
         metavar="FILE",
@@ -138,8 +147,12 @@ def _add_report(commands: Commands) -> None:
         "write the stored artefacts as one HTML file with pictures to zoom into",
         "eifel report --out report.html",
     )
-    parser.add_argument("--from", dest="folder", default="out", metavar="FOLDER", help="the artefacts (default: out)")
-    parser.add_argument("--out", metavar="FILE.html", help="the report (default: report.html beside the artefacts)")
+    parser.add_argument(
+        "--from", type=_path, dest="folder", default="out", metavar="FOLDER", help="the artefacts (default: out)"
+    )
+    parser.add_argument(
+        "--out", type=_path, metavar="FILE.html", help="the report (default: report.html beside the artefacts)"
+    )
 
 
 def _add_list(commands: Commands) -> None:
@@ -160,7 +173,9 @@ def _add_script(commands: Commands) -> None:
         "hold conversations with a connection, in packetdrill's grammar and virtual time",
         "eifel script crates/script/scripts/rfc3522",
     )
-    parser.add_argument("paths", nargs="+", metavar="FILE|FOLDER", help="scripts, or folders with *.pkt below them")
+    parser.add_argument(
+        "paths", type=_path, nargs="+", metavar="FILE|FOLDER", help="scripts, or folders with *.pkt below them"
+    )
 
 
 def _add_worlds(commands: Commands) -> None:
@@ -171,7 +186,10 @@ def _add_worlds(commands: Commands) -> None:
         "eifel worlds examples/spike.toml --segments 4 --set flow.main.sender.detect=f-rto --late-ms 60",
     )
     parser.add_argument(
-        "scenario", metavar="SCENARIO.toml", help="settings and algorithms are those of its first flow over TCP"
+        "scenario",
+        type=_path,
+        metavar="SCENARIO.toml",
+        help="settings and algorithms are those of its first flow over TCP",
     )
     parser.add_argument(
         "--segments",
@@ -208,13 +226,21 @@ def _add_attacks(commands: Commands) -> None:
 
 
 def _positive(text: str) -> int:
-    number = _natural(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1 is needed")
-    return number
+    return _whole(text, 1)
 
 
 def _natural(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
+    return _whole(text, 0)
+
+
+def _whole(text: str, least: int) -> int:
+    # No count has more digits, and Python refuses to read some thousands of them.
+    if not text.isdecimal() or not text.isascii() or len(text) > 20 or int(text) < least:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from {least}")
     return int(text)
+
+
+def _path(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return text

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -13,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 WIDTH_WITHOUT_TERMINAL = 140
+MOST_DIGITS = 9
+"""Digits after the point; a number that needs more is written with a power of ten."""
 
 
 def console() -> Console:
@@ -22,8 +25,17 @@ def console() -> Console:
 
 def print_json(content: Any) -> None:
     """One JSON document on standard output."""
-    json.dump(content, sys.stdout, indent=2, ensure_ascii=False)
+    json.dump(_finite(content), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def _finite(content: Any) -> Any:
+    """The same with null for what is no number: JSON has no word for it."""
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def table(columns: list[str], left: int = 1) -> Table:
@@ -62,6 +74,30 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=errors, transient=True) as bars:
         task = bars.add_task(what, total=None)
         yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def number(value: float | None, half_width: float | None = None) -> str:
+    """A number as people read it: four digits, or as many as its interval leaves meaning, in groups of three."""
+    if value is None or math.isnan(value):
+        return "-"
+    if not half_width:
+        digits = 0 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
+        return _grouped(value, digits, strip=True)
+    # Both to the second digit of the half-width.
+    digits = max(0, 1 - math.floor(math.log10(half_width)))
+    return f"{_grouped(value, digits)} ± {_grouped(half_width, digits)}"
+
+
+def _grouped(value: float, digits: int, *, strip: bool = False) -> str:
+    if digits > MOST_DIGITS:
+        return f"{value:.3g}"
+    text = f"{value:,.{digits}f}".replace(",", " ")
+    return text.rstrip("0").rstrip(".") if strip and "." in text else text
+
+
+def size(count: int) -> str:
+    """So many bytes, as people read it."""
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB" if count >= 1e3 else f"{count} bytes"
 
 
 def heading(text: str) -> Text:

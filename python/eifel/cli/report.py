@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from eifel import store
+from eifel import files, store
 from eifel.cli import OK
-from eifel.cli.output import note, print_json, progress
+from eifel.cli.output import note, print_json, progress, size
 from eifel.errors import BadInputError
 from eifel.papers import artefacts
 from eifel.report import build
@@ -17,6 +17,8 @@ def command(options: argparse.Namespace) -> int:
     """Reads what is stored and writes the report."""
     folder = Path(options.folder)
     file = Path(options.out) if options.out else folder / "report.html"
+    if file.is_dir():
+        raise BadInputError(f"{file}: a folder; expected the name of a file")
     stored = store.stored_ids(folder)
     known = artefacts()
     measured = []
@@ -31,12 +33,9 @@ def command(options: argparse.Namespace) -> int:
     if not measured:
         raise BadInputError(f"{folder}: no finished artefacts there; `eifel reproduce` makes some")
     file.parent.mkdir(parents=True, exist_ok=True)
-    # Written whole or not at all: a report that ends in the middle opens, and misleads.
-    partial = file.with_name(f".{file.name}.partial")
-    partial.write_text(build(measured), encoding="utf-8")
-    partial.replace(file)
+    files.put(file, build(measured).encode())
     if options.json:
         print_json({"report": str(file), "artefacts": [m.artefact.id for m in measured], "bytes": file.stat().st_size})
     else:
-        note(f"wrote {file}: {len(measured)} artefacts, {file.stat().st_size / 1e6:.1f} MB")
+        note(f"wrote {file}: {len(measured)} artefacts, {size(file.stat().st_size)}")
     return OK

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eifel import files
 from eifel import scenario as scenarios
 from eifel.cli import OK
-from eifel.cli.output import console, heading, note, print_json, progress, table
+from eifel.cli.flows import show, values
+from eifel.cli.output import console, heading, note, print_json, progress
 from eifel.errors import BadInputError
+from eifel.flows import Flow
 from eifel.result import TABLES, Result
-from eifel.runs import Runs, run, run_many
-from eifel.statistics import mean_interval
+from eifel.runs import means_of_flows, run, run_many
+from eifel.statistics import Mean
 
 PICTURES = (".png", ".svg", ".pdf", ".html")
+ALL = "all"
+"""Stands for every flow where one can be named."""
 
 
 def command(options: argparse.Namespace) -> int:
@@ -26,91 +32,99 @@ def command(options: argparse.Namespace) -> int:
         settings["seed"] = options.seed
     source = scenarios.override(scenarios.load(options.scenario), settings)
     repetitions = options.repetitions or source.repetitions
+    flows = source.flows
+    chosen = _chosen(options.flow, flows)
+    _check_repetition(options, repetitions)
 
-    ends = _ends(source)
-    captured = ends if options.record else ends[:1] if options.pcap else []
-    wanted = [*(TABLES if options.record or options.plot else ()), *(f"capture:{node}" for node in captured)]
     result = None
-    if wanted or repetitions == 1:
+    if options.record or options.plot or options.pcap or repetitions == 1:
+        ends = _ends(flows, chosen) if options.record else []
+        captured = ends or ([flows[chosen[0]].sender] if options.pcap else [])
+        wanted = [*(TABLES if options.record or options.plot else ()), *(f"capture:{node}" for node in captured)]
         with progress("running"):
-            result = run(source, repetition=options.repetition, record=wanted)
-        _write(result, ends, options)
+            result = run(source, repetition=options.repetition or 0, record=wanted)
+        _write(result, chosen, ends, options)
     if repetitions == 1 and result is not None:
-        _show_one(result, options)
+        means: Sequence[Mapping[str, Mean]] = [values(flow) for flow in result.flows]
     else:
         with progress("running") as advance:
             runs = run_many([source], repetitions=repetitions, threads=options.jobs, progress=advance)
-        _show_many(runs, source, repetitions, options)
+        means = means_of_flows(runs)
+    _show(source, repetitions, flows, means, options)
     return OK
 
 
-def _write(result: Result, ends: list[str], options: argparse.Namespace) -> None:
+def _chosen(name: str | None, flows: Sequence[Flow]) -> list[int]:
+    """The numbers of the flows that are captured and drawn: the first, unless one is named."""
+    if name is None:
+        return [0]
+    if name == ALL:
+        return list(range(len(flows)))
+    found = [number for number, flow in enumerate(flows) if flow.name == name]
+    if not found:
+        raise BadInputError(
+            f"--flow {name}: no such flow; there is: {', '.join(flow.name for flow in flows)}, or {ALL}"
+        )
+    return found
+
+
+def _check_repetition(options: argparse.Namespace, repetitions: int) -> None:
+    if options.repetition is None or repetitions == 1:
+        return
+    if not (options.record or options.pcap or options.plot):
+        raise BadInputError(
+            f"--repetition {options.repetition}: of {repetitions} repetitions none is recorded or drawn;"
+            " expected --record, --pcap, --plot, or --repetitions 1"
+        )
+    if options.repetition >= repetitions:
+        raise BadInputError(
+            f"--repetition {options.repetition}: there are {repetitions}; allowed: 0 to {repetitions - 1}"
+        )
+
+
+def _ends(flows: Sequence[Flow], chosen: Sequence[int]) -> list[str]:
+    """The nodes at the ends of these flows, each once."""
+    return list(dict.fromkeys(end for number in chosen for end in (flows[number].sender, flows[number].receiver)))
+
+
+def _write(result: Result, chosen: Sequence[int], ends: Sequence[str], options: argparse.Namespace) -> None:
     if options.record:
-        folder = Path(options.record)
-        files = result.write(folder)
-        for node in ends:
-            files.append(folder / f"{node}.pcapng")
-            files[-1].write_bytes(result.pcapng(node))
-        note(f"wrote {len(files)} files to {folder}")
+        written = result.write(Path(options.record), captures=ends)
+        note(f"wrote {len(written)} files to {options.record}, captures of {', '.join(ends)} among them")
     if options.pcap:
-        Path(options.pcap).write_bytes(result.pcapng(ends[0]))
-        note(f"wrote {options.pcap}")
+        sender = str(result.flows[chosen[0]]["from"])
+        files.put(Path(options.pcap), result.pcapng(sender))
+        note(f"wrote {options.pcap}, as captured at {sender}")
     if options.plot:
         from eifel.plots import write
 
-        write(result, Path(options.plot))
-        note(f"wrote {options.plot}")
+        for file in write(result, Path(options.plot), chosen):
+            note(f"wrote {file}")
 
 
-def _ends(source: scenarios.Source) -> list[str]:
-    """The two nodes of the first flow, the sender first."""
-    flow = source.settings["flow"][0]
-    return [str(flow["from"]), str(flow["to"])]
-
-
-def _show_one(result: Result, options: argparse.Namespace) -> None:
+def _show(
+    source: scenarios.Source,
+    repetitions: int,
+    flows: Sequence[Flow],
+    means: Sequence[Mapping[str, Mean]],
+    options: argparse.Namespace,
+) -> None:
     if options.json:
-        print_json({"seed": result.source.seed, "repetition": result.repetition, "flows": result.flows})
-        return
-    numbers = [name for name in result.main if name not in ("flow", "from", "to")]
-    out = console()
-    out.print(heading(f"{options.scenario}  seed {result.source.seed}"))
-    shown = table(["", *(str(flow["flow"]) for flow in result.flows)])
-    for name in numbers:
-        shown.add_row(name, *(_number(flow.get(name)) for flow in result.flows))
-    out.print(shown)
-
-
-def _show_many(runs: Runs, source: scenarios.Source, repetitions: int, options: argparse.Namespace) -> None:
-    names = [flow.get("name", str(number)) for number, flow in enumerate(source.settings.get("flow", []))]
-    flows = []
-    for number, name in enumerate(names):
-        rows = runs.where(flow=number)
-        flows.append((name, {column: mean_interval(rows[column]) for column in runs.numbers}))
-    if options.json:
-        shown_flows: list[dict[str, Any]] = [
+        shown: list[dict[str, Any]] = [
             {
-                "flow": name,
-                "mean": {column: mean.mean for column, mean in means.items()},
-                "interval95": {column: mean.interval for column, mean in means.items()},
+                "flow": flow.name,
+                "from": flow.sender,
+                "to": flow.receiver,
+                "mean": {name: mean.mean for name, mean in of.items()},
+                "interval95": {name: mean.interval for name, mean in of.items()},
             }
-            for name, means in flows
+            for flow, of in zip(flows, means, strict=True)
         ]
-        print_json({"seed": source.seed, "repetitions": repetitions, "flows": shown_flows})
+        first = options.repetition or 0 if repetitions == 1 else 0
+        told = {"scenario": options.scenario, "seed": source.seed, "repetition": first, "repetitions": repetitions}
+        print_json({**told, "flows": shown})
         return
+    times = f", means of {repetitions} repetitions with 95 % intervals" if repetitions > 1 else ""
     out = console()
-    out.print(
-        heading(f"{options.scenario}  seed {source.seed}, means of {repetitions} repetitions with 95 % intervals")
-    )
-    shown = table(["", *names])
-    for column in runs.numbers:
-        shown.add_row(column, *(f"{_number(m[column].mean)} ± {_number(m[column].half_width)}" for _, m in flows))
-    out.print(shown)
-
-
-def _number(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else f"{value:,.0f}".replace(",", " ")
+    out.print(heading(f"{options.scenario}  seed {source.seed}{times}"))
+    show(out, flows, means, unfold=options.flows, verbose=options.verbose)

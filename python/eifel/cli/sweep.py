@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eifel import sweeps
 from eifel.cli import FAILED, OK
-from eifel.cli.output import console, heading, note, print_json, progress, table
+from eifel.cli.output import console, heading, note, number, print_json, progress, table
 from eifel.errors import BadInputError
 from eifel.statistics import mean_interval
 
@@ -27,12 +27,15 @@ def command(options: argparse.Namespace) -> int:
     """Does the sweep and prints the mean of chosen numbers for each cell."""
     design = sweeps.load(options.sweep)
     out = Path(options.out) if options.out else Path("out") / Path(options.sweep).stem
+    wanted = _wanted(options.show)
+    flow = _flow(options.flow, design)
     if options.check:
         design.check()
         sizes = {"cells": design.cells, "repetitions": design.repetitions, "runs": design.runs, "shards": design.shards}
         print_json(sizes) if options.json else print(", ".join(f"{name} {size}" for name, size in sizes.items()))
         return OK
-    wanted = [name.strip() for name in options.show.split(",") if name.strip()]
+    if out.exists() and not out.is_dir():
+        raise BadInputError(f"{out}: a file; expected the name of a folder")
     executor = _dask(options.dask) if options.dask else sweeps.Local(options.jobs)
     began = time.monotonic()
     try:
@@ -45,7 +48,40 @@ def command(options: argparse.Namespace) -> int:
         note(f"eifel: {error.filename or out}: {error.strerror or error}; the same command goes on from what is stored")
         return FAILED
     runs = folder.table()
-    return _show(design, folder, runs, wanted, time.monotonic() - began, as_json=options.json)
+    failed = [row for row in runs.select(["cell", "repetition", "error", "reproduce"]).to_pylist() if row["error"]]
+    cells = _means(design, runs, wanted, flow)
+    if options.json:
+        told = {"title": design.title, "folder": str(folder.path), "runs": design.runs, "flow": flow}
+        print_json({**told, "cells": cells, "failed": failed})
+    else:
+        _show(design, folder, cells, wanted)
+        note(f"{design.runs} runs in {folder.path}, {time.monotonic() - began:.1f} s")
+        for row in failed[:3]:
+            note(f"cell {row['cell']}, repetition {row['repetition']} failed: {row['error']}\n  {row['reproduce']}")
+        if failed:
+            note(f"{len(failed)} runs failed: column error says why")
+    return FAILED if failed else OK
+
+
+def _wanted(written: str) -> list[str]:
+    """The numbers to be printed, each known before anything runs."""
+    from eifel import _engine
+
+    wanted = [name.strip() for name in written.split(",") if name.strip()]
+    known = _engine.summary_numbers()
+    for name in wanted:
+        if name not in known:
+            raise BadInputError(f"--show {name}: no such number; there is: {', '.join(known)}")
+    return wanted
+
+
+def _flow(name: str | None, design: sweeps.Design) -> str:
+    flows = [flow.name for flow in design.base.flows]
+    if name is None:
+        return flows[0]
+    if name not in flows:
+        raise BadInputError(f"--flow {name}: no such flow; there is: {', '.join(flows)}")
+    return name
 
 
 def _dask(address: str) -> sweeps.Executor:
@@ -76,68 +112,44 @@ def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def _show(
-    design: sweeps.Design, folder: sweeps.Folder, runs: pa.Table, wanted: list[str], took: float, *, as_json: bool
-) -> int:
-    unknown = [name for name in wanted if name not in runs.column_names]
-    if unknown:
-        raise BadInputError(f"--show {unknown[0]}: no such number; there is: {', '.join(runs.column_names)}")
-    failed = [row for row in runs.select(["cell", "repetition", "error", "reproduce"]).to_pylist() if row["error"]]
-    cells = _means(design, runs, wanted)
-    if as_json:
-        print_json(
-            {"title": design.title, "folder": str(folder.path), "runs": design.runs, "cells": cells, "failed": failed}
-        )
-    else:
-        out = console()
+    design: sweeps.Design, folder: sweeps.Folder, cells: Sequence[Mapping[str, Any]], wanted: Sequence[str]
+) -> None:
+    out = console()
+    sizes = f"{design.cells} cells, {design.repetitions} repetitions, means with 95 % intervals"
+    out.print(heading(f"{design.title}  {sizes}"))
+    shown = table(["cell", *wanted], left=1)
+    for cell in cells[:MOST_CELLS_SHOWN]:
+        case = [cell["case"]] if cell["case"] else []
+        name = "  ".join([*case, *(f"{key.split('.')[-1]} {value}" for key, value in cell["set"].items())])
+        shown.add_row(name, *(_number(cell["mean"].get(n), cell["interval95"].get(n)) for n in wanted))
+    out.print(shown)
+    if len(cells) > MOST_CELLS_SHOWN:
         out.print(
-            heading(
-                f"{design.title}  {design.cells} cells, {design.repetitions} repetitions, means with 95 % intervals"
-            )
+            f"and {len(cells) - MOST_CELLS_SHOWN} cells more: eifel.load_sweep({str(folder.path)!r}) has them all"
         )
-        shown = table(["cell", *wanted], left=1)
-        for cell in cells[:MOST_CELLS_SHOWN]:
-            name = "  ".join(
-                [
-                    *([cell["case"]] if cell["case"] else []),
-                    *(f"{k.split('.')[-1]} {v}" for k, v in cell["set"].items()),
-                ]
-            )
-            shown.add_row(name, *(_number(cell["mean"][n], cell["interval95"][n]) for n in wanted))
-        out.print(shown)
-        if len(cells) > MOST_CELLS_SHOWN:
-            out.print(
-                f"and {len(cells) - MOST_CELLS_SHOWN} cells more: eifel.load_sweep({str(folder.path)!r}) has them all"
-            )
-        note(f"{design.runs} runs in {folder.path}, {took:.1f} s")
-        for row in failed[:3]:
-            note(f"cell {row['cell']}, repetition {row['repetition']} failed: {row['error']}\n  {row['reproduce']}")
-        if failed:
-            note(f"{len(failed)} runs failed: column error says why")
-    return FAILED if failed else OK
 
 
-def _means(design: sweeps.Design, runs: pa.Table, wanted: list[str]) -> list[dict[str, Any]]:
-    """The mean of each number over the repetitions of each cell, of the first flow."""
+def _means(design: sweeps.Design, runs: pa.Table, wanted: Sequence[str], flow: str) -> list[dict[str, Any]]:
+    """The mean of each number over the repetitions of each cell, of one flow; none where every run failed."""
     import pyarrow.compute as pc
 
-    if "flow" not in runs.column_names:
-        return []
-    first = runs.filter(pc.equal(runs["flow"], 0))
-    columns = {name: first[name].to_numpy().astype(float) for name in wanted}
-    cell_of = first["cell"].to_numpy()
+    columns: dict[str, Any] = {}
+    if "flow_name" in runs.column_names:
+        runs = runs.filter(pc.equal(runs["flow_name"], flow))
+        columns = {name: runs[name].to_numpy().astype(float) for name in wanted}
+    cell_of = runs["cell"].to_numpy()
+    of_cases = {key for case in design.cases for key in case.settings}
     cells = []
     # Rows stand in the order of cells.
-    for number in range(design.cells):
-        begin, end = cell_of.searchsorted([number, number + 1])
-        means = {name: mean_interval(values[begin:end]) for name, values in columns.items()}
-        cell = design.cell(number)
+    for place in range(design.cells):
+        begin, end = cell_of.searchsorted([place, place + 1])
+        means = {name: mean_interval(values[begin:end]) for name, values in columns.items() if begin < end}
+        cell = design.cell(place)
         cells.append(
             {
-                "cell": number,
+                "cell": place,
                 "case": cell.case,
-                "set": {
-                    key: value for key, value in cell.settings.items() if not cell.case or key not in _of_cases(design)
-                },
+                "set": {key: value for key, value in cell.settings.items() if not cell.case or key not in of_cases},
                 "mean": {name: mean.mean for name, mean in means.items()},
                 "interval95": {name: mean.interval for name, mean in means.items()},
             }
@@ -145,15 +157,5 @@ def _means(design: sweeps.Design, runs: pa.Table, wanted: list[str]) -> list[dic
     return cells
 
 
-def _of_cases(design: sweeps.Design) -> set[str]:
-    return {key for case in design.cases for key in case.settings}
-
-
-def _number(mean: float | None, interval: Any) -> str:
-    if mean is None:
-        return "-"
-    half = (interval[1] - interval[0]) / 2 if interval else None
-    written = f"{mean:.4g}" if abs(mean) < 1e4 else f"{mean:,.0f}".replace(",", " ")
-    if not half:
-        return written
-    return f"{written} ± {half:.2g}" if half < 1e4 else f"{written} ± {half:,.0f}".replace(",", " ")
+def _number(mean: float | None, interval: tuple[float, float] | None) -> str:
+    return number(mean, (interval[1] - interval[0]) / 2 if interval else None)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from eifel.flows import flows_of
 from eifel.papers.artefact import Artefact, Column, Row
 from eifel.statistics import Mean, mean_interval
 
@@ -115,7 +116,7 @@ def means_of(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     """The means of the artefact's columns, row by row, over the repetitions of the flow it measures."""
     measured = []
     for number, row in enumerate(artefact.rows):
-        flows = [flow.get("name") for flow in row.scenario["flow"]]
+        flows = [flow.name for flow in flows_of(row.scenario)]
         rows = runs.where(scenario=number, flow=flows.index(artefact.flow))
         measured.append({column.name: mean_interval(rows[column.number] * column.scale) for column in artefact.columns})
     return measured

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+from eifel.files import opened, put
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,14 +55,31 @@ def overview(result: Result, flow: int = 0, title: str = "") -> Figure:
     return finish(figure, axes, title)
 
 
-def write(result: Result, file: Path) -> None:
-    """Draws a run into a file: .png, .svg or .pdf, or .html with zoom, which needs no network to be opened."""
+def write(result: Result, file: Path, flows: Sequence[int] = (0,)) -> list[Path]:
+    """Draws flows of a run: into .png, .svg or .pdf, or into .html with zoom, which needs no network to be opened.
+
+    A page holds all flows. Of pictures each flow has its own, `run.client1.svg` where there are several. Returns the
+    files.
+    """
     if file.suffix == ".html":
         from eifel.report import build_run
 
-        file.write_text(build_run(result), encoding="utf-8")
-        return
-    save(overview(result), file, file.suffix.lstrip("."))
+        put(file, build_run(result, flows).encode())
+        return [file]
+    drawn = []
+    for number in flows:
+        name = str(result.flows[number]["flow"])
+        place = file if len(flows) == 1 else file.with_suffix(f".{name}{file.suffix}")
+        with opened(place) as out:
+            save(overview(result, number, titled(result, number)), out, file.suffix.lstrip("."))
+        drawn.append(place)
+    return drawn
+
+
+def titled(result: Result, flow: int) -> str:
+    """What stands above the picture of a flow: the scenario's title, and the flow's name."""
+    title = str(result.source.settings.get("title", ""))
+    return ": ".join(filter(None, [title, f"flow {result.flows[flow]['flow']}"]))
 
 
 def save(figure: Figure, target: Path | IO[bytes], form: str) -> None:

@@ -41,8 +41,9 @@ def build(measured: Sequence[Measured]) -> str:
     return _page("Published beside measured", intro + sections, charts, maps)
 
 
-def build_run(result: Result) -> str:
-    """The page for one run: the summary of its flows, its pictures, its scenario."""
+def build_run(result: Result, flows: Sequence[int] | None = None) -> str:
+    """The page for one run: the summary of its flows, the pictures of all of them or of some, its scenario."""
+    drawn = range(len(result.flows)) if flows is None else flows
     title = str(result.source.settings.get("title", "One run"))
     body = _part(
         "run.html",
@@ -51,10 +52,15 @@ def build_run(result: Result) -> str:
         seed=escape(str(result.source.seed)),
         repetition=str(result.repetition),
         summary=flows_html(result.flows),
-        charts="".join(chart(result, number, str(flow["flow"])) for number, flow in enumerate(result.flows)),
+        charts="".join(_flow(result, number) for number in drawn),
         scenario=escape(result.source.text),
     )
     return _page(title, body, True)
+
+
+def _flow(result: Result, number: int) -> str:
+    name = str(result.flows[number]["flow"])
+    return f"<h2>{escape(name)}</h2>{chart(result, number, name)}"
 
 
 def command_of(measured: Measured) -> str:

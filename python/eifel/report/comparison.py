@@ -117,16 +117,16 @@ def _setting(setting: Setting) -> str:
 
 
 def flows_html(flows: Sequence[Mapping[str, Any]]) -> str:
-    """The summary of a run: a row a number, a column a flow."""
-    names = [name for name in dict.fromkeys(name for flow in flows for name in flow) if name != "flow"]
-    head = "".join(f'<th class="n">{escape(str(flow["flow"]))}</th>' for flow in flows)
+    """The summary of a run: a row a flow, a column a number that is not zero for all of them."""
+    names = [name for name in flows[0] if name != "flow" and any(flow.get(name) for flow in flows)]
+    head = "".join(f'<th class="n">{escape(_key(name))}</th>' for name in names)
     rows = "".join(
-        f"<tr><th>{escape(name)}</th>"
-        + "".join(f'<td class="n">{escape(shown(flow.get(name)))}</td>' for flow in flows)
+        f"<tr><th>{escape(str(flow['flow']))}</th>"
+        + "".join(f'<td class="n">{escape(shown(flow.get(name)))}</td>' for name in names)
         + "</tr>"
-        for name in names
+        for flow in flows
     )
-    return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<table><thead><tr><th>flow</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _key(name: str) -> str:

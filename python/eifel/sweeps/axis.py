@@ -13,6 +13,8 @@ Value = Any
 """What TOML holds."""
 
 _SPREADS = ("linear", "log")
+MOST_POINTS = 1_000_000
+"""A key has no more values than this: they are held in memory."""
 _DRAWS = ("uniform", "log_uniform", "choice")
 
 
@@ -57,8 +59,8 @@ def parse_axis(key: str, written: Value, where: str) -> Axis:
     kind = _one_of(table, _SPREADS, where)
     low, high = _ends(table[kind], f"{where}.{kind}", positive=kind == "log")
     points = table.get("points")
-    if not isinstance(points, int) or isinstance(points, bool) or points < 2:
-        raise BadInputError(f"{where}.points: {points!r}; expected a whole number from 2")
+    if not isinstance(points, int) or isinstance(points, bool) or not 2 <= points <= MOST_POINTS:
+        raise BadInputError(f"{where}.points: {points!r}; expected a whole number from 2 to {MOST_POINTS}")
     at: Callable[[float], float] = (
         (lambda share: low + share * (high - low)) if kind == "linear" else (lambda share: low * (high / low) ** share)
     )

@@ -26,6 +26,8 @@ _KEYS = ("title", "scenario", "repetitions", "seed", "random_numbers", "shard_ru
 _RANDOM_NUMBERS = ("common", "independent")
 
 SHARDS = 100
+MOST_CELLS = 10_000_000
+"""Each is checked before anything runs, which takes an hour for so many."""
 LEAST_RUNS, MOST_RUNS = 50, 1000
 """If nobody says, a sweep has about so many shards of so many runs: few are lost by an interruption, and handing one
 out costs nothing beside running it. It must not depend on the machine, or the files would."""
@@ -156,7 +158,9 @@ def load(sweep: str | Path | Mapping[str, Any]) -> Design:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise BadInputError(f"{path}: {error.strerror or error}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"{path}: not a text file in UTF-8 (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
         raise BadInputError(f"{path}: {error}") from None
     return parse(document, str(path), path.parent)
 
@@ -191,6 +195,8 @@ def parse(document: Mapping[str, Any], origin: str, folder: Path) -> Design:
     )
     if "shard_runs" not in document:
         design = replace(design, shard_runs=min(max(design.runs // SHARDS, LEAST_RUNS), MOST_RUNS))
+    if design.cells > MOST_CELLS:
+        raise BadInputError(f"{origin}: {design.cells} cells; allowed: {MOST_CELLS} at the most")
     for key in design.keys:
         if key in ("seed", "repetitions"):
             raise BadInputError(f"{origin}: {key} cannot be swept; set it at the top of the file")
@@ -206,7 +212,8 @@ def _base(written: Any, origin: str, folder: Path) -> scenarios.Source:
         return scenarios.load(folder / written)
     if isinstance(written, Mapping):
         return scenarios.from_values(written, folder, f"{origin}: scenario")
-    raise BadInputError(f"{origin}: scenario: {written!r}; expected the name of a scenario file, or a table")
+    found = "missing" if written is None else repr(written)
+    raise BadInputError(f"{origin}: scenario: {found}; expected the name of a scenario file, or a table")
 
 
 def _entries(document: Mapping[str, Any], name: str, origin: str) -> dict[str, Any]:

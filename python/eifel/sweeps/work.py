@@ -35,6 +35,8 @@ class Shard:
     """Place of the cell in `cells`, first repetition, how many."""
     commands: tuple[str, ...]
     """What does one run of each cell again, but for its repetition."""
+    flows: tuple[tuple[str, ...], ...]
+    """The names of each cell's flows."""
     columns: tuple[tuple[str, str], ...]
     """Each swept key, and the kind of its values in the whole sweep."""
 
@@ -64,6 +66,7 @@ def shard(design: Design, number: int) -> Shard:
         tuple((source.text, source.origin) for source in sources),
         tuple(ranges),
         tuple(_command(design, cell) for cell in cells),
+        tuple(tuple(flow.name for flow in source.flows) for source in sources),
         tuple((key, design.kind(key)) for key in design.keys),
     )
 
@@ -92,10 +95,13 @@ def _table(work: Shard, columns: dict[str, Any], failures: Sequence[tuple[int, i
             known = pa.array(values)
             more = [repetition for _, repetition, _ in failures] if name == "repetition" else missing
             told[name] = pa.concat_arrays([known, pa.array(more, known.type)])
+        if name == "flow":
+            names = [work.flows[at][flow] for at, flow in zip(place, values.tolist(), strict=False)]
+            told["flow_name"] = pa.array([*names, *missing], pa.string())
     if "repetition" not in told:
         told["repetition"] = pa.array([repetition for _, repetition, _ in failures], pa.int64())
     told["error"] = pa.array([None] * done + [why for _, _, why in failures], pa.string())
-    again = [f"{work.commands[cell]} --repetitions 1 --repetition {repetition + 1}" for cell, repetition, _ in failures]
+    again = [f"{work.commands[cell]} --repetitions 1 --repetition {repetition}" for cell, repetition, _ in failures]
     told["reproduce"] = pa.array([None] * done + again, pa.string())
     return pa.table(told)
 

@@ -1,0 +1,125 @@
+"""The numbers of a run's flows as a table that fits the terminal.
+
+Flows that one entry of the scenario repeats are folded to their mean and range. A number that is zero for all flows is
+left out. Where not every flow fits beside the others, each has a row, with the numbers that matter most first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from eifel.cli.output import number, table
+from eifel.flows import Flow
+from eifel.statistics import Mean
+
+FIRST = (
+    "time_s",
+    "goodput_bps",
+    "retransmissions",
+    "spurious_retransmissions",
+    "timeouts",
+    "spurious_timeouts",
+    "drops",
+)
+"""The numbers that come first where there is no room for all."""
+GAP = 2
+"""Blanks between columns."""
+
+
+@dataclass(frozen=True)
+class Flows:
+    """A flow, or all flows of a group, with what is shown of each number."""
+
+    title: str
+    means: Sequence[Mapping[str, Mean]]
+
+    def text(self, name: str) -> str:
+        """The number: of a flow its mean and how far it can be trusted, of a group its mean and range."""
+        means = [one[name] for one in self.means]
+        if len(means) == 1:
+            return number(means[0].mean, means[0].half_width)
+        each = [mean.mean for mean in means]
+        low, high = number(min(each)), number(max(each))
+        middle = number(sum(each) / len(each))
+        return middle if low == high else f"{middle} ({low} to {high})"
+
+    def is_zero(self, name: str) -> bool:
+        """Whether there was none of it in any run of any flow."""
+        return all(one[name].mean == 0 and not one[name].half_width for one in self.means)
+
+
+def show(
+    out: Console, flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool, verbose: bool
+) -> None:
+    """Prints the numbers of all flows: with `unfold` each flow alone, with `verbose` every number."""
+    entries = _entries(flows, means, unfold=unfold)
+    names = [name for name in means[0] if verbose or not all(entry.is_zero(name) for entry in entries)]
+    across = _across(entries, names)
+    if out.measure(across).minimum <= out.width and _width(across) <= out.width:
+        out.print(across)
+        left = 0
+    else:
+        left = _down(out, entries, names, verbose=verbose)
+    zero = len(means[0]) - len(names)
+    notes = [f"{left} numbers have no room"] if left else []
+    notes += [f"{zero} are zero for every flow"] if zero else []
+    notes += [] if verbose or not notes else ["-v shows them"]
+    if any(len(entry.means) > 1 for entry in entries):
+        notes.append("--flows shows each flow of a group")
+    if notes:
+        out.print(Text("; ".join(notes), style="dim"))
+
+
+def _entries(flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool) -> list[Flows]:
+    groups: dict[str, list[Mapping[str, Mean]]] = {}
+    for flow, found in zip(flows, means, strict=True):
+        groups.setdefault(flow.group if flow.group and not unfold else flow.name, []).append(found)
+    return [Flows(name if len(of) == 1 else f"{name} ({len(of)} flows)", of) for name, of in groups.items()]
+
+
+def _across(entries: Sequence[Flows], names: Sequence[str]) -> Table:
+    """A row a number, a column a flow."""
+    shown = table(["", *(entry.title for entry in entries)])
+    for name in names:
+        shown.add_row(name, *(entry.text(name) for entry in entries))
+    return shown
+
+
+def _down(out: Console, entries: Sequence[Flows], names: Sequence[str], *, verbose: bool) -> int:
+    """Prints a row a flow: as many numbers as fit, or all of them below each other. Returns how many are left out."""
+    titles = [entry.title for entry in entries]
+    room = out.width - max(map(len, titles)) - GAP
+    widths = {name: max(len(name), *(len(entry.text(name)) for entry in entries)) + GAP for name in names}
+    waiting = [*(name for name in FIRST if name in names), *(name for name in names if name not in FIRST)]
+    while waiting:
+        chosen, left = [waiting[0]], room - widths[waiting[0]]
+        for name in waiting[1:]:
+            if widths[name] <= left:
+                chosen.append(name)
+                left -= widths[name]
+        shown = table(["", *chosen])
+        for entry, title in zip(entries, titles, strict=True):
+            shown.add_row(title, *(entry.text(name) for name in chosen))
+        out.print(shown)
+        waiting = [name for name in waiting if name not in chosen]
+        if not verbose:
+            break
+    return len(waiting)
+
+
+def _width(shown: Table) -> int:
+    """The columns that a table takes if nothing is folded."""
+    cells = [[str(column.header), *map(str, column.cells)] for column in shown.columns]
+    return sum(max(map(len, column)) + GAP for column in cells) - GAP
+
+
+def values(flow: Mapping[str, Any]) -> dict[str, Mean]:
+    """The numbers of one run's summary as means of one value."""
+    words = ("flow", "from", "to")
+    return {name: Mean(float(value), None, 1) for name, value in flow.items() if name not in words}

@@ -1,0 +1,30 @@
+"""The flows of a scenario, those that an entry repeats one by one, as the engine counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow: its name, and the nodes at its ends."""
+
+    name: str
+    sender: str
+    """The node that opens it."""
+    receiver: str
+    group: str = ""
+    """The name with its `#`, where the scenario repeats the flow; empty otherwise."""
+
+
+def flows_of(settings: Mapping[str, Any]) -> tuple[Flow, ...]:
+    """The flows of a scenario's values, in the engine's order: a row of a result counts them from 0."""
+    flows: list[Flow] = []
+    for entry in settings.get("flow", ()):
+        group = str(entry["name"]) if "repeat" in entry else ""
+        for number in range(1, int(entry.get("repeat", 1)) + 1):
+            name, sender, receiver = (str(entry[key]).replace("#", str(number)) for key in ("name", "from", "to"))
+            flows.append(Flow(name, sender, receiver, group))
+    return tuple(flows)
