@@ -1,0 +1,225 @@
+//! IP of both versions, and what carries IP inside of IP.
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+use super::fragments::{Fragments, Part, Whole};
+use super::{Layer, Other, Packet, Rest, tcp};
+use eifel_packet::ip::Addresses;
+
+const IPV4: u8 = 4;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const IPV6: u8 = 41;
+const GRE: u8 = 47;
+
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
+const DESTINATION: u8 = 60;
+const MOBILITY: u8 = 135;
+
+const GTP_U: u16 = 2152;
+const VXLAN: u16 = 4789;
+const GENEVE: u16 = 6081;
+
+/// What an IP header leads to.
+pub(super) enum Step<'a> {
+    Inside(Rest<'a>),
+    Tcp(Packet),
+}
+
+/// What an IP header says, and what it carries.
+struct Carried<'a> {
+    addresses: Addresses,
+    identification: u16,
+    hop_limit: u8,
+    protocol: u8,
+    rest: Rest<'a>,
+    part: Option<Part>,
+}
+
+pub(super) fn step<'a>(rest: Rest<'a>, tunnel: &mut u32, fragments: &mut Fragments) -> Result<Step<'a>, Other> {
+    let carried = match (rest.layer, rest.bytes.first().ok_or(Other::Cut)? >> 4) {
+        (Layer::Ip | Layer::Ipv4, 4) => v4(rest)?,
+        (Layer::Ip | Layer::Ipv6, 6) => v6(rest)?,
+        _ => return Err(Other::Malformed),
+    };
+    match carried.protocol {
+        TCP => segment(&carried, *tunnel, fragments).map(Step::Tcp),
+        _ if carried.part.is_some() => Err(Other::Fragment),
+        _ => inside(&carried, tunnel).map(Step::Inside),
+    }
+}
+
+fn v4(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
+    let header = rest.bytes.first_chunk::<20>().ok_or(Other::Cut)?;
+    let header_len = usize::from(header[0] & 0x0f) * 4;
+    let total = u32::from(u16::from_be_bytes([header[2], header[3]]));
+    // A card that segments by itself is handed packets whose length does not fit the field.
+    let total = if total == 0 { rest.wire_len } else { total };
+    if header_len < 20 || total < header_len as u32 {
+        return Err(Other::Malformed);
+    }
+    let word = u16::from_be_bytes([header[6], header[7]]);
+    let identification = u16::from_be_bytes([header[4], header[5]]);
+    let part = (word & 0x3fff != 0).then(|| Part {
+        identification: u32::from(identification),
+        offset: u32::from(word & 0x1fff) * 8,
+        length: total - header_len as u32,
+        more: word & 0x2000 != 0,
+    });
+    let addresses = Addresses::V4 {
+        source: Ipv4Addr::new(header[12], header[13], header[14], header[15]),
+        destination: Ipv4Addr::new(header[16], header[17], header[18], header[19]),
+    };
+    let rest = within(rest, header_len, total)?;
+    Ok(Carried { addresses, identification, hop_limit: header[8], protocol: header[9], rest, part })
+}
+
+fn v6(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
+    let header = rest.bytes.first_chunk::<40>().ok_or(Other::Cut)?;
+    let length = u32::from(u16::from_be_bytes([header[4], header[5]]));
+    // A jumbogram, or a packet for a card to segment.
+    let total = if length == 0 { rest.wire_len } else { 40 + length };
+    let address = |at: usize| {
+        let mut octets = [0; 16];
+        octets.copy_from_slice(&header[at..at + 16]);
+        Ipv6Addr::from(octets)
+    };
+    let addresses = Addresses::V6 { source: address(8), destination: address(24) };
+    let (mut protocol, hop_limit) = (header[6], header[7]);
+    let mut rest = within(rest, 40, total)?;
+    let mut part = None;
+    loop {
+        let field = |at: usize| rest.bytes.get(at).copied().ok_or(Other::Cut);
+        let length = match protocol {
+            HOP_BY_HOP | ROUTING | DESTINATION | MOBILITY => (usize::from(field(1)?) + 1) * 8,
+            AUTHENTICATION => (usize::from(field(1)?) + 2) * 4,
+            FRAGMENT => {
+                let word = rest.u16(2)?;
+                let identification = u32::from(rest.u16(4)?) << 16 | u32::from(rest.u16(6)?);
+                let length = rest.wire_len.saturating_sub(8);
+                // A packet in one part is whole (RFC 6946).
+                part = (word & 0xfff9 != 0).then_some(Part {
+                    identification,
+                    offset: u32::from(word & 0xfff8),
+                    length,
+                    more: word & 1 != 0,
+                });
+                8
+            }
+            _ => break,
+        };
+        protocol = field(0)?;
+        rest = rest.skip(length, rest.layer)?;
+        if part.is_some_and(|part| part.offset > 0) {
+            break;
+        }
+    }
+    Ok(Carried { addresses, identification: 0, hop_limit, protocol, rest, part })
+}
+
+/// What follows a header of `header_len` bytes in a packet of `total`; padding of the link behind it is left out.
+fn within(rest: Rest<'_>, header_len: usize, total: u32) -> Result<Rest<'_>, Other> {
+    let bytes = &rest.bytes[..rest.bytes.len().min(total as usize)];
+    Rest { layer: rest.layer, bytes, wire_len: total }.skip(header_len, rest.layer)
+}
+
+fn segment(carried: &Carried<'_>, tunnel: u32, fragments: &mut Fragments) -> Result<Packet, Other> {
+    let of_tcp = |bytes, wire_len| {
+        Ok(Packet {
+            addresses: carried.addresses,
+            identification: carried.identification,
+            hop_limit: carried.hop_limit,
+            tunnel,
+            segment: tcp::parse(bytes, wire_len)?,
+        })
+    };
+    let Some(part) = carried.part else { return of_tcp(carried.rest.bytes, carried.rest.wire_len) };
+    let first = if part.offset == 0 { Some(of_tcp(carried.rest.bytes, part.length)?) } else { None };
+    match fragments.take(&carried.addresses, part, first) {
+        Some(Whole { mut first, length }) => {
+            first.segment.payload_len += length;
+            Ok(first)
+        }
+        None => Err(Other::Fragment),
+    }
+}
+
+/// IP that IP carries, by itself or in a tunnel.
+fn inside<'a>(carried: &Carried<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other> {
+    let rest = carried.rest;
+    match carried.protocol {
+        IPV4 => Ok(Rest { layer: Layer::Ipv4, ..rest }),
+        IPV6 => Ok(Rest { layer: Layer::Ipv6, ..rest }),
+        GRE => gre(rest, tunnel),
+        UDP => {
+            let (source, destination) = (rest.u16(0)?, rest.u16(2)?);
+            let payload = rest.skip(8, Layer::Ip)?;
+            match (source, destination) {
+                (_, VXLAN) if payload.bytes.first().is_some_and(|flags| flags & 8 != 0) => {
+                    *tunnel = word(payload, 4)? >> 8;
+                    payload.skip(8, Layer::Ethernet)
+                }
+                (_, GENEVE) => {
+                    let options = usize::from(payload.bytes.first().ok_or(Other::Cut)? & 0x3f) * 4;
+                    let kind = payload.u16(2)?;
+                    *tunnel = word(payload, 4)? >> 8;
+                    payload.skip(8 + options, Layer::Type(kind))
+                }
+                (GTP_U, _) | (_, GTP_U) => gtp(payload),
+                _ => Err(Other::NotTcp),
+            }
+        }
+        _ => Err(Other::NotTcp),
+    }
+}
+
+fn word(rest: Rest<'_>, at: usize) -> Result<u32, Other> {
+    Ok(u32::from(rest.u16(at)?) << 16 | u32::from(rest.u16(at + 2)?))
+}
+
+/// Generic routing encapsulation (RFC 2784, RFC 2890); version 1 is PPTP's.
+fn gre<'a>(rest: Rest<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other> {
+    let (flags, kind) = (rest.u16(0)?, rest.u16(2)?);
+    let mut length = 4;
+    let checksum_or_routing = flags & 0xc000 != 0;
+    if checksum_or_routing {
+        length += 4;
+    }
+    if flags & 0x2000 != 0 {
+        *tunnel = word(rest, length)?;
+        length += 4;
+    }
+    for bit in [0x1000, 0x0080] {
+        if flags & bit != 0 {
+            length += 4;
+        }
+    }
+    rest.skip(length, Layer::Type(kind))
+}
+
+/// GTP-U, version 1 (3GPP TS 29.281): the two directions of a connection have endpoints of their own, so the number of the
+/// tunnel tells no connections apart.
+fn gtp(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
+    let header = rest.bytes.first_chunk::<8>().ok_or(Other::Cut)?;
+    let (flags, message) = (header[0], header[1]);
+    if flags >> 5 != 1 || message != 0xff {
+        return Err(Other::NotTcp);
+    }
+    if flags & 7 == 0 {
+        return rest.skip(8, Layer::Ip);
+    }
+    let mut length = 12;
+    let mut next = *rest.bytes.get(11).ok_or(Other::Cut)?;
+    while flags & 4 != 0 && next != 0 {
+        let words = usize::from(*rest.bytes.get(length).ok_or(Other::Cut)?);
+        if words == 0 {
+            return Err(Other::Malformed);
+        }
+        length += words * 4;
+        next = *rest.bytes.get(length - 1).ok_or(Other::Cut)?;
+    }
+    rest.skip(length, Layer::Ip)
+}

@@ -1,0 +1,170 @@
+use super::*;
+use eifel_packet::datagram;
+use eifel_packet::ip::Header;
+use eifel_packet::segment::{Flags, Options, Timestamps};
+use eifel_packet::seq::Seq;
+
+fn segment() -> Segment {
+    let options = Options { timestamps: Some(Timestamps { value: 7, echo: 9 }), ..Options::default() };
+    Segment {
+        source_port: 1000,
+        destination_port: 2000,
+        seq: Seq(11),
+        ack: Seq(22),
+        flags: Flags::ACK,
+        window: 333,
+        options,
+        payload_len: 24,
+    }
+}
+
+fn v4() -> Addresses {
+    Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() }
+}
+
+fn v6() -> Addresses {
+    Addresses::V6 { source: [1; 16].into(), destination: [2; 16].into() }
+}
+
+fn ip(addresses: Addresses) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    datagram::emit(&Header::new(addresses), &segment(), &[0; 24], &mut bytes).unwrap();
+    bytes
+}
+
+fn read(link: u32, bytes: &[u8]) -> Result<Packet, Other> {
+    packet(link, bytes, bytes.len() as u32, &mut Fragments::default())
+}
+
+fn with(header: &[u8], inside: &[u8]) -> Vec<u8> {
+    [header, inside].concat()
+}
+
+/// An IPv4 header of this protocol around `inside`.
+fn around(protocol: u8, inside: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    eifel_packet::ip::emit(&Header::new(v4()), protocol, inside.len(), &mut bytes).unwrap();
+    with(&bytes, inside)
+}
+
+fn udp(port: u16, inside: &[u8]) -> Vec<u8> {
+    let [high, low] = port.to_be_bytes();
+    around(17, &with(&[0x30, 0, high, low, 0, 0, 0, 0], inside))
+}
+
+#[test]
+fn every_link_layer_leads_to_the_segment() {
+    let v4 = ip(v4());
+    let v6 = ip(v6());
+    let cases: [(&str, u32, Vec<u8>); 18] = [
+        ("raw", 101, v4.clone()),
+        ("raw, version 6", 101, v6.clone()),
+        ("IPv4", 228, v4.clone()),
+        ("IPv6", 229, v6.clone()),
+        ("Ethernet", 1, with(&[&[0; 12][..], &[8, 0]].concat(), &v4)),
+        ("VLAN", 1, with(&[&[0; 12][..], &[0x81, 0, 0, 5, 0x86, 0xdd]].concat(), &v6)),
+        ("two VLANs", 1, with(&[&[0; 12][..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6, 8, 0]].concat(), &v4)),
+        ("PPPoE", 1, with(&[&[0; 12][..], &[0x88, 0x64, 0x11, 0, 0, 1, 0, 78, 0, 0x21]].concat(), &v4)),
+        ("MPLS", 1, with(&[&[0; 12][..], &[0x88, 0x47, 0, 1, 0, 64, 0, 2, 1, 64]].concat(), &v4)),
+        ("SNAP", 1, with(&[&[0; 12][..], &[0, 84, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0]].concat(), &v4)),
+        ("FDDI", 10, with(&[&[0; 13][..], &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0]].concat(), &v4)),
+        ("PPP", 9, with(&[0xff, 3, 0, 0x21], &v4)),
+        ("PPP, compressed", 9, with(&[0x57], &v6)),
+        ("PPP in HDLC", 50, with(&[0xff, 3, 0, 0x21], &v4)),
+        ("Cisco HDLC", 104, with(&[0x0f, 0, 8, 0], &v4)),
+        ("loopback", 0, with(&30_u32.to_be_bytes(), &v6)),
+        ("cooked", 113, with(&[&[0; 14][..], &[8, 0]].concat(), &v4)),
+        ("cooked, version 2", 276, with(&[&[8, 0][..], &[0; 18]].concat(), &v4)),
+    ];
+    for (name, link, bytes) in cases {
+        assert_eq!(read(link, &bytes).map(|packet| packet.segment), Ok(segment()), "{name}");
+        // A packet that is cut off anywhere before its payload says so, or has lost its options.
+        for end in 0..bytes.len() - 24 {
+            let cut = packet(link, &bytes[..end], bytes.len() as u32, &mut Fragments::default());
+            assert!(cut.is_err() || cut.is_ok_and(|cut| cut.segment.payload_len == 24), "{name} cut at {end}");
+        }
+    }
+    assert_eq!(read(105, &v4), Err(Other::Link(105)));
+}
+
+#[test]
+fn tunnels_are_looked_into() {
+    let inner = ip(v6());
+    let frame = with(&[&[0; 12][..], &[0x86, 0xdd]].concat(), &inner);
+    let cases = [
+        ("6in4", around(41, &inner), 0),
+        ("GRE", around(47, &with(&[0, 0, 0x86, 0xdd], &inner)), 0),
+        (
+            "GRE with checksum, key and number",
+            around(47, &with(&[0xb0, 0, 0x86, 0xdd, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 1], &inner)),
+            5,
+        ),
+        ("GRE with Ethernet", around(47, &with(&[0, 0, 0x65, 0x58], &frame)), 0),
+        ("VXLAN", udp(4789, &with(&[8, 0, 0, 0, 0, 0, 9, 0], &frame)), 9),
+        ("Geneve", udp(6081, &with(&[1, 0, 0x65, 0x58, 0, 0, 7, 0, 1, 2, 3, 4], &frame)), 7),
+        ("GTP-U", udp(2152, &with(&[0x30, 0xff, 0, 84, 0, 0, 0, 1], &inner)), 0),
+        (
+            "GTP-U with an extension",
+            udp(2152, &with(&[0x34, 0xff, 0, 92, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 9, 0], &inner)),
+            0,
+        ),
+    ];
+    for (name, bytes, tunnel) in cases {
+        let found = read(101, &bytes).map(|packet| (packet.addresses, packet.tunnel, packet.segment));
+        assert_eq!(found, Ok((v6(), tunnel, segment())), "{name}");
+    }
+    assert_eq!(read(101, &udp(53, &inner)), Err(Other::NotTcp));
+    let deep = (0..40).fold(ip(v4()), |inside, _| around(4, &inside));
+    assert_eq!(read(101, &deep), Err(Other::Deep));
+}
+
+#[test]
+fn extension_headers_are_passed_over() {
+    let mut bytes = ip(v6());
+    let payload = bytes.split_off(40);
+    bytes[6] = 0;
+    let chain = [60, 0, 0, 0, 0, 0, 0, 0, 43, 0, 0, 0, 0, 0, 0, 0, 6, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    bytes.extend(chain);
+    bytes.extend(payload);
+    let length = (bytes.len() - 40) as u16;
+    bytes[4..6].copy_from_slice(&length.to_be_bytes());
+    assert_eq!(read(101, &bytes).map(|packet| packet.segment), Ok(segment()));
+}
+
+#[test]
+fn the_parts_of_a_packet_make_one_segment() {
+    let whole = ip(v4());
+    let part = |offset: usize, length: usize, more: bool| {
+        let mut bytes = whole[..20].to_vec();
+        bytes[2..4].copy_from_slice(&((20 + length) as u16).to_be_bytes());
+        bytes[6..8].copy_from_slice(&((offset / 8) as u16 | if more { 0x2000 } else { 0 }).to_be_bytes());
+        bytes.extend(&whole[20 + offset..20 + offset + length]);
+        bytes
+    };
+    let parts = [part(0, 40, true), part(40, 8, true), part(48, 8, false)];
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+        let mut fragments = Fragments::default();
+        let read: Vec<_> = order
+            .map(|index: usize| packet(101, &parts[index], parts[index].len() as u32, &mut fragments))
+            .into_iter()
+            .collect();
+        assert_eq!(read[..2], [Err(Other::Fragment), Err(Other::Fragment)]);
+        assert_eq!(read[2].map(|packet| packet.segment), Ok(segment()));
+    }
+}
+
+#[test]
+fn lengths_that_a_card_still_has_to_fill_in_are_the_frame_s() {
+    let mut bytes = ip(v4());
+    bytes[2..4].copy_from_slice(&[0, 0]);
+    let found = packet(101, &bytes[..52], 100_000, &mut Fragments::default()).unwrap();
+    assert_eq!(found.segment.payload_len, 100_000 - 52);
+}
+
+#[test]
+fn malformed_options_leave_those_before_them() {
+    let mut bytes = ip(v4());
+    // Timestamps, then an option that is longer than the header.
+    bytes[40..52].copy_from_slice(&[8, 10, 0, 0, 0, 7, 0, 0, 0, 9, 77, 9]);
+    assert_eq!(read(101, &bytes).map(|packet| packet.segment.options), Ok(segment().options));
+}

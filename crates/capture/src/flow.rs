@@ -1,0 +1,83 @@
+//! Connections of a capture, and what is kept of each while it lasts.
+
+mod ack;
+mod again;
+mod clock;
+mod connection;
+mod half;
+mod replica;
+mod sent;
+mod table;
+mod trip;
+mod twin;
+mod unheard;
+
+pub use connection::{Connection, Direction, Summary};
+pub use half::Counts;
+pub use table::Table;
+pub use trip::Vantage;
+
+use eifel_packet::ip::Addresses;
+use serde::Serialize;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// One end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Endpoint {
+    /// Its address.
+    pub address: IpAddr,
+    /// Its port.
+    pub port: u16,
+}
+
+impl Default for Endpoint {
+    fn default() -> Self {
+        Self { address: Ipv4Addr::UNSPECIFIED.into(), port: 0 }
+    }
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.address {
+            IpAddr::V4(address) => write!(f, "{address}:{}", self.port),
+            IpAddr::V6(address) => write!(f, "[{address}]:{}", self.port),
+        }
+    }
+}
+
+impl Serialize for Endpoint {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// From where to where a packet goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Way {
+    /// The sender.
+    pub source: Endpoint,
+    /// The receiver.
+    pub destination: Endpoint,
+    /// The tunnel that it goes through, or 0.
+    pub tunnel: u32,
+}
+
+impl Way {
+    /// The way of a packet with these addresses and ports.
+    pub fn new(addresses: &Addresses, ports: (u16, u16), tunnel: u32) -> Self {
+        Self {
+            source: Endpoint { address: addresses.source(), port: ports.0 },
+            destination: Endpoint { address: addresses.destination(), port: ports.1 },
+            tunnel,
+        }
+    }
+}
+
+/// When and where something was seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct When {
+    /// Nanoseconds since 1970.
+    pub nanos: u64,
+    /// Number of the frame, from 1.
+    pub frame: u64,
+}

@@ -1,0 +1,138 @@
+//! What an acknowledgement does to a direction.
+
+use super::again::{self, Popped};
+use super::half::{Acknowledgement, Half, Setting};
+use super::sent::Sent;
+use super::unheard::Plain;
+use eifel_base::ranges::Block;
+use eifel_base::units::Timestamp;
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::unwrap;
+
+/// Half of the sequence space.
+const HALF: u64 = 1 << 31;
+
+impl Half {
+    /// Takes in what a segment of the receiver says. `window` is the advertised one in bytes. Returns the round trip of the
+    /// newest segment that it covers, in nanoseconds, if that was sent once.
+    #[inline]
+    pub(super) fn on_ack(&mut self, segment: &Segment, window: u32, setting: &Setting) -> Option<u64> {
+        let initial = self.initial?;
+        let bare = segment.payload_len == 0 && !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::FIN);
+        let plain = bare && self.window == (window, segment.window);
+        self.window = (window, segment.window);
+        if bare {
+            self.counts.acks += 1;
+        }
+        let cumulative = unwrap(self.una, initial, segment.ack);
+        if cumulative > self.nxt {
+            if cumulative - self.nxt > HALF {
+                return None;
+            }
+            self.counts.bytes_not_seen += cumulative - self.nxt;
+            self.pass_over(cumulative, setting.when);
+        }
+        if segment.options.sack.is_empty() && self.trouble.is_none() {
+            if !setting.is_next_to_sender() && cumulative > self.una {
+                let stamp = segment.options.timestamps.map(|stamps| Timestamp(stamps.value));
+                self.unheard.on_ack(Plain { nanos: setting.when.nanos, cumulative, stamp });
+            }
+            return self.on_quiet_ack(cumulative, plain, setting);
+        }
+        if cumulative + HALF < self.una {
+            return None;
+        }
+        self.on_troubled_ack(segment, cumulative, plain, setting)
+    }
+
+    #[inline]
+    fn on_quiet_ack(&mut self, cumulative: u64, plain: bool, setting: &Setting) -> Option<u64> {
+        let now = setting.when.nanos;
+        if cumulative <= self.una {
+            if cumulative == self.una && self.nxt > self.una {
+                self.duplicates += u32::from(plain);
+                self.last_ack = now;
+            }
+            return None;
+        }
+        let mut newest: Option<Sent> = None;
+        while let Some(sent) = self.out.pop(cumulative) {
+            newest = Some(sent);
+        }
+        self.advance(cumulative, setting);
+        let took = now.saturating_sub(newest.filter(|sent| !sent.missing && sent.copies == 1)?.when.nanos);
+        self.sample(took);
+        Some(took)
+    }
+
+    fn advance(&mut self, cumulative: u64, setting: &Setting) {
+        self.una = cumulative;
+        self.duplicates = 0;
+        self.last_ack = setting.when.nanos;
+        self.timer_since = setting.when.nanos;
+        self.last_advance = setting.when;
+        if self.una == self.nxt {
+            self.out.shrink();
+        }
+    }
+
+    #[inline(never)]
+    fn on_troubled_ack(&mut self, segment: &Segment, cumulative: u64, plain: bool, setting: &Setting) -> Option<u64> {
+        let ack = self.read(segment, cumulative, plain, setting)?;
+        again::begin(self, setting);
+        let advances = cumulative > self.una;
+        let old = cumulative < self.una;
+        if !advances && !old && self.nxt > self.una && (plain || ack.count > 0) {
+            self.duplicates += 1;
+        }
+        self.last_ack = setting.when.nanos;
+        let mut popped = Popped::default();
+        let mut newest: Option<Sent> = None;
+        let mut trouble = self.trouble.take()?;
+        if advances {
+            let before = self.una;
+            while let Some(sent) = self.out.pop(cumulative) {
+                popped.note(&sent, &trouble, setting);
+                newest = Some(sent);
+            }
+            self.advance(cumulative, setting);
+            trouble.on_advance(self, Block { start: before, end: cumulative }, &ack, &popped);
+        }
+        trouble.on_report(self, &ack, setting);
+        trouble.replica.on_ack(&ack, setting);
+        self.trouble = Some(trouble);
+        let took =
+            setting.when.nanos.saturating_sub(newest.filter(|sent| !sent.missing && sent.copies == 1)?.when.nanos);
+        // What was reported by SACK long before is no sample.
+        if ack.count > 0 || popped.reported_before {
+            return None;
+        }
+        self.sample(took);
+        Some(took)
+    }
+
+    /// Unwraps the blocks, and tells a DSACK from the others (RFC 2883, section 4).
+    fn read(&self, segment: &Segment, cumulative: u64, plain: bool, setting: &Setting) -> Option<Acknowledgement> {
+        let initial = self.initial?;
+        let (mut sacks, mut count, mut dsack) = ([Block { start: 0, end: 0 }; 4], 0, None);
+        let blocks = segment.options.sack.as_slice();
+        let position = |seq| unwrap(cumulative, initial, seq);
+        for (index, (left, right)) in blocks.iter().enumerate() {
+            let block = Block { start: position(*left), end: position(*right) };
+            if block.start >= block.end || block.end > self.nxt {
+                continue;
+            }
+            let second = blocks.get(1).map(|(left, right)| (position(*left), position(*right)));
+            let inside = second.is_some_and(|(start, end)| start <= block.start && block.end <= end);
+            if index == 0 && (block.end <= cumulative || inside) {
+                dsack = Some(block);
+            } else if block.start > cumulative {
+                sacks[count] = block;
+                count += 1;
+            }
+        }
+        let echo = segment.options.timestamps.map(|stamps| Timestamp(stamps.echo));
+        let stamp = segment.options.timestamps.map(|stamps| Timestamp(stamps.value));
+        Some(Acknowledgement { when: setting.when, cumulative, sacks, count, dsack, echo, stamp, plain })
+    }
+}

@@ -1,0 +1,94 @@
+//! The sender's clock, as its timestamps show it.
+//!
+//! Away from the sender, a segment that a path has held passes later than it left. TSval says when it left, in ticks of a clock
+//! whose rate is found by comparing it with the capture's; the packets that were delayed the least tie the two together.
+
+use eifel_base::units::Timestamp;
+
+/// Ticks that stacks use, in nanoseconds.
+const TICKS: [u64; 8] = [1_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000, 20_000_000, 100_000_000, 500_000_000];
+/// Over less than this, in nanoseconds, a rate says little.
+const LONG_ENOUGH: u64 = 100_000_000;
+/// Coarser clocks tell less than the time of passing does.
+const COARSEST: u64 = 10_000_000;
+
+/// Turns TSvals into the capture's time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    first: Option<(Timestamp, u64)>,
+    tick: Option<u64>,
+    /// The smallest time a tick has seemed to take: delays make it seem longer.
+    seeming: u64,
+    /// The capture's time at the first TSval, less the smallest delay.
+    base: i64,
+}
+
+impl Clock {
+    /// Whether its ticks are shorter than any sender takes to send something again.
+    pub(super) fn is_fine(&self) -> bool {
+        self.tick.is_some_and(|tick| tick <= COARSEST)
+    }
+
+    /// When a segment left that carries `stamp` and passes at `nanos`: not later than that.
+    pub(super) fn left(&mut self, stamp: Option<Timestamp>, nanos: u64) -> u64 {
+        let Some(stamp) = stamp else { return nanos };
+        let Some((first, began)) = self.first else {
+            self.first = Some((stamp, nanos));
+            self.seeming = u64::MAX;
+            return nanos;
+        };
+        let ticks = u64::from(stamp.0.wrapping_sub(first.0));
+        if ticks >= 1 << 31 {
+            return nanos;
+        }
+        let passed = nanos.saturating_sub(began);
+        if passed >= LONG_ENOUGH && ticks > 0 && passed / ticks < self.seeming {
+            self.seeming = passed / ticks;
+            let tick = nearest(self.seeming);
+            if self.tick != tick {
+                self.tick = tick;
+                self.base = i64::MAX;
+            }
+        }
+        let Some(tick) = self.tick.filter(|tick| *tick <= COARSEST) else { return nanos };
+        let elapsed = (ticks * tick) as i64;
+        self.base = self.base.min(nanos as i64 - elapsed);
+        (self.base.saturating_add(elapsed) as u64).min(nanos)
+    }
+}
+
+/// The tick behind what was measured: rather a shorter one, because delays are in it.
+fn nearest(measured: u64) -> Option<u64> {
+    const LEAST_OF_A_MILLISECOND: u64 = 50_000;
+    let below = TICKS.into_iter().rev().find(|tick| *tick <= measured + measured / 8);
+    if below == Some(TICKS[0]) && measured > LEAST_OF_A_MILLISECOND { Some(TICKS[1]) } else { below }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn what_was_held_left_before_it_passed() {
+        let mut clock = Clock::default();
+        let stamp = |millis: u64| Some(Timestamp((u32::MAX as u64 - 50 + millis) as u32));
+        for millis in (0..400).step_by(10) {
+            clock.left(stamp(millis), (1000 + millis + 30) * MS);
+        }
+        assert_eq!(clock.left(stamp(400), (1000 + 900) * MS), (1000 + 400 + 30) * MS);
+        // A packet that was delayed less ties the clocks together anew.
+        assert_eq!(clock.left(stamp(410), (1000 + 410 + 20) * MS), (1000 + 410 + 20) * MS);
+        assert_eq!(clock.left(stamp(420), (1000 + 900) * MS), (1000 + 420 + 20) * MS);
+        assert_eq!(clock.left(None, 7), 7);
+    }
+
+    #[test]
+    fn ticks_are_those_that_stacks_use() {
+        assert_eq!(
+            [990_000, 500_000, 1_430_000, 1_020, 10_300_000, 100].map(nearest),
+            [Some(MS), Some(MS), Some(MS), Some(1_000), Some(10 * MS), None]
+        );
+    }
+}

@@ -1,0 +1,234 @@
+//! A connection: two directions, the handshake, and the trips to its ends.
+
+use super::half::{Counts, Data, Half, Setting};
+use super::trip::{Trip, Vantage};
+use super::twin::Twins;
+use super::{Way, When};
+use crate::decode::Packet;
+use crate::report::Retransmission;
+use eifel_base::units::Timestamp;
+use eifel_packet::segment::Flags;
+use serde::Serialize;
+
+/// What one end offered on its SYN, and what was seen of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    /// From here to this end and back.
+    trip: Trip,
+    twins: Twins,
+    shift: Option<u8>,
+    sack: bool,
+    /// When its SYN was seen.
+    syn: Option<When>,
+    fin: bool,
+}
+
+/// A connection that lasts.
+#[derive(Debug)]
+pub struct Connection {
+    /// From the end that was seen first to the other.
+    pub way: Way,
+    /// Counts from 0 in the capture.
+    pub number: u64,
+    /// Its first packet.
+    pub first: When,
+    /// Its last packet.
+    pub last: When,
+    /// Packets that a capture shows twice.
+    pub twins: u64,
+    packets: u64,
+    reset: bool,
+    /// Whether a SACK option was seen, where no handshake was.
+    sacks: bool,
+    sides: [Side; 2],
+    halves: [Half; 2],
+}
+
+/// A connection that is over, or all that was seen of it. Index 0 is the end that was seen first.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// Counts from 0 in the capture.
+    pub connection: u64,
+    /// The end that was seen first.
+    pub client: super::Endpoint,
+    /// The other end.
+    pub server: super::Endpoint,
+    /// First packet, seconds since 1970.
+    pub time_s: f64,
+    /// From the first packet to the last.
+    pub duration_s: f64,
+    /// Packets, without those that the capture shows twice.
+    pub packets: u64,
+    /// Packets that the capture shows twice.
+    pub twins: u64,
+    /// The data of the client, and of the server.
+    pub directions: [Direction; 2],
+}
+
+/// One direction of a connection that is over.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Direction {
+    /// Where the capture was made, as seen from this direction.
+    pub vantage: Vantage,
+    /// Smallest round trip of data and their ACKs from the place of the capture, in milliseconds.
+    pub rtt_ms_min: Option<f64>,
+    /// The model that explains the retransmissions best, where there are any.
+    pub model: Option<&'static str>,
+    /// What it amounts to.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+impl Connection {
+    /// A connection of which the first packet comes.
+    pub fn new(way: Way, number: u64, when: When) -> Self {
+        Self {
+            way,
+            number,
+            first: when,
+            last: when,
+            twins: 0,
+            packets: 0,
+            reset: false,
+            sacks: false,
+            sides: Default::default(),
+            halves: Default::default(),
+        }
+    }
+
+    /// Which end a packet on this way comes from.
+    #[inline]
+    pub(super) fn side(&self, way: &Way) -> Option<usize> {
+        if self.way.tunnel != way.tunnel {
+            None
+        } else if self.way.source == way.source && self.way.destination == way.destination {
+            Some(0)
+        } else if self.way.source == way.destination && self.way.destination == way.source {
+            Some(1)
+        } else {
+            None
+        }
+    }
+
+    /// Whether both ends have said that they are done, or one has reset it.
+    pub fn is_over(&self) -> bool {
+        self.reset || self.sides[0].fin && self.sides[1].fin
+    }
+
+    /// Whether this packet opens another connection between the same ports.
+    pub fn is_reopened_by(&self, packet: &Packet, side: usize) -> bool {
+        let segment = &packet.segment;
+        segment.flags.has(Flags::SYN)
+            && !segment.flags.has(Flags::ACK)
+            && self.halves[side].initial.is_some_and(|initial| initial != segment.seq)
+            && (self.is_over() || self.sides[side].syn.is_some())
+    }
+
+    /// Takes a packet in, which comes from end `side`.
+    #[inline]
+    pub fn on_packet(&mut self, packet: &Packet, side: usize, when: When) {
+        let trips = self.sides.map(|side| side.trip.shortest());
+        let whole = trips[0].zip(trips[1]).map(|(one, other)| one + other);
+        if self.sides[side].twins.knows(packet, when, whole) {
+            self.twins += 1;
+            return;
+        }
+        self.last = when;
+        self.packets += 1;
+        let segment = &packet.segment;
+        let flags = segment.flags;
+        if flags.has(Flags::SYN) {
+            self.on_syn(packet, side, when);
+        }
+        if let Some(stamps) = segment.options.timestamps {
+            self.sides[1 - side].trip.passes(stamps.value, when);
+            if flags.has(Flags::ACK) {
+                self.sides[side].trip.returns(stamps.echo, when);
+            }
+        }
+        if flags.has(Flags::ACK) {
+            self.sacks |= !segment.options.sack.is_empty();
+            let shift = if flags.has(Flags::SYN) { 0 } else { self.shift(side) };
+            let setting = self.setting(1 - side, when);
+            let window = u32::from(segment.window) << shift;
+            if let Some(took) = self.halves[1 - side].on_ack(segment, window, &setting) {
+                self.sides[side].trip.sample(took);
+            }
+        }
+        let ends = u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN));
+        if segment.payload_len + ends > 0 && !flags.has(Flags::RST) {
+            let setting = self.setting(side, when);
+            let stamp = segment.options.timestamps.map(|stamps| Timestamp(stamps.value));
+            let left = self.halves[side].left(stamp, &setting);
+            let data = Data {
+                seq: segment.seq,
+                len: segment.payload_len + ends,
+                payload: segment.payload_len,
+                syn: flags.has(Flags::SYN),
+                stamp,
+                left,
+                echo: segment.options.timestamps.filter(|_| flags.has(Flags::ACK)).map(|stamps| Timestamp(stamps.echo)),
+            };
+            self.halves[side].on_data(&data, &setting);
+        }
+        self.sides[side].fin |= flags.has(Flags::FIN);
+        self.reset |= flags.has(Flags::RST);
+    }
+
+    fn on_syn(&mut self, packet: &Packet, side: usize, when: When) {
+        let options = &packet.segment.options;
+        let offered = &mut self.sides[side];
+        offered.shift = options.window_scale;
+        offered.sack = options.sack_permitted;
+        offered.syn = Some(when);
+    }
+
+    /// RFC 7323, section 2.2: both have to offer it.
+    fn shift(&self, side: usize) -> u32 {
+        match (self.sides[0].shift, self.sides[1].shift) {
+            (Some(_), Some(_)) => u32::from(self.sides[side].shift.unwrap_or(0).min(14)),
+            _ => 0,
+        }
+    }
+
+    fn setting(&self, side: usize, when: When) -> Setting {
+        let [one, other] = &self.sides;
+        Setting {
+            when,
+            receiver: self.sides[1 - side].trip.shortest(),
+            sender: self.sides[side].trip.shortest(),
+            sack: self.sacks || one.sack && other.sack,
+        }
+    }
+
+    /// Ends it: what it amounts to, and its retransmissions, in the order of their frames.
+    pub fn finish(mut self) -> (Summary, Vec<Retransmission>) {
+        let mut again = Vec::new();
+        let directions = [0, 1].map(|side| {
+            let setting = self.setting(side, self.last);
+            let half = &mut self.halves[side];
+            let model = half.trouble.take().and_then(|trouble| {
+                let initial = half.initial.unwrap_or_default();
+                trouble.finish(&setting, (self.number, initial), &mut again)
+            });
+            Direction {
+                vantage: setting.vantage(),
+                rtt_ms_min: setting.receiver.map(|nanos| nanos as f64 / 1e6),
+                model,
+                counts: half.counts,
+            }
+        });
+        again.sort_by_key(|one| one.frame);
+        let summary = Summary {
+            connection: self.number,
+            client: self.way.source,
+            server: self.way.destination,
+            time_s: self.first.nanos as f64 / 1e9,
+            duration_s: self.last.nanos.saturating_sub(self.first.nanos) as f64 / 1e9,
+            packets: self.packets,
+            twins: self.twins,
+            directions,
+        };
+        (summary, again)
+    }
+}

@@ -1,0 +1,252 @@
+//! One direction of a connection: the data of one end, and the other end's acknowledgements of them.
+//!
+//! As long as data arrive in order, a half is a ring of what is outstanding and a few numbers. With the first sign of trouble
+//! it gets its [`Trouble`]: the record of what was sent again, and a replica of the sender.
+
+use super::again::Trouble;
+use super::clock::Clock;
+use super::sent::{Outstanding, Sent};
+use super::trip::Vantage;
+use super::unheard::Unheard;
+use super::{When, again};
+use crate::sender::Cause;
+use eifel_base::ranges::Block;
+use eifel_base::units::Timestamp;
+use eifel_packet::seq::{Seq, unwrap};
+use serde::Serialize;
+
+/// Where positions begin in a connection whose handshake was not seen: what comes late lies below.
+const MIDSTREAM: u64 = 1 << 32;
+/// With a trip to the sender shorter than this, in nanoseconds, segments pass when they leave.
+const NEXT_TO: u64 = 1_000_000;
+/// Half of the sequence space: what lies further ahead lies behind.
+const HALF: u64 = 1 << 31;
+
+/// What a direction amounts to. Bytes are payload.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Debug)]
+pub struct Counts {
+    /// Segments with payload.
+    pub segments: u64,
+    /// Bytes in them, what was sent again included.
+    pub bytes: u64,
+    /// Segments that sent something again.
+    pub retransmissions: u64,
+    /// Bytes that were sent again.
+    pub bytes_again: u64,
+    /// Segments that came later than what was sent after them.
+    pub reordered: u64,
+    /// Bytes that were acknowledged or passed over, and never seen.
+    pub bytes_not_seen: u64,
+    /// Acknowledgements without payload.
+    pub acks: u64,
+}
+
+/// A segment of the data sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Data {
+    pub(super) seq: Seq,
+    /// Positions taken: payload, and one for a SYN or FIN.
+    pub(super) len: u32,
+    pub(super) payload: u32,
+    pub(super) syn: bool,
+    pub(super) stamp: Option<Timestamp>,
+    /// The newest timestamp of the receiver that the sender has heard.
+    pub(super) echo: Option<Timestamp>,
+    /// When it left, in nanoseconds since 1970: no later than it passed.
+    pub(super) left: u64,
+}
+
+/// What both ends have agreed on, and how far they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) when: When,
+    /// Smallest round trip to the receiver and back, and to the sender and back.
+    pub(super) receiver: Option<u64>,
+    pub(super) sender: Option<u64>,
+    pub(super) sack: bool,
+}
+
+impl Setting {
+    pub(super) fn vantage(&self) -> Vantage {
+        Vantage::find(self.sender, self.receiver)
+    }
+
+    /// Whether segments pass when they leave.
+    pub(super) fn is_next_to_sender(&self) -> bool {
+        self.sender.is_none_or(|trip| trip < NEXT_TO)
+    }
+
+    /// From the sender to the receiver and back.
+    pub(super) fn round_trip(&self) -> Option<u64> {
+        Some(self.sender? + self.receiver?)
+    }
+}
+
+/// An acknowledgement as it came, with positions unwrapped.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acknowledgement {
+    pub(super) when: When,
+    pub(super) cumulative: u64,
+    pub(super) sacks: [Block; 4],
+    pub(super) count: usize,
+    pub(super) dsack: Option<Block>,
+    pub(super) echo: Option<Timestamp>,
+    pub(super) stamp: Option<Timestamp>,
+    /// Neither payload nor SYN or FIN, and the window as before.
+    pub(super) plain: bool,
+}
+
+impl Acknowledgement {
+    pub(super) fn sacks(&self) -> &[Block] {
+        &self.sacks[..self.count]
+    }
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+pub struct Half {
+    pub(super) initial: Option<Seq>,
+    pub(super) una: u64,
+    pub(super) nxt: u64,
+    pub(super) out: Outstanding,
+    /// The receiver's window in bytes, and as on the wire.
+    pub(super) window: (u32, u16),
+    /// Duplicate ACKs in a row.
+    pub(super) duplicates: u32,
+    /// Smoothed round trip from here to the receiver and its variation, in nanoseconds.
+    pub(super) estimate: Option<(u64, u64)>,
+    pub(super) last_ack: u64,
+    pub(super) last_sent: u64,
+    pub(super) timer_since: u64,
+    pub(super) last_advance: When,
+    pub(super) stamped: bool,
+    pub(super) clock: Clock,
+    pub(super) unheard: Unheard,
+    pub(super) trouble: Option<Box<Trouble>>,
+    /// What it amounts to.
+    pub counts: Counts,
+}
+
+impl Half {
+    /// When a segment left. Next to the sender it passes then; elsewhere its timestamp says more.
+    #[inline]
+    pub(super) fn left(&mut self, stamp: Option<Timestamp>, setting: &Setting) -> u64 {
+        let passes = setting.when.nanos;
+        if setting.is_next_to_sender() { passes } else { self.clock.left(stamp, passes) }
+    }
+
+    /// Takes in a segment with data, a SYN or a FIN.
+    #[inline]
+    pub(super) fn on_data(&mut self, data: &Data, setting: &Setting) {
+        if data.payload > 0 {
+            self.counts.segments += 1;
+            self.counts.bytes += u64::from(data.payload);
+        }
+        let start = self.position(data);
+        if !setting.is_next_to_sender() && self.trouble.is_none() {
+            self.unheard.on_data(data.left, data.echo, setting.sender.unwrap_or(0));
+        }
+        if start == self.nxt {
+            self.on_new(start, data, setting);
+        } else {
+            self.on_other(start, data, setting);
+        }
+        self.last_sent = data.left;
+    }
+
+    fn position(&mut self, data: &Data) -> u64 {
+        match self.initial {
+            Some(initial) => unwrap(self.nxt, initial, data.seq),
+            None => {
+                let start = if data.syn { 0 } else { MIDSTREAM };
+                self.initial = Some(Seq(data.seq.0.wrapping_sub(start as u32)));
+                (self.una, self.nxt) = (start, start);
+                start
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn on_new(&mut self, start: u64, data: &Data, setting: &Setting) {
+        let when = setting.when;
+        if self.una == self.nxt {
+            self.timer_since = data.left;
+        }
+        self.nxt = start + u64::from(data.len);
+        let stamp = data.stamp.map_or(0, |stamp| stamp.0);
+        self.stamped = data.stamp.is_some();
+        self.out.push(Sent { start, len: data.len, stamp, when, copies: 1, missing: false });
+        if let Some(trouble) = &mut self.trouble {
+            trouble.replica.on_new(data);
+        }
+    }
+
+    /// A segment that does not follow the last one.
+    #[inline(never)]
+    fn on_other(&mut self, start: u64, data: &Data, setting: &Setting) {
+        if start > self.nxt {
+            if start - self.nxt < HALF {
+                self.pass_over(start, setting.when);
+                self.on_new(start, data, setting);
+            }
+            return;
+        }
+        let end = start + u64::from(data.len);
+        if self.nxt - start > HALF {
+            return;
+        }
+        if let Some(cause) = self.probe_of(start, data) {
+            return self.on_probe(start, data, cause, setting);
+        }
+        let known = end.min(self.nxt);
+        again::on_again(self, Block { start, end: known }, data, setting);
+        if end > self.nxt {
+            // It carries new data too.
+            let rest = Data { len: (end - self.nxt) as u32, payload: 0, ..*data };
+            self.on_new(self.nxt, &rest, setting);
+        }
+    }
+
+    /// Notes that everything from `nxt` to `start` was sent and not seen.
+    pub(super) fn pass_over(&mut self, start: u64, when: When) {
+        let (from, len) = (self.nxt, (start - self.nxt) as u32);
+        self.out.push(Sent { start: from, len, stamp: 0, when, copies: 1, missing: true });
+        self.nxt = start;
+        if let Some(trouble) = &mut self.trouble {
+            trouble.replica.on_unseen(when, len);
+        }
+    }
+
+    /// A keep-alive repeats the last byte while nothing is outstanding; so does a probe of a window that is closed.
+    fn probe_of(&self, start: u64, data: &Data) -> Option<Cause> {
+        if data.syn {
+            return Some(Cause::Syn);
+        }
+        if data.len > 1 {
+            return None;
+        }
+        if self.window.0 == 0 && start + 1 >= self.una {
+            return Some(Cause::ZeroWindowProbe);
+        }
+        (start + 1 == self.nxt && self.una == self.nxt).then_some(Cause::KeepAlive)
+    }
+
+    fn on_probe(&mut self, start: u64, data: &Data, cause: Cause, setting: &Setting) {
+        let end = start + u64::from(data.len);
+        again::on_probe(self, Block { start, end: end.min(self.nxt) }, data, cause, setting);
+    }
+
+    /// What the sender's model goes by: the estimate of the whole round trip.
+    pub(super) fn whole_estimate(&self, sender: Option<u64>) -> Option<(u64, u64)> {
+        let (smoothed, variation) = self.estimate?;
+        Some((smoothed + sender.unwrap_or(0), variation))
+    }
+
+    /// RFC 6298, section 2.
+    pub(super) fn sample(&mut self, nanos: u64) {
+        self.estimate = Some(match self.estimate {
+            None => (nanos, nanos / 2),
+            Some((smoothed, variation)) => ((7 * smoothed + nanos) / 8, (3 * variation + smoothed.abs_diff(nanos)) / 4),
+        });
+    }
+}

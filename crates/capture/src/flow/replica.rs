@@ -1,0 +1,215 @@
+//! The sender as it can be told from outside: models of stacks, fed with what the sender has sent and heard.
+//!
+//! A capture away from the sender sees its reactions late, by the trip to the sender and back. So ACKs wait here for that
+//! long before the models hear of them: everything stands in the sender's order of time.
+
+use std::collections::VecDeque;
+
+use super::When;
+use super::half::{Acknowledgement, Data, Half, Setting};
+use super::unheard::is_heard;
+use crate::sender::{Cause, Heard, MODELS, Model, Resent};
+use eifel_base::ranges::{Block, Ranges};
+use eifel_base::units::Timestamp;
+
+/// ACKs that may be on their way to the sender. What is beyond arrives at once.
+const MOST_WAITING: usize = 4096;
+/// Duplicate ACKs that say that a segment was lost, where there is no SACK.
+const DUPLICATES: u32 = 3;
+const MOST_RANGES: usize = 1 << 16;
+
+#[derive(Debug)]
+pub(super) struct Replica {
+    models: [Model; MODELS.len()],
+    una: u64,
+    nxt: u64,
+    sacked: Ranges,
+    /// What was sent more than once.
+    again: Ranges,
+    duplicates: u32,
+    last_ack: u64,
+    last_sent: u64,
+    timer_since: u64,
+    waiting: VecDeque<Waiting>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    due: u64,
+    ack: Acknowledgement,
+    sack: bool,
+}
+
+impl Replica {
+    pub(super) fn new(half: &Half, setting: &Setting) -> Self {
+        let trip = setting.sender.unwrap_or(0);
+        let heard = half.unheard.last_heard();
+        let mut replica = Self {
+            models: MODELS.each_ref().map(Model::new),
+            una: half.una,
+            nxt: half.nxt,
+            sacked: Ranges::default(),
+            again: Ranges::default(),
+            duplicates: half.duplicates,
+            last_ack: half.last_ack + trip,
+            last_sent: half.last_sent,
+            timer_since: half.timer_since + trip,
+            waiting: VecDeque::new(),
+        };
+        for ack in half.unheard.waiting(setting) {
+            replica.on_ack(&ack, setting);
+        }
+        if let Some(heard) = heard.filter(|_| !replica.waiting.is_empty()) {
+            let due = heard.nanos + trip;
+            (replica.una, replica.last_ack, replica.timer_since) = (heard.cumulative, due, due);
+        }
+        replica
+    }
+
+    /// A segment of new data passes.
+    pub(super) fn on_new(&mut self, data: &Data) {
+        self.hear_until(data.left, data.echo);
+        self.on_sent(data.left, data.len);
+    }
+
+    /// Data that never passed must have left before what follows them.
+    pub(super) fn on_unseen(&mut self, when: When, len: u32) {
+        self.on_sent(when.nanos, len);
+    }
+
+    fn on_sent(&mut self, now: u64, len: u32) {
+        if self.una == self.nxt {
+            self.timer_since = now;
+        }
+        self.nxt += u64::from(len);
+        self.last_sent = now;
+    }
+
+    /// What each model takes a retransmission for.
+    pub(super) fn on_again(
+        &mut self,
+        block: Block,
+        data: &Data,
+        half: &Half,
+        setting: &Setting,
+    ) -> [Cause; MODELS.len()] {
+        let now = data.left;
+        self.hear_until(now, data.echo);
+        let reported = self.sacked.highest().is_some_and(|highest| highest > block.start);
+        let resent = Resent {
+            now,
+            start: block.start,
+            end: block.end,
+            una: self.una,
+            nxt: self.nxt,
+            last_ack: self.last_ack,
+            last_sent: self.last_sent,
+            timer_since: self.timer_since,
+            estimate: half.whole_estimate(setting.sender),
+            missing: reported || !setting.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
+            sack: setting.sack,
+            segments: half.out.len(),
+            stamp: data.stamp,
+            repeated: self.again.containing(block.start).is_some(),
+        };
+        let mut causes = [Cause::Unknown; MODELS.len()];
+        for (cause, model) in causes.iter_mut().zip(&mut self.models) {
+            *cause = model.explain(&resent);
+        }
+        if self.again.count() < MOST_RANGES {
+            self.again.add(block);
+        }
+        self.last_sent = now;
+        causes
+    }
+
+    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
+        let due = ack.when.nanos + setting.sender.unwrap_or(0);
+        if self.waiting.len() == MOST_WAITING {
+            self.hear_next();
+        }
+        self.waiting.push_back(Waiting { due, ack: *ack, sack: setting.sack });
+    }
+
+    /// The sender hears what has come to it until `now`. The timestamp that it echoes says which ACK it has heard last; without
+    /// timestamps the time alone says so.
+    fn hear_until(&mut self, now: u64, echo: Option<Timestamp>) {
+        while let Some(first) = self.waiting.front() {
+            if !is_heard(first.due, first.ack.stamp, now, echo, 0) {
+                return;
+            }
+            self.hear_next();
+            self.last_ack = self.last_ack.min(now);
+            self.timer_since = self.timer_since.min(now);
+        }
+    }
+
+    fn hear_next(&mut self) {
+        let Some(Waiting { due, ack, sack }) = self.waiting.pop_front() else { return };
+        let advances = ack.cumulative > self.una;
+        let (lowest, reported) = self.report(&ack, advances);
+        let duplicate = !advances && ack.cumulative == self.una && self.nxt > self.una && (ack.plain || reported > 0);
+        if advances {
+            self.una = ack.cumulative;
+            self.nxt = self.nxt.max(self.una);
+            self.sacked.remove_below(self.una, |_| {});
+            self.again.remove_below(self.una, |_| {});
+            self.duplicates = 0;
+            self.timer_since = due;
+        } else if duplicate {
+            self.duplicates += 1;
+        }
+        self.last_ack = due;
+        let heard = Heard {
+            una: self.una,
+            nxt: self.nxt,
+            advances,
+            duplicate: if sack { reported > 0 || duplicate } else { duplicate },
+            original_below: lowest,
+            echo: ack.echo,
+            dsack: ack.dsack.is_some(),
+        };
+        for model in &mut self.models {
+            model.hear(&heard);
+        }
+    }
+
+    /// Takes note of what an ACK covers: the lowest position of those that were sent once and are covered for the first time,
+    /// and how many bytes SACK blocks report anew.
+    fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
+        let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
+        let again = &self.again;
+        let mut once = |gap: Block| {
+            let start = again.containing(gap.start).map_or(gap.start, |range| range.end);
+            if start < gap.end {
+                lowest = Some(lowest.map_or(start, |lowest| lowest.min(start)));
+            }
+        };
+        if advances {
+            let start = self.sacked.containing(self.una).map_or(self.una, |range| range.end);
+            if start < ack.cumulative {
+                once(Block { start, end: ack.cumulative });
+            }
+        }
+        for block in ack.sacks() {
+            if self.sacked.count() < MOST_RANGES && block.start > self.una {
+                self.sacked.insert(*block, |gap| {
+                    reported += gap.end - gap.start;
+                    once(gap);
+                });
+            }
+        }
+        (lowest, reported)
+    }
+
+    /// The model that leaves the least unexplained: its place, and its name.
+    pub(super) fn best_model(&self) -> (usize, &'static str) {
+        let mut best = 0;
+        for (place, model) in self.models.iter().enumerate() {
+            if model.cost() < self.models[best].cost() {
+                best = place;
+            }
+        }
+        (best, self.models[best].name())
+    }
+}

@@ -1,0 +1,121 @@
+//! What is outstanding in one direction, as the place of the capture has seen it.
+
+use super::When;
+use std::collections::VecDeque;
+
+/// Segments remembered of a direction. Of what is beyond, the oldest are forgotten.
+const MOST_OUTSTANDING: usize = 1 << 16;
+
+/// A segment that was sent and is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) start: u64,
+    pub(super) len: u32,
+    /// TSval of the first time; meaningful where the connection has timestamps.
+    pub(super) stamp: u32,
+    /// When it was seen for the first time; of what was not, when what follows was.
+    pub(super) when: When,
+    pub(super) copies: u16,
+    /// It was passed over: lost before it came here, late, or not captured.
+    pub(super) missing: bool,
+}
+
+impl Sent {
+    pub(super) fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+}
+
+/// Outstanding segments in ascending order, without gaps: what is missing stands among them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outstanding {
+    ring: VecDeque<Sent>,
+}
+
+impl Outstanding {
+    pub(super) fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, sent: Sent) {
+        if self.ring.len() == MOST_OUTSTANDING {
+            self.ring.pop_front();
+        }
+        self.ring.push_back(sent);
+    }
+
+    /// Takes out the first, if it ends at or below `cumulative`; cuts it where `cumulative` lies in it.
+    #[inline]
+    pub(super) fn pop(&mut self, cumulative: u64) -> Option<Sent> {
+        let first = self.ring.front_mut()?;
+        if first.end() <= cumulative {
+            return self.ring.pop_front();
+        }
+        if first.start < cumulative {
+            first.len = (first.end() - cumulative) as u32;
+            first.start = cumulative;
+        }
+        None
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&Sent> {
+        self.ring.get(index)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.ring.iter()
+    }
+
+    /// Cuts segments so that `start..end` is made of whole ones, and returns where the first of these stands.
+    pub(super) fn align(&mut self, start: u64, end: u64) -> usize {
+        self.cut(start);
+        self.cut(end);
+        self.ring.partition_point(|sent| sent.start < start)
+    }
+
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Sent> {
+        self.ring.get_mut(index)
+    }
+
+    fn cut(&mut self, at: u64) {
+        let index = self.ring.partition_point(|sent| sent.end() <= at);
+        let Some(sent) = self.ring.get_mut(index) else { return };
+        if sent.start >= at {
+            return;
+        }
+        let mut rest = *sent;
+        sent.len = (at - sent.start) as u32;
+        rest.len -= sent.len;
+        rest.start = at;
+        self.ring.insert(index + 1, rest);
+    }
+
+    /// Gives memory back that a quiet connection does not need.
+    pub(super) fn shrink(&mut self) {
+        if self.ring.is_empty() && self.ring.capacity() > 8 {
+            self.ring = VecDeque::new();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_are_cut_where_others_begin_and_end() {
+        let mut outstanding = Outstanding::default();
+        let sent = |start, len| Sent { start, len, stamp: 0, when: When::default(), copies: 1, missing: false };
+        outstanding.push(sent(0, 100));
+        outstanding.push(sent(100, 1000));
+        assert_eq!(outstanding.align(150, 200), 2);
+        let parts: Vec<_> = outstanding.iter().map(|sent| (sent.start, sent.len)).collect();
+        assert_eq!(parts, [(0, 100), (100, 50), (150, 50), (200, 900)]);
+        assert_eq!(outstanding.align(0, 100), 0);
+        assert!(outstanding.pop(50).is_none());
+        assert_eq!(outstanding.pop(120).map(|sent| (sent.start, sent.len)), Some((50, 50)));
+        assert!(outstanding.pop(120).is_none());
+        assert_eq!(outstanding.get(0).map(|sent| (sent.start, sent.len)), Some((120, 30)));
+    }
+}

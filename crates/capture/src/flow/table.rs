@@ -1,0 +1,213 @@
+//! Where the connections are found: a hash table with open addressing over a store of bounded size.
+//!
+//! A table of the standard library would hash twice as long and is not used here, because its order differs from run to run.
+
+use super::{Connection, Way};
+
+/// Connections kept at a time. What is older makes room: those that are over first, then those that were idle the longest.
+pub const MOST_CONNECTIONS: usize = 1 << 17;
+
+const FREE: u32 = u32::MAX;
+
+/// All connections that last.
+#[derive(Debug)]
+pub struct Table {
+    /// Places in `store`, at most half of them taken.
+    slots: Vec<u32>,
+    store: Vec<Option<Box<Connection>>>,
+    free: Vec<u32>,
+    /// Where the search for one that can make room goes on.
+    hand: usize,
+    /// The one found last: packets come in trains.
+    last: u32,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self { slots: vec![FREE; 64], store: Vec::new(), free: Vec::new(), hand: 0, last: FREE }
+    }
+}
+
+impl Table {
+    /// How many connections there are.
+    pub fn len(&self) -> usize {
+        self.store.len() - self.free.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The connection that goes this way or back, and which of its ends is the source.
+    #[inline]
+    pub fn find(&mut self, way: &Way) -> Option<(&mut Connection, usize)> {
+        let mut place = self.last;
+        let mut side = self.side(place, way);
+        if side.is_none() {
+            place = self.search(way)?;
+            side = self.side(place, way);
+        }
+        self.last = place;
+        let side = side?;
+        let connection = self.store.get_mut(place as usize)?.as_mut()?;
+        Some((connection, side))
+    }
+
+    #[inline]
+    fn side(&self, place: u32, way: &Way) -> Option<usize> {
+        self.store.get(place as usize)?.as_ref()?.side(way)
+    }
+
+    fn search(&self, way: &Way) -> Option<u32> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash(way) as usize & mask;
+        loop {
+            let place = self.slots[at];
+            if place == FREE {
+                return None;
+            }
+            if self.side(place, way).is_some() {
+                return Some(place);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Puts a connection in, which is not there yet. Returns the one that had to make room for it.
+    pub fn insert(&mut self, connection: Connection) -> Option<Box<Connection>> {
+        let evicted = if self.len() == MOST_CONNECTIONS { self.evict() } else { None };
+        if (self.len() + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        let way = connection.way;
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.store[place as usize] = Some(Box::new(connection));
+                place
+            }
+            None => {
+                self.store.push(Some(Box::new(connection)));
+                self.store.len() as u32 - 1
+            }
+        };
+        self.enter(&way, place);
+        self.last = place;
+        evicted
+    }
+
+    /// Takes out the connection that goes this way or back.
+    pub fn remove(&mut self, way: &Way) -> Option<Box<Connection>> {
+        let place = self.search(way)?;
+        let mask = self.slots.len() - 1;
+        let mut at = hash(way) as usize & mask;
+        while self.slots[at] != place {
+            at = (at + 1) & mask;
+        }
+        // Those behind it move up, unless they stand where they belong.
+        let mut next = (at + 1) & mask;
+        while let Some(other) = self.store.get(self.slots[next] as usize).and_then(Option::as_ref) {
+            let home = hash(&other.way) as usize & mask;
+            if (next.wrapping_sub(home) & mask) >= (next.wrapping_sub(at) & mask) {
+                self.slots[at] = self.slots[next];
+                at = next;
+            }
+            next = (next + 1) & mask;
+        }
+        self.slots[at] = FREE;
+        self.free.push(place);
+        self.store[place as usize].take()
+    }
+
+    /// Takes all out, in the order in which they were put in where none has left.
+    pub fn drain(&mut self) -> impl Iterator<Item = Box<Connection>> {
+        let store = std::mem::take(self).store;
+        store.into_iter().flatten()
+    }
+
+    fn enter(&mut self, way: &Way, place: u32) {
+        let mask = self.slots.len() - 1;
+        let mut at = hash(way) as usize & mask;
+        while self.slots[at] != FREE {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = place;
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![FREE; self.slots.len() * 2];
+        for place in 0..self.store.len() {
+            if let Some(way) = self.store[place].as_ref().map(|connection| connection.way) {
+                self.enter(&way, place as u32);
+            }
+        }
+    }
+
+    /// Of some connections that come next, the first that is over, or the one that has been idle the longest.
+    fn evict(&mut self) -> Option<Box<Connection>> {
+        const LOOKED_AT: usize = 64;
+        let mut chosen: Option<(bool, u64, Way)> = None;
+        for _ in 0..LOOKED_AT {
+            self.hand = (self.hand + 1) % self.store.len();
+            let Some(connection) = &self.store[self.hand] else { continue };
+            let candidate = (!connection.is_over(), connection.last.nanos, connection.way);
+            if chosen.is_none_or(|chosen| (candidate.0, candidate.1) < (chosen.0, chosen.1)) {
+                chosen = Some(candidate);
+            }
+        }
+        chosen.and_then(|(_, _, way)| self.remove(&way))
+    }
+}
+
+/// The same for both directions.
+fn hash(way: &Way) -> u64 {
+    let mix = |end: &super::Endpoint| {
+        let address = match end.address {
+            std::net::IpAddr::V4(address) => u64::from(address.to_bits()),
+            std::net::IpAddr::V6(address) => {
+                let bits = address.to_bits();
+                (bits >> 64) as u64 ^ (bits as u64).rotate_left(23)
+            }
+        };
+        (address ^ u64::from(end.port) << 40 ^ u64::from(end.port)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    let sum = mix(&way.source).wrapping_add(mix(&way.destination)).wrapping_add(u64::from(way.tunnel));
+    let product = (sum ^ sum >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    product ^ product >> 29
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::{Endpoint, When};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn way(number: u16) -> Way {
+        let end = |port| Endpoint { port, ..Endpoint::default() };
+        Way { source: end(number), destination: end(1000), tunnel: 0 }
+    }
+
+    proptest! {
+        #[test]
+        fn it_finds_what_was_put_in_and_not_taken_out(steps in prop::collection::vec((0u16..200, any::<bool>()), 1..600)) {
+            let mut table = Table::default();
+            let mut model = BTreeMap::new();
+            for (index, (number, insert)) in steps.into_iter().enumerate() {
+                let Way { source, destination, tunnel } = way(number);
+                let back = Way { source: destination, destination: source, tunnel };
+                if insert && !model.contains_key(&number) {
+                    prop_assert!(table.insert(Connection::new(way(number), index as u64, When::default())).is_none());
+                    model.insert(number, index as u64);
+                } else if !insert {
+                    prop_assert_eq!(table.remove(&back).map(|one| one.number), model.remove(&number));
+                }
+                prop_assert_eq!(table.len(), model.len());
+                let found = table.find(&way(number)).map(|(one, side)| (one.number, side));
+                prop_assert_eq!(found, model.get(&number).map(|index| (*index, 0)));
+                let found = table.find(&back).map(|(one, side)| (one.number, side));
+                prop_assert_eq!(found, model.get(&number).map(|index| (*index, 1)));
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How long it takes from the place of the capture to an end and back.
+//!
+//! The way to the receiver and back bounds which sending an ACK can answer; the way to the sender and back says how late the
+//! sender's reactions are seen. Which of the two is next to nothing says where the capture was made.
+
+use super::When;
+use serde::Serialize;
+
+/// Round trips between the place of the capture and one end, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trip {
+    shortest: u64,
+    /// A timestamp on its way to that end, and when it passed.
+    stamp: Option<(u32, u64)>,
+    latest_stamp: Option<u32>,
+}
+
+impl Default for Trip {
+    fn default() -> Self {
+        Self { shortest: u64::MAX, stamp: None, latest_stamp: None }
+    }
+}
+
+impl Trip {
+    /// The smallest so far.
+    pub(super) fn shortest(&self) -> Option<u64> {
+        (self.shortest != u64::MAX).then_some(self.shortest)
+    }
+
+    pub(super) fn sample(&mut self, nanos: u64) {
+        self.shortest = self.shortest.min(nanos);
+    }
+
+    /// A packet to that end carries `stamp`. One is timed at a time, from the first packet that carries it.
+    #[inline]
+    pub(super) fn passes(&mut self, stamp: u32, when: When) {
+        if self.stamp.is_none() && self.latest_stamp != Some(stamp) {
+            self.stamp = Some((stamp, when.nanos));
+        }
+        self.latest_stamp = Some(stamp);
+    }
+
+    /// A packet from that end echoes `echo`.
+    #[inline]
+    pub(super) fn returns(&mut self, echo: u32, when: When) {
+        if let Some((stamp, nanos)) = self.stamp
+            && echo.wrapping_sub(stamp) < 1 << 31
+        {
+            if echo == stamp {
+                self.sample(when.nanos.saturating_sub(nanos));
+            }
+            self.stamp = None;
+        }
+    }
+}
+
+/// Where a capture was made, as seen from one direction of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Vantage {
+    /// At the sender of the data, or next to it.
+    Sender,
+    /// At their receiver.
+    Receiver,
+    /// Somewhere between.
+    Between,
+    /// There was too little to tell.
+    Unknown,
+}
+
+impl Vantage {
+    /// Finds it by the trips to the sender and to the receiver.
+    pub(super) fn find(sender: Option<u64>, receiver: Option<u64>) -> Self {
+        /// A host answers within this, in nanoseconds.
+        const HOST: u64 = 1_000_000;
+        let (Some(sender), Some(receiver)) = (sender, receiver) else { return Self::Unknown };
+        let near = |one: u64, other: u64| one < HOST && other > one.saturating_mul(4);
+        if near(sender, receiver) {
+            Self::Sender
+        } else if near(receiver, sender) {
+            Self::Receiver
+        } else {
+            Self::Between
+        }
+    }
+
+    /// What it is found by, for people.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Sender => "the sender reacts to ACKs at once, the receiver answers a round trip later",
+            Self::Receiver => "the receiver answers data at once, the sender reacts a round trip later",
+            Self::Between => "both ends are some time away",
+            Self::Unknown => "no round trip was seen whole",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_timed_from_its_first_packet_to_its_first_echo() {
+        let at = |nanos| When { nanos, frame: 1 };
+        let mut trip = Trip::default();
+        trip.passes(5, at(100));
+        trip.passes(5, at(150));
+        trip.passes(6, at(160));
+        trip.returns(4, at(170));
+        assert_eq!(trip.shortest(), None);
+        trip.returns(5, at(300));
+        trip.returns(5, at(310));
+        assert_eq!(trip.shortest(), Some(200));
+        // An echo of a later one ends the wait without a sample.
+        trip.passes(7, at(400));
+        trip.returns(8, at(410));
+        trip.passes(9, at(500));
+        trip.returns(9, at(650));
+        assert_eq!(trip.shortest(), Some(150));
+    }
+
+    #[test]
+    fn the_near_end_is_where_the_capture_was_made() {
+        const MS: u64 = 1_000_000;
+        assert_eq!(Vantage::find(Some(60_000), Some(100 * MS)), Vantage::Sender);
+        assert_eq!(Vantage::find(Some(100 * MS), Some(60_000)), Vantage::Receiver);
+        assert_eq!(Vantage::find(Some(40 * MS), Some(60 * MS)), Vantage::Between);
+        assert_eq!(Vantage::find(Some(60_000), Some(70_000)), Vantage::Between);
+        assert_eq!(Vantage::find(None, Some(MS)), Vantage::Unknown);
+    }
+}

@@ -1,0 +1,72 @@
+//! ACKs of new data that are on their way from the place of the capture to the sender.
+
+use super::half::{Acknowledgement, Setting};
+use eifel_base::ranges::Block;
+use eifel_base::units::Timestamp;
+use std::collections::VecDeque;
+
+/// ACKs remembered; what is beyond counts as heard.
+const MOST: usize = 1024;
+
+/// An acknowledgement, as far as it matters while nothing is missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plain {
+    pub(super) nanos: u64,
+    pub(super) cumulative: u64,
+    pub(super) stamp: Option<Timestamp>,
+}
+
+/// Those that the sender has not heard, and the last that it has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unheard {
+    waiting: VecDeque<Plain>,
+    heard: Option<Plain>,
+}
+
+/// Whether a sender has heard an ACK that passed at `passed` and carries `stamp`, when it sends at `now` and echoes `echo`. The
+/// echo says it; without timestamps the trip to the sender and back does.
+pub(super) fn is_heard(passed: u64, stamp: Option<Timestamp>, now: u64, echo: Option<Timestamp>, trip: u64) -> bool {
+    match (echo, stamp) {
+        (Some(echo), Some(stamp)) => !echo.precedes(stamp),
+        _ => passed + trip <= now,
+    }
+}
+
+impl Unheard {
+    pub(super) fn on_ack(&mut self, ack: Plain) {
+        if self.waiting.len() == MOST {
+            self.heard = self.waiting.pop_front();
+        }
+        self.waiting.push_back(ack);
+    }
+
+    /// The sender sends at `now`, and echoes `echo`.
+    #[inline]
+    pub(super) fn on_data(&mut self, now: u64, echo: Option<Timestamp>, trip: u64) {
+        while let Some(first) = self.waiting.front()
+            && is_heard(first.nanos, first.stamp, now, echo, trip)
+        {
+            self.heard = self.waiting.pop_front();
+        }
+    }
+
+    /// The last ACK that the sender has heard, if there was one that it may not have.
+    pub(super) fn last_heard(&self) -> Option<&Plain> {
+        self.heard.as_ref()
+    }
+
+    /// Those that it has not, as if they were full acknowledgements.
+    pub(super) fn waiting(&self, setting: &Setting) -> impl Iterator<Item = Acknowledgement> {
+        let frame = setting.when.frame;
+        self.waiting.iter().map(move |plain| Acknowledgement {
+            when: super::When { nanos: plain.nanos, frame },
+            cumulative: plain.cumulative,
+            sacks: [Block { start: 0, end: 0 }; 4],
+            count: 0,
+            dsack: None,
+            echo: None,
+            stamp: plain.stamp,
+            plain: true,
+        })
+    }
+}

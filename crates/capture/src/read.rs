@@ -1,0 +1,200 @@
+//! Capture files as bytes in, frames out: pcap, pcapng and snoop, recognised by their first bytes.
+//!
+//! A [`Reader`] is fed with whatever bytes have come, from a file, a pipe or a page, and keeps only what it has not yet
+//! handed out. Lengths are checked before anything is kept for them, so its memory is bounded whatever a file claims.
+
+mod bytes;
+mod pcap;
+mod pcapng;
+mod snoop;
+
+use crate::error::Error;
+
+/// The longest packet that a record may hold, as libpcap has it.
+const MOST_CAPTURED: u32 = 262_144;
+
+/// A packet as a capture file holds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame<'a> {
+    /// Counts from 1 in the file, as Wireshark counts.
+    pub number: u64,
+    /// Nanoseconds since 1970; 0 where the format records no time.
+    pub nanos: u64,
+    /// Link type, from the registry of tcpdump.org.
+    pub link: u32,
+    /// Number of the interface in its section; 0 where the format knows none.
+    pub interface: u32,
+    /// Bytes that it had on the wire.
+    pub wire_len: u32,
+    /// Its first bytes.
+    pub bytes: &'a [u8],
+}
+
+/// What a format makes of the bytes that are there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Step {
+    /// The next record needs so many bytes in all.
+    More(usize),
+    /// So many bytes, which need not be there yet, hold nothing to hand out.
+    Skip(u64),
+    /// A packet in a record of `record` bytes.
+    Frame { record: usize, start: usize, captured: usize, head: Head },
+}
+
+/// A frame without its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Head {
+    nanos: u64,
+    link: u32,
+    interface: u32,
+    wire_len: u32,
+}
+
+#[derive(Debug)]
+enum Format {
+    Unknown,
+    Pcap(pcap::File),
+    Pcapng(pcapng::File),
+    Snoop(snoop::File),
+}
+
+/// Reads one capture file.
+#[derive(Debug)]
+pub struct Reader {
+    buffer: Vec<u8>,
+    /// Where in `buffer` the next record starts.
+    at: usize,
+    /// Where `buffer` starts in the file.
+    offset: u64,
+    /// Bytes still to be passed over.
+    skip: u64,
+    /// Bytes that the next record needs.
+    wanted: usize,
+    format: Format,
+    frames: u64,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Reader {
+    /// A reader at the start of a file.
+    pub fn new() -> Self {
+        Self { buffer: Vec::new(), at: 0, offset: 0, skip: 0, wanted: 4, format: Format::Unknown, frames: 0 }
+    }
+
+    /// Takes in the bytes that follow those it was fed with before.
+    pub fn feed(&mut self, mut bytes: &[u8]) {
+        self.offset += self.at as u64;
+        self.buffer.drain(..self.at);
+        self.at = 0;
+        if self.buffer.is_empty() {
+            let passed = self.skip.min(bytes.len() as u64);
+            self.skip -= passed;
+            self.offset += passed;
+            bytes = &bytes[passed as usize..];
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Returns the next frame, or `None` when it needs more bytes.
+    ///
+    /// # Errors
+    /// What is wrong with the record that comes next; nothing behind it can be read.
+    pub fn frame(&mut self) -> Result<Option<Frame<'_>>, Error> {
+        let (start, captured, head) = loop {
+            if self.skip > 0 {
+                let passed = self.skip.min((self.buffer.len() - self.at) as u64);
+                self.at += passed as usize;
+                self.skip -= passed;
+                if self.skip > 0 {
+                    return Ok(None);
+                }
+            }
+            let left = &self.buffer[self.at..];
+            if left.len() < self.wanted {
+                return Ok(None);
+            }
+            match step(&mut self.format, left, self.offset + self.at as u64)? {
+                Step::More(wanted) => self.wanted = wanted,
+                Step::Skip(length) => {
+                    self.skip = length;
+                    self.wanted = 4;
+                }
+                Step::Frame { record, start, captured, head } => {
+                    let start = self.at + start;
+                    self.at += record;
+                    self.wanted = 4;
+                    self.frames += 1;
+                    break (start, captured, head);
+                }
+            }
+        };
+        let Head { nanos, link, interface, wire_len } = head;
+        let bytes = &self.buffer[start..start + captured];
+        Ok(Some(Frame { number: self.frames, nanos, link, interface, wire_len, bytes }))
+    }
+
+    /// Says whether the file may end here.
+    ///
+    /// # Errors
+    /// [`Error::Cut`] where a record has begun, [`Error::Unknown`] where there was too little to recognise a format. An
+    /// empty file is no error.
+    pub fn finish(&self) -> Result<(), Error> {
+        let found = self.buffer.len() - self.at;
+        if self.skip > 0 {
+            return Err(Error::Cut { offset: self.offset + self.at as u64, expected: self.skip, found: 0 });
+        }
+        if found == 0 {
+            return Ok(());
+        }
+        if matches!(self.format, Format::Unknown) {
+            let mut magic = [0; 4];
+            magic[..found.min(4)].copy_from_slice(&self.buffer[self.at..][..found.min(4)]);
+            return Err(Error::Unknown { magic });
+        }
+        Err(Error::Cut {
+            offset: self.offset + self.at as u64,
+            expected: self.wanted.max(found + 1) as u64,
+            found: found as u64,
+        })
+    }
+
+    /// Frames handed out so far.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+}
+
+/// Recognises the format, then asks it.
+fn step(format: &mut Format, bytes: &[u8], offset: u64) -> Result<Step, Error> {
+    match format {
+        Format::Pcap(file) => file.step(bytes, offset),
+        Format::Pcapng(file) => file.step(bytes, offset),
+        Format::Snoop(file) => file.step(bytes, offset),
+        Format::Unknown => {
+            let magic = bytes::four(bytes, 0);
+            if magic == pcapng::SECTION_HEADER {
+                *format = Format::Pcapng(pcapng::File::default());
+                return Ok(Step::Skip(0));
+            }
+            let snoop = magic == *b"snoo";
+            if !snoop && !pcap::recognises(magic) {
+                return Err(Error::Unknown { magic });
+            }
+            let length = if snoop { snoop::HEADER_LEN } else { pcap::HEADER_LEN };
+            if bytes.len() < length {
+                return Ok(Step::More(length));
+            }
+            *format =
+                if snoop { Format::Snoop(snoop::File::new(bytes)?) } else { Format::Pcap(pcap::File::new(bytes)?) };
+            Ok(Step::Skip(length as u64))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! Numbers of either byte order. Readers ask for bytes only after they have made sure of them.
+
+/// The order in which a file's numbers stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Order {
+    #[default]
+    Little,
+    Big,
+}
+
+impl Order {
+    pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
+        let two = [bytes[at], bytes[at + 1]];
+        match self {
+            Self::Little => u16::from_le_bytes(two),
+            Self::Big => u16::from_be_bytes(two),
+        }
+    }
+
+    pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
+        match self {
+            Self::Little => u32::from_le_bytes(four(bytes, at)),
+            Self::Big => u32::from_be_bytes(four(bytes, at)),
+        }
+    }
+}
+
+pub(super) fn four(bytes: &[u8], at: usize) -> [u8; 4] {
+    [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]
+}

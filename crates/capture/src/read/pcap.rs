@@ -1,0 +1,71 @@
+//! The pcap format (IETF draft-ietf-opsawg-pcap), in both byte orders, with microseconds or nanoseconds, and with the longer
+//! record headers of some old Linux distributions.
+
+use super::bytes::Order;
+use super::{Head, MOST_CAPTURED, Step};
+use crate::error::Error;
+
+pub(super) const HEADER_LEN: usize = 24;
+
+const MICROSECONDS: u32 = 0xa1b2_c3d4;
+const NANOSECONDS: u32 = 0xa1b2_3c4d;
+/// Alexey Kuznetsov's libpcap: eight more bytes in each record header.
+const LONGER_RECORDS: u32 = 0xa1b2_cd34;
+
+#[derive(Debug)]
+pub(super) struct File {
+    order: Order,
+    nanos_per_tick: u64,
+    record_header: usize,
+    link: u32,
+}
+
+pub(super) fn recognises(magic: [u8; 4]) -> bool {
+    order_of(magic).is_some()
+}
+
+fn order_of(magic: [u8; 4]) -> Option<(Order, u32)> {
+    [(Order::Little, u32::from_le_bytes(magic)), (Order::Big, u32::from_be_bytes(magic))]
+        .into_iter()
+        .find(|(_, number)| matches!(*number, MICROSECONDS | NANOSECONDS | LONGER_RECORDS))
+}
+
+impl File {
+    /// Reads the file's header, all of whose bytes are there.
+    pub(super) fn new(bytes: &[u8]) -> Result<Self, Error> {
+        let magic = [bytes[0], bytes[1], bytes[2], bytes[3]];
+        let (order, number) = order_of(magic).ok_or(Error::Unknown { magic })?;
+        let version = order.u16(bytes, 4);
+        if version != 2 {
+            return Err(Error::Unsupported { what: "pcap version", number: u32::from(version) });
+        }
+        Ok(Self {
+            order,
+            nanos_per_tick: if number == NANOSECONDS { 1 } else { 1000 },
+            record_header: if number == LONGER_RECORDS { 24 } else { 16 },
+            // The upper half tells of frame check sequences, which the length in the IP header leaves out anyway.
+            link: order.u32(bytes, 20) & 0xffff,
+        })
+    }
+
+    #[inline]
+    pub(super) fn step(&self, bytes: &[u8], offset: u64) -> Result<Step, Error> {
+        if bytes.len() < self.record_header {
+            return Ok(Step::More(self.record_header));
+        }
+        let captured = self.order.u32(bytes, 8);
+        if captured > MOST_CAPTURED {
+            let expected = "at most 262144 bytes";
+            return Err(Error::Invalid { what: "captured length", offset, expected, found: u64::from(captured) });
+        }
+        let record = self.record_header + captured as usize;
+        if bytes.len() < record {
+            return Ok(Step::More(record));
+        }
+        let seconds = u64::from(self.order.u32(bytes, 0));
+        let nanos = seconds * 1_000_000_000 + u64::from(self.order.u32(bytes, 4)) * self.nanos_per_tick;
+        let wire_len = self.order.u32(bytes, 12).max(captured);
+        let head = Head { nanos, link: self.link, interface: 0, wire_len };
+        Ok(Step::Frame { record, start: self.record_header, captured: captured as usize, head })
+    }
+}

@@ -1,0 +1,244 @@
+//! The pcapng format (IETF draft-ietf-opsawg-pcapng). Packets of all three kinds of block are read, with their interface's
+//! resolution and offset of time; names, statistics, secrets, journals and custom blocks are passed over.
+
+use super::bytes::{Order, four};
+use super::{Head, MOST_CAPTURED, Step};
+use crate::error::Error;
+
+/// The same in both byte orders.
+pub(super) const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
+
+/// Type and length before a block's body, and the length again behind it.
+const AROUND: u32 = 12;
+/// Options of a packet beside its bytes.
+const MOST_OPTIONS: u32 = 1 << 20;
+const MOST_INTERFACES: usize = 65_536;
+
+const END_OF_OPTIONS: u16 = 0;
+const TIME_RESOLUTION: u16 = 9;
+const TIME_OFFSET: u16 = 14;
+
+#[derive(Debug, Default)]
+pub(super) struct File {
+    order: Order,
+    interfaces: Vec<Interface>,
+    /// Time of the packet before: a simple packet has none of its own.
+    nanos: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Interface {
+    link: u32,
+    snaplen: u32,
+    resolution: Resolution,
+    offset_s: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Resolution {
+    /// 10 to the minus this.
+    Decimal(u32),
+    /// 2 to the minus this.
+    Binary(u32),
+}
+
+impl Resolution {
+    /// The option's only byte: the base in its highest bit.
+    fn read(byte: u8) -> Self {
+        let exponent = u32::from(byte & 0x7f);
+        if byte & 0x80 == 0 { Self::Decimal(exponent) } else { Self::Binary(exponent) }
+    }
+}
+
+impl Interface {
+    /// Nanoseconds since 1970, cut to what 64 bits hold.
+    fn nanos(&self, ticks: u64) -> u64 {
+        let ticks = u128::from(ticks);
+        let nanos = match self.resolution {
+            Resolution::Decimal(digits @ 0..=9) => ticks * 10_u128.pow(9 - digits),
+            Resolution::Decimal(digits) => 10_u128.checked_pow(digits - 9).map_or(0, |divisor| ticks / divisor),
+            Resolution::Binary(bits) => (ticks * 1_000_000_000) >> bits,
+        };
+        let offset = i128::from(self.offset_s) * 1_000_000_000;
+        let nanos = i128::try_from(nanos).unwrap_or(i128::MAX).saturating_add(offset);
+        u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)
+    }
+}
+
+impl File {
+    pub(super) fn step(&mut self, bytes: &[u8], offset: u64) -> Result<Step, Error> {
+        if bytes.len() < AROUND as usize {
+            return Ok(Step::More(AROUND as usize));
+        }
+        if four(bytes, 0) == SECTION_HEADER {
+            return self.section(bytes, offset);
+        }
+        let (kind, length) = (self.order.u32(bytes, 0), self.order.u32(bytes, 4));
+        check_length(length, offset)?;
+        let (least, most) = match kind {
+            INTERFACE_DESCRIPTION => (20, MOST_OPTIONS),
+            ENHANCED_PACKET | OBSOLETE_PACKET => (32, MOST_CAPTURED + MOST_OPTIONS),
+            SIMPLE_PACKET => (16, MOST_CAPTURED + MOST_OPTIONS),
+            _ => return Ok(Step::Skip(u64::from(length))),
+        };
+        if length < least || length > most {
+            let expected = "a length that such a block can have";
+            return Err(Error::Invalid { what: "block length", offset, expected, found: u64::from(length) });
+        }
+        let whole = length as usize;
+        if bytes.len() < whole {
+            return Ok(Step::More(whole));
+        }
+        self.check_trailer(bytes, length, offset)?;
+        match kind {
+            INTERFACE_DESCRIPTION => self.interface(&bytes[..whole], offset),
+            SIMPLE_PACKET => self.simple(&bytes[..whole], offset),
+            _ => self.packet(&bytes[..whole], kind, offset),
+        }
+    }
+
+    /// A section has its own byte order and its own interfaces.
+    fn section(&mut self, bytes: &[u8], offset: u64) -> Result<Step, Error> {
+        self.order = match four(bytes, 8) {
+            magic if u32::from_le_bytes(magic) == BYTE_ORDER => Order::Little,
+            magic if u32::from_be_bytes(magic) == BYTE_ORDER => Order::Big,
+            magic => {
+                let found = u64::from(u32::from_le_bytes(magic));
+                return Err(Error::Invalid { what: "byte order", offset, expected: "1a2b3c4d", found });
+            }
+        };
+        let length = self.order.u32(bytes, 4);
+        check_length(length, offset)?;
+        if length < 28 {
+            let expected = "at least 28 bytes for a section header";
+            return Err(Error::Invalid { what: "block length", offset, expected, found: u64::from(length) });
+        }
+        if bytes.len() < 16 {
+            return Ok(Step::More(16));
+        }
+        let major = self.order.u16(bytes, 12);
+        if major != 1 {
+            return Err(Error::Unsupported { what: "pcapng version", number: u32::from(major) });
+        }
+        self.interfaces.clear();
+        Ok(Step::Skip(u64::from(length)))
+    }
+
+    fn check_trailer(&self, bytes: &[u8], length: u32, offset: u64) -> Result<(), Error> {
+        let trailer = self.order.u32(bytes, length as usize - 4);
+        if trailer != length {
+            let expected = "the same length as at its start";
+            return Err(Error::Invalid { what: "length at the end", offset, expected, found: u64::from(trailer) });
+        }
+        Ok(())
+    }
+
+    fn interface(&mut self, block: &[u8], offset: u64) -> Result<Step, Error> {
+        if self.interfaces.len() == MOST_INTERFACES {
+            let found = MOST_INTERFACES as u64 + 1;
+            return Err(Error::Invalid { what: "number of interfaces", offset, expected: "at most 65536", found });
+        }
+        let mut interface = Interface {
+            link: u32::from(self.order.u16(block, 8)),
+            snaplen: self.order.u32(block, 12),
+            resolution: Resolution::Decimal(6),
+            offset_s: 0,
+        };
+        let mut options = &block[16..block.len() - 4];
+        while options.len() >= 4 {
+            let (code, length) = (self.order.u16(options, 0), usize::from(self.order.u16(options, 2)));
+            let Some(value) = options.get(4..4 + length) else { break };
+            match (code, value) {
+                (END_OF_OPTIONS, _) => break,
+                (TIME_RESOLUTION, [exponent, ..]) => interface.resolution = Resolution::read(*exponent),
+                (TIME_OFFSET, value) if length == 8 => {
+                    let (first, second) = (self.order.u32(value, 0), self.order.u32(value, 4));
+                    let (high, low) = if self.order == Order::Big { (first, second) } else { (second, first) };
+                    interface.offset_s = (u64::from(high) << 32 | u64::from(low)) as i64;
+                }
+                _ => {}
+            }
+            options = options.get((4 + length).next_multiple_of(4)..).unwrap_or_default();
+        }
+        self.interfaces.push(interface);
+        Ok(Step::Skip(block.len() as u64))
+    }
+
+    fn packet(&mut self, block: &[u8], kind: u32, offset: u64) -> Result<Step, Error> {
+        let index = match kind {
+            OBSOLETE_PACKET => u32::from(self.order.u16(block, 8)),
+            _ => self.order.u32(block, 8),
+        };
+        let interface = self.described(index, offset)?;
+        let ticks = u64::from(self.order.u32(block, 12)) << 32 | u64::from(self.order.u32(block, 16));
+        self.nanos = interface.nanos(ticks);
+        let captured = self.order.u32(block, 20);
+        self.frame(block, Body { start: 28, captured, wire_len: self.order.u32(block, 24), index }, offset)
+    }
+
+    fn simple(&self, block: &[u8], offset: u64) -> Result<Step, Error> {
+        let interface = self.described(0, offset)?;
+        let wire_len = self.order.u32(block, 8);
+        let room = block.len() as u32 - 16;
+        let snaplen = if interface.snaplen == 0 { u32::MAX } else { interface.snaplen };
+        self.frame(block, Body { start: 12, captured: wire_len.min(snaplen).min(room), wire_len, index: 0 }, offset)
+    }
+
+    fn frame(&self, block: &[u8], body: Body, offset: u64) -> Result<Step, Error> {
+        let Body { start, captured, wire_len, index } = body;
+        let room = block.len() - start - 4;
+        if captured as usize > room || captured > MOST_CAPTURED {
+            let expected = "at most the bytes of its block, and 262144";
+            return Err(Error::Invalid { what: "captured length", offset, expected, found: u64::from(captured) });
+        }
+        let link = self.described(index, offset)?.link;
+        let head = Head { nanos: self.nanos, link, interface: index, wire_len: wire_len.max(captured) };
+        Ok(Step::Frame { record: block.len(), start, captured: captured as usize, head })
+    }
+
+    fn described(&self, index: u32, offset: u64) -> Result<&Interface, Error> {
+        let expected = "an interface that the section has described";
+        let found = u64::from(index);
+        self.interfaces.get(index as usize).ok_or(Error::Invalid { what: "interface", offset, expected, found })
+    }
+}
+
+/// Where a packet stands in its block.
+struct Body {
+    start: usize,
+    captured: u32,
+    wire_len: u32,
+    index: u32,
+}
+
+fn check_length(length: u32, offset: u64) -> Result<(), Error> {
+    if length < AROUND || !length.is_multiple_of(4) {
+        let expected = "a multiple of 4, and at least 12";
+        return Err(Error::Invalid { what: "block length", offset, expected, found: u64::from(length) });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extreme_resolutions_and_offsets_are_cut_to_what_time_holds() {
+        let nanos = |resolution, offset_s, ticks| {
+            Interface { link: 1, snaplen: 0, resolution: Resolution::read(resolution), offset_s }.nanos(ticks)
+        };
+        assert_eq!(nanos(9, 0, 5), 5);
+        assert_eq!(nanos(127, 0, u64::MAX), 0);
+        assert_eq!(nanos(0x80 | 127, 0, u64::MAX), 0);
+        assert_eq!(nanos(0, 0, u64::MAX), u64::MAX);
+        assert_eq!(nanos(9, -1, 5), 0);
+        assert_eq!(nanos(9, i64::MIN, u64::MAX), 0);
+        assert_eq!(nanos(0x80, 1, 3), 4_000_000_000);
+    }
+}

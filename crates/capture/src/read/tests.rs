@@ -1,0 +1,146 @@
+use super::*;
+
+/// Number, time, link type, interface, length on the wire and bytes.
+type Read = (u64, u64, u32, u32, u32, Vec<u8>);
+
+fn frames(file: &[u8], piece: usize) -> Result<Vec<Read>, Error> {
+    let mut reader = Reader::new();
+    let mut found = Vec::new();
+    for bytes in file.chunks(piece) {
+        reader.feed(bytes);
+        while let Some(Frame { number, nanos, link, interface, wire_len, bytes }) = reader.frame()? {
+            found.push((number, nanos, link, interface, wire_len, bytes.to_vec()));
+        }
+    }
+    reader.finish().map(|()| found)
+}
+
+fn numbers(order: bytes::Order, fields: &[u32]) -> Vec<u8> {
+    let write = |field: &u32| match order {
+        bytes::Order::Little => field.to_le_bytes(),
+        bytes::Order::Big => field.to_be_bytes(),
+    };
+    fields.iter().flat_map(write).collect()
+}
+
+fn pcap(order: bytes::Order, magic: u32, header: &[u32]) -> Vec<u8> {
+    let version = if order == bytes::Order::Big { 0x0002_0004 } else { 0x0004_0002 };
+    let mut file = numbers(order, &[magic, version, 0, 0, 65_535, 113]);
+    file.extend(numbers(order, header));
+    file.extend([1, 2, 3]);
+    file
+}
+
+#[test]
+fn pcap_of_both_orders_and_resolutions() {
+    for order in [bytes::Order::Little, bytes::Order::Big] {
+        for (magic, nanos, rest) in [
+            (0xa1b2_c3d4, 5_000_007_000, &[][..]),
+            (0xa1b2_3c4d, 5_000_000_007, &[]),
+            (0xa1b2_cd34, 5_000_007_000, &[0, 0]),
+        ] {
+            let file = pcap(order, magic, &[&[5, 7, 3, 60], rest].concat());
+            for piece in [1, 7, 1000] {
+                assert_eq!(frames(&file, piece), Ok(vec![(1, nanos, 113, 0, 60, vec![1, 2, 3])]));
+            }
+        }
+    }
+}
+
+fn block(order: bytes::Order, kind: u32, body: &[u8]) -> Vec<u8> {
+    let length = body.len() as u32 + 12;
+    [numbers(order, &[kind, length]), body.to_vec(), numbers(order, &[length])].concat()
+}
+
+fn section(order: bytes::Order) -> Vec<u8> {
+    let version = if order == bytes::Order::Big { 0x0001_0000 } else { 1 };
+    block(order, 0x0a0d_0d0a, &numbers(order, &[0x1a2b_3c4d, version, u32::MAX, u32::MAX]))
+}
+
+/// An interface of this link type, with resolution `resolution` and an offset of 100 s.
+fn interface(order: bytes::Order, link: u16, resolution: u8) -> Vec<u8> {
+    let two = |number: u16| if order == bytes::Order::Big { number.to_be_bytes() } else { number.to_le_bytes() };
+    let mut body = [two(link), two(0)].concat();
+    body.extend(numbers(order, &[4]));
+    body.extend([two(9), two(1)].concat());
+    body.extend([resolution, 0, 0, 0]);
+    body.extend([two(14), two(8)].concat());
+    body.extend(if order == bytes::Order::Big { 100_u64.to_be_bytes() } else { 100_u64.to_le_bytes() });
+    block(order, 1, &body)
+}
+
+#[test]
+fn pcapng_of_several_sections_interfaces_and_kinds_of_block() {
+    let (little, big) = (bytes::Order::Little, bytes::Order::Big);
+    let mut file = section(little);
+    file.extend(interface(little, 1, 9));
+    file.extend(interface(little, 276, 0x80 | 10));
+    // Decryption secrets, which are passed over.
+    file.extend(block(little, 10, &[7; 400]));
+    file.extend(block(little, 6, &[numbers(little, &[1, 0, 1024, 2, 90]), vec![8, 9, 0, 0]].concat()));
+    file.extend(block(little, 3, &[numbers(little, &[5]), vec![1, 2, 3, 4, 5, 0, 0, 0]].concat()));
+    file.extend(section(big));
+    file.extend(interface(big, 101, 3));
+    file.extend(block(big, 2, &[vec![0, 0, 0, 9], numbers(big, &[0, 250, 4, 4]), vec![6; 4]].concat()));
+    let expected = vec![
+        (1, 101_000_000_000, 276, 1, 90, vec![8, 9]),
+        // A simple packet is cut at the first interface's snapshot length, and has no time.
+        (2, 101_000_000_000, 1, 0, 5, vec![1, 2, 3, 4]),
+        (3, 100_250_000_000, 101, 0, 4, vec![6; 4]),
+    ];
+    for piece in [1, 13, 4096] {
+        assert_eq!(frames(&file, piece), Ok(expected.clone()));
+    }
+}
+
+#[test]
+fn snoop() {
+    let mut file = b"snoop\0\0\0".to_vec();
+    file.extend(numbers(bytes::Order::Big, &[2, 4, 1514, 3, 28, 0, 9, 8]));
+    file.extend([1, 2, 3, 0]);
+    for piece in [1, 5, 100] {
+        assert_eq!(frames(&file, piece), Ok(vec![(1, 9_000_008_000, 1, 0, 1514, vec![1, 2, 3])]));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let line = |file: &[u8]| frames(file, 10).unwrap_err().to_string();
+    assert_eq!(frames(&[], 1), Ok(vec![]));
+    assert_eq!(
+        line(b"GET / HTTP"),
+        "not a capture file: expected pcap, pcapng or snoop, perhaps compressed by gzip or zstd; found 47 45 54 20 at \
+         byte 0"
+    );
+    let whole = pcap(bytes::Order::Little, 0xa1b2_c3d4, &[5, 7, 3, 60]);
+    assert_eq!(line(&whole[..41]), "the record at byte 24 is cut off: expected 19 bytes, found 17");
+    let huge = pcap(bytes::Order::Little, 0xa1b2_c3d4, &[5, 7, 300_000, 60]);
+    assert_eq!(line(&huge), "captured length of the record at byte 24: expected at most 262144 bytes, found 300000");
+    let mut odd = section(bytes::Order::Little);
+    odd.extend(numbers(bytes::Order::Little, &[99, 14, 0]));
+    assert_eq!(
+        line(&odd),
+        "block length of the record at byte 28: expected a multiple of 4, and at least 12, found 14"
+    );
+    let mut nobody = section(bytes::Order::Little);
+    nobody.extend(block(bytes::Order::Little, 6, &[0; 20]));
+    assert_eq!(
+        line(&nobody),
+        "interface of the record at byte 28: expected an interface that the section has described, found 0"
+    );
+}
+
+#[test]
+fn a_file_cut_anywhere_is_no_panic() {
+    let mut file = section(bytes::Order::Little);
+    file.extend(interface(bytes::Order::Little, 1, 6));
+    file.extend(block(
+        bytes::Order::Little,
+        6,
+        &[numbers(bytes::Order::Little, &[0, 0, 9, 2, 90]), vec![8; 4]].concat(),
+    ));
+    for end in 0..file.len() {
+        let read = frames(&file[..end], 16);
+        assert!(read.is_ok() == [0, 28, 68].contains(&end), "{end}: {read:?}");
+    }
+}

@@ -1,0 +1,157 @@
+//! How an analysis agrees with the truth.
+//!
+//! A truth file is CSV with a header. Each row is a retransmission; the columns `frame`, `seq`, `nth`, `spurious` (0 or 1) and
+//! `cause` are read, others passed over. A row belongs to the retransmission in the same frame with the same sequence number;
+//! where there is none, as with a capture from another place, to the one with the same sequence number and copy.
+
+use crate::report::Retransmission;
+use crate::verdict::{Confidence, Verdict};
+use serde::Serialize;
+
+/// A retransmission as it was.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct True {
+    /// Its frame in the capture that the truth belongs to.
+    pub frame: u64,
+    /// Sequence number on the wire.
+    pub seq: u32,
+    /// 2 is the first retransmission.
+    pub copy: usize,
+    /// Whether an earlier sending arrived.
+    pub spurious: bool,
+    /// Why it was sent, if that is known.
+    pub cause: Option<String>,
+}
+
+/// Reads a truth file.
+///
+/// # Errors
+/// One line that says which line is wrong, and how.
+pub fn read_truth(text: &str) -> Result<Vec<True>, String> {
+    let mut lines = text.lines().enumerate();
+    let Some((_, header)) = lines.next() else { return Err("truth: empty: expected a header".into()) };
+    let names: Vec<_> = header.split(',').map(str::trim).collect();
+    let place = |name: &str| {
+        names.iter().position(|other| *other == name).ok_or_else(|| format!("truth: no column \"{name}\" in line 1"))
+    };
+    let (frame, seq, nth, spurious) = (place("frame")?, place("seq")?, place("nth")?, place("spurious")?);
+    let cause = place("cause").ok();
+    let mut rows = Vec::new();
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        let fields: Vec<_> = line.split(',').map(str::trim).collect();
+        let read = |place: usize| -> Result<u64, String> {
+            let text = fields.get(place).copied().unwrap_or_default();
+            text.parse().map_err(|_| {
+                format!("truth: line {}: {}: expected a whole number, found \"{text}\"", number + 1, names[place])
+            })
+        };
+        rows.push(True {
+            frame: read(frame)?,
+            seq: read(seq)? as u32,
+            copy: read(nth)? as usize,
+            spurious: read(spurious)? != 0,
+            cause: cause.and_then(|place| fields.get(place)).filter(|text| !text.is_empty()).map(ToString::to_string),
+        });
+    }
+    Ok(rows)
+}
+
+/// How many retransmissions were judged how.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Score {
+    /// In the truth.
+    pub retransmissions: u64,
+    /// Found in the capture.
+    pub found: u64,
+    /// Found, and of the right cause.
+    pub cause_right: u64,
+    /// Found, and of the right verdict.
+    pub verdict_right: u64,
+    /// Right in both.
+    pub right: u64,
+    /// Found, and undecidable.
+    pub undecidable: u64,
+    /// Spurious, and called needed.
+    pub spurious_called_needed: u64,
+    /// Needed, and called spurious with certainty.
+    pub needed_called_spurious_certainly: u64,
+    /// Needed, and called spurious, but not with certainty.
+    pub needed_called_spurious: u64,
+    /// In the analysis, and not in the truth.
+    pub not_in_truth: u64,
+    /// Frames of the truth with what was found instead.
+    pub wrong: Vec<Wrong>,
+}
+
+/// A retransmission that was not found, or not judged as it was.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Wrong {
+    /// Its frame in the truth.
+    pub frame: u64,
+    /// Its sequence number.
+    pub seq: u32,
+    /// Its copy.
+    pub copy: usize,
+    /// As it was.
+    pub truth: String,
+    /// As it was judged.
+    pub found: String,
+}
+
+/// Compares an analysis with the truth.
+pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
+    let mut score = Score { retransmissions: truth.len() as u64, ..Score::default() };
+    let mut used = vec![false; found.len()];
+    let same_frame = |row: &True| found.iter().position(|one| one.frame == row.frame && one.seq == row.seq);
+    let here = truth.iter().filter(|row| same_frame(row).is_some()).count() * 2 > truth.len();
+    for row in truth {
+        let elsewhere = |used: &[bool]| {
+            let matches =
+                |(index, one): (usize, &Retransmission)| one.seq == row.seq && one.copy == row.copy && !used[index];
+            found.iter().enumerate().position(matches)
+        };
+        let index = if here { same_frame(row) } else { elsewhere(&used) };
+        let truth = format!("{} {}", row.cause.as_deref().unwrap_or("?"), word(row.spurious));
+        let Some(index) = index else {
+            let (frame, seq, copy) = (row.frame, row.seq, row.copy);
+            score.wrong.push(Wrong { frame, seq, copy, truth, found: "not found".into() });
+            continue;
+        };
+        used[index] = true;
+        let one = &found[index];
+        score.found += 1;
+        let cause = row.cause.as_deref().is_none_or(|cause| cause == one.cause.name());
+        let verdict = match (one.verdict, row.spurious) {
+            (Verdict::Spurious, true) | (Verdict::Needed, false) => true,
+            (Verdict::Undecidable, _) => {
+                score.undecidable += 1;
+                false
+            }
+            (Verdict::Needed, true) => {
+                score.spurious_called_needed += 1;
+                false
+            }
+            (Verdict::Spurious, false) => {
+                if one.confidence == Confidence::Certain {
+                    score.needed_called_spurious_certainly += 1;
+                } else {
+                    score.needed_called_spurious += 1;
+                }
+                false
+            }
+        };
+        score.cause_right += u64::from(cause);
+        score.verdict_right += u64::from(verdict);
+        score.right += u64::from(cause && verdict);
+        if !(cause && verdict) {
+            let found = format!("{} {:?} ({:?}: {})", one.cause.name(), one.verdict, one.confidence, one.reason);
+            score.wrong.push(Wrong { frame: row.frame, seq: row.seq, copy: row.copy, truth, found });
+        }
+    }
+    score.not_in_truth = used.iter().filter(|used| !**used).count() as u64;
+    score
+}
+
+fn word(spurious: bool) -> &'static str {
+    if spurious { "spurious" } else { "needed" }
+}

@@ -1,0 +1,278 @@
+//! One model of a sender, driven by what passed between the two ends.
+//!
+//! *Looks at* when segments left and ACKs came, in the sender's time, and what those ACKs say.
+//! *Decides* what a retransmission was: the cause whose time and circumstances fit best, and how well that is.
+//! *Blind to* what the sender did not show: settings of a connection, the application, other connections' congestion.
+//! *From* RFC 6298, RFC 8985 and RFC 5682; for undone timeouts RFC 3522 and RFC 3708, in the forms that Linux has.
+
+use super::{Cause, Settings};
+use eifel_base::units::Timestamp;
+
+/// How much a cause without the evidence that it needs leaves unexplained.
+const WITHOUT_EVIDENCE: f64 = 3.0;
+/// What no cause explains.
+const UNEXPLAINED: f64 = 5.0;
+/// What a timeout costs where the model would have probed the tail before.
+const PROBE_LEFT_OUT: f64 = 1.5;
+/// What a timeout costs for a segment that duplicate ACKs or SACKs would have had repaired before.
+const REPAIR_LEFT_OUT: f64 = 1.0;
+/// An ACK's consequences leave within this time, however slow the machine, in nanoseconds.
+const AT_ONCE: u64 = 4_000_000;
+const TICK: u64 = 8_000_000;
+const DELAYED_ACK: u64 = 200_000_000;
+const MOST_BACK_OFF: u32 = 10;
+
+/// A retransmission, and how it stood when it left. Times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Resent {
+    /// When it left.
+    pub now: u64,
+    /// First position, and the first beyond.
+    pub start: u64,
+    /// First position beyond it.
+    pub end: u64,
+    /// First position not acknowledged.
+    pub una: u64,
+    /// First position never sent.
+    pub nxt: u64,
+    /// When the last ACK came.
+    pub last_ack: u64,
+    /// When the last segment left.
+    pub last_sent: u64,
+    /// Since when the timer can have run: the last ACK of new data, or the first segment after there was nothing to wait for.
+    pub timer_since: u64,
+    /// Smoothed round trip and its variation, if there are samples.
+    pub estimate: Option<(u64, u64)>,
+    /// Whether ACKs say that data above it have arrived: SACK blocks, or three duplicates.
+    pub missing: bool,
+    /// Whether SACK was agreed on.
+    pub sack: bool,
+    /// Segments outstanding.
+    pub segments: usize,
+    /// TSval that it carries.
+    pub stamp: Option<Timestamp>,
+    /// Whether it was sent again before.
+    pub repeated: bool,
+}
+
+/// What an ACK says, for a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// First position not acknowledged.
+    pub una: u64,
+    /// First position never sent.
+    pub nxt: u64,
+    /// Whether it acknowledges new data.
+    pub advances: bool,
+    /// Whether it is a duplicate, or reports data by SACK.
+    pub duplicate: bool,
+    /// The lowest position that it reports for the first time, sent once.
+    pub original_below: Option<u64>,
+    /// The timestamp that it echoes.
+    pub echo: Option<Timestamp>,
+    /// Whether it reports a duplicate.
+    pub dsack: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Open,
+    Recovery {
+        high: u64,
+    },
+    /// The timer has expired.
+    Loss {
+        high: u64,
+        /// Whether F-RTO may still undo it.
+        forward: bool,
+        /// TSval of the first retransmission.
+        stamp: Option<Timestamp>,
+        /// Retransmissions that no DSACK has reported.
+        unreported: u32,
+    },
+}
+
+/// A model in its state.
+#[derive(Clone, Debug)]
+pub struct Model {
+    settings: &'static Settings,
+    state: State,
+    back_off: u32,
+    /// A tail-loss probe is under way.
+    probed: bool,
+    /// When the timer was set by a retransmission.
+    armed: u64,
+    cost: f64,
+}
+
+impl Model {
+    /// A sender with nothing outstanding.
+    pub fn new(settings: &'static Settings) -> Self {
+        Self { settings, state: State::Open, back_off: 0, probed: false, armed: 0, cost: 0.0 }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.settings.name
+    }
+
+    /// What it leaves unexplained so far; 0 is all explained.
+    pub fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    /// Names the cause of a retransmission, and moves on as the sender would have.
+    pub fn explain(&mut self, resent: &Resent) -> Cause {
+        let candidates =
+            [self.timeout(resent), self.tail_loss_probe(resent), self.go_back_n(resent), self.fast(resent)];
+        let mut best = (Cause::Unknown, UNEXPLAINED);
+        for (cause, cost) in candidates.into_iter().flatten() {
+            if cost < best.1 {
+                best = (cause, cost);
+            }
+        }
+        self.cost += best.1;
+        self.enter(best.0, resent);
+        best.0
+    }
+
+    fn timeout(&self, resent: &Resent) -> Option<(Cause, f64)> {
+        // The timer repairs the oldest segment.
+        if resent.start > resent.una || resent.end <= resent.una {
+            return None;
+        }
+        let since = resent.timer_since.max(self.armed);
+        let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
+        let mut cost = misfit(resent.now.saturating_sub(since), expected);
+        if self.would_probe(resent) {
+            cost += PROBE_LEFT_OUT;
+        }
+        if resent.missing && !resent.repeated && !matches!(self.state, State::Loss { .. }) {
+            cost += REPAIR_LEFT_OUT;
+        }
+        Some((Cause::Rto, cost))
+    }
+
+    fn tail_loss_probe(&self, resent: &Resent) -> Option<(Cause, f64)> {
+        if resent.end != resent.nxt || !self.would_probe(resent) {
+            return None;
+        }
+        let since = resent.last_sent.max(resent.timer_since);
+        let (smoothed, _) = resent.estimate.unwrap_or((500_000_000, 0));
+        let patience = smoothed * 2 + if resent.segments == 1 { DELAYED_ACK } else { TICK };
+        // RFC 8985, section 7.2: never later than the retransmission timer would expire.
+        let rest = (resent.timer_since + self.rto(resent)).saturating_sub(since).max(TICK);
+        Some((Cause::Tlp, misfit(resent.now.saturating_sub(since), patience.min(rest))))
+    }
+
+    fn go_back_n(&self, resent: &Resent) -> Option<(Cause, f64)> {
+        match self.state {
+            State::Loss { high, .. } if resent.start < high => Some((Cause::Loss, clocked(resent))),
+            _ => None,
+        }
+    }
+
+    fn fast(&self, resent: &Resent) -> Option<(Cause, f64)> {
+        let evident = match self.state {
+            State::Recovery { high } => resent.missing || resent.start <= resent.una && resent.start < high,
+            State::Open | State::Loss { .. } => resent.missing,
+        };
+        let in_loss = matches!(self.state, State::Loss { high, .. } if resent.start < high);
+        let cost = clocked(resent) + if evident { 0.0 } else { WITHOUT_EVIDENCE };
+        Some((Cause::Fast, cost + if in_loss { 0.5 } else { 0.0 }))
+    }
+
+    fn would_probe(&self, resent: &Resent) -> bool {
+        self.settings.probes_tail && resent.sack && !self.probed && !resent.missing && matches!(self.state, State::Open)
+    }
+
+    fn rto(&self, resent: &Resent) -> u64 {
+        let Some((smoothed, variation)) = resent.estimate else { return 1_000_000_000 };
+        (smoothed + (4 * variation).max(self.settings.variance_at_least)).max(self.settings.rto_at_least)
+    }
+
+    fn enter(&mut self, cause: Cause, resent: &Resent) {
+        match cause {
+            Cause::Rto => {
+                let again = matches!(self.state, State::Loss { .. });
+                let first = match self.state {
+                    State::Loss { stamp, unreported, .. } if self.back_off > 0 => (stamp, unreported + 1),
+                    _ => (resent.stamp, 1),
+                };
+                // As Linux has it: not where a timeout has interrupted recovery, unless it is repeated.
+                let fresh = matches!(self.state, State::Open) || again && self.back_off > 0;
+                self.state = State::Loss {
+                    high: resent.nxt,
+                    forward: self.settings.forward_rto && fresh,
+                    stamp: first.0,
+                    unreported: first.1,
+                };
+                self.back_off += 1;
+                self.armed = resent.now;
+            }
+            Cause::Tlp => {
+                self.probed = true;
+                self.armed = resent.now;
+            }
+            Cause::Fast => {
+                if matches!(self.state, State::Open) {
+                    self.state = State::Recovery { high: resent.nxt };
+                }
+                self.armed = self.armed.max(if resent.start <= resent.una { resent.now } else { 0 });
+            }
+            Cause::Loss => {
+                if let State::Loss { unreported, .. } = &mut self.state {
+                    *unreported += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes an ACK in.
+    pub fn hear(&mut self, heard: &Heard) {
+        if heard.advances {
+            self.back_off = 0;
+            self.probed = false;
+        }
+        match &mut self.state {
+            State::Open => {}
+            State::Recovery { high } => {
+                if heard.una >= *high {
+                    self.state = State::Open;
+                }
+            }
+            State::Loss { high, forward, stamp, unreported } => {
+                if heard.dsack {
+                    *unreported = unreported.saturating_sub(1);
+                }
+                let by_echo = matches!((heard.echo, *stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp));
+                let undone = self.settings.undoes && heard.advances && (by_echo || *unreported == 0);
+                let forwarded = *forward && heard.original_below.is_some_and(|position| position < *high);
+                if undone || forwarded || heard.una >= *high {
+                    self.state = State::Open;
+                } else if *forward && heard.nxt > *high {
+                    // New data have left; RFC 5682, section 3.1, step 3a.
+                    *forward = !heard.duplicate;
+                } else if *forward && heard.advances {
+                    *high = heard.nxt;
+                }
+            }
+        }
+    }
+}
+
+/// How far a time is from what was expected, in powers of e.
+fn misfit(took: u64, expected: u64) -> f64 {
+    ((took.max(1)) as f64 / expected.max(1) as f64).ln().abs()
+}
+
+/// How far from being the consequence of the last ACK a retransmission is.
+fn clocked(resent: &Resent) -> f64 {
+    let gap = resent.now.saturating_sub(resent.last_ack);
+    if gap <= AT_ONCE {
+        return 0.0;
+    }
+    let quarter = resent.estimate.map_or(100_000_000, |(smoothed, _)| smoothed / 4).max(AT_ONCE);
+    ((gap - AT_ONCE) as f64 / quarter as f64).ln_1p()
+}

@@ -1,0 +1,64 @@
+//! The stacks that are told apart.
+
+/// What makes one stack differ from another in what it sends again, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Its name in the output.
+    pub name: &'static str,
+    /// The least that is added to the smoothed round trip, in nanoseconds.
+    pub variance_at_least: u64,
+    /// The smallest timeout, in nanoseconds.
+    pub rto_at_least: u64,
+    /// Tail-loss probes (RFC 8985, section 7).
+    pub probes_tail: bool,
+    /// Forward RTO recovery (RFC 5682).
+    pub forward_rto: bool,
+    /// Undoes a timeout when the echoed timestamp is older than it, or DSACKs report all that was sent again.
+    pub undoes: bool,
+}
+
+const MS: u64 = 1_000_000;
+
+/// In the order in which they are preferred where they explain a trace equally well.
+pub const MODELS: [Settings; 5] = [
+    Settings {
+        name: "linux",
+        variance_at_least: 200 * MS,
+        rto_at_least: 200 * MS,
+        probes_tail: true,
+        forward_rto: true,
+        undoes: true,
+    },
+    Settings {
+        name: "linux-without-tlp",
+        variance_at_least: 200 * MS,
+        rto_at_least: 200 * MS,
+        probes_tail: false,
+        forward_rto: true,
+        undoes: true,
+    },
+    Settings {
+        name: "linux-without-f-rto",
+        variance_at_least: 200 * MS,
+        rto_at_least: 200 * MS,
+        probes_tail: false,
+        forward_rto: false,
+        undoes: true,
+    },
+    Settings {
+        name: "bsd",
+        variance_at_least: 200 * MS,
+        rto_at_least: 230 * MS,
+        probes_tail: false,
+        forward_rto: false,
+        undoes: false,
+    },
+    Settings {
+        name: "rfc",
+        variance_at_least: 0,
+        rto_at_least: 1000 * MS,
+        probes_tail: false,
+        forward_rto: false,
+        undoes: false,
+    },
+];

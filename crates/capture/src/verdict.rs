@@ -1,0 +1,183 @@
+//! Whether something that was sent again had been lost.
+//!
+//! A retransmission is spurious if every byte of it had an earlier sending that reached the receiver, also if that arrived
+//! after the retransmission left.
+
+use crate::attribute::{Answer, Candidates, Sending, candidates};
+use crate::flow::When;
+use eifel_base::units::Timestamp;
+use serde::Serialize;
+
+/// Needed or not.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// An earlier sending has arrived.
+    Spurious,
+    /// No earlier sending has arrived.
+    Needed,
+    /// The capture does not say.
+    Undecidable,
+}
+
+/// How sure a verdict is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// Nothing that was captured lets it be otherwise, unless an end lies.
+    Certain,
+    /// It rests on what nearly all networks and stacks do: packets mostly keep their order, duplicates are reported.
+    Likely,
+    /// Nothing contradicts it, and little speaks for it.
+    Weak,
+}
+
+/// A verdict with all that belongs to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Judged {
+    /// Needed or not.
+    pub verdict: Verdict,
+    /// How sure that is.
+    pub confidence: Confidence,
+    /// Why.
+    pub reason: &'static str,
+    /// The frame that shows it.
+    pub evidence: Option<u64>,
+}
+
+/// What is known of one segment that was sent more than once.
+#[derive(Clone, Debug)]
+pub(crate) struct Repeated {
+    pub(crate) end: u64,
+    /// In the order in which they left. Where the first was never seen it holds its place alone.
+    pub(crate) sendings: Vec<Sending>,
+    /// The first sending, or the frame in which it came late.
+    pub(crate) original: Original,
+    pub(crate) answer: Option<Answered>,
+    /// The ACKs that report it as a duplicate.
+    pub(crate) duplicates: Vec<When>,
+    /// An ACK that reported what was sent after it, and not it.
+    pub(crate) gap: Option<u64>,
+    /// An ACK that shows that what was sent after the first sending, and before the second, came behind what filled the gap.
+    pub(crate) in_order: Option<u64>,
+    /// When the data right before it were first acknowledged, if those were sent once.
+    pub(crate) neighbour: Option<When>,
+}
+
+/// Whether the first sending was seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Original {
+    Seen,
+    /// It never passed here.
+    Unseen,
+    /// It passed in this frame, after it had been sent again.
+    Late(u64),
+}
+
+/// The first ACK that covers a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Answered {
+    pub(crate) when: When,
+    /// The timestamp that it echoes, if it fills the gap at the front.
+    pub(crate) echo: Option<Timestamp>,
+    /// How far it acknowledges, if it fills the gap at the front, until the next ACK of new data.
+    pub(crate) up_to: Option<u64>,
+}
+
+/// What a verdict depends on besides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Circumstances {
+    /// What passes here has arrived.
+    pub(crate) at_receiver: bool,
+    /// The receiver reports duplicates, as far as is known.
+    pub(crate) reports: bool,
+    /// Smallest round trip to the receiver, in nanoseconds.
+    pub(crate) shortest: u64,
+}
+
+const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, evidence: Option<u64>) -> Judged {
+    Judged { verdict, confidence, reason, evidence }
+}
+
+impl Repeated {
+    /// Judges sending number `index`, from 1, which is the first that was sent again.
+    pub(crate) fn judge(&self, index: usize, circumstances: &Circumstances) -> Judged {
+        use Confidence::{Certain, Likely, Weak};
+        use Verdict::{Needed, Spurious, Undecidable};
+        let answer = self.answer.map(|answer| answer.when.frame);
+        if let Original::Late(frame) = self.original {
+            let confidence = if circumstances.at_receiver { Certain } else { Likely };
+            return judged(Spurious, confidence, "the original came later than what was sent again", Some(frame));
+        }
+        let seen_before = self.original == Original::Seen || index > 1;
+        if circumstances.at_receiver && seen_before {
+            return judged(
+                Spurious,
+                Certain,
+                "an earlier sending reached the receiver, where the capture was made",
+                answer,
+            );
+        }
+        if !seen_before {
+            return judged(Needed, Certain, "the original never passed the place of the capture", answer);
+        }
+        let Some(Answered { when, echo, .. }) = self.answer else {
+            return judged(Undecidable, Weak, "no acknowledgement covers it in the capture", None);
+        };
+        let candidates = candidates(&self.sendings, Answer { nanos: when.nanos, echo }, circumstances.shortest);
+        if candidates.last < index {
+            let (confidence, reason) = if candidates.by_echo {
+                (Certain, "the ACK echoes an earlier sending's timestamp")
+            } else {
+                (Certain, "the ACK comes sooner than any round trip")
+            };
+            return judged(Spurious, confidence, reason, Some(when.frame));
+        }
+        if let Some(duplicate) = self.reported(index, candidates, circumstances.shortest) {
+            return judged(Spurious, Certain, "reported as a duplicate", Some(duplicate.frame));
+        }
+        if candidates.first >= index {
+            let confidence = if candidates.by_echo && circumstances.reports { Certain } else { Likely };
+            return judged(Needed, confidence, "the ACK echoes this sending's timestamp or a later one's", answer);
+        }
+        if let Some(frame) = self.in_order.filter(|_| index == 1) {
+            return judged(Spurious, Likely, "what was sent before it, and only once, arrived after it", Some(frame));
+        }
+        if let Some(frame) = self.late_with_its_neighbour(index, when, circumstances.shortest) {
+            return judged(
+                Spurious,
+                Likely,
+                "what was sent before it was late too, and nothing is missing",
+                Some(frame),
+            );
+        }
+        match (circumstances.reports, self.gap) {
+            (true, Some(_)) => {
+                judged(Needed, Certain, "later data arrived before it, and no duplicate is reported", answer)
+            }
+            (true, None) => judged(Needed, Likely, "no duplicate is reported", answer),
+            (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
+            (false, None) => judged(Needed, Weak, "the ACK comes as late as this sending's can", answer),
+        }
+    }
+
+    /// The ACK of the data right before it, where that came after this sending left, and this segment's with it: then it was a
+    /// delay that was taken for a loss.
+    fn late_with_its_neighbour(&self, index: usize, answered: When, shortest: u64) -> Option<u64> {
+        let neighbour = self.neighbour.filter(|_| self.gap.is_none())?;
+        let together = answered.nanos.saturating_sub(neighbour.nanos) < shortest / 4;
+        (neighbour.nanos > self.sendings[index].nanos && together).then_some(neighbour.frame)
+    }
+
+    /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived.
+    fn reported(&self, index: usize, candidates: Candidates, shortest: u64) -> Option<When> {
+        let from = self.sendings.len() - index;
+        // Of so many duplicates one at least is not of this sending or a later one.
+        if self.duplicates.len() >= from && candidates.first < index {
+            return self.duplicates.get(from - 1).copied();
+        }
+        // One that is reported sooner than this sending can be answered is of an earlier one.
+        let sent = self.sendings[index].nanos;
+        self.duplicates.iter().copied().find(|when| when.nanos < sent.saturating_add(shortest))
+    }
+}
