@@ -3,7 +3,8 @@
 use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_recovery::engine::{Config, Event as Told};
-use eifel_tcp::{Event, Outgoing, Settings};
+use eifel_talk::Sent;
+use eifel_tcp::{Event, Settings};
 
 use crate::victim::{MSS, Victim, ack, engine, stamped, with_sack};
 
@@ -16,11 +17,11 @@ const FLIGHT: u64 = 12;
 pub(crate) struct Losses {
     pub(crate) victim: Victim,
     /// First transmissions under way, and which of them are known to be.
-    flight: Vec<Outgoing>,
+    flight: Vec<Sent>,
     /// What was acknowledged last.
-    before: Option<Outgoing>,
+    before: Option<Sent>,
     /// Retransmissions since the last loss.
-    again: Vec<Outgoing>,
+    again: Vec<Sent>,
     /// Episodes so far: losses that the sender has noticed.
     pub(crate) noticed: u64,
     /// Windows given back so far.
@@ -30,13 +31,13 @@ pub(crate) struct Losses {
 /// A segment that was lost, and sent again.
 pub(crate) struct Lost {
     /// The segment before it, which arrived.
-    pub(crate) before: Option<Outgoing>,
+    pub(crate) before: Option<Sent>,
     /// What was lost.
-    pub(crate) original: Outgoing,
+    pub(crate) original: Sent,
     /// The segment behind it, which arrived.
-    pub(crate) next: Outgoing,
+    pub(crate) next: Sent,
     /// Its retransmission.
-    pub(crate) again: Outgoing,
+    pub(crate) again: Sent,
     /// First position beyond all that was sent.
     pub(crate) nxt: u64,
 }
@@ -58,10 +59,10 @@ impl Losses {
     }
 
     fn sends(&mut self) {
-        for outgoing in self.victim.sends() {
-            match outgoing.transmission {
-                Some(transmission) if transmission.copy == 0 => self.flight.push(outgoing),
-                Some(_) => self.again.push(outgoing),
+        for sent in self.victim.sends() {
+            match sent.transmission {
+                Some(transmission) if transmission.copy == 0 => self.flight.push(sent),
+                Some(_) => self.again.push(sent),
                 None => {}
             }
         }
@@ -78,7 +79,7 @@ impl Losses {
     pub(crate) fn gets(&mut self, segment: &Segment) {
         self.victim.gets(segment);
         let una = self.victim.connection.engine().una();
-        self.flight.retain(|outgoing| outgoing.start + 1 >= una);
+        self.flight.retain(|sent| sent.start + 1 >= una);
         self.sends();
     }
 
@@ -96,11 +97,11 @@ impl Losses {
         loop {
             self.victim.waits(round_trip);
             self.sends();
-            for outgoing in core::mem::take(&mut self.flight) {
-                let end = outgoing.start + 1 + u64::from(outgoing.segment.payload_len);
-                let honest = self.honest(end, &outgoing.segment);
+            for sent in core::mem::take(&mut self.flight) {
+                let end = sent.start + 1 + u64::from(sent.segment.payload_len);
+                let honest = self.honest(end, &sent.segment);
                 self.gets(&honest);
-                self.before = Some(outgoing);
+                self.before = Some(sent);
             }
             if self.flight.len() as u64 >= FLIGHT {
                 return;
@@ -134,7 +135,7 @@ impl Losses {
 }
 
 /// The same segment with this timestamp echoed.
-pub(crate) fn echoing(segment: Segment, of: &Outgoing) -> Segment {
+pub(crate) fn echoing(segment: Segment, of: &Sent) -> Segment {
     match (segment.options.timestamps, of.segment.options.timestamps) {
         (Some(own), Some(forged)) => stamped(segment, own.value, forged.value),
         _ => segment,

@@ -4,8 +4,9 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::{Config, Engine};
+use eifel_talk::Sent;
 use eifel_tcp::settings::{AckSettings, SackUse, TimestampSettings};
-use eifel_tcp::{Connection, Event, Outgoing, Ports, Settings, State};
+use eifel_tcp::{Connection, Event, Ports, Settings, State};
 
 /// Both initial sequence numbers stand just below the wrap.
 pub(crate) const ISS: Seq = Seq(u32::MAX - 1500);
@@ -126,8 +127,8 @@ impl Victim {
     }
 
     /// What leaves now.
-    pub(crate) fn sends(&mut self) -> Vec<Outgoing> {
-        core::iter::from_fn(|| self.connection.poll_transmit(self.now)).collect()
+    pub(crate) fn sends(&mut self) -> Vec<Sent> {
+        eifel_talk::all(&mut self.connection, self.now)
     }
 
     /// What the application hears, but for the engine's reports.

@@ -229,16 +229,16 @@ impl Driver {
     /// How many segments leave.
     fn answers(&mut self) -> u32 {
         let mut answers = 0;
-        while let Some(sent) = self.connection.poll_transmit(self.now) {
+        while let Some(sent) = eifel_talk::next(&mut self.connection, self.now) {
             answers += 1;
             assert!(answers <= MOST_ANSWERS, "answering never ends");
-            let (first, second) = self.connection.payload(&sent);
             if matches!(self.settings.send, SendKind::Held { .. }) {
-                assert_eq!(first.len() + second.len(), sent.segment.payload_len as usize);
+                let payload = eifel_talk::payload(&self.connection, &sent);
+                assert_eq!(payload.len(), sent.segment.payload_len as usize);
             }
             assert!(sent.segment.payload_len <= self.connection.mss(), "{sent:?}");
         }
-        assert!(self.connection.poll_transmit(self.now).is_none());
+        assert!(eifel_talk::next(&mut self.connection, self.now).is_none());
         while self.connection.poll_event().is_some() {}
         answers
     }

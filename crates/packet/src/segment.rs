@@ -125,7 +125,7 @@ pub struct Options {
 
 /// A TCP segment's header (RFC 9293, section 3.1), and the length of what follows it. The urgent pointer is not kept:
 /// it is written as 0.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
     /// Source port.
     pub source_port: u16,

@@ -5,7 +5,7 @@ use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::pattern;
-use crate::slab::{Cell, End, NO_PACKET, Packet};
+use crate::slab::{End, NO_PACKET, Packet};
 use crate::wire;
 use crate::writing::Backlog;
 use eifel_base::time::{Duration, Instant};
@@ -101,68 +101,48 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Everything that may leave now leaves.
+    /// Sends everything that may leave now.
     #[inline(never)]
     pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
-        if let Some(mut run) = self.connection.run(net.now) {
-            let mut bytes = None;
-            loop {
-                let cell = net.slab.vacant();
-                let Some(transmission) = self.connection.poll_run(&mut run, &mut cell.segment) else { break };
-                let bytes = *bytes.get_or_insert_with(|| length(net.ip, net.header_bytes, &cell.segment));
-                self.launch_data(net, bytes, &transmission);
-            }
-            if run.is_all() {
-                return;
-            }
-        }
-        self.transmit_any(net);
-    }
-
-    /// The same, one by one.
-    #[inline(never)]
-    fn transmit_any<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
-        let mut turn = self.connection.turn(net.now);
-        while let Some(start) = self.connection.poll_urgent(&turn, &mut net.slab.vacant().segment) {
-            self.send_alone(net, start);
-        }
+        let (flow, sender) = (self.flow, self.end);
         loop {
             let cell = net.slab.vacant();
-            let Some(transmission) = self.connection.poll_data(&mut turn, &mut cell.segment) else { break };
+            let Some(outgoing) = self.connection.poll_transmit(net.now, &mut cell.segment) else { return };
+            match &outgoing.transmission {
+                Some(transmission) => {
+                    let repeats = matches!(transmission.kind, Kind::Retransmission(_));
+                    cell.packet = Packet {
+                        transmission: transmission.id.0 + 1,
+                        start: transmission.start,
+                        segment: self.number(transmission, cell.segment.payload_len),
+                        positions: transmission.len,
+                        copy: transmission.copy,
+                        flow,
+                        sender,
+                        repeats,
+                    };
+                    if transmission.copy > 0 || net.oracle.knows_losses(flow, sender) {
+                        self.note_opening(&cell.packet);
+                        net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
+                    }
+                }
+                None => {
+                    cell.packet = Packet { flow, sender, ..NO_PACKET };
+                    if OBSERVED
+                        && let Some(liar) = &mut self.liar
+                        && !liar.says(&mut cell.segment)
+                    {
+                        continue;
+                    }
+                }
+            }
             let bytes = length(net.ip, net.header_bytes, &cell.segment);
-            self.launch_data(net, bytes, &transmission);
+            if OBSERVED {
+                let (packet, segment) = (cell.packet, cell.segment);
+                self.observe_sending(net, &outgoing, &segment, &packet);
+            }
+            net.launch(bytes, self.path.1, self.link as usize);
         }
-        if let Some(start) = self.connection.poll_acknowledgement(&turn, &mut net.slab.vacant().segment) {
-            self.send_alone(net, start);
-        }
-    }
-
-    /// A segment of so many bytes leaves that the engine has sent; it stands in its cell.
-    #[inline(always)]
-    fn launch_data<const OBSERVED: bool>(
-        &mut self,
-        net: &mut Network<OBSERVED>,
-        bytes: u32,
-        transmission: &Transmission,
-    ) {
-        let cell = net.slab.vacant();
-        let (flow, sender) = (self.flow, self.end);
-        let repeats = matches!(transmission.kind, Kind::Retransmission(_));
-        cell.packet = Packet {
-            transmission: transmission.id.0 + 1,
-            start: transmission.start,
-            segment: self.number(transmission, cell.segment.payload_len),
-            positions: transmission.len,
-            copy: transmission.copy,
-            flow,
-            sender,
-            repeats,
-        };
-        if transmission.copy > 0 || net.oracle.knows_losses(flow, sender) {
-            self.note_opening(&cell.packet);
-            net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
-        }
-        self.launch(net, bytes, transmission.start.saturating_sub(1), Some(transmission));
     }
 
     /// The queue is told of a timer that is due earlier than it knows.
@@ -174,51 +154,6 @@ impl Endpoint {
             self.alarm = due.max(net.now);
             net.queue.set(self.slot, self.alarm);
         }
-    }
-
-    /// The acknowledgement leaves that is all its connection has to send.
-    #[inline(never)]
-    pub fn acknowledge<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
-        let start = self.connection.acknowledge(net.now, &mut net.slab.vacant().segment);
-        self.launch_alone(net, start);
-    }
-
-    /// A segment leaves that the engine knows nothing of; it stands in its cell.
-    #[inline(never)]
-    fn send_alone<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, start: u64) {
-        self.launch_alone(net, start);
-    }
-
-    #[inline(always)]
-    fn launch_alone<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, start: u64) {
-        let cell = net.slab.vacant();
-        cell.packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
-        if OBSERVED
-            && let Some(liar) = &mut self.liar
-            && !liar.says(&mut cell.segment)
-        {
-            return;
-        }
-        let bytes = length(net.ip, net.header_bytes, &cell.segment);
-        self.launch(net, bytes, start, None);
-    }
-
-    /// A packet of so many bytes leaves; it stands in its cell, and its payload begins at offset `start`.
-    #[inline(always)]
-    fn launch<const OBSERVED: bool>(
-        &mut self,
-        net: &mut Network<OBSERVED>,
-        bytes: u32,
-        start: u64,
-        transmission: Option<&Transmission>,
-    ) {
-        if OBSERVED {
-            let Cell { segment, packet, .. } = net.slab.vacant();
-            let outgoing = Outgoing { segment: *segment, start, transmission: transmission.copied() };
-            let packet = *packet;
-            self.observe_sending(net, &outgoing, &packet);
-        }
-        net.launch(bytes, self.path.1, self.link as usize);
     }
 
     /// The first retransmission of an episode is noted.
@@ -246,21 +181,27 @@ impl Endpoint {
     }
 
     /// Before a packet goes: its row, its capture, its bytes.
-    fn observe_sending<const OBSERVED: bool>(&self, net: &mut Network<OBSERVED>, outgoing: &Outgoing, packet: &Packet) {
+    fn observe_sending<const OBSERVED: bool>(
+        &self,
+        net: &mut Network<OBSERVED>,
+        outgoing: &Outgoing,
+        segment: &Segment,
+        packet: &Packet,
+    ) {
         if let Some(recorder) = &mut net.observers.recorder {
             if let Some(transmission) = &outgoing.transmission {
                 recorder.sent(net.now, packet, transmission.kind);
             }
-            recorder.passes(net.now, self.path.0, &outgoing.segment, self.path, outgoing.start);
+            recorder.passes(net.now, self.path.0, segment, self.path, outgoing.start);
         }
         if let Some(wire) = &mut net.observers.wire {
-            let (front, back) = self.connection.payload(outgoing);
+            let (front, back) = self.connection.payload(outgoing.start, segment.payload_len);
             let payload = [front, back].concat();
             let handle = net.slab.next_handle() as usize;
             if wire.len() <= handle {
                 wire.resize(handle + 1, Vec::new());
             }
-            wire[handle] = wire::bytes(net.ip, &outgoing.segment, self.path, outgoing.start, Some(&payload));
+            wire[handle] = wire::bytes(net.ip, segment, self.path, outgoing.start, Some(&payload));
         }
     }
 

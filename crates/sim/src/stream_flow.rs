@@ -11,7 +11,7 @@ use eifel_packet::segment::Flags;
 use eifel_path::parcel::Parcel;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{self, Cause};
-use eifel_tcp::{Agenda, Event, State};
+use eifel_tcp::{Event, State};
 
 /// How far a flow has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,10 +111,8 @@ impl StreamFlow {
         }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        match endpoint.connection.agenda() {
-            Agenda::Nothing => {}
-            Agenda::Acknowledgement => endpoint.acknowledge(net),
-            Agenda::Anything => endpoint.transmit(net),
+        if endpoint.connection.may_transmit() {
+            endpoint.transmit(net);
         }
         if endpoint.supply == Supply::Ahead {
             endpoint.refill(net, &mut self.app, self.carries_bytes);

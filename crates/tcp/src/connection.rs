@@ -21,14 +21,12 @@ use crate::state::State;
 use crate::timestamps::Stamps;
 use crate::window::SendWindow;
 
-/// A segment to be sent.
+/// What a segment that leaves means to its connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outgoing {
-    /// Its header; where bytes are held, [`Connection::payload`] has them.
-    pub segment: Segment,
-    /// Offset of its payload in the stream of data.
+    /// Offset of its payload in the stream of data; where bytes are held, [`Connection::payload`] has them.
     pub start: u64,
-    /// What the engine knows it as; `None` for what it does not decide: acknowledgements and resets.
+    /// `None` where the engine has not decided on it: acknowledgements without data, and resets.
     pub transmission: Option<Transmission>,
 }
 
@@ -242,10 +240,10 @@ impl Connection {
         self.enter(State::Closed);
     }
 
-    /// The payload of a segment just returned by [`poll_transmit`](Self::poll_transmit), in two parts of which the second
-    /// follows the first; empty where bytes are not held.
-    pub fn payload(&self, outgoing: &Outgoing) -> (&[u8], &[u8]) {
-        self.stream.bytes(outgoing.start, outgoing.segment.payload_len)
+    /// Returns `len` bytes from offset `start` of the stream of data, in two parts of which the second follows the first:
+    /// the payload of a segment just written by [`poll_transmit`](Self::poll_transmit). Empty where bytes are not held.
+    pub fn payload(&self, start: u64, len: u32) -> (&[u8], &[u8]) {
+        self.stream.bytes(start, len)
     }
 
     /// Whether [`poll_event`](Self::poll_event) has one.

@@ -2,7 +2,7 @@
 
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
-use eifel_packet::seq::{unwrap, wrap};
+use eifel_packet::seq::unwrap;
 use eifel_recovery::fact::{Ack, Block, Echo};
 use eifel_recovery::scoreboard::Sent;
 
@@ -44,42 +44,6 @@ impl Connection {
             State::SynSent => self.calling_arrival(now, segment),
             _ => self.synchronised_arrival(now, segment, payload),
         }
-    }
-
-    /// What nearly all segments are: the next in order, with no flag but ACK and perhaps PSH, acknowledging nothing that is
-    /// old or was never sent. Does with it what [`synchronised_arrival`](Self::synchronised_arrival) would, by fewer
-    /// questions; `false`, with nothing done, for any other. (Jacobson's header prediction.)
-    #[inline(always)]
-    fn plain_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) -> bool {
-        let (una, nxt) = (self.engine.una(), self.engine.nxt());
-        let start = self.receiver.nxt;
-        // As a number, what lies below `una` is more than any window.
-        let acknowledged = u64::from(segment.ack.0.wrapping_sub(wrap(una, self.iss).0));
-        let plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
-            && segment.seq == wrap(start, self.receiver.irs)
-            && acknowledged <= nxt - una;
-        if !plain {
-            return false;
-        }
-        if let Some(stamps) = &mut self.stamps {
-            match segment.options.timestamps {
-                Some(stamp) if !stamps.is_old(now, stamp.value) => {
-                    stamps.accept(now, stamp.value, start, self.receiver.last_ack_sent);
-                }
-                _ => return false,
-            }
-        }
-        let block = Block { start, end: start + u64::from(segment.payload_len) };
-        if una < nxt || !self.peer.is_unchanged(block.start, una, segment.window) {
-            self.take_current_acknowledgement(now, segment, block, una + acknowledged);
-        }
-        if segment.payload_len > 0 {
-            match self.receiver.take_next(now, block.end, payload) {
-                Arrival::Nothing => {}
-                news => self.tell_arrival(now, segment, news),
-            }
-        }
-        true
     }
 
     fn synchronised_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
@@ -234,7 +198,7 @@ impl Connection {
 
     /// An acceptable acknowledgement field that is not behind `una`: window and engine.
     #[inline(always)]
-    fn take_current_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block, ack: u64) {
+    pub(crate) fn take_current_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block, ack: u64) {
         let outstanding = self.engine.nxt() > self.engine.una();
         let window_changed = self.peer.update(block.start, ack, segment.window);
         if outstanding {
@@ -321,7 +285,7 @@ impl Connection {
     }
 
     #[inline(never)]
-    fn tell_arrival(&mut self, now: Instant, segment: &Segment, arrival: Arrival) {
+    pub(crate) fn tell_arrival(&mut self, now: Instant, segment: &Segment, arrival: Arrival) {
         match arrival {
             Arrival::Nothing => {}
             Arrival::Readable | Arrival::Finished { readable: true } if self.cold.reader == Reader::Gone => {

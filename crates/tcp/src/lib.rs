@@ -9,6 +9,7 @@
 //! reassembly, flow control, timestamps, closing (RFC 9293, 2018, 2883, 5961, 7323).
 //!
 //! ```
+//! use eifel_packet::segment::Segment;
 //! use eifel_packet::seq::Seq;
 //! use eifel_recovery::engine::{Config, Engine};
 //! use eifel_base::time::{Duration, Instant};
@@ -26,11 +27,13 @@
 //! let mut now = Instant::ZERO;
 //! while server.received() < 100_000 {
 //!     // What one end sends is with the other 10 ms later.
-//!     let calls: Vec<_> = std::iter::from_fn(|| client.poll_transmit(now)).collect();
-//!     let answers: Vec<_> = std::iter::from_fn(|| server.poll_transmit(now)).collect();
+//!     let [calls, answers] = [&mut client, &mut server].map(|end| {
+//!         let mut segment = Segment::default();
+//!         std::iter::from_fn(|| end.poll_transmit(now, &mut segment).map(|_| segment)).collect::<Vec<_>>()
+//!     });
 //!     now += Duration::from_millis(10);
-//!     calls.iter().for_each(|sent| server.handle_segment(now, &sent.segment, &[]));
-//!     answers.iter().for_each(|sent| client.handle_segment(now, &sent.segment, &[]));
+//!     calls.iter().for_each(|segment| server.handle_segment(now, segment, &[]));
+//!     answers.iter().for_each(|segment| client.handle_segment(now, segment, &[]));
 //!     for end in [&mut client, &mut server] {
 //!         if end.poll_timeout() <= now {
 //!             end.handle_timeout(now);
@@ -52,6 +55,7 @@ mod delayed_ack;
 mod distinct;
 pub mod event;
 mod handshake;
+mod header_prediction;
 pub mod icmp;
 mod input;
 pub mod listener;
@@ -61,7 +65,6 @@ mod reassembly;
 mod receive;
 mod recv_stream;
 mod ring;
-mod run;
 mod sack;
 mod sack_option;
 mod send_stream;
@@ -76,8 +79,5 @@ pub use connection::{Connection, Counts, Outgoing};
 pub use event::Event;
 pub use icmp::IcmpError;
 pub use listener::{Caller, Heard, Listener};
-pub use output::{Agenda, Turn};
-pub use run::Run;
-
 pub use settings::{Ports, Settings};
 pub use state::State;

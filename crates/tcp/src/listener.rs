@@ -201,8 +201,7 @@ impl Listener {
         let ports = Ports { local: self.port, remote: caller.port };
         let mut stamps = Stamps::new(own, ports.with(half.isn));
         if half.again.is_some() {
-            let first = stamps.value(half.answered);
-            stamps.leaves(half.answered, first);
+            stamps.leaves_now(half.answered);
         }
         stamps.value(now)
     }
@@ -237,7 +236,9 @@ impl Listener {
         connection.handle_segment(now, segment, payload);
         if connection.state() == State::SynReceived(Opening::Passive) {
             // Not what completes a handshake: out of the window, or from the past.
-            return connection.poll_transmit(now).map_or(Heard::Nothing, |out| Heard::Answer(out.segment));
+            let mut answer = Segment::default();
+            let answers = connection.poll_transmit(now, &mut answer).is_some();
+            return if answers { Heard::Answer(answer) } else { Heard::Nothing };
         }
         self.forget(caller);
         Heard::Opened(connection)
@@ -285,7 +286,7 @@ impl Listener {
         };
         for at in [Some(half.answered), half.again].into_iter().flatten() {
             connection.handle_segment(at, &syn, &[]);
-            while connection.poll_transmit(at).is_some() {}
+            while connection.poll_transmit(at, &mut Segment::default()).is_some() {}
         }
         connection
     }

@@ -101,12 +101,6 @@ impl Stamps {
         }
     }
 
-    /// TSval of all segments that leave now, unless each has one of its own.
-    #[inline(always)]
-    pub(crate) fn shared(&mut self, now: Instant) -> Option<Timestamp> {
-        matches!(self.values, Values::Clock).then(|| self.clock.value(now))
-    }
-
     #[cold]
     fn first_value(&mut self, now: Instant) -> Timestamp {
         let shown = self.clock.value(now);
@@ -117,12 +111,14 @@ impl Stamps {
         self.value(now)
     }
 
-    /// A segment has left with `value`: without data, or outside the connection's own course.
-    #[inline]
-    pub(crate) fn leaves(&mut self, now: Instant, value: Timestamp) {
+    /// Returns TSval of a segment that leaves now without data, or outside the connection's own course.
+    #[inline(always)]
+    pub(crate) fn leaves_now(&mut self, now: Instant) -> Timestamp {
+        let value = self.value(now);
         if let Values::Distinct(distinct) = &mut self.values {
             distinct.leaves(now, value);
         }
+        value
     }
 
     /// TSecr of a segment with ACK; zero as long as nothing has come.
@@ -156,14 +152,8 @@ impl Stamps {
         }
     }
 
-    /// Whether each segment has one of its own, so that what leaves has to be [told](Self::sent).
-    #[inline(always)]
-    pub(crate) fn are_distinct(&self) -> bool {
-        !matches!(self.values, Values::Clock)
-    }
-
     /// What begins at `start` has left with `value`; it had been sent `copies` times before.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn sent(&mut self, now: Instant, start: u64, copies: u32, value: Timestamp) {
         match (&mut self.values, copies) {
             (Values::Distinct(distinct), 0) => distinct.sent(now, start, value),

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::options;
-use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment};
+use eifel_packet::segment::{Flags, Marks, Segment};
 use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{
     AckSettings, EchoRule, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings, WindowScale,
 };
-use eifel_tcp::{Connection, Event, Outgoing, Ports, Settings, State};
+use eifel_tcp::{Connection, Event, Ports, Settings, State};
 use proptest::prelude::*;
 use talk::engine;
 
@@ -106,24 +106,6 @@ impl End {
     }
 }
 
-const NOTHING: Segment = Segment {
-    source_port: 0,
-    destination_port: 0,
-    seq: Seq(0),
-    ack: Seq(0),
-    flags: Flags(0),
-    window: 0,
-    options: Options {
-        mss: None,
-        window_scale: None,
-        sack_permitted: false,
-        timestamps: None,
-        sack: SackBlocks::EMPTY,
-        marks: None,
-    },
-    payload_len: 0,
-};
-
 type Flying = BTreeMap<(Instant, u64), (usize, Segment, Vec<u8>)>;
 
 fn run(ends: &mut [End; 2], fates: &[Fate], appetite: usize) -> Instant {
@@ -133,11 +115,8 @@ fn run(ends: &mut [End; 2], fates: &[Fate], appetite: usize) -> Instant {
     loop {
         for (from, end) in ends.iter_mut().enumerate() {
             end.act(appetite);
-            let mut slow = end.connection.clone();
-            while let Some(out) = end.connection.poll_transmit(now) {
-                assert_eq!(one_by_one(&mut slow, now), Some(out));
-                let (front, back) = end.connection.payload(&out);
-                let bytes = [front, back].concat();
+            while let Some(out) = eifel_talk::next(&mut end.connection, now) {
+                let bytes = eifel_talk::payload(&end.connection, &out);
                 assert_eq!(bytes.len() as u32, out.segment.payload_len);
                 assert!(options::len(&out.segment.options) <= options::LIMIT);
                 end.marked |= out.segment.flags.0 & MARKS != 0 || out.segment.options.timestamps.is_some();
@@ -153,10 +132,7 @@ fn run(ends: &mut [End; 2], fates: &[Fate], appetite: usize) -> Instant {
                 }
                 sent += 1;
             }
-            assert_eq!(one_by_one(&mut slow, now), None);
-            assert_eq!(slow.engine().snapshot(), end.connection.engine().snapshot());
             let timer = end.connection.poll_timeout();
-            assert_eq!(slow.poll_timeout(), timer);
             let later = timer + Duration::from_nanos(1);
             assert!(timer == Instant::NEVER || end.connection.may_wake_before(later), "due at {timer:?}");
         }
@@ -182,21 +158,6 @@ fn run(ends: &mut [End; 2], fates: &[Fate], appetite: usize) -> Instant {
             }
         }
     }
-}
-
-/// What [`Connection::poll_transmit`] gives, asked for without a run of full segments.
-fn one_by_one(connection: &mut Connection, now: Instant) -> Option<Outgoing> {
-    let mut segment = NOTHING;
-    let mut turn = connection.turn(now);
-    if let Some(start) = connection.poll_urgent(&turn, &mut segment) {
-        return Some(Outgoing { segment, start, transmission: None });
-    }
-    if let Some(transmission) = connection.poll_data(&mut turn, &mut segment) {
-        let start = transmission.start.saturating_sub(1);
-        return Some(Outgoing { segment, start, transmission: Some(transmission) });
-    }
-    let start = connection.poll_acknowledgement(&turn, &mut segment)?;
-    Some(Outgoing { segment, start, transmission: None })
 }
 
 fn ports(local: u16) -> Ports {

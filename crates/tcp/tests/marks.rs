@@ -162,7 +162,7 @@ impl Pair {
     /// Both ends send what they have to.
     fn leave(&mut self, at: u64) {
         for from in [0, 1] {
-            while let Some(out) = self.ends[from].poll_transmit(ms(at)) {
+            while let Some(out) = eifel_talk::next(&mut self.ends[from], ms(at)) {
                 self.waiting[1 - from].push_back(out.segment);
             }
             while let Some(event) = self.ends[from].poll_event() {

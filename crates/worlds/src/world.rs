@@ -1,6 +1,7 @@
 //! One world: a real connection at each end, and a path that asks what becomes of a packet when that packet leaves.
 
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::segment::Segment;
 use eifel_packet::seq::Seq;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{self, Engine, Kind};
@@ -112,13 +113,14 @@ impl World {
     /// Goes on to the next packet whose fate is to be chosen, or to the end.
     pub fn advance(&mut self) -> Progress {
         loop {
-            while let Some(outgoing) = self.sender.poll_transmit(self.now) {
-                if let Some(subject) = self.leaves(&outgoing) {
+            let mut segment = Segment::default();
+            while let Some(outgoing) = self.sender.poll_transmit(self.now, &mut segment) {
+                if let Some(subject) = self.leaves(segment, &outgoing) {
                     return Progress::Asks(subject);
                 }
             }
-            while let Some(outgoing) = self.receiver.poll_transmit(self.now) {
-                if let Some(subject) = self.answer(&outgoing) {
+            while self.receiver.poll_transmit(self.now, &mut segment).is_some() {
+                if let Some(subject) = self.answer(segment) {
                     return Progress::Asks(subject);
                 }
             }
@@ -211,10 +213,10 @@ impl World {
     }
 
     /// The sender sends; the answer is what is to be chosen, if the segment's fate is.
-    fn leaves(&mut self, outgoing: &Outgoing) -> Option<Subject> {
+    fn leaves(&mut self, segment: Segment, outgoing: &Outgoing) -> Option<Subject> {
         // What the engine has told by now, it told before this segment left.
         self.listen();
-        let mut packet = Packet { to: End::To, segment: outgoing.segment, sent: None, subject: None, number: 0 };
+        let mut packet = Packet { to: End::To, segment, sent: None, subject: None, number: 0 };
         if let Some(transmission) = outgoing.transmission {
             let sent = Sent {
                 transmission: transmission.id.0 + 1,
@@ -237,9 +239,9 @@ impl World {
     }
 
     /// The receiver answers.
-    fn answer(&mut self, outgoing: &Outgoing) -> Option<Subject> {
+    fn answer(&mut self, segment: Segment) -> Option<Subject> {
         let subject = self.answers.take().map(Subject::Ack);
-        self.decide(Packet { to: End::From, segment: outgoing.segment, sent: None, subject, number: 0 })
+        self.decide(Packet { to: End::From, segment, sent: None, subject, number: 0 })
     }
 
     /// Which of the segments with a fate of their own begins where `sent` does.

@@ -2,8 +2,9 @@
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
+use eifel_talk::Sent;
+use eifel_tcp::Settings;
 use eifel_tcp::settings::TimestampSettings;
-use eifel_tcp::{Outgoing, Settings};
 
 use crate::Attack;
 use crate::losses::{Losses, Lost, ROUND_TRIP};
@@ -47,8 +48,8 @@ fn distinct(secret: u64) -> Settings {
 /// What the receiver echoes for a retransmission.
 type Echo = fn(&Lost) -> u32;
 
-fn value(outgoing: &Outgoing) -> u32 {
-    outgoing.segment.options.timestamps.map_or(0, |stamps| stamps.value)
+fn value(sent: &Sent) -> u32 {
+    sent.segment.options.timestamps.map_or(0, |stamps| stamps.value)
 }
 
 fn neighbour(lost: &Lost) -> u32 {

@@ -132,7 +132,7 @@ impl Flood {
         let Self { victim, costs, .. } = self;
         costs.step(|| {
             victim.gets(&forged);
-            while victim.connection.poll_transmit(victim.now).is_some() {}
+            while eifel_talk::next(&mut victim.connection, victim.now).is_some() {}
         });
         while victim.connection.poll_event().is_some() {}
         self.pieces = self.pieces.max(victim.connection.engine().scoreboard().sacked().count() as u64);

@@ -75,7 +75,7 @@ fn transfer(seed: u64, scale: u8, isns: [u32; 2], stamps: [u32; 2]) -> Seen {
     }
     while now < Instant::ZERO + Duration::from_secs(10_000) {
         for (at, end) in ends.iter_mut().enumerate() {
-            while let Some(out) = end.poll_transmit(now) {
+            while let Some(out) = eifel_talk::next(end, now) {
                 seen.segments.push((now, at, out.start, out.segment.payload_len));
                 number += 1;
                 if !draw.chance(0.05) {

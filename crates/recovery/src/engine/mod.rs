@@ -13,7 +13,6 @@ pub use crate::event::Event;
 pub use crate::fact::{Ack, Block, Cause, Echo, Kind, Transmission, TxId};
 pub use crate::view::Negotiated;
 pub use crate::watch::MIXED;
-pub use quiet::Run;
 pub use send::Offer;
 pub use snapshot::Snapshot;
 

@@ -8,33 +8,8 @@ use crate::congest::Progress;
 use crate::fact::Echo;
 use crate::recover::Attention;
 use crate::scoreboard::Sent;
+use core::ops::ControlFlow;
 use eifel_base::time::Instant;
-use eifel_base::units::Timestamp;
-
-/// New data that goes in full segments, one after the other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Run {
-    /// No segment ends beyond it.
-    until: u64,
-    then: Then,
-}
-
-/// What comes after the last segment of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Then {
-    /// Nothing, until the next input.
-    Stop,
-    /// Whatever [`poll_send`](Engine::poll_send) says.
-    Ask,
-}
-
-impl Run {
-    /// Whether nothing goes after it.
-    #[inline]
-    pub fn is_all(&self) -> bool {
-        self.then == Then::Stop
-    }
-}
 
 impl Engine {
     /// Takes in an acceptable ACK without SACK blocks, as [`on_ack`](Self::on_ack) would, if it is such a one and something
@@ -53,39 +28,24 @@ impl Engine {
         true
     }
 
-    /// How far new data goes in full segments after such an ACK: cwnd alone says how much, the timer runs, and nobody has to
-    /// be told of it. It holds until the next input.
+    /// Sends the next segment on the quiet way; `Continue`, with nothing done, where [`poll_any`](Self::poll_any) has to be
+    /// asked. After a quiet ACK cwnd alone says how much may go, the timer runs, and no seam has to be told of new data.
     #[inline(always)]
-    pub fn run(&mut self, offer: &Offer) -> Run {
-        self.note_limit(offer.limit);
+    pub(super) fn poll_quiet(&mut self, now: Instant, offer: &Offer) -> ControlFlow<Option<Transmission>> {
         if !self.quiet {
-            return Run { until: 0, then: Then::Ask };
-        }
-        let allowed = self.board.una().saturating_add(self.path.window.cwnd);
-        // Where data or the peer's window end near a segment, there is more to be asked.
-        let plain = offer.end.min(offer.limit).saturating_sub(2);
-        match allowed <= plain {
-            true => Run { until: allowed, then: Then::Stop },
-            false => Run { until: plain, then: Then::Ask },
-        }
-    }
-
-    /// Whether another segment of a run goes.
-    #[inline(always)]
-    pub fn continues(&self, run: &Run) -> bool {
-        self.board.nxt() + u64::from(self.path.watch.view().mss) <= run.until
-    }
-
-    /// The next segment of a run, as [`poll_send`](Self::poll_send) would send it with an offer of `stamp`.
-    #[inline(always)]
-    pub fn poll_run(&mut self, now: Instant, run: &Run, stamp: Option<Timestamp>) -> Option<Transmission> {
-        if !self.continues(run) {
-            return None;
+            return ControlFlow::Continue(());
         }
         let (start, len) = (self.board.nxt(), self.path.watch.view().mss);
+        let end = start + u64::from(len);
+        let allowed = self.board.una().saturating_add(self.path.window.cwnd);
+        // Where data or the peer's window end near a segment, its length is a question of its own.
+        let plain = offer.end.min(offer.limit).saturating_sub(2);
+        if end > allowed.min(plain) {
+            return if allowed <= plain { ControlFlow::Break(None) } else { ControlFlow::Continue(()) };
+        }
         self.probes = 0;
-        self.note_new(now, len, stamp);
-        Some(self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 }))
+        self.note_new(now, len, offer.stamp);
+        ControlFlow::Break(Some(self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })))
     }
 
     /// Whether detectors and loss recovery would ignore an ACK of new data alone. Holds until anything but new data leaves,
@@ -102,6 +62,7 @@ mod tests {
     use crate::engine::{Ack, Block, Config, Negotiated, Offer};
     use crate::registry::{Choice, Seam, entries};
     use eifel_base::time::Duration;
+    use eifel_base::units::Timestamp;
     use proptest::prelude::*;
 
     const MSS: u64 = 1000;

@@ -28,14 +28,13 @@ impl Engine {
     /// The next thing to transmit now; it counts as sent. Call after every input until it gives `None`.
     #[inline(always)]
     pub fn poll_send(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
-        let run = self.run(offer);
-        let plain = self.poll_run(now, &run, offer.stamp);
-        if plain.is_some() || run.is_all() {
-            return plain;
+        self.note_limit(offer.limit);
+        if let ControlFlow::Break(sent) = self.poll_quiet(now, offer) {
+            return sent;
         }
-        // Taken apart and put together again, so that the answer of the quiet way can stay in registers: read back from memory as
-        // a whole, right after it was written in parts, it would cost more than all the rest.
-        let Transmission { id, start, len, kind, copy } = self.poll_any(now, offer)?;
+        // The other way gets copies, so that offer and transmission stay in registers on this one: read back from memory as a
+        // whole, right after they were written in parts, they would cost more than all the rest.
+        let Transmission { id, start, len, kind, copy } = self.poll_any(now, &Offer { ..*offer })?;
         Some(Transmission { id, start, len, kind, copy })
     }
 

@@ -123,14 +123,15 @@ impl<'s> Host<'s> {
     fn pump(&mut self, now: Instant) {
         let origins = self.origins();
         let Some(connection) = &mut self.connection else { return };
+        let mut segment = Segment::default();
         while self.budget > 0
-            && let Some(outgoing) = connection.poll_transmit(now)
+            && let Some(outgoing) = connection.poll_transmit(now, &mut segment)
         {
             self.budget -= 1;
             self.counts.segments_out += 1;
             let again = outgoing.transmission.is_some_and(|t| matches!(t.kind, Kind::Retransmission(_)));
             self.counts.retransmissions += u64::from(again);
-            self.departed.push_back(Departed { at: now, packet: origins.leaving(&outgoing.segment) });
+            self.departed.push_back(Departed { at: now, packet: origins.leaving(&segment) });
         }
         while let Some(event) = connection.poll_event() {
             match event {

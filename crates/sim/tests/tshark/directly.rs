@@ -72,9 +72,8 @@ fn talk(end: End) -> Talk {
     assert_eq!(ends[0].write(&written), WRITTEN);
     while ends.iter().any(|one| one.state() != State::Closed) {
         for from in [0, 1] {
-            while let Some(out) = ends[from].poll_transmit(now) {
-                let (first, second) = ends[from].payload(&out);
-                let payload = [first, second].concat();
+            while let Some(out) = eifel_talk::next(&mut ends[from], now) {
+                let payload = eifel_talk::payload(&ends[from], &out);
                 let seen =
                     Seen { nanos: now.as_nanos(), addresses: addresses(from == 0), segment: out.segment, payload };
                 if from == 0 {

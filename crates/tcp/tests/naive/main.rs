@@ -169,7 +169,7 @@ impl Pair {
 
     /// What leaves is this acknowledgement and no more.
     fn says(&mut self, expected: Option<Answer>, place: &str) {
-        let out = self.connection.poll_transmit(self.now);
+        let out = eifel_talk::next(&mut self.connection, self.now);
         let said = out.map(|out| {
             let segment = out.segment;
             let position = |seq| unwrap(self.receiver.nxt, self.isns.1, seq);
@@ -182,6 +182,6 @@ impl Pair {
             Answer { ack: position(segment.ack), window: u64::from(segment.window), blocks: blocks.collect() }
         });
         assert_eq!(said, expected, "{place}");
-        assert_eq!(self.connection.poll_transmit(self.now), None, "{place}");
+        assert_eq!(eifel_talk::next(&mut self.connection, self.now), None, "{place}");
     }
 }

@@ -89,7 +89,7 @@ fn opened(dice: &mut Dice, marks: Marks, now: &mut Instant) -> [End; 2] {
     ];
     for from in [0, 1, 0] {
         *now += Duration::from_millis(20);
-        while let Some(out) = ends[from].connection.poll_transmit(*now) {
+        while let Some(out) = eifel_talk::next(&mut ends[from].connection, *now) {
             ends[1 - from].connection.handle_segment(*now, &out.segment, &[]);
         }
     }
@@ -138,7 +138,7 @@ fn send(
     path: &mut Vec<(Instant, usize, Segment)>,
 ) {
     for (from, end) in ends.iter_mut().enumerate() {
-        while let Some(out) = end.connection.poll_transmit(now) {
+        while let Some(out) = eifel_talk::next(&mut end.connection, now) {
             end.says(&out.segment, marks, said, place);
             let copies = if dice.once_in(10) { 0 } else { 1 + usize::from(dice.once_in(20)) };
             for _ in 0..copies {

@@ -102,7 +102,7 @@ impl Talk {
     }
 
     pub fn sent(&mut self) -> Vec<String> {
-        std::iter::from_fn(|| self.connection.poll_transmit(self.now)).map(|out| show(&out.segment)).collect()
+        eifel_talk::all(&mut self.connection, self.now).iter().map(|sent| show(&sent.segment)).collect()
     }
 
     /// What the connection sends now is this, and no more.

@@ -1,0 +1,36 @@
+//! Drives connections in tests and attacks.
+#![forbid(unsafe_code)]
+
+use eifel_base::time::Instant;
+use eifel_packet::segment::Segment;
+use eifel_recovery::fact::Transmission;
+use eifel_tcp::{Connection, Outgoing};
+
+/// A segment that a connection has sent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sent {
+    /// Its header.
+    pub segment: Segment,
+    /// Offset of its payload in the stream of data.
+    pub start: u64,
+    /// What the engine knows it as; `None` for acknowledgements without data, and resets.
+    pub transmission: Option<Transmission>,
+}
+
+/// Returns the next segment that `connection` sends at `now`.
+pub fn next(connection: &mut Connection, now: Instant) -> Option<Sent> {
+    let mut segment = Segment::default();
+    let Outgoing { start, transmission } = connection.poll_transmit(now, &mut segment)?;
+    Some(Sent { segment, start, transmission })
+}
+
+/// Returns all segments that `connection` sends at `now`.
+pub fn all(connection: &mut Connection, now: Instant) -> Vec<Sent> {
+    core::iter::from_fn(|| next(connection, now)).collect()
+}
+
+/// Returns the payload of a segment that `connection` has just sent; empty where it does not hold bytes.
+pub fn payload(connection: &Connection, sent: &Sent) -> Vec<u8> {
+    let (front, back) = connection.payload(sent.start, sent.segment.payload_len);
+    [front, back].concat()
+}

@@ -1,0 +1,54 @@
+//! Header prediction (Jacobson): nearly all segments are the next in order, with no flag but ACK and perhaps PSH, on an open
+//! connection.
+//!
+//! [`plain_arrival`](Connection::plain_arrival) does with them what the full reading of [`input`](crate::input) does, and
+//! asks less. Each question that it skips has a known answer:
+//!
+//! - A segment that begins at RCV.NXT is acceptable, and no part of it is old.
+//! - Without SYN, RST and FIN there is nothing to answer, to close or to challenge.
+//! - An acknowledgement from SND.UNA to SND.NXT is acceptable in every state in which data flows.
+//! - Where nothing is outstanding and the window is what it was, the acknowledgement says nothing.
+
+use eifel_base::time::Instant;
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::wrap;
+use eifel_recovery::fact::Block;
+
+use crate::connection::Connection;
+use crate::receive::Arrival;
+
+impl Connection {
+    /// Takes a segment in, if it is such a one; returns `false`, with nothing done, for any other.
+    #[inline(always)]
+    pub(crate) fn plain_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) -> bool {
+        let (una, nxt) = (self.engine.una(), self.engine.nxt());
+        let start = self.receiver.nxt;
+        // As a number, what lies below `una` is more than any window.
+        let acknowledged = u64::from(segment.ack.0.wrapping_sub(wrap(una, self.iss).0));
+        let plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.seq == wrap(start, self.receiver.irs)
+            && acknowledged <= nxt - una;
+        if !plain {
+            return false;
+        }
+        if let Some(stamps) = &mut self.stamps {
+            match segment.options.timestamps {
+                Some(stamp) if !stamps.is_old(now, stamp.value) => {
+                    stamps.accept(now, stamp.value, start, self.receiver.last_ack_sent);
+                }
+                _ => return false,
+            }
+        }
+        let block = Block { start, end: start + u64::from(segment.payload_len) };
+        if una < nxt || !self.peer.is_unchanged(block.start, una, segment.window) {
+            self.take_current_acknowledgement(now, segment, block, una + acknowledged);
+        }
+        if segment.payload_len > 0 {
+            match self.receiver.take_next(now, block.end, payload) {
+                Arrival::Nothing => {}
+                news => self.tell_arrival(now, segment, news),
+            }
+        }
+        true
+    }
+}
