@@ -71,8 +71,12 @@ mutants:  ## changes the code line by line, and lists what no test notices; CHAN
 	PATH="$$PATH:$(abspath target/tools/bin)" cargo mutants --cargo-arg=--locked --output target \
 		$(addprefix --package eifel-,$(MUTATED)) $(if $(CHANGED),--in-diff target/changed.diff)
 
+# A seam's list declares these files, and cargo fmt does not look into macros.
+ALGORITHMS = $(wildcard crates/recovery/src/*/*.rs crates/recovery/src/rto/after_spurious/*.rs)
+
 lint: setup  ## what a reviewer should not have to say
 	cargo fmt --check
+	rustfmt --check --edition 2024 $(ALGORITHMS)
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check python tests/python benches docs
 	$(BIN)/ruff format --check python tests/python benches docs
@@ -81,6 +85,7 @@ lint: setup  ## what a reviewer should not have to say
 
 format:  setup  ## put the sources in order
 	cargo fmt
+	rustfmt --edition 2024 $(ALGORITHMS)
 	$(BIN)/ruff check --fix-only --quiet python tests/python benches docs
 	$(BIN)/ruff format python tests/python benches docs
 

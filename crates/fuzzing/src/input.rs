@@ -5,7 +5,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_recovery::congest::Window;
 use eifel_recovery::fact::{Block, Cause, Echo, Mark};
-use eifel_recovery::registry::{Choice, Entry, Kind, Seam, Value, entries};
+use eifel_recovery::registry::{Choice, Kind, Seam, Value};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
@@ -16,8 +16,7 @@ pub const LONGEST: Duration = Duration::from_secs(1 << 20);
 
 /// An algorithm of the seam, with any of its parameters at any value that is allowed.
 pub fn choice(u: &mut Unstructured<'_>, seam: Seam) -> Result<Choice> {
-    let known: Vec<&Entry> = entries().iter().filter(|entry| entry.seam == seam).collect();
-    let entry = *u.choose(&known)?;
+    let entry = u.choose(seam.entries())?;
     let mut choice = Choice::named(entry.name);
     for parameter in entry.parameters {
         if u.ratio(1, 4)? {

@@ -4,7 +4,7 @@ use arbitrary::{Result, Unstructured};
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::episode::Estimate;
-use eifel_recovery::registry::{Choice, Entry, Kind, Seam, Value, entries, part};
+use eifel_recovery::registry::{Choice, Kind, Seam, Value, part};
 use eifel_recovery::rto::{Rto, Sample, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
 
@@ -71,7 +71,7 @@ impl Bounds {
 }
 
 fn default(choice: &Choice, name: &str) -> Option<Duration> {
-    let entry: &Entry = entries().iter().find(|entry| entry.seam == Seam::Rto && entry.name == choice.name)?;
+    let entry = Seam::Rto.entry(&choice.name)?;
     match entry.parameters.iter().find(|parameter| parameter.name == name)?.kind {
         Kind::Milliseconds { default, .. } => Some(default),
         _ => None,

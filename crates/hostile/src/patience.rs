@@ -9,7 +9,7 @@ use eifel_path::draw::Draw;
 use eifel_path::element::ElementConfig;
 use eifel_path::spike::SpikeSource;
 use eifel_recovery::engine;
-use eifel_recovery::registry::{Choice, Kind, Seam, Value, entries};
+use eifel_recovery::registry::{Choice, Kind, Seam, Value, Weakness};
 use eifel_sim::scenario::{Connection, Link, Scenario, StreamApplication, Traffic};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::SendKind;
@@ -124,21 +124,21 @@ impl Bound {
 
 /// How many timeouts at the longest a sender with bad luck has for each segment.
 fn timeouts_a_segment(sender: &engine::Config) -> f64 {
-    match sender.detect.name.as_str() {
-        // They go by time alone: where round trips fall they call one genuine timeout after the other spurious, resume with
-        // new data, and so repair a lost segment a timeout.
-        "dual-rtt" | "min-rtt" => 1.0,
-        // A window of two or three segments over a queue of one loses one each time, and has no round trip that Karn's rule
-        // lets it measure.
-        _ => 0.5,
-    }
+    // A window of two or three segments over a queue of one loses one each time, and Karn's rule leaves no round trip to
+    // measure.
+    if has(sender, Weakness::ATimeoutASegment) { 1.0 } else { 0.5 }
 }
 
-/// By how much needless retransmissions add to what happens. RACK gives a segment a round trip; on a path without delay that is
-/// none, and each ACK of one instant calls all that is under way lost.
+/// Whether an algorithm of the sender has this weakness.
+fn has(sender: &engine::Config, weakness: Weakness) -> bool {
+    let chosen = [(Seam::Detect, &sender.detect), (Seam::Recover, &sender.recover)];
+    chosen.iter().filter_map(|(seam, choice)| seam.entry(&choice.name)).any(|entry| entry.weakness == Some(weakness))
+}
+
+/// The factor by which needless retransmissions multiply the events.
 fn storms(connection: &Connection, round_trip_s: f64) -> f64 {
-    let rack = ends(connection).iter().any(|(_, sender)| sender.recover.name == "rack-tlp");
-    if rack && round_trip_s == 0.0 { 1000.0 } else { 1.0 }
+    let storms = ends(connection).iter().any(|(_, sender)| has(sender, Weakness::StormsWithoutDelay));
+    if storms && round_trip_s == 0.0 { 1000.0 } else { 1.0 }
 }
 
 /// From when on a link does nothing that it could not do for ever; infinite if it never is so.
@@ -209,8 +209,7 @@ fn longest_timeout_s(sender: &engine::Config) -> f64 {
 }
 
 fn times_s(seam: Seam, choice: &Choice) -> Vec<f64> {
-    let entry = entries().iter().filter(|entry| entry.seam == seam && entry.name == choice.name);
-    let parameters = entry.flat_map(|entry| entry.parameters);
+    let parameters = seam.entry(&choice.name).map_or(&[][..], |entry| entry.parameters);
     let time = |(name, default): (&str, Duration)| {
         let set = choice.parameters.iter().rev().find(|(set, _)| set == name).map(|(_, value)| value);
         match set {
@@ -219,6 +218,7 @@ fn times_s(seam: Seam, choice: &Choice) -> Vec<f64> {
         }
     };
     parameters
+        .iter()
         .filter_map(|parameter| match parameter.kind {
             Kind::Milliseconds { default, .. } => Some(time((parameter.name, default))),
             _ => None,

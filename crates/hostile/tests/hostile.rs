@@ -30,8 +30,8 @@ fn a_hundred_thousand_transfers_come_to_a_good_end() {
 
 #[test]
 fn every_algorithm_and_parameter_is_drawn() {
-    let mut unseen: Vec<String> = entries().iter().map(|entry| format!("\"{}\"", entry.name)).collect();
-    unseen.extend(entries().iter().flat_map(|entry| entry.parameters).map(|parameter| format!("{} =", parameter.name)));
+    let mut unseen: Vec<String> = entries().map(|entry| format!("\"{}\"", entry.name)).collect();
+    unseen.extend(entries().flat_map(|entry| entry.parameters).map(|parameter| format!("{} =", parameter.name)));
     for seed in 0..2000 {
         let text = generate::scenario(seed).to_string();
         unseen.retain(|word| !text.contains(word.as_str()));

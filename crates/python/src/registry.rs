@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 #[pyfunction]
 pub(crate) fn registry() -> String {
     let listed: Vec<Value> = entries()
-        .iter()
         .map(|entry| {
             json!({
                 "seam": entry.seam.name(),

@@ -5,7 +5,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::registry::part;
 use eifel_recovery::rto::Sample;
-use eifel_recovery::rto::series::{Arrival, Detection, Expired, Settings, drive};
+use eifel_recovery::rto::series::{Arrival, Settings, drive};
 use eifel_recovery::rtt::Sampling;
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -67,7 +67,7 @@ pub(crate) fn timer_series<'py>(
     let settings = Settings {
         mss,
         sampling: if one_a_round_trip { Sampling::OneARoundTrip } else { Sampling::EachAck },
-        detection: if detected { Detection::On } else { Detection::Off },
+        detected,
     };
     let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let [mut rto, mut srtt, mut rttvar, mut rexmt] = [(); 4].map(|()| Vec::with_capacity(count));
@@ -77,7 +77,7 @@ pub(crate) fn timer_series<'py>(
         srtt.push(point.estimate.map_or(-1, |estimate| nanos(estimate.srtt)));
         rttvar.push(point.estimate.map_or(-1, |estimate| nanos(estimate.rttvar)));
         rexmt.push(nanos(point.rexmt));
-        expired.push(point.expired == Expired::Yes);
+        expired.push(point.expired);
     }
     let dict = PyDict::new(py);
     for (name, values) in [("rto_ns", rto), ("srtt_ns", srtt), ("rttvar_ns", rttvar), ("rexmt_ns", rexmt)] {

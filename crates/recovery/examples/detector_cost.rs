@@ -10,7 +10,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_recovery::detect::{Detector, Judgement};
 use eifel_recovery::fact::{Acked, Cause, Covered, Echo, Fact, Kind, Transmission, TxId};
-use eifel_recovery::registry::{Choice, Seam, entries, part};
+use eifel_recovery::registry::{Choice, Seam, part};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
@@ -21,7 +21,7 @@ const RUNS: u32 = 40;
 fn main() {
     let least = |run: &dyn Fn() -> f64| (0..RUNS).map(|_| run()).fold(f64::INFINITY, f64::min);
     let base = least(&|| cost(None, Within::Nothing));
-    for entry in entries().iter().filter(|entry| entry.seam == Seam::Detect) {
+    for entry in Seam::Detect.entries() {
         let costs = [Within::Nothing, Within::Episode].map(|within| {
             let detector = || part::detector(&Choice::named(entry.name)).expect("of the registry");
             least(&|| cost(Some(detector()), within)) - base

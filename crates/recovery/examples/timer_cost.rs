@@ -8,7 +8,7 @@ use std::time::Instant as Clock;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
-use eifel_recovery::registry::{Choice, Seam, entries, part};
+use eifel_recovery::registry::{Choice, Seam, part};
 use eifel_recovery::rto::{Rto, Sample};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -18,7 +18,7 @@ const SAMPLES: u64 = 50_000;
 const WANTED_NANOS: f64 = 20.0;
 
 fn main() {
-    for entry in entries().iter().filter(|entry| entry.seam == Seam::Rto) {
+    for entry in Seam::Rto.entries() {
         let mut timer = part::rto(&Choice::named(entry.name)).expect("the registry knows its own names");
         let rounds = (0..ROUNDS).map(|_| round(&mut *timer));
         let nanos = rounds.fold(f64::INFINITY, f64::min);

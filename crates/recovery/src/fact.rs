@@ -44,6 +44,14 @@ pub struct Transmission {
     pub copy: u32,
 }
 
+impl Transmission {
+    /// Returns the positions that it covers. A byte stream has a position for each byte; this is the only place that says so.
+    #[inline]
+    pub const fn positions(&self) -> Block {
+        Block { start: self.start, end: self.start + self.len as u64 }
+    }
+}
+
 /// The peer's echo of our timestamp on an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Echo {

@@ -1,13 +1,16 @@
 //! Every algorithm by name: what the command line, Python and the documents list, and what builds an engine.
+//!
+//! An algorithm's file holds its [`Entry`]; the `mod.rs` of its seam lists the names of the files.
 
-mod build;
-mod entries;
 mod parameters;
 pub mod part;
 
-pub use entries::entries;
-use entries::{Build, find};
+use crate::{congest, detect, grant, pace, recover, respond, rto};
 pub use parameters::{Choice, Error, Kind, Parameter, Parameters, Value};
+use part::Build;
+
+/// "Responding to Spurious Timeouts in TCP", a source of several algorithms.
+pub(crate) const RESPONDING: &str = "Responding to Spurious Timeouts in TCP";
 
 /// The families of algorithms: the five seams, and three parts that compose with them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -43,7 +46,7 @@ impl Seam {
         Self::Pace,
     ];
 
-    /// Its name in scenarios and listings.
+    /// Returns its name in scenarios and listings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Detect => "detect",
@@ -56,14 +59,33 @@ impl Seam {
             Self::Pace => "pace",
         }
     }
+
+    /// Returns its algorithms, in the order of the documents.
+    pub fn entries(self) -> &'static [Entry] {
+        match self {
+            Self::Detect => detect::ENTRIES,
+            Self::Respond => respond::ENTRIES,
+            Self::Grant => grant::ENTRIES,
+            Self::Rto => rto::ENTRIES,
+            Self::AfterSpurious => rto::after_spurious::ENTRIES,
+            Self::Recover => recover::ENTRIES,
+            Self::Congest => congest::ENTRIES,
+            Self::Pace => pace::ENTRIES,
+        }
+    }
+
+    /// Returns the algorithm of that name.
+    pub fn entry(self, name: &str) -> Option<&'static Entry> {
+        self.entries().iter().find(|entry| entry.name == name)
+    }
 }
 
-/// What an algorithm goes by that is not in every segment: without it, it is blind.
+/// What an algorithm relies on that not every segment carries: without it, the algorithm is blind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// Timestamps on every segment (RFC 7323).
     Timestamps,
-    /// Marks of retransmissions and of what answers them.
+    /// Marks on retransmissions and on their answers.
     Marks,
     /// Selective acknowledgements (RFC 2018).
     Sack,
@@ -72,7 +94,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// Its name in listings.
+    /// Returns its name in listings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Timestamps => "timestamps",
@@ -83,23 +105,56 @@ impl Need {
     }
 }
 
+/// A known weakness, for which checkers of liveness allow more time or more events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weakness {
+    /// A lost segment may take a timeout to repair, and so may the next.
+    ATimeoutASegment,
+    /// On a path without delay, one ACK may have everything under way sent again.
+    StormsWithoutDelay,
+}
+
 /// One algorithm.
 #[derive(Debug)]
 pub struct Entry {
     /// Its family.
     pub seam: Seam,
-    /// Its name in scenarios.
+    /// Its name in scenarios: the name of its file, with hyphens.
     pub name: &'static str,
-    /// One line on what it does.
+    /// What it does, in one line.
     pub summary: &'static str,
     /// RFC, or paper and section.
     pub source: &'static str,
-    /// What can be set.
+    /// What can be set; none by default.
     pub parameters: &'static [Parameter],
-    /// What the connection has to carry for it.
+    /// What the connection has to carry for it; nothing by default.
     pub needs: Option<Need>,
-    build: Build,
+    /// What checkers have to know of it; nothing by default.
+    pub weakness: Option<Weakness>,
+    pub(crate) build: Build,
 }
+
+/// Returns every algorithm of every seam.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    Seam::ALL.into_iter().flat_map(Seam::entries)
+}
+
+/// Declares the algorithms of a seam. A name stands for the file that holds the algorithm and its `ENTRY`.
+macro_rules! algorithms {
+    ($($name:ident),* $(,)?) => {
+        $(pub mod $name;)*
+
+        /// The algorithms of this seam, in the order of the documents.
+        pub static ENTRIES: &[$crate::registry::Entry] = &[$($name::ENTRY),*];
+
+        #[cfg(test)]
+        #[test]
+        fn an_algorithm_has_the_name_of_its_file() {
+            $(assert_eq!($name::ENTRY.name.replace('-', "_"), stringify!($name));)*
+        }
+    };
+}
+pub(crate) use algorithms;
 
 #[cfg(test)]
 mod tests {
@@ -107,32 +162,37 @@ mod tests {
 
     #[test]
     fn names_are_unique_in_their_seam_and_defaults_are_allowed() {
-        for (index, entry) in entries().iter().enumerate() {
-            assert!(!entries()[..index].iter().any(|other| other.seam == entry.seam && other.name == entry.name));
-            Parameters::check(entry, &[]).unwrap();
+        for seam in Seam::ALL {
+            for (index, entry) in seam.entries().iter().enumerate() {
+                assert_eq!(entry.seam, seam, "{}", entry.name);
+                assert!(!entry.summary.is_empty() && !entry.source.is_empty(), "{}", entry.name);
+                assert!(seam.entries()[..index].iter().all(|other| other.name != entry.name), "{}", entry.name);
+                Parameters::check(entry, &[]).unwrap();
+            }
         }
     }
 
     #[test]
     fn an_unknown_name_is_refused_with_the_nearest() {
-        let error = find(Seam::Recover, "newreno-sak").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unknown algorithm \"newreno-sak\" for recover (did you mean \"newreno-sack\"?); allowed: reno, newreno, \
-             reno-sack, newreno-sack, fack, rfc6675, rack-tlp"
-        );
+        let error = part::recovery(&Choice::named("newreno-sak")).err().unwrap().to_string();
+        let (what, allowed) = error.split_once("; allowed: ").unwrap();
+        assert_eq!(what, "unknown algorithm \"newreno-sak\" for recover (did you mean \"newreno-sack\"?)");
+        assert!(allowed.split(", ").eq(Seam::Recover.entries().iter().map(|entry| entry.name)));
     }
 
     #[test]
     fn a_parameter_out_of_range_is_refused_with_the_range() {
-        let entry = find(Seam::Recover, "fack").unwrap();
-        let error = Parameters::check(entry, &[("duplicate_threshold".into(), Value::Integer(0))]).unwrap_err();
-        assert_eq!(error.to_string(), "duplicate_threshold = 0 for fack; allowed: an integer from 1 to 1000");
-        let error = Parameters::check(entry, &[("bugfix".into(), Value::Integer(0))]).unwrap_err();
-        assert_eq!(error.to_string(), "bugfix = 0 for fack; allowed: true or false");
-        let error = Parameters::check(entry, &[("bugfx".into(), Value::Integer(0))]).unwrap_err();
+        let refused = |name: &str, value| {
+            let entry = Seam::Recover.entry("fack").unwrap();
+            Parameters::check(entry, &[(name.into(), Value::Integer(value))]).unwrap_err().to_string()
+        };
         assert_eq!(
-            error.to_string(),
+            refused("duplicate_threshold", 0),
+            "duplicate_threshold = 0 for fack; allowed: an integer from 1 to 1000"
+        );
+        assert_eq!(refused("bugfix", 0), "bugfix = 0 for fack; allowed: true or false");
+        assert_eq!(
+            refused("bugfx", 0),
             "unknown parameter \"bugfx\" for fack (did you mean \"bugfix\"?); allowed: duplicate_threshold, \
              limited_transmit, bugfix, fast_retransmit_below_recovery_point, after_spurious_timeout"
         );

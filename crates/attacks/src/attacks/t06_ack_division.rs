@@ -2,7 +2,7 @@
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
-use eifel_recovery::registry::{Choice, Seam, Value, entries};
+use eifel_recovery::registry::{Choice, Seam, Value};
 use eifel_tcp::Settings;
 
 use crate::Attack;
@@ -22,7 +22,7 @@ const ROUND_TRIPS: usize = 12;
 
 fn run(trial: &mut Trial) {
     let pieces: Vec<u64> = (2..=trial.times(32, 4)).chain([73, 146, 365, 730, 1460]).collect();
-    for entry in entries().iter().filter(|entry| entry.seam == Seam::Congest) {
+    for entry in Seam::Congest.entries() {
         // Slow start all the way, and congestion avoidance from 16 segments on.
         for (ssthresh, what) in [(None, SLOW_START), (Some(16), AVOIDANCE)] {
             let has = |name| entry.parameters.iter().any(|parameter| parameter.name == name);

@@ -2,7 +2,7 @@
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
-use eifel_recovery::registry::{Choice, Seam, entries};
+use eifel_recovery::registry::{Choice, Seam};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::SackUse;
 
@@ -24,7 +24,7 @@ const ROUND_TRIP: Duration = Duration::from_millis(100);
 fn run(trial: &mut Trial) {
     let duplicates = trial.times(1_000_000, 100_000);
     let (mut tried, mut most, mut beyond) = (0, 0, 0);
-    for entry in entries().iter().filter(|entry| entry.seam == Seam::Recover) {
+    for entry in Seam::Recover.entries() {
         for sack in [SackUse::Off, SackUse::WithDuplicates] {
             let found = flood(entry.name, sack, duplicates);
             tried += 1;

@@ -3,7 +3,7 @@
 use super::{Put, table};
 use crate::dice::Dice;
 use eifel_base::time::Duration;
-use eifel_recovery::registry::{Entry, Kind, Need, Seam, entries};
+use eifel_recovery::registry::{Kind, Need, Seam};
 use toml::{Table, Value};
 
 /// The table `sender` of an end with these connection settings.
@@ -27,7 +27,7 @@ pub(super) fn sender(dice: &mut Dice, tcp: &Table) -> Table {
 /// Whether the detector has what it needs from these connection settings.
 fn sees(detector: &Value, tcp: &Table) -> bool {
     let name = detector.get("name").unwrap_or(detector).as_str();
-    let entry = entries().iter().find(|entry| entry.seam == Seam::Detect && Some(entry.name) == name);
+    let entry = name.and_then(|name| Seam::Detect.entry(name));
     let on = |key: &str| tcp.get(key).and_then(Value::as_bool) != Some(false);
     match entry.and_then(|entry| entry.needs) {
         None => true,
@@ -39,8 +39,7 @@ fn sees(detector: &Value, tcp: &Table) -> bool {
 }
 
 fn choice(dice: &mut Dice, seam: Seam) -> Value {
-    let all: Vec<&Entry> = entries().iter().filter(|entry| entry.seam == seam).collect();
-    let entry = dice.one(&all);
+    let entry = dice.one(seam.entries());
     let mut chosen = table([("name", entry.name.into())]);
     for parameter in entry.parameters {
         if dice.chance(0.3) {

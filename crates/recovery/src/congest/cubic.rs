@@ -1,50 +1,62 @@
 //! *Looks at* ACKs of new data, at losses, and at the time since the last reduction.
-//! *Decides* on slow start up to ssthresh, then on a cubic curve through the window at the last loss, and no less than
-//! Reno would have; 0.7 of the flight after a loss. A spurious loss gives the curve back.
-//! *Blind to* delay, and to why a segment was lost; it leaves slow start without HyStart++.
+//! *Decides* to slow-start up to ssthresh, then to follow a cubic curve through the window at the last loss, and to keep at
+//! least Reno's window; a loss leaves 0.7 of the flight. If the loss was spurious, the old curve comes back.
+//! *Blind to* delay, and to the reason of a loss; it leaves slow start without HyStart++.
 //! *From* RFC 9438, section 4.
 
-use super::{Congest, Grow, Loss, Progress, Restart, Window};
+use super::{Congest, GROW, Grow, INITIAL_SSTHRESH, INITIAL_WINDOW, Loss, Progress, RESTART, Start, Window};
 use crate::fact::Cause;
+use crate::registry::{Entry, Parameter};
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "cubic",
+    summary: "a cubic curve through the window at the last loss; its epoch is undone with it",
+    source: "RFC 9438",
+    parameters: &[
+        INITIAL_WINDOW,
+        INITIAL_SSTHRESH,
+        Parameter::switch(
+            "fast_convergence",
+            "W_max is lowered when the window had not yet come back to it (section 4.7)",
+            true,
+        ),
+        GROW,
+        RESTART,
+    ],
+    ..Entry::congest(|parameters| {
+        Box::new(Cubic::new(Settings {
+            start: Start::of(parameters),
+            fast_convergence: parameters.switch("fast_convergence"),
+            grow: Grow::of(parameters),
+        }))
+    })
+};
 
 /// C, in segments per cubed second (section 5).
 const C: f64 = 0.4;
 /// beta_cubic, in tenths (section 4.6).
 const BETA_TENTHS: u64 = 7;
 const BETA: f64 = BETA_TENTHS as f64 / 10.0;
-/// alpha_cubic (section 4.3): what makes the Reno-friendly window as fast as Reno's.
+/// alpha_cubic (section 4.3): with it the Reno-friendly window grows as fast as Reno's.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-
-/// Whether W_max is set lower when the window was still below the last one (section 4.7).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FastConvergence {
-    /// It is: room for new flows.
-    On,
-    /// It is not.
-    Off,
-}
 
 /// CUBIC's settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// The initial window in segments.
-    pub initial_window: u64,
-    /// The initial ssthresh in bytes; `None` is arbitrarily high.
-    pub initial_ssthresh: Option<u64>,
-    /// See [`FastConvergence`].
-    pub fast_convergence: FastConvergence,
+    /// See [`Start`].
+    pub start: Start,
+    /// Whether a loss below the last W_max lowers W_max further, to make room for new flows (section 4.7).
+    pub fast_convergence: bool,
     /// See [`Grow`].
     pub grow: Grow,
-    /// See [`Restart`].
-    pub restart: Restart,
 }
 
-/// What the last reduction left; windows in segments.
+/// The curve that the last reduction left; windows in segments.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Curve {
-    /// W_max; `None` while nothing was lost, and after a timeout: then it is the window where the stage begins.
+    /// W_max; `None` while nothing was lost, and after a timeout: W_max is then the window where the stage begins.
     w_max: Option<f64>,
     /// cwnd_prior: the window before the reduction.
     prior: Option<f64>,
@@ -54,18 +66,18 @@ struct Curve {
 /// A congestion avoidance stage; windows in segments.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Stage {
-    /// t is counted from here.
+    /// Where t begins.
     epoch: Instant,
     w_max: f64,
     /// K, in seconds.
     k: f64,
-    /// W_est, what Reno would have.
+    /// W_est, Reno's window.
     w_est: f64,
-    /// Since when the window has not been what limits sending: such time does not count in t (section 5.8).
+    /// The instant since when the window has not limited sending: such time does not count in t (section 5.8).
     unused_since: Option<Instant>,
 }
 
-/// The curve before the last loss signal, to be given back if that was spurious.
+/// The curve before the last loss signal, which comes back if the signal was spurious.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Before {
     curve: Curve,
@@ -90,21 +102,21 @@ impl Stage {
         Self { epoch: now, w_max, k, w_est: cwnd, unused_since: None }
     }
 
-    /// Equation 1, t seconds after the epoch.
+    /// Computes equation 1, t seconds after the epoch.
     fn w_cubic(&self, t: f64) -> f64 {
         let x = t - self.k;
         C * x * x * x + self.w_max
     }
 
-    /// The window after `acked` segments (sections 4.2 to 4.5).
+    /// Computes the window after `acked` segments (sections 4.2 to 4.5).
     fn grow(&mut self, cwnd: f64, acked: f64, prior: Option<f64>, now: Instant, rtt: Duration) -> f64 {
         let t = now.since(self.epoch).as_secs_f64();
         // Equation 4; alpha is 1 once the window before the reduction is reached.
         let alpha = if prior.is_some_and(|prior| self.w_est < prior) { ALPHA } else { 1.0 };
-        // A window below a segment, as an undo can leave it, counts as one: it must not grow by what it is less.
+        // An undo can leave a window below a segment. It counts as a segment, or dividing by it would make W_est jump.
         self.w_est += alpha * acked / cwnd.max(1.0);
         if self.w_cubic(t) < self.w_est {
-            // A response or the end of recovery can have cut the window below it: no more at once than to the target.
+            // A response or the end of recovery may have cut the window below W_est: it rises by no more than half at once.
             return self.w_est.clamp(cwnd, 1.5 * cwnd);
         }
         let target = self.w_cubic(t + rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
@@ -113,7 +125,7 @@ impl Stage {
 }
 
 impl Cubic {
-    /// A controller of these settings.
+    /// Creates a controller with these settings.
     pub fn new(settings: Settings) -> Self {
         Self { settings, curve: Curve::default(), before: None, fraction: 0.0 }
     }
@@ -132,18 +144,18 @@ impl Cubic {
             stage.epoch += view.now.since(since);
         }
         let rtt = view.round_trips.smoothed().unwrap_or(Duration::ZERO);
-        // Rounding could take a byte from a window that rests.
+        // Rounding must not take a byte from a window that rests.
         let grown = (stage.grow(cwnd, acked as f64 / mss, *prior, view.now, rtt) * mss).max(bytes);
         let cwnd = grown as u64;
         self.fraction = grown - cwnd as f64;
         Window { cwnd, ..*now }
     }
 
-    /// Sections 4.6 to 4.8: what the next stage's curve goes through.
+    /// Chooses the points of the next stage's curve (sections 4.6 to 4.8).
     fn reduce(&mut self, now: &Window, cause: Cause, mss: u32) {
         let cwnd = now.cwnd as f64 / f64::from(mss);
         let below = self.curve.w_max.is_some_and(|w_max| cwnd < w_max);
-        let converge = below && self.settings.fast_convergence == FastConvergence::On;
+        let converge = below && self.settings.fast_convergence;
         let w_max = match cause {
             Cause::Timeout => None,
             Cause::FastRetransmit if converge => Some(cwnd * (1.0 + BETA) / 2.0),
@@ -155,8 +167,7 @@ impl Cubic {
 
 impl Congest for Cubic {
     fn initial(&mut self, mss: u32) -> Window {
-        let cwnd = self.settings.initial_window * u64::from(mss);
-        Window { cwnd, ssthresh: self.settings.initial_ssthresh.unwrap_or(u64::MAX) }
+        self.settings.start.initial(mss)
     }
 
     fn on_ack(&mut self, now: &Window, &Progress { acked, flight, .. }: &Progress, view: &View) -> Window {
@@ -185,10 +196,10 @@ impl Congest for Cubic {
         Window { cwnd, ssthresh }
     }
 
-    /// Section 4.9. The time since the loss signal does not count in t: the window was not in use.
+    /// Restores the curve (section 4.9). The time since the loss signal does not count in t: the window was not in use.
     fn on_undo(&mut self, view: &View) {
         let Some(Before { mut curve, lost_at }) = self.before.take() else { return };
-        // Where it was not in use before either, all of that time is taken off when it is again.
+        // If it was not in use before either, all of that time comes off once it is in use again.
         if let Some(stage) = curve.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
             stage.epoch += view.now.since(lost_at);
         }
@@ -200,7 +211,7 @@ impl Congest for Cubic {
         if let Some(stage) = self.curve.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
             stage.epoch += idle;
         }
-        let window = self.settings.restart.after_idle(now, self.settings.initial_window * u64::from(mss));
+        let window = self.settings.start.after_idle(now, mss);
         if window.cwnd < now.cwnd {
             self.fraction = 0.0;
         }

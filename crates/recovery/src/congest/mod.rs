@@ -1,17 +1,17 @@
 //! How large the window is. One file a controller.
 
-pub mod cubic;
-pub mod reno;
+crate::registry::algorithms! { reno, cubic }
 
 use crate::duplicate::DuplicateCongest;
 use crate::fact::Cause;
+use crate::registry::{Parameter, Parameters};
 use crate::view::View;
 use eifel_base::time::Duration;
 
-/// What congestion control limits sending by, in bytes.
+/// The limits that congestion control sets, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// The congestion window. What recovery allows beyond it for duplicate ACKs is not in it.
+    /// The congestion window, without what recovery allows beyond it for duplicate ACKs.
     pub cwnd: u64,
     /// The slow-start threshold; `u64::MAX` while unset.
     pub ssthresh: u64,
@@ -31,11 +31,11 @@ pub struct Progress {
 /// A loss signal as congestion control sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
-    /// What told of the loss.
+    /// The signal.
     pub cause: Cause,
     /// FlightSize in bytes, without what Limited Transmit sent.
     pub flight: u64,
-    /// What sending was limited by: the smaller of cwnd and the peer's window, in bytes.
+    /// The smaller of cwnd and the peer's window, in bytes.
     pub limit: u64,
     /// Whether this is a further timeout of a segment that the timer has already retransmitted.
     pub timeout_again: bool,
@@ -51,7 +51,7 @@ pub enum Grow {
 }
 
 impl Grow {
-    /// Whether it grows on an ACK before which `flight` bytes were outstanding.
+    /// Returns whether cwnd may grow on an ACK before which `flight` bytes were outstanding.
     fn permits(self, now: &Window, flight: u64, mss: u64) -> bool {
         match self {
             Self::Always => true,
@@ -61,35 +61,70 @@ impl Grow {
     }
 }
 
-/// What sending does after an idle time.
+/// The settings that all controllers share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Restart {
-    /// Begins again with the restart window (RFC 5681, section 4.1).
-    RestartWindow,
-    /// Goes on with the window as it is.
-    Unchanged,
+pub struct Start {
+    /// The initial window in segments.
+    pub window: u64,
+    /// The initial ssthresh in bytes; `None` is arbitrarily high.
+    pub ssthresh: Option<u64>,
+    /// Whether sending begins again with the restart window after an idle time (RFC 5681, section 4.1).
+    pub restart_after_idle: bool,
 }
 
-impl Restart {
-    /// The window after the idle time; the restart window is no larger than the initial one.
-    fn after_idle(self, now: &Window, initial: u64) -> Window {
-        match self {
-            Self::RestartWindow => Window { cwnd: now.cwnd.min(initial), ..*now },
-            Self::Unchanged => *now,
+const INITIAL_WINDOW: Parameter = Parameter::integer(
+    "initial_window_segments",
+    "the initial window (RFC 6928; RFC 5681 has 2 to 4)",
+    10,
+    (1, 1_000_000),
+);
+const INITIAL_SSTHRESH: Parameter =
+    Parameter::integer("initial_ssthresh_bytes", "the initial ssthresh; 0 is arbitrarily high", 0, (0, i64::MAX));
+const GROW: Parameter = Parameter::word(
+    "grow",
+    "when cwnd grows: while it is what limits sending, or always",
+    "when-limiting",
+    &["when-limiting", "always"],
+);
+const RESTART: Parameter =
+    Parameter::switch("restart_after_idle", "the restart window after an idle RTO (RFC 5681, section 4.1)", true);
+
+impl Grow {
+    fn of(parameters: &Parameters) -> Self {
+        parameters.word("grow", &[("when-limiting", Self::WhenLimiting), ("always", Self::Always)])
+    }
+}
+
+impl Start {
+    fn of(parameters: &Parameters) -> Self {
+        Self {
+            window: parameters.integer("initial_window_segments"),
+            ssthresh: Some(parameters.integer("initial_ssthresh_bytes")).filter(|&ssthresh| ssthresh > 0),
+            restart_after_idle: parameters.switch("restart_after_idle"),
         }
+    }
+
+    fn initial(&self, mss: u32) -> Window {
+        Window { cwnd: self.window * u64::from(mss), ssthresh: self.ssthresh.unwrap_or(u64::MAX) }
+    }
+
+    /// Returns the window after an idle time; the restart window is no larger than the initial one.
+    fn after_idle(&self, now: &Window, mss: u32) -> Window {
+        let most = if self.restart_after_idle { self.window * u64::from(mss) } else { u64::MAX };
+        Window { cwnd: now.cwnd.min(most), ..*now }
     }
 }
 
 /// Grows the window on ACKs and cuts it on losses.
 pub trait Congest: Send + DuplicateCongest {
-    /// The window when data may first be sent.
+    /// Returns the window when data may first be sent.
     fn initial(&mut self, mss: u32) -> Window;
-    /// An ACK outside of fast recovery delivered something.
+    /// Returns the window after an ACK outside of fast recovery that has delivered something.
     fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window;
-    /// Something was lost, or so it seems.
+    /// Returns the window after a loss signal.
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window;
     /// Restores what the last loss signal changed: it was spurious, and a response gives back what it took.
     fn on_undo(&mut self, view: &View);
-    /// Sending begins again after nothing was outstanding for `idle`, longer than the RTO.
+    /// Returns the window with which sending begins again. Nothing was outstanding for `idle`, longer than the RTO.
     fn on_idle(&mut self, now: &Window, idle: Duration, mss: u32) -> Window;
 }

@@ -1,14 +1,47 @@
 //! *Looks at* ACKs of new data and at losses.
-//! *Decides* on slow start up to ssthresh, then one segment a round trip; half the flight after a loss.
-//! *Blind to* delay, and to why a segment was lost.
+//! *Decides* to slow-start up to ssthresh, then to grow by one segment a round trip; a loss leaves half the flight.
+//! *Blind to* delay, and to the reason of a loss.
 //! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default.
 
-use super::{Congest, Grow, Loss, Progress, Restart, Window};
+use super::{Congest, GROW, Grow, INITIAL_SSTHRESH, INITIAL_WINDOW, Loss, Progress, RESTART, Start, Window};
 use crate::fact::Cause;
+use crate::registry::{Entry, Parameter};
 use crate::view::View;
 use eifel_base::time::Duration;
 
-/// What ssthresh becomes half of.
+pub(super) const ENTRY: Entry = Entry {
+    name: "reno",
+    summary: "slow start, congestion avoidance, halving",
+    source: "RFC 5681",
+    parameters: &[
+        INITIAL_WINDOW,
+        INITIAL_SSTHRESH,
+        Parameter::word(
+            "ssthresh_from",
+            "what ssthresh becomes half of: FlightSize (RFC 5681) or the smaller of cwnd and the peer's window (4.4BSD, ns-2)",
+            "flight",
+            &["flight", "window"],
+        ),
+        Parameter::word(
+            "repeated_timeout",
+            "what a further timeout of the same segment does to ssthresh: nothing (RFC 5681), or halve it again",
+            "hold",
+            &["hold", "reduce"],
+        ),
+        GROW,
+        RESTART,
+    ],
+    ..Entry::congest(|parameters| {
+        Box::new(Reno::new(Settings {
+            start: Start::of(parameters),
+            half_of: parameters.word("ssthresh_from", &[("flight", HalfOf::Flight), ("window", HalfOf::Window)]),
+            repeated: parameters.word("repeated_timeout", &[("hold", Repeated::Hold), ("reduce", Repeated::Reduce)]),
+            grow: Grow::of(parameters),
+        }))
+    })
+};
+
+/// What a loss halves to find ssthresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HalfOf {
     /// FlightSize, as RFC 5681's equation 4 has it.
@@ -20,39 +53,35 @@ pub enum HalfOf {
 /// What a further timeout of the same segment does to ssthresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repeated {
-    /// Nothing, as RFC 5681, section 3.1, asks.
+    /// It leaves ssthresh alone, as RFC 5681, section 3.1, asks.
     Hold,
-    /// It is halved again, down to two segments, as implementations of RFC 2581 did.
+    /// It halves ssthresh again, down to two segments, as implementations of RFC 2581 did.
     Reduce,
 }
 
 /// Reno's settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// The initial window in segments.
-    pub initial_window: u64,
-    /// The initial ssthresh in bytes; `None` is arbitrarily high.
-    pub initial_ssthresh: Option<u64>,
+    /// See [`Start`].
+    pub start: Start,
     /// See [`HalfOf`].
     pub half_of: HalfOf,
     /// See [`Repeated`].
     pub repeated: Repeated,
     /// See [`Grow`].
     pub grow: Grow,
-    /// See [`Restart`].
-    pub restart: Restart,
 }
 
 /// Slow start, congestion avoidance, and halving.
 #[derive(Clone, Debug)]
 pub struct Reno {
     settings: Settings,
-    /// Of congestion avoidance's mss * mss / cwnd, what the division by cwnd has left over.
+    /// The remainder that congestion avoidance's mss * mss / cwnd has left.
     remainder: u64,
 }
 
 impl Reno {
-    /// A controller of these settings.
+    /// Creates a controller with these settings.
     pub fn new(settings: Settings) -> Self {
         Self { settings, remainder: 0 }
     }
@@ -60,8 +89,7 @@ impl Reno {
 
 impl Congest for Reno {
     fn initial(&mut self, mss: u32) -> Window {
-        let cwnd = self.settings.initial_window * u64::from(mss);
-        Window { cwnd, ssthresh: self.settings.initial_ssthresh.unwrap_or(u64::MAX) }
+        self.settings.start.initial(mss)
     }
 
     fn on_ack(&mut self, now: &Window, &Progress { acked, flight, .. }: &Progress, view: &View) -> Window {
@@ -73,11 +101,11 @@ impl Congest for Reno {
             // RFC 5681, equation 2.
             acked.min(mss)
         } else {
-            // RFC 5681, equation 3, without losing what the division leaves: a window between two whole bytes. An ACK of
-            // less than a segment counts for what it acknowledges, or a peer that divides its ACKs would open the window as
-            // fast as it likes (RFC 3465, section 2.1; Savage and others, "TCP Congestion Control with a Misbehaving
-            // Receiver", section 2.1).
-            // A window below a segment, as an undo can leave it, must not grow by more than one either.
+            // RFC 5681, equation 3; the remainder stands for the part of a byte by which the window should be larger. An ACK
+            // of less than a segment counts for the bytes it acknowledges, or a peer that divides its ACKs would open the
+            // window as fast as it likes (RFC 3465, section 2.1; Savage and others, "TCP Congestion Control with a
+            // Misbehaving Receiver", section 2.1). An undo can leave a window below a segment, which must not grow by more
+            // than a segment either.
             let share = mss * acked.min(mss) + self.remainder;
             self.remainder = share % now.cwnd;
             (share / now.cwnd).min(mss)
@@ -90,7 +118,7 @@ impl Congest for Reno {
         self.remainder = 0;
         let half = match self.settings.half_of {
             HalfOf::Flight => loss.flight / 2,
-            // In whole segments, as those implementations count.
+            // Those implementations count whole segments.
             HalfOf::Window => loss.limit / mss / 2 * mss,
         };
         let ssthresh = match (loss.timeout_again, self.settings.repeated) {
@@ -107,10 +135,10 @@ impl Congest for Reno {
         Window { cwnd, ssthresh }
     }
 
-    /// All that a loss signal changes is the window.
+    /// Restores nothing: a loss signal changes only the window.
     fn on_undo(&mut self, _: &View) {}
 
     fn on_idle(&mut self, now: &Window, _: Duration, mss: u32) -> Window {
-        self.settings.restart.after_idle(now, self.settings.initial_window * u64::from(mss))
+        self.settings.start.after_idle(now, mss)
     }
 }

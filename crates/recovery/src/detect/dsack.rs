@@ -1,44 +1,56 @@
-//! *Looks at* DSACKs for what was sent again: each retransmission of the episode has its record.
-//! *Decides* spurious once every retransmission has come back as a duplicate; when data sent after the last of them are
-//! acknowledged first, it decides genuine, or mixed if some have come back. A first sign of life that is a DSACK for the
-//! oldest segment tells of a window of lost ACKs: genuine.
-//! *Blind to* what is in time: it speaks a round trip after the needless retransmissions. A DSACK is sent once: where its
-//! ACK is lost, or the retransmission was, the verdict is lost too. A DSACK for something never sent again tells of a
-//! network that duplicates, and disarms it for good.
+//! *Looks at* DSACKs for retransmissions; each retransmission of the episode has its record.
+//! *Decides* spurious once every retransmission has come back as a duplicate. If data sent after the last of them are
+//! acknowledged first, it decides genuine, or mixed if some have come back. If the first sign of life is a DSACK for the
+//! oldest segment, a window of ACKs was lost: genuine.
+//! *Blind to* anything in time: it decides a round trip after the needless retransmissions. A DSACK is sent once: if its ACK
+//! is lost, or the retransmission was, there is no verdict. A DSACK for something never sent again reveals a network that
+//! duplicates, and disarms the detector for good.
 //! *From* RFC 3708, section 3; RFC 2883.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use super::{Detector, Judgement, Outcome, Share};
 use crate::fact::{Acked, Block, Cause, Fact, Kind, Transmission};
+use crate::registry::{Entry, Need};
 use crate::view::View;
 use eifel_base::ranges::Ranges;
 
-/// Detection by duplicates that the peer reports.
+pub(super) const ENTRY: Entry = Entry {
+    name: "dsack",
+    summary: "every retransmission is reported as a duplicate",
+    source: "RFC 3708",
+    needs: Some(Need::Duplicates),
+    ..Entry::detector(|_| Box::new(Dsack::default()))
+};
+
+/// Detection by the duplicates that the peer reports.
 #[derive(Clone, Debug, Default)]
 pub struct Dsack {
-    stage: Stage,
-    /// By first position.
+    state: State,
+    /// The episode's retransmissions, by their first position.
     records: BTreeMap<u64, Record>,
     resent: u32,
     needless: u32,
     /// First position that was unsent at the last retransmission.
     unsent: u64,
-    /// What the episode before has sent again: its DSACKs may be late.
+    /// The retransmissions of the episode before: their DSACKs may be late.
     before: Ranges,
-    /// What the retransmission that opened the episode begins with: sent once more, its timer has expired again.
+    /// Where the episode's first retransmission begins: if it is sent once more, its timer has expired again.
     first: u64,
-    /// First position beyond what SACK has reported since a timeout has emptied the scoreboard.
+    /// First position not acknowledged, while the detector waits.
+    una: u64,
+    /// First position beyond all SACK reports since a timeout has emptied the scoreboard.
     reported: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Stage {
+enum State {
     #[default]
     Idle,
-    /// Waits for a DSACK for each retransmission.
+    /// Each retransmission may come back as a duplicate.
     Waiting,
-    /// Trusts no DSACK any more.
+    /// No DSACK is trusted any more.
     Disarmed,
 }
 
@@ -58,18 +70,19 @@ impl Dsack {
         if transmission.start == self.first && transmission.kind == Kind::Retransmission(Cause::Timeout) {
             self.reported = 0;
         }
-        if self.stage == Stage::Disarmed {
+        if self.state == State::Disarmed {
             return;
         }
         if opens {
+            self.una = view.una;
             self.before.clear();
-            for (start, record) in std::mem::take(&mut self.records) {
+            for (start, record) in mem::take(&mut self.records) {
                 self.before.insert(Block { start, end: record.end }, |_| ());
             }
             (self.resent, self.needless) = (0, 0);
-            self.stage = Stage::Waiting;
+            self.state = State::Waiting;
         }
-        let end = transmission.start + u64::from(transmission.len);
+        let end = transmission.positions().end;
         let record = self.records.entry(transmission.start).or_insert(Record { end, resent: 0, needless: 0 });
         record.end = record.end.max(end);
         record.resent += 1;
@@ -77,7 +90,7 @@ impl Dsack {
         self.unsent = view.nxt;
     }
 
-    /// Counts a DSACK for each record that lies in it, and no more often than the record was sent again.
+    /// Counts a DSACK for each record inside it, but no more often than the record was sent again.
     fn note(&mut self, dsack: Block) {
         let mut known = self.before.covers(dsack);
         for (_, record) in self.records.range_mut(dsack.start..dsack.end) {
@@ -89,9 +102,9 @@ impl Dsack {
                 }
             }
         }
-        // A part of a retransmission was needless, or nothing of the kind was ever sent.
+        // A duplicate of no retransmission, or of a part of one.
         if !known && !self.overlaps(dsack) {
-            self.stage = Stage::Disarmed;
+            self.state = State::Disarmed;
             self.records.clear();
         }
     }
@@ -102,26 +115,25 @@ impl Dsack {
     }
 
     #[inline(never)]
-    fn judge(&mut self, acked: &Acked) -> Judgement {
+    fn judge(&mut self, acked: &Acked, una: u64) -> Judgement {
         for &dsack in acked.dsacks.iter().filter(|dsack| dsack.start < dsack.end) {
             // Step A.1.
-            let una = acked.cumulative - acked.bytes;
-            if self.stage == Stage::Waiting && dsack.start == una && self.reported <= una {
-                self.stage = Stage::Idle;
+            if self.state == State::Waiting && dsack.start == una && self.reported <= una {
+                self.state = State::Idle;
                 return Judgement::Settled(Outcome::Genuine, "nothing came before the DSACK: ACKs may have been lost");
             }
             self.note(dsack);
         }
-        if self.stage != Stage::Waiting {
+        if self.state != State::Waiting {
             return Judgement::Undecided;
         }
         if self.needless == self.resent {
-            self.stage = Stage::Idle;
+            self.state = State::Idle;
             return Judgement::Settled(Outcome::Spurious, "every retransmission has come back as a duplicate");
         }
         // What was unsent at the last retransmission left after it.
         if acked.cumulative > self.unsent {
-            self.stage = Stage::Idle;
+            self.state = State::Idle;
             return match self.needless {
                 0 => Judgement::Settled(Outcome::Genuine, "later data are acknowledged, and no duplicate is reported"),
                 needless => Judgement::Mixed(Share { needless, resent: self.resent }),
@@ -133,7 +145,7 @@ impl Dsack {
 
 impl Detector for Dsack {
     fn is_idle(&self) -> bool {
-        self.stage != Stage::Waiting
+        self.state != State::Waiting
     }
 
     #[inline]
@@ -145,8 +157,9 @@ impl Detector for Dsack {
             }
             Fact::Acked(acked) => {
                 self.reported = self.reported.max(acked.sacked_up_to);
-                if self.stage == Stage::Waiting || !acked.dsacks.is_empty() {
-                    self.judge(acked)
+                let una = mem::replace(&mut self.una, acked.cumulative);
+                if self.state == State::Waiting || !acked.dsacks.is_empty() {
+                    self.judge(acked, una)
                 } else {
                     Judgement::Undecided
                 }

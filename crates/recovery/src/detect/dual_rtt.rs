@@ -1,13 +1,36 @@
 //! *Looks at* NRTT, the time from the last sending of a segment to its ACK, after a timeout.
-//! *Decides* spurious when it is less than tau times MinRTT: what was held back comes out in one train, and its ACKs
-//! overtake the answers to what was sent again.
-//! *Blind to* the first ACK mostly: it needs a second retransmission to compare with; and to fast retransmits.
+//! *Decides* spurious when NRTT is less than tau times MinRTT: delayed segments arrive in one train, and their ACKs come
+//! before the answers to the retransmissions.
+//! *Blind to* most first ACKs, since it needs a second retransmission to compare with; and to fast retransmits.
 //! *From* the DualRTT paper, section IV.B (figure 6, equation 1) and section V.B (equations 3 and 6).
 
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Cause, Covered, Fact, Kind};
+use crate::registry::{Entry, Parameter, Weakness};
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "dual-rtt",
+    summary: "an ACK follows the last sending of its segment sooner than tau of the smallest round trip",
+    source: "DualRTT, sections IV and V",
+    parameters: &[
+        Parameter::word(
+            "tau",
+            "the threshold: fixed, or of the log-linear model (equations 3 and 6) for the path as the sender knows it, and \
+             0.1 until it does",
+            "model",
+            &["model", "fixed"],
+        ),
+        Parameter::integer("tau_thousandths", "the fixed threshold, in thousandths of MinRTT", 100, (1, 1000)),
+    ],
+    // As for min-rtt: it relies on time alone.
+    weakness: Some(Weakness::ATimeoutASegment),
+    ..Entry::detector(|parameters| {
+        let fixed = Threshold::Fixed(Tau::thousandths(parameters.integer("tau_thousandths") as u32));
+        Box::new(DualRtt::new(parameters.word("tau", &[("model", Threshold::Model), ("fixed", fixed)])))
+    })
+};
 
 /// Bytes of TCP and IP headers in the path's MTU.
 const HEADERS: u32 = 40;
@@ -16,12 +39,12 @@ const UNTIL_KNOWN: Tau = Tau { millionths: 100_000 };
 /// The values of tau that the model was fitted to (section V.A).
 const FITTED: (f64, f64) = (0.01, 0.6);
 
-/// Where tau comes from.
+/// How tau is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Threshold {
-    /// Always this.
+    /// Always this value.
     Fixed(Tau),
-    /// Equation 3 with equation 6's coefficients, for the path as the sender's own statistics tell it.
+    /// Equation 3 with equation 6's coefficients, for the path that the sender's own statistics describe.
     Model,
 }
 
@@ -32,26 +55,26 @@ pub struct Tau {
 }
 
 impl Tau {
-    /// So many thousandths.
+    /// Creates a threshold of `thousandths` / 1000.
     pub fn thousandths(thousandths: u32) -> Self {
         Self { millionths: thousandths * 1000 }
     }
 
-    /// Equation 3 with equation 6's coefficients: B in bit/s, D in seconds one way, M in bytes; natural logarithms. Kept
-    /// within the values that it was fitted to.
+    /// Computes equation 3 with equation 6's coefficients: B in bit/s, D in seconds one way, M in bytes, natural logarithms.
+    /// The result is limited to the values that the model was fitted to.
     pub fn of_path(rate_bps: f64, delay_s: f64, mtu: u32) -> Self {
         let tau = 8.022e-3 * libm::log(rate_bps) - 5.803e-2 * libm::log(delay_s) + 1.463e-6 * f64::from(mtu);
         Self { millionths: (tau.clamp(FITTED.0, FITTED.1) * 1e6) as u32 }
     }
 
-    /// Whether `nrtt` is below this share of `minimum`.
+    /// Returns whether `nrtt` is below this share of `minimum`.
     pub fn exceeds(self, nrtt: Duration, minimum: Duration) -> bool {
         let scaled = u128::from(minimum.as_nanos()) * u128::from(self.millionths);
         u128::from(nrtt.as_nanos()) * 1_000_000 < scaled
     }
 }
 
-/// Bytes acknowledged in a round trip, the most so far: what the sender knows of the path's rate.
+/// The most bytes acknowledged in a round trip so far: what the sender knows of the path's rate.
 #[derive(Clone, Debug, Default)]
 struct Throughput {
     since: Instant,
@@ -83,22 +106,14 @@ impl Throughput {
 pub struct DualRtt {
     threshold: Threshold,
     throughput: Throughput,
-    stage: Stage,
-}
-
-#[derive(Clone, Debug)]
-enum Stage {
-    Idle,
-    /// A timeout has been retransmitted; `point` was unsent then.
-    Waiting {
-        point: u64,
-    },
+    /// After a timeout's retransmission: the first position that was unsent then.
+    point: Option<u64>,
 }
 
 impl DualRtt {
-    /// A detector with this threshold.
+    /// Creates a detector with this threshold.
     pub fn new(threshold: Threshold) -> Self {
-        Self { threshold, throughput: Throughput::default(), stage: Stage::Idle }
+        Self { threshold, throughput: Throughput::default(), point: None }
     }
 
     fn tau(&self, minimum: Duration, view: &View) -> Tau {
@@ -116,16 +131,16 @@ impl DualRtt {
         if acked.bytes == 0 {
             return Judgement::Undecided;
         }
-        // Only of what was sent again is NRTT anything but a round trip. Before there is a MinRTT there is no answer.
+        // NRTT differs from a round trip only for retransmitted segments, and it needs a MinRTT to compare with.
         if let (Some(Covered { copies: 1.., last_sent, .. }), Some(minimum)) =
             (acked.highest, view.round_trips.minimum())
             && self.tau(minimum, view).exceeds(view.now.since(last_sent), minimum)
         {
-            self.stage = Stage::Idle;
+            self.point = None;
             return Judgement::Settled(Outcome::Spurious, "NRTT is below tau MinRTT");
         }
         if acked.cumulative >= point {
-            self.stage = Stage::Idle;
+            self.point = None;
             return Judgement::Settled(Outcome::Genuine, "NRTT was never below tau MinRTT");
         }
         Judgement::Undecided
@@ -137,16 +152,13 @@ impl Detector for DualRtt {
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {
             Fact::Retransmitted { transmission, opens: true, .. } => {
-                self.stage = match transmission.kind {
-                    Kind::Retransmission(Cause::Timeout) => Stage::Waiting { point: view.nxt },
-                    _ => Stage::Idle,
-                };
+                self.point = (transmission.kind == Kind::Retransmission(Cause::Timeout)).then_some(view.nxt);
                 Judgement::Undecided
             }
             Fact::Acked(acked) => {
-                let judgement = match self.stage {
-                    Stage::Idle => Judgement::Undecided,
-                    Stage::Waiting { point } => self.judge(acked, point, view),
+                let judgement = match self.point {
+                    None => Judgement::Undecided,
+                    Some(point) => self.judge(acked, point, view),
                 };
                 if self.threshold == Threshold::Model {
                     self.throughput.note(acked, view);

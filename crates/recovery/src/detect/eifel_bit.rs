@@ -1,49 +1,48 @@
 //! *Looks at* whether the first acceptable ACK after a retransmission says that it answers a retransmission.
-//! *Decides* spurious when it says that it answers an original. Then the retransmission is to arrive as well, and its answer
-//! to say so, before data sent after it are acknowledged; where three times in a row none does, the peer is believed no more.
-//! *Blind to* peers that have not agreed on marks, and to which retransmission it was; where the ACK of the retransmission is
-//! lost, an original that arrives later still would speak for it: hence an ACK of data that was unsent then does not count;
-//! and to a peer that forges both answers: a bit proves no more.
-//! *From* Ludwig, chapter 5, section 5.2.1 (one bit each way); as the retransmit bit in the proposal for SCTP, figure 6. What
-//! contradicts it is this project's.
+//! *Decides* spurious when the ACK says that it answers an original. The retransmission should then arrive too, and its
+//! answer say so before later data are acknowledged; after three claims in a row without such an answer the detector
+//! distrusts the peer.
+//! *Blind to* peers that have not agreed on marks; to which retransmission was answered; and to a peer that forges both
+//! answers, since a bit proves no more. If the retransmission's ACK is lost, a later original would still speak for it:
+//! an ACK of data that was unsent then does not count.
+//! *From* Ludwig, chapter 5, section 5.2.1 (one bit each way), and the retransmit bit in the proposal for SCTP, figure 6;
+//! the contradictions are this project's.
 
 use super::{Detector, Judgement, MOST_CONTRADICTIONS, Outcome};
 use crate::fact::{Acked, Fact, Mark};
+use crate::registry::{Entry, Need};
 use crate::view::View;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "eifel-bit",
+    summary: "the first ACK says that it answers an original, where both ends mark retransmissions",
+    source: "Ludwig, chapter 5, section 5.2.1",
+    needs: Some(Need::Marks),
+    ..Entry::detector(|_| Box::new(EifelBit::default()))
+};
 
 /// The Eifel detection algorithm with one bit.
 #[derive(Clone, Debug, Default)]
 pub struct EifelBit {
-    stage: Stage,
-    claim: Claim,
-    /// Claims in a row that nothing has borne out.
+    waiting: Option<Waiting>,
+    /// `nxt` when an original that the peer claims to have received was sent again: an ACK beyond it answers later data.
+    claim: Option<u64>,
+    /// Claims in a row that no answer to a retransmission has confirmed.
     contradictions: u32,
 }
 
-#[derive(Clone, Debug, Default)]
-enum Stage {
-    #[default]
-    Idle,
-    /// The segment at `start` was sent again when everything below `nxt` had been sent.
-    Waiting { start: u64, nxt: u64 },
-}
-
-/// What the peer has said last of originals that were sent again.
-#[derive(Clone, Debug, Default)]
-enum Claim {
-    #[default]
-    BorneOut,
-    /// An original has arrived; an ACK beyond `nxt` answers what left after its retransmission.
-    Open { nxt: u64 },
+/// The segment at `start` was sent again when everything below `nxt` had been sent.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    start: u64,
+    nxt: u64,
 }
 
 impl EifelBit {
     fn judge(&mut self, acked: &Acked) -> Judgement {
-        let Stage::Waiting { start, nxt } = self.stage else { return Judgement::Undecided };
-        if acked.cumulative <= start {
+        let Some(Waiting { nxt, .. }) = self.waiting.take_if(|waiting| acked.cumulative > waiting.start) else {
             return Judgement::Undecided;
-        }
-        self.stage = Stage::Idle;
+        };
         let (outcome, reason) = match acked.mark {
             None => (Outcome::Genuine, "no marks agreed on"),
             Some(Mark::Retransmission) => (Outcome::Genuine, "answers a retransmission"),
@@ -51,16 +50,16 @@ impl EifelBit {
                 (Outcome::Genuine, "acknowledges data sent since: the retransmission's ACK may have been lost")
             }
             Some(Mark::Original) => {
-                self.claim = Claim::Open { nxt };
+                self.claim = Some(nxt);
                 (Outcome::Spurious, "answers an original")
             }
         };
         Judgement::Settled(outcome, reason)
     }
 
-    /// Whether the last claim is borne out by this ACK, or contradicted once too often.
+    /// Checks the last claim against this ACK; returns a judgement if it was contradicted once too often.
     fn check(&mut self, acked: &Acked) -> Option<Judgement> {
-        let Claim::Open { nxt } = self.claim else { return None };
+        let nxt = self.claim?;
         if acked.mark == Some(Mark::Retransmission) {
             self.contradictions = 0;
         } else if acked.cumulative > nxt {
@@ -68,25 +67,25 @@ impl EifelBit {
         } else {
             return None;
         }
-        self.claim = Claim::BorneOut;
+        self.claim = None;
         if self.contradictions < MOST_CONTRADICTIONS {
             return None;
         }
-        self.stage = Stage::Idle;
+        self.waiting = None;
         Some(Judgement::Distrusted("no retransmission is ever answered"))
     }
 }
 
 impl Detector for EifelBit {
     fn is_idle(&self) -> bool {
-        matches!((&self.stage, &self.claim), (Stage::Idle, Claim::BorneOut))
+        self.waiting.is_none() && self.claim.is_none()
     }
 
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {
             Fact::Retransmitted { .. } if self.contradictions == MOST_CONTRADICTIONS => Judgement::Undecided,
             Fact::Retransmitted { transmission, opens: true, .. } => {
-                self.stage = Stage::Waiting { start: transmission.start, nxt: view.nxt };
+                self.waiting = Some(Waiting { start: transmission.start, nxt: view.nxt });
                 Judgement::Undecided
             }
             Fact::Acked(acked) => self.check(acked).unwrap_or_else(|| self.judge(acked)),

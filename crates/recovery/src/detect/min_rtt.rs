@@ -1,13 +1,32 @@
 //! *Looks at* the time from a timeout's retransmission to the ACK that covers it.
-//! *Decides* spurious when that is less than the round trip can be: the ACK was under way already.
-//! *Blind to* an original that arrives later than that after its retransmission, as the second and further expiries make
+//! *Decides* spurious when that time is less than any round trip: the ACK was under way already.
+//! *Blind to* an original that arrives more than a round trip after its retransmission, as second and further expiries make
 //! it; to a path that has become faster; and to fast retransmits.
 //! *From* "Responding to Spurious Timeouts in TCP", section II.C (the minimum RTT); 4.4BSD's descendants (SRTT / 2).
 
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Cause, Fact, Kind};
+use crate::registry::{Entry, Parameter, RESPONDING, Weakness};
 use crate::view::View;
-use eifel_base::time::{Duration, Instant};
+use eifel_base::time::Instant;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "min-rtt",
+    summary: "the ACK follows the retransmission sooner than a round trip",
+    source: RESPONDING,
+    parameters: &[Parameter::word(
+        "limit",
+        "what the ACK has to be sooner than: the smallest round trip, or half of SRTT as the BSDs have it",
+        "minimum",
+        &["minimum", "half-srtt"],
+    )],
+    // Where round trips fall, it calls genuine timeouts spurious: sending then goes on with new data, and each lost segment
+    // waits for a timeout of its own.
+    weakness: Some(Weakness::ATimeoutASegment),
+    ..Entry::detector(|parameters| {
+        Box::new(MinRtt::new(parameters.word("limit", &[("minimum", Limit::Minimum), ("half-srtt", Limit::HalfSrtt)])))
+    })
+};
 
 /// What an ACK has to be sooner than.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,31 +41,26 @@ pub enum Limit {
 #[derive(Clone, Debug)]
 pub struct MinRtt {
     limit: Limit,
-    stage: Stage,
+    waiting: Option<Waiting>,
 }
 
-#[derive(Clone, Debug)]
-enum Stage {
-    Idle,
-    /// An ACK for `start` before this instant was caused by the original.
-    Waiting {
-        start: u64,
-        before: Instant,
-    },
+/// An ACK for `start` before this instant was caused by the original.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    start: u64,
+    before: Instant,
 }
 
 impl MinRtt {
-    /// Compares with this limit.
+    /// Creates a detector that compares with this limit.
     pub fn new(limit: Limit) -> Self {
-        Self { limit, stage: Stage::Idle }
+        Self { limit, waiting: None }
     }
 
     fn judge(&mut self, acked: &Acked, now: Instant) -> Judgement {
-        let Stage::Waiting { start, before } = self.stage else { return Judgement::Undecided };
-        if acked.cumulative <= start {
+        let Some(Waiting { before, .. }) = self.waiting.take_if(|waiting| acked.cumulative > waiting.start) else {
             return Judgement::Undecided;
-        }
-        self.stage = Stage::Idle;
+        };
         if now < before {
             Judgement::Settled(Outcome::Spurious, "the ACK comes sooner than a round trip")
         } else {
@@ -57,23 +71,21 @@ impl MinRtt {
 
 impl Detector for MinRtt {
     fn is_idle(&self) -> bool {
-        matches!(self.stage, Stage::Idle)
+        self.waiting.is_none()
     }
 
     #[inline]
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {
             Fact::Retransmitted { transmission, opens, .. } => {
-                let limit: Option<Duration> = match self.limit {
+                let limit = match self.limit {
                     Limit::Minimum => view.round_trips.minimum(),
                     Limit::HalfSrtt => view.round_trips.smoothed().map(|srtt| srtt / 2),
                 };
-                let asks = *opens && transmission.kind == Kind::Retransmission(Cause::Timeout);
-                self.stage = match limit {
-                    Some(limit) if asks => Stage::Waiting { start: transmission.start, before: view.now + limit },
-                    // Sent once more: the ACK may be the first retransmission's.
-                    _ => Stage::Idle,
-                };
+                // If it is sent once more, its ACK may answer the first retransmission.
+                let begins = *opens && transmission.kind == Kind::Retransmission(Cause::Timeout);
+                let waiting = limit.map(|limit| Waiting { start: transmission.start, before: view.now + limit });
+                self.waiting = waiting.filter(|_| begins);
                 Judgement::Undecided
             }
             Fact::Acked(acked) => self.judge(acked, view.now),

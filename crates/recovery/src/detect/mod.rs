@@ -1,19 +1,14 @@
 //! Was that retransmission spurious? One file a detector; each sees facts and gives a judgement.
 
-pub mod dsack;
-pub mod dual_rtt;
-pub mod eifel_bit;
-pub mod eifel_timestamps;
-pub mod f_rto;
-pub mod f_rto_sack;
-pub mod min_rtt;
-pub mod none;
+mod rto_recovery;
+
+crate::registry::algorithms! { none, eifel_timestamps, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt }
 
 use crate::duplicate::DuplicateDetector;
 use crate::fact::Fact;
 use crate::view::View;
 
-/// What a settled question was settled to.
+/// A verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// The original was not lost.
@@ -22,27 +17,27 @@ pub enum Outcome {
     Genuine,
 }
 
-/// What a detector holds of the episode that is open.
+/// What a detector says of the open episode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Judgement {
-    /// Not yet.
+    /// It cannot tell yet.
     Undecided,
-    /// Asks for new data before further retransmissions, as long as this is the judgement; the engine grants it to the
+    /// It asks for new data before further retransmissions, as long as this is its judgement. The engine grants this to the
     /// detector that acts.
     Probe,
-    /// Decided, and why.
+    /// It has decided, for this reason.
     Settled(Outcome, &'static str),
-    /// Decided: something was lost, but some of what was sent again had not been.
+    /// It has decided: something was lost, but some retransmissions were needless.
     Mixed(Share),
-    /// The peer has contradicted itself so often that nothing it says is believed any more, and why: this counts as genuine,
-    /// and the detector is not asked again on this connection.
+    /// The peer has contradicted itself too often, for this reason. The episode counts as genuine, and the engine drops the
+    /// detector for the rest of the connection.
     Distrusted(&'static str),
 }
 
-/// Contradictions after which a peer is a liar: one may be somebody else's, between the two ends.
+/// Contradictions after which a detector distrusts its peer: a single one may come from something between the two ends.
 pub const MOST_CONTRADICTIONS: u32 = 3;
 
-/// How much of what an episode sent again was needless.
+/// The needless part of an episode's retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Share {
     /// Retransmissions that were needless.
@@ -51,7 +46,7 @@ pub struct Share {
     pub resent: u32,
 }
 
-/// Observes a connection. It cannot see or touch the window, so it runs as well over a capture.
+/// Observes a connection. It cannot see or touch the window, so it also runs over a capture.
 pub trait Detector: Send + DuplicateDetector {
     /// Takes a fact in and judges the open episode.
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement;

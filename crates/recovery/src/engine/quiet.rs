@@ -60,7 +60,7 @@ impl Engine {
 mod tests {
     use super::*;
     use crate::engine::{Ack, Block, Config, Negotiated, Offer};
-    use crate::registry::{Choice, Seam, entries};
+    use crate::registry::{Choice, Seam};
     use eifel_base::time::Duration;
     use eifel_base::units::Timestamp;
     use proptest::prelude::*;
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn detection() -> impl Strategy<Value = &'static str> {
-        let names = entries().iter().filter(|entry| entry.seam == Seam::Detect).map(|entry| entry.name);
+        let names = Seam::Detect.entries().iter().map(|entry| entry.name);
         prop::sample::select(names.collect::<Vec<_>>())
     }
 

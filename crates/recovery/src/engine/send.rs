@@ -253,8 +253,7 @@ impl Engine {
     fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
         let transmission = self.named(transmission);
         if !self.quiet {
-            let end = transmission.start + u64::from(transmission.len);
-            self.recovery.on_sent(Block { start: transmission.start, end }, transmission.kind);
+            self.recovery.on_sent(transmission.positions(), transmission.kind);
         }
         self.persist = Instant::NEVER;
         self.path.on_sent(now, transmission.len);

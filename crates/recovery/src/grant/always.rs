@@ -1,12 +1,20 @@
 //! *Looks at* nothing.
-//! *Decides* that every spurious verdict is answered.
+//! *Decides* to let every spurious verdict undo.
 //! *Blind to* a receiver that forges the evidence.
 //! *From* RFC 4015, which leaves the guard to the detector.
 
 use super::Grant;
+use crate::registry::Entry;
 use eifel_base::time::{Duration, Instant};
 
-/// No limit.
+pub(super) const ENTRY: Entry = Entry {
+    name: "always",
+    summary: "every spurious verdict is answered",
+    source: "RFC 4015",
+    ..Entry::grant(|_| Box::new(Always))
+};
+
+/// Grants every undo.
 #[derive(Clone, Debug)]
 pub struct Always;
 

@@ -1,7 +1,6 @@
-//! Whether an undo is granted at all. One file a rule; it composes with every detector and response.
+//! Whether an undo is granted at all. One file a rule; each composes with every detector and response.
 
-pub mod always;
-pub mod once_a_round_trip;
+crate::registry::algorithms! { always, once_a_round_trip }
 
 use crate::duplicate::DuplicateGrant;
 use eifel_base::time::{Duration, Instant};

@@ -1,16 +1,24 @@
 //! *Looks at* when the last undo was granted, and when the episode in question began.
-//! *Decides* that nothing is undone whose loss signal came within a smoothed round trip after an undo.
-//! *Blind to* a forger who waits a round trip each time; and it refuses honest ones that are as close.
-//! *From* this project: losses that follow an undo at once are what a window restored wrongly would cause (RFC 4015,
-//! section 6, leaves the matter open).
+//! *Decides* to refuse an undo whose loss signal came within a smoothed round trip after the last undo.
+//! *Blind to* a forger who waits a round trip each time; and it refuses honest verdicts that come as close together.
+//! *From* this project: a window restored wrongly would cause losses right after the undo (RFC 4015, section 6, leaves the
+//! matter open).
 
 use super::Grant;
+use crate::registry::Entry;
 use eifel_base::time::{Duration, Instant};
 
-/// A budget of one undo a round trip.
+pub(super) const ENTRY: Entry = Entry {
+    name: "once-a-round-trip",
+    summary: "nothing is undone that began within a round trip after an undo",
+    source: "this project",
+    ..Entry::grant(|_| Box::new(OnceARoundTrip::default()))
+};
+
+/// Grants one undo a round trip.
 #[derive(Clone, Debug, Default)]
 pub struct OnceARoundTrip {
-    /// A loss signal before then is not undone.
+    /// Loss signals before this instant are not undone.
     until: Option<Instant>,
 }
 

@@ -1,13 +1,22 @@
 //! *Looks at* how many segments have left since the last ACK or timeout.
-//! *Decides* that no more than the limit leave for one.
-//! *Blind to* time: it makes bursts smaller, not slower.
+//! *Decides* to let no more segments leave for one ACK or timeout than its limit.
+//! *Blind to* time: bursts become smaller, not slower.
 //! *From* Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (the maxburst parameter).
 
 use super::{Pace, Permit};
 use crate::congest::Window;
+use crate::registry::{Entry, Parameter};
 use eifel_base::time::{Duration, Instant};
 
-/// At most so many segments for one ACK.
+pub(super) const ENTRY: Entry = Entry {
+    name: "burst-limit",
+    summary: "so many segments for one ACK",
+    source: "Fall and Floyd 1996",
+    parameters: &[Parameter::integer("segments", "segments that may leave for one ACK", 4, (1, 1_000_000))],
+    ..Entry::pace(|parameters| Box::new(BurstLimit::new(parameters.integer("segments") as u32)))
+};
+
+/// A limit on the segments for one ACK.
 #[derive(Clone, Debug)]
 pub struct BurstLimit {
     limit: u32,
@@ -15,7 +24,7 @@ pub struct BurstLimit {
 }
 
 impl BurstLimit {
-    /// At most `limit` segments.
+    /// Creates a limit of `limit` segments.
     pub fn new(limit: u32) -> Self {
         Self { limit, sent: 0 }
     }

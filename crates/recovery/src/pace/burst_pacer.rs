@@ -1,26 +1,39 @@
 //! *Looks at* cwnd and SRTT, and at how far sending is ahead of cwnd / SRTT.
-//! *Decides* that a burst of so many segments may leave back to back, and what goes beyond it at gain * cwnd / SRTT.
+//! *Decides* to let a burst of a few segments leave back to back, and what goes beyond it at gain * cwnd / SRTT.
 //! *Blind to* bursts below its limit, which a self-clocked sender makes all the time.
-//! *From* Ludwig, chapter 5, section 5.2.2, which asks for one; the bucket is the generic cell rate algorithm's (ITU-T
+//! *From* Ludwig, chapter 5, section 5.2.2, which asks for such a pacer; the bucket is the generic cell rate algorithm's (ITU-T
 //! I.371, virtual scheduling).
 
-use super::{Gains, Pace, Permit};
+use super::{AVOIDANCE_PERCENT, Gains, Pace, Permit, SLOW_START_PERCENT};
 use crate::congest::Window;
+use crate::registry::{Entry, Parameter};
 use eifel_base::time::{Duration, Instant};
 
-/// A burst limit whose rest leaves by pacing.
+pub(super) const ENTRY: Entry = Entry {
+    name: "burst-pacer",
+    summary: "so many segments back to back, and what goes beyond them spread over the round trip",
+    source: "Ludwig, chapter 5, section 5.2.2",
+    parameters: &[
+        Parameter::integer("segments", "segments that may leave back to back", 4, (1, 1_000_000)),
+        SLOW_START_PERCENT,
+        AVOIDANCE_PERCENT,
+    ],
+    ..Entry::pace(|parameters| Box::new(BurstPacer::new(parameters.integer("segments"), Gains::of(parameters))))
+};
+
+/// A burst limit that paces what goes beyond it.
 #[derive(Clone, Debug)]
 pub struct BurstPacer {
     gains: Gains,
     segments: u64,
-    /// When the next segment would leave if all were paced: later than now as long as a burst is being spread.
+    /// When the next segment would leave if all were paced; it lies ahead of now while a burst is being spread.
     next: Instant,
     /// How far `next` may lie ahead.
     ahead: Duration,
 }
 
 impl BurstPacer {
-    /// At most `segments` back to back.
+    /// Creates a pacer that lets `segments` leave back to back.
     pub fn new(segments: u64, gains: Gains) -> Self {
         Self { gains, segments, next: Instant::ZERO, ahead: Duration::ZERO }
     }

@@ -1,13 +1,20 @@
-//! How fast what the window allows may leave. One file a part; it composes with every other algorithm.
+//! How fast what the window allows may leave. One file a part; each composes with every other algorithm.
 
-pub mod burst_limit;
-pub mod burst_pacer;
-pub mod none;
-pub mod pacing;
+crate::registry::algorithms! { none, burst_limit, pacing, burst_pacer }
 
 use crate::congest::Window;
 use crate::duplicate::DuplicatePace;
+use crate::registry::{Parameter, Parameters};
 use eifel_base::time::{Duration, Instant};
+
+const SLOW_START_PERCENT: Parameter =
+    Parameter::integer("slow_start_percent", "rate in slow start, in percent of cwnd / SRTT", 200, (1, 10_000));
+const AVOIDANCE_PERCENT: Parameter = Parameter::integer(
+    "avoidance_percent",
+    "rate in congestion avoidance, in percent of cwnd / SRTT",
+    120,
+    (1, 10_000),
+);
 
 /// When the next segment may leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +27,7 @@ pub enum Permit {
     NextInput,
 }
 
-/// The rate of what is spread, in percent of cwnd / SRTT.
+/// The rate of paced data, in percent of cwnd / SRTT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gains {
     /// In slow start.
@@ -30,7 +37,14 @@ pub struct Gains {
 }
 
 impl Gains {
-    /// From one segment of so many bytes to the next.
+    fn of(parameters: &Parameters) -> Self {
+        Self {
+            slow_start_percent: parameters.integer("slow_start_percent"),
+            avoidance_percent: parameters.integer("avoidance_percent"),
+        }
+    }
+
+    /// Computes the time from a segment of `bytes` to the next.
     fn spacing(&self, bytes: u32, window: &Window, srtt: Duration) -> Duration {
         let percent = if window.cwnd < window.ssthresh { self.slow_start_percent } else { self.avoidance_percent };
         let nanos = u128::from(srtt.as_nanos()) * u128::from(bytes) * 100
@@ -41,13 +55,13 @@ impl Gains {
 
 /// Holds back what leaves too fast.
 pub trait Pace: Send + DuplicatePace {
-    /// An ACK or a timeout came.
+    /// Learns that an ACK or a timeout has come.
     fn on_input(&mut self);
-    /// When the next segment may leave.
+    /// Returns when the next segment may leave.
     fn permit(&self, now: Instant) -> Permit;
-    /// `bytes` have left.
+    /// Learns that `bytes` have left.
     fn on_sent(&mut self, now: Instant, bytes: u32, window: &Window, srtt: Option<Duration>);
-    /// Whether it ever holds anything back; one that does not need not be asked.
+    /// Returns whether it ever holds anything back. The engine drops a part that does not.
     fn holds_back(&self) -> bool {
         true
     }

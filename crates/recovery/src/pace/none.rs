@@ -1,13 +1,21 @@
 //! *Looks at* nothing.
-//! *Decides* that everything that the window allows leaves at once.
+//! *Decides* to let everything that the window allows leave at once.
 //! *Blind to* bursts.
 //! *From* RFC 5681.
 
 use super::{Pace, Permit};
 use crate::congest::Window;
+use crate::registry::Entry;
 use eifel_base::time::{Duration, Instant};
 
-/// No limit.
+pub(super) const ENTRY: Entry = Entry {
+    name: "none",
+    summary: "all that the window allows, at once",
+    source: "RFC 5681",
+    ..Entry::pace(|_| Box::new(None))
+};
+
+/// Holds nothing back.
 #[derive(Clone, Debug)]
 pub struct None;
 

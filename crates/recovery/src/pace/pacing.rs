@@ -1,11 +1,20 @@
 //! *Looks at* cwnd and SRTT.
-//! *Decides* that segments leave at gain * cwnd / SRTT, after a first burst of ten.
-//! *Blind to* what limits below cwnd: an application that sends less is not slowed.
+//! *Decides* to let segments leave at gain * cwnd / SRTT, after a first burst of ten.
+//! *Blind to* limits below cwnd: it does not slow an application that sends less.
 //! *From* Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing"; gains as Linux has them.
 
-use super::{Gains, Pace, Permit};
+use super::{AVOIDANCE_PERCENT, Gains, Pace, Permit, SLOW_START_PERCENT};
 use crate::congest::Window;
+use crate::registry::Entry;
 use eifel_base::time::{Duration, Instant};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "pacing",
+    summary: "the window spread over the round trip",
+    source: "Aggarwal, Savage and Anderson 2000",
+    parameters: &[SLOW_START_PERCENT, AVOIDANCE_PERCENT],
+    ..Entry::pace(|parameters| Box::new(Pacing::new(Gains::of(parameters))))
+};
 
 /// Spreads the window over the round trip.
 #[derive(Clone, Debug)]
@@ -16,7 +25,7 @@ pub struct Pacing {
 }
 
 impl Pacing {
-    /// At these rates.
+    /// Creates a pacer with these rates.
     pub fn new(gains: Gains) -> Self {
         Self { gains, unpaced: 10, next: Instant::ZERO }
     }

@@ -1,6 +1,7 @@
 //! What all recovery algorithms share: counting duplicate ACKs, beginning a fast retransmit at the third of them, Limited
 //! Transmit (RFC 3042), and go-back-N after a timeout.
 
+use super::rules::Rules;
 use super::{HighRxt, Next, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
@@ -10,24 +11,6 @@ use eifel_base::time::Instant;
 
 /// Segments that Limited Transmit may send beyond cwnd (RFC 3042, section 2).
 const LIMITED_TRANSMIT: u64 = 2;
-
-/// The settings that all recovery algorithms share.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rules {
-    /// DupThresh: duplicate ACKs that begin a fast retransmit.
-    pub duplicate_threshold: u32,
-    /// Whether duplicate ACKs allow new segments before a fast retransmit: two by RFC 3042, or as many as RFC 6675 finds
-    /// room for.
-    pub limited_transmit: bool,
-    /// Whether duplicate ACKs below the recovery point do not begin another fast retransmit (RFC 2582, section 3; RFC
-    /// 6582). Without it all do, as in the original Reno.
-    pub bugfix: bool,
-    /// Whether duplicate ACKs below the recovery point of a spurious timeout begin a fast retransmit: nothing was sent
-    /// again, so they can only mean a loss.
-    pub below_spurious_point: bool,
-    /// How sending goes on after a spurious timeout.
-    pub resume: Resume,
-}
 
 /// Where loss recovery stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,12 +5,22 @@
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
 use super::course::{Course, Signal};
-use super::on_course::Repair;
+use super::on_course::{OnCourse, Repair};
+use super::rules::{RULES, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
 use crate::fact::Acked;
+use crate::registry::Entry;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "fack",
+    summary: "everything below the forward-most block has left",
+    source: "Mathis and Mahdavi 1996",
+    parameters: RULES,
+    ..Entry::recovery(|parameters| Box::new(OnCourse::new(Course::new(Rules::of(parameters)), Fack)))
+};
 
 /// Forward acknowledgement.
 #[derive(Clone, Debug)]

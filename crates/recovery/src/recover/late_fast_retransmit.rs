@@ -7,8 +7,25 @@
 use super::{Attention, Decisions, Next, Recovery, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
+use crate::registry::{Parameter, Parameters};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
+
+/// A setting of the recoveries that only count duplicate ACKs.
+pub(super) const LATE: Parameter = Parameter::switch(
+    "suppress_late_fast_retransmit",
+    "the duplicate ACK that would begin a fast retransmit restores the window if the timer came first (Ludwig, 5.4.6)",
+    false,
+);
+
+/// Builds `inner`, wrapped if [`LATE`] is set.
+pub(super) fn around(inner: impl Recovery + 'static, parameters: &Parameters) -> Box<dyn Recovery> {
+    if !parameters.switch("suppress_late_fast_retransmit") {
+        return Box::new(inner);
+    }
+    let threshold = parameters.integer("duplicate_threshold") as u32;
+    Box::new(LateFastRetransmit { inner: Box::new(inner), threshold, duplicates: 0, timeouts: 0 })
+}
 
 /// Keeps duplicate ACKs from competing with a timeout, around a recovery that counts them.
 #[derive(Clone)]
@@ -19,13 +36,6 @@ pub struct LateFastRetransmit {
     duplicates: u32,
     /// Timeouts of the oldest segment.
     timeouts: u32,
-}
-
-impl LateFastRetransmit {
-    /// Wraps `inner`, whose DupThresh is `threshold`.
-    pub fn new(inner: Box<dyn Recovery>, threshold: u32) -> Self {
-        Self { inner, threshold, duplicates: 0, timeouts: 0 }
-    }
 }
 
 impl Recovery for LateFastRetransmit {

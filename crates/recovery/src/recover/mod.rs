@@ -1,18 +1,14 @@
 //! Which segments are lost, and what goes out next. One file an algorithm.
 
 pub mod course;
-pub mod fack;
-pub mod late_fast_retransmit;
-pub mod newreno;
-pub mod newreno_sack;
+mod late_fast_retransmit;
 pub mod on_course;
 pub mod prr;
 mod rack;
-pub mod rack_tlp;
-pub mod reno;
-pub mod reno_sack;
-pub mod rfc6675;
+pub mod rules;
 mod tlp;
+
+crate::registry::algorithms! { reno, newreno, reno_sack, newreno_sack, fack, rfc6675, rack_tlp }
 
 use crate::congest::Window;
 use crate::duplicate::DuplicateRecovery;

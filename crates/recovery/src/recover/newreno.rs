@@ -4,12 +4,26 @@
 //! *From* RFC 6582, section 3.2, the Impatient variant of section 4: only the first partial ACK restarts the timer.
 
 use super::course::{Course, Signal};
-use super::on_course::Repair;
-use super::{Decisions, Next, Step};
+use super::late_fast_retransmit::LATE;
+use super::on_course::{OnCourse, Repair};
+use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
+use super::{Decisions, Next, Step, late_fast_retransmit};
 use crate::congest::Window;
 use crate::fact::Acked;
+use crate::registry::Entry;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "newreno",
+    summary: "a retransmission for each partial ACK",
+    source: "RFC 6582",
+    parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, LATE],
+    ..Entry::recovery(|parameters| {
+        let newreno = OnCourse::new(Course::new(Rules::of(parameters)), NewReno::default());
+        late_fast_retransmit::around(newreno, parameters)
+    })
+};
 
 /// NewReno.
 #[derive(Clone, Debug, Default)]

@@ -5,13 +5,46 @@
 //! recovery point is acknowledged.
 
 use super::course::{Course, Signal};
-use super::on_course::Repair;
+use super::on_course::{OnCourse, Repair};
 use super::reno_sack::Pipe;
+use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Kind};
+use crate::registry::{Entry, Parameter, RESPONDING};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "newreno-sack",
+    summary: "Reno-SACK with at least one retransmission on each partial ACK",
+    source: RESPONDING,
+    parameters: &[
+        DUPLICATE_THRESHOLD,
+        LIMITED_TRANSMIT,
+        BUGFIX,
+        BELOW_SPURIOUS_POINT,
+        RESUME,
+        Parameter::word(
+            "when",
+            "when a partial ACK is worth a retransmission",
+            "always",
+            &["always", "after-spurious"],
+        ),
+        Parameter::word(
+            "timer_restarts_on_partial",
+            "which partial ACKs restart the timer",
+            "every",
+            &["every", "first"],
+        ),
+    ],
+    ..Entry::recovery(|parameters| {
+        let when = parameters.word("when", &[("always", When::Always), ("after-spurious", When::AfterSpurious)]);
+        let restarts =
+            parameters.word("timer_restarts_on_partial", &[("every", Restarts::Every), ("first", Restarts::First)]);
+        Box::new(OnCourse::new(Course::new(Rules::of(parameters)), NewRenoSack::new(when, restarts)))
+    })
+};
 
 /// When a partial ACK is worth a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

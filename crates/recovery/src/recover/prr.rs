@@ -5,6 +5,7 @@
 
 use crate::congest::Window;
 use crate::fact::{Acked, Block};
+use crate::registry::{Parameter, Parameters};
 use crate::scoreboard::Scoreboard;
 
 /// How the flight falls to ssthresh.
@@ -14,6 +15,20 @@ pub enum Reduction {
     AtOnce,
     /// In proportion to what is delivered.
     Proportional,
+}
+
+pub(super) const REDUCTION: Parameter = Parameter::word(
+    "reduction",
+    "how the flight comes down to ssthresh in fast recovery: nothing goes until it has, or in proportion to what is \
+     delivered (PRR, RFC 6937 and RFC 9937)",
+    "at-once",
+    &["at-once", "prr"],
+);
+
+impl Reduction {
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        parameters.word("reduction", &[("at-once", Self::AtOnce), ("prr", Self::Proportional)])
+    }
 }
 
 /// PRR's variables, in bytes.

@@ -5,18 +5,47 @@
 //! the first segment, with everything deemed lost; without SACK it repairs as NewReno.
 //! *From* RFC 8985, sections 6 and 7.
 
-use super::course::{Course, Phase, Rules, Signal};
+use super::course::{Course, Phase, Signal};
 use super::newreno::NewReno;
 use super::on_course::OnCourse;
-use super::prr::{Prr, Reduction};
+use super::prr::{Prr, REDUCTION, Reduction};
 use super::rack::{Found, Rack, Repairing};
+use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
 use super::tlp::Tlp;
 use super::{Alarm, Attention, Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
+use crate::registry::{Entry, Parameter, Weakness};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "rack-tlp",
+    summary: "what was sent before something delivered is lost; a probe breaks the silence",
+    source: "RFC 8985",
+    parameters: &[
+        DUPLICATE_THRESHOLD,
+        LIMITED_TRANSMIT,
+        BUGFIX,
+        BELOW_SPURIOUS_POINT,
+        RESUME,
+        REDUCTION,
+        Parameter::milliseconds(
+            "max_ack_delay_ms",
+            "how long the peer may delay an ACK: what a probe for a single segment waits longer (section 7.2)",
+            200,
+            (Duration::ZERO, Duration::from_secs(10)),
+        ),
+    ],
+    // RACK gives a segment a round trip. On a path without delay that is no time at all, and each ACK of one instant calls
+    // everything under way lost.
+    weakness: Some(Weakness::StormsWithoutDelay),
+    ..Entry::recovery(|parameters| {
+        let max_ack_delay = parameters.duration("max_ack_delay_ms");
+        Box::new(RackTlp::new(Rules::of(parameters), Reduction::of(parameters), max_ack_delay))
+    })
+};
 
 /// RACK-TLP.
 #[derive(Clone, Debug)]

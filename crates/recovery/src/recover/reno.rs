@@ -5,12 +5,25 @@
 //! *From* RFC 5681, section 3.2; the bugfix setting is RFC 2582's, section 3 and its note on multiple fast retransmits.
 
 use super::course::{Course, Signal};
-use super::on_course::Repair;
-use super::{Decisions, Next, Step};
+use super::late_fast_retransmit::LATE;
+use super::on_course::{OnCourse, Repair};
+use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
+use super::{Decisions, Next, Step, late_fast_retransmit};
 use crate::congest::Window;
 use crate::fact::Acked;
+use crate::registry::Entry;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "reno",
+    summary: "fast retransmit and fast recovery",
+    source: "RFC 5681",
+    parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, LATE],
+    ..Entry::recovery(|parameters| {
+        late_fast_retransmit::around(OnCourse::new(Course::new(Rules::of(parameters)), Reno), parameters)
+    })
+};
 
 /// Fast retransmit and fast recovery.
 #[derive(Clone, Debug)]

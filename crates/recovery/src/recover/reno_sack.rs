@@ -6,12 +6,22 @@
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
 use super::course::{Course, Signal};
-use super::on_course::Repair;
+use super::on_course::{OnCourse, Repair};
+use super::rules::{RULES, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Kind};
+use crate::registry::Entry;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "reno-sack",
+    summary: "fills holes as a pipe counted by ACKs allows",
+    source: "Fall and Floyd 1996",
+    parameters: RULES,
+    ..Entry::recovery(|parameters| Box::new(OnCourse::new(Course::new(Rules::of(parameters)), RenoSack::default())))
+};
 
 /// Reno with SACK.
 #[derive(Clone, Debug, Default)]

@@ -5,13 +5,26 @@
 //! *From* RFC 6675, sections 4 and 5.
 
 use super::course::{Course, Signal};
-use super::on_course::Repair;
-use super::prr::{Prr, Reduction};
+use super::on_course::{OnCourse, Repair};
+use super::prr::{Prr, REDUCTION, Reduction};
+use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Kind};
+use crate::registry::Entry;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "rfc6675",
+    summary: "conservative recovery with SACK",
+    source: "RFC 6675",
+    parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, REDUCTION],
+    ..Entry::recovery(|parameters| {
+        let course = Course::by_sack(Rules::of(parameters));
+        Box::new(OnCourse::new(course, Rfc6675::new(Reduction::of(parameters))))
+    })
+};
 
 /// Conservative loss recovery with SACK.
 #[derive(Clone, Debug)]

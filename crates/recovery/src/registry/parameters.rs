@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Entry, Seam, entries};
+use super::{Entry, Seam};
 use eifel_base::time::Duration;
 
 /// One thing that can be set.
@@ -10,10 +10,48 @@ use eifel_base::time::Duration;
 pub struct Parameter {
     /// Its key in scenarios, with its unit.
     pub name: &'static str,
-    /// One line.
+    /// What it sets, in one line.
     pub summary: &'static str,
     /// Its type, default and bounds.
     pub kind: Kind,
+}
+
+impl Parameter {
+    /// Declares a time in milliseconds.
+    pub(crate) const fn milliseconds(
+        name: &'static str,
+        summary: &'static str,
+        default_ms: u64,
+        (minimum, maximum): (Duration, Duration),
+    ) -> Self {
+        let default = Duration::from_millis(default_ms);
+        Self { name, summary, kind: Kind::Milliseconds { default, minimum, maximum } }
+    }
+
+    /// Declares a whole number.
+    pub(crate) const fn integer(
+        name: &'static str,
+        summary: &'static str,
+        default: i64,
+        (minimum, maximum): (i64, i64),
+    ) -> Self {
+        Self { name, summary, kind: Kind::Integer { default, minimum, maximum } }
+    }
+
+    /// Declares a switch.
+    pub(crate) const fn switch(name: &'static str, summary: &'static str, default: bool) -> Self {
+        Self { name, summary, kind: Kind::Switch { default } }
+    }
+
+    /// Declares a choice of words.
+    pub(crate) const fn word(
+        name: &'static str,
+        summary: &'static str,
+        default: &'static str,
+        allowed: &'static [&'static str],
+    ) -> Self {
+        Self { name, summary, kind: Kind::Word { default, allowed } }
+    }
 }
 
 /// The type of a parameter.
@@ -21,30 +59,30 @@ pub struct Parameter {
 pub enum Kind {
     /// A whole number.
     Integer {
-        /// Where nothing is set.
+        /// The value that holds where nothing is set.
         default: i64,
-        /// Smallest allowed.
+        /// The smallest value allowed.
         minimum: i64,
-        /// Largest allowed.
+        /// The largest value allowed.
         maximum: i64,
     },
     /// A time; written in milliseconds, with fractions if need be.
     Milliseconds {
-        /// Where nothing is set.
+        /// The value that holds where nothing is set.
         default: Duration,
-        /// Smallest allowed.
+        /// The smallest value allowed.
         minimum: Duration,
-        /// Largest allowed.
+        /// The largest value allowed.
         maximum: Duration,
     },
     /// On or off.
     Switch {
-        /// Where nothing is set.
+        /// The value that holds where nothing is set.
         default: bool,
     },
-    /// One of some words.
+    /// One of several words.
     Word {
-        /// Where nothing is set.
+        /// The value that holds where nothing is set.
         default: &'static str,
         /// All of them.
         allowed: &'static [&'static str],
@@ -74,12 +112,12 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// An algorithm with all its defaults.
+    /// Chooses an algorithm with all its defaults.
     pub fn named(name: &str) -> Self {
         Self { name: name.into(), parameters: Vec::new() }
     }
 
-    /// The same with one parameter set.
+    /// Sets one parameter.
     #[must_use]
     pub fn with(mut self, parameter: &str, value: Value) -> Self {
         self.parameters.push((parameter.into(), value));
@@ -120,22 +158,23 @@ impl Parameters {
         &found.unwrap_or_else(|| panic!("the registry declares no parameter {name}")).1
     }
 
-    pub(super) fn integer(&self, name: &str) -> u64 {
+    pub(crate) fn integer(&self, name: &str) -> u64 {
         let Value::Integer(value) = self.value(name) else { panic!("{name} is not declared as an integer") };
         value.unsigned_abs()
     }
 
-    pub(super) fn duration(&self, name: &str) -> Duration {
+    pub(crate) fn duration(&self, name: &str) -> Duration {
         let Value::Duration(value) = self.value(name) else { panic!("{name} is not declared as a time") };
         *value
     }
 
-    pub(super) fn switch<T>(&self, name: &str, on: T, off: T) -> T {
+    pub(crate) fn switch(&self, name: &str) -> bool {
         let Value::Switch(value) = self.value(name) else { panic!("{name} is not declared as a switch") };
-        if *value { on } else { off }
+        *value
     }
 
-    pub(super) fn word<T: Copy>(&self, name: &str, meanings: &[(&str, T)]) -> T {
+    /// Returns the meaning of the word that is set.
+    pub(crate) fn word<T: Copy>(&self, name: &str, meanings: &[(&str, T)]) -> T {
         let Value::Word(value) = self.value(name) else { panic!("{name} is not declared as a word") };
         let found = meanings.iter().find(|(word, _)| word == value);
         found.unwrap_or_else(|| panic!("the registry allows {value} for {name}, which has no meaning")).1
@@ -199,7 +238,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownAlgorithm { seam, name } => {
-                let names: Vec<_> = entries().iter().filter(|entry| entry.seam == *seam).map(|e| e.name).collect();
+                let names: Vec<_> = seam.entries().iter().map(|entry| entry.name).collect();
                 write!(f, "unknown algorithm \"{name}\" for {}", seam.name())?;
                 write_known(f, name, &names)
             }
@@ -249,7 +288,7 @@ fn write_known(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str]) -> fmt::R
     }
 }
 
-/// Levenshtein's distance.
+/// Computes Levenshtein's distance.
 fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (i, left) in a.chars().enumerate() {

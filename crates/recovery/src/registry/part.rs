@@ -1,6 +1,6 @@
-//! One algorithm by itself: what an engine is put together from, and what drives a seam without an engine.
+//! One algorithm by itself: the parts that an engine is put together from, and that models drive without an engine.
 
-use super::{Build, Choice, Error, Parameters, Seam, find};
+use super::{Choice, Entry, Error, Parameters, Seam};
 use crate::congest::Congest;
 use crate::detect::Detector;
 use crate::grant::Grant;
@@ -11,34 +11,52 @@ use crate::rto::Rto;
 use crate::rto::after_spurious::AfterSpurious;
 
 macro_rules! parts {
-    ($($(#[$said:meta])* $name:ident: $seam:ident -> $part:ty;)*) => {$(
-        $(#[$said])*
-        ///
-        /// # Errors
-        /// An algorithm or parameter that the registry does not know, or a value out of its bounds.
-        pub fn $name(choice: &Choice) -> Result<Box<$part>, Error> {
-            let entry = find(Seam::$seam, &choice.name)?;
-            let Build::$seam(build) = entry.build else { unreachable!("find looks in one seam") };
-            Ok(build(&Parameters::check(entry, &choice.parameters)?))
+    ($($(#[$said:meta])* $name:ident: $seam:ident -> $part:ty;)*) => {
+        /// What makes an algorithm from its parameters.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum Build {
+            $($seam(fn(&Parameters) -> Box<$part>),)*
         }
-    )*};
+
+        impl Entry {$(
+            /// Creates an entry that still lacks its name, summary and source, with the defaults of the rest.
+            pub(crate) const fn $name(build: fn(&Parameters) -> Box<$part>) -> Self {
+                let (name, summary, source) = ("", "", "");
+                let build = Build::$seam(build);
+                Self { seam: Seam::$seam, name, summary, source, parameters: &[], needs: None, weakness: None, build }
+            }
+        )*}
+
+        $(
+            $(#[$said])*
+            ///
+            /// # Errors
+            /// An algorithm or parameter that the registry does not know, or a value out of its bounds.
+            pub fn $name(choice: &Choice) -> Result<Box<$part>, Error> {
+                let unknown = || Error::UnknownAlgorithm { seam: Seam::$seam, name: choice.name.clone() };
+                let entry = Seam::$seam.entry(&choice.name).ok_or_else(unknown)?;
+                let Build::$seam(build) = entry.build else { unreachable!("a seam lists its own algorithms") };
+                Ok(build(&Parameters::check(entry, &choice.parameters)?))
+            }
+        )*
+    };
 }
 
 parts! {
-    /// A detector.
+    /// Builds a detector.
     detector: Detect -> dyn Detector;
-    /// A response.
+    /// Builds a response.
     response: Respond -> dyn Response;
-    /// Whether an undo is granted.
+    /// Builds a guard of the window.
     grant: Grant -> dyn Grant;
-    /// A retransmission timer.
+    /// Builds a retransmission timer.
     rto: Rto -> dyn Rto;
-    /// What a timer learns from a spurious timeout.
+    /// Builds an adaptation of the timer.
     after_spurious: AfterSpurious -> dyn AfterSpurious;
-    /// Loss recovery.
+    /// Builds a loss recovery.
     recovery: Recover -> dyn Recovery;
-    /// Congestion control.
+    /// Builds a congestion control.
     congest: Congest -> dyn Congest;
-    /// A burst limit, or pacing.
+    /// Builds a burst limit or a pacer.
     pace: Pace -> dyn Pace;
 }

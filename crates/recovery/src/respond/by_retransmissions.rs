@@ -1,5 +1,5 @@
 //! *Looks at* how often the oldest segment was retransmitted.
-//! *Decides* on option 1 after one retransmission, option 2 after two, option 3 after three or more.
+//! *Decides* for option 1 after one retransmission, option 2 after two, option 3 after three or more.
 //! *Blind to* the path itself: the length of a delay says little about how much it has changed.
 //! *From* the original Eifel response, quoted in "Responding to Spurious Timeouts in TCP", section III.B.
 
@@ -9,8 +9,16 @@ use super::option_3::Option3;
 use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
+use crate::registry::Entry;
 
-/// The less is restored the more retransmissions there were.
+pub(super) const ENTRY: Entry = Entry {
+    name: "by-retransmissions",
+    summary: "option 1, 2 or 3 after one, two or more retransmissions",
+    source: "Ludwig and Katz, The Eifel Algorithm, section 3.3",
+    ..Entry::response(|_| Box::new(ByRetransmissions))
+};
+
+/// Restores less the more retransmissions there were.
 #[derive(Clone, Debug)]
 pub struct ByRetransmissions;
 

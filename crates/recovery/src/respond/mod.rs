@@ -1,15 +1,8 @@
 //! What is undone after a spurious retransmission, and how much of it. One file a response.
 
-pub mod by_retransmissions;
-pub mod none;
-pub mod option_1;
-pub mod option_2;
-pub mod option_3;
-pub mod option_4;
-pub mod option_4_ssthresh;
-pub mod partial_credit;
-pub mod rfc3708;
-pub mod rfc4015;
+crate::registry::algorithms! {
+    none, option_1, option_2, option_3, option_4, option_4_ssthresh, by_retransmissions, rfc4015, rfc3708, partial_credit
+}
 
 use crate::congest::Window;
 use crate::detect::Share;
@@ -17,7 +10,7 @@ use crate::duplicate::DuplicateResponse;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
 
-/// That an episode was spurious, and what is known of it. Lengths in bytes.
+/// A spurious episode, as its response sees it. Lengths in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Verdict {
     /// What opened the episode.
@@ -26,9 +19,9 @@ pub struct Verdict {
     pub timeouts: u32,
     /// FlightSize at the verdict, after the ACK.
     pub flight: u64,
-    /// What the ACK that settled it newly acknowledged.
+    /// Bytes newly acknowledged by the ACK that settled it.
     pub acked: u64,
-    /// Whether it carried ECN-Echo.
+    /// Whether that ACK carried ECN-Echo.
     pub ece: bool,
     /// Whether the connection has ever detected a loss, spurious ones apart.
     pub loss_seen: bool,

@@ -1,11 +1,15 @@
 //! *Looks at* nothing.
-//! *Decides* to leave everything as the loss signal has set it; data still go on with the next unsent segment.
+//! *Decides* to leave everything as the loss signal has set it; sending still goes on with the next unsent segment.
 //! *Blind to* everything.
 //! *From* the baseline of every comparison.
 
 use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry =
+    Entry { name: "none", summary: "restores nothing", source: "RFC 5681", ..Entry::response(|_| Box::new(None)) };
 
 /// Restores nothing.
 #[derive(Clone, Debug)]

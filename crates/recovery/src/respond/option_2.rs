@@ -1,11 +1,19 @@
-//! *Looks at* what the loss signal left.
-//! *Decides* on congestion avoidance from half the old window: ssthresh stays halved, and cwnd is set to it.
-//! *Blind to* the flight, which is still the old window: nothing can be sent until half of it has been acknowledged.
+//! *Looks at* the window that the loss signal left.
+//! *Decides* to go on in congestion avoidance from half the old window: ssthresh stays halved, and cwnd is set to it.
+//! *Blind to* the flight, which still fills the old window: nothing can be sent until half of it has been acknowledged.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 2.
 
 use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
+use crate::registry::{Entry, RESPONDING};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "option-2",
+    summary: "ssthresh stays halved, cwnd is set to it",
+    source: RESPONDING,
+    ..Entry::response(|_| Box::new(Option2))
+};
 
 /// Half the old window.
 #[derive(Clone, Debug)]

@@ -1,11 +1,19 @@
-//! *Looks at* what the loss signal left.
-//! *Decides* on slow start from one segment up to half the old window: nothing is restored.
-//! *Blind to* the flight, as option 2 is.
+//! *Looks at* the window that the loss signal left.
+//! *Decides* to slow-start from one segment up to half the old window: nothing is restored.
+//! *Blind to* the flight, as option 2.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 3.
 
 use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
+use crate::registry::{Entry, RESPONDING};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "option-3",
+    summary: "one segment and slow start: nothing restored",
+    source: RESPONDING,
+    ..Entry::response(|_| Box::new(Option3))
+};
 
 /// One segment, then slow start.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
-//! *Looks at* which share of what the episode sent again was needless.
-//! *Decides* on the window as it was if all of it; if a part, on slow start up to the cut window and that share of what was
-//! cut, but never beyond 0.7 of the old window.
+//! *Looks at* the needless share of the episode's retransmissions.
+//! *Decides* to restore the window if all of them were needless. If some were, it slow-starts up to the cut window plus
+//! that share of the cut, but never beyond 0.7 of the old window.
 //! *Blind to* where in the window the losses were; it needs a detector that judges each retransmission.
 //! *From* this project: `docs/partial_credit.md` defines it and says why it is safe.
 
@@ -8,8 +8,16 @@ use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::detect::Share;
 use crate::episode::Saved;
+use crate::registry::Entry;
 
-/// beta_cubic in tenths: what RFC 9438, section 4.6, leaves of a window after any loss.
+pub(super) const ENTRY: Entry = Entry {
+    name: "partial-credit",
+    summary: "undoes in proportion where a part was really lost, up to 0.7 of the old window",
+    source: "docs/partial_credit.md",
+    ..Entry::response(|_| Box::new(PartialCredit))
+};
+
+/// beta_cubic in tenths: the share of a window that RFC 9438, section 4.6, leaves after any loss.
 const MOST_TENTHS: u64 = 7;
 
 /// Undo in proportion.

@@ -1,11 +1,19 @@
 //! *Looks at* the congestion window that was saved.
-//! *Decides* on slow start from where cwnd is back up to the old window: nothing leaves in a burst.
-//! *Blind to* slow start that was under way at the loss signal: it ends at the old window.
+//! *Decides* to slow-start from the present cwnd back up to the old window: nothing leaves in a burst.
+//! *Blind to* a slow start that was under way at the loss signal: it now ends at the old window.
 //! *From* RFC 3708, section 1, and Blanton and Allman, "On Making TCP More Robust to Packet Reordering".
 
 use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::Saved;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "rfc3708",
+    summary: "slow start back up to the old window",
+    source: "RFC 3708",
+    ..Entry::response(|_| Box::new(Rfc3708))
+};
 
 /// Slow start back to the old window.
 #[derive(Clone, Debug)]

@@ -1,13 +1,21 @@
 //! *Looks at* the flight when the verdict comes, what its ACK acknowledged, ECN-Echo, and what was saved.
-//! *Decides* on cwnd = FlightSize + min(bytes acked, initial window), ssthresh = pipe_prev, and after a timeout on a
-//! timer re-seeded from the first sample of data that was unsent at the timeout, no lower than before.
-//! *Blind to* nothing that it needs; it restores no window that ECN-Echo speaks against.
+//! *Decides* for cwnd = FlightSize + min(bytes acked, initial window) and ssthresh = pipe_prev. After a timeout, the first
+//! sample of data that was unsent then re-seeds the timer, no lower than before.
+//! *Blind to* nothing that it needs. It restores no window on an ACK with ECN-Echo.
 //! *From* RFC 4015, section 3.1, steps 0, 9 and 11, and section 3.4.
 
 use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "rfc4015",
+    summary: "cwnd = FlightSize + min(acked, IW), ssthresh = pipe_prev, timer re-seeded",
+    source: "RFC 4015",
+    ..Entry::response(|_| Box::new(Rfc4015))
+};
 
 /// The Eifel response algorithm as standardised.
 #[derive(Clone, Debug)]
@@ -24,22 +32,22 @@ impl Response for Rfc4015 {
     }
 }
 
-/// Step 9, with step 0's pipe_prev. [rfc4015:3.1.9]
+/// Computes step 9, with step 0's pipe_prev. [rfc4015:3.1.9]
 fn reversed(verdict: &Verdict, saved: &Saved, now: &Window) -> Window {
     // [rfc4015:3.4.a]
     if verdict.ece {
         return *now;
     }
-    // While ssthresh stands at its unset initial value there is nothing to go back to but slow start without a limit.
+    // While ssthresh has its unset initial value, pipe_prev is that value too: slow start without a limit goes on.
     // [rfc4015:3.1.0]
     let pipe_prev = saved.flight.max(saved.window.ssthresh);
     let cwnd = verdict.flight + verdict.acked.min(verdict.initial_window);
-    // Where the ACK covers little, and all that is outstanding, the step leaves less than a segment: no window is below the
+    // After a small ACK that covers everything outstanding, the step leaves less than a segment; but no window is below the
     // loss window (RFC 5681, section 3.1).
     Window { cwnd: cwnd.max(u64::from(verdict.mss)), ssthresh: pipe_prev }
 }
 
-/// Step 11. [rfc4015:3.1.11]
+/// Returns what step 11 starts from: the estimate before the timeout. [rfc4015:3.1.11]
 fn before(verdict: &Verdict, saved: &Saved) -> Option<Estimate> {
     saved.estimate.filter(|_| verdict.cause == Cause::Timeout)
 }

@@ -1,8 +1,9 @@
-//! What all timers share: an initial value, a minimum, a maximum, the doubling between them, and what verdicts change of
-//! it (RFC 6298, sections 2.1, 2.4, 2.5 and 5.5 to 5.7).
+//! What all timers share: an initial value, a minimum, a maximum, the doubling between them, and how verdicts change it
+//! (RFC 6298, sections 2.1, 2.4, 2.5 and 5.5 to 5.7).
 
 use super::TimerChange;
 use crate::episode::Estimate;
+use crate::registry::Parameters;
 use eifel_base::time::Duration;
 
 /// How long and how short a timer may be.
@@ -16,45 +17,47 @@ pub struct Limits {
     pub maximum: Duration,
 }
 
-/// Whether a sample ends the back-off.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Hold {
-    No,
-    Yes,
+impl Limits {
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let [initial, minimum, maximum] =
+            ["initial_ms", "minimum_ms", "maximum_ms"].map(|name| parameters.duration(name));
+        Self { initial, minimum, maximum }
+    }
 }
 
-/// From what an estimator begins anew.
+/// What an estimator begins anew from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Seed {
+pub enum Seed {
     /// This sample, as if it were the first.
     First(Duration),
-    /// The sample, but not below what was before.
+    /// The sample, but not below the estimate before.
     AtLeast {
         /// The sample.
         sample: Duration,
-        /// What was before.
+        /// The estimate before the timeout.
         before: Estimate,
     },
 }
 
 /// The back-off of one timer.
 #[derive(Clone, Debug)]
-pub(super) struct BackOff {
+pub struct BackOff {
     limits: Limits,
-    /// The minimum as verdicts have left it.
+    /// The minimum that verdicts have left.
     minimum: Duration,
     expiries: u32,
-    hold: Hold,
+    /// Whether samples leave the back-off alone.
+    held: bool,
 }
 
 impl BackOff {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, minimum: limits.minimum, expiries: 0, hold: Hold::No }
+        Self { limits, minimum: limits.minimum, expiries: 0, held: false }
     }
 
-    /// A sample ends the back-off, unless a verdict holds it.
+    /// Ends the back-off at a sample, unless a verdict holds it.
     pub(super) fn on_sample(&mut self) {
-        if self.hold == Hold::No {
+        if !self.held {
             self.expiries = 0;
         }
     }
@@ -63,7 +66,7 @@ impl BackOff {
         self.expiries += 1;
     }
 
-    /// The RTO where the estimator asks for `estimated`; `None` before the first sample.
+    /// Returns the RTO where the estimator asks for `estimated`; `None` before the first sample.
     pub(super) fn rto(&self, estimated: Option<Duration>) -> Duration {
         // [rfc6298:2.1] [rfc6298:2.4]
         let base = estimated.unwrap_or(self.limits.initial).max(self.minimum);
@@ -72,7 +75,7 @@ impl BackOff {
         doubled.min(self.limits.maximum.max(self.minimum))
     }
 
-    /// Does what a response or an adaptation asks of the back-off; what it asks of the estimator is given back.
+    /// Does what a response or an adaptation asks of the back-off, and returns what it asks of the estimator.
     pub(super) fn change(&mut self, change: TimerChange) -> Option<Seed> {
         match change {
             TimerChange::Keep => {}
@@ -88,12 +91,12 @@ impl BackOff {
                 self.limits.initial = self.limits.initial.max(least);
                 self.expiries = 0;
             }
-            TimerChange::HoldBackOff => self.hold = Hold::Yes,
+            TimerChange::HoldBackOff => self.held = true,
             TimerChange::ReleaseBackOff => {
-                self.hold = Hold::No;
+                self.held = false;
                 self.expiries = 0;
             }
-            // A detector that is often wrong would raise it without end.
+            // Without a maximum, a detector that is often wrong would raise it without end.
             TimerChange::RaiseMinimum(step) => {
                 self.minimum = (self.minimum + step).min(self.limits.maximum.max(self.limits.minimum));
             }

@@ -1,16 +1,41 @@
 //! *Looks at* round-trip samples, ssthresh and cwnd, and the age of the oldest segment under way.
-//! *Decides* on SRTT_E + RTTVAR_E / GAIN_E, not below the latest sample and two ticks, less that age.
+//! *Decides* for SRTT_E + RTTVAR_E / GAIN_E, not below the latest sample and two ticks, less that age.
 //! *Blind to* how fast the load grows in slow start: its gains suppose a load that the window is about half of.
 //! *From* the thesis, section 5.4.
 
-use super::back_off::{BackOff, Limits};
-use super::restart::Restart;
+use super::back_off::{BackOff, Limits, Seed};
+use super::restart::{RESTART_AGE, Restart};
 use super::rto_e::RtoE;
-use super::timing::{Timed, Timing};
-use super::{Rto, Sample, TimerChange};
+use super::timer::{Estimator, Timer};
+use super::timing::{TIMING, Timed, Timing};
+use super::{HOUR, INITIAL, MICROSECOND, Sample};
 use crate::episode::Estimate;
+use crate::registry::{Entry, Parameter, Parameters};
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "eifel",
+    summary: "scales with the load, ignores falling round trips, restarted with the age of the oldest segment",
+    source: "Ludwig 2000, section 5.4",
+    parameters: &[INITIAL, BACK_OFF_MAXIMUM, GRANULARITY, M, TIMING, RESTART_AGE],
+    ..Entry::rto(|parameters| Box::new(Timer::new(Eifel::of(parameters), Eifel::limits(parameters))))
+};
+
+pub(super) const BACK_OFF_MAXIMUM: Parameter = Parameter::milliseconds(
+    "maximum_ms",
+    "never more, but for the latest sample and two ticks",
+    60_000,
+    (MICROSECOND, HOUR),
+);
+pub(super) const GRANULARITY: Parameter = Parameter::milliseconds(
+    "granularity_ms",
+    "a tick; the RTO is two ticks above the latest sample",
+    10,
+    (MICROSECOND, Duration::from_secs(10)),
+);
+pub(super) const M: Parameter =
+    Parameter::integer("m", "the variation weight is m / GAIN (section 5.4.2, footnote)", 1, (1, 1000));
 
 /// The Eifel timer, RTO_E and REXMT_E.
 #[derive(Clone, Debug)]
@@ -18,81 +43,60 @@ pub struct Eifel {
     prediction: RtoE,
     restart: Restart,
     timed: Timed,
-    back_off: BackOff,
-    rto: Duration,
-}
-
-/// The settings that it shares with the self-trained timer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Settings {
-    /// Before the first sample.
-    pub initial: Duration,
-    /// Never more, but for the latest sample and two ticks: a large ssthresh alone makes the variation weight so large
-    /// that one late sample would silence the timer for hours.
-    pub maximum: Duration,
-    /// The timer granularity.
-    pub granularity: Duration,
-    /// The m of the variation weight, m / GAIN_E.
-    pub m: u64,
-    /// Which samples are taken.
-    pub timing: Timing,
-    /// From when a restarted timer counts.
-    pub restart: Restart,
-}
-
-impl Settings {
-    pub(super) fn limits(&self) -> Limits {
-        Limits { initial: self.initial, minimum: self.granularity * 2, maximum: self.maximum }
-    }
 }
 
 impl Eifel {
-    /// A timer that has not seen a sample.
-    pub fn new(settings: Settings) -> Self {
-        let back_off = BackOff::new(settings.limits());
-        let rto = back_off.rto(None);
-        let prediction = RtoE::new(settings.granularity, settings.m);
-        Self { prediction, restart: settings.restart, timed: Timed::new(settings.timing), back_off, rto }
+    /// Creates an estimator that has not seen a sample. `granularity` is a tick, and m / GAIN_E the variation weight.
+    pub fn new(granularity: Duration, m: u64, timing: Timing, restart: Restart) -> Self {
+        Self { prediction: RtoE::new(granularity, m), restart, timed: Timed::new(timing) }
     }
 
-    fn refresh(&mut self) {
-        let whole = |nanos: f64| Duration::from_nanos(nanos as u64);
-        let predicted = self.prediction.rto().map(whole);
-        self.rto = self.back_off.rto(predicted).max(self.prediction.floor().map(whole).unwrap_or_default());
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let (granularity, m) = (parameters.duration("granularity_ms"), parameters.integer("m"));
+        Self::new(granularity, m, Timing::of(parameters), Restart::of(parameters))
     }
-}
 
-impl Rto for Eifel {
-    fn sample(&mut self, sample: &Sample, view: &View) {
-        if self.timed.takes(sample, view) {
-            self.prediction.sample(sample, view.mss, self.timed.rate(sample, view));
-            self.back_off.on_sample();
-            self.refresh();
+    /// Returns the timer's limits. A large ssthresh alone makes the variation weight so large that one late sample would
+    /// silence the timer for hours, were it not for the maximum.
+    pub(super) fn limits(parameters: &Parameters) -> Limits {
+        Limits {
+            initial: parameters.duration("initial_ms"),
+            minimum: parameters.duration("granularity_ms") * 2,
+            maximum: parameters.duration("maximum_ms"),
         }
     }
 
-    fn back_off(&mut self) {
-        self.back_off.on_expiry();
-        self.refresh();
+    /// Returns the RTO where only `share` of the prediction is waited for.
+    pub(super) fn share(&self, share: f64, back_off: &BackOff) -> Duration {
+        let scaled = |nanos: f64| Duration::from_nanos((share * nanos) as u64);
+        let floor = self.prediction.floor().map(scaled).unwrap_or_default();
+        back_off.rto(self.prediction.rto().map(scaled)).max(floor)
+    }
+}
+
+impl Estimator for Eifel {
+    fn sample(&mut self, sample: &Sample, view: &View) -> bool {
+        let takes = self.timed.takes(sample, view);
+        if takes {
+            self.prediction.sample(sample, view.mss, self.timed.rate(sample, view));
+        }
+        takes
     }
 
-    fn rto(&self) -> Duration {
-        self.rto
+    fn seed(&mut self, seed: Seed) {
+        self.prediction.seed(seed);
     }
 
-    /// REXMT_E = RTO_E - "age of oldest outstanding segment" (section 5.4.5).
-    fn expires(&self, now: Instant, oldest: Instant) -> Instant {
-        self.restart.begins(now, oldest) + self.rto
+    fn rto(&self, back_off: &BackOff) -> Duration {
+        self.share(1.0, back_off)
     }
 
     fn estimate(&self) -> Option<Estimate> {
         self.prediction.estimate()
     }
 
-    fn change(&mut self, change: TimerChange) {
-        if let Some(seed) = self.back_off.change(change) {
-            self.prediction.seed(seed);
-        }
-        self.refresh();
+    /// REXMT_E = RTO_E - "age of oldest outstanding segment" (section 5.4.5).
+    fn begins(&self, now: Instant, oldest: Instant) -> Instant {
+        self.restart.begins(now, oldest)
     }
 }

@@ -1,46 +1,48 @@
 //! *Looks at* nothing but its own expiries.
-//! *Decides* on the same time always, doubled by each expiry.
+//! *Decides* for the same time always, doubled by each expiry.
 //! *Blind to* the path.
-//! *From* what small stacks do; a yardstick for the others.
+//! *From* the practice of small stacks; a yardstick for the other timers.
 
-use super::back_off::{BackOff, Limits};
-use super::{Rto, Sample, TimerChange};
+use super::MAXIMUM;
+use super::back_off::{BackOff, Limits, Seed};
+use super::timer::{Estimator, Timer};
+use super::{HOUR, MICROSECOND, Sample};
 use crate::episode::Estimate;
+use crate::registry::{Entry, Parameter};
 use crate::view::View;
 use eifel_base::time::Duration;
 
-/// A timer that does not measure.
+pub(super) const ENTRY: Entry = Entry {
+    name: "fixed",
+    summary: "the same time always, doubled by each expiry",
+    source: "a yardstick",
+    parameters: &[
+        Parameter::milliseconds("rto_ms", "the time before any back-off", 1000, (MICROSECOND, HOUR)),
+        MAXIMUM,
+    ],
+    ..Entry::rto(|parameters| {
+        let (rto, maximum) = (parameters.duration("rto_ms"), parameters.duration("maximum_ms"));
+        Box::new(Timer::new(Fixed, Limits { initial: rto, minimum: rto, maximum }))
+    })
+};
+
+/// An estimator that does not measure.
 #[derive(Clone, Debug)]
-pub struct Fixed {
-    back_off: BackOff,
-}
+pub struct Fixed;
 
-impl Fixed {
-    /// A timer of so long, backed off to at most `maximum`.
-    pub fn new(rto: Duration, maximum: Duration) -> Self {
-        Self { back_off: BackOff::new(Limits { initial: rto, minimum: rto, maximum }) }
-    }
-}
-
-impl Rto for Fixed {
-    fn sample(&mut self, _: &Sample, _: &View) {
-        self.back_off.on_sample();
+impl Estimator for Fixed {
+    fn sample(&mut self, _: &Sample, _: &View) -> bool {
+        true
     }
 
-    fn back_off(&mut self) {
-        self.back_off.on_expiry();
-    }
+    /// Ignores the seed: there is nothing to begin anew.
+    fn seed(&mut self, _: Seed) {}
 
-    fn rto(&self) -> Duration {
-        self.back_off.rto(None)
+    fn rto(&self, back_off: &BackOff) -> Duration {
+        back_off.rto(None)
     }
 
     fn estimate(&self) -> Option<Estimate> {
         None
-    }
-
-    fn change(&mut self, change: TimerChange) {
-        // There is no estimator that a seed could be for.
-        let _ = self.back_off.change(change);
     }
 }

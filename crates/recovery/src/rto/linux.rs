@@ -1,40 +1,60 @@
 //! *Looks at* round-trip samples, and at una and nxt to tell one round trip from the next.
-//! *Decides* on SRTT plus the largest deviation of a round trip, fourfold, which is at least the minimum; it rises at
+//! *Decides* for SRTT plus the largest deviation of a round trip, fourfold, which is at least the minimum; it rises at
 //! once and falls by a quarter a round trip, and a falling round trip moves it an eighth as much.
-//! *Blind to* a minimum that suits the path: with 200 ms above SRTT, short paths wait for hundreds of round trips.
+//! *Blind to* short paths: with a minimum of 200 ms above SRTT they wait for hundreds of round trips.
 //! *From* Linux, tcp_rtt_estimator and tcp_set_rto in net/ipv4/tcp_input.c.
 
 use super::back_off::{BackOff, Limits, Seed};
-use super::{Rto, Sample, TimerChange, jacobson};
+use super::timer::{Estimator, Timer};
+use super::{HOUR, INITIAL, MICROSECOND, Sample, jacobson};
 use crate::episode::Estimate;
+use crate::registry::{Entry, Parameter};
 use crate::view::View;
 use eifel_base::time::Duration;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "linux",
+    summary: "SRTT and the largest deviation of a round trip, fourfold, at least 200 ms",
+    source: "Linux, net/ipv4/tcp_input.c",
+    parameters: &[
+        INITIAL,
+        Parameter::milliseconds(
+            "minimum_ms",
+            "TCP_RTO_MIN: the least that the RTO is above SRTT",
+            200,
+            (MICROSECOND, HOUR),
+        ),
+        Parameter::milliseconds("maximum_ms", "TCP_RTO_MAX", 120_000, (MICROSECOND, HOUR)),
+    ],
+    ..Entry::rto(|parameters| {
+        let limits = Limits::of(parameters);
+        Box::new(Timer::new(Linux::new(limits.minimum), limits))
+    })
+};
 
 /// Linux's timer. The kernel counts microseconds and rounds the RTO up to a tick; this counts nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Linux {
-    minimum: Duration,
-    estimator: Option<Estimator>,
-    back_off: BackOff,
-    rto: Duration,
+    minimum: u64,
+    variables: Option<Variables>,
 }
 
 /// The variables of `tcp_sock`, by its names, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-struct Estimator {
+struct Variables {
     /// Eight times SRTT.
     srtt: u64,
     /// Four times the mean deviation.
     mdev: u64,
     /// The largest `mdev` of this round trip, or the minimum.
     mdev_max: u64,
-    /// What the RTO is above SRTT.
+    /// The RTO less SRTT.
     rttvar: u64,
-    /// Once una is beyond it, the round trip is over.
+    /// The round trip is over once una is beyond this position.
     rtt_seq: u64,
 }
 
-impl Estimator {
+impl Variables {
     fn new(srtt: u64, mdev: u64, minimum: u64, nxt: u64) -> Self {
         let rttvar = mdev.max(minimum);
         Self { srtt: srtt * 8, mdev, mdev_max: rttvar, rttvar, rtt_seq: nxt }
@@ -66,61 +86,40 @@ impl Estimator {
 }
 
 impl Linux {
-    /// A timer that has not seen a sample.
-    pub fn new(limits: Limits) -> Self {
-        let back_off = BackOff::new(limits);
-        let rto = back_off.rto(None);
-        Self { minimum: limits.minimum, estimator: None, back_off, rto }
-    }
-
-    fn refresh(&mut self) {
-        let estimated = self.estimator.map(|now| Duration::from_nanos(now.srtt / 8 + now.rttvar));
-        self.rto = self.back_off.rto(estimated);
-    }
-
-    fn seed(&mut self, seed: Seed) {
-        let rtt_seq = self.estimator.map_or(0, |now| now.rtt_seq);
-        let minimum = self.minimum.as_nanos();
-        self.estimator = Some(match seed {
-            Seed::First(sample) => Estimator::first(sample.as_nanos(), minimum, rtt_seq),
-            Seed::AtLeast { sample, before } => {
-                let Estimate { srtt, rttvar } = jacobson::at_least(sample, before, Duration::ZERO);
-                Estimator::new(srtt.as_nanos(), rttvar.as_nanos() * 4, minimum, rtt_seq)
-            }
-        });
+    /// Creates an estimator that has not seen a sample; `minimum` is TCP_RTO_MIN.
+    pub fn new(minimum: Duration) -> Self {
+        Self { minimum: minimum.as_nanos(), variables: None }
     }
 }
 
-impl Rto for Linux {
-    fn sample(&mut self, sample: &Sample, view: &View) {
-        let minimum = self.minimum.as_nanos();
-        match &mut self.estimator {
-            None => self.estimator = Some(Estimator::first(sample.rtt.as_nanos(), minimum, view.nxt)),
-            Some(now) => now.sample(sample.rtt.as_nanos(), minimum, (view.una, view.nxt)),
+impl Estimator for Linux {
+    fn sample(&mut self, sample: &Sample, view: &View) -> bool {
+        let rtt = sample.rtt.as_nanos();
+        match &mut self.variables {
+            None => self.variables = Some(Variables::first(rtt, self.minimum, view.nxt)),
+            Some(now) => now.sample(rtt, self.minimum, (view.una, view.nxt)),
         }
-        self.back_off.on_sample();
-        self.refresh();
+        true
     }
 
-    fn back_off(&mut self) {
-        self.back_off.on_expiry();
-        self.refresh();
+    fn seed(&mut self, seed: Seed) {
+        let rtt_seq = self.variables.map_or(0, |now| now.rtt_seq);
+        self.variables = Some(match seed {
+            Seed::First(sample) => Variables::first(sample.as_nanos(), self.minimum, rtt_seq),
+            Seed::AtLeast { .. } => {
+                let Estimate { srtt, rttvar } = jacobson::seeded(seed, Duration::ZERO);
+                Variables::new(srtt.as_nanos(), rttvar.as_nanos() * 4, self.minimum, rtt_seq)
+            }
+        });
     }
 
-    fn rto(&self) -> Duration {
-        self.rto
+    fn rto(&self, back_off: &BackOff) -> Duration {
+        back_off.rto(self.variables.map(|now| Duration::from_nanos(now.srtt / 8 + now.rttvar)))
     }
 
-    /// RTTVAR is a quarter of what the RTO is above SRTT, as in RFC 6298.
+    /// RTTVAR is a quarter of the RTO less SRTT, as in RFC 6298.
     fn estimate(&self) -> Option<Estimate> {
         let nanos = Duration::from_nanos;
-        self.estimator.map(|now| Estimate { srtt: nanos(now.srtt / 8), rttvar: nanos(now.rttvar / 4) })
-    }
-
-    fn change(&mut self, change: TimerChange) {
-        if let Some(seed) = self.back_off.change(change) {
-            self.seed(seed);
-        }
-        self.refresh();
+        self.variables.map(|now| Estimate { srtt: nanos(now.srtt / 8), rttvar: nanos(now.rttvar / 4) })
     }
 }

@@ -1,15 +1,49 @@
-//! *Looks at* round-trip samples, in ticks of a heartbeat where it is the implementation and not the definition.
-//! *Decides* on SRTT + 4 RTTVAR, not below two ticks, doubled by each expiry; the heartbeat lets it expire upon a tick.
-//! *Blind to* the load: timed often, a large window makes it collapse into the round trip; and to the sign of a change.
+//! *Looks at* round-trip samples; the implementation, unlike the definition, counts them in ticks of a heartbeat.
+//! *Decides* for SRTT + 4 RTTVAR, not below two ticks, doubled by each expiry; with the heartbeat it expires upon a tick.
+//! *Blind to* the load: with many samples of a large window it collapses into the round trip; and to the sign of a change.
 //! *From* the thesis, sections 5.3.1 to 5.3.4; Jacobson 1988; 4.4BSD.
 
 use super::back_off::{BackOff, Limits, Seed};
-use super::restart::Restart;
-use super::timing::{Timed, Timing};
-use super::{Rto, Sample, TimerChange, jacobson, scaled};
+use super::restart::{RESTART_FULL, Restart};
+use super::timer::{Estimator, Timer};
+use super::timing::{TIMING, Timed, Timing};
+use super::{HOUR, MICROSECOND, Sample, jacobson, scaled};
 use crate::episode::Estimate;
+use crate::registry::{Entry, Parameter};
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "lite",
+    summary: "SRTT + 4 RTTVAR in ticks of a heartbeat, restarted in full by each ACK",
+    source: "Ludwig 2000, section 5.3; 4.4BSD",
+    parameters: &[
+        Parameter::milliseconds("initial_ms", "before the first sample", 3000, (MICROSECOND, HOUR)),
+        Parameter::milliseconds("maximum_ms", "never more", 64_000, (MICROSECOND, HOUR)),
+        Parameter::milliseconds(
+            "granularity_ms",
+            "a tick; two are the minimum",
+            500,
+            (MICROSECOND, Duration::from_secs(10)),
+        ),
+        Parameter::word(
+            "clock",
+            "the implementation, by ticks of a heartbeat; the definition, with a minimum of two; or ns-2's whole numbers",
+            "heartbeat",
+            &["heartbeat", "exact", "scaled"],
+        ),
+        TIMING,
+        RESTART_FULL,
+    ],
+    ..Entry::rto(|parameters| {
+        let clocks = [("heartbeat", Clock::Heartbeat), ("exact", Clock::Exact), ("scaled", Clock::Scaled)];
+        let tick = parameters.duration("granularity_ms");
+        let (initial, maximum) = (parameters.duration("initial_ms"), parameters.duration("maximum_ms"));
+        let (timing, restart) = (Timing::of(parameters), Restart::of(parameters));
+        let lite = Lite::new(tick, parameters.word("clock", &clocks), timing, restart);
+        Box::new(Timer::new(lite, Limits { initial, minimum: tick * 2, maximum }))
+    })
+};
 
 /// The Lite timer, RTO_L and REXMT_L.
 #[derive(Clone, Debug)]
@@ -19,102 +53,63 @@ pub struct Lite {
     restart: Restart,
     timed: Timed,
     estimate: Option<Estimate>,
-    back_off: BackOff,
-    rto: Duration,
 }
 
-/// The timer's settings.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Settings {
-    /// Before the first sample.
-    pub initial: Duration,
-    /// Never more.
-    pub maximum: Duration,
-    /// The timer granularity; two ticks are the minimum.
-    pub granularity: Duration,
-    /// Definition or implementation.
-    pub clock: Clock,
-    /// Which samples are taken.
-    pub timing: Timing,
-    /// From when a restarted timer counts.
-    pub restart: Restart,
-}
-
-/// What time is counted by.
+/// How time is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
     /// RTO_L as it is defined: real time.
     Exact,
-    /// REXMT_L as it is implemented: samples and timeouts are whole numbers of ticks of a clock that ticks whatever
-    /// happens (section 5.3.4). 4.4BSD keeps fractions of a tick in SRTT and RTTVAR, and so does this.
+    /// REXMT_L as it is implemented: samples and timeouts are whole numbers of ticks of a free-running clock (section
+    /// 5.3.4). SRTT and RTTVAR keep fractions of a tick, as in 4.4BSD.
     Heartbeat,
-    /// As ns-2 has it: samples count ticks of that clock, SRTT and RTTVAR are whole numbers of small fractions of a tick,
-    /// and the timer expires so many ticks after it was restarted, whenever that is.
+    /// As in ns-2: samples count ticks of that clock, and SRTT and RTTVAR are whole numbers of small fractions of a tick.
+    /// The timer expires a whole number of ticks after its restart, whenever that is.
     Scaled,
 }
 
 impl Lite {
-    /// A timer that has not seen a sample.
-    pub fn new(settings: Settings) -> Self {
-        let Settings { initial, maximum, granularity, clock, timing, restart } = settings;
-        let back_off = BackOff::new(Limits { initial, minimum: granularity * 2, maximum });
-        let timed = Timed::new(timing);
-        let mut timer =
-            Self { tick: granularity, clock, restart, timed, estimate: None, back_off, rto: Duration::ZERO };
-        timer.refresh();
-        timer
+    /// Creates an estimator that has not seen a sample; two ticks are the minimum of its timer.
+    pub fn new(tick: Duration, clock: Clock, timing: Timing, restart: Restart) -> Self {
+        Self { tick, clock, restart, timed: Timed::new(timing), estimate: None }
     }
 
-    /// The last tick of the heartbeat at or before an instant.
+    /// Returns the last tick of the heartbeat at or before an instant.
     fn tick_before(&self, at: Instant) -> Instant {
         Instant::from_nanos(at.as_nanos() / self.tick.as_nanos() * self.tick.as_nanos())
     }
 
-    /// The ticks that go by in the round trip that ends now.
+    /// Counts the ticks in the round trip that ends now.
     fn ticks_of(&self, rtt: Duration, now: Instant) -> Duration {
         let sent = Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
         self.tick_before(now).since(self.tick_before(sent))
     }
+}
 
-    fn refresh(&mut self) {
-        let rto = self.back_off.rto(self.estimate.map(|Estimate { srtt, rttvar }| srtt + rttvar * 4));
-        self.rto = match self.clock {
+impl Estimator for Lite {
+    fn sample(&mut self, sample: &Sample, view: &View) -> bool {
+        let takes = self.timed.takes(sample, view);
+        if takes {
+            self.estimate = Some(match self.clock {
+                Clock::Exact => jacobson::next(self.estimate, sample.rtt),
+                Clock::Heartbeat => jacobson::next(self.estimate, self.ticks_of(sample.rtt, view.now)),
+                Clock::Scaled => scaled::next(self.estimate, self.ticks_of(sample.rtt, view.now), self.tick),
+            });
+        }
+        takes
+    }
+
+    fn seed(&mut self, seed: Seed) {
+        self.estimate = Some(jacobson::seeded(seed, self.tick));
+    }
+
+    fn rto(&self, back_off: &BackOff) -> Duration {
+        let rto = back_off.rto(self.estimate.map(|Estimate { srtt, rttvar }| srtt + rttvar * 4));
+        match self.clock {
             Clock::Exact => rto,
             Clock::Heartbeat | Clock::Scaled => {
                 self.tick_before(Instant::ZERO + rto).since(Instant::ZERO).max(self.tick * 2)
             }
-        };
-    }
-}
-
-impl Rto for Lite {
-    fn sample(&mut self, sample: &Sample, view: &View) {
-        if !self.timed.takes(sample, view) {
-            return;
-        }
-        self.estimate = Some(match self.clock {
-            Clock::Exact => jacobson::next(self.estimate, sample.rtt),
-            Clock::Heartbeat => jacobson::next(self.estimate, self.ticks_of(sample.rtt, view.now)),
-            Clock::Scaled => scaled::next(self.estimate, self.ticks_of(sample.rtt, view.now), self.tick),
-        });
-        self.back_off.on_sample();
-        self.refresh();
-    }
-
-    fn back_off(&mut self) {
-        self.back_off.on_expiry();
-        self.refresh();
-    }
-
-    fn rto(&self) -> Duration {
-        self.rto
-    }
-
-    fn expires(&self, now: Instant, oldest: Instant) -> Instant {
-        let begins = self.restart.begins(now, oldest);
-        match self.clock {
-            Clock::Exact | Clock::Scaled => begins + self.rto,
-            Clock::Heartbeat => self.tick_before(begins) + self.rto,
         }
     }
 
@@ -122,14 +117,11 @@ impl Rto for Lite {
         self.estimate
     }
 
-    fn change(&mut self, change: TimerChange) {
-        match self.back_off.change(change) {
-            Some(Seed::First(sample)) => self.estimate = Some(jacobson::first(sample)),
-            Some(Seed::AtLeast { sample, before }) => {
-                self.estimate = Some(jacobson::at_least(sample, before, self.tick));
-            }
-            None => {}
+    fn begins(&self, now: Instant, oldest: Instant) -> Instant {
+        let begins = self.restart.begins(now, oldest);
+        match self.clock {
+            Clock::Exact | Clock::Scaled => begins,
+            Clock::Heartbeat => self.tick_before(begins),
         }
-        self.refresh();
     }
 }

@@ -1,8 +1,9 @@
 //! From when a restarted timer counts.
 
+use crate::registry::{Parameter, Parameters};
 use eifel_base::time::Instant;
 
-/// What an ACK that restarts the timer grants to the segments that are still outstanding.
+/// How much time an ACK that restarts the timer grants to the segments that are still outstanding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Restart {
     /// A full RTO, whatever their age: the "REXMT-restart bug" (thesis, section 5.3.3), which RFC 6298, section 5.3,
@@ -12,8 +13,21 @@ pub enum Restart {
     Age,
 }
 
+const fn restart(default: &'static str) -> Parameter {
+    let summary =
+        "what an ACK grants to what is still outstanding: a full RTO, or the RTO less the age of the oldest segment";
+    Parameter::word("restart", summary, default, &["full", "age"])
+}
+
+pub(super) const RESTART_FULL: Parameter = restart("full");
+pub(super) const RESTART_AGE: Parameter = restart("age");
+
 impl Restart {
-    /// The instant from which the RTO counts.
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        parameters.word("restart", &[("full", Self::Full), ("age", Self::Age)])
+    }
+
+    /// Returns the instant from which the RTO counts.
     pub(super) fn begins(self, now: Instant, oldest: Instant) -> Instant {
         match self {
             Self::Full => now,

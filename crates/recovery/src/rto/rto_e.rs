@@ -3,8 +3,8 @@
 //! In floating point, since GAIN_E^2 is as little as 10^-12 and would vanish in whole nanoseconds; sums, products and
 //! quotients are the same on every machine. Lengths of time in nanoseconds, loads in segments.
 //!
-//! What the equations leave open: while ssthresh is unset, "arbitrarily high", it says nothing of the load, and FLIGHT_E
-//! goes by cwnd alone; the first sample makes the RTO three times itself, as the classic timer's; and a gain is at most 1.
+//! The equations leave three things open. While ssthresh is unset, "arbitrarily high", it says nothing of the load, and
+//! FLIGHT_E uses cwnd alone. The first sample makes the RTO three times itself, as in the classic timer. A gain is at most 1.
 
 use super::Sample;
 use super::back_off::Seed;
@@ -13,7 +13,7 @@ use crate::congest::Window;
 use crate::episode::Estimate;
 use eifel_base::time::Duration;
 
-/// SRTT_E, RTTVAR_E and what was last made of them.
+/// SRTT_E, RTTVAR_E and the gain last computed.
 #[derive(Clone, Debug)]
 pub(super) struct RtoE {
     two_ticks: f64,
@@ -22,12 +22,12 @@ pub(super) struct RtoE {
     srtt: f64,
     rttvar: f64,
     gain: Gain,
-    /// What `gain` was made from: it changes less often than samples come.
+    /// The load and rate from which `gain` was computed: they change less often than samples come.
     gain_of: (u64, Rate),
     latest: Option<f64>,
 }
 
-/// GAIN_E, and its reciprocal, of which the variation weight is m times as much.
+/// GAIN_E and its reciprocal; the variation weight is m times the reciprocal.
 #[derive(Clone, Copy, Debug)]
 struct Gain {
     gain: f64,
@@ -92,8 +92,8 @@ impl RtoE {
         let delta = rtt - self.srtt;
         // SRTT_E = SRTT_E + GAIN_E x DELTA_E.
         self.srtt += gain * delta;
-        // RTTVAR_E rests while the round trip falls (section 5.4.1). Where SRTT_E falls towards a constant round trip it
-        // never quite arrives, and RTTVAR_E would rest forever: less than a nanosecond, the unit of time here, is none.
+        // RTTVAR_E rests while the round trip falls (section 5.4.1). An SRTT_E that falls towards a constant round trip never
+        // quite reaches it, and RTTVAR_E would rest forever: a difference below a nanosecond, the unit of time, counts as 0.
         if delta > -1.0 {
             let delta = delta.max(0.0);
             self.rttvar += damped_gain_e(gain, delta, self.rttvar) * (delta - self.rttvar);
@@ -125,7 +125,7 @@ impl RtoE {
         })
     }
 
-    /// Begins anew as a verdict wants it.
+    /// Begins anew as a verdict asks.
     pub(super) fn seed(&mut self, seed: Seed) {
         match seed {
             Seed::First(sample) => self.begin(sample),

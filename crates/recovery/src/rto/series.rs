@@ -18,36 +18,18 @@ pub struct Arrival {
     pub flight: u64,
 }
 
-/// The timer after a sample, and what the segment that gave the sample had run against.
+/// The timer after a sample, and when it would have given the sample's segment up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Point {
     /// The RTO from now on.
     pub rto: Duration,
     /// SRTT and RTTVAR, where the timer has any.
     pub estimate: Option<Estimate>,
-    /// REXMT: how long after its sending this segment would have been given up; it was the oldest under way, and the
-    /// timer was started by the ACK before it.
+    /// REXMT: how long after its sending this segment would have been given up. It was the oldest under way, and the ACK
+    /// before had started the timer.
     pub rexmt: Duration,
-    /// The timer had expired before the ACK came: a spurious timeout.
-    pub expired: Expired,
-}
-
-/// Whether the timer had expired.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Expired {
-    /// It had not.
-    No,
-    /// It had.
-    Yes,
-}
-
-/// Who tells the timer of spurious timeouts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Detection {
-    /// Nobody.
-    Off,
-    /// A detector, on the ACK.
-    On,
+    /// Whether the timer had expired before the ACK came: a spurious timeout.
+    pub expired: bool,
 }
 
 /// How the series was taken.
@@ -57,17 +39,17 @@ pub struct Settings {
     pub mss: u32,
     /// How often samples come.
     pub sampling: Sampling,
-    /// Whether spurious timeouts are detected.
-    pub detection: Detection,
+    /// Whether a detector tells the timer of spurious timeouts, on their ACKs.
+    pub detected: bool,
 }
 
-/// Drives `timer` over arrivals in the order of time; one [`Point`] for each.
+/// Drives `timer` over arrivals in the order of time; returns one [`Point`] for each.
 pub fn drive<'a>(
     timer: &'a mut dyn Rto,
     settings: &Settings,
     arrivals: impl Iterator<Item = Arrival> + 'a,
 ) -> impl Iterator<Item = Point> + 'a {
-    let Settings { mss, detection, .. } = *settings;
+    let Settings { mss, detected, .. } = *settings;
     let round_trips = RoundTrips::new(settings.sampling == Sampling::EachAck);
     let mut view = View { now: Instant::ZERO, una: 1, nxt: 1, mss, sack: true, round_trips };
     let mut restarted_at = None;
@@ -75,10 +57,10 @@ pub fn drive<'a>(
         let sent_at = Instant::from_nanos(now.as_nanos().saturating_sub(sample.rtt.as_nanos()));
         let started_at = restarted_at.unwrap_or(sent_at).max(sent_at);
         let expires = timer.expires(started_at, sent_at);
-        let expired = if expires < now { Expired::Yes } else { Expired::No };
-        if expired == Expired::Yes {
+        let expired = expires < now;
+        if expired {
             timer.back_off();
-            if detection == Detection::On {
+            if detected {
                 timer.settled(Outcome::Spurious);
             }
         }

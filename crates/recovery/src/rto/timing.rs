@@ -1,19 +1,35 @@
-//! Which of the samples that come a timer takes, and how often that is.
+//! Which samples a timer takes, and how often.
 
 use super::Sample;
+use crate::registry::{Parameter, Parameters};
 use crate::rtt::Sampling;
 use crate::view::View;
 use eifel_base::time::Instant;
 
-/// Which samples are taken of those that the connection gives.
+/// Which of the connection's samples a timer takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timing {
     /// Each.
     Every,
     /// Every other one.
     EverySecond,
-    /// That of one segment a round trip: the next one timed is sent after the last sample was taken.
+    /// One a round trip: the next segment timed is sent after the last sample was taken.
     OneARoundTrip,
+}
+
+pub(super) const TIMING: Parameter = Parameter::word(
+    "timing",
+    "which samples it takes of those that the connection gives",
+    "every",
+    &["every", "every-second", "one-a-round-trip"],
+);
+
+impl Timing {
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let words =
+            [("every", Self::Every), ("every-second", Self::EverySecond), ("one-a-round-trip", Self::OneARoundTrip)];
+        parameters.word("timing", &words)
+    }
 }
 
 /// The thesis's "RTT sampling rate" (section 5.4).
@@ -27,7 +43,7 @@ pub(super) enum Rate {
     OneARoundTrip,
 }
 
-/// Takes samples.
+/// Chooses the samples to take.
 #[derive(Clone, Debug)]
 pub(super) struct Timed {
     timing: Timing,
@@ -40,7 +56,7 @@ impl Timed {
         Self { timing, taken_at: None, passed: 0 }
     }
 
-    /// Whether this sample is taken.
+    /// Returns whether this sample is taken.
     pub(super) fn takes(&mut self, sample: &Sample, view: &View) -> bool {
         let takes = match (self.timing, self.taken_at) {
             (Timing::Every, _) | (_, None) => true,
@@ -55,7 +71,7 @@ impl Timed {
         takes
     }
 
-    /// How often samples are taken, going by this one: an ACK of more than one segment stands for two, as delayed ACKs do.
+    /// Returns how often samples are taken, judged by this one: an ACK of more than one segment counts as a delayed ACK.
     pub(super) fn rate(&self, sample: &Sample, view: &View) -> Rate {
         match (self.timing, view.round_trips.sampling()) {
             (Timing::OneARoundTrip, _) | (_, Sampling::OneARoundTrip) => Rate::OneARoundTrip,

@@ -1,7 +1,7 @@
 //! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
 
-use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
-use eifel_recovery::congest::{Congest, Grow, Loss, Restart, Window};
+use eifel_recovery::congest::cubic::{Cubic, Settings};
+use eifel_recovery::congest::{Congest, Grow, Loss, Start, Window};
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value};
@@ -71,11 +71,9 @@ fn an_undo_that_gives_no_ssthresh_back_leaves_the_curve() {
 }
 
 const SETTINGS: Settings = Settings {
-    initial_window: 10,
-    initial_ssthresh: None,
-    fast_convergence: FastConvergence::On,
+    start: Start { window: 10, ssthresh: None, restart_after_idle: true },
+    fast_convergence: true,
     grow: Grow::WhenLimiting,
-    restart: Restart::RestartWindow,
 };
 
 /// A controller on a path of 100 ms, and its window.
@@ -140,8 +138,8 @@ fn fast_convergence_leaves_room() {
         assert_eq!(run.lose(5000, Cause::FastRetransmit), (59_500, 59_500));
         run.acks(&[10_000, 11_000, 13_000])
     };
-    assert_eq!(again(FastConvergence::On), [59_508, 59_663, 59_874]);
-    assert_ne!(again(FastConvergence::Off), again(FastConvergence::On));
+    assert_eq!(again(true), [59_508, 59_663, 59_874]);
+    assert_ne!(again(false), again(true));
 }
 
 /// Halved once at eleven and once below: a second later the curve goes for the lower W_max, or for the one at the loss.

@@ -1,7 +1,7 @@
 //! Reno called by itself: RFC 5681's equations, byte by byte.
 
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Grow, Loss, Restart, Window};
+use eifel_recovery::congest::{Congest, Grow, Loss, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 
@@ -9,12 +9,10 @@ use crate::script::{UNSET, progress, view};
 use crate::talk::ms;
 
 const SETTINGS: Settings = Settings {
-    initial_window: 4,
-    initial_ssthresh: None,
+    start: Start { window: 4, ssthresh: None, restart_after_idle: true },
     half_of: HalfOf::Flight,
     repeated: Repeated::Hold,
     grow: Grow::WhenLimiting,
-    restart: Restart::RestartWindow,
 };
 
 fn window(cwnd: u64, ssthresh: u64) -> Window {
@@ -42,7 +40,7 @@ const TIMEOUT: Loss = Loss { cause: Cause::Timeout, flight: 18_500, limit: 15_90
 #[test]
 fn the_initial_window_and_threshold() {
     assert_eq!(Reno::new(SETTINGS).initial(1460), window(5840, UNSET));
-    let set = Settings { initial_ssthresh: Some(65_535), ..SETTINGS };
+    let set = Settings { start: Start { ssthresh: Some(65_535), ..SETTINGS.start }, ..SETTINGS };
     assert_eq!(Reno::new(set).initial(536), window(2144, 65_535));
 }
 
@@ -136,10 +134,13 @@ fn a_further_timeout_holds_or_reduces() {
 
 #[test]
 fn after_idle_the_restart_window_is_no_larger_than_the_window_was() {
-    let idle = |restart, cwnd| Reno::new(Settings { restart, ..SETTINGS }).on_idle(&window(cwnd, 7000), ms(5000), 1000);
-    assert_eq!(idle(Restart::RestartWindow, 20_000), window(4000, 7000));
-    assert_eq!(idle(Restart::RestartWindow, 3000), window(3000, 7000));
-    assert_eq!(idle(Restart::Unchanged, 20_000), window(20_000, 7000));
+    let start = |restart_after_idle| Start { restart_after_idle, ..SETTINGS.start };
+    let idle = |restart, cwnd| {
+        Reno::new(Settings { start: start(restart), ..SETTINGS }).on_idle(&window(cwnd, 7000), ms(5000), 1000)
+    };
+    assert_eq!(idle(true, 20_000), window(4000, 7000));
+    assert_eq!(idle(true, 3000), window(3000, 7000));
+    assert_eq!(idle(false, 20_000), window(20_000, 7000));
 }
 
 #[test]

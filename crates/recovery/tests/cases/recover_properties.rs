@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Kind, Negotiated, Offer};
-use eifel_recovery::registry::{Choice, Seam, Value, entries};
+use eifel_recovery::registry::{Choice, Seam, Value};
 use proptest::prelude::*;
 
 use crate::talk::{eifel, ms};
@@ -225,8 +225,8 @@ proptest! {
         bugfix: bool,
     ) {
         let detectors: Vec<_> =
-            entries().iter().filter(|entry| entry.seam == Seam::Detect).map(|entry| entry.name).collect();
-        for entry in entries().iter().filter(|entry| entry.seam == Seam::Recover) {
+            Seam::Detect.entries().iter().map(|entry| entry.name).collect();
+        for entry in Seam::Recover.entries() {
             let base = Config { detect: Choice::named(detectors[detect % detectors.len()]), ..eifel(entry.name, "rfc4015") };
             let recover = Choice::named(entry.name).with("bugfix", Value::Switch(bugfix));
             run(&Config { recover, ..base }, &steps, sack)?;

@@ -3,7 +3,7 @@
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::detect::Outcome;
-use eifel_recovery::registry::{Choice, Seam, Value, entries, part};
+use eifel_recovery::registry::{Choice, Seam, Value, part};
 use eifel_recovery::rto::{Rto, Sample, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -45,7 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn all() -> impl Strategy<Value = Choice> {
-    let names: Vec<_> = entries().iter().filter(|entry| entry.seam == Seam::Rto).map(|entry| entry.name).collect();
+    let names: Vec<_> = Seam::Rto.entries().iter().map(|entry| entry.name).collect();
     prop::sample::select(names).prop_map(Choice::named)
 }
 

@@ -1,7 +1,7 @@
 //! What holds for the timer whatever the samples are.
 
 use eifel_base::time::Duration;
-use eifel_recovery::rto::rfc6298::{Bounds, Rfc6298};
+use eifel_recovery::rto::rfc6298::{Bounds, Ends, Rfc6298};
 use eifel_recovery::rto::{Rto, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ proptest! {
         bounds in bounds(),
         steps in prop::collection::vec(step(), 1..80),
     ) {
-        let mut timer = Rfc6298::new(bounds);
+        let mut timer = Rfc6298::timer(bounds, Ends::Sample);
         let round_trips = RoundTrips::new(true);
         for step in steps {
             let before = timer.rto();
@@ -67,7 +67,7 @@ proptest! {
     fn no_number_of_expiries_overflows(rtt in rtt(), expiries in 1usize..200) {
         let maximum = Duration::MAX;
         let bounds = Bounds { initial: rtt, minimum: Duration::ZERO, maximum, granularity: Duration::ZERO };
-        let mut timer = Rfc6298::new(bounds);
+        let mut timer = Rfc6298::timer(bounds, Ends::Sample);
         timer.sample(&of(rtt), &view(&RoundTrips::new(true)));
         for _ in 0..expiries {
             let before = timer.rto();
@@ -86,7 +86,7 @@ proptest! {
             maximum: Duration::MAX,
             granularity: Duration::from_micros(1),
         };
-        let mut timer = Rfc6298::new(bounds);
+        let mut timer = Rfc6298::timer(bounds, Ends::Sample);
         let (mut least, mut most) = (Duration::MAX, Duration::ZERO);
         for rtt in samples {
             (least, most) = (least.min(rtt), most.max(rtt));

@@ -3,7 +3,8 @@
 
 use eifel_base::time::Duration;
 use eifel_recovery::episode::Estimate;
-use eifel_recovery::rto::rfc6298::{Bounds, Rfc6298};
+use eifel_recovery::rto::rfc6298::{Bounds, Ends, Rfc6298};
+use eifel_recovery::rto::timer::Timer;
 use eifel_recovery::rto::{Rto, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
 
@@ -17,13 +18,13 @@ const DEFAULT: Bounds = Bounds {
     granularity: Duration::from_millis(1),
 };
 
-fn sample(timer: &mut Rfc6298, rtt: Duration) {
+fn sample(timer: &mut Timer<Rfc6298>, rtt: Duration) {
     timer.sample(&of(rtt), &view(&RoundTrips::new(true)));
 }
 
 /// Samples, and SRTT, RTTVAR and RTO after each, in nanoseconds.
 fn check(bounds: Bounds, sequence: &[(u64, u64, u64, u64)]) {
-    let mut timer = Rfc6298::new(bounds);
+    let mut timer = Rfc6298::timer(bounds, Ends::Sample);
     for (index, &(rtt, srtt, rttvar, rto)) in sequence.iter().enumerate() {
         sample(&mut timer, Duration::from_nanos(rtt));
         let Estimate { srtt: found_srtt, rttvar: found_rttvar } = timer.estimate().expect("a sample");
@@ -100,7 +101,7 @@ fn where_the_round_trip_is_constant_the_granularity_stays() {
 
 #[test]
 fn the_maximum_binds() {
-    let mut timer = Rfc6298::new(DEFAULT);
+    let mut timer = Rfc6298::timer(DEFAULT, Ends::Sample);
     sample(&mut timer, ms(25_000));
     assert_eq!(timer.rto(), ms(60_000), "75 s");
     timer.back_off();
@@ -110,7 +111,7 @@ fn the_maximum_binds() {
 /// [rfc6298:5.5]
 #[test]
 fn each_expiry_doubles_from_the_minimum_up_and_a_sample_ends_it() {
-    let mut timer = Rfc6298::new(DEFAULT);
+    let mut timer = Rfc6298::timer(DEFAULT, Ends::Sample);
     sample(&mut timer, ms(100));
     let mut backed_off = || {
         timer.back_off();
@@ -125,8 +126,8 @@ fn each_expiry_doubles_from_the_minimum_up_and_a_sample_ends_it() {
 /// [rfc6298:2.1]
 #[test]
 fn before_the_first_sample_the_initial_value_is_doubled() {
-    assert_eq!(Rfc6298::new(DEFAULT).rto(), ms(1000));
-    let mut timer = Rfc6298::new(Bounds { initial: ms(3000), ..DEFAULT });
+    assert_eq!(Rfc6298::timer(DEFAULT, Ends::Sample).rto(), ms(1000));
+    let mut timer = Rfc6298::timer(Bounds { initial: ms(3000), ..DEFAULT }, Ends::Sample);
     assert_eq!(timer.rto(), ms(3000));
     timer.back_off();
     assert_eq!(timer.rto(), ms(6000));
@@ -136,7 +137,7 @@ fn before_the_first_sample_the_initial_value_is_doubled() {
 /// [rfc6298:5.7]
 #[test]
 fn section_5_7_raises_the_initial_value_once() {
-    let mut timer = Rfc6298::new(DEFAULT);
+    let mut timer = Rfc6298::timer(DEFAULT, Ends::Sample);
     timer.back_off();
     timer.change(TimerChange::RaiseInitial(ms(3000)));
     assert_eq!(timer.rto(), ms(3000));
@@ -146,7 +147,7 @@ fn section_5_7_raises_the_initial_value_once() {
 
 #[test]
 fn re_seeding_begins_anew_and_ends_the_back_off() {
-    let mut timer = Rfc6298::new(DEFAULT);
+    let mut timer = Rfc6298::timer(DEFAULT, Ends::Sample);
     sample(&mut timer, ms(100));
     timer.back_off();
     timer.change(TimerChange::Reseed(ms(2000)));
@@ -156,7 +157,7 @@ fn re_seeding_begins_anew_and_ends_the_back_off() {
 #[test]
 fn rfc_4015_re_seeds_no_lower_than_before_with_twice_the_granularity() {
     let change = |sample_ms, srtt, rttvar| {
-        let mut timer = Rfc6298::new(Bounds { granularity: ms(10), ..DEFAULT });
+        let mut timer = Rfc6298::timer(Bounds { granularity: ms(10), ..DEFAULT }, Ends::Sample);
         let before = Estimate { srtt: ms(srtt), rttvar: ms(rttvar) };
         timer.change(TimerChange::ReseedAtLeast { sample: ms(sample_ms), before });
         let Estimate { srtt, rttvar } = timer.estimate().expect("a sample");
@@ -169,7 +170,7 @@ fn rfc_4015_re_seeds_no_lower_than_before_with_twice_the_granularity() {
 
 #[test]
 fn a_held_back_off_outlives_samples_and_adds_up() {
-    let mut timer = Rfc6298::new(DEFAULT);
+    let mut timer = Rfc6298::timer(DEFAULT, Ends::Sample);
     sample(&mut timer, ms(100));
     timer.back_off();
     timer.change(TimerChange::HoldBackOff);
@@ -187,7 +188,7 @@ fn a_held_back_off_outlives_samples_and_adds_up() {
 
 #[test]
 fn the_minimum_rises_step_by_step_up_to_the_maximum_and_falls_at_once() {
-    let mut timer = Rfc6298::new(Bounds { maximum: ms(2500), ..DEFAULT });
+    let mut timer = Rfc6298::timer(Bounds { maximum: ms(2500), ..DEFAULT }, Ends::Sample);
     sample(&mut timer, ms(100));
     let mut raised = || {
         timer.change(TimerChange::RaiseMinimum(ms(1000)));
@@ -201,6 +202,14 @@ fn the_minimum_rises_step_by_step_up_to_the_maximum_and_falls_at_once() {
 /// Minimum and maximum are "never less" and "never more": before the first sample, too.
 #[test]
 fn the_bounds_hold_before_the_first_sample() {
-    assert_eq!(Rfc6298::new(Bounds { initial: ms(200), ..DEFAULT }).rto(), ms(1000), "never below the minimum");
-    assert_eq!(Rfc6298::new(Bounds { initial: ms(90_000), ..DEFAULT }).rto(), ms(60_000), "never above the maximum");
+    assert_eq!(
+        Rfc6298::timer(Bounds { initial: ms(200), ..DEFAULT }, Ends::Sample).rto(),
+        ms(1000),
+        "never below the minimum"
+    );
+    assert_eq!(
+        Rfc6298::timer(Bounds { initial: ms(90_000), ..DEFAULT }, Ends::Sample).rto(),
+        ms(60_000),
+        "never above the maximum"
+    );
 }

@@ -3,21 +3,21 @@
 use eifel_recovery::congest::Window;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_recovery::rto::Sample;
-use eifel_recovery::rto::series::{Arrival, Detection, Expired, Point, Settings, drive};
+use eifel_recovery::rto::series::{Arrival, Point, Settings, drive};
 use eifel_recovery::rtt::Sampling;
 
 use crate::rto_sequences::{build, word};
 use crate::talk::{at, ms};
 
 /// ACKs of one segment at these instants, with these round trips, in milliseconds.
-fn over(choice: &Choice, detection: Detection, series: &[(u64, u64)]) -> Vec<Point> {
+fn over(choice: &Choice, detected: bool, series: &[(u64, u64)]) -> Vec<Point> {
     let mut timer = build(choice);
     let arrivals = series.iter().map(|&(now, rtt)| Arrival {
         now: at(now),
         sample: Sample { rtt: ms(rtt), acked: 1000, window: Window { cwnd: 4000, ssthresh: 3000 } },
         flight: 4000,
     });
-    let settings = Settings { mss: 1000, sampling: Sampling::EachAck, detection };
+    let settings = Settings { mss: 1000, sampling: Sampling::EachAck, detected };
     drive(&mut *timer, &settings, arrivals).collect()
 }
 
@@ -31,37 +31,37 @@ fn millis(points: &[Point]) -> Vec<u64> {
 fn rexmt_is_counted_from_the_sending() {
     let exact = Choice::named("lite").with("clock", word("exact")).with("granularity_ms", Value::Duration(ms(1)));
     let series = [(100, 100), (125, 100)];
-    assert_eq!(millis(&over(&exact, Detection::Off, &series)), [3000, 75 + 300]);
-    assert_eq!(millis(&over(&exact.with("restart", word("age")), Detection::Off, &series)), [3000, 300]);
+    assert_eq!(millis(&over(&exact, false, &series)), [3000, 75 + 300]);
+    assert_eq!(millis(&over(&exact.with("restart", word("age")), false, &series)), [3000, 300]);
 }
 
 /// A segment sent after the last ACK was under way alone: its timer was started as it left.
 #[test]
 fn what_was_sent_later_has_the_full_time() {
-    let points = over(&Choice::named("fixed"), Detection::Off, &[(100, 100), (5000, 100), (9000, 3000)]);
+    let points = over(&Choice::named("fixed"), false, &[(100, 100), (5000, 100), (9000, 3000)]);
     assert_eq!(millis(&points), [1000, 1000, 1000]);
-    assert_eq!(points.iter().map(|point| point.expired).collect::<Vec<_>>(), [Expired::No, Expired::No, Expired::Yes]);
+    assert_eq!(points.iter().map(|point| point.expired).collect::<Vec<_>>(), [false, false, true]);
 }
 
 /// 800 ms against an RTO of 300 x 11 / 12: half of what AGG lacks is given back, before the sample takes 1/12 of it.
 #[test]
-fn detection_tells_the_self_trained_timer() {
+fn detected_tells_the_self_trained_timer() {
     let trained = Choice::named("self-trained").with("k_per_mille", Value::Integer(500));
-    let after = |detection| {
-        let points = over(&trained, detection, &[(100, 100), (1000, 800)]);
-        assert_eq!(points[1].expired, Expired::Yes);
+    let after = |detected| {
+        let points = over(&trained, detected, &[(100, 100), (1000, 800)]);
+        assert!(points[1].expired);
         points[1].rto.as_nanos() as f64 / 1e6
     };
     // DELTA 700, GAIN 1/4: SRTT 275, RTTVAR 50 + 650 / 4, fourfold; AGG 23/24 or 11/12, times 11/12.
-    assert!((after(Detection::On) - 1125.0 * 23.0 / 24.0 * 11.0 / 12.0).abs() < 1e-3);
-    assert!((after(Detection::Off) - 1125.0 * 11.0 / 12.0 * 11.0 / 12.0).abs() < 1e-3);
+    assert!((after(true) - 1125.0 * 23.0 / 24.0 * 11.0 / 12.0).abs() < 1e-3);
+    assert!((after(false) - 1125.0 * 11.0 / 12.0 * 11.0 / 12.0).abs() < 1e-3);
 }
 
 /// At the very instant at which it would expire the ACK is in time: 1000 ms of a fixed timer, from the sending on.
 #[test]
 fn an_ack_at_the_last_instant_is_in_time() {
-    let expired = |rtt: u64| over(&Choice::named("fixed"), Detection::Off, &[(5000, rtt)])[0].expired;
-    assert_eq!([expired(1000), expired(1001)], [Expired::No, Expired::Yes]);
+    let expired = |rtt: u64| over(&Choice::named("fixed"), false, &[(5000, rtt)])[0].expired;
+    assert_eq!([expired(1000), expired(1001)], [false, true]);
 }
 
 /// Linux's timer looks at its deviation once a round trip. Four segments are under way behind the one acknowledged: the first
@@ -69,7 +69,7 @@ fn an_ack_at_the_last_instant_is_in_time() {
 #[test]
 fn the_flight_says_when_a_round_trip_is_over() {
     let series: Vec<_> = (0..12).map(|at| (1000 + 50 * at, 400)).collect();
-    let points = over(&Choice::named("linux"), Detection::Off, &series);
+    let points = over(&Choice::named("linux"), false, &series);
     let rto: Vec<_> = points.iter().map(|point| point.rto.as_nanos() / 1_000_000).collect();
     assert_eq!(rto[..10], [1200; 10]);
     assert_eq!(rto[10..], [1050; 2]);

@@ -2,16 +2,12 @@
 
 use eifel_base::time::Duration;
 use eifel_recovery::detect::Outcome;
-use eifel_recovery::rto::after_spurious::AfterSpurious;
-use eifel_recovery::rto::after_spurious::back_off::BackOff;
-use eifel_recovery::rto::after_spurious::min_plus_plus::{MinPlusPlus, Per};
-use eifel_recovery::rto::after_spurious::none::None as Nothing;
-use eifel_recovery::rto::after_spurious::reseed::Reseed;
-use eifel_recovery::rto::rfc6298::Rfc6298;
+use eifel_recovery::registry::{Choice, Seam, Value, part};
+use eifel_recovery::rto::rfc6298::Ends;
 use eifel_recovery::rto::{Rto, TimerChange};
 
 use crate::dice::Dice;
-use crate::rto::{Naive, bounds, same, take};
+use crate::rto::rfc6298::{Naive, pair, same, take};
 
 const TIMERS: u64 = 5_000;
 const OPERATIONS: u64 = 100;
@@ -49,26 +45,34 @@ fn min_plus_plus_by_expiry(naive: &mut Naive, spurious: bool, _: Option<u128>, t
     if spurious { naive.raise_minimum(STEP * u128::from(timeouts)) } else { naive.minimum = naive.configured_minimum }
 }
 
-#[test]
-fn the_adaptations_are_the_papers() {
-    let step = Duration::from_nanos(STEP as u64);
-    let each: [(&mut dyn AfterSpurious, Lesson); 5] = [
-        (&mut Nothing, nothing),
-        (&mut Reseed, reseed),
-        (&mut BackOff, back_off),
-        (&mut MinPlusPlus::new(step, Per::Verdict), min_plus_plus),
-        (&mut MinPlusPlus::new(step, Per::Expiry), min_plus_plus_by_expiry),
-    ];
-    for (adaptation, lesson) in each {
-        compare(adaptation, lesson);
+/// The variants of an adaptation, each with what the paper says of it.
+fn variants(name: &str) -> Vec<(Choice, Lesson)> {
+    let choice = Choice::named(name);
+    match name {
+        "none" => vec![(choice, nothing)],
+        "reseed" => vec![(choice, reseed)],
+        "back-off" => vec![(choice, back_off)],
+        "min-plus-plus" => {
+            let choice = choice.with("step_ms", Value::Duration(Duration::from_nanos(STEP as u64)));
+            let by_expiry = choice.clone().with("per", Value::Word("expiry".into()));
+            vec![(choice, min_plus_plus), (by_expiry, min_plus_plus_by_expiry)]
+        }
+        other => panic!("{other} has no transcription here"),
     }
 }
 
-fn compare(adaptation: &mut dyn AfterSpurious, lesson: Lesson) {
+#[test]
+fn the_adaptations_are_the_papers() {
+    for (choice, lesson) in Seam::AfterSpurious.entries().iter().flat_map(|entry| variants(entry.name)) {
+        compare(&choice, lesson);
+    }
+}
+
+fn compare(choice: &Choice, lesson: Lesson) {
+    let mut adaptation = part::after_spurious(choice).unwrap_or_else(|error| panic!("{error}"));
     let mut dice = Dice::new(2);
     for _ in 0..TIMERS {
-        let bounds = bounds(&mut dice);
-        let (mut timer, mut naive) = (Rfc6298::new(bounds), Naive::new(&bounds));
+        let (mut timer, mut naive) = pair(&mut dice, Ends::Sample);
         let mut timeouts = 0;
         for _ in 0..OPERATIONS {
             let r = dice.of_any_size(11);

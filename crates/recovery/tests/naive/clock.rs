@@ -13,7 +13,7 @@ use crate::rto;
 pub struct Clock {
     engine: Engine,
     samples: Vec<u64>,
-    timer: rto::Naive,
+    timer: rto::rfc6298::Naive,
 }
 
 impl Clock {
@@ -22,7 +22,7 @@ impl Clock {
         engine.established(Instant::ZERO, Negotiated { mss: 1000, sack: true, timestamps: true });
         let second = Duration::from_secs(1);
         let bounds = Bounds { initial: second, minimum: second, maximum: second, granularity: Duration::ZERO };
-        Self { engine, samples: Vec::new(), timer: rto::Naive::new(&bounds) }
+        Self { engine, samples: Vec::new(), timer: rto::rfc6298::Naive::new(&bounds) }
     }
 
     /// An ACK has brought a sample.

@@ -4,7 +4,6 @@
 mod after_spurious;
 mod clock;
 mod congest;
-mod cubic;
 mod detect;
 mod dice;
 mod grant;

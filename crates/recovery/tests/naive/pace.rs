@@ -125,10 +125,7 @@ fn draw(name: &str, dice: &mut Dice) -> (Choice, Box<dyn Naive>) {
 /// Every part of the registry.
 #[test]
 fn what_leaves_is_paced_as_its_source_says() {
-    for entry in eifel_recovery::registry::entries() {
-        if entry.seam != eifel_recovery::registry::Seam::Pace {
-            continue;
-        }
+    for entry in eifel_recovery::registry::Seam::Pace.entries() {
         let mut dice = Dice::new(16);
         for sender in 0..SENDERS {
             let (choice, mut naive) = draw(entry.name, &mut dice);

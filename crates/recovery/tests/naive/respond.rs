@@ -59,10 +59,7 @@ fn naive(name: &str, known: &Known) -> (u64, u64) {
 /// Random connections of one response, up to their first verdict.
 #[test]
 fn the_responses_are_the_papers() {
-    for entry in eifel_recovery::registry::entries() {
-        if entry.seam != eifel_recovery::registry::Seam::Respond {
-            continue;
-        }
+    for entry in eifel_recovery::registry::Seam::Respond.entries() {
         let mut dice = Dice::new(4);
         let verdicts = (0..CONNECTIONS).filter(|_| one(&mut dice, entry.name)).count() as u64;
         assert!(verdicts * 2 > CONNECTIONS, "{}: {verdicts} verdicts", entry.name);

@@ -1,7 +1,7 @@
 //! A whole sender, one segment at a time: what the recovery algorithms have in common (RFC 5681, 3042, 6298). What each
 //! does in fast recovery stands in its own file, in `recover`.
 
-use crate::congest::{self, ALWAYS};
+use crate::congest::reno::{self, ALWAYS};
 use crate::recover::late::Late;
 use crate::recover::rack_tlp::Heard;
 use crate::rto;
@@ -35,14 +35,14 @@ pub struct Sender {
     pub nxt: u64,
     /// First position that the application has not written.
     pub end: u64,
-    pub congest: congest::Naive,
+    pub congest: reno::Naive,
     pub phase: Phase,
     pub duplicates: u64,
     /// The oldest segment is sent again whatever the window says.
     pub owed: bool,
     pub limited: u64,
     pub recover: u64,
-    pub timer: rto::Naive,
+    pub timer: rto::rfc6298::Naive,
     pub sampler: sampling::Naive,
     pub samples: u64,
     /// When the timer expires, in nanoseconds.
@@ -68,13 +68,13 @@ impl Sender {
             una: 1,
             nxt: 1,
             end: 1,
-            congest: congest::Naive { cwnd: 10 * MSS, ssthresh: u64::MAX, part: 0, smss: MSS, iw: 10 * MSS },
+            congest: reno::Naive { cwnd: 10 * MSS, ssthresh: u64::MAX, part: 0, smss: MSS, iw: 10 * MSS },
             phase: Phase::Open,
             duplicates: 0,
             owed: false,
             limited: 0,
             recover: 0,
-            timer: rto::Naive::new(&bounds),
+            timer: rto::rfc6298::Naive::new(&bounds),
             sampler: sampling::Naive::new(timestamps),
             samples: 0,
             deadline: None,

@@ -6,7 +6,7 @@ use crate::error::{Fault, Place, shown};
 use crate::script::Header;
 use eifel_base::time::Duration;
 use eifel_packet::segment::Marks;
-use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value, entries};
+use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value};
 use eifel_tcp::settings::{EchoRule, SackUse, TimestampSettings, WindowScale};
 
 /// The longest time that a setting may be, in milliseconds: what a script may last.
@@ -146,9 +146,8 @@ impl<'a> Setting<'a> {
                 (name.trim(), inner)
             }
         };
-        let of_seam = || entries().iter().filter(|entry| entry.seam == seam);
-        let Some(entry) = of_seam().find(|entry| entry.name == name) else {
-            let names: Vec<_> = of_seam().map(|entry| entry.name).collect();
+        let Some(entry) = seam.entry(name) else {
+            let names: Vec<_> = seam.entries().iter().map(|entry| entry.name).collect();
             return Err(self.bad(format!("one of {}", names.join(", "))));
         };
         let mut choice = Choice::named(entry.name);

@@ -5,11 +5,11 @@ use super::error::Fault;
 use super::near;
 use super::tree::{Entry as Pair, Node, Value};
 use eifel_base::time::Duration;
-use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value as Set, entries};
+use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value as Set};
 
 /// The algorithms of a seam.
 pub(super) fn of(seam: Seam) -> impl Iterator<Item = &'static Entry> {
-    entries().iter().filter(move |entry| entry.seam == seam)
+    seam.entries().iter()
 }
 
 /// Their names.

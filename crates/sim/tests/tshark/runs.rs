@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use eifel_recovery::registry::{Seam, entries};
+use eifel_recovery::registry::Seam;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Options, Outcome, run_with};
@@ -87,7 +87,7 @@ fn outcomes() -> Vec<(String, Outcome)> {
         "timestamps = false\nsack = false\ndelayed_ack_every = 1",
     ];
     let detectors = ["eifel-timestamps", "none"];
-    let recoveries = entries().iter().filter(|entry| entry.seam == Seam::Recover).map(|entry| entry.name);
+    let recoveries = Seam::Recover.entries().iter().map(|entry| entry.name);
     let mut runs = Vec::new();
     for (index, recover) in recoveries.enumerate() {
         for (path, way) in [(ROUGH, "rough"), (SPIKES, "spikes")] {

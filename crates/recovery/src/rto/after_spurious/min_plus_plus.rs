@@ -5,7 +5,28 @@
 
 use super::{AfterSpurious, TimerChange};
 use crate::detect::Outcome;
+use crate::registry::{Entry, Parameter, RESPONDING};
+use crate::rto::{HOUR, MICROSECOND};
 use eifel_base::time::Duration;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "min-plus-plus",
+    summary: "the minimum rises with each spurious timeout and falls back on a genuine one",
+    source: RESPONDING,
+    parameters: &[
+        Parameter::milliseconds("step_ms", "by how much the minimum rises", 1000, (MICROSECOND, HOUR)),
+        Parameter::word(
+            "per",
+            "what counts as one spurious timeout: a verdict, or each expiry before it",
+            "verdict",
+            &["verdict", "expiry"],
+        ),
+    ],
+    ..Entry::after_spurious(|parameters| {
+        let per = parameters.word("per", &[("verdict", Per::Verdict), ("expiry", Per::Expiry)]);
+        Box::new(MinPlusPlus::new(parameters.duration("step_ms"), per))
+    })
+};
 
 /// What counts as one spurious timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +37,7 @@ pub enum Per {
     Expiry,
 }
 
-/// An additive increase of the minimum.
+/// Raises the minimum additively.
 #[derive(Clone, Debug)]
 pub struct MinPlusPlus {
     step: Duration,
@@ -24,7 +45,7 @@ pub struct MinPlusPlus {
 }
 
 impl MinPlusPlus {
-    /// Raises by `step` each time.
+    /// Creates an adaptation that raises the minimum by `step` each time.
     pub fn new(step: Duration, per: Per) -> Self {
         Self { step, per }
     }

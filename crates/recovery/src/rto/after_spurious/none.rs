@@ -1,11 +1,19 @@
 //! *Looks at* nothing.
-//! *Decides* to leave the timer alone: it has the delayed samples anyway where timestamps are in use.
+//! *Decides* to leave the timer alone: where timestamps are in use it has the delayed samples anyway.
 //! *Blind to* the next spike.
 //! *From* "Responding to Spurious Timeouts in TCP", table 4, "std".
 
 use super::{AfterSpurious, TimerChange};
 use crate::detect::Outcome;
+use crate::registry::Entry;
 use eifel_base::time::Duration;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "none",
+    summary: "learns nothing",
+    source: "table 4, std",
+    ..Entry::after_spurious(|_| Box::new(None))
+};
 
 /// No adaptation.
 #[derive(Clone, Debug)]

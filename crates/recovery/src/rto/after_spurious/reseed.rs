@@ -5,7 +5,15 @@
 
 use super::{AfterSpurious, TimerChange};
 use crate::detect::Outcome;
+use crate::registry::{Entry, RESPONDING};
 use eifel_base::time::Duration;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "reseed",
+    summary: "SRTT and RTTVAR begin anew",
+    source: RESPONDING,
+    ..Entry::after_spurious(|_| Box::new(Reseed))
+};
 
 /// Re-seeds the timer.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use eifel_recovery::detect::{Detector, Judgement, Outcome};
 use eifel_recovery::fact::{Acked, Block, Cause, Echo, Fact, Kind, Transmission, TxId};
 
 use crate::dice::Dice;
-use crate::rto::with_view;
+use crate::rto::rfc6298::with_view;
 
 const CONNECTIONS: u64 = 20_000;
 const FACTS: u64 = 100;

@@ -5,7 +5,7 @@ use eifel_recovery::registry::{Choice, Value};
 
 use super::compare_with;
 use super::prr::Prr;
-use crate::congest::ALWAYS;
+use crate::congest::reno::ALWAYS;
 use crate::sender::{DUP_THRESH, Left, MSS, Next, Phase, Repair, Segment, Sender};
 
 const REO_WND_PERSIST: u64 = 16;

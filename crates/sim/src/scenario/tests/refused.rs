@@ -1,15 +1,18 @@
 //! Mistakes, and the exact line that refuses each.
 
 use super::{GRAPH, PLAIN, refusal, with};
+use eifel_recovery::registry::Seam;
 
-/// Mistakes made in [`PLAIN`] and [`GRAPH`]: lines that are replaced (`-`), lines that replace them (`+`), and what is
-/// said (`=`), from the line's number on.
+/// Mistakes made in [`PLAIN`] and [`GRAPH`]: lines that are replaced (`-`), lines that replace them (`+`), and the refusal
+/// (`=`), from the line's number on. `{detectors}` stands for the names of all detectors.
 const PLAIN_MISTAKES: &str = include_str!("refused_plain.txt");
 const GRAPH_MISTAKES: &str = include_str!("refused_graph.txt");
 
 /// Checks each mistake, and tells how many there are.
 fn verify(base: &str, mistakes: &str) -> usize {
     let mut wrong = String::new();
+    let detectors: Vec<_> = Seam::Detect.entries().iter().map(|entry| entry.name).collect();
+    let mistakes = mistakes.replace("{detectors}", &detectors.join(", "));
     let all = mistakes.split("\n\n");
     let count = all.clone().count();
     for mistake in all {

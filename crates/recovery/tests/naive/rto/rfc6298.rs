@@ -1,17 +1,10 @@
-//! RFC 6298, sections 2 and 5, with the adaptations that a verdict may ask for. The other timers stand in `rto`, each in
-//! its own file.
-
-mod eifel;
-mod fixed;
-mod linux;
-mod lite;
-mod pair;
-mod self_trained;
+//! RFC 6298, sections 2 and 5, with the adaptations that a verdict may ask for.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
 use eifel_recovery::episode::Estimate;
 use eifel_recovery::rto::rfc6298::{Bounds, Ends, Rfc6298};
+use eifel_recovery::rto::timer::Timer;
 use eifel_recovery::rto::{Rto, Sample, TimerChange};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -120,6 +113,12 @@ pub fn bounds(dice: &mut Dice) -> Bounds {
     }
 }
 
+/// A timer with any bounds, and its transcription.
+pub fn pair(dice: &mut Dice, ends: Ends) -> (Timer<Rfc6298>, Naive) {
+    let bounds = bounds(dice);
+    (Rfc6298::timer(bounds, ends), Naive { ends, ..Naive::new(&bounds) })
+}
+
 /// A view for what does not look at it.
 pub fn with_view<T>(then: impl FnOnce(&View) -> T) -> T {
     then(&view_at(1, 1))
@@ -130,7 +129,7 @@ fn view_at(una: u64, nxt: u64) -> View {
 }
 
 /// The timer takes a sample of so many nanoseconds in.
-pub fn take(timer: &mut Rfc6298, nanos: u64) {
+pub fn take(timer: &mut Timer<Rfc6298>, nanos: u64) {
     with_view(|view| timer.sample(&sample(nanos), view));
 }
 
@@ -139,7 +138,7 @@ fn sample(nanos: u64) -> Sample {
     Sample { rtt: Duration::from_nanos(nanos), acked: 1000, window }
 }
 
-pub fn same(naive: &Naive, timer: &Rfc6298) {
+pub fn same(naive: &Naive, timer: &Timer<Rfc6298>) {
     assert_eq!(u128::from(timer.rto().as_nanos()), naive.rto());
     let estimate =
         timer.estimate().map(|estimate| (estimate.srtt.as_nanos().into(), estimate.rttvar.as_nanos().into()));
@@ -150,8 +149,7 @@ pub fn same(naive: &Naive, timer: &Rfc6298) {
 fn the_timer_is_rfc_6298s() {
     let mut dice = Dice::new(1);
     for _ in 0..TIMERS {
-        let bounds = bounds(&mut dice);
-        let (mut timer, mut naive) = (Rfc6298::new(bounds), Naive::new(&bounds));
+        let (mut timer, mut naive) = pair(&mut dice, Ends::Sample);
         let magnitude = 1 + dice.below(11) as u32;
         for _ in 0..OPERATIONS {
             let r = dice.of_any_size(magnitude) - 1;
@@ -190,9 +188,7 @@ fn the_timer_is_rfc_6298s() {
 fn its_back_off_can_end_with_new_data_alone() {
     let mut dice = Dice::new(2);
     for _ in 0..TIMERS {
-        let bounds = bounds(&mut dice);
-        let mut timer = Rfc6298::new(bounds).ending(Ends::NewData);
-        let mut naive = Naive { ends: Ends::NewData, ..Naive::new(&bounds) };
+        let (mut timer, mut naive) = pair(&mut dice, Ends::NewData);
         let (mut una, mut nxt) = (1, 1);
         for _ in 0..OPERATIONS {
             if dice.below(3) == 0 && una < nxt {

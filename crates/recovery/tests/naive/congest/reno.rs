@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Grow, Loss, Progress, Restart, Window};
+use eifel_recovery::congest::{Congest, Grow, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -24,12 +24,10 @@ pub struct Naive {
 
 /// As the RFC has it, with cwnd growing whether or not it is what limits sending.
 pub const ALWAYS: Settings = Settings {
-    initial_window: 10,
-    initial_ssthresh: None,
+    start: Start { window: 10, ssthresh: None, restart_after_idle: true },
     half_of: HalfOf::Flight,
     repeated: Repeated::Hold,
     grow: Grow::Always,
-    restart: Restart::RestartWindow,
 };
 
 impl Naive {
@@ -76,16 +74,18 @@ fn the_controller_is_rfc_5681s() {
         let smss = dice.from(1, 9000);
         let view = View { now: Instant::ZERO, una: 1, nxt: 1, mss: smss as u32, sack: true, round_trips };
         let settings = Settings {
-            initial_window: dice.from(1, 20),
-            initial_ssthresh: dice.once_in(2).then(|| dice.of_any_size(6)),
+            start: Start {
+                window: dice.from(1, 20),
+                ssthresh: dice.once_in(2).then(|| dice.of_any_size(6)),
+                restart_after_idle: !dice.once_in(3),
+            },
             half_of: if dice.once_in(3) { HalfOf::Window } else { HalfOf::Flight },
             repeated: if dice.once_in(3) { Repeated::Reduce } else { Repeated::Hold },
             grow: if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting },
-            restart: if dice.once_in(3) { Restart::Unchanged } else { Restart::RestartWindow },
         };
         let mut reno = Reno::new(settings);
-        let iw = settings.initial_window * smss;
-        let mut naive = Naive { cwnd: iw, ssthresh: settings.initial_ssthresh.unwrap_or(u64::MAX), part: 0, smss, iw };
+        let iw = settings.start.window * smss;
+        let mut naive = Naive { cwnd: iw, ssthresh: settings.start.ssthresh.unwrap_or(u64::MAX), part: 0, smss, iw };
         let mut window = reno.initial(smss as u32);
         for _ in 0..OPERATIONS {
             let flight = dice.below(2 * naive.cwnd);
@@ -93,7 +93,7 @@ fn the_controller_is_rfc_5681s() {
                 0 => {
                     window = reno.on_idle(&window, Duration::from_secs(1), smss as u32);
                     // Section 4.1: RW = min (IW, cwnd)
-                    if settings.restart == Restart::RestartWindow {
+                    if settings.start.restart_after_idle {
                         naive.cwnd = if naive.cwnd < naive.iw { naive.cwnd } else { naive.iw };
                     }
                 }

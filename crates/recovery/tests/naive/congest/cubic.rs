@@ -1,8 +1,8 @@
 //! RFC 9438, sections 4.2 to 4.10. Windows in segments, times in seconds, as the RFC has them.
 
 use eifel_base::time::{Duration, Instant};
-use eifel_recovery::congest::cubic::{Cubic, FastConvergence, Settings};
-use eifel_recovery::congest::{Congest, Grow, Loss, Progress, Restart, Window};
+use eifel_recovery::congest::cubic::{Cubic, Settings};
+use eifel_recovery::congest::{Congest, Grow, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::view::View;
 
@@ -162,15 +162,17 @@ fn the_controller_is_rfc_9438s() {
     for connection in 0..CONNECTIONS {
         let smss = dice.from(500, 9000);
         let settings = Settings {
-            initial_window: dice.from(1, 20),
-            initial_ssthresh: dice.once_in(2).then(|| dice.of_any_size(6)),
-            fast_convergence: FastConvergence::On,
+            start: Start {
+                window: dice.from(1, 20),
+                ssthresh: dice.once_in(2).then(|| dice.of_any_size(6)),
+                restart_after_idle: !dice.once_in(3),
+            },
+            fast_convergence: true,
             grow: if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting },
-            restart: if dice.once_in(3) { Restart::Unchanged } else { Restart::RestartWindow },
         };
         let mut naive = Naive {
-            cwnd: (settings.initial_window * smss) as f64,
-            ssthresh: settings.initial_ssthresh,
+            cwnd: (settings.start.window * smss) as f64,
+            ssthresh: settings.start.ssthresh,
             w_max: None,
             cwnd_prior: None,
             stage: None,
@@ -206,8 +208,8 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
                 if let Some(stage) = naive.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
                     stage.epoch += idle;
                 }
-                if settings.restart == Restart::RestartWindow && naive.bytes() > settings.initial_window * smss {
-                    naive.cwnd = (settings.initial_window * smss) as f64;
+                if settings.start.restart_after_idle && naive.bytes() > settings.start.window * smss {
+                    naive.cwnd = (settings.start.window * smss) as f64;
                 }
             }
             1 | 2 => {

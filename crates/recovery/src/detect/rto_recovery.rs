@@ -1,0 +1,44 @@
+//! Step 1 of both forms of F-RTO (RFC 5682): which retransmission begins it.
+
+use crate::fact::{Cause, Kind, Transmission};
+use crate::view::View;
+
+/// What a retransmission means to F-RTO.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step1 {
+    /// Nothing: it belongs to the recovery that is under way.
+    Ignored,
+    /// Conventional recovery repairs this loss.
+    Conventional,
+    /// The timer has expired for the oldest segment: step 2 follows.
+    Enter,
+}
+
+/// The recovery from timeouts that F-RTO must not disturb.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RtoRecovery {
+    /// RFC 5682's recover or RecoveryPoint, exclusive, while conventional recovery from a timeout may be under way.
+    pub(super) point: Option<u64>,
+    /// Where the episode's first retransmission begins: if it is sent once more, its timer has expired again.
+    first: u64,
+}
+
+impl RtoRecovery {
+    /// Takes a retransmission in.
+    pub(super) fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) -> Step1 {
+        if opens {
+            self.first = transmission.start;
+        } else if transmission.start != self.first {
+            return Step1::Ignored;
+        }
+        if transmission.kind != Kind::Retransmission(Cause::Timeout) {
+            return if opens { Step1::Conventional } else { Step1::Ignored };
+        }
+        if self.point.is_some_and(|point| point > view.una) {
+            // The ACKs to come may answer the go-back-N that is under way.
+            self.point = Some(view.nxt);
+            return Step1::Conventional;
+        }
+        Step1::Enter
+    }
+}

@@ -1,0 +1,61 @@
+//! The settings that all recovery algorithms share.
+
+use super::Resume;
+use crate::registry::{Parameter, Parameters};
+
+/// The settings that all recovery algorithms share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// DupThresh: duplicate ACKs that begin a fast retransmit.
+    pub duplicate_threshold: u32,
+    /// Whether duplicate ACKs allow new segments before a fast retransmit: two by RFC 3042, or as many as RFC 6675 finds
+    /// room for.
+    pub limited_transmit: bool,
+    /// Whether duplicate ACKs below the recovery point do not begin another fast retransmit (RFC 2582, section 3; RFC
+    /// 6582). Without it all do, as in the original Reno.
+    pub bugfix: bool,
+    /// Whether duplicate ACKs below the recovery point of a spurious timeout begin a fast retransmit: nothing was sent
+    /// again, so they can only mean a loss.
+    pub below_spurious_point: bool,
+    /// How sending goes on after a spurious timeout.
+    pub resume: Resume,
+}
+
+pub(super) const DUPLICATE_THRESHOLD: Parameter =
+    Parameter::integer("duplicate_threshold", "DupThresh: duplicate ACKs that begin a fast retransmit", 3, (1, 1000));
+pub(super) const LIMITED_TRANSMIT: Parameter = Parameter::switch(
+    "limited_transmit",
+    "the first two duplicate ACKs let a new segment go each (RFC 3042); rfc6675: as pipe falls",
+    true,
+);
+pub(super) const BUGFIX: Parameter =
+    Parameter::switch("bugfix", "no second fast retransmit below the recovery point (RFC 2582, RFC 6582)", true);
+pub(super) const BELOW_SPURIOUS_POINT: Parameter = Parameter::word(
+    "fast_retransmit_below_recovery_point",
+    "after a spurious timeout, whether duplicate ACKs below its recovery point count",
+    "allowed",
+    &["allowed", "blocked"],
+);
+pub(super) const RESUME: Parameter = Parameter::word(
+    "after_spurious_timeout",
+    "how sending goes on when the detector says that the timeout was spurious",
+    "next-unsent",
+    &["next-unsent", "go-back-n"],
+);
+
+/// The parameters of an algorithm that has no others.
+pub(super) const RULES: &[Parameter] = &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME];
+
+impl Rules {
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        Self {
+            duplicate_threshold: parameters.integer("duplicate_threshold") as u32,
+            limited_transmit: parameters.switch("limited_transmit"),
+            bugfix: parameters.switch("bugfix"),
+            below_spurious_point: parameters
+                .word("fast_retransmit_below_recovery_point", &[("allowed", true), ("blocked", false)]),
+            resume: parameters
+                .word("after_spurious_timeout", &[("next-unsent", Resume::NextUnsent), ("go-back-n", Resume::GoBackN)]),
+        }
+    }
+}

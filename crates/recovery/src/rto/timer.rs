@@ -1,0 +1,95 @@
+//! A timer over an estimator of the round trip: limits, back-off and what verdicts change of it, once for all estimators.
+
+use super::back_off::{BackOff, Limits, Seed};
+use super::{Rto, Sample, TimerChange};
+use crate::detect::Outcome;
+use crate::episode::Estimate;
+use crate::view::View;
+use eifel_base::time::{Duration, Instant};
+
+/// Turns round-trip samples into the time to wait.
+pub trait Estimator: Clone + Send + 'static {
+    /// Takes a sample in; returns whether it ends the back-off.
+    fn sample(&mut self, sample: &Sample, view: &View) -> bool;
+
+    /// Begins anew as a verdict asks.
+    fn seed(&mut self, seed: Seed);
+
+    /// Returns the RTO, backed off.
+    fn rto(&self, back_off: &BackOff) -> Duration;
+
+    /// Returns SRTT and RTTVAR, once there is a sample.
+    fn estimate(&self) -> Option<Estimate>;
+
+    /// Returns the instant from which the RTO counts if the timer is started at `now`, while the oldest segment under way
+    /// was sent at `oldest`. RFC 6298, section 5.3, asks for a full RTO whatever that segment's age.
+    fn begins(&self, now: Instant, _oldest: Instant) -> Instant {
+        now
+    }
+
+    /// Learns that the timer has expired.
+    fn on_expiry(&mut self) {}
+
+    /// Learns the verdict on an episode that the timer opened.
+    fn on_verdict(&mut self, _: Outcome) {}
+}
+
+/// The timer.
+#[derive(Clone, Debug)]
+pub struct Timer<E> {
+    estimator: E,
+    back_off: BackOff,
+    rto: Duration,
+}
+
+impl<E: Estimator> Timer<E> {
+    /// Creates a timer that has not seen a sample.
+    pub fn new(estimator: E, limits: Limits) -> Self {
+        let back_off = BackOff::new(limits);
+        let rto = estimator.rto(&back_off);
+        Self { estimator, back_off, rto }
+    }
+
+    fn refresh(&mut self) {
+        self.rto = self.estimator.rto(&self.back_off);
+    }
+}
+
+impl<E: Estimator> Rto for Timer<E> {
+    fn sample(&mut self, sample: &Sample, view: &View) {
+        if self.estimator.sample(sample, view) {
+            self.back_off.on_sample();
+        }
+        self.refresh();
+    }
+
+    fn settled(&mut self, outcome: Outcome) {
+        self.estimator.on_verdict(outcome);
+        self.refresh();
+    }
+
+    fn back_off(&mut self) {
+        self.back_off.on_expiry();
+        self.estimator.on_expiry();
+        self.refresh();
+    }
+
+    fn rto(&self) -> Duration {
+        self.rto
+    }
+
+    fn expires(&self, now: Instant, oldest: Instant) -> Instant {
+        self.estimator.begins(now, oldest) + self.rto
+    }
+
+    fn estimate(&self) -> Option<Estimate> {
+        self.estimator.estimate()
+    }
+
+    fn change(&mut self, change: TimerChange) {
+        if let Some(seed) = self.back_off.change(change) {
+            self.estimator.seed(seed);
+        }
+        self.refresh();
+    }
+}

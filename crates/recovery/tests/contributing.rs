@@ -1,0 +1,139 @@
+//! CONTRIBUTING.md's recipe for an algorithm, followed to the letter in a copy of the sources.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What uses the algorithm of the recipe: a detector, built by its name with its parameter set, in a list and an engine.
+const USE: &str = r#"
+use eifel_base::time::Duration;
+use eifel_recovery::engine::Config;
+use eifel_recovery::registry::{Choice, Seam, Value};
+
+fn main() {
+    assert!(Seam::Detect.entries().iter().any(|entry| entry.name == "NAME"), "it is not in the list");
+    let detect = Choice::named("NAME").with("PARAMETER", Value::Duration(Duration::from_millis(5)));
+    Config { detect, ..Config::default() }.check().unwrap();
+}
+"#;
+
+/// The recipe: the file's path and text, the word, and the list's path.
+struct Recipe {
+    path: String,
+    text: String,
+    word: String,
+    list: String,
+}
+
+/// The text between two marks, and what follows it.
+fn between<'a>(text: &'a str, open: &str, close: &str) -> (&'a str, &'a str) {
+    let from = text.find(open).unwrap_or_else(|| panic!("CONTRIBUTING.md has no {open:?}")) + open.len();
+    let rest = &text[from..];
+    let to = rest.find(close).unwrap_or_else(|| panic!("CONTRIBUTING.md has no {close:?} after {open:?}"));
+    (&rest[..to], &rest[to + close.len()..])
+}
+
+impl Recipe {
+    fn read(contributing: &str) -> Self {
+        let (_, rest) = between(contributing, "## Add an algorithm", "\n");
+        let (path, rest) = between(rest, "1. Write `", "`");
+        let (block, rest) = between(rest, "```rust\n", "   ```");
+        let (word, rest) = between(rest, "2. Add the word `", "`");
+        let (list, _) = between(rest, "in `", "`");
+        let text = block.lines().map(|line| format!("{}\n", line.strip_prefix("   ").unwrap_or(line))).collect();
+        Self { path: path.into(), text, word: word.into(), list: list.into() }
+    }
+
+    /// The value of the first string after `key`.
+    fn literal(&self, key: &str) -> &str {
+        between(between(&self.text, key, "\"").1, "", "\"").0
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() { copy(&entry.path(), &to) } else { write(&to, &read(&entry.path())) }
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Writes what differs, so that cargo compiles no more than that.
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return;
+    }
+    fs::write(path, text).unwrap();
+}
+
+/// Copies the brain and what it depends on, without what tests alone use.
+fn copy_sources(scratch: &Path) {
+    for part in ["base", "recovery"] {
+        let [from, to] = [&root(), scratch].map(|folder| folder.join("crates").join(part));
+        // An algorithm that an earlier run has added must not stay.
+        if to.join("src").exists() {
+            fs::remove_dir_all(to.join("src")).unwrap();
+        }
+        copy(&from.join("src"), &to.join("src"));
+        let manifest = read(&from.join("Cargo.toml"));
+        write(&to.join("Cargo.toml"), manifest.split("[dev-dependencies]").next().unwrap());
+    }
+    let workspace = read(&root().join("Cargo.toml"));
+    let (_, rest) = between(&workspace, "members = [", "]");
+    let members = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/base\", \"crates/recovery\", \"embedder\"]";
+    write(&scratch.join("Cargo.toml"), &(members.to_owned() + &rest.replace("exclude = [\"fuzz\"]", "")));
+    write(&scratch.join("Cargo.lock"), &read(&root().join("Cargo.lock")));
+    write(
+        &scratch.join("embedder/Cargo.toml"),
+        "[package]\nname = \"embedder\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
+         eifel-base.workspace = true\neifel-recovery.workspace = true\n",
+    );
+}
+
+#[test]
+fn an_algorithm_is_one_file_and_one_word() {
+    let recipe = Recipe::read(&read(&root().join("CONTRIBUTING.md")));
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contributing");
+    copy_sources(&scratch);
+
+    assert!(!scratch.join(&recipe.path).exists(), "{} is there already", recipe.path);
+    write(&scratch.join(&recipe.path), &recipe.text);
+    let list = read(&scratch.join(&recipe.list));
+    assert!(list.contains("algorithms! {"), "{} has no list", recipe.list);
+    let longer = list.replacen("algorithms! {", &format!("algorithms! {{ {},", recipe.word), 1);
+    write(&scratch.join(&recipe.list), &longer);
+
+    let main = USE.replace("NAME", recipe.literal("name: ")).replace("PARAMETER", recipe.literal("milliseconds("));
+    write(&scratch.join("embedder/src/main.rs"), &main);
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline", "--package", "embedder"])
+        .current_dir(&scratch)
+        .env("CARGO_TARGET_DIR", scratch.join("target"))
+        .env("RUSTFLAGS", "-D warnings")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Whatever CONTRIBUTING.md names in code marks as a path of the sources is there.
+#[test]
+fn every_path_in_the_recipes_exists() {
+    let contributing = read(&root().join("CONTRIBUTING.md"));
+    let added = Recipe::read(&contributing).path;
+    let quoted = contributing.split('`').skip(1).step_by(2);
+    let folders = ["crates/", "docs/", "python/", "tests/", "fuzz/"];
+    let paths = quoted.filter(|quoted| folders.iter().any(|folder| quoted.starts_with(folder)));
+    let missing: Vec<_> =
+        paths.filter(|path| !path.contains(['<', ' ']) && **path != added && !root().join(path).exists()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

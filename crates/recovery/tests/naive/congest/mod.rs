@@ -1,0 +1,4 @@
+//! Congestion control, each in its own file.
+
+mod cubic;
+pub mod reno;

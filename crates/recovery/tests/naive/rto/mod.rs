@@ -1,0 +1,9 @@
+//! The timers, each in its own file.
+
+mod eifel;
+mod fixed;
+mod linux;
+mod lite;
+mod pair;
+pub mod rfc6298;
+mod self_trained;
