@@ -10,6 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from eifel.errors import BadInputError
+
+MOST_WRITTEN = 64_000_000
+"""Bytes that somebody may have written: a device that never ends is noticed there."""
+
 
 def put(file: Path, content: bytes) -> None:
     """Writes a file, on disk before it has its name."""
@@ -19,7 +24,15 @@ def put(file: Path, content: bytes) -> None:
 
 @contextmanager
 def opened(file: Path) -> Iterator[IO[bytes]]:
-    """Opens a file that gets its name when the block ends well, and is gone when it does not."""
+    """Opens a file that gets its name when the block ends well, and is gone when it does not.
+
+    What is no plain file, as a pipe or a device, is written to as it is; a link stays one.
+    """
+    file = Path(os.path.realpath(file))
+    if file.exists() and not file.is_file():
+        with file.open("wb") as out:
+            yield out
+        return
     partial = partial_of(file)
     try:
         with partial.open("wb") as out:
@@ -75,6 +88,20 @@ def sync_tree(folder: Path) -> None:
     for place in sorted(folder.rglob("*")):
         sync_folder(place)
     sync_folder(folder)
+
+
+def read_text(file: Path) -> str:
+    """Reads what a person wrote. Raises BadInputError if it cannot be read, is no text, or has no end."""
+    try:
+        with file.open("rb") as content:
+            written = content.read(MOST_WRITTEN + 1)
+        if len(written) > MOST_WRITTEN:
+            raise BadInputError(f"{file}: more than {MOST_WRITTEN // 1_000_000} MB; expected a file written by hand")
+        return written.decode("utf-8-sig")
+    except OSError as error:
+        raise BadInputError(f"{file}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"{file}: not a text file in UTF-8 (byte {error.start})") from None
 
 
 def remove_leftovers(folder: Path, name: str = "") -> None:

@@ -97,6 +97,9 @@ def _chosen(artefact: str | Artefact, traces: Sequence[str | Path]) -> Artefact:
             raise BadInputError(f"{artefact}: no such artefact; there is: {', '.join(known)}")
         artefact = known[artefact]
     if traces:
+        for trace in map(Path, traces):
+            if trace.exists() and not trace.is_file():
+                raise BadInputError(f"{trace}: expected a file with a link trace")
         try:
             artefact = artefact.with_traces([Path(trace) for trace in traces])
         except OSError as error:

@@ -12,6 +12,7 @@ from typing import Any
 
 from eifel import toml
 from eifel.errors import BadInputError
+from eifel.files import read_text
 from eifel.flows import Flow, flows_of
 
 ScenarioLike = str | Path | Mapping[str, Any]
@@ -60,12 +61,7 @@ def load(scenario: ScenarioLike | Source) -> Source:
     if isinstance(scenario, str) and _is_text(scenario):
         return _checked(Source(scenario, str(Path.cwd() / "scenario")))
     path = Path(scenario)
-    try:
-        return _checked(Source(path.read_text(encoding="utf-8"), str(path)))
-    except OSError as error:
-        raise BadInputError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise BadInputError(f"{path}: not a text file in UTF-8 (byte {error.start})") from None
+    return _checked(Source(read_text(path), str(path)))
 
 
 def from_values(values: Mapping[str, Any], folder: Path, name: str) -> Source:

@@ -184,6 +184,19 @@ def test_a_file_is_on_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: p
     assert did == [f"sync .file.partial-{os.getpid()}", "rename to file", f"sync {tmp_path.name}"]
 
 
+def test_a_pipe_is_written_to_and_a_link_stays_one(tmp_path: Path) -> None:
+    pipe, file, link = (tmp_path / name for name in ("pipe", "file", "link"))
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        files.put(pipe, b"content")
+        assert reader.communicate()[0] == b"content"
+    assert pipe.is_fifo()
+    file.write_bytes(b"before")
+    link.symlink_to(file)
+    files.put(link, b"after")
+    assert link.is_symlink() and file.read_bytes() == b"after"
+
+
 def test_no_damaged_artefact_is_read(tmp_path: Path) -> None:
     artefact = artefacts()["responding.figure4a"]
     measured = reproduce(artefact, out=tmp_path, pictures=())

@@ -69,7 +69,9 @@ def test_what_is_not_there_or_not_text_is_2(tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "x.pkt").write_bytes(b"\xff")
     assert main(["script", str(tmp_path)]) == 2
     errors = capsys.readouterr().err.splitlines()
-    assert ["No such file" in errors[0], "no scripts there" in errors[1], "not UTF-8" in errors[2]] == [True] * 3
+    assert ["No such file" in errors[0], "no scripts there" in errors[1], "not a text file in UTF-8" in errors[2]] == [
+        True
+    ] * 3
     assert len(errors) == 3
 
 

@@ -59,6 +59,8 @@ def _refused(arguments: Sequence[str]) -> str | None:
             argument.encode()
         except UnicodeEncodeError:
             return f"{argument!a}: not UTF-8; expected names and values in UTF-8"
+        if "\0" in argument:
+            return f"{argument!a}: holds a NUL"
     return None
 
 

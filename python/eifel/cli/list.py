@@ -53,16 +53,24 @@ def _print(listed: dict[str, list[dict[str, Any]]]) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from eifel.cli.output import console, heading, table
+    from eifel.cli.output import NARROW, console, heading, table
 
     out = console()
     for seam in dict.fromkeys(algorithm["seam"] for algorithm in listed.get("algorithms", [])):
         out.print(heading(seam))
-        shown = table(["name", "summary", "parameters", "from"], left=4)
+        narrow = out.width < NARROW
+        shown = table(["name", "summary"] if narrow else ["name", "summary", "parameters", "from"], left=4)
         for algorithm in listed["algorithms"]:
-            if algorithm["seam"] == seam:
-                parameters = ", ".join(_parameter(parameter) for parameter in algorithm["parameters"])
-                shown.add_row(*map(Text, (algorithm["name"], algorithm["summary"], parameters, algorithm["source"])))
+            if algorithm["seam"] != seam:
+                continue
+            parameters = ", ".join(_parameter(parameter) for parameter in algorithm["parameters"])
+            name, summary, source = (Text(algorithm[key]) for key in ("name", "summary", "source"))
+            if narrow:
+                name.no_wrap = True
+                more = f"\n{parameters}" if parameters else ""
+                shown.add_row(name, summary.append(f"{more}\n{source}", style="dim"))
+            else:
+                shown.add_row(name, summary, Text(parameters), source)
         out.print(Padding(shown, (0, 0, 1, 0)))
     if "artefacts" in listed:
         out.print(heading("artefacts"))

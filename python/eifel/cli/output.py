@@ -14,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 WIDTH_WITHOUT_TERMINAL = 140
+NARROW = 100
+"""A terminal with fewer columns than this."""
 MOST_DIGITS = 9
 """Digits after the point; a number that needs more is written with a power of ten."""
 

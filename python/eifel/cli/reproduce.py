@@ -12,7 +12,7 @@ from rich.text import Text
 
 from eifel import store
 from eifel.cli import FAILED, OK
-from eifel.cli.output import console, heading, note, print_json, progress, table
+from eifel.cli.output import NARROW, console, heading, note, print_json, progress, table
 from eifel.errors import BadInputError
 from eifel.exports import parse_forms
 from eifel.papers import select
@@ -20,16 +20,16 @@ from eifel.papers.artefact import Artefact, Column, word
 from eifel.papers.measured import Measured, MeasuredRow
 from eifel.reproduction import reproduce
 
-NARROW = 100
-"""A terminal with fewer columns than this."""
+GAP = 2
+"""Blanks between columns."""
 MOST_ROWS = 400
 """Of an artefact with more rows nobody reads all on a terminal."""
 
 
 def command(options: argparse.Namespace) -> int:
     """Measures what the ids select and prints published beside measured."""
-    chosen = _chosen(options)
     pictures = parse_forms(options.pictures)
+    chosen = _chosen(options)
     out = Path(options.out)
     finished: list[Measured] = []
     for number, artefact in enumerate(chosen, start=1):
@@ -94,9 +94,9 @@ def show(out: Console, measured: Measured) -> None:
         for start, end in zip(starts, [*starts[1:], rows], strict=True):
             key, value = next(iter(artefact.rows[start].keys.items()))
             out.print(Text(f"{key.replace('_', ' ')} {word(value)}"))
-            out.print(_table(measured, artefact.keys[1:], range(start, end)))
+            _show_rows(out, measured, artefact.keys[1:], range(start, end))
     else:
-        out.print(_table(measured, artefact.keys, range(rows)))
+        _show_rows(out, measured, artefact.keys, range(rows))
     for claim in measured.claims():
         mark = Text("  holds  ", style="green") if claim["holds"] else Text("  FAILS  ", style="bold red")
         reason = f" ({claim['reason']})" if claim.get("reason") else ""
@@ -107,13 +107,38 @@ def show(out: Console, measured: Measured) -> None:
     out.print(Text(f"  {times}seed {measured.seed}, {measured.elapsed_s:.1f} s\n", style="dim"))
 
 
-def _table(measured: Measured, keys: Sequence[str], numbers: range) -> Table:
+def _show_rows(out: Console, measured: Measured, keys: Sequence[str], numbers: range) -> None:
+    """Prints rows with all columns beside each other, or with as many as fit, and the others below."""
+    rows = [measured.rows[number] for number in numbers]
+    published = any(row.row.published for row in measured.rows)
+    beside = sum(max(map(len, [key, *(word(row.row.keys[key]) for row in rows)])) + GAP for key in keys)
+    waiting = list(measured.artefact.columns)
+    while waiting:
+        chosen: list[Column] = []
+        room = out.width - beside
+        while waiting and (not chosen or room >= _width(waiting[0], rows, published)):
+            room -= _width(waiting[0], rows, published)
+            chosen.append(waiting.pop(0))
+        out.print(_table(measured, keys, numbers, chosen))
+
+
+def _width(column: Column, rows: Sequence[MeasuredRow], published: bool) -> int:
+    """What a column takes at least: its longest value, or the longest word of its title, which goes on below."""
+    words = [len(part) for part in column.title.split()]
+    measured = max(8 if published else 0, *(len(_measured(row, column)) for row in rows), *(() if published else words))
+    return measured + GAP + (max(7, *words, *(len(_published(row, column)) for row in rows)) + GAP if published else 0)
+
+
+def _table(measured: Measured, keys: Sequence[str], numbers: range, columns: Sequence[Column]) -> Table:
     artefact = measured.artefact
     published = any(row.row.published for row in measured.rows)
     headings = [*keys]
-    for column in artefact.columns:
+    for column in columns:
         headings += [f"{column.title} (paper)", "measured"] if published else [column.title]
     made = table(headings, left=len(keys))
+    for place, heading_of in enumerate(headings):
+        if place >= len(keys):
+            made.columns[place].min_width = max(map(len, heading_of.split()))
     for column_of_keys in made.columns[: len(keys)]:
         column_of_keys.no_wrap = True
     for number in numbers:
@@ -121,7 +146,7 @@ def _table(measured: Measured, keys: Sequence[str], numbers: range) -> Table:
         if number > numbers.start and artefact.begins_group(number):
             made.add_row()
         cells = [Text(word(row.row.keys[key])) for key in keys]
-        for column in artefact.columns:
+        for column in columns:
             if published:
                 cells.append(Text(_published(row, column), style="dim"))
             cells.append(_measured(row, column))

@@ -11,6 +11,7 @@ from typing import Any
 from eifel.cli import BAD_INPUT, FAILED, OK
 from eifel.cli.output import note, print_json
 from eifel.errors import BadInputError
+from eifel.files import read_text
 
 
 def command(options: argparse.Namespace) -> int:
@@ -21,7 +22,7 @@ def command(options: argparse.Namespace) -> int:
     refused = 0
     for path in _scripts(options.paths):
         try:
-            outcome, shown = _engine.converse(_read(path), str(path))
+            outcome, shown = _engine.converse(read_text(path), str(path))
         except _engine.ScriptError as error:
             note(f"eifel: {error}")
             refused += 1
@@ -56,10 +57,3 @@ def _scripts(paths: list[str]) -> list[Path]:
         else:
             raise BadInputError(f"{path}: No such file or folder")
     return list(found)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInputError(f"{path}: byte {error.start} is not UTF-8") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -87,7 +88,11 @@ def _flow(name: str | None, design: sweeps.Design) -> str:
 def _dask(address: str) -> sweeps.Executor:
     from eifel.sweeps.executor import Dask
 
-    return Dask(address)
+    made = Dask(address)
+    # What happens to the scheduler is said in a line of ours; Dask tells it with tracebacks.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)
+    return made
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from typing import Any
 from eifel import scenario as scenarios
 from eifel import toml
 from eifel.errors import BadInputError
+from eifel.files import read_text
 from eifel.sweeps.axis import Axis, Draw, parse_axis, parse_draw
 
 _KEYS = ("title", "scenario", "repetitions", "seed", "random_numbers", "shard_runs", "case", "product", "random")
@@ -155,11 +156,7 @@ def load(sweep: str | Path | Mapping[str, Any]) -> Design:
         return parse(toml.held(sweep), "sweep", Path.cwd())
     path = Path(sweep)
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise BadInputError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise BadInputError(f"{path}: not a text file in UTF-8 (byte {error.start})") from None
+        document = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise BadInputError(f"{path}: {error}") from None
     return parse(document, str(path), path.parent)

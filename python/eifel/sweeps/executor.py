@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
@@ -10,6 +11,7 @@ from eifel.errors import BadInputError
 from eifel.store import engine_build
 from eifel.sweeps.work import Shard, do
 
+_ADDRESS = re.compile(r"([a-z]+://)?[^\s/:]+:\d{1,5}|[a-z]+://\[[0-9a-fA-F:]+\]:\d{1,5}")
 Done = tuple[int, bytes]
 """The number of a shard, and its file."""
 
@@ -57,6 +59,9 @@ class Dask:
             from distributed import Client
         except ImportError:
             raise BadInputError("--dask needs Dask's distributed: pip install 'eifel[dask]'") from None
+        if not _ADDRESS.fullmatch(address):
+            # A client that was never connected waits for 20 s when it is let go.
+            raise BadInputError(f"--dask {address}: expected the address of a scheduler, as tcp://host:8786")
         try:
             self.client = Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:

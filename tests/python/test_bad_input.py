@@ -1,0 +1,241 @@
+"""Bad input gives one line on standard error and a code, and never a traceback, whatever the command."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import eifel
+from eifel.cli import BAD_INPUT, FAILED, main
+from eifel.errors import BadInputError
+from eifel.result import Result
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SPIKE = str(EXAMPLES / "spike.toml")
+SWEEP = str(EXAMPLES / "sweep.toml")
+
+PATHS = (
+    "",
+    "nowhere.toml",
+    "folder",
+    "binary",
+    "empty.toml",
+    "words.toml",
+    "null.json",
+    "\udcff.toml",
+    "a\0b",
+    "x" * 300,
+)
+COUNTS = ("", "-1", "0", "1.5", "one", "1e3", "٣", "9" * 40, "9" * 5000, " 1")
+KEYS = ("", "=", "seed", "=3", "seed=", "seed=-1", "sed=1", "flow.none.sender=1", "flow.0.sender.detect=x", "flow=1",
+        "a.b.c=1", "seed.x=1", "title=\udcff", "flow.0=1", "flow.0.sender.detect.name=1", "duration_s=nan",
+        "duration_s=inf", "duration_s=1e400", "seed=99999999999999999999", "title=\"a\nb\"")  # fmt: skip
+FILES = ("", "folder", "nowhere/x", "/dev/full", "a\0b", "\udcff")
+
+
+def asked() -> list[list[str]]:
+    """More than a hundred bad inputs for each command; not all of them are bad for each."""
+    made: list[list[str]] = [[], ["fly"], ["--no"], ["run"], ["sweep"], ["script"], ["worlds"], ["new"], ["compare"]]
+    for path in PATHS:
+        for command in ("run", "sweep", "script", "worlds"):
+            made.append([command, path])
+        made += [["report", "--from", path], ["reproduce", path], ["attacks", path, "--list"], ["list", path]]
+    for count in COUNTS:
+        for option in ("--repetitions", "--seed", "--jobs", "--repetition"):
+            if (option, count) != ("--seed", "0"):
+                made.append(["run", SPIKE, "--set", "duration_s=0.01", option, count])
+        for option in ("--repetitions", "--seed", "--jobs"):
+            if (option, count) != ("--seed", "0"):
+                made.append(["reproduce", "responding.best_case", "--out", "out", option, count])
+        for option in ("--segments", "--late-ms", "--jobs"):
+            made.append(["worlds", SPIKE, option, count])
+        made.append(["sweep", SWEEP, "--check", "--jobs", count])
+    for key in KEYS:
+        made += [["run", SPIKE, "--set", key], ["worlds", SPIKE, "--segments", "1", "--set", key]]
+    for file in FILES:
+        short = ["run", SPIKE, "--set", "duration_s=0.01"]
+        made += [[*short, option, file] for option in ("--record", "--pcap", "--plot")]
+        made += [["sweep", SWEEP, "--check", "--dask", file], ["sweep", SWEEP, "--out", file, "--show", "none"]]
+        made += [["reproduce", "responding.best_case", "--out", file], ["report", "--from", "stored", "--out", file]]
+        made += [["reproduce", "cellular.trace", "--trace", file]]
+    made += [
+        ["run", SPIKE, "--plot", "x.gif"],
+        ["run", SPIKE, "--flow", ""],
+        ["run", SPIKE, "--flow", "other"],
+        ["run", SPIKE, "--repetition", "7", "--repetitions", "3"],
+        ["run", SPIKE, "--repetition", "3", "--repetitions", "3", "--pcap", "x.pcapng"],
+        ["run", SPIKE, "--record", "folder"],
+        ["sweep", SWEEP, "--show", "bogus"],
+        ["sweep", SWEEP, "--show", "cell"],
+        ["sweep", SWEEP, "--flow", "other", "--check"],
+        ["sweep", SWEEP, "--dask", "nonsense"],
+        ["sweep", SWEEP, "--dask", "tcp://"],
+        ["sweep", SWEEP, "--dask", "tcp://host:port"],
+        ["sweep", "latin.toml"],
+        ["sweep", "null.json"],
+        ["run", "latin.toml"],
+        ["reproduce", "--pictures", "gif"],
+        ["reproduce", "--pictures", ""],
+        ["reproduce", "responding", "--trace", SPIKE],
+        ["list", "fruit"],
+        ["attacks", "t99"],
+        ["worlds", SPIKE, "--held-until", "noon"],
+    ]
+    return made
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "something.txt").write_text("of somebody's")
+    (tmp_path / "binary").write_bytes(bytes(range(256)))
+    (tmp_path / "empty.toml").write_text("")
+    (tmp_path / "words.toml").write_text("these are words")
+    (tmp_path / "null.json").write_text("null")
+    (tmp_path / "latin.toml").write_bytes("title = 'é'".encode("latin-1"))
+    return tmp_path
+
+
+def test_no_bad_input_gives_a_traceback(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused, commands = 0, asked()
+    assert len(commands) > 300
+    for arguments in commands:
+        before = {file.name for file in place.iterdir()}
+        begun = time.monotonic()
+        with contextlib.suppress(SystemExit):
+            # What is raised beyond that is a traceback, and fails the test with these arguments in sight.
+            assert main(arguments) in (0, FAILED, BAD_INPUT), arguments
+        told = capsys.readouterr()
+        said = told.err.splitlines()
+        assert "Traceback" not in told.err, arguments
+        assert time.monotonic() - begun < 10, arguments
+        if not said:
+            continue
+        refused += 1
+        assert "error:" in said[-1] or said[-1].startswith(("eifel: ", "wrote ", "stored in ")), (arguments, said)
+        if said[-1].startswith("eifel: ") and "error:" not in said[-1]:
+            assert len(said) == 1, (arguments, said)
+            assert not any("partial" in file.name for file in place.iterdir()), arguments
+            assert {file.name for file in place.iterdir()} - before <= {"nowhere", "out"}, arguments
+    assert refused > 250
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", SPIKE, "--plot", ""], "argument --plot: the name is empty"),
+        (["run", SPIKE, "--pcap", ""], "argument --pcap: the name is empty"),
+        (["run", SPIKE, "--record", ""], "argument --record: the name is empty"),
+        (["run", SPIKE, "--repetitions", "-1"], "'-1': expected a whole number from 1"),
+        (["run", SPIKE, "--seed", "-1"], "'-1': expected a whole number from 0"),
+        (
+            ["run", SPIKE, "--repetition", "7", "--repetitions", "3"],
+            "--repetition 7: of 3 repetitions none is recorded or drawn; expected --record, --pcap, --plot, or",
+        ),
+        (
+            ["run", SPIKE, "--repetition", "3", "--repetitions", "3", "--pcap", "x"],
+            "--repetition 3: there are 3; allowed: 0 to 2",
+        ),
+        (["run", "\udcff.toml"], r"'\udcff.toml': not UTF-8; expected names and values in UTF-8"),
+        (["worlds", "\udcff.toml"], r"'\udcff.toml': not UTF-8"),
+        (["reproduce", "--out", "\udcff"], r"'\udcff': not UTF-8"),
+        (["run", SPIKE, "--set", "title=\udcff"], r"'title=\udcff': not UTF-8"),
+        (["sweep", "empty.toml"], "empty.toml: scenario: missing; expected the name of a scenario file, or a table"),
+        (["sweep", "latin.toml"], "latin.toml: not a text file in UTF-8 (byte 9)"),
+        (["sweep", SWEEP, "--out", "binary"], "binary: a file; expected the name of a folder"),
+        (["sweep", SWEEP, "--show", "bogus"], "--show bogus: no such number; there is: completed, time_s"),
+        (["sweep", SWEEP, "--dask", "nonsense"], "--dask nonsense: expected the address of a scheduler, as tcp://host"),
+        (["report", "--from", "folder", "--out", "folder"], "folder: a folder; expected the name of a file"),
+        (["report", "--from", "folder"], "folder: no finished artefacts there"),
+    ],
+)
+def test_what_is_said(arguments: list[str], words: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(arguments)
+    except SystemExit as ended:
+        code = int(str(ended.code))
+    assert code == BAD_INPUT
+    told = capsys.readouterr()
+    assert words in told.err
+    assert told.out == ""
+    assert not (place / "out").exists()
+
+
+def test_a_billion_points_are_refused_at_once(place: Path) -> None:
+    design: dict[str, Any] = {"scenario": SPIKE, "product": {"duration_s": {"linear": [1, 9], "points": 1_000_000_000}}}
+    with pytest.raises(BadInputError, match="points: 1000000000; expected a whole number from 2 to 1000000"):
+        eifel.sweep(design, out=place / "out")
+    several = {f"flow.0.sender.x{n}": {"linear": [1, 9], "points": 1000} for n in range(4)}
+    with pytest.raises(BadInputError, match="1000000000000 cells; allowed: 10000000 at the most"):
+        eifel.sweep({"scenario": SPIKE, "product": several}, out=place / "out")
+
+
+def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "eifel", *arguments]
+    return subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False, timeout=60, **options)
+
+
+def test_a_closed_or_full_output_is_a_line() -> None:
+    closed = command("list", preexec_fn=lambda: os.close(1))
+    assert (closed.returncode, closed.stderr) == (BAD_INPUT, "eifel: standard output is closed\n")
+    with Path("/dev/full").open("w") as full:
+        for arguments in (["list", "--json"], ["run", SPIKE], ["list", "schema"]):
+            done = command(*arguments, stdout=full)
+            assert (done.returncode, done.stderr) == (FAILED, "eifel: No space left on device\n"), arguments
+
+
+def test_an_interrupted_command_says_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def press(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eifel.sweeps.sweep", press)
+    monkeypatch.setattr("eifel.cli.reproduce.reproduce", press)
+    for arguments in (["sweep", SWEEP], ["reproduce", "responding.table1"]):
+        assert main(arguments) == 130
+        said = capsys.readouterr().err
+        assert said == "interrupted; what is finished is kept, and the same command goes on from there\n"
+
+
+def test_a_full_disk_leaves_no_capture_that_is_cut_off(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    before = sorted(file.name for file in place.iterdir())
+    for option, name in (("--pcap", "x.pcapng"), ("--plot", "x.svg"), ("--plot", "x.html"), ("--record", "record")):
+        assert main(["run", SPIKE, "--set", "duration_s=5", option, name]) == FAILED
+        assert "No space left on device" in capsys.readouterr().err
+        assert sorted(file.name for file in place.iterdir()) == before
+
+
+def test_a_recording_is_no_artefact(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", SPIKE, "--set", "duration_s=5", "--record", "out/record"]) == 0
+    assert main(["reproduce", "responding.best_case", "--out", "out"]) == 0
+    assert "stored in out: 1 artefacts" in capsys.readouterr().err
+
+
+def test_what_is_no_recording_is_said(place: Path) -> None:
+    with pytest.raises(BadInputError, match=r"nowhere/manifest\.json: No such file or directory; no recorded run here"):
+        Result.read(place / "nowhere")
+    for text in ("null", "[]", "{}", "{", '{"scenario": 1}'):
+        (place / "folder" / "manifest.json").write_text(text)
+        with pytest.raises(BadInputError, match="folder: damaged, or no recorded run"):
+            Result.read(place / "folder")
+
+
+def test_errors_are_named_as_they_are_imported() -> None:
+    with pytest.raises(eifel.ScenarioError) as refused:
+        eifel.run("seed = 'x'")
+    assert f"{type(refused.value).__module__}.{type(refused.value).__qualname__}" == "eifel.errors.ScenarioError"
