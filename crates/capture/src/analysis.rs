@@ -7,7 +7,8 @@ use crate::flow::{Connection, Summary, Table, Way, When};
 use crate::read::Frame;
 use crate::report::Retransmission;
 
-/// Analyses the frames of one capture, in the order in which they are handed in.
+/// Analyses the frames of one capture, which may stand in several files, in the order in which they are handed in. Frames are
+/// numbered through.
 #[derive(Debug, Default)]
 pub struct Analyzer {
     table: Table,
@@ -30,7 +31,9 @@ pub struct Analysis {
     pub backwards: u64,
     /// Connections that had to make room for others before they were over.
     pub evicted: u64,
-    /// Connections, in the order in which they ended.
+    /// Connections without any data, of which nothing else is kept.
+    pub without_data: u64,
+    /// Connections in which data went, in the order of their first packets.
     pub connections: Vec<Summary>,
     /// What was sent again, in the order of frames.
     pub retransmissions: Vec<Retransmission>,
@@ -40,13 +43,14 @@ impl Analyzer {
     /// Takes a frame in.
     pub fn frame(&mut self, frame: &Frame<'_>) {
         self.found.frames += 1;
+        let when = When { nanos: frame.nanos, frame: self.found.frames };
         // Where a clock was set back, time stands still until it has caught up.
         if frame.nanos < self.last {
             self.found.backwards += 1;
         }
         self.last = frame.nanos;
         match decode::packet(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
-            Ok(packet) => self.packet(&packet, When { nanos: frame.nanos, frame: frame.number }),
+            Ok(packet) => self.packet(&packet, when),
             Err(other) => *self.found.others.entry(other).or_default() += 1,
         }
     }
@@ -73,9 +77,19 @@ impl Analyzer {
     }
 
     fn end(&mut self, connection: Connection) {
+        let without_data = connection.is_without_data();
         let (summary, mut again) = connection.finish();
         self.found.retransmissions.append(&mut again);
-        self.found.connections.push(summary);
+        if without_data && again.is_empty() {
+            self.found.without_data += 1;
+        } else {
+            self.found.connections.push(summary);
+        }
+    }
+
+    /// Time of the last frame, in nanoseconds since 1970.
+    pub fn last(&self) -> u64 {
+        self.last
     }
 
     /// The capture has ended.
@@ -87,5 +101,41 @@ impl Analyzer {
         self.found.connections.sort_by_key(|one| one.connection);
         self.found.retransmissions.sort_by_key(|one| one.frame);
         self.found
+    }
+}
+
+/// Finds the file of a frame that is numbered through several.
+#[derive(Clone, Debug)]
+pub struct Frames {
+    /// Frames before each file.
+    before: Vec<u64>,
+}
+
+impl Frames {
+    /// Files with so many frames each.
+    pub fn new(frames: impl Iterator<Item = u64>) -> Self {
+        let before = frames.scan(0, |sum, frames| {
+            let before = *sum;
+            *sum += frames;
+            Some(before)
+        });
+        Self { before: before.collect() }
+    }
+
+    /// Number of the file, from 0, and of the frame in it, from 1.
+    pub fn find(&self, frame: u64) -> (usize, u64) {
+        let file = self.before.partition_point(|before| *before < frame).saturating_sub(1);
+        (file, frame - self.before.get(file).copied().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_found_in_their_files() {
+        let frames = Frames::new([3, 0, 2].into_iter());
+        assert_eq!([1, 3, 4, 5].map(|frame| frames.find(frame)), [(0, 1), (0, 3), (2, 1), (2, 2)]);
     }
 }

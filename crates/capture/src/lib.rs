@@ -15,6 +15,7 @@ pub mod score;
 pub mod sender;
 #[cfg(feature = "files")]
 pub mod source;
+pub mod text;
 pub mod verdict;
 
 pub use error::Error;

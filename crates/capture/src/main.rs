@@ -1,9 +1,18 @@
-//! Analyses captures from the command line, without Python.
+//! Analyses captures from the command line, without Python: `cargo run --release -p eifel-capture -- FILE…`.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use eifel_capture::{score, source};
+use eifel_capture::{score, source, text};
+
+const USAGE: &str = "usage: eifel-capture [--json | --csv | --score TRUTH.csv] FILE… (- is standard input)";
+
+enum Output {
+    Text,
+    Json,
+    Csv,
+    Score(String),
+}
 
 fn main() -> ExitCode {
     match run() {
@@ -16,40 +25,30 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), String> {
-    let mut truth = None;
+    let mut output = Output::Text;
     let mut files = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--score" => truth = Some(arguments.next().ok_or("--score: expected a truth file")?),
-            _ => files.push(argument),
+            "--json" => output = Output::Json,
+            "--csv" => output = Output::Csv,
+            "--score" => output = Output::Score(arguments.next().ok_or(USAGE)?),
+            _ if argument.starts_with("--") => return Err(USAGE.into()),
+            _ => files.push(PathBuf::from(argument)),
         }
     }
-    for file in &files {
-        let opened = source::open(Path::new(file)).map_err(|error| format!("{file}: {error}"))?;
-        let (analysis, end) = source::analyse(opened, |_| {});
-        if let Err(message) = end {
-            eprintln!("{file}: {message}");
-        }
-        println!(
-            "{file}: {} frames, {} segments, {} connections, {} retransmissions, {:?}",
-            analysis.frames,
-            analysis.segments,
-            analysis.connections.len(),
-            analysis.retransmissions.len(),
-            analysis.others
-        );
-        if let Some(truth) = &truth {
-            let text = std::fs::read_to_string(truth).map_err(|error| format!("{truth}: {error}"))?;
-            let score = score::score(&score::read_truth(&text)?, &analysis.retransmissions);
-            println!("{score:#?}");
-        }
-        for one in &analysis.connections {
-            for direction in &one.directions {
-                if direction.counts.retransmissions > 0 {
-                    println!("  {} {}->{} {direction:?}", one.connection, one.client, one.server);
-                }
-            }
+    if files.is_empty() {
+        return Err(USAGE.into());
+    }
+    let report = source::analyze(&files, &mut |_, _| Ok(()))?;
+    match output {
+        Output::Text => print!("{}", text::summary(&report)),
+        Output::Json => println!("{}", report.json()),
+        Output::Csv => print!("{}", report.csv()),
+        Output::Score(file) => {
+            let truth = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+            let truth = score::read_truth(&truth).map_err(|error| format!("{file}: {error}"))?;
+            println!("{}", score::score(&truth, &report.retransmissions).json());
         }
     }
     Ok(())

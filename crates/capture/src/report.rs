@@ -1,17 +1,31 @@
 //! What an analysis finds, in the shape in which it is published.
+//!
+//! Frames count from 1 in their file, as Wireshark counts them. A report of several files numbers these in the order in which
+//! they were analysed: by the time of their first frame.
 
+mod csv;
+
+use std::collections::BTreeMap;
+
+use crate::analysis::{Analysis, Frames};
+use crate::flow::Summary;
 use crate::sender::Cause;
-use crate::verdict::{Confidence, Verdict};
+use crate::verdict::{Confidence, Noticed, Verdict};
+use serde::Serialize;
 
 /// One segment that sent something again.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Retransmission {
-    /// Number of its frame, from 1.
+    /// Number of its file in the report.
+    pub capture: usize,
+    /// Number of its frame in the file, from 1.
     pub frame: u64,
-    /// When it was seen, in nanoseconds since 1970.
-    pub nanos: u64,
-    /// Number of its connection in the capture.
+    /// When it was seen, in seconds since 1970.
+    pub time_s: f64,
+    /// Number of its connection in the report.
     pub connection: u64,
+    /// Which end sent it.
+    pub sender: End,
     /// Sequence number on the wire.
     pub seq: u32,
     /// Bytes of payload.
@@ -28,4 +42,108 @@ pub struct Retransmission {
     pub reason: &'static str,
     /// The frame that shows it.
     pub evidence_frame: Option<u64>,
+    /// What the sender's flight did afterwards.
+    pub stack_noticed: Noticed,
+    /// For each detector that would have judged: what it would have said, and when.
+    pub first_told: Vec<Told>,
+}
+
+/// An end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// The one that was seen first.
+    Client,
+    /// The other.
+    Server,
+}
+
+/// What a detector of the registry would have said of an episode, given what the sender heard.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Told {
+    /// Its name in the registry.
+    pub detector: &'static str,
+    /// The frame at which it would have spoken.
+    pub frame: u64,
+    /// Whether it would have called the retransmission spurious.
+    pub spurious: bool,
+    /// Its reason.
+    pub reason: &'static str,
+}
+
+/// One file of a report.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Capture {
+    /// Its name, as it was given.
+    pub file: String,
+    /// Frames that were read.
+    pub frames: u64,
+    /// Why reading stopped before the end of the file.
+    pub error: Option<String>,
+}
+
+/// Everything that was found in some files.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Report {
+    /// The files, in the order in which they were analysed.
+    pub captures: Vec<Capture>,
+    /// TCP segments.
+    pub segments: u64,
+    /// Frames without a TCP segment to analyse, by the reason.
+    pub others: BTreeMap<String, u64>,
+    /// How often a frame was older than the one before it.
+    pub times_clock_went_back: u64,
+    /// Connections that had to make room before they were over: what came of them later counts as other connections.
+    pub evicted: u64,
+    /// Connections in which data went, in the order of their first packets.
+    pub connections: Vec<Summary>,
+    /// Connections without any data.
+    pub connections_without_data: u64,
+    /// What was sent again, in the order of files and frames.
+    pub retransmissions: Vec<Retransmission>,
+}
+
+impl Report {
+    /// Adds what was found in files that follow each other as one capture.
+    pub fn add(&mut self, captures: Vec<Capture>, analysis: Analysis) {
+        let (first, connections) = (self.captures.len(), self.connections.len() as u64 + self.connections_without_data);
+        let frames = Frames::new(captures.iter().map(|capture| capture.frames));
+        self.captures.extend(captures);
+        self.segments += analysis.segments;
+        self.times_clock_went_back += analysis.backwards;
+        self.evicted += analysis.evicted;
+        self.connections_without_data += analysis.without_data;
+        for (other, count) in analysis.others {
+            *self.others.entry(other.to_string()).or_default() += count;
+        }
+        self.connections.extend(analysis.connections.into_iter().map(|mut one| {
+            one.connection += connections;
+            one
+        }));
+        for mut one in analysis.retransmissions {
+            let (file, frame) = frames.find(one.frame);
+            (one.capture, one.frame) = (first + file, frame);
+            one.connection += connections;
+            one.evidence_frame = one.evidence_frame.map(|frame| frames.find(frame).1);
+            for told in &mut one.first_told {
+                told.frame = frames.find(told.frame).1;
+            }
+            self.retransmissions.push(one);
+        }
+    }
+
+    /// The report as one JSON object.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The retransmissions as CSV, a line each.
+    pub fn csv(&self) -> String {
+        csv::write(&self.retransmissions)
+    }
+
+    /// How many retransmissions got this verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.retransmissions.iter().filter(|one| one.verdict == verdict).count()
+    }
 }

@@ -83,6 +83,13 @@ pub struct Score {
     pub wrong: Vec<Wrong>,
 }
 
+impl Score {
+    /// The score as a JSON object.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+}
+
 /// A retransmission that was not found, or not judged as it was.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Wrong {

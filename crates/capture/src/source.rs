@@ -1,33 +1,141 @@
 //! Captures in files and pipes, compressed or not.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use crate::analysis::{Analysis, Analyzer};
-use crate::read::Reader;
+use crate::analysis::Analyzer;
+use crate::read::{Frame, Reader};
+use crate::report::{Capture, Report};
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 18;
+/// The name of standard input.
+const STANDARD_INPUT: &str = "-";
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Opens a file, or standard input for `-`, and decompresses it if it has to be.
+/// Called with the bytes that were read so far and those that there are in all, as stored; 0 where that is not known. An error
+/// stops the analysis.
+pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> Result<(), String>;
+
+/// Analyses files. Those that follow each other in time, as those of a capture that went on from file to file, are taken for
+/// one capture; others, as those from two places, stand for themselves.
 ///
 /// # Errors
-/// Those of the file system.
-pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    let raw: Box<dyn Read> = if path.as_os_str() == "-" { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
-    decompressed(raw)
+/// One line for a file that cannot be opened or holds no capture, and for standard input, `-`, beside other files. A file that
+/// is damaged further on counts up to there, and the report says so.
+pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, String> {
+    let files = in_order_of_time(files)?;
+    let total = files.iter().map(|(_, path)| length(path)).sum();
+    let mut report = Report::default();
+    let (mut analyzer, mut captures) = (Analyzer::default(), Vec::new());
+    let mut before = 0;
+    for (begins, path) in &files {
+        if !captures.is_empty() && *begins < analyzer.last() {
+            report.add(std::mem::take(&mut captures), std::mem::take(&mut analyzer).finish());
+        }
+        let mut frames = 0;
+        let mut take = |frame: &Frame<'_>| {
+            frames += 1;
+            analyzer.frame(frame);
+        };
+        let error = match frames_of(path, &mut take, &mut |read| progress(before + read, total)) {
+            Ok(()) => None,
+            Err(Stopped::ByCaller(message)) => return Err(message),
+            Err(Stopped::ByFile(message)) if frames == 0 => return Err(message),
+            Err(Stopped::ByFile(message)) => Some(message),
+        };
+        before += length(path);
+        captures.push(Capture { file: path.display().to_string(), frames, error });
+    }
+    report.add(captures, analyzer.finish());
+    Ok(report)
 }
 
-/// Recognises a compression by the first bytes.
+/// Files with the times of their first frames, in order. Without frames a file comes first.
+fn in_order_of_time(files: &[PathBuf]) -> Result<Vec<(u64, PathBuf)>, String> {
+    if let [one] = files {
+        return Ok(vec![(0, one.clone())]);
+    }
+    if files.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
+        return Err("-: standard input is analysed by itself; expected no other file beside it".into());
+    }
+    let mut timed = Vec::new();
+    for path in files {
+        let mut first = 0;
+        let mut take = |frame: &Frame<'_>| {
+            if first == 0 {
+                first = frame.nanos;
+            }
+        };
+        // The first piece is enough, unless a first block is longer than that.
+        match frames_of(path, &mut take, &mut |_| Err(String::new())) {
+            Err(Stopped::ByFile(message)) if first == 0 => return Err(message),
+            _ => timed.push((first, path.clone())),
+        }
+    }
+    timed.sort();
+    Ok(timed)
+}
+
+/// Why frames are no longer read.
+#[derive(Debug)]
+pub enum Stopped {
+    /// The file is damaged, cut off, or no capture; the message names it.
+    ByFile(String),
+    /// Whoever was told of the progress wants no more.
+    ByCaller(String),
+}
+
+/// Reads all frames of a file, or of standard input.
 ///
 /// # Errors
-/// Those of `raw`, and a compressed file without a beginning.
-pub fn decompressed(raw: impl Read + 'static) -> io::Result<Box<dyn Read>> {
-    let mut buffered = BufReader::with_capacity(PIECE, raw);
+/// Why it stopped before the end.
+pub fn frames_of(
+    path: &Path,
+    take: &mut dyn FnMut(&Frame<'_>),
+    progress: &mut dyn FnMut(u64) -> Result<(), String>,
+) -> Result<(), Stopped> {
+    let said = |message: String| Stopped::ByFile(format!("{}: {message}", path.display()));
+    let count = Rc::new(Cell::new(0));
+    let mut source = open(path, &count).map_err(|error| said(plain(&error)))?;
+    let mut reader = Reader::new();
+    let mut piece = vec![0; PIECE];
+    loop {
+        let length = match source.read(&mut piece) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(said(plain(&error))),
+        };
+        reader.feed(&piece[..length]);
+        while let Some(frame) = reader.frame().map_err(|error| said(error.to_string()))? {
+            take(&frame);
+        }
+        progress(count.get()).map_err(Stopped::ByCaller)?;
+    }
+    reader.finish().map_err(|error| said(error.to_string()))
+}
+
+/// Without the number that Rust adds.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_string()
+}
+
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |file| if file.is_file() { file.len() } else { 0 })
+}
+
+/// Opens a file and decompresses it, if its first bytes say that it has to be.
+fn open(path: &Path, count: &Rc<Cell<u64>>) -> io::Result<Box<dyn Read>> {
+    let raw: Box<dyn Read> =
+        if path.as_os_str() == STANDARD_INPUT { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+    let mut buffered = BufReader::with_capacity(PIECE, Counting { inner: raw, count: Rc::clone(count) });
     let first = buffered.fill_buf()?;
     if first.starts_with(&GZIP) {
         return Ok(Box::new(flate2::bufread::MultiGzDecoder::new(buffered)));
@@ -40,32 +148,16 @@ pub fn decompressed(raw: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(buffered))
 }
 
-/// What a capture holds, and what stopped the reading of it, if anything did.
-pub type Outcome = (Analysis, Result<(), String>);
+/// Counts the bytes that are read as they are stored.
+struct Counting<R> {
+    inner: R,
+    count: Rc<Cell<u64>>,
+}
 
-/// Analyses one capture. What was read before an error counts.
-pub fn analyse(mut source: impl Read, mut progress: impl FnMut(u64)) -> Outcome {
-    let mut reader = Reader::new();
-    let mut analyzer = Analyzer::default();
-    let mut piece = vec![0; PIECE];
-    let mut total = 0;
-    let mut read = || -> Result<(), String> {
-        loop {
-            let length = match source.read(&mut piece) {
-                Ok(0) => break,
-                Ok(length) => length,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error.to_string()),
-            };
-            total += length as u64;
-            reader.feed(&piece[..length]);
-            while let Some(frame) = reader.frame().map_err(|error| error.to_string())? {
-                analyzer.frame(&frame);
-            }
-            progress(total);
-        }
-        reader.finish().map_err(|error| error.to_string())
-    };
-    let end = read();
-    (analyzer.finish(), end)
+impl<R: Read> Read for Counting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.count.set(self.count.get() + length as u64);
+        Ok(length)
+    }
 }

@@ -32,6 +32,18 @@ pub enum Confidence {
     Weak,
 }
 
+/// What the sender's flight shows that the stack made of a retransmission.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Noticed {
+    /// As much was under way again, soon after it was known to be spurious, as before it.
+    Undone,
+    /// Less was, though the sender had more to send.
+    NotUndone,
+    /// The capture does not say: it was needed, nothing was under way besides, or there was too little to send.
+    CannotBeTold,
+}
+
 /// A verdict with all that belongs to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Judged {

@@ -8,9 +8,9 @@ use super::replica::Replica;
 use super::sent::Sent;
 use super::trip::Vantage;
 use crate::attribute::Sending;
-use crate::report::Retransmission;
+use crate::report::{End, Retransmission};
 use crate::sender::Cause;
-use crate::verdict::{Answered, Circumstances, Confidence, Judged, Original, Repeated, Verdict};
+use crate::verdict::{Answered, Circumstances, Confidence, Judged, Noticed, Original, Repeated, Verdict};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
 use eifel_packet::seq::{Seq, wrap};
@@ -359,7 +359,7 @@ impl Trouble {
     pub(super) fn finish(
         &self,
         setting: &Setting,
-        (connection, initial): (u64, Seq),
+        (connection, sender, initial): (u64, End, Seq),
         into: &mut Vec<Retransmission>,
     ) -> Option<&'static str> {
         let (place, model) = self.replica.best_model();
@@ -371,9 +371,11 @@ impl Trouble {
         for row in &self.rows {
             let judged = self.judge(row, &circumstances);
             into.push(Retransmission {
+                capture: 0,
                 frame: row.when.frame,
-                nanos: row.when.nanos,
+                time_s: row.when.nanos as f64 / 1e9,
                 connection,
+                sender,
                 seq: wrap(row.block.start, initial).0,
                 bytes: row.payload,
                 copy: row.copy,
@@ -385,6 +387,8 @@ impl Trouble {
                 confidence: judged.confidence,
                 reason: judged.reason,
                 evidence_frame: judged.evidence,
+                stack_noticed: Noticed::CannotBeTold,
+                first_told: Vec::new(),
             });
         }
         (!self.rows.is_empty()).then_some(model)

@@ -5,7 +5,7 @@ use super::trip::{Trip, Vantage};
 use super::twin::Twins;
 use super::{Way, When};
 use crate::decode::Packet;
-use crate::report::Retransmission;
+use crate::report::{End, Retransmission};
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::Flags;
 use serde::Serialize;
@@ -110,6 +110,11 @@ impl Connection {
         }
     }
 
+    /// Whether no data went either way.
+    pub fn is_without_data(&self) -> bool {
+        self.halves.iter().all(|half| half.counts.segments == 0)
+    }
+
     /// Whether both ends have said that they are done, or one has reset it.
     pub fn is_over(&self) -> bool {
         self.reset || self.sides[0].fin && self.sides[1].fin
@@ -209,7 +214,8 @@ impl Connection {
             let half = &mut self.halves[side];
             let model = half.trouble.take().and_then(|trouble| {
                 let initial = half.initial.unwrap_or_default();
-                trouble.finish(&setting, (self.number, initial), &mut again)
+                let sender = if side == 0 { End::Client } else { End::Server };
+                trouble.finish(&setting, (self.number, sender, initial), &mut again)
             });
             Direction {
                 vantage: setting.vantage(),

@@ -84,6 +84,16 @@ impl Vantage {
         }
     }
 
+    /// The place, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Between => "path between",
+            Self::Unknown => "an unknown place",
+        }
+    }
+
     /// What it is found by, for people.
     pub fn reason(self) -> &'static str {
         match self {

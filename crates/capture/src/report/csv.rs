@@ -1,0 +1,42 @@
+//! Retransmissions as comma-separated values, without the verdicts of single detectors.
+
+use std::fmt::Write;
+
+use super::Retransmission;
+use serde::Serialize;
+
+const HEADER: &str = "capture,frame,time_s,connection,sender,seq,bytes,copy,cause,verdict,confidence,reason,\
+                      evidence_frame,stack_noticed\n";
+
+pub(super) fn write(retransmissions: &[Retransmission]) -> String {
+    let mut text = String::from(HEADER);
+    for one in retransmissions {
+        let evidence = one.evidence_frame.map(|frame| frame.to_string()).unwrap_or_default();
+        // Writing into a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{},{},{:.6},{},{},{},{},{},{},{},{},\"{}\",{},{}",
+            one.capture,
+            one.frame,
+            one.time_s,
+            one.connection,
+            word(&one.sender),
+            one.seq,
+            one.bytes,
+            one.copy,
+            word(&one.cause),
+            word(&one.verdict),
+            word(&one.confidence),
+            one.reason,
+            evidence,
+            word(&one.stack_noticed),
+        );
+    }
+    text
+}
+
+/// A value by the name that it has in JSON.
+fn word(value: &impl Serialize) -> String {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    text.trim_matches('"').to_string()
+}

@@ -1,0 +1,130 @@
+//! A report as a person reads it at a glance. What a capture can put into it are numbers and addresses; names of files are
+//! shown with their control characters escaped.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::flow::{Direction, Summary};
+use crate::report::{End, Report, Retransmission};
+use crate::sender::Cause;
+use crate::verdict::{Confidence, Verdict};
+
+/// Connections that a summary shows; those with the most spurious retransmissions come first.
+const MOST_SHOWN: usize = 10;
+
+/// What the report comes to, in lines of at most 120 characters.
+pub fn summary(report: &Report) -> String {
+    let mut text = String::new();
+    // Writing into a string cannot fail.
+    let _ = write(report, &mut text);
+    text
+}
+
+fn write(report: &Report, text: &mut String) -> std::fmt::Result {
+    for capture in &report.captures {
+        writeln!(text, "{}: {} frames", escaped(&capture.file), capture.frames)?;
+        if let Some(error) = &capture.error {
+            writeln!(text, "  read up to there only: {}", escaped(error))?;
+        }
+    }
+    let connections = report.connections.len() as u64;
+    write!(text, "{} TCP segments in {connections} connections with data", report.segments)?;
+    if report.connections_without_data > 0 {
+        write!(text, ", {} without", report.connections_without_data)?;
+    }
+    writeln!(text)?;
+    for (other, count) in &report.others {
+        writeln!(text, "  {count} frames not analysed: {other}")?;
+    }
+    if report.times_clock_went_back > 0 {
+        writeln!(text, "  the clock went back {} times", report.times_clock_went_back)?;
+    }
+    if report.evicted > 0 {
+        writeln!(text, "  {} connections had to make room for others before they were over", report.evicted)?;
+    }
+    let all = report.retransmissions.len();
+    if all == 0 {
+        return writeln!(text, "nothing was sent again");
+    }
+    let (spurious, needed) = (report.count(Verdict::Spurious), report.count(Verdict::Needed));
+    writeln!(text)?;
+    writeln!(
+        text,
+        "{all} retransmissions: {spurious} spurious ({}), {needed} needed, {} undecidable",
+        share(spurious, all),
+        all - spurious - needed
+    )?;
+    causes(report, text)?;
+    shown(report, text)
+}
+
+fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
+    let mut causes: BTreeMap<Cause, [usize; 4]> = BTreeMap::new();
+    for one in &report.retransmissions {
+        let counts = causes.entry(one.cause).or_default();
+        counts[0] += 1;
+        counts[1] += usize::from(one.verdict == Verdict::Spurious);
+        counts[2] += usize::from(one.verdict == Verdict::Needed);
+        counts[3] += usize::from(one.confidence == Confidence::Certain);
+    }
+    writeln!(text, "  {:<18}{:>8}{:>10}{:>8}{:>14}", "cause", "all", "spurious", "needed", "certain")?;
+    for (cause, [all, spurious, needed, certain]) in causes {
+        writeln!(text, "  {:<18}{all:>8}{spurious:>10}{needed:>8}{certain:>14}", cause.name())?;
+    }
+    Ok(())
+}
+
+/// The connections in which most was needless.
+fn shown(report: &Report, text: &mut String) -> std::fmt::Result {
+    let mut found: BTreeMap<(u64, bool), [usize; 2]> = BTreeMap::new();
+    for Retransmission { connection, sender, verdict, .. } in &report.retransmissions {
+        let counts = found.entry((*connection, *sender == End::Server)).or_default();
+        counts[0] += 1;
+        counts[1] += usize::from(*verdict == Verdict::Spurious);
+    }
+    let mut rows: Vec<_> = found.into_iter().collect();
+    rows.sort_by_key(|(key, [all, spurious])| (usize::MAX - spurious, usize::MAX - all, *key));
+    writeln!(text)?;
+    for ((number, from_server), [all, spurious]) in rows.iter().take(MOST_SHOWN) {
+        let Some(one) = report.connections.iter().find(|one| one.connection == *number) else { continue };
+        line(one, *from_server, (*all, *spurious), text)?;
+    }
+    if rows.len() > MOST_SHOWN {
+        writeln!(text, "and {} more directions with retransmissions: see --json", rows.len() - MOST_SHOWN)?;
+    }
+    Ok(())
+}
+
+fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut String) -> std::fmt::Result {
+    let (from, to) = if from_server { (one.server, one.client) } else { (one.client, one.server) };
+    let Direction { vantage, rtt_ms_min, model, counts: data } = &one.directions[usize::from(from_server)];
+    let (all, spurious) = counts;
+    writeln!(
+        text,
+        "connection {}: {from} -> {to}: {spurious} of {all} retransmissions spurious, {} bytes in {} segments",
+        one.connection, data.bytes, data.segments
+    )?;
+    write!(text, "  seen at the {}", vantage.name())?;
+    if let Some(rtt) = rtt_ms_min {
+        write!(text, ", to the receiver and back in {rtt:.3} ms at least")?;
+    }
+    if let Some(model) = model {
+        write!(text, ", sends like {model}")?;
+    }
+    if data.reordered > 0 {
+        write!(text, ", {} reordered", data.reordered)?;
+    }
+    writeln!(text)
+}
+
+fn share(part: usize, all: usize) -> String {
+    format!("{:.1} %", part as f64 * 100.0 / all.max(1) as f64)
+}
+
+/// Control characters as escapes: a terminal must not obey the name of a file.
+fn escaped(name: &str) -> String {
+    let escape = |letter: char| {
+        if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
+    };
+    name.chars().map(escape).collect()
+}
