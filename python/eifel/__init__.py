@@ -10,6 +10,7 @@ result.plot()                            # a time-sequence graph, as in the pape
 
 runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
 eifel.sweep("sweep.toml", out="results") # many scenarios; goes on where it stopped
+eifel.analyze("capture.pcapng")          # was each retransmission in a capture needed?
 eifel.small_worlds("scenario.toml")      # every fate of six segments and of their ACKs
 eifel.reproduce("responding.table1")     # published beside measured
 eifel.algorithms(), eifel.artefacts()    # what there is to choose from
@@ -24,6 +25,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eifel.captures import analyze as analyze
+    from eifel.errors import CaptureError as CaptureError
     from eifel.errors import ScenarioError as ScenarioError
     from eifel.papers import artefacts as artefacts
     from eifel.registry import algorithms as algorithms
@@ -38,10 +41,12 @@ if TYPE_CHECKING:
     from eifel.worlds import small_worlds_each as small_worlds_each
 
 __all__ = [
+    "CaptureError",
     "Result",
     "Runs",
     "ScenarioError",
     "algorithms",
+    "analyze",
     "artefacts",
     "load_sweep",
     "reproduce",
@@ -53,6 +58,8 @@ __all__ = [
 ]
 
 _HOME = {
+    "CaptureError": "eifel.errors",
+    "analyze": "eifel.captures",
     "Result": "eifel.result",
     "Runs": "eifel.runs",
     "ScenarioError": "eifel.errors",

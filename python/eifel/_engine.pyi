@@ -1,14 +1,18 @@
 """The compiled engine, as Python sees it. Nothing here decides anything: it hands text in and columns out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
 __all__ = [
+    "CaptureError",
+    "Captures",
     "Run",
     "ScenarioError",
     "ScriptError",
+    "analyze",
     "attack",
     "attacks",
     "check",
@@ -32,6 +36,25 @@ class ScenarioError(ValueError):
 class ScriptError(ValueError):
     """A script that is refused; the message is one line: file, line, column, what is wrong, what is expected."""
 
+class CaptureError(ValueError):
+    """A capture that cannot be read, or a truth file; the message is one line: what, where, what is expected."""
+
+@final
+class Captures:
+    """What was found in captures."""
+
+    def json(self) -> str:
+        """Everything, as a JSON object."""
+
+    def csv(self) -> str:
+        """The retransmissions, as CSV."""
+
+    def text(self) -> str:
+        """What it comes to, for people."""
+
+    def score(self, truth: str) -> str:
+        """How it agrees with the text of a truth file, as a JSON object."""
+
 @final
 class Run:
     """One finished run."""
@@ -47,6 +70,9 @@ class Run:
 
     def pcapng(self, node: str) -> bytes:
         """A pcapng of what a capture at the node would have seen. Raises ValueError if none was recorded."""
+
+def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] | None = None) -> Captures:
+    """Analyses captures. `progress` is called with the bytes read so far and all there are, 0 where not known."""
 
 def version() -> str:
     """The version of the engine."""

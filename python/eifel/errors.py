@@ -9,8 +9,9 @@ class BadInputError(ValueError):
 
 def __getattr__(name: str) -> type[ValueError]:
     # The engine raises its own class; importing it needs the engine, which `eifel --help` does without.
-    if name in ("ScenarioError", "ScriptError"):
+    if name in ("CaptureError", "ScenarioError", "ScriptError"):
         from eifel import _engine
 
-        return _engine.ScriptError if name == "ScriptError" else _engine.ScenarioError
+        raised: type[ValueError] = getattr(_engine, name)
+        return raised
     raise AttributeError(f"module 'eifel.errors' has no attribute {name!r}")

@@ -2,6 +2,7 @@
 //! describes every function.
 
 mod attacks;
+mod captures;
 mod many;
 mod numbers;
 mod outcome;
@@ -71,6 +72,8 @@ fn document(text: &str, origin: &str) -> PyResult<String> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("ScriptError", module.py().get_type::<ScriptError>())?;
+    module.add("CaptureError", module.py().get_type::<captures::CaptureError>())?;
+    module.add_class::<captures::Captures>()?;
     module.add_class::<single::Run>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
@@ -80,6 +83,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(script::converse, module)?)?;
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
     module.add_function(wrap_pyfunction!(timers::timer_series, module)?)?;

@@ -26,7 +26,17 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_run, _add_sweep, _add_reproduce, _add_report, _add_list, _add_script, _add_worlds, _add_attacks):
+    for add in (
+        _add_run,
+        _add_sweep,
+        _add_reproduce,
+        _add_report,
+        _add_list,
+        _add_script,
+        _add_worlds,
+        _add_attacks,
+        _add_analyze,
+    ):
         add(commands)
     return made
 
@@ -223,6 +233,34 @@ def _add_attacks(commands: Commands) -> None:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="an attack or how its name begins; all without any")
     parser.add_argument("--list", action="store_true", help="say what there is, and do nothing")
+
+
+def _add_analyze(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "analyze",
+        "say of each retransmission in a capture why it was sent, and whether it was needed",
+        "eifel analyze capture.pcapng --fail-if 'spurious>1%%'",
+    )
+    parser.add_argument(
+        "files",
+        type=_path,
+        nargs="+",
+        metavar="FILE",
+        help="pcap, pcapng or snoop, perhaps compressed by gzip or zstd; - is standard input",
+    )
+    parser.add_argument("--csv", type=_path, metavar="FILE", help="write the retransmissions as CSV")
+    parser.add_argument("--parquet", type=_path, metavar="FILE", help="write the retransmissions as Parquet")
+    parser.add_argument("--score", type=_path, metavar="TRUTH.csv", help="compare with the truth (docs/captures.md)")
+    parser.add_argument(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a "
+        "share of all segments with data, as 'spurious>1%%'; may be repeated",
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="show every retransmission")
 
 
 def _positive(text: str) -> int:

@@ -1,0 +1,68 @@
+//! Captures: files go in, a report comes out.
+
+use std::path::PathBuf;
+
+use eifel_capture::report::Report;
+use eifel_capture::{score, source, text};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    eifel.errors,
+    CaptureError,
+    PyValueError,
+    "A capture that cannot be read, or a truth file; the message is one line: file, place, what is wrong, what is expected."
+);
+
+/// What was found in captures.
+#[pyclass(frozen)]
+pub(crate) struct Captures {
+    report: Report,
+}
+
+#[pymethods]
+impl Captures {
+    /// Everything, as a JSON object.
+    fn json(&self) -> String {
+        self.report.json()
+    }
+
+    /// The retransmissions, as CSV.
+    fn csv(&self) -> String {
+        self.report.csv()
+    }
+
+    /// What it comes to, for people.
+    fn text(&self) -> String {
+        text::summary(&self.report)
+    }
+
+    /// How it agrees with the text of a truth file, as a JSON object.
+    fn score(&self, truth: &str) -> PyResult<String> {
+        let truth = score::read_truth(truth).map_err(CaptureError::new_err)?;
+        Ok(score::score(&truth, &self.report.retransmissions).json())
+    }
+}
+
+/// Analyses captures. `progress` is called with the bytes read so far and all there are, 0 where that is not known.
+#[pyfunction]
+#[pyo3(signature = (files, progress=None))]
+pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, progress: Option<Py<PyAny>>) -> PyResult<Captures> {
+    let mut raised = None;
+    let report = py.detach(|| {
+        source::analyze(&files, &mut |read, all| {
+            Python::attach(|py| {
+                let told = progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (read, all)).map(drop));
+                told.and_then(|()| py.check_signals()).map_err(|error| {
+                    raised = Some(error);
+                    String::new()
+                })
+            })
+        })
+    });
+    match (report, raised) {
+        (_, Some(error)) => Err(error),
+        (Err(message), None) => Err(CaptureError::new_err(message)),
+        (Ok(report), None) => Ok(Captures { report }),
+    }
+}

@@ -1,0 +1,85 @@
+"""Captures: why each retransmission was sent, and whether it was needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from eifel import _engine
+
+
+class Analysis:
+    """What was found in captures."""
+
+    def __init__(self, found: _engine.Captures) -> None:
+        self._found = found
+
+    def __str__(self) -> str:
+        return self._found.text()
+
+    @cached_property
+    def report(self) -> Mapping[str, Any]:
+        """Everything: `captures`, `connections`, `retransmissions`, and counts beside them."""
+        report: Mapping[str, Any] = json.loads(self._found.json())
+        return report
+
+    @property
+    def connections(self) -> Sequence[Mapping[str, Any]]:
+        """Connections in which data went, each with its two `directions`: of the client's data, and of the server's."""
+        connections: Sequence[Mapping[str, Any]] = self.report["connections"]
+        return connections
+
+    @cached_property
+    def retransmissions(self) -> pa.Table:
+        """A row for each segment that sent something again."""
+        import pyarrow as pa
+
+        told = pa.struct(
+            [("detector", pa.string()), ("frame", pa.int64()), ("spurious", pa.bool_()), ("reason", pa.string())]
+        )
+        words = ("cause", "verdict", "confidence", "reason", "stack_noticed", "sender")
+        counts = ("capture", "frame", "connection", "seq", "bytes", "copy", "evidence_frame")
+        kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(counts, pa.int64())
+        kinds |= {"time_s": pa.float64(), "first_told": pa.list_(told)}
+        order = [
+            *("capture", "frame", "time_s", "connection", "sender", "seq", "bytes", "copy", "cause", "verdict"),
+            *("confidence", "reason", "evidence_frame", "stack_noticed", "first_told"),
+        ]
+        schema = pa.schema([(name, kinds[name]) for name in order])
+        return pa.Table.from_pylist(self.report["retransmissions"], schema=schema)
+
+    def csv(self) -> str:
+        """The retransmissions as CSV, without what single detectors would have said."""
+        return self._found.csv()
+
+    def score(self, truth: Path | str) -> Mapping[str, Any]:
+        """How it agrees with a truth file. Raises CaptureError for one that cannot be read."""
+        from eifel import _engine
+
+        try:
+            score: Mapping[str, Any] = json.loads(self._found.score(Path(truth).read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+            raise _engine.CaptureError(f"{truth}: {reason}") from error
+        except _engine.CaptureError as error:
+            raise _engine.CaptureError(f"{truth}: {error}") from None
+        return score
+
+
+def analyze(*files: Path | str, progress: Callable[[int, int], object] | None = None) -> Analysis:
+    """Analyses captures: pcap, pcapng or snoop, perhaps compressed by gzip or zstd; "-" is standard input.
+
+    Files that follow each other in time are taken for one capture. `progress` is called with the bytes read so far and
+    all there are, 0 where that is not known.
+
+    Raises CaptureError (a ValueError) with one line for a file that is no capture or cannot be opened.
+    """
+    from eifel import _engine
+
+    return Analysis(_engine.analyze(list(files), progress))

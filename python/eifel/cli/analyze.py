@@ -1,0 +1,130 @@
+"""`eifel analyze`: why each retransmission in a capture was sent, and whether it was needed."""
+
+from __future__ import annotations
+
+import argparse
+import operator
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eifel.cli import FAILED, OK
+from eifel.cli.output import note, print_json
+from eifel.errors import BadInputError
+
+if TYPE_CHECKING:
+    from eifel.captures import Analysis
+
+COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+VERDICTS = ("spurious", "needed", "undecidable")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What makes the command fail: a number of retransmissions, or their share of all segments with data."""
+
+    text: str
+    of: str
+    compare: Callable[[float, float], bool]
+    bound: float
+    percent: bool
+
+    def holds(self, report: Mapping[str, Any]) -> bool:
+        """Whether the report is so."""
+        rows = report["retransmissions"]
+        count = len(rows) if self.of == "retransmissions" else sum(row["verdict"] == self.of for row in rows)
+        if not self.percent:
+            return self.compare(count, self.bound)
+        segments = sum(way["segments"] for one in report["connections"] for way in one["directions"])
+        return self.compare(100 * count / segments if segments else 0.0, self.bound)
+
+
+def condition(text: str) -> Condition:
+    """Reads `--fail-if`. Raises BadInputError with what is allowed."""
+    words = "|".join((*VERDICTS, "retransmissions"))
+    found = re.fullmatch(rf"\s*({words})\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
+    if not found:
+        allowed = ", ".join((*VERDICTS, "retransmissions"))
+        raise BadInputError(
+            f"--fail-if {text!r}: expected one of {allowed}, then >, >=, <, <= or =, then a number, perhaps with %"
+        )
+    of, compare, bound, percent = found.groups()
+    return Condition(text, of, COMPARISONS[compare], float(bound), bool(percent))
+
+
+def command(options: argparse.Namespace) -> int:
+    """Analyses the files; 1 if a condition of `--fail-if` holds."""
+    from eifel import _engine, captures
+
+    conditions = [condition(text) for text in options.fail_if]
+    try:
+        with _progress() as progress:
+            analysis = captures.analyze(*options.files, progress=progress)
+        score = analysis.score(options.score) if options.score else None
+    except _engine.CaptureError as error:
+        raise BadInputError(str(error)) from None
+    for capture in analysis.report["captures"]:
+        if capture["error"]:
+            note(f"eifel: {capture['error']}")
+    _write(analysis, options)
+    if options.json:
+        print_json({**analysis.report, "score": score} if score else analysis.report)
+    elif score:
+        _print_score(score)
+    else:
+        sys.stdout.write(str(analysis))
+        if options.verbose:
+            _print_table(analysis)
+    failed = [one.text for one in conditions if one.holds(analysis.report)]
+    for text in failed:
+        note(f"eifel: fails because of --fail-if {text!r}")
+    return FAILED if failed else OK
+
+
+def _write(analysis: Analysis, options: argparse.Namespace) -> None:
+    if options.csv:
+        Path(options.csv).write_text(analysis.csv(), encoding="utf-8")
+    if options.parquet:
+        from pyarrow import parquet
+
+        parquet.write_table(analysis.retransmissions, options.parquet)
+
+
+def _print_score(score: Mapping[str, Any]) -> None:
+    all_, found = score["retransmissions"], score["found"]
+    print(f"{found} of {all_} retransmissions found, {score['not_in_truth']} that the truth does not have")
+    for name in ("cause_right", "verdict_right", "right"):
+        share = f"{100 * score[name] / all_:.1f} %" if all_ else "-"
+        print(f"{name.replace('_', ' '):15} {score[name]:8} {share:>8}")
+    print(
+        f"undecidable {score['undecidable']}, spurious called needed {score['spurious_called_needed']}, needed called "
+        f"spurious {score['needed_called_spurious']}, with certainty {score['needed_called_spurious_certainly']}"
+    )
+    for wrong in score["wrong"]:
+        print(f"  frame {wrong['frame']}, seq {wrong['seq']}, copy {wrong['copy']}: {wrong['truth']}; {wrong['found']}")
+
+
+def _print_table(analysis: Analysis) -> None:
+    from eifel.cli.output import console, table
+
+    columns = ["cause", "verdict", "confidence", "connection", "frame", "seq", "bytes", "copy", "evidence frame"]
+    shown = table(columns, left=3)
+    for row in analysis.report["retransmissions"]:
+        cells = (row[name.replace(" ", "_")] for name in columns)
+        shown.add_row(*("-" if cell is None else str(cell) for cell in cells))
+    console().print(shown)
+
+
+def _progress() -> Any:
+    from eifel.cli.output import progress
+
+    return progress("bytes")
