@@ -2,24 +2,32 @@
 
 use std::path::Path;
 
-use eifel_base::time::Duration;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
+use eifel_sim::{Error, Options, run_with};
 
-/// Long enough for a run to be set up and to begin, short enough for whatever was asked for.
-const BEGINNING: Duration = Duration::from_nanos(1);
+/// What a run may take; with its checkers on, a hundredth of a second.
+const MOST_EVENTS: u64 = 3000;
 
-/// Any text is a scenario, of which a run can begin, or refused in one line that names a place.
+/// Any text is a scenario that runs, or refused in one line that names a place. A run ends, or uses up its events, or says
+/// that it cannot go on.
 ///
 /// # Panics
 /// Where that does not hold.
 pub fn scenario(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Scenario::parse(text, Path::new("fuzzed.toml")) {
-        Ok(mut scenario) => {
-            scenario.duration = BEGINNING;
-            let begun = eifel_sim::run(&scenario, 0, Record::of(&scenario));
-            assert!(begun.is_ok(), "understood, and yet: {:?}", begun.err());
+        Ok(scenario) => {
+            let options = Options {
+                record: Record::of(&scenario),
+                checked: true,
+                most_events: Some(MOST_EVENTS),
+                ..Options::default()
+            };
+            match run_with(&scenario, 0, options) {
+                Ok(_) | Err(Error::TooManyEvents { .. } | Error::TooLarge) => {}
+                Err(error) => panic!("understood, and yet: {error}"),
+            }
         }
         Err(error) => {
             let line = error.to_string();

@@ -91,7 +91,9 @@ pub fn hold(mut scenario: Scenario, patience: &Patience, law: Option<Law>) -> Re
     let summary = match caught(|| run_with(&scenario, 0, options))? {
         Ok(outcome) => outcome.summary,
         Err(Error::TooManyEvents { .. }) if patience.until.is_none() => return Ok(Summary::default()),
-        Err(error @ Error::TooManyEvents { .. }) => return Err(Violation::Restless { message: error.to_string() }),
+        Err(error @ (Error::TooManyEvents { .. } | Error::Standstill { .. } | Error::Overfull { .. })) => {
+            return Err(Violation::Restless { message: error.to_string() });
+        }
         Err(error) => return Err(Violation::Refused(error.to_string())),
     };
     if let Some(until) = patience.until {

@@ -89,6 +89,11 @@ impl Background {
         self.under_way.range(self.transmitted..).take_while(|passing| passing.departs <= now).count()
     }
 
+    /// How many are kept: taken in, and not counted as arrived.
+    pub(crate) fn len(&self) -> usize {
+        self.under_way.len()
+    }
+
     /// How many are not counted as transmitted.
     pub(crate) fn waiting(&self) -> usize {
         self.under_way.len() - self.transmitted

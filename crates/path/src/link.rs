@@ -61,6 +61,7 @@ pub struct Link {
     background: Vec<Background>,
     /// Parcels of background traffic not yet transmitted when somebody last looked.
     queued_background: u32,
+    overfull: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +76,9 @@ struct UnderWay {
 /// Background traffic is counted as transmitted at the latest when so much has not been: what is kept of it is bounded by
 /// what is really on the link.
 const MOST_UNSETTLED: u32 = 1024;
+
+/// The most parcels of background traffic that a link keeps: 64 MB, or twice as many bytes as its rings grow.
+const MOST_BACKGROUND: usize = 1 << 22;
 
 /// What has become of [`Link::next_event`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,6 +112,7 @@ impl Link {
             transmitted: 0,
             queued_bytes: 0,
             queued_background: 0,
+            overfull: false,
             background: Vec::new(),
             passing: Passing::default(),
             next_event: Instant::NEVER,
@@ -172,6 +177,8 @@ impl Link {
             }
             if self.queued_background >= MOST_UNSETTLED {
                 self.settle(now);
+                let kept: usize = self.background.iter().map(Background::len).sum();
+                self.overfull |= kept > MOST_BACKGROUND;
             }
         } else if let Some(background) = self.background.get_mut(index) {
             background.refuse();
@@ -184,13 +191,19 @@ impl Link {
     pub fn run_background(&mut self, index: usize, source: &mut impl Source, until: Instant) {
         loop {
             let due = source.due();
-            if due > until || due == Instant::NEVER {
+            if due > until || due == Instant::NEVER || self.overfull {
                 return;
             }
             // Its fate is counted.
             let _ = self.offer_background(due, index);
             source.step();
         }
+    }
+
+    /// Whether more background traffic is under way than memory is meant for. From then on none is taken from
+    /// [sources](Self::run_background): the run is to be given up.
+    pub fn is_overfull(&self) -> bool {
+        self.overfull
     }
 
     /// What a source of background traffic has sent, and what of it has arrived by `now`.

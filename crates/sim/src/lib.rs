@@ -25,6 +25,7 @@
 
 mod app;
 mod background;
+mod bounds;
 mod capture;
 mod check;
 mod clock;

@@ -259,7 +259,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             let alone = background.len() == 1;
             let source = &mut background[index];
             let at = source.due();
-            if at > self.now {
+            if at > self.now || into.is_overfull() {
                 return;
             }
             if !OBSERVED && alone {

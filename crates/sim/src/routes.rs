@@ -1,5 +1,6 @@
 //! Static routes: which link a packet takes next.
 
+use crate::run::Error;
 use crate::scenario::Scenario;
 
 /// No link.
@@ -9,35 +10,95 @@ const NONE: u32 = u32::MAX;
 pub struct Routes {
     /// Where a node's row begins in `next`; nodes that never forward have none.
     rows: Vec<u32>,
+    /// A node's place in each row; nodes that never receive have none.
+    columns: Vec<u32>,
     next: Vec<u32>,
 }
 
 impl Routes {
     /// The routes of all flows, there and back. A scenario has one next link for a node and a destination.
-    pub fn new(scenario: &Scenario) -> Self {
-        let width = scenario.nodes.len();
-        let mut routes = Self { rows: vec![NONE; width], next: Vec::new() };
-        for flow in &scenario.flows {
-            for (path, destination) in [(&flow.there, flow.to), (&flow.back, flow.from)] {
-                // The first link is the sender's own affair.
-                for &link in path.iter().skip(1) {
-                    let node = scenario.links[link].from;
-                    if routes.rows[node] == NONE {
-                        routes.rows[node] = routes.next.len() as u32;
-                        routes.next.resize(routes.next.len() + width, NONE);
-                    }
-                    let row = routes.rows[node] as usize;
-                    routes.next[row + destination] = link as u32;
-                }
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] where more nodes forward to more nodes than the simulator has room for.
+    pub fn new(scenario: &Scenario) -> Result<Self, Error> {
+        let nodes = scenario.nodes.len();
+        let (mut forwarding, mut receiving) = (vec![false; nodes], vec![false; nodes]);
+        let paths = || scenario.flows.iter().flat_map(|flow| [(&flow.there, flow.to), (&flow.back, flow.from)]);
+        // The first link is the sender's own affair.
+        let hops = |path: &'_ [usize]| path.iter().skip(1).map(|&link| (scenario.links[link].from, link)).collect();
+        for (path, destination) in paths() {
+            let hops: Vec<(usize, usize)> = hops(path);
+            receiving[destination] |= !hops.is_empty();
+            hops.iter().for_each(|&(node, _)| forwarding[node] = true);
+        }
+        let (width, columns) = places(&receiving, 1);
+        let (cells, rows) = places(&forwarding, width);
+        if cells > MOST_CELLS {
+            return Err(Error::TooLarge);
+        }
+        let mut routes = Self { rows, columns, next: vec![NONE; cells as usize] };
+        for (path, destination) in paths() {
+            for (node, link) in hops(path) {
+                routes.next[(routes.rows[node] + routes.columns[destination]) as usize] = link as u32;
             }
         }
-        routes
+        Ok(routes)
     }
 
     /// The link that a packet for `destination` takes at `node`, which is not its destination.
     #[inline]
     pub fn next(&self, node: u16, destination: u16) -> usize {
-        let row = self.rows[usize::from(node)] as usize;
-        self.next[row + usize::from(destination)] as usize
+        self.next[(self.rows[usize::from(node)] + self.columns[usize::from(destination)]) as usize] as usize
+    }
+}
+
+/// The most pairs of a node that forwards and one that receives: 256 MB.
+const MOST_CELLS: u64 = 1 << 26;
+
+/// Gives each node that is chosen the next `width` places; returns the number of all places, and where each node's begin.
+fn places(chosen: &[bool], width: u64) -> (u64, Vec<u32>) {
+    let mut taken = 0;
+    let place = |&chosen: &bool| {
+        let place = if chosen { taken as u32 } else { NONE };
+        taken += if chosen { width } else { 0 };
+        place
+    };
+    let all = chosen.iter().map(place).collect();
+    (taken, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain of nodes, and one flow from its beginning to its end.
+    fn chain(nodes: usize) -> Scenario {
+        let mut text = "duration_s = 1\n".to_owned();
+        for node in 0..nodes {
+            text += &format!("[[node]]\nname = \"n{node}\"\n");
+        }
+        for node in 1..nodes {
+            let before = node - 1;
+            text += &format!("[[link]]\nname = \"l{node}\"\nfrom = \"n{before}\"\nto = \"n{node}\"\nboth = true\n");
+            text += "rate_bps = 1_000_000\ndelay_ms = 1\n";
+        }
+        let last = nodes - 1;
+        text += &format!("[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n{last}\"\n");
+        text += "application = { kind = \"bulk\", bytes = 1000 }\n";
+        Scenario::parse(&text, "chain.toml".as_ref()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn what_it_takes_grows_with_the_nodes_and_not_with_their_square() {
+        let scenario = chain(500);
+        let routes = Routes::new(&scenario).unwrap();
+        // All but the two ends forward, to these two.
+        assert_eq!(routes.next.len(), 498 * 2);
+        let flow = &scenario.flows[0];
+        for (path, destination) in [(&flow.there, 499), (&flow.back, 0)] {
+            for &link in path.iter().skip(1) {
+                assert_eq!(routes.next(scenario.links[link].from as u16, destination), link);
+            }
+        }
     }
 }

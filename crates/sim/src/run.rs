@@ -1,5 +1,6 @@
 //! A run from beginning to end.
 
+use crate::bounds::{Bounds, MOST_PACKETS};
 use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
 use crate::check::links::{Links, UnderWay};
@@ -46,7 +47,8 @@ pub struct Outcome {
     pub captures: Vec<Capture>,
 }
 
-/// Why a run cannot be done. What [`Scenario::parse`] accepts gives none but the first and the last.
+/// Why a run cannot be done. What [`Scenario::parse`] accepts gives none but [`TooLarge`](Self::TooLarge)
+/// and the last three.
 #[derive(Debug)]
 pub enum Error {
     /// More links, nodes or flows than the simulator has numbers for.
@@ -72,6 +74,16 @@ pub enum Error {
         /// The virtual time that it has come to.
         at: Instant,
     },
+    /// Virtual time does not pass any more: packets go round in no time.
+    Standstill {
+        /// Where it stands.
+        at: Instant,
+    },
+    /// More packets are under way than memory is meant for.
+    Overfull {
+        /// The virtual time that the run has come to.
+        at: Instant,
+    },
 }
 
 impl fmt::Display for Error {
@@ -87,6 +99,18 @@ impl fmt::Display for Error {
             Self::Engine { flow, error } => write!(f, "flow {flow}: {error}"),
             Self::Capture(error) => write!(f, "capture: {error}"),
             Self::TooManyEvents { at } => write!(f, "more events than allowed, at {} s of the run", at.as_secs_f64()),
+            Self::Standstill { at } => write!(
+                f,
+                "time stands still at {} s of the run: packets go round without taking any; allowed: a rate or a delay on \
+                 each flow's way",
+                at.as_secs_f64()
+            ),
+            Self::Overfull { at } => write!(
+                f,
+                "more than {MOST_PACKETS} packets under way at {} s of the run; allowed: queues with a limit, and sources \
+                 that their links can follow",
+                at.as_secs_f64()
+            ),
         }
     }
 }
@@ -117,13 +141,16 @@ pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Resul
     if !observed {
         let mut world = World::<false>::new(scenario, seed, Observers::default())?;
         world.run(u64::MAX)?;
-        return Ok(Outcome { summary: outcome::summary(&mut world), tables: Tables::default(), captures: Vec::new() });
+        let summary = outcome::summary(&mut world);
+        Bounds::fits(world.net.now, &world.net.slab, &world.net.spans)?;
+        return Ok(Outcome { summary, tables: Tables::default(), captures: Vec::new() });
     }
     let most_events = options.most_events.unwrap_or(u64::MAX);
     let mut world = World::<true>::new(scenario, seed, observers(scenario, options, &names)?)?;
     world.run(most_events)?;
     let summary = outcome::summary(&mut world);
     let now = world.net.now;
+    Bounds::fits(now, &world.net.slab, &world.net.spans)?;
     let Network { spans, lanes, slab, observers, .. } = &mut world.net;
     if let Some(checkers) = &mut observers.checkers {
         checkers.finish(now, &UnderWay { spans, lanes, slab });
@@ -189,7 +216,11 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                 break;
             }
             self.net.now = at;
-            if OBSERVED && self.events > most_events {
+            if self.bounds.turn() {
+                self.bounds.look(at, &self.net.slab, &self.net.spans)?;
+            }
+            // Background traffic is no event, but takes a turn in an observed run.
+            if OBSERVED && self.events.max(self.bounds.turns()) > most_events {
                 return Err(Error::TooManyEvents { at });
             }
             let slot = slot as usize;
@@ -210,7 +241,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
             if self.net.oracle.has_settled() {
                 self.settle();
             }
-            self.look_ahead();
+            self.look_ahead()?;
             let Network { queue, spans, lanes, slab, observers, .. } = &mut self.net;
             if OBSERVED && let Some(checkers) = &mut observers.checkers {
                 let link = (slot < links).then_some(slot);
@@ -246,11 +277,14 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
 
     /// What is foreseen to arrive at ends that are evaluated ahead arrives there.
     #[inline]
-    fn look_ahead(&mut self) {
-        let Some(mut next) = self.net.lookahead.next() else { return };
+    fn look_ahead(&mut self) -> Result<(), Error> {
+        let Some(mut next) = self.net.lookahead.next() else { return Ok(()) };
         let now = self.net.now;
         loop {
             let (end, Foreseen { arrives, parcel, flow, links }) = next;
+            if self.bounds.turn() {
+                self.bounds.look(arrives, &self.net.slab, &self.net.spans)?;
+            }
             if let Running::Stream(stream) = &mut self.flows[flow as usize] {
                 self.events += u64::from(links) + stream.run_timer_until(&mut self.net, end, arrives);
                 self.net.now = arrives;
@@ -266,6 +300,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
             }
         }
         self.net.now = now;
+        Ok(())
     }
 
     /// A timer or alarm of a flow is due.

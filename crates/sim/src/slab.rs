@@ -251,6 +251,11 @@ impl Slab {
         if lost { Remains::Nothing } else { Remains::Another }
     }
 
+    /// The most packets that were under way at once, or little more.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
     /// Packets under way, a duplicated one counted as often as it is there.
     pub fn references(&self) -> u64 {
         self.cells.iter().map(|cell| u64::from(cell.references)).sum()

@@ -8,6 +8,7 @@ use crate::app::reader::Reader;
 use crate::app::request_response::RequestResponse;
 use crate::app::{Alarm, DatagramApp, StreamApp};
 use crate::background::{Background, Place};
+use crate::bounds::Bounds;
 use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
 use crate::lane::{self, Lane, SLOTS_PER_LANE};
@@ -56,6 +57,8 @@ pub struct World<'a, const OBSERVED: bool> {
     pub unfinished: usize,
     /// Events so far.
     pub events: u64,
+    /// Keeps the run from hanging and from taking all memory.
+    pub bounds: Bounds,
 }
 
 impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
@@ -93,7 +96,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             spans,
             lanes,
             lookahead,
-            routes: Routes::new(scenario),
+            routes: Routes::new(scenario)?,
             proxies: Proxies::new(scenario),
             oracle: Oracle::new(scenario.flows.len()),
             drops: vec![Drops::default(); 2 * scenario.flows.len()],
@@ -102,7 +105,8 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             observers,
             outcomes: Vec::new(),
         };
-        let mut world = Self { scenario, seed, nears, net, flows: Vec::new(), unfinished: 0, events: 0 };
+        let mut world =
+            Self { scenario, seed, nears, net, flows: Vec::new(), unfinished: 0, events: 0, bounds: Bounds::default() };
         for (index, flow) in scenario.flows.iter().enumerate() {
             let slot = world.slot(index, ALARM);
             let running = match running(flow, index, (slot, carries_bytes), seed) {

@@ -19,6 +19,9 @@ use eifel_path::draw::Draw;
 use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Seam};
 
+/// The most segments in a window: what a connection remembers of them takes some hundred megabytes.
+const MOST_SEGMENTS: u32 = 1 << 21;
+
 /// A flow before its nodes are known: one `flow` table, or one of those that it repeats.
 pub(super) struct Draft<'a> {
     table: Reader<'a>,
@@ -157,7 +160,14 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
         _ => application,
     };
     let settings_of = |end: End| tcp::settings(&Layers::new("tcp", end, table, top), tcp::ip(top));
-    let ((settings, payload), (answering_settings, _)) = (settings_of(End::From)?, settings_of(End::To)?);
+    let ((settings, payload), (answering_settings, answering_payload)) =
+        (settings_of(End::From)?, settings_of(End::To)?);
+    let (window, segment) =
+        (settings.receive_window.max(answering_settings.receive_window), payload.min(answering_payload));
+    if window / segment > MOST_SEGMENTS {
+        let what = format!("a window of {window} bytes holds {} segments of {segment} bytes", window / segment);
+        return Err(table.fault("tcp", what).allowed(format!("at most {MOST_SEGMENTS} segments in a window")));
+    }
     let sender_of = |end: End| sender(&Layers::new("sender", end, table, top));
     let [sender, answering_sender] = [End::From, End::To].map(sender_of);
     sender.check().map_err(|error| table.fault("sender", error.to_string()))?;
