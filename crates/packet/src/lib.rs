@@ -29,6 +29,7 @@
 pub mod checksum;
 pub mod datagram;
 pub mod error;
+pub mod icmp;
 pub mod ip;
 mod ipv4;
 mod ipv6;

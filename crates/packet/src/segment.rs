@@ -144,3 +144,24 @@ pub struct Segment {
     /// Bytes of payload.
     pub payload_len: u32,
 }
+
+impl Segment {
+    /// No bits, no options, no payload, all numbers 0: what stands where a segment is to be written.
+    pub const EMPTY: Self = Self {
+        source_port: 0,
+        destination_port: 0,
+        seq: Seq(0),
+        ack: Seq(0),
+        flags: Flags(0),
+        window: 0,
+        options: Options {
+            mss: None,
+            window_scale: None,
+            sack_permitted: false,
+            timestamps: None,
+            sack: SackBlocks::EMPTY,
+            marks: None,
+        },
+        payload_len: 0,
+    };
+}

@@ -1,7 +1,6 @@
 //! Packets as values in one array: a packet under way is a number, a copy of it is one more reference.
 
-use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
-use eifel_packet::seq::Seq;
+use eifel_packet::segment::Segment;
 use eifel_path::parcel::Parcel;
 
 /// Which end of a flow: the one that the scenario names in `from`, or the one in `to`.
@@ -105,24 +104,6 @@ pub enum Remains {
     Nothing,
 }
 
-const NO_SEGMENT: Segment = Segment {
-    source_port: 0,
-    destination_port: 0,
-    seq: Seq(0),
-    ack: Seq(0),
-    flags: Flags(0),
-    window: 0,
-    options: Options {
-        mss: None,
-        window_scale: None,
-        sack_permitted: false,
-        timestamps: None,
-        sack: SackBlocks::EMPTY,
-        marks: None,
-    },
-    payload_len: 0,
-};
-
 /// Nothing that is worth a transmission's name.
 pub const NO_PACKET: Packet =
     Packet { transmission: 0, start: 0, segment: 0, positions: 0, copy: 0, flow: 0, sender: End::From, repeats: false };
@@ -181,7 +162,7 @@ impl Slab {
         self.destinations.push(0);
         self.cells.push(Cell {
             packet: NO_PACKET,
-            segment: NO_SEGMENT,
+            segment: Segment::EMPTY,
             references: 0,
             next_free: NONE,
             link: u16::MAX,

@@ -163,18 +163,33 @@ impl Connection {
         }
     }
 
-    /// Answers a segment that belongs to no connection of ours (RFC 9293, section 3.5.2, group 1).
+    /// Answers a segment that belongs to no connection of ours.
     pub(crate) fn reset_back(&mut self, segment: &Segment) {
-        if segment.flags.has(Flags::RST) {
-            return;
-        }
-        if segment.flags.has(Flags::ACK) {
-            self.answer(segment.ack, Seq(0), Flags::RST);
-        } else {
-            let ack = wrap(length(segment), segment.seq);
-            self.answer(Seq(0), ack, Flags::RST.with(Flags::ACK));
+        if let Some(reset) = reset(segment) {
+            self.reply = Some(Box::new(reset));
         }
     }
+}
+
+/// The answer to a segment that belongs to no connection (RFC 9293, section 3.5.2, group 1); `None` where there is none.
+pub fn reset(segment: &Segment) -> Option<Segment> {
+    if segment.flags.has(Flags::RST) {
+        return None;
+    }
+    let (seq, ack, flags) = match segment.flags.has(Flags::ACK) {
+        true => (segment.ack, Seq(0), Flags::RST),
+        false => (Seq(0), wrap(length(segment), segment.seq), Flags::RST.with(Flags::ACK)),
+    };
+    Some(Segment {
+        source_port: segment.destination_port,
+        destination_port: segment.source_port,
+        seq,
+        ack,
+        flags,
+        window: 0,
+        options: Options::default(),
+        payload_len: 0,
+    })
 }
 
 /// The positions that a segment takes.

@@ -77,7 +77,8 @@ mod window;
 
 pub use connection::{Connection, Counts, Outgoing};
 pub use event::Event;
+pub use handshake::reset;
 pub use icmp::IcmpError;
-pub use listener::{Caller, Heard, Listener};
+pub use listener::{Caller, Heard, Listener, isn};
 pub use settings::{Ports, Settings};
 pub use state::State;

@@ -15,7 +15,7 @@ use eifel_recovery::engine::Engine;
 
 use crate::connection::Connection;
 use crate::cookie;
-use crate::handshake::{DEFAULT_MSS, offer};
+use crate::handshake::{DEFAULT_MSS, offer, reset};
 use crate::settings::{Ports, Settings, TimestampSettings};
 use crate::siphash::{Secret, siphash};
 use crate::state::{Opening, State};
@@ -60,6 +60,14 @@ pub enum Heard {
     Answer(Segment),
     /// A handshake is complete, and the segment that completed it has been taken in.
     Opened(Box<Connection>),
+}
+
+/// The initial sequence number of a connection with `caller`, who is at this end's `port`: a clock, and what nobody can know
+/// without the secret (RFC 6528).
+pub fn isn(secret: &[u64; 2], now: Instant, caller: &Caller, port: u16) -> Seq {
+    let [a, b, c, d, remote] = caller.words();
+    let ticks = now.as_nanos() / 4000;
+    Seq((siphash(secret, &[a, b, c, d, remote | u64::from(port) << 16]) as u32).wrapping_add(ticks as u32))
 }
 
 /// What a SYN has said.
@@ -160,7 +168,7 @@ impl Listener {
             return self.syn_ack(caller, syn.seq, isn, Options { mss: Some(self.settings.mss), ..Options::default() });
         }
         let half = HalfOpen {
-            isn: self.isn(now, caller),
+            isn: isn(&self.secret, now, caller, self.port),
             seq: syn.seq,
             window: syn.window,
             mss: options.mss,
@@ -175,12 +183,6 @@ impl Listener {
         self.next_number += 1;
         self.half_open.insert(*caller, half);
         self.answer(now, caller, &half)
-    }
-
-    /// RFC 6528: a clock, and what a stranger cannot know.
-    fn isn(&self, now: Instant, caller: &Caller) -> Seq {
-        let ticks = now.as_nanos() / 4000;
-        Seq((siphash(&self.secret, &caller.words()) as u32).wrapping_add(ticks as u32))
     }
 
     /// The SYN-ACK of a connection that is kept: what both ends offer.
@@ -230,7 +232,8 @@ impl Listener {
         let kept = self.half_open.get(caller).filter(|half| segment.ack.0 == half.isn.0.wrapping_add(1)).copied();
         let half = match kept.or_else(|| self.proven(now, caller, segment)) {
             Some(half) if !segment.flags.has(Flags::SYN) => half,
-            _ => return reset(segment),
+            // An acknowledgement of nothing that was answered.
+            _ => return reset(segment).map_or(Heard::Nothing, Heard::Answer),
         };
         let mut connection = Box::new(self.connection(caller, &half, engine()));
         connection.handle_segment(now, segment, payload);
@@ -306,18 +309,4 @@ impl Listener {
             self.half_open.remove(&oldest);
         }
     }
-}
-
-/// An acknowledgement of nothing that was answered (RFC 9293, section 3.10.7.2).
-fn reset(segment: &Segment) -> Heard {
-    Heard::Answer(Segment {
-        source_port: segment.destination_port,
-        destination_port: segment.source_port,
-        seq: segment.ack,
-        ack: Seq(0),
-        flags: Flags::RST,
-        window: 0,
-        options: Options::default(),
-        payload_len: 0,
-    })
 }

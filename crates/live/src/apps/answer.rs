@@ -1,0 +1,149 @@
+//! An answering end: takes calls, reads what comes, and checks it where that is wanted.
+
+use super::meter::Meter;
+use super::pattern::Pattern;
+use super::{News, Watch};
+use crate::host::{Handle, Happening, Host, NotMade};
+use crate::station::{Application, Next};
+use crate::system::Error;
+use eifel_base::time::{Duration, Instant};
+use eifel_recovery::engine;
+use eifel_tcp::{Event, Settings};
+use std::collections::BTreeMap;
+
+/// What an answering end is to do.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where it listens.
+    pub port: u16,
+    /// Settings of its connections.
+    pub settings: Settings,
+    /// Algorithms of their sending sides.
+    pub sender: engine::Config,
+    /// It is done after so many connections; `None`: never.
+    pub calls: Option<u64>,
+    /// Whether the bytes are the pattern, and each is compared.
+    pub checked: bool,
+    /// How long an interval is.
+    pub every: Duration,
+}
+
+/// Handshakes that are kept while they go on.
+const BACKLOG: usize = 1024;
+
+struct Stream {
+    read: u64,
+    meter: Meter,
+}
+
+/// What was read of one connection.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// Bytes.
+    pub bytes: u64,
+    /// From the opening to the peer's close.
+    pub lasted: Duration,
+    /// Interval by interval.
+    pub meter: Meter,
+}
+
+/// An answering end at work.
+pub struct Answer<'a> {
+    plan: Plan,
+    streams: BTreeMap<Handle, Stream>,
+    done: Vec<Read>,
+    pattern: Pattern,
+    watch: Watch<'a>,
+    room: Vec<u8>,
+}
+
+impl<'a> Answer<'a> {
+    /// Listens.
+    ///
+    /// # Errors
+    /// Where the port is taken.
+    pub fn begin(host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, NotMade> {
+        host.listen(plan.port, BACKLOG, &plan.settings, &plan.sender)?;
+        let (pattern, room) = (Pattern::new(), vec![0; 1 << 16]);
+        Ok(Self { plan, streams: BTreeMap::new(), done: Vec::new(), pattern, watch, room })
+    }
+
+    /// What was read of the connections that are over.
+    pub fn finish(self) -> Vec<Read> {
+        self.done
+    }
+
+    fn read(&mut self, now: Instant, host: &mut Host, handle: Handle) -> Result<(), Error> {
+        let (Some(stream), Some(connection)) = (self.streams.get_mut(&handle), host.connection(handle)) else {
+            return Ok(());
+        };
+        loop {
+            let count = connection.read(&mut self.room);
+            if count == 0 {
+                break;
+            }
+            if self.plan.checked {
+                self.pattern.check(stream.read, &self.room[..count])?;
+            }
+            stream.read += count as u64;
+        }
+        if stream.meter.due() <= now {
+            let interval = stream.meter.cut(now, stream.read, Default::default(), connection.engine().snapshot());
+            (self.watch)(now, &News::Interval(interval));
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, now: Instant, host: &mut Host, handle: Handle) {
+        let Some(Stream { read, mut meter }) = self.streams.remove(&handle) else { return };
+        if let Some(connection) = host.connection(handle) {
+            let variables = connection.engine().snapshot();
+            connection.leave(now);
+            if let Some(interval) = meter.finish(now, read, Default::default(), variables) {
+                (self.watch)(now, &News::Interval(interval));
+            }
+        }
+        self.done.push(Read { bytes: read, lasted: now.since(meter.begun()), meter });
+    }
+}
+
+impl Application for Answer<'_> {
+    fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
+        while let Some((handle, happening)) = host.poll_event() {
+            match happening {
+                Happening::Opened { .. } => {
+                    self.streams.insert(handle, Stream { read: 0, meter: Meter::new(now, self.plan.every) });
+                    (self.watch)(now, &News::Connected);
+                    self.read(now, host, handle)?;
+                }
+                Happening::Event(Event::Readable) => self.read(now, host, handle)?,
+                Happening::Event(Event::PeerClosed) => {
+                    self.read(now, host, handle)?;
+                    self.close(now, host, handle);
+                }
+                Happening::Event(Event::Recovery(event)) => (self.watch)(now, &News::Recovery(&event)),
+                Happening::Event(_) => {}
+                Happening::Ended(_) => self.close(now, host, handle),
+            }
+        }
+        let due: Vec<Handle> =
+            self.streams.iter().filter(|(_, stream)| stream.meter.due() <= now).map(|(&handle, _)| handle).collect();
+        due.into_iter().try_for_each(|handle| self.read(now, host, handle))?;
+        let over = self.plan.calls.is_some_and(|calls| self.done.len() as u64 >= calls);
+        if over && host.connections() == 0 {
+            return Ok(Next::Done);
+        }
+        Ok(Next::Turn(self.streams.values().map(|stream| stream.meter.due()).min().unwrap_or(Instant::NEVER)))
+    }
+
+    fn stop(&mut self, now: Instant, host: &mut Host) {
+        self.plan.calls = Some(0);
+        let open: Vec<Handle> = self.streams.keys().copied().collect();
+        for handle in open {
+            if let Some(connection) = host.connection(handle) {
+                connection.abort();
+            }
+            self.close(now, host, handle);
+        }
+    }
+}

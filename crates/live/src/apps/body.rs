@@ -1,0 +1,64 @@
+//! What is written to a connection: so many bytes of the pattern, or as many as go in a time.
+
+use super::Amount;
+use super::pattern::Pattern;
+use eifel_base::time::{Duration, Instant};
+use eifel_tcp::Connection;
+
+/// A body, and how much of it is written.
+#[derive(Debug)]
+pub struct Body {
+    amount: Amount,
+    pattern: Pattern,
+    written: u64,
+    /// Until when it is written, where time limits it.
+    until: Instant,
+}
+
+impl Body {
+    /// A body that nothing is written of.
+    pub fn new(amount: Amount) -> Self {
+        Self { amount, pattern: Pattern::new(), written: 0, until: Instant::NEVER }
+    }
+
+    /// Time counts from now on.
+    pub fn begin(&mut self, now: Instant) {
+        if let Amount::Time(length) = self.amount {
+            self.until = now + length;
+        }
+    }
+
+    /// No more of it is written.
+    pub fn stop(&mut self) {
+        self.amount = Amount::Time(Duration::ZERO);
+        self.until = Instant::ZERO;
+    }
+
+    /// Bytes written.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// When time ends it; never if that is over, or something else does.
+    pub fn due(&self, now: Instant) -> Instant {
+        if self.until > now { self.until } else { Instant::NEVER }
+    }
+
+    /// Writes as much as there is room for; whether that was the rest.
+    pub fn write(&mut self, now: Instant, connection: &mut Connection) -> bool {
+        loop {
+            let left = match self.amount {
+                Amount::Bytes(bytes) => bytes - self.written,
+                Amount::Time(_) if now < self.until => u64::MAX,
+                Amount::Time(_) => 0,
+            };
+            if left == 0 {
+                return true;
+            }
+            match connection.write(self.pattern.from(self.written, left)) {
+                0 => return false,
+                count => self.written += count as u64,
+            }
+        }
+    }
+}

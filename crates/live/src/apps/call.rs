@@ -1,0 +1,218 @@
+//! A call: opens a connection, sends what there is to send, reads what comes.
+
+use super::body::Body;
+use super::meter::Meter;
+use super::{Amount, News, Watch, trouble};
+use crate::host::{Handle, Happening, Host, NotMade, Tally};
+use crate::station::{Application, Next};
+use crate::system::Error;
+use eifel_base::time::{Duration, Instant};
+use eifel_recovery::engine::{self, Snapshot};
+use eifel_tcp::{Connection, Counts, Event, Settings, State};
+use std::net::SocketAddr;
+
+/// What a call is to do.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Who is called.
+    pub peer: SocketAddr,
+    /// Settings of the connection.
+    pub settings: Settings,
+    /// Algorithms of its sending side.
+    pub sender: engine::Config,
+    /// What is said first, before the body.
+    pub preamble: Vec<u8>,
+    /// How much of the pattern follows.
+    pub body: Amount,
+    /// What ends the call.
+    pub end: End,
+    /// How long an interval is.
+    pub every: Duration,
+}
+
+/// What ends a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// This end closes behind the body.
+    Close,
+    /// The peer closes, as a server that has answered.
+    PeerCloses,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Bytes of the body that were written.
+    pub written: u64,
+    /// Of what was written, preamble included, how much the peer has acknowledged.
+    pub acknowledged: u64,
+    /// Bytes read.
+    pub read: u64,
+    /// The first bytes read.
+    pub head: Vec<u8>,
+    /// From the opening to the last acknowledgement or byte.
+    pub lasted: Duration,
+    /// What was sent.
+    pub tally: Tally,
+    /// What was not believed.
+    pub counts: Counts,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// The sender's variables at the end.
+    pub variables: Snapshot,
+}
+
+/// A call at work.
+pub struct Call<'a> {
+    plan: Plan,
+    handle: Handle,
+    body: Body,
+    watch: Watch<'a>,
+    meter: Option<Meter>,
+    /// Bytes written of the preamble.
+    said: usize,
+    read: u64,
+    head: Vec<u8>,
+    room: Vec<u8>,
+    outcome: Option<Result<Outcome, Error>>,
+}
+
+/// How much of what is read is kept.
+const HEAD: usize = 4096;
+
+impl<'a> Call<'a> {
+    /// Calls.
+    ///
+    /// # Errors
+    /// Where there is no way to the peer.
+    pub fn begin(now: Instant, host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, NotMade> {
+        let handle = host.connect(now, plan.peer, &plan.settings, &plan.sender)?;
+        let body = Body::new(plan.body);
+        Ok(Self {
+            plan,
+            handle,
+            body,
+            watch,
+            meter: None,
+            said: 0,
+            read: 0,
+            head: Vec::new(),
+            room: vec![0; 1 << 16],
+            outcome: None,
+        })
+    }
+
+    /// What came of it, once it is over; and its intervals.
+    ///
+    /// # Errors
+    /// Why it did not come to a good end.
+    pub fn finish(self) -> Result<(Outcome, Meter), Error> {
+        match (self.outcome, self.meter) {
+            (Some(Err(error)), _) => Err(error),
+            (Some(Ok(outcome)), Some(meter)) => Ok((outcome, meter)),
+            _ => Err(Error::new(self.plan.peer.to_string(), &"the call is not over", "")),
+        }
+    }
+
+    fn take_news(&mut self, now: Instant, host: &mut Host) {
+        while let Some((handle, happening)) = host.poll_event() {
+            if handle != self.handle || self.outcome.is_some() {
+                continue;
+            }
+            match happening {
+                Happening::Event(Event::Connected) => {
+                    self.meter = Some(Meter::new(now, self.plan.every));
+                    self.body.begin(now);
+                    (self.watch)(now, &News::Connected);
+                }
+                Happening::Event(Event::Recovery(event)) => (self.watch)(now, &News::Recovery(&event)),
+                Happening::Event(event) => {
+                    self.outcome = trouble(&self.plan.peer.to_string(), &event).map(Err);
+                }
+                Happening::Ended(ended) => self.end(now, &ended.connection, ended.tally),
+                Happening::Opened { .. } => {}
+            }
+        }
+    }
+
+    fn write(&mut self, now: Instant, connection: &mut Connection) {
+        while let Some(rest) = self.plan.preamble.get(self.said..).filter(|rest| !rest.is_empty()) {
+            match connection.write(rest) {
+                0 => return,
+                count => self.said += count,
+            }
+        }
+        let all = self.body.write(now, connection);
+        if all && self.plan.end == End::Close {
+            connection.close();
+        }
+    }
+
+    fn read(&mut self, connection: &mut Connection) {
+        loop {
+            let count = connection.read(&mut self.room);
+            if count == 0 {
+                return;
+            }
+            let kept = count.min(HEAD.saturating_sub(self.head.len()));
+            self.head.extend_from_slice(&self.room[..kept]);
+            self.read += count as u64;
+        }
+    }
+
+    fn end(&mut self, now: Instant, connection: &Connection, tally: Tally) {
+        let variables = connection.engine().snapshot();
+        let moved = self.body.written() + self.read;
+        if let Some(meter) = &mut self.meter
+            && let Some(interval) = meter.finish(now, moved, tally, variables)
+        {
+            (self.watch)(now, &News::Interval(interval));
+        }
+        let lasted = self.meter.as_ref().map_or(Duration::ZERO, |meter| now.since(meter.begun()));
+        self.outcome = Some(Ok(Outcome {
+            written: self.body.written(),
+            acknowledged: variables.una.saturating_sub(1).min(self.said as u64 + self.body.written()),
+            read: self.read,
+            head: std::mem::take(&mut self.head),
+            lasted,
+            tally,
+            counts: connection.counts(),
+            mss: connection.mss(),
+            variables,
+        }));
+    }
+}
+
+impl Application for Call<'_> {
+    fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
+        self.take_news(now, host);
+        let tally = host.tally(self.handle);
+        let (Some(connection), None) = (host.connection(self.handle), &self.outcome) else { return Ok(Next::Done) };
+        self.read(connection);
+        if connection.state() == State::Established || connection.state() == State::CloseWait {
+            self.write(now, connection);
+        }
+        let peer_closed = matches!(connection.state(), State::CloseWait | State::TimeWait { .. });
+        if peer_closed && self.plan.end == End::PeerCloses && connection.readable() == 0 {
+            connection.close();
+        }
+        if let State::TimeWait { .. } = connection.state() {
+            self.end(now, connection, tally);
+            return Ok(Next::Turn(now));
+        }
+        let Some(meter) = &mut self.meter else { return Ok(Next::Turn(Instant::NEVER)) };
+        if meter.due() <= now {
+            let interval = meter.cut(now, self.body.written() + self.read, tally, connection.engine().snapshot());
+            (self.watch)(now, &News::Interval(interval));
+        }
+        Ok(Next::Turn(meter.due().min(self.body.due(now))))
+    }
+
+    fn stop(&mut self, _now: Instant, host: &mut Host) {
+        self.body.stop();
+        self.plan.end = End::Close;
+        if let Some(connection) = host.connection(self.handle) {
+            connection.abort();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a stream has done, second by second.
+
+use crate::host::Tally;
+use eifel_base::time::{Duration, Instant};
+use eifel_recovery::engine::Snapshot;
+
+/// A stretch of time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Interval {
+    /// From the connection's opening on.
+    pub start: Duration,
+    /// Its end.
+    pub end: Duration,
+    /// Bytes that the application wrote or read.
+    pub bytes: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// The sender's variables at its end.
+    pub variables: Snapshot,
+}
+
+impl Interval {
+    /// Bits per second.
+    pub fn rate_bps(&self) -> f64 {
+        let seconds = self.end.saturating_sub(self.start).as_secs_f64();
+        if seconds > 0.0 { self.bytes as f64 * 8.0 / seconds } else { 0.0 }
+    }
+}
+
+/// Cuts a stream into intervals.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    every: Duration,
+    begun: Instant,
+    /// When the current interval began, and what had been done by then.
+    start: Instant,
+    bytes: u64,
+    retransmissions: u64,
+    intervals: Vec<Interval>,
+}
+
+impl Meter {
+    /// Begins at `now`, with intervals of this length.
+    pub fn new(now: Instant, every: Duration) -> Self {
+        Self { every, begun: now, start: now, bytes: 0, retransmissions: 0, intervals: Vec::new() }
+    }
+
+    /// When the current interval ends.
+    pub fn due(&self) -> Instant {
+        self.start + self.every
+    }
+
+    /// When it began.
+    pub fn begun(&self) -> Instant {
+        self.begun
+    }
+
+    /// Ends the current interval at `now`: so many bytes have passed, and so much was sent, since the beginning.
+    pub fn cut(&mut self, now: Instant, bytes: u64, tally: Tally, variables: Snapshot) -> &Interval {
+        let interval = Interval {
+            start: self.start.since(self.begun),
+            end: now.since(self.begun),
+            bytes: bytes - self.bytes,
+            retransmissions: tally.retransmissions - self.retransmissions,
+            variables,
+        };
+        (self.start, self.bytes, self.retransmissions) = (now, bytes, tally.retransmissions);
+        self.intervals.push(interval);
+        &self.intervals[self.intervals.len() - 1]
+    }
+
+    /// Ends the last interval, unless nothing has happened in it.
+    pub fn finish(&mut self, now: Instant, bytes: u64, tally: Tally, variables: Snapshot) -> Option<&Interval> {
+        let news = bytes > self.bytes || tally.retransmissions > self.retransmissions || self.intervals.is_empty();
+        news.then(|| self.cut(now, bytes, tally, variables))
+    }
+
+    /// All intervals.
+    pub fn intervals(&self) -> &[Interval] {
+        &self.intervals
+    }
+}

@@ -1,0 +1,49 @@
+//! Applications over a host.
+
+pub mod answer;
+pub mod body;
+pub mod call;
+pub mod iperf;
+pub mod meter;
+pub mod pattern;
+
+use crate::system::Error;
+use eifel_base::time::{Duration, Instant};
+use eifel_recovery::engine;
+use eifel_tcp::Event;
+use meter::Interval;
+
+/// How much is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Amount {
+    /// So many bytes.
+    Bytes(u64),
+    /// As much as goes in this time.
+    Time(Duration),
+}
+
+/// What an application tells whoever watches.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// The connection is open.
+    Connected,
+    /// Another interval is over.
+    Interval(&'a Interval),
+    /// The sending side's engine reports.
+    Recovery(&'a engine::Event),
+}
+
+/// Takes the news of a run.
+pub type Watch<'a> = Box<dyn FnMut(Instant, &News<'_>) + 'a>;
+
+/// Whether an event ends a connection other than in good order, as an error.
+fn trouble(peer: &str, event: &Event) -> Option<Error> {
+    let (cause, advice) = match event {
+        Event::Refused => ("connection refused", "nothing listens at this port"),
+        Event::Reset => ("connection reset by the peer", ""),
+        Event::Unreachable => ("the network says that it cannot be reached", "look at its routes"),
+        Event::TimedOut => ("no answer for too long", "look at the routes there and back"),
+        _ => return None,
+    };
+    Some(Error::new(peer, &cause, advice))
+}

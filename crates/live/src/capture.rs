@@ -1,0 +1,59 @@
+//! A capture of what passes, written while it does.
+
+use crate::system::Error;
+use crate::system::clock::Clock;
+use eifel_base::time::Instant;
+use eifel_packet::pcapng::{Interface, Packet, Writer};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+/// A pcapng file.
+pub struct Capture {
+    path: PathBuf,
+    clock: Clock,
+    writer: Writer<BufWriter<File>>,
+}
+
+impl Capture {
+    /// Begins a file; times are those of `clock`.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn create(path: &Path, clock: Clock) -> Result<Self, Error> {
+        let failed = |error: io::Error| Error::new(path.display().to_string(), &error, "");
+        let file = BufWriter::new(File::create(path).map_err(failed)?);
+        let writer = Writer::new(file, concat!("eifel-live ", env!("CARGO_PKG_VERSION"))).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), clock, writer })
+    }
+
+    /// A place where packets are seen.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn place(&mut self, name: &str) -> Result<Interface, Error> {
+        self.writer.interface(name).map_err(|error| failed(&self.path, &error))
+    }
+
+    /// A packet passes a place.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn note(&mut self, at: Instant, place: Interface, bytes: &[u8], comment: Option<&str>) -> Result<(), Error> {
+        let packet = Packet { bytes, wire_len: bytes.len() as u32, comment };
+        let nanos = self.clock.unix_nanos(at);
+        self.writer.packet(place, nanos, packet).map_err(|error| failed(&self.path, &error))
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn finish(self) -> Result<(), Error> {
+        self.writer.finish().map(drop).map_err(|error| failed(&self.path, &error))
+    }
+}
+
+fn failed(path: &Path, error: &io::Error) -> Error {
+    Error::new(path.display().to_string(), error, "")
+}

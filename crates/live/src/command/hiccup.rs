@@ -1,0 +1,202 @@
+//! `hiccup`: a command behind the box.
+
+use super::options::Options;
+use super::place::{namespace, scenario};
+use super::{FAILED, Failure, OK, print};
+use crate::hiccup::Hiccup;
+use crate::hiccup::log::Log;
+use crate::hiccup::order::Trigger;
+use crate::hiccup::run::{Control, Relay, Report};
+use crate::hiccup::tally::{Expectation, Numbers, numbers};
+use crate::system::Error;
+use crate::system::clock::Clock;
+use crate::system::namespace::{Namespace, Running};
+use crate::system::tun::Tun;
+use eifel_sim::scenario::Scenario;
+use serde_json::{Map, Value, json};
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+const USAGE: &str = "\
+Runs a command behind a box that does to its packets what a scenario's links do: rate, delay, queue, loss, duplication,
+reordering, spikes, recorded links. The way there and the way back are those of the scenario's first flow.
+
+usage: eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
+
+  --peer COMMAND     runs it at the other side (by sh), in a namespace of its own; without it, the other side is the namespace
+                     from which this is called
+  --out FOLDER       writes path.csv (the fate of every packet), sender.pcapng and receiver.pcapng (with fates as comments),
+                     truth.csv (which retransmissions were needed)
+  --on 'WHEN: ORDER' an order on a condition: packet N, segment N or position N of the first flow (back before it: of the way
+                     back). Orders: hold [SECONDS], release, toggle, drop [N]; and there, back or both
+  --keys             orders at the terminal, one a line; Enter alone holds and releases
+  --control PATH     orders as datagrams to this Unix socket
+  --seed N           in place of the scenario's
+  --expect 'A<=B'    exit with 1 if it does not hold, as there.dropped==3 or spurious<=0; may be repeated
+  --mtu BYTES        of both devices (default: 1500)
+  --json             print JSON
+
+Both commands find their own address in EIFEL_ADDRESS and the other's in EIFEL_PEER (EIFEL_ADDRESS6, EIFEL_PEER6).
+
+example: eifel live hiccup examples/spike.toml --peer 'iperf3 -s -1' -- sh -c 'iperf3 -c $EIFEL_PEER'
+";
+
+const VALUED: [&str; 7] = ["--peer", "--out", "--on", "--control", "--seed", "--expect", "--mtu"];
+const DEVICE: &str = "hiccup%d";
+
+pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
+    let Some(options) = Options::read(words, &VALUED, &["--json", "--keys"])? else { return print(USAGE).map(|()| OK) };
+    let ([file], [_, ..]) = (&options.rest[..], &options.command[..]) else {
+        return Err(Failure::Usage("SCENARIO.toml -- COMMAND ... are needed; see --help".to_owned()));
+    };
+    let mut scenario = scenario(file)?;
+    if let Some(seed) = options.value("--seed", "a whole number")? {
+        scenario.seed = seed;
+    }
+    let triggers: Vec<Trigger> = all(&options, "--on", Trigger::parse)?;
+    let expectations: Vec<Expectation> = all(&options, "--expect", Expectation::parse)?;
+    let (report, status) = run(&options, &scenario, triggers)?;
+    let numbers = found(&report, status);
+    let unmet: Vec<String> = expectations.iter().filter_map(|expected| expected.check(&numbers).err()).collect();
+    show(&options, &numbers, &unmet)?;
+    let code = status.code().unwrap_or(i32::from(FAILED));
+    Ok(if !unmet.is_empty() { FAILED } else { u8::try_from(code).unwrap_or(FAILED) })
+}
+
+fn all<T>(options: &Options, name: &str, parse: fn(&str) -> Result<T, String>) -> Result<Vec<T>, Failure> {
+    let read = |text: &str| parse(text).map_err(|what| Failure::Usage(format!("{name}: {what}")));
+    options.all(name).map(read).collect()
+}
+
+fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result<(Report, ExitStatus), Failure> {
+    let hiccup = Hiccup::new(scenario, triggers).map_err(|error| Failure::Usage(error.to_string()))?;
+    let mtu = options.value("--mtu", "a number of bytes")?.unwrap_or(1500u32);
+    let near = namespace()?;
+    let peer = options.text("--peer");
+    let far = if peer.is_some() { namespace()? } else { Namespace::current()? };
+    let tuns = [device(&near, 1, mtu, true)?, device(&far, 2, mtu, peer.is_some())?];
+    let clock = Clock::start();
+    let log = options.text("--out").map(|folder| Log::create(Path::new(folder), clock)).transpose()?;
+    let control = control(options)?;
+    let relay = Relay::new(hiccup, tuns, clock, control, log);
+    // The box runs before anybody sends.
+    let shell = |text: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", text]);
+        command
+    };
+    let mut peer: Option<Running> = match peer {
+        Some(text) => {
+            let running = far.spawn(prepared(shell(text), 2, options))?;
+            far.wait_for_listener()?;
+            Some(running)
+        }
+        None => None,
+    };
+    let mut main = Command::new(&options.command[0]);
+    main.args(&options.command[1..]);
+    let mut running = near.spawn(prepared(main, 1, options))?;
+    let mut status = None;
+    let report = relay.run(|| {
+        status = running.ended()?;
+        Ok(status.is_some())
+    })?;
+    running.kill();
+    if let Some(peer) = &mut peer {
+        peer.kill();
+    }
+    remove(options);
+    let status = status.ok_or_else(|| Error::new("the command", &"interrupted", ""))?;
+    Ok((report, status))
+}
+
+/// A device of side 1 or 2, with its addresses; a side of ours sends everything over it, and forwards.
+fn device(side: &Namespace, number: u8, mtu: u32, ours: bool) -> Result<Tun, Failure> {
+    let tun = side.within(|| Tun::create(DEVICE))?;
+    let (name, other) = (tun.name(), 3 - number);
+    let mut commands = format!(
+        "link set {name} mtu {mtu} txqueuelen 5000 addrgenmode none up\n\
+         addr add 10.77.0.{number} peer 10.77.0.{other} dev {name}\n\
+         addr add fd77::{number} peer fd77::{other} dev {name} nodad\n"
+    );
+    if ours {
+        commands += &format!("route add default dev {name}\nroute add ::/0 dev {name}\n");
+        // Hosts of ours may stand behind the device's own side.
+        side.set(&[("net/ipv4/ip_forward", "1"), ("net/ipv6/conf/all/forwarding", "1")])?;
+    }
+    side.configure(&commands)?;
+    Ok(tun)
+}
+
+fn prepared(mut command: Command, number: u8, options: &Options) -> Command {
+    let other = 3 - number;
+    command.env("EIFEL_ADDRESS", format!("10.77.0.{number}")).env("EIFEL_PEER", format!("10.77.0.{other}"));
+    command.env("EIFEL_ADDRESS6", format!("fd77::{number}")).env("EIFEL_PEER6", format!("fd77::{other}"));
+    if number == 2 || options.has("--keys") {
+        command.stdin(Stdio::null());
+    }
+    if number == 2 || options.has("--json") {
+        // What they print would stand in the middle of the document.
+        command.stdout(std::io::stderr());
+    }
+    command
+}
+
+fn control(options: &Options) -> Result<Control, Failure> {
+    let socket = match options.text("--control") {
+        None => None,
+        Some(path) => {
+            let failed = |error: std::io::Error| {
+                let taken = error.kind() == std::io::ErrorKind::AddrInUse;
+                Error::new(path, &error, if taken { "remove the file, or choose another" } else { "" })
+            };
+            let socket = UnixDatagram::bind(path).map_err(failed)?;
+            socket.set_nonblocking(true).map_err(failed)?;
+            Some(socket)
+        }
+    };
+    Ok(Control { keys: options.has("--keys").then(std::io::stdin), socket })
+}
+
+fn remove(options: &Options) {
+    if let Some(path) = options.text("--control") {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Everything that an expectation may name.
+fn found(report: &Report, status: ExitStatus) -> Numbers {
+    let spurious = report.judged.iter().filter(|one| one.spurious).count() as f64;
+    let judged = report.judged.len() as f64;
+    let late = |share: f64| report.lateness.quantile(share).as_nanos() as f64 / 1e3;
+    let mut numbers = numbers(&report.counts);
+    let more = [
+        ("retransmissions", judged),
+        ("spurious", spurious),
+        ("needed", judged - spurious),
+        ("refused", report.refused as f64),
+        ("late_us_median", late(0.5)),
+        ("late_us_p99", late(0.99)),
+        ("late_us_max", report.lateness.longest().as_nanos() as f64 / 1e3),
+        ("seconds", report.lasted.as_secs_f64()),
+        ("command", f64::from(status.code().unwrap_or(i32::from(FAILED)))),
+    ];
+    numbers.extend(more.map(|(name, number)| (name.to_owned(), number)));
+    numbers
+}
+
+fn show(options: &Options, numbers: &Numbers, unmet: &[String]) -> Result<(), Failure> {
+    if options.has("--json") {
+        let members: Map<String, Value> = numbers.iter().map(|(name, number)| (name.clone(), json!(number))).collect();
+        let document = json!({ "numbers": members, "unmet": unmet });
+        return print(&format!("{document:#}\n"));
+    }
+    let mut text = String::new();
+    for (name, number) in numbers {
+        text += &format!("  {name:<18} {number}\n");
+    }
+    eprint!("{text}");
+    unmet.iter().for_each(|line| eprintln!("eifel live hiccup: {line}"));
+    Ok(())
+}

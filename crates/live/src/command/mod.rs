@@ -1,0 +1,103 @@
+//! The commands `send`, `receive` and `hiccup`: what `eifel live` does, and the program `eifel-live`.
+
+mod hiccup;
+mod options;
+mod place;
+mod receive;
+mod send;
+mod show;
+mod target;
+
+use crate::system::Error;
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// The exit codes: done; failed, or not as expected; what was asked for cannot be done.
+pub const OK: u8 = 0;
+/// Failed, or not as expected.
+pub const FAILED: u8 = 1;
+/// What was asked for makes no sense.
+pub const BAD_INPUT: u8 = 2;
+
+const USAGE: &str = "\
+The engine on a real network.
+
+usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
+       eifel live receive [OPTIONS] TARGET [-- COMMAND ...]
+       eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
+
+  send      sends to a kernel, an iperf3 server or an HTTP server
+  receive   takes what is sent, or gets it from an HTTP server
+  hiccup    runs COMMAND behind a box that does to its packets what SCENARIO says
+
+`eifel live send --help` and so on say more.
+";
+
+/// Why a command was not done.
+enum Failure {
+    /// The call makes no sense; the line says what is wrong and what is allowed.
+    Usage(String),
+    /// What the system, the network or the peer said.
+    Failed(Error),
+    /// Rights are missing that a user namespace would give.
+    NeedsRoot(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Runs a command; returns the exit code. `called_as` is the program and its first arguments, up to those given here: with them
+/// it is started again in a user namespace where rights are missing.
+pub fn main(called_as: &[OsString], arguments: &[OsString]) -> u8 {
+    let words: Result<Vec<String>, _> = arguments.iter().map(|word| word.clone().into_string()).collect();
+    let done = match words.as_deref() {
+        Err(word) => Err(Failure::Usage(format!("{word:?}: expected UTF-8"))),
+        Ok([]) => Err(Failure::Usage("no command; see --help".to_owned())),
+        Ok([name, rest @ ..]) => match name.as_str() {
+            "send" => send::command(rest),
+            "receive" => receive::command(rest),
+            "hiccup" => hiccup::command(rest),
+            "-h" | "--help" => print(USAGE).map(|()| OK),
+            other => Err(Failure::Usage(format!("{other}: no such command; allowed: send, receive, hiccup"))),
+        },
+    };
+    let line = match done {
+        Ok(code) => return code,
+        Err(Failure::NeedsRoot(error)) => again(called_as, arguments, &error),
+        Err(Failure::Usage(what)) => {
+            eprintln!("eifel live: {what}");
+            return BAD_INPUT;
+        }
+        Err(Failure::Failed(error)) => error.to_string(),
+    };
+    eprintln!("eifel live: {line}");
+    FAILED
+}
+
+/// Set in a call that was started again, so that there is only one.
+const AGAIN: &str = "EIFEL_LIVE_AGAIN";
+
+/// Starts the same call as the root of a user namespace; returns only if that fails, and then why.
+fn again(called_as: &[OsString], arguments: &[OsString], error: &Error) -> String {
+    if std::env::var_os(AGAIN).is_some() {
+        return error.to_string();
+    }
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--user", "--map-root-user", "--"]).args(called_as).args(arguments).env(AGAIN, "1");
+    format!("{error}; and in a user namespace: unshare: {}", unshare.exec())
+}
+
+/// To standard output; that it is closed early is no fault.
+fn print(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::new("standard output", &error, "").into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,126 @@
+//! Words of a command line: options with a value, switches, and what remains.
+
+use super::Failure;
+use std::str::FromStr;
+
+/// What a command line says.
+#[derive(Debug, Default)]
+pub(super) struct Options {
+    given: Vec<(String, String)>,
+    /// What is neither an option nor its value.
+    pub(super) rest: Vec<String>,
+    /// What stands behind `--`.
+    pub(super) command: Vec<String>,
+}
+
+impl Options {
+    /// Reads `words`. `valued` are the options that take a value, `switches` those that take none. `None` where help is wanted.
+    pub(super) fn read(words: &[String], valued: &[&str], switches: &[&str]) -> Result<Option<Self>, Failure> {
+        let mut read = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--" => read.command = words.by_ref().cloned().collect(),
+                "-h" | "--help" => return Ok(None),
+                option if valued.contains(&option) => {
+                    let value = words.next().ok_or_else(|| Failure::Usage(format!("{option}: a value is missing")))?;
+                    read.given.push((word.clone(), value.clone()));
+                }
+                option if switches.contains(&option) => read.given.push((word.clone(), String::new())),
+                option if option.starts_with("--") => {
+                    return Err(Failure::Usage(format!("unknown option {option}; see --help")));
+                }
+                _ => read.rest.push(word.clone()),
+            }
+        }
+        Ok(Some(read))
+    }
+
+    /// Whether an option was given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.text(name).is_some()
+    }
+
+    /// The value of an option, the last if there are several.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.all(name).last()
+    }
+
+    /// All values of an option.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.given.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The value of an option as what `expected` names.
+    pub(super) fn value<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Failure> {
+        let read = |text: &str| text.parse().map_err(|_| Failure::Usage(format!("{name} {text}: expected {expected}")));
+        self.text(name).map(read).transpose()
+    }
+
+    /// A length of time in seconds, more than 0.
+    pub(super) fn seconds(&self, name: &str) -> Result<Option<eifel_base::time::Duration>, Failure> {
+        let expected = "seconds, more than 0";
+        match self.value::<f64>(name, expected)? {
+            Some(seconds) if !(seconds > 0.0 && seconds <= 1e9) => {
+                Err(Failure::Usage(format!("{name} {seconds}: expected {expected}")))
+            }
+            seconds => Ok(seconds.map(eifel_base::time::Duration::from_secs_f64)),
+        }
+    }
+
+    /// A number of bytes: with K, M or G for thousands, millions and milliards.
+    pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, Failure> {
+        self.text(name)
+            .map(|text| {
+                bytes(text).ok_or_else(|| {
+                    Failure::Usage(format!("{name} {text}: expected a number of bytes, as 200, 64K, 10M or 2G"))
+                })
+            })
+            .transpose()
+    }
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let factor = match text.chars().last()? {
+        'K' => 1_000,
+        'M' => 1_000_000,
+        'G' => 1_000_000_000,
+        _ => 1,
+    };
+    text.trim_end_matches(['K', 'M', 'G']).parse::<u64>().ok()?.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &[&str]) -> Options {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        match Options::read(&words, &["--bytes", "--seconds"], &["--json"]) {
+            Ok(Some(options)) => options,
+            _ => panic!("{words:?}"),
+        }
+    }
+
+    #[test]
+    fn words_are_told_apart() {
+        let options = read(&["--bytes", "10M", "target", "--json", "--", "ls", "--json"]);
+        assert_eq!(
+            (options.rest, options.command),
+            (vec!["target".to_owned()], vec!["ls".to_owned(), "--json".to_owned()])
+        );
+        let options = read(&["--bytes", "1", "--bytes", "64K"]);
+        assert!(matches!(options.bytes("--bytes"), Ok(Some(64_000))));
+        assert!(!options.has("--json") && options.text("--seconds").is_none());
+    }
+
+    #[test]
+    fn senseless_values_are_refused() {
+        for text in ["", "K", "1.5M", "-1", "99999999999G"] {
+            assert!(bytes(text).is_none(), "{text}");
+        }
+        for text in ["0", "-1", "x", "inf", "NaN"] {
+            assert!(matches!(read(&["--seconds", text]).seconds("--seconds"), Err(Failure::Usage(_))), "{text}");
+        }
+    }
+}

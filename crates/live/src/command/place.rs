@@ -1,0 +1,201 @@
+//! Where a host of ours stands: a device, its addresses, and the namespace that both are in.
+
+use super::Failure;
+use super::options::Options;
+use crate::capture::Capture;
+use crate::host::{Config, Host};
+use crate::station::{Application, Next, Station};
+use crate::system::Error;
+use crate::system::clock::Clock;
+use crate::system::namespace::{Namespace, Running};
+use crate::system::tun::Tun;
+use eifel_base::time::Instant;
+use eifel_recovery::engine;
+use eifel_sim::scenario::{Connection, Scenario, Traffic};
+use eifel_tcp::Settings;
+use eifel_tcp::settings::{ReceiveKind, SendKind, Stamping, TimestampSettings};
+use std::io::Read;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+use std::process::Command;
+
+/// The options of every command that puts a host somewhere.
+pub(super) const VALUED: [&str; 8] =
+    ["--device", "--address", "--address6", "--mtu", "--like", "--capture", "--interval", "--buffer"];
+/// What they mean.
+pub(super) const HELP: &str = "\
+  --like SCENARIO.toml  settings and algorithms of the scenario's first flow over TCP
+  --buffer BYTES        room for what is sent and received (default: the scenario's, or 4M)
+  --interval SECONDS    length of an interval (default: 1)
+  --capture FILE        write all packets as pcapng
+  --address A           the host's IPv4 address (default: 10.85.0.2); the kernel's is A with its last two bits flipped
+  --address6 A          the host's IPv6 address (default: fd85::2); the kernel's likewise
+  --device NAME         the TUN device (default: eifel0, eifel1 ...: the first that is free)
+  --mtu BYTES           the longest packet (default: 1500)
+  --json                print one JSON document, in iperf3's shape
+  -- COMMAND ...        makes a network namespace with the device, and runs the command, the peer, in it
+";
+
+const DEFAULT_BUFFER: u64 = 4_000_000;
+const MOST_CONNECTIONS: usize = 100_000;
+
+/// A host, and the command that is its peer.
+pub(super) struct Place {
+    pub(super) station: Station,
+    pub(super) clock: Clock,
+    peer: Option<Running>,
+    pub(super) secret: [u64; 2],
+}
+
+/// An application whose peer is a command. Where that fails before it has opened a connection, nothing is left to wait for.
+struct Attended<'a> {
+    application: &'a mut dyn Application,
+    peer: &'a mut Option<Running>,
+}
+
+impl Application for Attended<'_> {
+    fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
+        if let Some(peer) = &mut self.peer
+            && host.connections() == 0
+            && let Some(status) = peer.ended()?.filter(|status| !status.success())
+        {
+            return Err(Error::new("the command behind --", &status, ""));
+        }
+        self.application.turn(now, host)
+    }
+
+    fn stop(&mut self, now: Instant, host: &mut Host) {
+        self.application.stop(now, host);
+    }
+}
+
+impl Place {
+    /// Makes what the options ask for.
+    pub(super) fn make(options: &Options) -> Result<Self, Failure> {
+        let v4 = options.value("--address", "an IPv4 address")?.unwrap_or(Ipv4Addr::new(10, 85, 0, 2));
+        let v6 = options.value("--address6", "an IPv6 address")?.unwrap_or(Ipv6Addr::new(0xfd85, 0, 0, 0, 0, 0, 0, 2));
+        let mtu = options.value("--mtu", "a number of bytes")?.unwrap_or(1500);
+        if !(1280..=65_535).contains(&mtu) {
+            return Err(Failure::Usage(format!("--mtu {mtu}: expected 1280 to 65535")));
+        }
+        let namespace = match options.command.is_empty() {
+            true => Namespace::current()?,
+            false => namespace()?,
+        };
+        let name = options.text("--device").unwrap_or("eifel%d").to_owned();
+        let tun = namespace.within(|| Tun::create(&name))?;
+        let (device, v4_kernel, v6_kernel) =
+            (tun.name(), Ipv4Addr::from_bits(v4.to_bits() ^ 3), Ipv6Addr::from_bits(v6.to_bits() ^ 3));
+        namespace.configure(&format!(
+            "link set {device} mtu {mtu} txqueuelen 5000 addrgenmode none up\n\
+             addr add {v4_kernel} peer {v4} dev {device}\n\
+             addr add {v6_kernel} peer {v6} dev {device} nodad\n"
+        ))?;
+        let peer = match options.command.split_first() {
+            None => None,
+            Some((program, arguments)) => {
+                let mut command = Command::new(program);
+                command.args(arguments);
+                command.env("EIFEL_ADDRESS", v4_kernel.to_string()).env("EIFEL_PEER", v4.to_string());
+                command.env("EIFEL_ADDRESS6", v6_kernel.to_string()).env("EIFEL_PEER6", v6.to_string());
+                command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+                let running = namespace.spawn(command)?;
+                namespace.wait_for_listener()?;
+                Some(running)
+            }
+        };
+        let (clock, secret) = (Clock::start(), secret()?);
+        let config = Config { v4: Some(v4), v6: Some(v6), mtu, secret, most_connections: MOST_CONNECTIONS };
+        let mut station = Station::new(config, tun, clock);
+        if let Some(path) = options.text("--capture") {
+            station.captured(Capture::create(Path::new(path), clock)?)?;
+        }
+        Ok(Self { station, clock, peer, secret })
+    }
+
+    /// Runs until the application is done.
+    pub(super) fn run(&mut self, application: &mut dyn Application) -> Result<(), Error> {
+        self.station.run(&mut Attended { application, peer: &mut self.peer })
+    }
+}
+
+/// A namespace; where rights are missing, the call is started again in one where they are not.
+pub(super) fn namespace() -> Result<Namespace, Failure> {
+    Namespace::new().map_err(|error| match error.is_denied() {
+        true => Failure::NeedsRoot(error),
+        false => Failure::Failed(error),
+    })
+}
+
+/// Random numbers of the system.
+pub(super) fn secret() -> Result<[u64; 2], Error> {
+    let mut bytes = [0; 16];
+    let mut random = std::fs::File::open("/dev/urandom").map_err(Error::of("open /dev/urandom"))?;
+    random.read_exact(&mut bytes).map_err(Error::of("read /dev/urandom"))?;
+    let words = u128::from_ne_bytes(bytes);
+    Ok([words as u64, (words >> 64) as u64])
+}
+
+/// A scenario file.
+pub(super) fn scenario(path: &str) -> Result<Scenario, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
+    Scenario::parse(&text, Path::new(path)).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Settings and algorithms of one end, with bytes that are held.
+pub(super) struct End {
+    pub(super) settings: Settings,
+    pub(super) sender: engine::Config,
+}
+
+/// Which end of the scenario's flow a host is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Calls,
+    Answers,
+}
+
+impl End {
+    /// What `--like` says, or what a present-day stack has.
+    pub(super) fn of(options: &Options, role: Role, secret: [u64; 2]) -> Result<Self, Failure> {
+        let distinct = TimestampSettings::distinct(secret);
+        let given = options.bytes("--buffer")?;
+        let buffer = given.unwrap_or(DEFAULT_BUFFER);
+        let held = |settings: Settings, buffer: usize| Settings {
+            send: SendKind::Held { buffer },
+            receive: ReceiveKind::Held,
+            ..settings
+        };
+        let Some(path) = options.text("--like") else {
+            let settings = Settings {
+                timestamps: Some(distinct),
+                receive_window: u32::try_from(buffer).unwrap_or(u32::MAX),
+                ..Settings::default()
+            };
+            return Ok(Self { settings: held(settings, buffer as usize), sender: engine::Config::default() });
+        };
+        let scenario = scenario(path)?;
+        let stream = |traffic: &Traffic| match traffic {
+            Traffic::Stream { connection, .. } => Some((**connection).clone()),
+            Traffic::Datagrams(_) => None,
+        };
+        let none = || Failure::Usage(format!("--like {path}: no flow over TCP in it"));
+        let Connection { settings, sender, answering_settings, answering_sender, .. } =
+            scenario.flows.iter().find_map(|flow| stream(&flow.traffic)).ok_or_else(none)?;
+        let (settings, sender) = match role {
+            Role::Calls => (settings, sender),
+            Role::Answers => (answering_settings, answering_sender),
+        };
+        let room = match (given, settings.send) {
+            (Some(buffer), _) => buffer as usize,
+            (None, SendKind::CountedUpTo { buffer }) => buffer as usize,
+            (None, SendKind::Held { buffer }) => buffer,
+            (None, SendKind::Counted) => DEFAULT_BUFFER as usize,
+        };
+        let timestamps = settings.timestamps.map(|timestamps| match timestamps.stamping {
+            Stamping::Distinct { .. } => TimestampSettings { stamping: distinct.stamping, ..timestamps },
+            Stamping::Clock => timestamps,
+        });
+        Ok(Self { settings: held(Settings { timestamps, ..settings }, room), sender })
+    }
+}

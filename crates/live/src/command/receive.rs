@@ -1,0 +1,92 @@
+//! `receive`: takes what is sent to a port, or gets a document from an HTTP server.
+
+use super::options::Options;
+use super::place::{self, End, Place, Role};
+use super::send::{call, finish, no_way, status};
+use super::show::Show;
+use super::target::{Service, Target};
+use super::{Failure, OK, print};
+use crate::apps::Amount;
+use crate::apps::answer::{self, Answer, Read};
+use crate::apps::call;
+use crate::system::Error;
+use eifel_base::time::Duration;
+use serde_json::json;
+
+fn usage() -> String {
+    format!(
+        "\
+Receives streams on a host of ours, on a TUN device.
+
+usage: eifel live receive [OPTIONS] PORT|http://ADDRESS[:PORT]/PATH [-- COMMAND ...]
+
+  PORT                  where it listens
+  --calls N             ends after so many connections (default: 1)
+  --check               compares every byte with those that `eifel live send` sends
+{}
+example: eifel live receive 5001 -- sh -c 'head -c 10000000 /dev/zero | nc -N 10.85.0.2 5001'
+",
+        place::HELP
+    )
+}
+
+pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
+    let valued = [&place::VALUED[..], &["--calls"]].concat();
+    let Some(options) = Options::read(words, &valued, &["--json", "--check"])? else {
+        return print(&usage()).map(|()| OK);
+    };
+    let [from] = &options.rest[..] else {
+        return Err(Failure::Usage("one PORT or http://ADDRESS[:PORT]/PATH is needed".to_owned()));
+    };
+    match from.parse::<u16>() {
+        Ok(port) if port > 0 => listen(&options, port),
+        _ => get(&options, from),
+    }
+}
+
+fn get(options: &Options, from: &str) -> Result<u8, Failure> {
+    let target = Target::parse(from)?;
+    if target.service != Service::Http {
+        return Err(Failure::Usage(format!("{from}: expected a PORT from 1 to 65535, or http://ADDRESS[:PORT]/PATH")));
+    }
+    let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
+    let mut place = Place::make(options)?;
+    let End { settings, sender } = End::of(options, Role::Calls, place.secret)?;
+    let show = Show::new(options.has("--json"), false, &sender);
+    let (path, host) = (&target.path, target.address);
+    let preamble = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").into_bytes();
+    let (peer, end) = (target.address, call::End::PeerCloses);
+    let plan = call::Plan { peer, settings, sender, preamble, body: Amount::Bytes(0), end, every };
+    let (outcome, meter) = call(&mut place, plan, show.watch())?;
+    match status(&outcome) {
+        Some(status) if (200..300).contains(&status) => finish(&show, &target, &outcome, meter, Amount::Bytes(0)),
+        Some(status) => Err(Error::new(peer.to_string(), &format!("HTTP status {status}"), "").into()),
+        None => Err(Error::new(peer.to_string(), &"no answer in HTTP", "").into()),
+    }
+}
+
+fn listen(options: &Options, port: u16) -> Result<u8, Failure> {
+    let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
+    let calls = Some(options.value("--calls", "a whole number")?.unwrap_or(1));
+    let mut place = Place::make(options)?;
+    let End { settings, sender } = End::of(options, Role::Answers, place.secret)?;
+    let show = Show::new(options.has("--json"), false, &sender);
+    let plan = answer::Plan { port, settings, sender, calls, checked: options.has("--check"), every };
+    let mut answer = Answer::begin(&mut place.station.host, plan, show.watch()).map_err(|error| no_way(&error))?;
+    place.run(&mut answer)?;
+    let reads = answer.finish();
+    if show.json {
+        let streams: Vec<_> = reads.iter().map(stream).collect();
+        return print(&format!("{:#}\n", json!({ "streams": streams }))).map(|()| OK);
+    }
+    for read in reads {
+        println!("{} bytes in {:.6} s", read.bytes, read.lasted.as_secs_f64());
+    }
+    Ok(OK)
+}
+
+fn stream(read: &Read) -> serde_json::Value {
+    let (bytes, seconds) = (read.bytes, read.lasted.as_secs_f64());
+    let rate = if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
+    json!({ "bytes": bytes, "seconds": seconds, "bits_per_second": rate })
+}

@@ -1,0 +1,232 @@
+//! What commands print: lines as iperf3 prints them, with what the engine reports between them, or one JSON document in
+//! iperf3's shape.
+
+use crate::apps::News;
+use crate::apps::call::Outcome;
+use crate::apps::meter::{Interval, Meter};
+use eifel_base::time::{Duration, Instant};
+use eifel_recovery::detect::Outcome as Verdict;
+use eifel_recovery::engine::{Config, Event};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Whether lines are printed, and what they are about.
+#[derive(Clone, Debug)]
+pub(super) struct Show {
+    pub(super) json: bool,
+    pub(super) sends: bool,
+    /// Names of the detectors, the acting one first.
+    detectors: Vec<String>,
+    began: Rc<RefCell<Instant>>,
+    events: Rc<RefCell<Vec<Value>>>,
+}
+
+impl Show {
+    pub(super) fn new(json: bool, sends: bool, sender: &Config) -> Self {
+        let detectors = std::iter::once(&sender.detect).chain(&sender.observers).map(|choice| choice.name.to_string());
+        let detectors = detectors.collect();
+        Self { json, sends, detectors, began: Rc::default(), events: Rc::default() }
+    }
+
+    /// Takes the news of a run.
+    pub(super) fn watch(&self) -> crate::apps::Watch<'static> {
+        let show = self.clone();
+        Box::new(move |now, news| show.tell(now, news))
+    }
+
+    fn tell(&self, now: Instant, news: &News<'_>) {
+        match news {
+            News::Connected => {
+                *self.began.borrow_mut() = now;
+                if !self.json {
+                    println!("{}", heading(self.sends));
+                }
+            }
+            News::Interval(interval) if !self.json => println!("{}", line(interval, self.sends)),
+            News::Interval(_) => {}
+            News::Recovery(event) => self.recovery(now, event),
+        }
+    }
+
+    fn recovery(&self, now: Instant, event: &Event) {
+        let at = now.since(*self.began.borrow()).as_secs_f64();
+        let (word, more) = self.said(event);
+        if self.json {
+            self.events.borrow_mut().push(json!({ "time_s": at, "event": word, "what": more }));
+        } else {
+            println!("  {at:>10.6} s  {word}: {more}");
+        }
+    }
+
+    fn said(&self, event: &Event) -> (&'static str, String) {
+        match event {
+            Event::TimerExpired { timeouts } => ("timeout", format!("the timer has expired, {timeouts} in a row")),
+            Event::EpisodeOpened { episode, saved } => {
+                let saved = saved.window;
+                let from = format!("position {} to {}", episode.start, episode.recovery_point);
+                (
+                    "episode",
+                    format!("{} opened by {:?}: {from}, cwnd was {}", episode.number, episode.cause, saved.cwnd),
+                )
+            }
+            Event::Judged { episode, detector, outcome, reason } => {
+                let verdict = if *outcome == Verdict::Spurious { "spurious" } else { "genuine" };
+                let name = self.detectors.get(*detector).map_or("?", String::as_str);
+                ("verdict", format!("episode {episode} was {verdict}, says {name}: {reason}"))
+            }
+            Event::Distrusted { detector, reason } => {
+                let name = self.detectors.get(*detector).map_or("?", String::as_str);
+                ("distrust", format!("{name} believes the peer no more: {reason}"))
+            }
+            Event::Adjusted { episode, window } => {
+                let ssthresh = threshold(window.ssthresh);
+                ("undo", format!("episode {episode}: cwnd {} ssthresh {ssthresh}", window.cwnd))
+            }
+            Event::EpisodeClosed { episode, timeouts } => {
+                ("episode", format!("{episode} closed after {timeouts} timeouts"))
+            }
+        }
+    }
+
+    /// The last lines.
+    pub(super) fn summary(&self, outcome: &Outcome) {
+        let rate = rate_of(outcome.written.max(outcome.read), outcome.lasted);
+        println!("- - - - - - - - - - - - - - - - - - - - - - - - -");
+        println!(
+            "        0.00-{:<6.2} sec  {:>12}  {:>16}  {:>5}          {}",
+            outcome.lasted.as_secs_f64(),
+            amount(outcome.written.max(outcome.read)),
+            bits(rate),
+            outcome.tally.retransmissions,
+            if self.sends { "sender" } else { "receiver" },
+        );
+    }
+
+    /// What the engine has reported, for the JSON document.
+    pub(super) fn events(&self) -> Value {
+        Value::Array(self.events.borrow_mut().drain(..).collect())
+    }
+}
+
+fn heading(sends: bool) -> &'static str {
+    if sends {
+        "[ ID]  Interval            Transfer           Bitrate   Retr          Cwnd      Srtt       RTO"
+    } else {
+        "[ ID]  Interval            Transfer           Bitrate"
+    }
+}
+
+fn line(interval: &Interval, sends: bool) -> String {
+    let (start, end) = (interval.start.as_secs_f64(), interval.end.as_secs_f64());
+    let (moved, rate) = (amount(interval.bytes), bits(interval.rate_bps()));
+    let begin = format!("[  1] {start:>5.2}-{end:<6.2} sec  {moved:>12}  {rate:>16}");
+    if !sends {
+        return begin;
+    }
+    let variables = &interval.variables;
+    let ms = |length: Option<Duration>| {
+        length.map_or("-".to_owned(), |length| format!("{:.1} ms", length.as_secs_f64() * 1e3))
+    };
+    format!(
+        "{begin}  {:>5}  {:>12}  {:>8}  {:>8}",
+        interval.retransmissions,
+        amount(variables.cwnd),
+        ms(variables.srtt),
+        ms(Some(variables.rto)),
+    )
+}
+
+/// Bytes as iperf3 prints them: by 1024.
+fn amount(bytes: u64) -> String {
+    let units = ["Bytes", "KBytes", "MBytes", "GBytes"];
+    let (value, unit) = scaled(bytes as f64, 1024.0, units);
+    format!("{value} {unit}")
+}
+
+/// Rates as iperf3 prints them: by 1000.
+fn bits(rate: f64) -> String {
+    let units = ["bits/sec", "Kbits/sec", "Mbits/sec", "Gbits/sec"];
+    let (value, unit) = scaled(rate, 1000.0, units);
+    format!("{value} {unit}")
+}
+
+fn scaled(mut value: f64, step: f64, units: [&'static str; 4]) -> (String, &'static str) {
+    let mut unit = 0;
+    while value >= step && unit < 3 {
+        value /= step;
+        unit += 1;
+    }
+    let digits = if value < 10.0 {
+        2
+    } else if value < 100.0 {
+        1
+    } else {
+        0
+    };
+    (format!("{value:.digits$}"), units[unit])
+}
+
+fn rate_of(bytes: u64, lasted: Duration) -> f64 {
+    let seconds = lasted.as_secs_f64();
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+}
+
+fn threshold(ssthresh: u64) -> String {
+    if ssthresh == u64::MAX { "unset".to_owned() } else { ssthresh.to_string() }
+}
+
+fn micros(length: Option<Duration>) -> u64 {
+    length.map_or(0, |length| length.as_nanos() / 1000)
+}
+
+/// An interval as iperf3's `--json` has it.
+fn interval_json(interval: &Interval, sends: bool) -> Value {
+    let (start, end) = (interval.start.as_secs_f64(), interval.end.as_secs_f64());
+    let mut sum = json!({
+        "start": start, "end": end, "seconds": end - start, "bytes": interval.bytes,
+        "bits_per_second": interval.rate_bps(), "omitted": false, "sender": sends,
+    });
+    let mut stream = sum.clone();
+    stream["socket"] = json!(1);
+    if sends {
+        let variables = &interval.variables;
+        sum["retransmits"] = json!(interval.retransmissions);
+        stream["retransmits"] = json!(interval.retransmissions);
+        stream["snd_cwnd"] = json!(variables.cwnd);
+        stream["rtt"] = json!(micros(variables.srtt));
+        stream["rttvar"] = json!(micros(variables.rttvar));
+        // What iperf3 does not know.
+        stream["rto"] = json!(micros(Some(variables.rto)));
+        stream["ssthresh"] = if variables.ssthresh == u64::MAX { Value::Null } else { json!(variables.ssthresh) };
+        stream["flight"] = json!(variables.flight);
+    }
+    json!({ "streams": [stream], "sum": sum })
+}
+
+/// A run as iperf3's `--json` has it, with what the engine has reported under `eifel`.
+pub(super) fn document(start: Value, outcome: &Outcome, meter: &Meter, sends: bool, events: Value) -> Value {
+    let seconds = outcome.lasted.as_secs_f64();
+    let intervals: Vec<Value> = meter.intervals().iter().map(|interval| interval_json(interval, sends)).collect();
+    let sum = |bytes: u64| {
+        json!({
+            "start": 0, "end": seconds, "seconds": seconds, "bytes": bytes,
+            "bits_per_second": rate_of(bytes, outcome.lasted), "sender": sends,
+        })
+    };
+    let mut sent = sum(if sends { outcome.written } else { 0 });
+    sent["retransmits"] = json!(outcome.tally.retransmissions);
+    let received = sum(if sends { outcome.acknowledged } else { outcome.read });
+    let largest = meter.intervals().iter().map(|interval| interval.variables.cwnd).max();
+    let mut sender = sent.clone();
+    sender["max_snd_cwnd"] = json!(largest);
+    json!({
+        "start": start,
+        "intervals": intervals,
+        "end": {
+            "streams": [{ "sender": sender, "receiver": received.clone() }],
+            "sum_sent": sent, "sum_received": received,
+        },
+        "eifel": { "events": events, "segments": outcome.tally.segments, "mss": outcome.mss },
+    })
+}

@@ -1,0 +1,70 @@
+//! How late the box lets packets go: the difference between when the links say and when the kernel has the packet.
+
+use eifel_base::time::Duration;
+
+/// Counts of delays, in steps of a microsecond.
+#[derive(Clone, Debug)]
+pub struct Lateness {
+    steps: Vec<u64>,
+    count: u64,
+    longest: Duration,
+}
+
+/// What is later than this, in microseconds, is counted as this.
+const STEPS: usize = 100_000;
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Self { steps: vec![0; STEPS + 1], count: 0, longest: Duration::ZERO }
+    }
+}
+
+impl Lateness {
+    /// A packet is let go so late.
+    pub fn note(&mut self, late: Duration) {
+        let step = (late.as_nanos() / 1000).min(STEPS as u64);
+        self.steps[step as usize] += 1;
+        self.count += 1;
+        self.longest = self.longest.max(late);
+    }
+
+    /// How many were noted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The longest.
+    pub fn longest(&self) -> Duration {
+        self.longest
+    }
+
+    /// The delay that this share of packets, 0 to 1, does not exceed, to a microsecond upwards.
+    pub fn quantile(&self, share: f64) -> Duration {
+        let wanted = (share * self.count as f64).ceil() as u64;
+        let mut seen = 0;
+        for (step, count) in self.steps.iter().enumerate() {
+            seen += count;
+            if seen >= wanted.max(1) {
+                return Duration::from_micros(step as u64 + 1);
+            }
+        }
+        Duration::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_what_was_noted() {
+        let mut lateness = Lateness::default();
+        assert_eq!(lateness.quantile(0.5), Duration::ZERO);
+        (1..=100).for_each(|us| lateness.note(Duration::from_micros(us) - Duration::from_nanos(1)));
+        assert_eq!(lateness.quantile(0.5), Duration::from_micros(50));
+        assert_eq!(lateness.quantile(0.99), Duration::from_micros(99));
+        assert_eq!((lateness.count(), lateness.longest().as_nanos()), (100, 99_999));
+        lateness.note(Duration::from_secs(9));
+        assert_eq!(lateness.quantile(1.0), Duration::from_micros(100_001));
+    }
+}

@@ -1,0 +1,43 @@
+//! A gate at the far end of the box: closed, it holds what arrives; opened, it lets all go back to back, in order.
+
+use super::way::Exit;
+use eifel_base::time::Instant;
+
+/// A gate.
+#[derive(Debug, Default)]
+pub struct Gate {
+    /// When it opens by itself; `None` while it is open.
+    until: Option<Instant>,
+    waiting: Vec<u32>,
+}
+
+impl Gate {
+    /// Whether it holds what comes.
+    pub(super) fn is_closed(&self) -> bool {
+        self.until.is_some()
+    }
+
+    /// Closes until `until`; one that is closed already stays so for the longer of the two times.
+    pub(super) fn close(&mut self, until: Instant) {
+        self.until = Some(self.until.map_or(until, |before| before.max(until)));
+    }
+
+    /// When it opens by itself; never if it is open, or waits for an order.
+    pub(super) fn due(&self) -> Instant {
+        self.until.unwrap_or(Instant::NEVER)
+    }
+
+    /// Opens, and lets all go.
+    pub(super) fn open(&mut self, at: Instant, exits: &mut Vec<Exit>) {
+        self.until = None;
+        exits.extend(self.waiting.drain(..).map(|handle| Exit::Arrived { handle, at }));
+    }
+
+    /// A packet comes.
+    pub(super) fn pass(&mut self, at: Instant, handle: u32, exits: &mut Vec<Exit>) {
+        match self.is_closed() {
+            true => self.waiting.push(handle),
+            false => exits.push(Exit::Arrived { handle, at }),
+        }
+    }
+}

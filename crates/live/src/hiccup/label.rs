@@ -1,0 +1,151 @@
+//! What a packet is, as far as the box cares: which flow, which packet of it, which data segment, and how often it was sent.
+
+use super::Direction;
+use eifel_base::ranges::Block;
+use eifel_packet::ip::{self, Addresses};
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::{Seq, unwrap};
+use eifel_packet::tcp;
+use eifel_path::parcel::Label;
+use eifel_sim::numbering::Numbering;
+use std::collections::BTreeMap;
+
+/// More flows than this are taken together, so that a scan costs no memory.
+const MOST_FLOWS: usize = 65_536;
+
+/// The two ends of a flow, the one that sent its first packet first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key {
+    addresses: Addresses,
+    protocol: u8,
+    ports: (u16, u16),
+}
+
+/// What the box has seen of a packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Seen {
+    /// What elements choose it by; the flow is the k-th that was seen.
+    pub label: Label,
+    /// Which packet of its flow and direction it is, from 1.
+    pub number: u64,
+    /// The protocol of IP; 0 where the packet could not be read.
+    pub protocol: u8,
+    /// The identification of IPv4.
+    pub identification: u16,
+    /// Its TCP header.
+    pub tcp: Option<Segment>,
+    /// The positions of its data in the stream, where it is a TCP segment with data.
+    pub data: Option<Block>,
+}
+
+/// One direction of a flow.
+#[derive(Default)]
+struct Course {
+    packets: u64,
+    isn: Option<Seq>,
+    nxt: u64,
+    numbering: Numbering,
+    /// How often segments were sent again.
+    again: BTreeMap<u64, u32>,
+}
+
+/// All flows.
+#[derive(Default)]
+pub struct Flows {
+    by_key: BTreeMap<Key, u32>,
+    courses: Vec<[Course; 2]>,
+}
+
+impl Flows {
+    /// A packet comes in.
+    pub fn see(&mut self, direction: Direction, bytes: &[u8]) -> Seen {
+        let nothing =
+            Seen { label: Label::default(), number: 0, protocol: 0, identification: 0, tcp: None, data: None };
+        let Ok(packet) = ip::parse(bytes) else {
+            let key = Key { addresses: NOWHERE, protocol: 0, ports: (0, 0) };
+            let (flow, course) = self.course(key, direction);
+            return Seen { label: Label { flow, ..Label::default() }, number: course.next(), ..nothing };
+        };
+        let addresses = packet.header.addresses;
+        let ports = match (packet.protocol, packet.payload) {
+            (6 | 17 | 132, [a, b, c, d, ..]) => (u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])),
+            _ => (0, 0),
+        };
+        let (addresses, ports) = match direction {
+            Direction::There => (addresses, ports),
+            Direction::Back => (addresses.reversed(), (ports.1, ports.0)),
+        };
+        let (flow, course) = self.course(Key { addresses, protocol: packet.protocol, ports }, direction);
+        let number = course.next();
+        let tcp = match packet.protocol {
+            tcp::PROTOCOL => tcp::parse(packet.payload, &packet.header.addresses).ok(),
+            _ => None,
+        };
+        let (segment, copy, data) = tcp.map_or((0, 0, None), |(segment, _)| course.data(&segment));
+        Seen {
+            label: Label { flow, copy, segment },
+            number,
+            protocol: packet.protocol,
+            identification: packet.header.identification,
+            tcp: tcp.map(|(segment, _)| segment),
+            data,
+        }
+    }
+
+    fn course(&mut self, key: Key, direction: Direction) -> (u32, &mut Course) {
+        let full = self.courses.len() >= MOST_FLOWS;
+        let next = self.courses.len() as u32;
+        let flow = match self.by_key.get(&key) {
+            Some(&flow) => flow,
+            None if full => next - 1,
+            None => {
+                self.by_key.insert(key, next);
+                self.courses.push(Default::default());
+                next
+            }
+        };
+        (flow, &mut self.courses[flow as usize][direction as usize])
+    }
+}
+
+const NOWHERE: Addresses =
+    Addresses::V4 { source: std::net::Ipv4Addr::UNSPECIFIED, destination: std::net::Ipv4Addr::UNSPECIFIED };
+
+impl Course {
+    fn next(&mut self) -> u64 {
+        self.packets += 1;
+        self.packets
+    }
+
+    /// The number of the data segment, how often it was sent before, and where its data stands.
+    fn data(&mut self, segment: &Segment) -> (u64, u32, Option<Block>) {
+        if segment.flags.has(Flags::SYN) {
+            if self.isn != Some(segment.seq) {
+                *self = Self { packets: self.packets, isn: Some(segment.seq), nxt: 1, ..Self::default() };
+            }
+            return (0, 0, None);
+        }
+        if segment.payload_len == 0 {
+            return (0, 0, None);
+        }
+        // A connection that was there before the box begins with its first data.
+        let isn = *self.isn.get_or_insert(Seq(segment.seq.0.wrapping_sub(1)));
+        self.nxt = self.nxt.max(1);
+        let start = unwrap(self.nxt, isn, segment.seq);
+        let block = Block { start, end: start + u64::from(segment.payload_len) };
+        let (number, copy) = if start >= self.nxt {
+            (self.numbering.next(start, segment.payload_len), 0)
+        } else {
+            let number = self.numbering.of(start);
+            let copies = self.again.entry(number).or_default();
+            *copies += 1;
+            let copy = *copies;
+            if block.end > self.nxt {
+                self.numbering.next(self.nxt, (block.end - self.nxt) as u32);
+            }
+            (number, copy)
+        };
+        self.nxt = self.nxt.max(block.end);
+        (number, copy, Some(block))
+    }
+}

@@ -1,0 +1,290 @@
+//! The hiccup box without I/O: what a scenario's links do to real packets. Packets and time go in, packets come out.
+//!
+//! It drives the very links that the simulator drives. Elements at the entrance of a link (loss, duplication, reordering) stand
+//! there once for each flow, so that the fate of a flow's n-th packet depends on the seed alone, whatever other flows do and
+//! whenever the packet comes. The first flow's draws are those of the simulator's only flow.
+
+pub mod arrivals;
+pub mod gate;
+pub mod label;
+pub mod log;
+pub mod order;
+pub mod run;
+pub mod tally;
+pub mod truth;
+mod way;
+
+use eifel_base::time::Instant;
+use eifel_path::config::ConfigError;
+use eifel_path::parcel::DropCause;
+use eifel_sim::scenario::{Link, Scenario};
+use label::{Flows, Seen};
+use order::{Order, Trigger, Verb};
+use way::{Exit, Way};
+
+/// One of the two directions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Direction {
+    /// From the side that the scenario's first flow is from.
+    There,
+    /// From the other.
+    Back,
+}
+
+impl Direction {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::There, Self::Back];
+
+    /// Its word in files and orders.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::There => "there",
+            Self::Back => "back",
+        }
+    }
+}
+
+/// What became of a packet, or of one copy of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It came out.
+    Delivered,
+    /// A copy that the box has made came out.
+    Copied,
+    /// A link dropped it.
+    Dropped(DropCause),
+    /// An order dropped it.
+    Ordered,
+    /// The box still had it at the end of the run.
+    Inside,
+}
+
+impl Fate {
+    /// The word for it in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Delivered => "ok",
+            Self::Copied => "copy",
+            Self::Dropped(cause) => cause.name(),
+            Self::Ordered => "ordered",
+            Self::Inside => "inside",
+        }
+    }
+}
+
+/// A packet on its way through the box, and in the end its fate.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Passage {
+    /// The direction.
+    pub direction: Direction,
+    /// What it is, and which of its flow.
+    pub seen: Seen,
+    /// Bytes, from the IP header on.
+    pub bytes: u32,
+    /// When it came in.
+    pub entered: Instant,
+    /// When it came out, or is to, by the links; or when it was dropped.
+    pub due: Instant,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// A packet in the box.
+struct Inside {
+    passage: Passage,
+    packet: Vec<u8>,
+    /// How many of it are under way.
+    copies: u32,
+    /// Whether one has come out.
+    delivered: bool,
+}
+
+/// The box.
+pub struct Hiccup {
+    ways: [Way; 2],
+    flows: Flows,
+    /// Packets by the handles of their parcels.
+    inside: Vec<Option<Inside>>,
+    vacant: Vec<u32>,
+    header_bytes: Option<u32>,
+    triggers: Vec<Trigger>,
+    /// How many packets an order still drops.
+    to_drop: [u64; 2],
+    exits: Vec<Exit>,
+    dropped: Vec<Passage>,
+    last: Option<Passage>,
+}
+
+impl Hiccup {
+    /// The links of the scenario's first flow, both ways, in the run of the scenario's seed.
+    ///
+    /// # Errors
+    /// Settings of links that make no sense.
+    pub fn new(scenario: &Scenario, triggers: Vec<Trigger>) -> Result<Self, ConfigError> {
+        let links = |indices: &[usize]| -> Vec<&Link> { indices.iter().map(|&index| &scenario.links[index]).collect() };
+        let Some(flow) = scenario.flows.first() else {
+            let problem = "the scenario has none: its path is not known".to_owned();
+            return Err(ConfigError { key: "flow".to_owned(), problem });
+        };
+        Ok(Self {
+            ways: [Way::new(&links(&flow.there), scenario.seed)?, Way::new(&links(&flow.back), scenario.seed)?],
+            flows: Flows::default(),
+            inside: Vec::new(),
+            vacant: Vec::new(),
+            header_bytes: scenario.header_bytes,
+            triggers,
+            to_drop: [0; 2],
+            exits: Vec::new(),
+            dropped: Vec::new(),
+            last: None,
+        })
+    }
+
+    /// A packet comes in. Time never goes back from one call to the next.
+    pub fn take(&mut self, now: Instant, direction: Direction, packet: Vec<u8>) {
+        self.run(now);
+        let seen = self.flows.see(direction, &packet);
+        let fired: Vec<Order> = self
+            .triggers
+            .iter()
+            .filter(|trigger| trigger.fires(direction, &seen))
+            .map(|trigger| trigger.order)
+            .collect();
+        fired.into_iter().for_each(|order| self.obey(now, order));
+        let length = packet.len() as u32;
+        let passage = Passage { direction, seen, bytes: length, entered: now, due: now, fate: Fate::Inside };
+        self.last = Some(passage.clone());
+        let to_drop = &mut self.to_drop[direction as usize];
+        if *to_drop > 0 {
+            *to_drop -= 1;
+            self.dropped.push(Passage { fate: Fate::Ordered, ..passage });
+            return;
+        }
+        let charged = match (self.header_bytes, &seen.tcp) {
+            (Some(header), Some(tcp)) => header + tcp.payload_len,
+            _ => length,
+        };
+        let label = seen.label;
+        let handle = self.insert(Inside { passage, packet, copies: 1, delivered: false });
+        self.ways[direction as usize].take(now, (handle, charged), label, &mut self.exits);
+        self.account();
+    }
+
+    /// The packet that came in last, as it came in.
+    pub fn last(&self) -> Option<&Passage> {
+        self.last.as_ref()
+    }
+
+    /// An order is followed at once.
+    pub fn obey(&mut self, now: Instant, order: Order) {
+        self.run(now);
+        for direction in Direction::ALL.into_iter().filter(|&direction| order.ways.cover(direction)) {
+            let way = &mut self.ways[direction as usize];
+            match order.verb {
+                Verb::Hold(length) => way.gate.close(length.map_or(Instant::NEVER, |length| now + length)),
+                Verb::Release => way.gate.open(now, &mut self.exits),
+                Verb::Toggle if way.gate.is_closed() => way.gate.open(now, &mut self.exits),
+                Verb::Toggle => way.gate.close(Instant::NEVER),
+                Verb::Drop(count) => self.to_drop[direction as usize] += count,
+            }
+        }
+        self.account();
+    }
+
+    /// When something happens next by itself; never if nothing is under way.
+    pub fn next_event(&self) -> Instant {
+        self.ways.iter().map(Way::next_event).min().unwrap_or(Instant::NEVER)
+    }
+
+    /// Does what is due by `now`, each at its own instant.
+    pub fn run(&mut self, now: Instant) {
+        loop {
+            let way = if self.ways[0].next_event() <= self.ways[1].next_event() { 0 } else { 1 };
+            if self.ways[way].next_event() > now {
+                return;
+            }
+            self.ways[way].step(&mut self.exits);
+            self.account();
+        }
+    }
+
+    /// What has come out since the last call, in order: where it goes, and its bytes.
+    pub fn delivered(&mut self) -> Vec<(Passage, Vec<u8>)> {
+        let exits = std::mem::take(&mut self.exits);
+        let mut out = Vec::with_capacity(exits.len());
+        for exit in exits {
+            if let Exit::Arrived { handle, at } = exit
+                && let Some(inside) = self.inside.get_mut(handle as usize).and_then(Option::as_mut)
+            {
+                let fate = if inside.delivered { Fate::Copied } else { Fate::Delivered };
+                inside.delivered = true;
+                inside.copies -= 1;
+                let passage = Passage { due: at, fate, ..inside.passage.clone() };
+                let packet = if inside.copies == 0 { self.remove(handle) } else { inside.packet.clone() };
+                out.push((passage, packet));
+            }
+        }
+        out
+    }
+
+    /// What was dropped since the last call.
+    pub fn dropped(&mut self) -> Vec<Passage> {
+        std::mem::take(&mut self.dropped)
+    }
+
+    /// What is in the box.
+    pub fn left(&self) -> impl Iterator<Item = &Passage> {
+        self.inside.iter().flatten().filter(|inside| !inside.delivered).map(|inside| &inside.passage)
+    }
+
+    /// Drops and duplications are booked; what has arrived stays until it is asked for.
+    fn account(&mut self) {
+        let mut exits = std::mem::take(&mut self.exits);
+        exits.retain(|exit| match *exit {
+            Exit::Arrived { .. } => true,
+            Exit::Duplicated { handle } => {
+                if let Some(Some(inside)) = self.inside.get_mut(handle as usize) {
+                    inside.copies += 1;
+                }
+                false
+            }
+            Exit::Dropped { handle, at, cause } => {
+                if let Some(Some(inside)) = self.inside.get_mut(handle as usize) {
+                    inside.copies -= 1;
+                    if inside.copies == 0 {
+                        // A copy that is dropped when another has come out is not the packet's fate.
+                        if !inside.delivered {
+                            self.dropped.push(Passage {
+                                due: at,
+                                fate: Fate::Dropped(cause),
+                                ..inside.passage.clone()
+                            });
+                        }
+                        self.remove(handle);
+                    }
+                }
+                false
+            }
+        });
+        self.exits = exits;
+    }
+
+    fn insert(&mut self, inside: Inside) -> u32 {
+        match self.vacant.pop() {
+            Some(handle) => {
+                self.inside[handle as usize] = Some(inside);
+                handle
+            }
+            None => {
+                self.inside.push(Some(inside));
+                (self.inside.len() - 1) as u32
+            }
+        }
+    }
+
+    fn remove(&mut self, handle: u32) -> Vec<u8> {
+        let inside = self.inside[handle as usize].take();
+        self.vacant.push(handle);
+        inside.map_or(Vec::new(), |inside| inside.packet)
+    }
+}

@@ -1,0 +1,166 @@
+//! Orders to the box: on a condition, at a key, or over a control socket. Their words are the same everywhere.
+
+use super::Direction;
+use super::label::Seen;
+use eifel_base::time::Duration;
+
+/// What an order says.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Verb {
+    /// Holds what arrives: for a time, or until it is released.
+    Hold(Option<Duration>),
+    /// Lets go what is held.
+    Release,
+    /// Holds, or lets go what is held.
+    Toggle,
+    /// Drops the next packets.
+    Drop(u64),
+}
+
+/// Which directions an order is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ways {
+    /// Both.
+    Both,
+    /// One.
+    One(Direction),
+}
+
+impl Ways {
+    /// Whether `direction` is among them.
+    pub fn cover(self, direction: Direction) -> bool {
+        self == Self::Both || self == Self::One(direction)
+    }
+}
+
+/// An order.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Order {
+    /// What.
+    pub verb: Verb,
+    /// Where.
+    pub ways: Ways,
+}
+
+/// What an order waits for: a packet that comes in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// The n-th packet of the first flow, from 1.
+    Packet(u64),
+    /// The first transmission of the n-th data segment of the first flow, from 1.
+    Segment(u64),
+    /// The first packet of the first flow with this position of the stream, where 1 is the first byte.
+    Position(u64),
+}
+
+/// An order that waits.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Trigger {
+    /// For what.
+    pub when: When,
+    /// The direction of that packet.
+    pub direction: Direction,
+    /// The order.
+    pub order: Order,
+}
+
+impl Trigger {
+    /// Whether this packet sets it off.
+    pub fn fires(&self, direction: Direction, seen: &Seen) -> bool {
+        if direction != self.direction || seen.label.flow != 0 {
+            return false;
+        }
+        match self.when {
+            When::Packet(number) => seen.number == number,
+            When::Segment(number) => seen.label.segment == number && seen.label.copy == 0,
+            When::Position(at) => {
+                seen.label.copy == 0 && seen.data.is_some_and(|data| (data.start..data.end).contains(&at))
+            }
+        }
+    }
+
+    /// Reads `packet 120: hold 2.5`, `back segment 7: drop there`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, in a line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let expected = "expected [there|back] packet|segment|position N: ORDER";
+        let (when, order) = text.split_once(':').ok_or_else(|| format!("{text:?}: {expected}"))?;
+        let (direction, words) = match when.split_whitespace().collect::<Vec<_>>()[..] {
+            ["there", what, number] | [what, number] => (Direction::There, (what, number)),
+            ["back", what, number] => (Direction::Back, (what, number)),
+            _ => return Err(format!("{when:?}: {expected}")),
+        };
+        let number = words.1.parse().map_err(|_| format!("{:?}: expected a whole number", words.1))?;
+        let when = match words.0 {
+            "packet" => When::Packet(number),
+            "segment" => When::Segment(number),
+            "position" => When::Position(number),
+            other => return Err(format!("{other:?}: {expected}")),
+        };
+        Ok(Self { when, direction, order: Order::parse(order)? })
+    }
+}
+
+impl Order {
+    /// Reads `hold`, `hold 2.5 back`, `release`, `toggle`, `drop`, `drop 3 there`. Without a direction it is for both, and a drop
+    /// for the way there.
+    ///
+    /// # Errors
+    /// What is wrong with the text, in a line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let expected = "expected hold [SECONDS], release, toggle or drop [N], and there, back or both";
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        let ways = match words.last().copied() {
+            Some("there") => Some(Ways::One(Direction::There)),
+            Some("back") => Some(Ways::One(Direction::Back)),
+            Some("both") => Some(Ways::Both),
+            _ => None,
+        };
+        if ways.is_some() {
+            words.pop();
+        }
+        let verb = match words[..] {
+            ["hold"] => Verb::Hold(None),
+            ["hold", seconds] => match seconds.parse::<f64>() {
+                Ok(length) if length > 0.0 && length.is_finite() => Verb::Hold(Some(Duration::from_secs_f64(length))),
+                _ => return Err(format!("{seconds:?}: expected seconds, more than 0")),
+            },
+            ["release"] => Verb::Release,
+            ["toggle"] => Verb::Toggle,
+            ["drop"] => Verb::Drop(1),
+            ["drop", count] => Verb::Drop(count.parse().map_err(|_| format!("{count:?}: expected a whole number"))?),
+            _ => return Err(format!("{:?}: {expected}", text.trim())),
+        };
+        let default = if let Verb::Drop(_) = verb { Ways::One(Direction::There) } else { Ways::Both };
+        Ok(Self { verb, ways: ways.unwrap_or(default) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_read_as_they_are_written() {
+        let order = |text: &str| Order::parse(text).unwrap();
+        assert_eq!(order("hold"), Order { verb: Verb::Hold(None), ways: Ways::Both });
+        let held = Verb::Hold(Some(Duration::from_millis(2500)));
+        assert_eq!(order(" hold 2.5 back "), Order { verb: held, ways: Ways::One(Direction::Back) });
+        assert_eq!(order("drop"), Order { verb: Verb::Drop(1), ways: Ways::One(Direction::There) });
+        assert_eq!(order("drop 3 both"), Order { verb: Verb::Drop(3), ways: Ways::Both });
+        assert_eq!(order("release").verb, Verb::Release);
+        let trigger = Trigger::parse("back segment 7: drop there").unwrap();
+        assert_eq!((trigger.when, trigger.direction), (When::Segment(7), Direction::Back));
+    }
+
+    #[test]
+    fn what_is_no_order_is_refused_with_what_is_expected() {
+        for text in ["", "holds", "hold -1", "hold inf", "hold 1 2", "drop x", "both"] {
+            assert!(Order::parse(text).unwrap_err().contains("expected"), "{text}");
+        }
+        for text in ["packet 1", "packet x: hold", "byte 1: hold", "there back packet 1: hold", "packet 1: stay"] {
+            assert!(Trigger::parse(text).unwrap_err().contains("expected"), "{text}");
+        }
+    }
+}

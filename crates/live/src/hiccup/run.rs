@@ -1,0 +1,226 @@
+//! The box on two devices, with the real clock.
+
+use super::arrivals::Lateness;
+use super::log::Log;
+use super::order::Order;
+use super::tally::Counts;
+use super::truth::{Judged, Truth};
+use super::{Direction, Fate, Hiccup, Passage};
+use crate::system::clock::Clock;
+use crate::system::signals::Signals;
+use crate::system::tun::Tun;
+use crate::system::{Error, wait};
+use eifel_base::time::{Duration, Instant};
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixDatagram;
+
+/// Packets that are taken from a device between two looks at the clock.
+const BATCH: usize = 32;
+const LONGEST: usize = 65_535;
+
+/// Where orders come from while the box runs.
+#[derive(Default)]
+pub struct Control {
+    /// Each line typed is an order; an empty one toggles.
+    pub keys: Option<std::io::Stdin>,
+    /// Each datagram is an order.
+    pub socket: Option<UnixDatagram>,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Report {
+    /// What passed, there and back.
+    pub counts: [Counts; 2],
+    /// How late packets were let go.
+    pub lateness: Lateness,
+    /// Retransmissions of TCP flows, judged.
+    pub judged: Vec<Judged>,
+    /// Packets that the kernel had no room for.
+    pub refused: u64,
+    /// From the first packet to the end.
+    pub lasted: Duration,
+}
+
+/// The box at work between two devices.
+pub struct Relay {
+    hiccup: Hiccup,
+    tuns: [Tun; 2],
+    clock: Clock,
+    control: Control,
+    log: Option<Log>,
+    /// When the first packet came: the box's time begins there, as the simulator's does with its first flow.
+    origin: Option<Instant>,
+    truth: Truth,
+    report: Report,
+}
+
+impl Relay {
+    /// A box between two devices: packets from the first go there, those from the second back.
+    pub fn new(hiccup: Hiccup, tuns: [Tun; 2], clock: Clock, control: Control, log: Option<Log>) -> Self {
+        let report = Report {
+            counts: Default::default(),
+            lateness: Lateness::default(),
+            judged: Vec::new(),
+            refused: 0,
+            lasted: Duration::ZERO,
+        };
+        Self { hiccup, tuns, clock, control, log, origin: None, truth: Truth::default(), report }
+    }
+
+    /// Runs until `done` says so, or a signal comes.
+    ///
+    /// # Errors
+    /// Those of devices and files.
+    pub fn run(mut self, mut done: impl FnMut() -> Result<bool, Error>) -> Result<Report, Error> {
+        let signals = Signals::note()?;
+        let _precise = wait::Precise::begin();
+        let mut room = vec![0; LONGEST];
+        while !signals.ask_to_stop() && !done()? {
+            let mut moved = 0;
+            for direction in Direction::ALL {
+                moved += self.take_in(direction, &mut room)?;
+            }
+            self.take_orders()?;
+            self.hiccup.run(self.now());
+            moved += self.let_out()?;
+            if moved == 0 {
+                self.wait()?;
+            }
+        }
+        self.finish()
+    }
+
+    /// The box's time: it stands still until the first packet comes.
+    fn now(&self) -> Instant {
+        self.origin.map_or(Instant::ZERO, |origin| Instant::ZERO + self.clock.now().since(origin))
+    }
+
+    fn take_in(&mut self, direction: Direction, room: &mut [u8]) -> Result<usize, Error> {
+        for count in 0..BATCH {
+            let Some(length) = self.tuns[direction as usize].read(room)? else { return Ok(count) };
+            let packet = &room[..length];
+            if !is_unicast(packet) {
+                continue;
+            }
+            if self.origin.is_none() {
+                let origin = self.clock.now();
+                self.origin = Some(origin);
+                if let Some(log) = &mut self.log {
+                    log.begin(origin);
+                }
+            }
+            let now = self.now();
+            self.hiccup.take(now, direction, packet.to_vec());
+            let dropped = self.hiccup.dropped();
+            let own = |passage: &&Passage| passage.entered == now && passage.direction == direction;
+            let comment = dropped.iter().rev().find(own).map(|passage| format!("dropped: {}", passage.fate.name()));
+            let entered = self.hiccup.last().cloned();
+            if let Some(passage) = entered {
+                let frame = match &mut self.log {
+                    Some(log) => log.enters(&passage, packet, comment.as_deref())?,
+                    None => 0,
+                };
+                self.truth.enters(&passage, frame);
+            }
+            self.book(&dropped)?;
+        }
+        Ok(BATCH)
+    }
+
+    fn book(&mut self, dropped: &[Passage]) -> Result<(), Error> {
+        for passage in dropped {
+            self.report.counts[passage.direction as usize].note(passage);
+            self.truth.ends(passage);
+            if let Some(log) = &mut self.log {
+                log.row(passage, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn let_out(&mut self) -> Result<usize, Error> {
+        let delivered = self.hiccup.delivered();
+        let count = delivered.len();
+        for (passage, packet) in delivered {
+            let to = &self.tuns[1 - passage.direction as usize];
+            self.report.refused += u64::from(!to.write(&packet)?);
+            let left = self.now();
+            self.report.lateness.note(left.since(passage.due));
+            self.report.counts[passage.direction as usize].note(&passage);
+            self.truth.ends(&passage);
+            if let Some(log) = &mut self.log {
+                log.leaves(&passage, &packet, left)?;
+            }
+        }
+        let dropped = self.hiccup.dropped();
+        self.book(&dropped)?;
+        Ok(count)
+    }
+
+    fn take_orders(&mut self) -> Result<(), Error> {
+        let mut text = [0; 256];
+        if let Some(keys) = &mut self.control.keys
+            && wait::is_readable(keys.as_fd())?
+        {
+            let count = keys.lock().read(&mut text).map_err(Error::of("standard input"))?;
+            if count == 0 {
+                self.control.keys = None;
+            }
+            self.follow(&text[..count]);
+        }
+        while let Some(socket) = &self.control.socket
+            && let Ok(count) = socket.recv(&mut text)
+        {
+            self.follow(&text[..count]);
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, text: &[u8]) {
+        let now = self.now();
+        for line in String::from_utf8_lossy(text).lines() {
+            let order = if line.trim().is_empty() { "toggle" } else { line };
+            match Order::parse(order) {
+                Ok(order) => self.hiccup.obey(now, order),
+                Err(what) => eprintln!("eifel live hiccup: {what}"),
+            }
+        }
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        let due = self.hiccup.next_event();
+        let limit = if due == Instant::NEVER { Duration::MAX } else { due.since(self.now()) };
+        let keys = self.control.keys.as_ref().map(AsFd::as_fd);
+        let socket = self.control.socket.as_ref().map(AsFd::as_fd);
+        let descriptors: Vec<BorrowedFd<'_>> = self.tuns.iter().map(AsFd::as_fd).chain(keys).chain(socket).collect();
+        wait::until_readable(&descriptors, limit)
+    }
+
+    fn finish(mut self) -> Result<Report, Error> {
+        self.report.lasted = self.now().since(Instant::ZERO);
+        let left: Vec<Passage> = self.hiccup.left().cloned().collect();
+        for passage in &left {
+            debug_assert_eq!(passage.fate, Fate::Inside);
+        }
+        self.book(&left)?;
+        self.report.judged = self.truth.judge();
+        if let Some(log) = self.log.take() {
+            log.finish(&self.report.judged)?;
+        }
+        Ok(self.report)
+    }
+}
+
+/// What a device says to all, such as a search for routers, does not pass the box.
+fn is_unicast(packet: &[u8]) -> bool {
+    match packet {
+        [first, ..] if first >> 4 == 4 => packet.get(16).is_some_and(|&byte| byte < 224),
+        [first, ..] if first >> 4 == 6 => {
+            // Multicast, and link-local addresses.
+            packet.get(24..26).is_some_and(|to| to[0] != 0xff && !(to[0] == 0xfe && to[1] & 0xc0 == 0x80))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,140 @@
+//! What has passed the box, counted; and what was expected of it.
+
+use super::{Direction, Fate, Passage};
+use std::fmt;
+
+/// Packets of one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Came in.
+    pub packets: u64,
+    /// Bytes of these.
+    pub bytes: u64,
+    /// Came out, copies left out.
+    pub delivered: u64,
+    /// Copies that the box has made and delivered.
+    pub copied: u64,
+    /// Dropped by the links or by order.
+    pub dropped: u64,
+}
+
+impl Counts {
+    /// A packet, or a copy of it, has met its fate.
+    pub fn note(&mut self, passage: &Passage) {
+        if passage.fate != Fate::Copied {
+            self.packets += 1;
+            self.bytes += u64::from(passage.bytes);
+        }
+        match passage.fate {
+            Fate::Delivered => self.delivered += 1,
+            Fate::Copied => self.copied += 1,
+            Fate::Dropped(_) | Fate::Ordered => self.dropped += 1,
+            Fate::Inside => {}
+        }
+    }
+}
+
+/// Numbers by name, as `there.dropped`.
+pub type Numbers = Vec<(String, f64)>;
+
+/// The counts of both directions as numbers.
+pub fn numbers(counts: &[Counts; 2]) -> Numbers {
+    let of = |direction: Direction| {
+        let counts = counts[direction as usize];
+        let named = [
+            ("packets", counts.packets),
+            ("bytes", counts.bytes),
+            ("delivered", counts.delivered),
+            ("copied", counts.copied),
+            ("dropped", counts.dropped),
+        ];
+        named.map(|(name, count)| (format!("{}.{name}", direction.name()), count as f64))
+    };
+    Direction::ALL.into_iter().flat_map(of).collect()
+}
+
+/// What is expected of a number.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expectation {
+    name: String,
+    compares: Comparison,
+    bound: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Comparison {
+    AtMost,
+    AtLeast,
+    Equals,
+    Below,
+    Above,
+}
+
+/// The signs, the longer ones first, so that none hides another.
+const SIGNS: [(&str, Comparison); 5] = [
+    ("<=", Comparison::AtMost),
+    (">=", Comparison::AtLeast),
+    ("==", Comparison::Equals),
+    ("<", Comparison::Below),
+    (">", Comparison::Above),
+];
+
+impl Expectation {
+    /// Reads `there.dropped==3`, `spurious <= 2`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, in a line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?}: expected NAME<=NUMBER, with <=, >=, ==, < or >");
+        let (sign, compares) = SIGNS.into_iter().find(|(sign, _)| text.contains(sign)).ok_or_else(wrong)?;
+        let (name, bound) = text.split_once(sign).ok_or_else(wrong)?;
+        let bound = bound.trim().parse().map_err(|_| wrong())?;
+        Ok(Self { name: name.trim().to_owned(), compares, bound })
+    }
+
+    /// Whether it is met.
+    ///
+    /// # Errors
+    /// A line that says what was found, or that there is no such number.
+    pub fn check(&self, numbers: &Numbers) -> Result<(), String> {
+        let Some(&(_, found)) = numbers.iter().find(|(name, _)| *name == self.name) else {
+            let names: Vec<&str> = numbers.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(format!("{}: no such number; allowed: {}", self.name, names.join(", ")));
+        };
+        let met = match self.compares {
+            Comparison::AtMost => found <= self.bound,
+            Comparison::AtLeast => found >= self.bound,
+            Comparison::Equals => found == self.bound,
+            Comparison::Below => found < self.bound,
+            Comparison::Above => found > self.bound,
+        };
+        if met { Ok(()) } else { Err(format!("expected {self}, found {found}")) }
+    }
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = SIGNS.iter().find(|(_, compares)| *compares == self.compares).map_or("", |(sign, _)| sign);
+        write!(f, "{} {sign} {}", self.name, self.bound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expectations_are_met_or_say_what_was_found() {
+        let numbers = vec![("there.dropped".to_owned(), 3.0)];
+        let check = |text: &str| Expectation::parse(text).unwrap().check(&numbers);
+        for met in
+            ["there.dropped==3", "there.dropped <= 3", "there.dropped>2.5", "there.dropped >=3", "there.dropped<4"]
+        {
+            assert_eq!(check(met), Ok(()));
+        }
+        assert_eq!(check("there.dropped<3"), Err("expected there.dropped < 3, found 3".to_owned()));
+        assert_eq!(check("x==1"), Err("x: no such number; allowed: there.dropped".to_owned()));
+        assert!(Expectation::parse("there.dropped = 3").unwrap_err().contains("expected NAME<=NUMBER"));
+        assert!(Expectation::parse("a==b").is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! One direction through the box: the links of a route, one behind the other, and a gate at the far end.
+
+use super::gate::Gate;
+use eifel_base::time::{Duration, Instant};
+use eifel_path::config::{Capacity, ConfigError, LinkConfig};
+use eifel_path::link::Link;
+use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
+use eifel_path::queue::QueueConfig;
+
+/// What happens to a parcel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Exit {
+    /// It has passed the last link, and the gate.
+    Arrived { handle: u32, at: Instant },
+    /// There is one more of it.
+    Duplicated { handle: u32 },
+    /// One of it will not arrive.
+    Dropped { handle: u32, at: Instant, cause: DropCause },
+}
+
+/// A link, with an entrance for each flow.
+struct Stage {
+    name: String,
+    seed: u64,
+    /// Elements, and nothing else.
+    entrance: LinkConfig,
+    entrances: Vec<Link>,
+    link: Link,
+}
+
+/// One direction.
+pub(super) struct Way {
+    stages: Vec<Stage>,
+    pub(super) gate: Gate,
+    labels: Vec<Label>,
+    outcomes: Vec<Outcome>,
+}
+
+impl Way {
+    /// Over `links`, in this order; over none, packets come out at once.
+    pub(super) fn new(links: &[&eifel_sim::scenario::Link], seed: u64) -> Result<Self, ConfigError> {
+        let stage = |link: &&eifel_sim::scenario::Link| {
+            let LinkConfig { elements, elements_until, .. } = link.config.clone();
+            let entrance = LinkConfig {
+                capacity: Capacity::Unlimited,
+                delay: Duration::ZERO,
+                queue: QueueConfig::Unlimited,
+                spikes: Vec::new(),
+                elements,
+                elements_until,
+            };
+            let config = LinkConfig { elements: Vec::new(), ..link.config.clone() };
+            let main = Link::new(&config, &link.name, seed)?;
+            Ok(Stage { name: link.name.clone(), seed, entrance, entrances: Vec::new(), link: main })
+        };
+        let stages = links.iter().map(stage).collect::<Result<_, ConfigError>>()?;
+        Ok(Self { stages, gate: Gate::default(), labels: Vec::new(), outcomes: Vec::new() })
+    }
+
+    /// A parcel of so many bytes comes to the first link.
+    pub(super) fn take(&mut self, now: Instant, (handle, bytes): (u32, u32), label: Label, exits: &mut Vec<Exit>) {
+        let place = handle as usize;
+        if self.labels.len() <= place {
+            self.labels.resize(place + 1, Label::default());
+        }
+        self.labels[place] = label;
+        self.enter(0, now, Parcel { handle, bytes }, exits);
+    }
+
+    /// When something happens next by itself.
+    pub(super) fn next_event(&self) -> Instant {
+        self.stages.iter().map(Stage::next_event).min().unwrap_or(Instant::NEVER).min(self.gate.due())
+    }
+
+    /// Does what happens next, at its own instant.
+    pub(super) fn step(&mut self, exits: &mut Vec<Exit>) {
+        let at = self.next_event();
+        // A gate opens before anything else arrives.
+        if self.gate.due() <= at {
+            return self.gate.open(at, exits);
+        }
+        let Some(index) = self.stages.iter().position(|stage| stage.next_event() == at) else { return };
+        let stage = &mut self.stages[index];
+        if let Some(flow) = stage.entrances.iter().position(|entrance| entrance.next_event() == at) {
+            let parcel = stage.entrances[flow].advance(at, &mut self.outcomes);
+            self.report(at, exits);
+            if let Some(parcel) = parcel {
+                self.offer(index, at, parcel, exits);
+            }
+            return;
+        }
+        let parcel = stage.link.advance(at, &mut self.outcomes);
+        self.report(at, exits);
+        if let Some(parcel) = parcel {
+            self.enter(index + 1, at, parcel, exits);
+        }
+    }
+
+    /// A parcel comes to a link, or has passed the last.
+    fn enter(&mut self, index: usize, at: Instant, parcel: Parcel, exits: &mut Vec<Exit>) {
+        let Some(stage) = self.stages.get_mut(index) else {
+            return self.gate.pass(at, parcel.handle, exits);
+        };
+        if stage.entrance.elements.is_empty() {
+            return self.offer(index, at, parcel, exits);
+        }
+        let label = self.labels[parcel.handle as usize];
+        stage.entrance_of(label.flow).offer(at, parcel, || label, &mut self.outcomes);
+        self.report(at, exits);
+        // What the elements let pass is at the link at this instant, in order.
+        while let Some(stage) = self.stages.get_mut(index)
+            && stage.entrance_of(label.flow).next_event() <= at
+        {
+            if let Some(parcel) = stage.entrance_of(label.flow).advance(at, &mut self.outcomes) {
+                self.offer(index, at, parcel, exits);
+            }
+            self.report(at, exits);
+        }
+    }
+
+    fn offer(&mut self, index: usize, at: Instant, parcel: Parcel, exits: &mut Vec<Exit>) {
+        let label = self.labels[parcel.handle as usize];
+        self.stages[index].link.offer(at, parcel, || label, &mut self.outcomes);
+        self.report(at, exits);
+    }
+
+    fn report(&mut self, at: Instant, exits: &mut Vec<Exit>) {
+        exits.extend(self.outcomes.drain(..).map(|outcome| match outcome {
+            Outcome::Dropped { parcel, cause } => Exit::Dropped { handle: parcel.handle, at, cause },
+            Outcome::Duplicated { parcel } => Exit::Duplicated { handle: parcel.handle },
+        }));
+    }
+}
+
+impl Stage {
+    fn next_event(&self) -> Instant {
+        let entrances = self.entrances.iter().map(Link::next_event).min().unwrap_or(Instant::NEVER);
+        entrances.min(self.link.next_event())
+    }
+
+    /// The elements of a flow. The first flow's are named as the simulator names those of the link.
+    fn entrance_of(&mut self, flow: u32) -> &mut Link {
+        while self.entrances.len() <= flow as usize {
+            let name = match self.entrances.len() {
+                0 => self.name.clone(),
+                number => format!("{}#{number}", self.name),
+            };
+            self.entrances
+                .push(Link::new(&self.entrance, &name, self.seed).expect("the link's own settings make sense"));
+        }
+        &mut self.entrances[flow as usize]
+    }
+}

@@ -1,0 +1,454 @@
+//! A host without I/O: packets and time go in, packets and events come out.
+//!
+//! It finds the connection that a packet is for, or the listener, or answers with a reset; keeps the timers of all connections
+//! in one order; and gives the packets that they have to send, one by one.
+
+mod ports;
+mod table;
+
+pub use table::{Handle, Tally};
+
+use eifel_base::time::Instant;
+use eifel_packet::datagram;
+use eifel_packet::icmp::{self, Complaint};
+use eifel_packet::ip::{self, Addresses, Header, Version};
+use eifel_packet::segment::Segment;
+use eifel_packet::tcp;
+use eifel_recovery::engine::{self, Engine};
+use eifel_tcp::{Caller, Connection, Event, Heard, IcmpError, Listener, Outgoing, Ports, Settings, isn, reset};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use table::{Key, Table};
+
+/// What a host is told before it begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Its IPv4 address.
+    pub v4: Option<Ipv4Addr>,
+    /// Its IPv6 address.
+    pub v6: Option<Ipv6Addr>,
+    /// Bytes of the longest packet that its device takes.
+    pub mtu: u32,
+    /// From the system's random numbers. Nobody else may know it.
+    pub secret: [u64; 2],
+    /// The most connections that listeners open; beyond, callers get no answer.
+    pub most_connections: usize,
+}
+
+/// Something that an application may want to know.
+#[derive(Debug)]
+pub enum Happening {
+    /// A listener has opened a connection.
+    Opened {
+        /// The port that was called.
+        port: u16,
+    },
+    /// A connection reports.
+    Event(Event),
+    /// A connection has come to its end, and is handed out as it stands. Its handle names nothing from now on.
+    Ended(Box<Ended>),
+}
+
+/// A connection at its end.
+pub struct Ended {
+    /// The connection.
+    pub connection: Connection,
+    /// What it has sent.
+    pub tally: Tally,
+}
+
+impl fmt::Debug for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ended({:?})", self.connection.counts())
+    }
+}
+
+/// What came and was for nobody.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Packets that could not be read: their headers or checksums are wrong.
+    pub malformed: u64,
+    /// Packets for other hosts.
+    pub foreign: u64,
+    /// Packets of protocols other than TCP and ICMP.
+    pub other_protocols: u64,
+    /// ICMP messages about no connection of this host.
+    pub stray_icmp: u64,
+    /// Segments for no connection and no listener, answered by a reset.
+    pub reset: u64,
+    /// Segments for a listener while there are as many connections as there may be.
+    pub refused: u64,
+}
+
+/// Why no connection can be made.
+#[derive(Clone, Debug)]
+pub enum NotMade {
+    /// The host has no address of the peer's version of IP.
+    NoAddress(Version),
+    /// All ports are taken for this peer.
+    NoPort,
+    /// Another listener has the port.
+    InUse(u16),
+    /// An algorithm is unknown.
+    Engine(eifel_recovery::registry::Error),
+}
+
+impl fmt::Display for NotMade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoAddress(Version::V4) => f.write_str("the host has no IPv4 address"),
+            Self::NoAddress(Version::V6) => f.write_str("the host has no IPv6 address"),
+            Self::NoPort => f.write_str("all local ports are in use with this peer"),
+            Self::InUse(port) => write!(f, "port {port} is in use: choose another"),
+            Self::Engine(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NotMade {}
+
+/// Sees segments as they come and go, and changes nothing.
+pub trait Witness {
+    /// A segment is about to be handed to a connection.
+    fn arrives(&mut self, now: Instant, at: Handle, connection: &Connection, segment: &Segment);
+    /// A segment leaves a connection.
+    fn leaves(&mut self, now: Instant, at: Handle, connection: &Connection, sent: (&Segment, &Outgoing));
+    /// A connection has taken something in, or sent all that it may.
+    fn settles(&mut self, now: Instant, at: Handle, connection: &Connection);
+    /// A connection reports something.
+    fn happens(&mut self, now: Instant, at: Handle, event: &Event);
+}
+
+/// A port that may be called.
+struct Open {
+    listener: Listener,
+    sender: engine::Config,
+}
+
+/// At most so many answers outside of connections wait to be sent; more are dropped, as a network would.
+const MOST_REPLIES: usize = 1024;
+
+/// A host.
+pub struct Host {
+    config: Config,
+    table: Table,
+    listeners: BTreeMap<(u16, Version), Open>,
+    /// Connections that may have something to send, each once.
+    ready: VecDeque<Handle>,
+    replies: VecDeque<(Addresses, Segment)>,
+    happened: VecDeque<(Handle, Happening)>,
+    /// How often a local port was given out.
+    ports_given: u32,
+    identification: u16,
+    counts: Counts,
+    witness: Option<Box<dyn Witness>>,
+    /// The segment that leaves, and its payload where that has two parts.
+    segment: Segment,
+    joined: Vec<u8>,
+}
+
+impl Host {
+    /// A host without connections.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            table: Table::default(),
+            listeners: BTreeMap::new(),
+            ready: VecDeque::new(),
+            replies: VecDeque::new(),
+            happened: VecDeque::new(),
+            ports_given: 0,
+            identification: 0,
+            counts: Counts::default(),
+            witness: None,
+            segment: Segment::EMPTY,
+            joined: Vec::new(),
+        }
+    }
+
+    /// `witness` sees all segments from now on.
+    pub fn witnessed_by(&mut self, witness: Box<dyn Witness>) {
+        self.witness = Some(witness);
+    }
+
+    /// Takes the witness back.
+    pub fn take_witness(&mut self) -> Option<Box<dyn Witness>> {
+        self.witness.take()
+    }
+
+    /// Answers calls at `port`, over each version of IP that the host has an address of; at most `backlog` handshakes are kept
+    /// while they go on, and beyond that callers keep them themselves (SYN cookies).
+    ///
+    /// # Errors
+    /// Where somebody listens there, or an algorithm is unknown.
+    pub fn listen(
+        &mut self,
+        port: u16,
+        backlog: usize,
+        settings: &Settings,
+        sender: &engine::Config,
+    ) -> Result<(), NotMade> {
+        sender.check().map_err(NotMade::Engine)?;
+        let versions = [self.config.v4.map(|_| Version::V4), self.config.v6.map(|_| Version::V6)];
+        for version in versions.into_iter().flatten() {
+            if self.listeners.contains_key(&(port, version)) {
+                return Err(NotMade::InUse(port));
+            }
+            let settings = self.fitted(settings, version);
+            let listener = Listener::new(&settings, port, backlog, self.config.secret);
+            self.listeners.insert((port, version), Open { listener, sender: sender.clone() });
+        }
+        Ok(())
+    }
+
+    /// Calls a peer.
+    ///
+    /// # Errors
+    /// Where there is no address or port for it, or an algorithm is unknown.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        peer: SocketAddr,
+        settings: &Settings,
+        sender: &engine::Config,
+    ) -> Result<Handle, NotMade> {
+        let engine = Engine::new(sender).map_err(NotMade::Engine)?;
+        let (version, own) = match peer.ip() {
+            IpAddr::V4(_) => (Version::V4, self.config.v4.map(IpAddr::V4)),
+            IpAddr::V6(_) => (Version::V6, self.config.v6.map(IpAddr::V6)),
+        };
+        let addresses = own.and_then(|own| Addresses::new(peer.ip(), own)).ok_or(NotMade::NoAddress(version))?;
+        let caller = Caller { addresses, port: peer.port() };
+        let port = self.vacant_port(&caller).ok_or(NotMade::NoPort)?;
+        let isn = isn(&self.config.secret, now, &caller, port);
+        let ports = Ports { local: port, remote: peer.port() };
+        let connection = Connection::connect(&self.fitted(settings, version), engine, ports, isn);
+        let handle = self.table.insert(Key { caller, port }, connection);
+        self.make_ready(handle);
+        Ok(handle)
+    }
+
+    /// A connection, to write, read or close. `None` once it has ended.
+    pub fn connection(&mut self, handle: Handle) -> Option<&mut Connection> {
+        self.make_ready(handle);
+        self.table.connection(handle)
+    }
+
+    /// What a connection has sent; nothing once it has ended.
+    pub fn tally(&self, handle: Handle) -> Tally {
+        self.table.tally(handle)
+    }
+
+    /// How many connections there are.
+    pub fn connections(&self) -> usize {
+        self.table.len()
+    }
+
+    /// What came and was for nobody.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The next thing that happened, oldest first.
+    pub fn poll_event(&mut self) -> Option<(Handle, Happening)> {
+        self.happened.pop_front()
+    }
+
+    /// Takes a packet from the network.
+    pub fn handle_packet(&mut self, now: Instant, bytes: &[u8]) {
+        let Ok(packet) = ip::parse(bytes) else {
+            self.counts.malformed += 1;
+            return;
+        };
+        let own = match packet.header.addresses {
+            Addresses::V4 { destination, .. } => self.config.v4 == Some(destination),
+            Addresses::V6 { destination, .. } => self.config.v6 == Some(destination),
+        };
+        let version = packet.header.addresses.version();
+        match packet.protocol {
+            _ if !own => self.counts.foreign += 1,
+            tcp::PROTOCOL => match tcp::parse(packet.payload, &packet.header.addresses) {
+                Ok((segment, payload)) => self.handle_segment(now, packet.header.addresses, &segment, payload),
+                Err(_) => self.counts.malformed += 1,
+            },
+            icmp::PROTOCOL_V4 if version == Version::V4 => self.handle_icmp(&packet),
+            icmp::PROTOCOL_V6 if version == Version::V6 => self.handle_icmp(&packet),
+            _ => self.counts.other_protocols += 1,
+        }
+    }
+
+    fn handle_segment(&mut self, now: Instant, addresses: Addresses, segment: &Segment, payload: &[u8]) {
+        let caller = Caller { addresses, port: segment.source_port };
+        let key = Key { caller, port: segment.destination_port };
+        if let Some(handle) = self.table.find(&key) {
+            self.make_ready(handle);
+            if let Some(connection) = self.table.connection(handle) {
+                if let Some(witness) = &mut self.witness {
+                    witness.arrives(now, handle, connection, segment);
+                }
+                connection.handle_segment(now, segment, payload);
+            }
+            return;
+        }
+        let full = self.table.len() >= self.config.most_connections;
+        let Some(open) = self.listeners.get_mut(&(key.port, addresses.version())) else {
+            if let Some(answer) = reset(segment) {
+                self.counts.reset += 1;
+                self.reply(addresses.reversed(), answer);
+            }
+            return;
+        };
+        if full {
+            self.counts.refused += 1;
+            return;
+        }
+        let sender = &open.sender;
+        let engine = || Engine::new(sender).expect("listen has checked the algorithms");
+        match open.listener.handle_segment(now, &caller, segment, payload, engine) {
+            Heard::Nothing => {}
+            Heard::Answer(answer) => self.reply(addresses.reversed(), answer),
+            Heard::Opened(connection) => {
+                let handle = self.table.insert(key, *connection);
+                self.happened.push_back((handle, Happening::Opened { port: key.port }));
+                self.make_ready(handle);
+            }
+        }
+    }
+
+    fn handle_icmp(&mut self, packet: &ip::Packet<'_>) {
+        let complaint = match icmp::parse(packet) {
+            Ok(Some(complaint)) => complaint,
+            Ok(None) => return self.counts.other_protocols += 1,
+            Err(_) => return self.counts.malformed += 1,
+        };
+        let Complaint { version, kind, code, mtu, addresses, source_port, destination_port, seq } = complaint;
+        let error = match version {
+            Version::V4 => IcmpError::v4(kind, code, mtu as u16),
+            Version::V6 => IcmpError::v6(kind, code, mtu),
+        };
+        let key = Key { caller: Caller { addresses: addresses.reversed(), port: destination_port }, port: source_port };
+        match (error, self.table.find(&key)) {
+            (Some(error), Some(handle)) => {
+                self.make_ready(handle);
+                if let Some(connection) = self.table.connection(handle) {
+                    connection.handle_icmp(error, seq);
+                }
+            }
+            _ => self.counts.stray_icmp += 1,
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do; never if there is nothing.
+    pub fn poll_timeout(&self) -> Instant {
+        self.table.next_alarm()
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(handle) = self.table.take_alarm(now) {
+            if let Some(connection) = self.table.connection(handle)
+                && connection.poll_timeout() <= now
+            {
+                connection.handle_timeout(now);
+            }
+            self.make_ready(handle);
+        }
+    }
+
+    /// Whether [`poll_event`](Self::poll_event) has something.
+    pub fn has_events(&self) -> bool {
+        !self.happened.is_empty()
+    }
+
+    /// Whether [`poll_packet`](Self::poll_packet) may have something.
+    pub fn may_send(&self) -> bool {
+        !self.ready.is_empty() || !self.replies.is_empty()
+    }
+
+    /// Writes the next packet that leaves into `packet`, in place of what is there; `false` if there is none. To be called until
+    /// there is none, after every input: only then events are complete.
+    pub fn poll_packet(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
+        packet.clear();
+        if let Some((addresses, segment)) = self.replies.pop_front() {
+            return self.write(addresses, &segment, packet);
+        }
+        while let Some(&handle) = self.ready.front() {
+            let Some((key, connection, tally)) = self.table.entry(handle) else {
+                self.ready.pop_front();
+                continue;
+            };
+            let Some(outgoing) = connection.poll_transmit(now, &mut self.segment) else {
+                self.ready.pop_front();
+                self.settle(now, handle);
+                continue;
+            };
+            tally.count(&outgoing);
+            if let Some(witness) = &mut self.witness {
+                witness.leaves(now, handle, connection, (&self.segment, &outgoing));
+            }
+            let (front, back) = connection.payload(outgoing.start, self.segment.payload_len);
+            let payload = if back.is_empty() {
+                front
+            } else {
+                self.joined.clear();
+                self.joined.extend_from_slice(front);
+                self.joined.extend_from_slice(back);
+                &self.joined
+            };
+            let header = header(key.caller.addresses.reversed(), &mut self.identification);
+            match datagram::emit(&header, &self.segment, payload, packet) {
+                Ok(()) => return true,
+                Err(error) => panic!("a connection made a segment that does not fit a packet: {error}"),
+            }
+        }
+        false
+    }
+
+    fn write(&mut self, addresses: Addresses, segment: &Segment, packet: &mut Vec<u8>) -> bool {
+        let header = header(addresses, &mut self.identification);
+        datagram::emit(&header, segment, &[], packet).is_ok()
+    }
+
+    fn reply(&mut self, addresses: Addresses, segment: Segment) {
+        if self.replies.len() < MOST_REPLIES {
+            self.replies.push_back((addresses, segment));
+        }
+    }
+
+    fn make_ready(&mut self, handle: Handle) {
+        if self.table.mark(handle) {
+            self.ready.push_back(handle);
+        }
+    }
+
+    /// A connection has sent all that it may: what it tells is taken, its timer set, and if it is over it goes.
+    fn settle(&mut self, now: Instant, handle: Handle) {
+        let Some(connection) = self.table.connection(handle) else { return };
+        while let Some(event) = connection.poll_event() {
+            if let Some(witness) = &mut self.witness {
+                witness.happens(now, handle, &event);
+            }
+            self.happened.push_back((handle, Happening::Event(event)));
+        }
+        if let Some(witness) = &mut self.witness {
+            witness.settles(now, handle, connection);
+        }
+        if let Some(ended) = self.table.settle(handle) {
+            self.happened.push_back((handle, Happening::Ended(Box::new(ended))));
+        }
+    }
+
+    /// `settings` with segments that fit the device.
+    fn fitted(&self, settings: &Settings, version: Version) -> Settings {
+        let headers = version.header_len() + tcp::header_len(&Default::default());
+        let most = u16::try_from(self.config.mtu.saturating_sub(headers)).unwrap_or(u16::MAX);
+        Settings { mss: settings.mss.min(most), ..*settings }
+    }
+}
+
+/// The header of the next packet. Each IPv4 packet has an identification of its own, as far as 16 bits go.
+fn header(addresses: Addresses, identification: &mut u16) -> Header {
+    *identification = identification.wrapping_add(1);
+    Header { identification: *identification, ..Header::new(addresses) }
+}

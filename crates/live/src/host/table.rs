@@ -1,0 +1,161 @@
+//! The connections of a host: found by their addresses and ports, or by a handle, and woken in the order of their timers.
+
+use super::Ended;
+use eifel_base::time::Instant;
+use eifel_recovery::fact::Kind;
+use eifel_tcp::{Caller, Connection, Outgoing, State};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names a connection, and never another one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Handle {
+    index: u32,
+    /// How many connections had the place before.
+    generation: u32,
+}
+
+/// What a segment says of the connection that it is for: the peer, our address, and our port.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Key {
+    pub(super) caller: Caller,
+    pub(super) port: u16,
+}
+
+/// What a connection has sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Segments, acknowledgements included.
+    pub segments: u64,
+    /// Of these, what was sent again.
+    pub retransmissions: u64,
+}
+
+impl Tally {
+    pub(super) fn count(&mut self, outgoing: &Outgoing) {
+        self.segments += 1;
+        let again = outgoing.transmission.is_some_and(|sent| matches!(sent.kind, Kind::Retransmission(_)));
+        self.retransmissions += u64::from(again);
+    }
+}
+
+struct Entry {
+    key: Key,
+    connection: Connection,
+    tally: Tally,
+    /// When it is woken: no later than its timer. Never while it has none.
+    alarm: Instant,
+    stands: Stands,
+}
+
+/// Whether a connection waits for its turn to send.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Idle,
+    InLine,
+}
+
+#[derive(Default)]
+struct Place {
+    generation: u32,
+    entry: Option<Box<Entry>>,
+}
+
+/// The connections.
+#[derive(Default)]
+pub(super) struct Table {
+    places: Vec<Place>,
+    vacant: Vec<u32>,
+    by_key: BTreeMap<Key, u32>,
+    alarms: BTreeSet<(Instant, u32)>,
+}
+
+impl Table {
+    pub(super) fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
+    pub(super) fn insert(&mut self, key: Key, connection: Connection) -> Handle {
+        let index = self.vacant.pop().unwrap_or_else(|| {
+            self.places.push(Place::default());
+            (self.places.len() - 1) as u32
+        });
+        let place = &mut self.places[index as usize];
+        place.entry = Some(Box::new(Entry {
+            key,
+            connection,
+            tally: Tally::default(),
+            alarm: Instant::NEVER,
+            stands: Stands::Idle,
+        }));
+        self.by_key.insert(key, index);
+        Handle { index, generation: place.generation }
+    }
+
+    pub(super) fn find(&self, key: &Key) -> Option<Handle> {
+        let index = *self.by_key.get(key)?;
+        Some(Handle { index, generation: self.places[index as usize].generation })
+    }
+
+    fn get(&mut self, handle: Handle) -> Option<&mut Entry> {
+        let place = self.places.get_mut(handle.index as usize)?;
+        if place.generation == handle.generation { place.entry.as_deref_mut() } else { None }
+    }
+
+    pub(super) fn connection(&mut self, handle: Handle) -> Option<&mut Connection> {
+        self.get(handle).map(|entry| &mut entry.connection)
+    }
+
+    pub(super) fn entry(&mut self, handle: Handle) -> Option<(Key, &mut Connection, &mut Tally)> {
+        self.get(handle).map(|entry| (entry.key, &mut entry.connection, &mut entry.tally))
+    }
+
+    pub(super) fn tally(&self, handle: Handle) -> Tally {
+        let place = self.places.get(handle.index as usize).filter(|place| place.generation == handle.generation);
+        place.and_then(|place| place.entry.as_ref()).map_or(Tally::default(), |entry| entry.tally)
+    }
+
+    /// The connection is to stand in line; whether it did not already.
+    pub(super) fn mark(&mut self, handle: Handle) -> bool {
+        self.get(handle).is_some_and(|entry| std::mem::replace(&mut entry.stands, Stands::InLine) == Stands::Idle)
+    }
+
+    /// The connection has had its turn: its alarm is set if it is due earlier than known; if it is over, it is taken out.
+    pub(super) fn settle(&mut self, handle: Handle) -> Option<Ended> {
+        let entry = self.get(handle)?;
+        entry.stands = Stands::Idle;
+        let (due, before) = (entry.connection.poll_timeout(), entry.alarm);
+        if entry.connection.state() == State::Closed {
+            return self.remove(handle);
+        }
+        if due < before {
+            entry.alarm = due;
+            self.alarms.remove(&(before, handle.index));
+            self.alarms.insert((due, handle.index));
+        }
+        None
+    }
+
+    fn remove(&mut self, handle: Handle) -> Option<Ended> {
+        let place = self.places.get_mut(handle.index as usize)?;
+        let entry = place.entry.take()?;
+        place.generation = place.generation.wrapping_add(1);
+        self.vacant.push(handle.index);
+        self.by_key.remove(&entry.key);
+        self.alarms.remove(&(entry.alarm, handle.index));
+        Some(Ended { connection: entry.connection, tally: entry.tally })
+    }
+
+    /// When the first is to be woken.
+    pub(super) fn next_alarm(&self) -> Instant {
+        self.alarms.first().map_or(Instant::NEVER, |&(at, _)| at)
+    }
+
+    /// The next connection whose alarm is due at `now`; its alarm is off from now on.
+    pub(super) fn take_alarm(&mut self, now: Instant) -> Option<Handle> {
+        let &(at, index) = self.alarms.first().filter(|(at, _)| *at <= now)?;
+        self.alarms.remove(&(at, index));
+        let place = &mut self.places[index as usize];
+        place.entry.as_mut()?.alarm = Instant::NEVER;
+        Some(Handle { index, generation: place.generation })
+    }
+}

@@ -1,0 +1,127 @@
+//! A host on a device: the loop that brings packets, time and an application together.
+
+use crate::capture::Capture;
+use crate::host::{Config, Host};
+use crate::system::clock::Clock;
+use crate::system::signals::Signals;
+use crate::system::tun::Tun;
+use crate::system::{Error, wait};
+use eifel_base::time::Instant;
+use eifel_packet::pcapng::Interface;
+use std::os::fd::AsFd;
+
+/// Packets that are taken in, or sent, between two looks at the clock.
+const BATCH: usize = 64;
+/// The longest packet of IP.
+const LONGEST: usize = 65_535;
+
+/// What an application wants next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// A turn by then, or when something has happened.
+    Turn(Instant),
+    /// Nothing: it is done.
+    Done,
+}
+
+/// What uses a host.
+pub trait Application {
+    /// Takes what has happened, writes and reads.
+    ///
+    /// # Errors
+    /// Why it cannot go on.
+    fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error>;
+
+    /// What was asked to stop stops: the application ends its connections as soon as it can.
+    fn stop(&mut self, now: Instant, host: &mut Host);
+}
+
+/// A host on a device.
+pub struct Station {
+    /// The host.
+    pub host: Host,
+    tun: Tun,
+    clock: Clock,
+    capture: Option<(Capture, Interface)>,
+    /// Packets that the kernel had no room for.
+    lost: u64,
+}
+
+impl Station {
+    /// A host on `tun`; its time is that of `clock`.
+    pub fn new(config: Config, tun: Tun, clock: Clock) -> Self {
+        Self { host: Host::new(config), tun, clock, capture: None, lost: 0 }
+    }
+
+    /// All packets are kept in `capture` from now on.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn captured(&mut self, mut capture: Capture) -> Result<(), Error> {
+        let place = capture.place(self.tun.name())?;
+        self.capture = Some((capture, place));
+        Ok(())
+    }
+
+    /// Packets that the kernel had no room for.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Runs until the application is done.
+    ///
+    /// # Errors
+    /// Those of the device, of the capture and of the application.
+    pub fn run(&mut self, application: &mut dyn Application) -> Result<(), Error> {
+        let signals = Signals::note()?;
+        let _precise = wait::Precise::begin();
+        let (mut input, mut output) = (vec![0; LONGEST], Vec::with_capacity(LONGEST));
+        let mut asked = false;
+        loop {
+            let taken = self.take_in(&mut input)?;
+            let now = self.clock.now();
+            self.host.handle_timeout(now);
+            if signals.ask_to_stop() && !std::mem::replace(&mut asked, true) {
+                application.stop(now, &mut self.host);
+            }
+            let next = application.turn(now, &mut self.host)?;
+            let sent = self.send(&mut output)?;
+            match next {
+                Next::Done if !self.host.may_send() => break,
+                Next::Turn(due) if taken + sent == 0 && !self.host.has_events() => {
+                    let due = due.min(self.host.poll_timeout());
+                    wait::until_readable(&[self.tun.as_fd()], due.since(self.clock.now()))?;
+                }
+                _ => {}
+            }
+        }
+        self.capture.take().map_or(Ok(()), |(capture, _)| capture.finish())
+    }
+
+    fn take_in(&mut self, room: &mut [u8]) -> Result<usize, Error> {
+        let now = self.clock.now();
+        for count in 0..BATCH {
+            let Some(length) = self.tun.read(room)? else { return Ok(count) };
+            let packet = &room[..length];
+            if let Some((capture, place)) = &mut self.capture {
+                capture.note(self.clock.now(), *place, packet, None)?;
+            }
+            self.host.handle_packet(now, packet);
+        }
+        Ok(BATCH)
+    }
+
+    fn send(&mut self, packet: &mut Vec<u8>) -> Result<usize, Error> {
+        let now = self.clock.now();
+        for count in 0..BATCH {
+            if !self.host.poll_packet(now, packet) {
+                return Ok(count);
+            }
+            if let Some((capture, place)) = &mut self.capture {
+                capture.note(self.clock.now(), *place, packet, None)?;
+            }
+            self.lost += u64::from(!self.tun.write(packet)?);
+        }
+        Ok(BATCH)
+    }
+}

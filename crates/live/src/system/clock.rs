@@ -1,0 +1,34 @@
+//! The real clock, as the core's integer time.
+
+use eifel_base::time::Instant;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Time since a beginning, and when that was.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start: std::time::Instant,
+    start_unix_nanos: u64,
+}
+
+impl Clock {
+    /// A clock that begins now.
+    #[expect(clippy::disallowed_methods, reason = "here is where time comes from")]
+    pub fn start() -> Self {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { start: std::time::Instant::now(), start_unix_nanos: nanos(unix) }
+    }
+
+    /// The time since the beginning. It never goes back.
+    pub fn now(&self) -> Instant {
+        Instant::from_nanos(nanos(self.start.elapsed()))
+    }
+
+    /// Nanoseconds since 1970 at `at`, for capture files.
+    pub fn unix_nanos(&self, at: Instant) -> u64 {
+        self.start_unix_nanos.saturating_add(at.as_nanos())
+    }
+}
+
+fn nanos(length: std::time::Duration) -> u64 {
+    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,221 @@
+//! Network namespaces without a name: each lives as long as something of this process, or of a command in it, does. Whenever
+//! and however the process ends, nothing is left behind.
+
+use super::{Error, advice};
+use rustix::process::{Pid, Signal};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+/// A network namespace.
+#[derive(Debug)]
+pub struct Namespace {
+    link: File,
+}
+
+impl Namespace {
+    /// Makes one, in which only the loopback device is, and up.
+    ///
+    /// # Errors
+    /// Where the rights are missing.
+    pub fn new() -> Result<Self, Error> {
+        let made = apart(|| {
+            leave(UnshareFlags::NEWNET, "make a network namespace")?;
+            Self::current()
+        })?;
+        made.configure("link set lo up\n")?;
+        Ok(made)
+    }
+
+    /// The namespace of the calling thread.
+    ///
+    /// # Errors
+    /// Where `/proc` is not there.
+    pub fn current() -> Result<Self, Error> {
+        let link = File::open("/proc/thread-self/ns/net").map_err(Error::of("open /proc/thread-self/ns/net"))?;
+        Ok(Self { link })
+    }
+
+    /// Does something in it, on a thread of its own.
+    ///
+    /// # Errors
+    /// Where it cannot be entered, and those of `what`.
+    pub fn within<T: Send>(&self, what: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        apart(|| {
+            self.enter()?;
+            what()
+        })
+    }
+
+    /// The calling thread is in it from now on.
+    ///
+    /// # Errors
+    /// Where the rights are missing.
+    pub fn enter(&self) -> Result<(), Error> {
+        move_into_link_name_space(self.link.as_fd(), Some(LinkNameSpaceType::Network)).map_err(|error| {
+            let error = io::Error::from(error);
+            Error::new("enter a network namespace", &error, advice(&error))
+        })
+    }
+
+    /// Configures devices, addresses and routes, by commands of `ip`, one a line.
+    ///
+    /// # Errors
+    /// Where there is no `ip`, and what it says.
+    pub fn configure(&self, commands: &str) -> Result<(), Error> {
+        self.within(|| {
+            let mut ip = Command::new("ip");
+            ip.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+            let failed = |error: io::Error| {
+                let missing = error.kind() == io::ErrorKind::NotFound;
+                Error::new("run ip", &error, if missing { "install iproute2" } else { "" })
+            };
+            let mut running = ip.spawn().map_err(failed)?;
+            if let Some(mut input) = running.stdin.take() {
+                input.write_all(commands.as_bytes()).map_err(failed)?;
+            }
+            let output = running.wait_with_output().map_err(failed)?;
+            if output.status.success() {
+                return Ok(());
+            }
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(Error::new("configure a network namespace", &said.lines().next().unwrap_or("ip failed"), ""))
+        })
+    }
+
+    /// Writes settings of the kernel, as ("net/ipv4/ip_forward", "1").
+    ///
+    /// # Errors
+    /// Where one is not there or may not be written.
+    pub fn set(&self, settings: &[(&str, &str)]) -> Result<(), Error> {
+        self.within(|| {
+            settings.iter().try_for_each(|(key, value)| {
+                let path = format!("/proc/sys/{key}");
+                std::fs::write(&path, value)
+                    .map_err(|error| Error::new(format!("write {path}"), &error, advice(&error)))
+            })
+        })
+    }
+
+    /// Waits until something listens for TCP connections in it, for two seconds at most: not all servers do.
+    ///
+    /// # Errors
+    /// Where it cannot be entered.
+    pub fn wait_for_listener(&self) -> Result<(), Error> {
+        self.within(|| {
+            for _ in 0..LOOKS {
+                let listens = |table: &str| std::fs::read_to_string(table).is_ok_and(|text| has_listener(&text));
+                if listens("/proc/thread-self/net/tcp") || listens("/proc/thread-self/net/tcp6") {
+                    break;
+                }
+                thread::sleep(BETWEEN_LOOKS);
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs a command in it. All its processes end with this one, or when the command itself has ended.
+    ///
+    /// # Errors
+    /// Where the command is not there, or namespaces may not be made.
+    pub fn spawn(&self, mut command: Command) -> Result<Running, Error> {
+        let link = self.link.try_clone().map_err(Error::of("dup"))?;
+        let (started, begun) = mpsc::channel();
+        let (ended, end) = mpsc::channel();
+        // The thread lives as long as the command: the kernel takes its death for the parent's.
+        let waiting = thread::spawn(move || {
+            let start = || {
+                Self { link }.enter()?;
+                leave(UnshareFlags::NEWPID, "make a process namespace")?;
+                // SAFETY: between fork and exec this makes one system call, prctl, and allocates nothing.
+                unsafe {
+                    command.pre_exec(|| Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?));
+                }
+                let name = command.get_program().to_string_lossy().into_owned();
+                command.spawn().map_err(|error| Error::new(format!("run {name}"), &error, ""))
+            };
+            match start() {
+                Ok(mut child) => {
+                    let _ = started.send(Ok(child.id()));
+                    let _ = ended.send(child.wait().map_err(Error::of("wait")));
+                }
+                Err(error) => drop(started.send(Err(error))),
+            }
+        });
+        let pid = begun.recv().map_err(Error::of("start a command"))??;
+        Ok(Running { pid, end, status: None, waiting: Some(waiting) })
+    }
+}
+
+const LOOKS: u32 = 100;
+const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// Whether a table of the kernel's sockets has one in the state LISTEN, which is its fourth column.
+fn has_listener(table: &str) -> bool {
+    table.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some("0A"))
+}
+
+/// A command in a namespace. It is ended when this goes.
+#[derive(Debug)]
+pub struct Running {
+    pid: u32,
+    end: mpsc::Receiver<Result<ExitStatus, Error>>,
+    status: Option<ExitStatus>,
+    waiting: Option<thread::JoinHandle<()>>,
+}
+
+impl Running {
+    /// How it ended; `None` while it runs.
+    ///
+    /// # Errors
+    /// Those of waiting for it.
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
+        if self.status.is_none()
+            && let Ok(status) = self.end.try_recv()
+        {
+            self.status = Some(status?);
+        }
+        Ok(self.status)
+    }
+
+    /// Ends it and all that it has started.
+    pub fn kill(&mut self) {
+        if let (None, Some(pid)) = (self.status, Pid::from_raw(self.pid as i32))
+            && self.end.try_recv().is_err()
+        {
+            // It may have ended at this moment.
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+        if let Some(waiting) = self.waiting.take() {
+            let _ = waiting.join();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Runs on a thread of its own, so that the namespaces of this one stay as they are.
+fn apart<T: Send>(what: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    thread::scope(|scope| match scope.spawn(what).join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+fn leave(flags: UnshareFlags, tried: &str) -> Result<(), Error> {
+    // SAFETY: the table of file descriptors is not among what is left.
+    let left = unsafe { rustix::thread::unshare_unsafe(flags) };
+    left.map_err(|error| {
+        let error = io::Error::from(error);
+        Error::new(tried, &error, advice(&error))
+    })
+}

@@ -1,0 +1,42 @@
+//! Ctrl-C and SIGTERM end a run in good order: devices go with the process in any case, but results would be lost.
+
+use super::Error;
+use signal_hook::SigId;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Notes signals as long as it lives.
+#[derive(Debug)]
+pub struct Signals {
+    asked: Arc<AtomicBool>,
+    ids: Vec<SigId>,
+}
+
+impl Signals {
+    /// Begins to note them.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn note() -> Result<Self, Error> {
+        let mut signals = Self { asked: Arc::new(AtomicBool::new(false)), ids: Vec::new() };
+        for signal in [SIGINT, SIGTERM] {
+            let id = signal_hook::flag::register(signal, Arc::clone(&signals.asked)).map_err(Error::of("sigaction"))?;
+            signals.ids.push(id);
+        }
+        Ok(signals)
+    }
+
+    /// Whether one has asked for the end.
+    pub fn ask_to_stop(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for id in self.ids.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
+    }
+}

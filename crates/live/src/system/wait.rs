@@ -1,0 +1,64 @@
+//! Waiting for descriptors and for an instant, whichever comes first.
+//!
+//! A loop here has a handful of descriptors, so `ppoll` does what an epoll set with a timerfd would, in one call. Its time-out
+//! counts in nanoseconds; what the kernel adds to it by default, 50 µs of timer slack, is taken away by [`Precise`].
+
+use super::Error;
+use eifel_base::time::Duration;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use std::num::NonZeroU64;
+use std::os::fd::BorrowedFd;
+
+/// The longest wait: a signal that comes between the last look at it and the wait is seen after this.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// Waits until one of `descriptors` can be read, or for `limit`, or for a signal, whichever comes first.
+///
+/// # Errors
+/// Those of `ppoll`.
+pub fn until_readable(descriptors: &[BorrowedFd<'_>], limit: Duration) -> Result<(), Error> {
+    let nanos = limit.min(LONGEST).as_nanos();
+    let timeout = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 };
+    let mut polled: Vec<PollFd<'_>> =
+        descriptors.iter().map(|&descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)).collect();
+    match rustix::event::poll(&mut polled, Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(Error::new("ppoll", &error, "")),
+    }
+}
+
+/// Whether a descriptor can be read now.
+///
+/// # Errors
+/// Those of `ppoll`.
+pub fn is_readable(descriptor: BorrowedFd<'_>) -> Result<bool, Error> {
+    let mut polled = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
+    match rustix::event::poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+        Ok(count) => Ok(count > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(Error::new("ppoll", &error, "")),
+    }
+}
+
+/// The calling thread's waits end on time as long as this lives.
+#[derive(Debug)]
+pub struct Precise {
+    before: Option<NonZeroU64>,
+}
+
+impl Precise {
+    /// Takes the timer slack away from this thread.
+    pub fn begin() -> Self {
+        let before = rustix::thread::current_timer_slack().ok().and_then(NonZeroU64::new);
+        // Without it waits are longer by some 50 µs, which is no reason to give up.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        Self { before }
+    }
+}
+
+impl Drop for Precise {
+    fn drop(&mut self) {
+        let _ = rustix::thread::set_current_timer_slack(self.before);
+    }
+}

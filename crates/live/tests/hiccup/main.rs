@@ -1,0 +1,182 @@
+//! The box in virtual time: what it does to packets is what the scenario says, packet by packet.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod packets;
+
+use eifel_base::time::{Duration, Instant};
+use eifel_live::hiccup::order::{Order, Trigger};
+use eifel_live::hiccup::truth::Truth;
+use eifel_live::hiccup::{Direction, Fate, Hiccup, Passage};
+use eifel_path::parcel::DropCause;
+use eifel_sim::scenario::Scenario;
+use packets::{data, udp};
+use std::collections::BTreeMap;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + MS * ms
+}
+
+fn scenario(link: &str, more: &str) -> Scenario {
+    let text = format!(
+        "duration_s = 60\n[point_to_point]\nrate_bps = 8_000_000\ndelay_ms = 10\n{link}\n{more}\n\
+         [[flow]]\nname = \"main\"\nfrom = \"sender\"\nto = \"receiver\"\n\
+         application = {{ kind = \"bulk\", bytes = 100_000 }}\n"
+    );
+    Scenario::parse(&text, "test.toml".as_ref()).unwrap()
+}
+
+fn hiccup(link: &str, more: &str, triggers: &[&str]) -> Hiccup {
+    let triggers = triggers.iter().map(|text| Trigger::parse(text).unwrap()).collect();
+    Hiccup::new(&scenario(link, more), triggers).unwrap()
+}
+
+/// Everything that has come out or was dropped by `now`, in that order.
+fn gone(hiccup: &mut Hiccup, now: Instant) -> Vec<Passage> {
+    hiccup.run(now);
+    let mut gone: Vec<Passage> = hiccup.delivered().into_iter().map(|(passage, _)| passage).collect();
+    gone.extend(hiccup.dropped());
+    gone
+}
+
+#[test]
+fn rate_and_delay_are_the_links() {
+    let mut hiccup = hiccup("", "", &[]);
+    // 1000 bytes take 1 ms at 8 Mbit/s.
+    (0..3).for_each(|_| hiccup.take(at(5), Direction::There, udp(1, 1000)));
+    hiccup.take(at(5), Direction::Back, udp(1, 500));
+    let due: Vec<_> = gone(&mut hiccup, at(100)).iter().map(|passage| (passage.direction, passage.due)).collect();
+    let back = (Direction::Back, at(15) + MS / 2);
+    let there = |ms| (Direction::There, at(ms));
+    assert_eq!(due, [back, there(16), there(17), there(18)]);
+}
+
+/// The numbers of the packets of each flow that come out, where the packets of `flows` come in as `order` says.
+fn survivors(link: &str, order: impl Iterator<Item = (u16, u64)>) -> BTreeMap<u32, Vec<u64>> {
+    let mut hiccup = hiccup(link, "", &[]);
+    let mut survivors: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for (flow, ms) in order {
+        hiccup.take(at(ms), Direction::There, udp(flow, 100));
+    }
+    for passage in gone(&mut hiccup, at(1_000_000)) {
+        if passage.fate == Fate::Delivered {
+            survivors.entry(passage.seen.label.flow).or_default().push(passage.seen.number);
+        }
+    }
+    survivors
+}
+
+#[test]
+fn the_fate_of_a_flows_nth_packet_depends_on_the_seed_alone() {
+    let link = "loss = { kind = \"random\", rate = 0.3 }";
+    let alone = survivors(link, (0..200).map(|number| (1, number)));
+    // Other times, and another flow in between.
+    let slow = survivors(link, (0..200).map(|number| (1, 7 * number * number)));
+    let mixed = survivors(link, (0..600).map(|number| (if number % 3 == 0 { 1 } else { 2 }, number)));
+    assert_eq!(alone[&0], slow[&0]);
+    assert_eq!(alone[&0], mixed[&0]);
+    assert!(alone[&0].len() > 100 && alone[&0].len() < 180);
+    let second: Vec<u64> = mixed[&1].iter().copied().take_while(|&number| number <= 200).collect();
+    assert_ne!(alone[&0], second, "each flow has its own draws");
+}
+
+#[test]
+fn the_fates_are_those_of_the_simulators_run() {
+    let link = "loss = { kind = \"random\", rate = 0.05 }";
+    let text = scenario(link, "");
+    let record = eifel_sim::record::Record::named(["drops", "transmissions"]).unwrap();
+    let outcome = eifel_sim::run(&text, 0, record).unwrap();
+    // All packets that the simulator's sender has put onto the link: the SYN, and data, which takes every acknowledgement along.
+    let fates: Vec<bool> = outcome.tables.transmissions.fate.iter().map(|&fate| fate == 2).collect();
+    let mut hiccup = Hiccup::new(&text, Vec::new()).unwrap();
+    for number in 0..fates.len() as u64 {
+        hiccup.take(at(10 * number), Direction::There, udp(1, 1000));
+    }
+    let mut found: Vec<(u64, bool)> = gone(&mut hiccup, at(1_000_000))
+        .iter()
+        .map(|passage| (passage.seen.number, passage.fate == Fate::Dropped(DropCause::Random)))
+        .collect();
+    found.sort_unstable();
+    let found: Vec<bool> = found.into_iter().map(|(_, lost)| lost).collect();
+    assert_eq!(found, fates);
+    assert!(found.contains(&true));
+}
+
+#[test]
+fn reordering_has_its_exact_length_and_listed_drops_their_segments() {
+    let link = "reorder = { flow = \"main\", segments = [2], length = 3 }\n\
+                drops = { flow = \"main\", segments = [4], copies = 2 }";
+    let mut hiccup = hiccup(link, "", &[]);
+    // Segments 1 to 7, then 4 again, twice.
+    for (ms, number) in [1, 2, 3, 4, 5, 6, 7, 4, 4].into_iter().enumerate() {
+        hiccup.take(at(ms as u64), Direction::There, data(1 + 100 * (number - 1), 100));
+    }
+    let (out, lost): (Vec<_>, Vec<_>) =
+        gone(&mut hiccup, at(1000)).into_iter().partition(|passage| passage.fate == Fate::Delivered);
+    let label = |passage: &Passage| (passage.seen.label.segment, passage.seen.label.copy);
+    // What passed segment 2 and was dropped further on has passed it all the same; here 4 is dropped before.
+    assert_eq!(out.iter().map(label).collect::<Vec<_>>(), [(1, 0), (3, 0), (5, 0), (6, 0), (2, 0), (7, 0), (4, 2)]);
+    assert_eq!(lost.iter().map(label).collect::<Vec<_>>(), [(4, 0), (4, 1)]);
+}
+
+#[test]
+fn an_order_holds_all_and_lets_all_go_together() {
+    let mut hiccup = hiccup("", "", &["segment 2: hold 0.5 there"]);
+    for number in 0..3 {
+        hiccup.take(at(1 + number), Direction::There, data(1 + 100 * number, 100));
+    }
+    hiccup.take(at(3), Direction::Back, udp(9, 100));
+    let due: Vec<_> = gone(&mut hiccup, at(1000)).iter().map(|passage| (passage.direction, passage.due)).collect();
+    // The order comes with the second segment, at 2 ms: what has not arrived by then is held, the first segment too.
+    let held = (Direction::There, at(502));
+    assert_eq!(due.iter().filter(|&&one| one == held).count(), 3);
+    assert_eq!(due.iter().filter(|(direction, _)| *direction == Direction::Back).count(), 1);
+    hiccup.obey(at(1000), Order::parse("hold").unwrap());
+    hiccup.take(at(1001), Direction::There, udp(1, 100));
+    assert!(gone(&mut hiccup, at(5000)).is_empty());
+    hiccup.obey(at(6000), Order::parse("toggle").unwrap());
+    assert_eq!(gone(&mut hiccup, at(6000))[0].due, at(6000));
+    hiccup.obey(at(7000), Order::parse("drop 2").unwrap());
+    (0..3).for_each(|_| hiccup.take(at(7000), Direction::There, udp(1, 100)));
+    let fates: Vec<_> = gone(&mut hiccup, at(8000)).iter().map(|passage| passage.fate).collect();
+    assert_eq!(fates, [Fate::Delivered, Fate::Ordered, Fate::Ordered]);
+}
+
+#[test]
+fn a_spike_of_the_scenario_holds_as_in_the_simulator() {
+    let spike = "[[spike]]\nlinks = [\"bottleneck\"]\nholds = \"arriving\"\nat = [{ start_s = 0.1, end_s = 0.4 }]\n";
+    let mut hiccup = hiccup("", spike, &[]);
+    for ms in [80, 95, 200, 380, 395] {
+        hiccup.take(at(ms), Direction::There, udp(1, 1000));
+    }
+    let due: Vec<_> = gone(&mut hiccup, at(1000)).iter().map(|passage| passage.due).collect();
+    assert_eq!(due, [at(91), at(400), at(400), at(400), at(406)]);
+}
+
+#[test]
+fn duplicates_are_delivered_and_counted_as_copies() {
+    let mut hiccup = hiccup("duplicate = { rate = 1.0 }", "", &[]);
+    hiccup.take(at(0), Direction::There, udp(1, 100));
+    let fates: Vec<_> = gone(&mut hiccup, at(100)).iter().map(|passage| passage.fate).collect();
+    assert_eq!(fates, [Fate::Delivered, Fate::Copied]);
+    assert_eq!(hiccup.left().count(), 0);
+}
+
+#[test]
+fn a_retransmission_is_spurious_if_an_earlier_copy_came_out_even_later() {
+    let link = "drops = { flow = \"main\", segments = [3] }";
+    let mut hiccup = hiccup(link, "", &["segment 2: hold 0.5"]);
+    let mut truth = Truth::default();
+    // Segments 1 to 3, of which 3 is lost; then 2 and 3 again, and 2 and 3 in one.
+    let sent = [(1, 100), (101, 100), (201, 100), (101, 100), (201, 100), (101, 200)];
+    for (place, (start, len)) in sent.into_iter().enumerate() {
+        hiccup.take(at(place as u64), Direction::There, data(start, len));
+        let entered = hiccup.last().unwrap().clone();
+        truth.enters(&entered, place as u64 + 1);
+    }
+    gone(&mut hiccup, at(10_000)).iter().for_each(|passage| truth.ends(passage));
+    let judged: Vec<_> = truth.judge().iter().map(|one| (one.frame, one.nth, one.spurious)).collect();
+    assert_eq!(judged, [(4, 2, true), (5, 2, false), (6, 3, true)]);
+}

@@ -1,0 +1,175 @@
+//! Two hosts without a device: packets go from one to the other in virtual time.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod pair;
+
+use eifel_base::time::{Duration, Instant};
+use eifel_live::host::{Handle, Happening, Host};
+use eifel_packet::ip::{self, Addresses, Version};
+use eifel_packet::{datagram, icmp};
+use eifel_recovery::engine;
+use eifel_sim::pattern;
+use eifel_tcp::{Event, State};
+use pair::{Pair, held};
+use std::net::SocketAddr;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn sender() -> engine::Config {
+    engine::Config::default()
+}
+
+fn address(text: &str) -> SocketAddr {
+    text.parse().unwrap()
+}
+
+fn connect(pair: &mut Pair, peer: &str) -> Handle {
+    pair.a.connect(pair.now, address(peer), &held(), &sender()).unwrap()
+}
+
+fn events(host: &mut Host) -> Vec<(Handle, Happening)> {
+    std::iter::from_fn(|| host.poll_event()).collect()
+}
+
+fn opened(host: &mut Host) -> Vec<Handle> {
+    let of = |(handle, happening)| matches!(happening, Happening::Opened { .. }).then_some(handle);
+    events(host).into_iter().filter_map(of).collect()
+}
+
+#[test]
+fn a_stream_arrives_byte_for_byte_over_both_versions() {
+    for peer in ["10.0.0.2:80", "[fd00::2]:80"] {
+        let mut pair = Pair::new();
+        pair.b.listen(80, 16, &held(), &sender()).unwrap();
+        let from = connect(&mut pair, peer);
+        pair.run_for(SECOND);
+        let [to] = opened(&mut pair.b)[..] else { panic!("one connection opens") };
+        let (mut written, mut read) = (0, Vec::new());
+        while read.len() < 300_000 {
+            let connection = pair.a.connection(from).unwrap();
+            written += connection.write(&pattern::bytes(written as u64, 300_000 - written));
+            pair.run_for(Duration::from_millis(10));
+            let mut room = vec![0; 1 << 16];
+            let count = pair.b.connection(to).unwrap().read(&mut room);
+            read.extend_from_slice(&room[..count]);
+        }
+        assert!(read == pattern::bytes(0, 300_000));
+        assert_eq!((pair.a.counts(), pair.b.counts()), Default::default());
+    }
+}
+
+#[test]
+fn many_connections_are_told_apart_and_end_each_on_its_own() {
+    let mut pair = Pair::new();
+    pair.b.listen(80, 2000, &held(), &sender()).unwrap();
+    let calls: Vec<Handle> = (0..1000).map(|_| connect(&mut pair, "10.0.0.2:80")).collect();
+    pair.run_for(SECOND);
+    assert_eq!(opened(&mut pair.b).len(), 1000);
+    for (number, &call) in calls.iter().enumerate() {
+        let connection = pair.a.connection(call).unwrap();
+        connection.write(format!("{number}").as_bytes());
+        connection.close();
+    }
+    pair.run_for(SECOND);
+    let mut said = Vec::new();
+    for (handle, happening) in events(&mut pair.b) {
+        if let (Happening::Event(Event::PeerClosed), Some(connection)) = (happening, pair.b.connection(handle)) {
+            let mut room = [0; 8];
+            let count = connection.read(&mut room);
+            said.push(String::from_utf8_lossy(&room[..count]).parse::<usize>().unwrap());
+            connection.close();
+        }
+    }
+    said.sort_unstable();
+    assert!(said.into_iter().eq(0..1000));
+    pair.run_for(SECOND);
+    // Those that were closed first wait for 60 s; the others have gone.
+    assert_eq!((pair.a.connections(), pair.b.connections()), (1000, 0));
+    pair.run_for(SECOND * 61);
+    assert_eq!(pair.a.connections(), 0);
+    assert!(pair.a.connection(calls[0]).is_none(), "a handle never names another connection");
+}
+
+#[test]
+fn nobody_there_is_refused() {
+    let mut pair = Pair::new();
+    let call = connect(&mut pair, "10.0.0.2:81");
+    pair.run_for(SECOND);
+    assert_eq!(pair.b.counts().reset, 1);
+    let news = events(&mut pair.a);
+    assert!(
+        matches!(&news[..], [(first, Happening::Event(Event::Refused)), (_, Happening::Ended(_))] if *first == call)
+    );
+}
+
+#[test]
+fn as_many_as_there_may_be_and_no_more() {
+    let mut pair = Pair::with_at_most(3);
+    pair.b.listen(80, 16, &held(), &sender()).unwrap();
+    for _ in 0..5 {
+        connect(&mut pair, "10.0.0.2:80");
+    }
+    pair.run_for(SECOND);
+    assert_eq!((opened(&mut pair.b).len(), pair.b.connections()), (3, 3));
+    assert!(pair.b.counts().refused >= 2);
+    assert!(pair.b.listen(80, 16, &held(), &sender()).is_err());
+}
+
+#[test]
+fn an_icmp_error_reaches_its_connection_and_no_other() {
+    let mut pair = Pair::new();
+    let calls = [connect(&mut pair, "10.0.0.2:80"), connect(&mut pair, "10.0.0.2:80")];
+    let mut packet = Vec::new();
+    let mut syns = Vec::new();
+    while pair.a.poll_packet(pair.now, &mut packet) {
+        syns.push(packet.clone());
+    }
+    // Port unreachable, about the second SYN.
+    let quoted = &syns[1][..28];
+    let mut message = vec![3, 3, 0, 0, 0, 0, 0, 0];
+    message.extend_from_slice(quoted);
+    let checksum = eifel_packet::checksum::Sum::default().bytes(&message).finish();
+    message[2..4].copy_from_slice(&checksum.to_be_bytes());
+    let addresses = Addresses::V4 { source: [10, 0, 0, 9].into(), destination: [10, 0, 0, 1].into() };
+    let mut bytes = Vec::new();
+    ip::emit(&ip::Header::new(addresses), icmp::PROTOCOL_V4, message.len(), &mut bytes).unwrap();
+    bytes.extend(message);
+    pair.a.handle_packet(pair.now, &bytes);
+    while pair.a.poll_packet(pair.now, &mut packet) {}
+    let news = events(&mut pair.a);
+    assert!(matches!(&news[..], [(one, Happening::Event(Event::Unreachable)), _] if *one == calls[1]), "{news:?}");
+    assert_eq!(pair.a.connection(calls[0]).unwrap().state(), State::SynSent);
+    // The connection has gone: the same message is about nobody.
+    pair.a.handle_packet(pair.now, &bytes);
+    assert_eq!(pair.a.counts().stray_icmp, 1);
+}
+
+#[test]
+fn segments_fit_the_device() {
+    for (peer, version) in [("10.0.0.2:80", Version::V4), ("[fd00::2]:80", Version::V6)] {
+        let mut pair = Pair::of_mtu(1300);
+        connect(&mut pair, peer);
+        let mut packet = Vec::new();
+        assert!(pair.a.poll_packet(Instant::ZERO, &mut packet));
+        let (_, syn, _) = datagram::parse(&packet).unwrap();
+        assert_eq!(u32::from(syn.options.mss.unwrap()), 1300 - version.header_len() - 20);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_counted_and_does_nothing() {
+    let mut pair = Pair::new();
+    pair.b.listen(80, 16, &held(), &sender()).unwrap();
+    connect(&mut pair, "10.0.0.2:80");
+    let mut syn = Vec::new();
+    assert!(pair.a.poll_packet(Instant::ZERO, &mut syn));
+    for place in 0..syn.len() {
+        let mut damaged = syn.clone();
+        damaged[place] ^= 0x40;
+        pair.b.handle_packet(Instant::ZERO, &damaged);
+        pair.b.handle_packet(Instant::ZERO, &syn[..place]);
+    }
+    assert!(!pair.b.may_send());
+    assert_eq!(pair.b.counts().malformed, 2 * syn.len() as u64);
+}

@@ -1,0 +1,112 @@
+//! The box between two kernels.
+
+use crate::rig::allowed;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
+
+/// 2 Mbit/s, 20 ms each way.
+const PLAIN: &str = "duration_s = 60\n[point_to_point]\nrate_bps = 2_000_000\ndelay_ms = 20\n\
+                     [[flow]]\nname = \"main\"\nfrom = \"sender\"\nto = \"receiver\"\n\
+                     application = { kind = \"bulk\", bytes = 1000 }\n";
+
+/// A folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("eifel-live-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("plain.toml"), PLAIN).unwrap();
+    folder
+}
+
+fn hiccup(folder: &Path, options: &[&str], peer: &str, command: &[&str]) -> (Option<i32>, String) {
+    let mut call = Command::new(PROGRAM);
+    call.arg("hiccup").args(options).arg(folder.join("plain.toml"));
+    call.args(["--peer", peer, "--"]).args(command);
+    let output = call.output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Takes one connection, and reads it to its end.
+const SINK: &str = "import socket
+l = socket.create_server(('0.0.0.0', 5001)); c, _ = l.accept()
+n = 0
+while b := c.recv(65536): n += len(b)
+c.sendall(b'%d' % n)";
+
+/// Sends so many bytes, and waits for what the other side has counted.
+const SOURCE: &str = "import os, socket, sys
+c = socket.create_connection((os.environ['EIFEL_PEER'], 5001)); n = int(sys.argv[1])
+c.sendall(bytes(n)); c.shutdown(socket.SHUT_WR)
+sys.exit(0 if c.recv(64) == b'%d' % n else 1)";
+
+#[test]
+fn a_hold_makes_the_kernel_send_again_what_was_not_lost() {
+    if !allowed() {
+        return;
+    }
+    let folder = folder("hold");
+    let sink = format!("python3 -c \"{SINK}\"");
+    let out = folder.join("out").to_string_lossy().into_owned();
+    let options = ["--on", "segment 40: hold 1.5", "--out", &out, "--expect", "spurious>=1", "--expect", "needed==0"];
+    let (code, said) = hiccup(&folder, &options, &sink, &["python3", "-c", SOURCE, "200000"]);
+    assert_eq!(code, Some(0), "{said}");
+    let truth = std::fs::read_to_string(folder.join("out/truth.csv")).unwrap();
+    assert!(
+        truth.lines().count() > 1 && truth.lines().skip(1).all(|line| line.split(',').nth(6) == Some("1")),
+        "{truth}"
+    );
+    // Every packet has its line, and a capture of each side its packet.
+    let path = std::fs::read_to_string(folder.join("out/path.csv")).unwrap();
+    assert!(path.lines().skip(1).all(|line| line.contains(",ok,")), "{path}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn what_is_not_as_expected_fails() {
+    if !allowed() {
+        return;
+    }
+    let folder = folder("expect");
+    let (code, said) = hiccup(&folder, &["--expect", "there.packets>1000"], "true", &["true"]);
+    assert_eq!(code, Some(1));
+    assert!(said.ends_with("eifel live hiccup: expected there.packets > 1000, found 0\n"), "{said}");
+    let (code, _) = hiccup(&folder, &["--expect", "command==7"], "true", &["sh", "-c", "exit 7"]);
+    assert_eq!(code, Some(7), "the command's own exit code is handed on");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn killed_it_leaves_nothing_behind() {
+    if !allowed() {
+        return;
+    }
+    let folder = folder("killed");
+    // A word that no other process of this machine has.
+    let mark = format!("31{}", std::process::id());
+    let mut call = Command::new(PROGRAM);
+    call.arg("hiccup").arg(folder.join("plain.toml")).args(["--peer", &format!("sleep {mark}")]);
+    call.args(["--", "sh", "-c", &format!("sleep {mark} & sleep {mark}")]).stderr(Stdio::null());
+    let mut running = call.spawn().unwrap();
+    let asleep = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        processes
+            .filter(|one| {
+                let command = std::fs::read(one.path().join("cmdline")).unwrap_or_default();
+                command.starts_with(b"sleep\0") && String::from_utf8_lossy(&command).contains(&mark)
+            })
+            .count()
+    };
+    let until = |count: usize| {
+        (0..500).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            asleep() == count
+        })
+    };
+    assert!(until(3), "they run");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert!(until(0), "{} are left", asleep());
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,0 +1,88 @@
+//! The commands, as a person calls them, against peers that nobody here wrote.
+
+use crate::rig::allowed;
+use serde_json::Value;
+use std::process::{Command, Output};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
+
+fn has(program: &str) -> bool {
+    let found =
+        Command::new("sh").args(["-c", &format!("command -v {program}")]).output().is_ok_and(|o| o.status.success());
+    if !found {
+        eprintln!("SKIPPED: {program} is not here");
+    }
+    found
+}
+
+fn call(arguments: &[&str]) -> Output {
+    Command::new(PROGRAM).args(arguments).output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+#[test]
+fn an_unmodified_iperf3_takes_what_is_sent() {
+    if !allowed() || !has("iperf3") {
+        return;
+    }
+    let arguments = ["send", "--bytes", "20M", "--json", "iperf3://10.85.0.1", "--", "iperf3", "-s", "-1"];
+    let document = json(&call(&arguments));
+    // As from iperf3 itself: the same members hold the same things.
+    assert_eq!(document["end"]["sum_sent"]["bytes"], 20_000_000);
+    let bytes: u64 =
+        document["intervals"].as_array().unwrap().iter().map(|one| one["sum"]["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(bytes, 20_000_000);
+    assert!(document["end"]["streams"][0]["sender"]["max_snd_cwnd"].as_u64().unwrap() > 10_000);
+}
+
+#[test]
+fn a_http_server_gives_a_document() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("eifel-live-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("document"), vec![b'x'; 3_000_000]).unwrap();
+    let served = folder.to_string_lossy().into_owned();
+    let server = ["--", "python3", "-m", "http.server", "--directory", served.as_str(), "80"];
+    let output = call(&[&["receive", "--json", "http://10.85.0.1/document"], &server[..]].concat());
+    assert!(json(&output)["end"]["sum_received"]["bytes"].as_u64().unwrap() > 3_000_000);
+    let output = call(&[&["receive", "http://10.85.0.1/nothing"], &server[..]].concat());
+    // The server logs there too.
+    assert!(String::from_utf8_lossy(&output.stderr).ends_with("\neifel live: 10.85.0.1:80: HTTP status 404\n"));
+    assert_eq!(output.status.code(), Some(1));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_one_line() {
+    let said = |arguments: &[&str]| {
+        let output = call(arguments);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let cases = [
+        (&["send"][..], "one TARGET is needed"),
+        (&["send", "--bytes", "1", "--seconds", "1", "10.0.0.1:5"], "--bytes contradicts --seconds"),
+        (&["send", "--speed", "1", "10.0.0.1:5"], "unknown option --speed"),
+        (&["receive", "0"], "expected"),
+        (&["hiccup", "nowhere.toml", "--", "true"], "nowhere.toml: No such file"),
+        (&["dance"], "no such command"),
+    ];
+    for (arguments, expected) in &cases {
+        let (code, line) = said(arguments);
+        assert!(code == Some(2) && line.lines().count() == 1 && line.contains(expected), "{arguments:?}: {line}");
+    }
+    if allowed() {
+        let (code, line) = said(&["send", "--bytes", "1", "10.85.0.1:5", "--", "sleep", "9"]);
+        assert_eq!(
+            (code, line.as_str()),
+            (Some(1), "eifel live: 10.85.0.1:5: connection refused; nothing listens at this port\n")
+        );
+        let (code, line) = said(&["send", "--device", "lo", "--bytes", "1", "10.85.0.1:5", "--", "true"]);
+        assert!(code == Some(1) && line.lines().count() == 1, "{line}");
+    }
+}

@@ -1,0 +1,9 @@
+//! Against the kernel of this machine, in network namespaces of the tests' own. Where these may not be made, the tests say so and
+//! are skipped.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod behind_the_box;
+mod commands;
+mod rig;
+mod streams;

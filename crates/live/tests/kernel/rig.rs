@@ -1,0 +1,55 @@
+//! A namespace with a TUN device: on the one side the kernel, 10.9.0.1 and fd09::1, on the other a host of ours, 10.9.0.2 and
+//! fd09::2.
+
+use eifel_live::host::Config;
+use eifel_live::station::Station;
+use eifel_live::system::Error;
+use eifel_live::system::clock::Clock;
+use eifel_live::system::namespace::Namespace;
+use eifel_live::system::tun::Tun;
+use eifel_tcp::Settings;
+use eifel_tcp::settings::{ReceiveKind, SendKind, TimestampSettings};
+
+pub struct Rig {
+    pub namespace: Namespace,
+    pub station: Station,
+}
+
+/// Whether this machine lets the tests make namespaces and devices. Says so where not.
+pub fn allowed() -> bool {
+    let tried = Namespace::new().and_then(|namespace| namespace.within(|| Tun::create("tun0").map(drop)));
+    if let Err(error) = &tried {
+        eprintln!("SKIPPED: {error}");
+    }
+    tried.is_ok()
+}
+
+pub fn rig() -> Rig {
+    let made = || -> Result<Rig, Error> {
+        let namespace = Namespace::new()?;
+        let tun = namespace.within(|| Tun::create("tun0"))?;
+        namespace.configure(
+            "link set tun0 txqueuelen 5000 addrgenmode none up\n\
+             addr add 10.9.0.1 peer 10.9.0.2 dev tun0\n\
+             addr add fd09::1 peer fd09::2 dev tun0 nodad\n",
+        )?;
+        let config = Config {
+            v4: Some([10, 9, 0, 2].into()),
+            v6: Some("fd09::2".parse().expect("an address")),
+            mtu: 1500,
+            secret: [1, 2],
+            most_connections: 1000,
+        };
+        Ok(Rig { namespace, station: Station::new(config, tun, Clock::start()) })
+    };
+    made().expect("what is allowed is made")
+}
+
+pub fn held() -> Settings {
+    Settings {
+        send: SendKind::Held { buffer: 1 << 20 },
+        receive: ReceiveKind::Held,
+        timestamps: Some(TimestampSettings::distinct([5, 6])),
+        ..Settings::default()
+    }
+}

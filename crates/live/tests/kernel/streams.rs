@@ -1,0 +1,86 @@
+//! Bulk to a kernel's receiver and from a kernel's sender, every byte compared.
+
+use crate::rig::{allowed, held, rig};
+use eifel_base::time::Duration;
+use eifel_live::apps::Amount;
+use eifel_live::apps::answer::{self, Answer};
+use eifel_live::apps::call::{self, Call, End};
+use eifel_live::apps::pattern::Pattern;
+use eifel_recovery::engine;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+
+const BYTES: u64 = 20_000_000;
+
+#[test]
+fn a_kernel_receives_every_byte() {
+    if !allowed() {
+        return;
+    }
+    for address in ["10.9.0.1:5001", "[fd09::1]:5001"] {
+        let mut rig = rig();
+        let listener = rig.namespace.within(|| Ok(TcpListener::bind(address).unwrap())).unwrap();
+        let receiver = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let (pattern, mut room, mut read) = (Pattern::new(), vec![0; 1 << 16], 0);
+            loop {
+                let count = stream.read(&mut room).unwrap();
+                if count == 0 {
+                    return read;
+                }
+                pattern.check(read, &room[..count]).unwrap();
+                read += count as u64;
+            }
+        });
+        let plan = call::Plan {
+            peer: address.parse().unwrap(),
+            settings: held(),
+            sender: engine::Config::default(),
+            preamble: Vec::new(),
+            body: Amount::Bytes(BYTES),
+            end: End::Close,
+            every: Duration::from_secs(1),
+        };
+        let now = eifel_base::time::Instant::ZERO;
+        let mut call = Call::begin(now, &mut rig.station.host, plan, Box::new(|_, _| {})).unwrap();
+        rig.station.run(&mut call).unwrap();
+        let (outcome, meter) = call.finish().unwrap();
+        assert_eq!((outcome.written, outcome.acknowledged, outcome.read), (BYTES, BYTES, 0));
+        assert_eq!(meter.intervals().iter().map(|interval| interval.bytes).sum::<u64>(), BYTES);
+        assert_eq!(receiver.join().unwrap(), BYTES);
+    }
+}
+
+#[test]
+fn a_kernels_bytes_arrive() {
+    if !allowed() {
+        return;
+    }
+    for address in ["10.9.0.2:5001", "[fd09::2]:5001"] {
+        let mut rig = rig();
+        let plan = answer::Plan {
+            port: 5001,
+            settings: held(),
+            sender: engine::Config::default(),
+            calls: Some(1),
+            checked: true,
+            every: Duration::from_secs(1),
+        };
+        let mut answer = Answer::begin(&mut rig.station.host, plan, Box::new(|_, _| {})).unwrap();
+        let namespace = rig.namespace;
+        let sender = std::thread::spawn(move || {
+            namespace.enter().unwrap();
+            let mut stream = TcpStream::connect(address).unwrap();
+            let (pattern, mut written) = (Pattern::new(), 0);
+            while written < BYTES {
+                written += stream.write(pattern.from(written, BYTES - written)).unwrap() as u64;
+            }
+            stream.shutdown(Shutdown::Write).unwrap();
+            assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+        });
+        rig.station.run(&mut answer).unwrap();
+        sender.join().unwrap();
+        let reads = answer.finish();
+        assert_eq!((reads.len(), reads[0].bytes), (1, BYTES));
+    }
+}

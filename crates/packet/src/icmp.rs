@@ -1,0 +1,163 @@
+//! ICMP errors about TCP segments (RFC 792 over IPv4, RFC 4443 over IPv6).
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::checksum::Sum;
+use crate::error::Error;
+use crate::ip::{Addresses, Packet, Version};
+use crate::seq::Seq;
+use crate::{ipv4, ipv6, tcp};
+
+/// The protocol number of ICMP in an IPv4 header.
+pub const PROTOCOL_V4: u8 = 1;
+/// The protocol number of ICMP in an IPv6 header.
+pub const PROTOCOL_V6: u8 = 58;
+
+/// Bytes of the message before the packet that it quotes.
+const HEADER_LEN: usize = 8;
+const CHECKSUM_OFFSET: usize = 2;
+/// Messages of these types quote a packet: destination unreachable, source quench, time exceeded, parameter problem.
+const ERRORS_V4: [u8; 4] = [3, 4, 11, 12];
+/// The types below this one are errors (RFC 4443, section 2.1).
+const FIRST_INFORMATIONAL_V6: u8 = 128;
+
+/// An error, and the segment that it is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Complaint {
+    /// The version of IP, by which type and code are to be read.
+    pub version: Version,
+    /// The type of the message.
+    pub kind: u8,
+    /// Its code.
+    pub code: u8,
+    /// The MTU that a message of the kind "too big" names; in others, whatever stands there.
+    pub mtu: u32,
+    /// From where to where the segment was on its way.
+    pub addresses: Addresses,
+    /// Its source port.
+    pub source_port: u16,
+    /// Its destination port.
+    pub destination_port: u16,
+    /// Its sequence number.
+    pub seq: Seq,
+}
+
+/// Reads a packet's ICMP message; `None` where it is no error, or quotes something else than the beginning of a TCP segment.
+///
+/// # Errors
+/// [`Error::Truncated`] for a message without a whole header, [`Error::Checksum`] for a wrong checksum.
+pub fn parse(packet: &Packet<'_>) -> Result<Option<Complaint>, Error> {
+    let bytes = packet.payload;
+    let Some((header, quoted)) = bytes.split_first_chunk::<HEADER_LEN>() else {
+        let (offset, expected, found) = (packet.offset, HEADER_LEN, bytes.len());
+        return Err(Error::Truncated { what: "ICMP header", offset, expected, found });
+    };
+    let addresses = &packet.header.addresses;
+    let version = addresses.version();
+    let sum = match version {
+        Version::V4 => Sum::default(),
+        Version::V6 => addresses.pseudo_header(PROTOCOL_V6, bytes.len() as u32),
+    };
+    let sum = sum.bytes(bytes);
+    let [kind, code, high, low, rest @ ..] = *header;
+    if sum.finish() != 0 {
+        let found = u16::from_be_bytes([high, low]);
+        let (offset, expected) = (packet.offset + CHECKSUM_OFFSET, sum.word(!found).finish());
+        return Err(Error::Checksum { what: "ICMP", offset, expected, found });
+    }
+    let (is_error, mtu) = match version {
+        Version::V4 => (ERRORS_V4.contains(&kind), u32::from(u16::from_be_bytes([rest[2], rest[3]]))),
+        Version::V6 => (kind < FIRST_INFORMATIONAL_V6, u32::from_be_bytes(rest)),
+    };
+    let segment = if is_error { quoted_segment(quoted, version) } else { None };
+    Ok(segment.map(|(addresses, start)| Complaint {
+        version,
+        kind,
+        code,
+        mtu,
+        addresses,
+        source_port: u16::from_be_bytes([start[0], start[1]]),
+        destination_port: u16::from_be_bytes([start[2], start[3]]),
+        seq: Seq(u32::from_be_bytes([start[4], start[5], start[6], start[7]])),
+    }))
+}
+
+/// The addresses of a quoted packet, and the first eight bytes of its segment. What follows may be cut off, so that lengths and
+/// checksums tell nothing.
+fn quoted_segment(quoted: &[u8], version: Version) -> Option<(Addresses, [u8; 8])> {
+    let (addresses, protocol, header_len) = match version {
+        Version::V4 => {
+            let fixed = quoted.first_chunk::<{ ipv4::HEADER_LEN }>().filter(|fixed| fixed[0] >> 4 == 4)?;
+            let address = |at: usize| Ipv4Addr::new(fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]);
+            let addresses = Addresses::V4 { source: address(12), destination: address(16) };
+            (addresses, fixed[9], usize::from(fixed[0] & 0x0f) * 4)
+        }
+        Version::V6 => {
+            let fixed = quoted.first_chunk::<{ ipv6::HEADER_LEN }>().filter(|fixed| fixed[0] >> 4 == 6)?;
+            let address = |at: usize| fixed[at..].first_chunk::<16>().map(|octets| Ipv6Addr::from(*octets));
+            let addresses = Addresses::V6 { source: address(8)?, destination: address(24)? };
+            (addresses, fixed[6], ipv6::HEADER_LEN)
+        }
+    };
+    let start = quoted.get(header_len..)?.first_chunk::<8>().copied()?;
+    (protocol == tcp::PROTOCOL && header_len >= ipv4::HEADER_LEN).then_some((addresses, start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ip;
+
+    /// A router at 10.0.0.9 says to 10.0.0.1 that its segment 4660 -> 80 of sequence number 7 needs fragments of 1400 bytes.
+    fn too_big(cut: usize) -> Vec<u8> {
+        let mut quoted = vec![0x45, 0, 5, 220, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        quoted.extend([0x12, 0x34, 0, 80, 0, 0, 0, 7]);
+        quoted.truncate(quoted.len() - cut);
+        let mut message = vec![3, 4, 0, 0, 0, 0, 0x05, 0x78];
+        message.extend(quoted);
+        let checksum = Sum::default().bytes(&message).finish();
+        message[2..4].copy_from_slice(&checksum.to_be_bytes());
+        let addresses = Addresses::V4 { source: [10, 0, 0, 9].into(), destination: [10, 0, 0, 1].into() };
+        let mut bytes = Vec::new();
+        ip::emit(&ip::Header::new(addresses), PROTOCOL_V4, message.len(), &mut bytes).unwrap();
+        bytes.extend(message);
+        bytes
+    }
+
+    #[test]
+    fn a_message_names_its_segment() {
+        let bytes = too_big(0);
+        let complaint = parse(&ip::parse(&bytes).unwrap()).unwrap().unwrap();
+        assert_eq!((complaint.version, complaint.kind, complaint.code, complaint.mtu), (Version::V4, 3, 4, 1400));
+        let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        assert_eq!(complaint.addresses, addresses);
+        assert_eq!((complaint.source_port, complaint.destination_port, complaint.seq), (0x1234, 80, Seq(7)));
+    }
+
+    #[test]
+    fn what_is_cut_off_or_damaged_says_nothing() {
+        for cut in 1..28 {
+            let bytes = too_big(cut);
+            assert_eq!(parse(&ip::parse(&bytes).unwrap()).unwrap(), None, "{cut}");
+        }
+        let mut bytes = too_big(0);
+        bytes[27] ^= 1;
+        assert!(matches!(parse(&ip::parse(&bytes).unwrap()), Err(Error::Checksum { what: "ICMP", offset: 22, .. })));
+    }
+
+    #[test]
+    fn over_ipv6_the_addresses_are_in_the_sum() {
+        let addresses = Addresses::V6 { source: "fd00::9".parse().unwrap(), destination: "fd00::1".parse().unwrap() };
+        let mut message = vec![2, 0, 0, 0, 0, 0, 0x05, 0x78];
+        let own = Addresses::V6 { source: "fd00::1".parse().unwrap(), destination: "fd00::2".parse().unwrap() };
+        ip::emit(&ip::Header::new(own), tcp::PROTOCOL, 20, &mut message).unwrap();
+        message.extend([0x12, 0x34, 0, 80, 0, 0, 0, 7]);
+        let checksum = addresses.pseudo_header(PROTOCOL_V6, message.len() as u32).bytes(&message).finish();
+        message[2..4].copy_from_slice(&checksum.to_be_bytes());
+        let mut bytes = Vec::new();
+        ip::emit(&ip::Header::new(addresses), PROTOCOL_V6, message.len(), &mut bytes).unwrap();
+        bytes.extend(message);
+        let complaint = parse(&ip::parse(&bytes).unwrap()).unwrap().unwrap();
+        assert_eq!((complaint.mtu, complaint.addresses, complaint.seq), (1400, own, Seq(7)));
+    }
+}
