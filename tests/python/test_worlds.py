@@ -30,8 +30,8 @@ def test_counts_and_the_smallest_world(worlds: Worlds) -> None:
     assert worlds.failed["stuck"].smallest is None
     smallest = worlds.failed["false-undo"].smallest
     assert smallest is not None
-    assert smallest.fates == "segment 1 delayed, segment 3 lost, segment 4 delayed"
-    assert [arrow.fate for arrow in smallest.arrows[:4]] == ["delayed", "delivered", "lost", "delayed"]
+    assert smallest.fates == "segment 1 lost, segment 4 delayed, ACK of 2 lost, ACK of 3 lost"
+    assert [arrow.fate for arrow in smallest.arrows[:4]] == ["lost", "delivered", "delivered", "delayed"]
     assert any("spurious" in text for _, text in smallest.notes)
 
 

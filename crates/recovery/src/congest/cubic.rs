@@ -197,8 +197,12 @@ impl Congest for Cubic {
     }
 
     /// Restores the curve (section 4.9). The time since the loss signal does not count in t: the window was not in use.
-    fn on_undo(&mut self, view: &View) {
+    fn on_undo(&mut self, now: &Window, view: &View) {
         let Some(Before { mut curve, lost_at }) = self.before.take() else { return };
+        // Section 4.9.2: only "if the current cwnd is lower than cwnd_prior".
+        if self.curve.prior.is_some_and(|prior| now.cwnd as f64 / f64::from(view.mss) >= prior) {
+            return;
+        }
         // If it was not in use before either, all of that time comes off once it is in use again.
         if let Some(stage) = curve.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
             stage.epoch += view.now.since(lost_at);

@@ -123,8 +123,9 @@ pub trait Congest: Send + DuplicateCongest {
     fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window;
     /// Returns the window after a loss signal.
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window;
-    /// Restores what the last loss signal changed: it was spurious, and a response gives back what it took.
-    fn on_undo(&mut self, view: &View);
+    /// Restores what the last loss signal changed: it was spurious, and a response gives back what it took from the window,
+    /// which is still `now`.
+    fn on_undo(&mut self, now: &Window, view: &View);
     /// Returns the window with which sending begins again. Nothing was outstanding for `idle`, longer than the RTO.
     fn on_idle(&mut self, now: &Window, idle: Duration, mss: u32) -> Window;
 }

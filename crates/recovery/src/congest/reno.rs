@@ -136,7 +136,7 @@ impl Congest for Reno {
     }
 
     /// Restores nothing: a loss signal changes only the window.
-    fn on_undo(&mut self, _: &View) {}
+    fn on_undo(&mut self, _: &Window, _: &View) {}
 
     fn on_idle(&mut self, now: &Window, _: Duration, mss: u32) -> Window {
         self.settings.start.after_idle(now, mss)

@@ -14,10 +14,11 @@ pub(super) enum Step1 {
     Enter,
 }
 
-/// The recovery from timeouts that F-RTO must not disturb.
+/// The loss recovery that F-RTO must not disturb.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RtoRecovery {
-    /// RFC 5682's recover or RecoveryPoint, exclusive, while conventional recovery from a timeout may be under way.
+    /// RFC 5682's recover or RecoveryPoint, exclusive, while conventional recovery from a timeout, or fast recovery, may be
+    /// under way.
     pub(super) point: Option<u64>,
     /// Where the episode's first retransmission begins: if it is sent once more, its timer has expired again.
     first: u64,
@@ -32,7 +33,12 @@ impl RtoRecovery {
             return Step1::Ignored;
         }
         if transmission.kind != Kind::Retransmission(Cause::Timeout) {
-            return if opens { Step1::Conventional } else { Step1::Ignored };
+            if !opens {
+                return Step1::Ignored;
+            }
+            // F-RTO is not entered "when earlier fast recovery is underway".
+            self.point = Some(view.nxt);
+            return Step1::Conventional;
         }
         if self.point.is_some_and(|point| point > view.una) {
             // The ACKs to come may answer the go-back-N that is under way.

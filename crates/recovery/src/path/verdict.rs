@@ -117,7 +117,7 @@ impl Path {
     fn undo(&mut self, verdict: &Verdict, episode: &Episode, saved: &Saved) {
         let Adjust { window, reseed } = self.response.respond(verdict, saved, &self.window);
         if window.ssthresh > saved.reduced.ssthresh {
-            self.congest.on_undo(self.watch.view());
+            self.congest.on_undo(&self.window, self.watch.view());
         }
         self.adjust(episode, window);
         if let Some(before) = reseed {

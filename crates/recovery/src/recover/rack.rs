@@ -11,6 +11,43 @@ use eifel_base::time::{Duration, Instant};
 /// Recoveries after a DSACK until the reordering window falls back (RACK.reo_wnd_persist, section 6.2).
 const PERSIST: u32 = 16;
 
+/// How long a round trip counts for RACK.min_RTT at least; it counts for two periods at most. Linux's window is 5 minutes.
+const PERIOD: Duration = Duration::from_secs(150);
+
+/// RACK.min_RTT (step 1): the smallest round trip of this period and the last, so that it follows a path that becomes longer.
+#[derive(Clone, Copy, Debug)]
+struct MinRtt {
+    /// When this period began; `None` before the first round trip.
+    began: Option<Instant>,
+    this: Duration,
+    last: Duration,
+}
+
+impl MinRtt {
+    const UNKNOWN: Self = Self { began: None, this: Duration::MAX, last: Duration::MAX };
+
+    /// Takes in a round trip that ends now. The first brings those of the handshake along.
+    fn note(&mut self, turn: Duration, view: &View) {
+        let began = *self.began.get_or_insert_with(|| {
+            self.this = view.round_trips.shortest().unwrap_or(Duration::MAX);
+            view.now
+        });
+        let age = view.now.since(began);
+        if age >= PERIOD {
+            self.last = if age < PERIOD * 2 { self.this } else { Duration::MAX };
+            (self.began, self.this) = (Some(view.now), turn);
+        }
+        self.this = self.this.min(turn);
+    }
+
+    fn get(&self, view: &View) -> Option<Duration> {
+        match self.began {
+            Some(_) => Some(self.this.min(self.last)),
+            None => view.round_trips.shortest(),
+        }
+    }
+}
+
 /// What fast recovery, or recovery from a timeout, is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repairing {
@@ -27,6 +64,7 @@ pub(super) struct Rack {
     threshold: u32,
     /// RACK.segment, the delivered segment that was sent last: when it was sent, and where it ends.
     newest: Option<(Instant, u64)>,
+    min_rtt: MinRtt,
     /// RACK.rtt: how long its delivery took.
     rtt: Duration,
     /// RACK.fack: the highest position that was delivered.
@@ -61,6 +99,7 @@ impl Rack {
         Self {
             threshold,
             newest: None,
+            min_rtt: MinRtt::UNKNOWN,
             rtt: Duration::ZERO,
             fack: 0,
             reordering_seen: false,
@@ -75,8 +114,11 @@ impl Rack {
 
     /// Takes in what the ACK has delivered: steps 1 to 3 of section 6.2.
     pub(super) fn on_ack(&mut self, acked: &Acked, delivered: Option<&Delivered>, view: &View) {
+        if let Some(Covered { copies: 0, last_sent, .. }) = acked.highest {
+            self.min_rtt.note(view.now.since(last_sent), view);
+        }
         let Some(delivered) = delivered else { return };
-        let again = delivered.again.filter(|covered| Self::answers_the_last(acked, covered, view));
+        let again = delivered.again.filter(|covered| self.answers_the_last(acked, covered, view));
         let sent = |covered: Covered| (covered.last_sent, covered.end);
         if let Some(latest) = delivered.original.map(sent).max(again.map(sent)) {
             self.rtt = view.now.since(latest.0);
@@ -89,10 +131,10 @@ impl Rack {
     /// Step 2: returns whether an ACK for a repeated segment answers its last sending. It does not if it comes sooner than any
     /// round trip, nor if it echoes an older timestamp. Half a round trip allows for the clock's granularity; the original
     /// left earlier than that.
-    fn answers_the_last(acked: &Acked, covered: &Covered, view: &View) -> bool {
+    fn answers_the_last(&self, acked: &Acked, covered: &Covered, view: &View) -> bool {
         let rtt = view.now.since(covered.last_sent);
-        let shortest = view.round_trips.shortest().unwrap_or(Duration::ZERO);
-        rtt >= shortest && acked.echo.is_none_or(|echo| echo.age <= rtt + shortest / 2)
+        let min_rtt = self.min_rtt.get(view).unwrap_or(Duration::ZERO);
+        rtt >= min_rtt && acked.echo.is_none_or(|echo| echo.age <= rtt + min_rtt / 2)
     }
 
     /// Adapts the reordering window, step 4: a DSACK widens it once a round trip, and sixteen recoveries without one narrow it
@@ -120,8 +162,8 @@ impl Rack {
         if !self.reordering_seen && (repairing == Repairing::Losses || reported) {
             return Duration::ZERO;
         }
-        let Some(shortest) = view.round_trips.shortest() else { return Duration::ZERO };
-        let wide = shortest * self.multiplier / 4;
+        let Some(min_rtt) = self.min_rtt.get(view) else { return Duration::ZERO };
+        let wide = min_rtt * self.multiplier / 4;
         view.round_trips.smoothed().map_or(wide, |srtt| wide.min(srtt))
     }
 
@@ -265,9 +307,24 @@ mod tests {
     #[test]
     fn what_answers_the_last_sending_is_no_sooner_and_no_older() {
         let again = Covered { end: 1001, copies: 1, last_sent: at(50) };
-        let answers = |now, age| Rack::answers_the_last(&acked(age), &again, &view(now, 1));
+        let rack = Rack::new(3);
+        let answers = |now, age| rack.answers_the_last(&acked(age), &again, &view(now, 1));
         assert_eq!([149, 150].map(|now| answers(now, None)), [false, true]);
         assert_eq!([150, 151].map(|age| answers(150, Some(age))), [true, false]);
+    }
+
+    /// A round trip counts in the period in which it ended and in the next; a pause of two periods forgets all.
+    #[test]
+    fn the_smallest_round_trip_is_one_of_the_last_two_periods() {
+        let mut min_rtt = MinRtt::UNKNOWN;
+        let mut after = |seconds: u64, turn| {
+            min_rtt.note(ms(turn), &view(seconds * 1000, 1));
+            min_rtt.get(&view(seconds * 1000, 1))
+        };
+        // The view's 100 ms are of the handshake.
+        assert_eq!([after(1, 120), after(150, 90), after(151, 200)], [100, 90, 90].map(|rtt| Some(ms(rtt))));
+        assert_eq!([after(300, 300), after(301, 300)], [90, 200].map(|rtt| Some(ms(rtt))));
+        assert_eq!([after(601, 400), after(602, 500)], [400, 400].map(|rtt| Some(ms(rtt))));
     }
 
     /// Sixteen recoveries that end without a DSACK narrow the window again; a second DSACK in a round trip widens it no more.

@@ -191,13 +191,29 @@ fn an_undo_gives_the_epoch_back_without_the_time_since_the_loss() {
     let window = run.window;
     assert_eq!(run.lose(11_000, Cause::Timeout), (1000, 49_183));
     run.acks(&[11_500]);
-    run.cubic.on_undo(&view(18_000, &run.round_trips));
+    run.cubic.on_undo(&run.window, &view(18_000, &run.round_trips));
     run.window = window;
     // As if it were 12 s; the part of a byte is gone.
     assert_eq!(run.acks(&[19_000]), [70_631]);
     // There is nothing more to give back.
-    run.cubic.on_undo(&view(19_000, &run.round_trips));
+    run.cubic.on_undo(&run.window, &view(19_000, &run.round_trips));
     assert_eq!(run.acks(&[20_000]), [71_039]);
+}
+
+/// Section 4.9.2: where cwnd has come back to what it was, the curve that it follows now is the better one.
+#[test]
+fn a_window_that_is_no_lower_than_before_keeps_its_curve() {
+    let after = |regained: u64, undone: bool| {
+        let mut run = Run::new(SETTINGS, 100_000);
+        run.lose(0, Cause::FastRetransmit);
+        run.window = Window { cwnd: regained, ssthresh: 70_000 };
+        if undone {
+            run.cubic.on_undo(&run.window, &view(1000, &run.round_trips));
+        }
+        run.acks(&[1100, 11_000])
+    };
+    assert_ne!(after(99_999, true), after(99_999, false));
+    assert_eq!(after(100_000, true), after(100_000, false));
 }
 
 /// Slow start wants half of the window in flight, congestion avoidance all of it but less than a segment.

@@ -31,6 +31,8 @@ pub struct Sender {
     asked_at: Option<u64>,
     /// The shortest time from the only sending of a segment to its ACK.
     pub shortest: Option<u64>,
+    /// That of the last ACK.
+    pub turn: Option<u64>,
     pub una: u64,
     pub nxt: u64,
     /// First position that the application has not written.
@@ -65,6 +67,7 @@ impl Sender {
             segments: Vec::new(),
             asked_at: None,
             shortest: None,
+            turn: None,
             una: 1,
             nxt: 1,
             end: 1,
@@ -138,10 +141,12 @@ impl Sender {
         let acked = cumulative - self.una;
         let before = self.una + self.sacked();
         self.asked_at = None;
+        self.turn = None;
         if let Some(newest) = self.segments.iter().rfind(|segment| segment.end <= cumulative)
             && newest.copies == 0
         {
             let turn = now - newest.sent_at;
+            self.turn = Some(turn);
             self.shortest = Some(self.shortest.map_or(turn, |shortest| shortest.min(turn)));
         }
         self.segments.retain(|segment| segment.end > cumulative);

@@ -146,6 +146,10 @@ impl Naive {
     /// Section 4.9.
     fn undo(&mut self, now: u64) -> bool {
         let Some(Saved { w_max, cwnd_prior, stage, lost_at }) = self.saved.take() else { return false };
+        // Section 4.9.2: "if the current cwnd is lower than cwnd_prior".
+        if self.cwnd_prior.is_some_and(|prior| self.bytes() as f64 / self.smss as f64 >= prior) {
+            return false;
+        }
         (self.w_max, self.cwnd_prior, self.stage) = (w_max, cwnd_prior, stage);
         // Not the RFC's: the time since then does not count in t.
         if let Some(stage) = self.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
@@ -221,7 +225,7 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
             }
             3 => {
                 // A response restores the window, and the curve with it.
-                cubic.on_undo(&view);
+                cubic.on_undo(&window, &view);
                 if naive.undo(now) {
                     window =
                         Window { cwnd: before.cwnd.max(window.cwnd), ssthresh: before.ssthresh.max(window.ssthresh) };

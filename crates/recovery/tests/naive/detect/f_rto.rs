@@ -25,6 +25,8 @@ impl Naive for Basic {
     /// Step 1.
     fn sent_again(&mut self, again: &Again, seen: &Seen) {
         if again.opens && again.cause == Cause::FastRetransmit {
+            // Fast recovery goes on up to what was sent: F-RTO is not to be entered before.
+            self.recover = Some(seen.nxt - 1);
             // Loss recovery of another kind.
             self.step = Step::Out;
         }

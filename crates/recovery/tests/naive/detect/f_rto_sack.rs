@@ -21,6 +21,8 @@ impl Naive for Sack {
     /// Step 1.
     fn sent_again(&mut self, again: &Again, seen: &Seen) {
         if again.opens && again.cause == Cause::FastRetransmit {
+            // Fast recovery goes on up to what was sent: F-RTO is not to be entered before.
+            self.recovery_point = Some(seen.nxt - 1);
             self.step = Step::Out;
         }
         if !again.by_timer || !seen.sack {

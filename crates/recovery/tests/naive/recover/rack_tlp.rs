@@ -32,6 +32,9 @@ pub struct RackTlp {
     /// RACK.xmit_ts and RACK.end_seq.
     segment: Option<(u64, u64)>,
     rtt: u64,
+    /// RACK.min_RTT, where step 1 leaves the window open: when this period of 150 s began, its smallest round trip, and that
+    /// of the period before.
+    periods: Option<(u64, u64, Option<u64>)>,
     fack: u64,
     reordering_seen: bool,
     reo_wnd_mult: u64,
@@ -92,9 +95,26 @@ impl RackTlp {
         }
     }
 
-    /// Section 6.2, steps 2 and 3.
+    /// Section 6.2, step 1.
+    fn update_min_rtt(&mut self, sender: &Sender, now: u64) {
+        const PERIOD: u64 = 150_000_000_000;
+        let Some(turn) = sender.turn else { return };
+        self.periods = Some(match self.periods {
+            None => (now, sender.shortest.map_or(turn, |shortest| shortest.min(turn)), None),
+            Some((began, this, last)) if now - began < PERIOD => (began, this.min(turn), last),
+            Some((began, this, _)) if now - began < 2 * PERIOD => (now, turn, Some(this)),
+            Some(_) => (now, turn, None),
+        });
+    }
+
+    fn min_rtt(&self, sender: &Sender) -> Option<u64> {
+        self.periods.map_or(sender.shortest, |(_, this, last)| Some(last.map_or(this, |last| this.min(last))))
+    }
+
+    /// Section 6.2, steps 1 to 3.
     fn rack_update(&mut self, sender: &Sender, heard: &Heard) {
-        let min_rtt = sender.shortest.unwrap_or(0);
+        self.update_min_rtt(sender, heard.now);
+        let min_rtt = self.min_rtt(sender).unwrap_or(0);
         let passes = |one: &&Segment| {
             let rtt = heard.now - one.last_sent;
             // Half a round trip for the granularity of the peer's clock.
@@ -144,7 +164,7 @@ impl RackTlp {
                 return 0;
             }
         }
-        let Some(min_rtt) = sender.shortest else { return 0 };
+        let Some(min_rtt) = self.min_rtt(sender) else { return 0 };
         let window = self.reo_wnd_mult * min_rtt / 4;
         sender.timer.srtt.map_or(window, |srtt| window.min(srtt as u64))
     }
