@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
-use eifel_recovery::engine::{Ack, Block, Config, Engine, Kind, Negotiated, Offer};
+use eifel_recovery::engine::{Ack, Block, Config, Engine, Kind, Negotiated, Transmission};
 use eifel_recovery::registry::Seam;
 
 use crate::input::{block, choice, duration, echo, magnitude, mark, mss};
@@ -52,6 +52,10 @@ struct Driver {
     end: u64,
     fin: bool,
     limit: u64,
+    /// Whether the handshake is under way.
+    opens: bool,
+    /// Whether the timer has expired while the window was closed.
+    probes_window: bool,
     una: u64,
     nxt: u64,
     next_id: u64,
@@ -63,8 +67,20 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let engine = Engine::new(&config(u)?).expect("the registry's own");
     let negotiated = Negotiated { mss: mss(u)?, sack: u.arbitrary()?, timestamps: u.arbitrary()? };
     let (now, end, limit) = (Instant::ZERO, 0, 0);
-    let mut driver =
-        Driver { engine, now, negotiated, end, fin: false, limit, una: 0, nxt: 0, next_id: 0, segments: 0 };
+    let mut driver = Driver {
+        engine,
+        now,
+        negotiated,
+        end,
+        fin: false,
+        limit,
+        opens: false,
+        probes_window: false,
+        una: 0,
+        nxt: 0,
+        next_id: 0,
+        segments: 0,
+    };
     driver.open(u)?;
     while !u.is_empty() {
         driver.step(u)?;
@@ -78,12 +94,13 @@ impl Driver {
     /// With a handshake or without.
     fn open(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         if u.arbitrary()? {
-            (self.end, self.limit) = (1, 1);
+            (self.end, self.opens) = (1, true);
             self.send(u)?;
             for _ in 0..u.int_in_range(0..=3)? {
                 self.expire();
                 self.send(u)?;
             }
+            self.opens = false;
             self.now += duration(u)?;
             self.ack(u, 1, &[], None)?;
         } else {
@@ -156,23 +173,42 @@ impl Driver {
         let deadline = self.engine.deadline();
         if deadline != Instant::NEVER {
             self.now = self.now.max(deadline);
-            self.engine.on_timeout(self.now);
+            self.time_out();
         }
+    }
+
+    fn time_out(&mut self) {
+        self.probes_window |= self.engine.on_timeout(self.now);
     }
 
     fn wait(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let then = self.now + duration(u)?;
         self.now = then.min(self.engine.deadline().max(self.now));
-        self.engine.on_timeout(self.now);
+        self.time_out();
         Ok(())
+    }
+
+    /// Sends one segment as a connection would: a FIN rides on a full one.
+    fn poll(&mut self, stamp: Option<Timestamp>) -> Option<Transmission> {
+        if self.opens {
+            return self.engine.poll_handshake(self.now, stamp);
+        }
+        if std::mem::take(&mut self.probes_window) {
+            return Some(self.engine.probe_window(self.now, 1, stamp));
+        }
+        let mut offer = self.engine.offer(self.end, self.limit, stamp);
+        offer.weightless = u32::from(self.fin);
+        if self.fin && self.nxt + u64::from(offer.next) + 1 == self.end && self.end <= self.limit {
+            offer.next += 1;
+        }
+        self.engine.poll_send(self.now, &offer)
     }
 
     /// Sends until nothing more may go.
     fn send(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let stamp = if self.negotiated.timestamps { Some(Timestamp(u.arbitrary()?)) } else { None };
-        let offer = Offer { end: self.end, fin: self.fin, limit: self.limit, stamp };
         let mut count = 0;
-        while let Some(sent) = self.engine.poll_send(self.now, &offer) {
+        while let Some(sent) = self.poll(stamp) {
             count += 1;
             assert!(count <= MOST_TRANSMISSIONS, "sending never ends");
             assert_eq!(sent.id.0, self.next_id, "an id that is not the next");
@@ -185,7 +221,7 @@ impl Driver {
                 Kind::Retransmission(_) => {
                     assert!(sent.start >= self.una && end <= self.nxt && sent.copy > 0, "{sent:?}")
                 }
-                Kind::Probe => assert!(sent.start == self.nxt || sent.start == self.una, "{sent:?}"),
+                Kind::WindowProbe => assert!(sent.start == self.una && end <= self.nxt, "{sent:?}"),
             }
             self.nxt = self.nxt.max(end);
         }
@@ -201,7 +237,7 @@ impl Driver {
             if self.engine.deadline() > self.now {
                 return Ok(());
             }
-            self.engine.on_timeout(self.now);
+            self.time_out();
             self.send(u)?;
         }
         panic!("timers expire without end: {:?} at {:?}", self.engine.snapshot(), self.now);

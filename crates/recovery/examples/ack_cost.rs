@@ -7,7 +7,7 @@ use std::time::Instant as Clock;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
-use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Negotiated, Offer};
+use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Negotiated};
 use eifel_recovery::registry::{Choice, Value};
 
 const MSS: u64 = 1000;
@@ -26,15 +26,15 @@ fn main() {
     }
 }
 
-fn offer(now: Instant, limit: u64) -> Offer {
+fn send(engine: &mut Engine, now: Instant, limit: u64) {
     let stamp = Some(Timestamp((now.as_nanos() / 1_000_000) as u32));
-    Offer { end: u64::MAX / 2, fin: false, limit, stamp }
+    while engine.poll_send(now, &engine.offer(u64::MAX / 2, limit, stamp)).is_some() {}
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 fn run_in_order(engine: &mut Engine, acks: u64) -> f64 {
     let mut now = Instant::ZERO;
-    while engine.poll_send(now, &offer(now, u64::MAX)).is_some() {}
+    send(engine, now, u64::MAX);
     let window = engine.nxt() - 1;
     let start = Clock::now();
     for _ in 0..acks {
@@ -42,7 +42,7 @@ fn run_in_order(engine: &mut Engine, acks: u64) -> f64 {
         let echo = Some(Echo { value: Timestamp(0), age: Duration::from_millis(100) });
         let cumulative = engine.una() + 2 * MSS;
         engine.on_ack(now, &Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false });
-        while engine.poll_send(now, &offer(now, cumulative + window)).is_some() {}
+        send(engine, now, cumulative + window);
     }
     start.elapsed().as_nanos() as f64 / acks as f64
 }
@@ -59,7 +59,7 @@ fn report_alternate(engine: &mut Engine, segments: u64) -> f64 {
             now,
             &Ack { cumulative: una, sacks: &[block], dsacks: &[], echo: None, mark: None, plain: true, ece: false },
         );
-        while engine.poll_send(now, &offer(now, engine.nxt())).is_some() {}
+        send(engine, now, engine.nxt());
     }
     start.elapsed().as_nanos() as f64 / acks as f64
 }

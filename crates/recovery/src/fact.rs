@@ -1,4 +1,4 @@
-//! What happened: the values that the connection hands to the engine, and the facts that detectors observe.
+//! Facts: the values that a connection hands to its engine, and what detectors observe.
 
 pub use eifel_base::ranges::Block;
 
@@ -9,38 +9,38 @@ use eifel_base::units::Timestamp;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TxId(pub u64);
 
-/// What made the engine believe that something was lost.
+/// A loss signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// The retransmission timer expired.
+    /// Expiry of the retransmission timer.
     Timeout,
-    /// Duplicate ACKs or SACKs say so.
+    /// Duplicate ACKs, or SACK blocks.
     FastRetransmit,
 }
 
-/// Which kind of transmission something is.
+/// The kind of a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Sent for the first time.
     New,
     /// Sent again in an episode that this opened.
     Retransmission(Cause),
-    /// A probe of a window that the peer has closed (RFC 9293, section 3.8.6.1).
-    Probe,
+    /// Sent into a window that the peer has closed (RFC 9293, section 3.8.6.1).
+    WindowProbe,
 }
 
 /// One sending of positions `start..start + len`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transmission {
-    /// Its name.
+    /// Its id.
     pub id: TxId,
-    /// First position.
+    /// Its first position.
     pub start: u64,
-    /// Positions taken: bytes of payload, and one for a SYN or FIN.
+    /// Its length in positions: bytes of payload, and one for a SYN or FIN.
     pub len: u32,
-    /// New, repeated or a probe.
+    /// Whether it repeats data, and what for.
     pub kind: Kind,
-    /// How often its first position had been sent before.
+    /// How often its first position had left before.
     pub copy: u32,
 }
 
@@ -61,12 +61,12 @@ pub struct Echo {
     pub age: Duration,
 }
 
-/// What the peer says of the segment that it answers, where both ends mark retransmissions.
+/// The peer's mark on an ACK: which sending of a segment caused it, where both ends mark retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
-    /// It was sent for the first time.
+    /// The first sending.
     Original,
-    /// It was sent before.
+    /// A later sending.
     Retransmission,
 }
 
@@ -81,7 +81,7 @@ pub struct Ack<'a> {
     pub dsacks: &'a [Block],
     /// The timestamp echoed, where timestamps are in use and the echo was plausible.
     pub echo: Option<Echo>,
-    /// What caused it, where marks were agreed on.
+    /// The peer's mark, where marks were agreed on.
     pub mark: Option<Mark>,
     /// No payload, neither SYN nor FIN, and the advertised window unchanged: conditions (b), (c) and (e) of
     /// RFC 5681, section 2, for a duplicate ACK.
@@ -104,11 +104,11 @@ pub struct Covered {
 /// What an ACK has newly delivered, by its cumulative acknowledgement or by SACK blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delivered {
-    /// Of the segments that were sent once, the one sent last.
+    /// The segment sent last, of those sent once.
     pub original: Option<Covered>,
-    /// Of those that were sent more than once, the one sent last.
+    /// The segment sent last, of those sent more than once.
     pub again: Option<Covered>,
-    /// Where the lowest that was sent once ends.
+    /// First position beyond the lowest segment, of those sent once.
     pub lowest_original: Option<u64>,
 }
 
@@ -131,7 +131,7 @@ pub struct Acked<'a> {
     pub dsacks: &'a [Block],
     /// The timestamp echoed.
     pub echo: Option<Echo>,
-    /// What caused the ACK, where marks were agreed on.
+    /// The peer's mark, where marks were agreed on.
     pub mark: Option<Mark>,
     /// ECN-Echo is set.
     pub ece: bool,
@@ -144,25 +144,25 @@ pub struct Acked<'a> {
 pub enum Fact<'a> {
     /// A retransmission has left.
     Retransmitted {
-        /// What left.
+        /// The retransmission.
         transmission: &'a Transmission,
         /// TSval that it carries.
         stamp: Option<Timestamp>,
-        /// TSval that its segment carried when it was sent for the first time; `None` where a neighbour carried the same:
-        /// who echoes that need not have had this segment.
+        /// TSval of its segment's first sending. `None` where a neighbouring segment carried the same, because an echo of it
+        /// does not prove that this segment arrived.
         original: Option<Timestamp>,
         /// Whether it is the first of its episode.
         opens: bool,
     },
     /// An ACK came in.
     Acked(&'a Acked<'a>),
-    /// An ACK came in that echoes a timestamp which was never sent; the fact of its arrival follows, without the echo.
+    /// An ACK came in that echoes a timestamp which was never sent. [`Fact::Acked`] follows, without the echo.
     ForgedEcho,
-    /// The probe that this detector has asked for will not be sent.
+    /// The probe that this detector has asked for will not leave.
     NotProbed(Refusal),
 }
 
-/// Why a probe is not sent.
+/// The reason why a probe does not leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// There is no new data, or no room for it in the peer's window.

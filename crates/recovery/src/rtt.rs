@@ -7,16 +7,16 @@
 use crate::fact::{Acked, Echo};
 use eifel_base::time::{Duration, Instant};
 
-/// How often samples come.
+/// How often an ACK gives a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sampling {
-    /// With every ACK that advances the window.
+    /// Every ACK that advances the window gives one.
     EachAck,
-    /// One segment a round trip is timed.
+    /// One segment a round trip is timed, and its ACK gives one.
     OneARoundTrip,
 }
 
-/// How samples are taken.
+/// The source of samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     Echoes,
@@ -30,7 +30,7 @@ struct Timed {
     sent_at: Instant,
 }
 
-/// What is not known yet: longer than whatever comes, so that the smallest is found without asking.
+/// Stands for an unknown time: it is longer than any sample, so that a minimum needs no further question.
 const UNKNOWN: Duration = Duration::MAX;
 
 fn known(time: Duration) -> Option<Duration> {
@@ -49,20 +49,20 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// No samples yet; `timestamps` says whether echoes will come.
+    /// Begins without samples; `timestamps` says whether echoes will come.
     pub fn new(timestamps: bool) -> Self {
         let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
         Self { source, latest: UNKNOWN, shortest: UNKNOWN, minimum: UNKNOWN, smoothed: UNKNOWN, taken: 0 }
     }
 
-    /// The handshake is over: its samples are in the timer already, but how long it took is known from now on, and counts as
-    /// the smallest sample until there is a smaller one, as Linux counts it.
+    /// Begins anew after the handshake. Its samples are in the timer already; its round trip counts as the smallest sample
+    /// until there is a smaller one, as in Linux.
     pub(crate) fn after_handshake(&self, timestamps: bool) -> Self {
         let Self { shortest, smoothed, taken, minimum, .. } = *self;
         Self { shortest, smoothed, taken, minimum, ..Self::new(timestamps) }
     }
 
-    /// How often they come.
+    /// Returns how often an ACK gives a sample.
     pub fn sampling(&self) -> Sampling {
         match self.source {
             Source::Echoes => Sampling::EachAck,
@@ -70,22 +70,22 @@ impl RoundTrips {
         }
     }
 
-    /// The newest sample.
+    /// Returns the newest sample.
     pub fn latest(&self) -> Option<Duration> {
         known(self.latest)
     }
 
-    /// The smallest sample.
+    /// Returns the smallest sample.
     pub fn minimum(&self) -> Option<Duration> {
         known(self.minimum)
     }
 
-    /// SRTT, as the retransmission timer has it after the newest sample.
+    /// Returns SRTT after the newest sample, as the retransmission timer computes it.
     pub fn smoothed(&self) -> Option<Duration> {
         known(self.smoothed)
     }
 
-    /// How many samples there were, the handshake's included.
+    /// Returns the number of samples, the handshake's included.
     pub fn taken(&self) -> u64 {
         self.taken
     }
@@ -95,27 +95,26 @@ impl RoundTrips {
         self.smoothed = srtt.unwrap_or(UNKNOWN);
     }
 
-    /// The shortest time between a segment's only sending and the ACK for it, by the engine's own clock: unlike a sample
-    /// from a timestamp's echo it is not rounded up by a coarse clock. What was sent later than so long ago cannot have
-    /// been answered yet.
+    /// Returns the shortest time between a segment's only sending and its ACK, by the sender's own clock. Unlike a sample
+    /// from an echo, no coarse timestamp clock rounds it up. A segment that left more recently cannot have been answered.
     pub fn shortest(&self) -> Option<Duration> {
         known(self.shortest)
     }
 
-    /// A segment that was sent once is acknowledged after `turn`.
+    /// Takes note that a segment which left once was acknowledged after `turn`.
     #[inline]
     pub(crate) fn on_turn(&mut self, turn: Duration) {
         self.shortest = self.shortest.min(turn);
     }
 
-    /// Positions up to `end` were sent for the first time: if no segment is being timed, this is. [rfc6298:3.b]
+    /// Times the segment of new data that ends at `end`, if no other is being timed. [rfc6298:3.b]
     pub(crate) fn on_new(&mut self, now: Instant, end: u64) {
         if let Source::OneSegment(timed @ None) = &mut self.source {
             *timed = Some(Timed { end, sent_at: now });
         }
     }
 
-    /// Positions from `start` were sent again: what is being timed from there on became ambiguous.
+    /// Stops timing a segment that reaches beyond `start`, where a retransmission begins: its ACK became ambiguous.
     /// [rfc6298:3.a]
     pub(crate) fn on_retransmission(&mut self, start: u64) {
         if let Source::OneSegment(timed) = &mut self.source
@@ -125,12 +124,12 @@ impl RoundTrips {
         }
     }
 
-    /// The sample that this ACK gives, if any.
+    /// Returns the sample that an ACK gives, if any.
     pub(crate) fn on_ack(&mut self, now: Instant, acked: &Acked<'_>) -> Option<Duration> {
         if acked.bytes == 0 { None } else { self.on_progress(now, acked.cumulative, acked.echo) }
     }
 
-    /// The sample that an ACK of new data gives, if any.
+    /// Returns the sample that an ACK of new data gives, if any.
     #[inline(always)]
     pub(crate) fn on_progress(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) -> Option<Duration> {
         let sample = match &mut self.source {

@@ -79,13 +79,13 @@ fn all_acknowledged_at_once_may_be_lost_acks_unless_the_peer_is_known_to_send_ds
 #[test]
 fn the_comparison_survives_the_wrap_of_the_timestamp_clock() {
     use eifel_base::units::Timestamp;
-    use eifel_recovery::engine::{Ack, Echo, Offer};
+    use eifel_recovery::engine::{Ack, Echo};
     let mut talk = Talk::new(&eifel("reno-sack", "option-1"));
     talk.send();
     talk.ack(100, 1, &[], 0);
     talk.now = talk.engine.deadline();
     talk.engine.on_timeout(talk.now);
-    let offer = Offer { end: talk.end, fin: false, limit: u64::MAX, stamp: Some(Timestamp(3)) };
+    let offer = talk.engine.offer(talk.end, u64::MAX, Some(Timestamp(3)));
     assert!(talk.engine.poll_send(talk.now, &offer).is_some());
     let echo = Some(Echo { value: Timestamp(u32::MAX - 3), age: talk::ms(1100) });
     let cumulative = talk::start(3);

@@ -2,7 +2,7 @@
 
 mod talk;
 
-use eifel_recovery::engine::{Config, Negotiated};
+use eifel_recovery::engine::{Config, Kind, Negotiated};
 use eifel_recovery::registry::{Choice, Value};
 use talk::{MSS, Out, Talk, again, config, new};
 
@@ -88,15 +88,14 @@ fn reno_inflates_by_duplicates_and_leaves_at_the_first_new_ack() {
 
 #[test]
 fn the_handshake_s_round_trip_counts_for_what_can_have_left() {
-    use eifel_recovery::engine::{Ack, Engine, Offer};
+    use eifel_recovery::engine::{Ack, Engine};
     use talk::at;
     let ack = |cumulative| Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     let none = Negotiated { mss: MSS as u32, sack: false, timestamps: false };
     let mut talk = Talk::with(&config("newreno"), none);
     talk.engine = Engine::new(&config("newreno")).unwrap();
     talk.now = at(0);
-    let syn = Offer { end: 1, fin: false, limit: 1, stamp: None };
-    assert!(talk.engine.poll_send(talk.now, &syn).is_some());
+    assert!(talk.engine.poll_handshake(talk.now, None).is_some());
     talk.engine.on_ack(at(100), &ack(1));
     talk.engine.established(at(100), none);
     talk.now = at(100);
@@ -387,34 +386,25 @@ fn without_timestamps_a_retransmitted_segment_gives_no_sample() {
     assert_eq!(talk.rto(), 2000, "Karn: still backed off");
 }
 
+/// The peer takes back its window with two segments outstanding.
 #[test]
-fn a_closed_window_is_probed_with_one_byte_and_backed_off_without_touching_cwnd() {
+fn a_window_closed_on_what_is_outstanding_is_probed_without_touching_cwnd() {
     let mut talk = Talk::new(&config("reno"));
     talk.limit = talk::start(3);
     assert_eq!(talk.send(), new(1..=2));
-    assert_eq!(talk.ack(100, 2, &[], 0), []);
+    talk.limit = 1;
+    assert_eq!(talk.ack(100, 0, &[], 0), []);
     let cwnd = talk.cwnd();
-    assert_eq!(talk.expire(), (1100, vec![Out::Probe(3)]));
-    assert_eq!(talk.engine.nxt(), talk::start(3) + 1);
-    assert_eq!(talk.expire().1, [Out::Probe(3)]);
+    for (millis, copy) in [(1000, 1), (3000, 2)] {
+        talk.now = talk.engine.deadline();
+        assert_eq!(talk.now, talk::at(millis));
+        assert!(talk.engine.on_timeout(talk.now));
+        let probe = talk.engine.probe_window(talk.now, 1, None);
+        assert_eq!((probe.start, probe.len, probe.kind, probe.copy), (1, 1, Kind::WindowProbe, copy));
+        assert_eq!(talk.send(), []);
+    }
     assert_eq!(talk.cwnd(), cwnd);
-    // The peer opens: the byte and the rest.
-    talk.limit = talk::start(5) + 1;
-    talk.now = talk::at(9000);
-    let cumulative = talk::start(3) + 1;
-    talk.engine.on_ack(
-        talk.now,
-        &eifel_recovery::engine::Ack {
-            cumulative,
-            sacks: &[],
-            dsacks: &[],
-            echo: None,
-            mark: None,
-            plain: false,
-            ece: false,
-        },
-    );
-    assert_eq!(talk.send().len(), 2);
+    assert!(talk.events().is_empty());
 }
 
 #[test]

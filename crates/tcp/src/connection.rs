@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::handshake::offer;
 use crate::icmp::PathMtu;
 use crate::marks::Marking;
+use crate::persist::Persist;
 use crate::receive::Receiver;
 use crate::send_stream::SendStream;
 use crate::settings::{Ports, SackUse, Settings};
@@ -97,6 +98,8 @@ pub struct Connection {
     pub(crate) nagle: bool,
     pub(crate) path_mtu: PathMtu,
     pub(crate) peer: SendWindow,
+    /// `None` since new data left last without a closed window.
+    pub(crate) persist: Option<Persist>,
     pub(crate) stream: SendStream,
     pub(crate) receiver: Receiver,
     pub(crate) stamps: Option<Stamps>,
@@ -137,6 +140,7 @@ impl Connection {
             nagle: settings.nagle,
             path_mtu: PathMtu::Trusted,
             peer: SendWindow::CLOSED,
+            persist: None,
             stream: SendStream::new(settings.send),
             receiver: Receiver::new(settings, Seq(0), mss, 0, SackUse::Off),
             stamps: settings.timestamps.as_ref().map(|stamps| Stamps::new(stamps, ports.with(isn))),

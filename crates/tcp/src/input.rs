@@ -124,7 +124,7 @@ impl Connection {
         // without SYN would mean nothing to it in SYN-SENT. (RFC 9293, section 3.10.7.4, goes back to LISTEN to that end.)
         if self.state == State::SynReceived(Opening::Passive) && block.start == 0 && !segment.flags.has(Flags::ACK) {
             if self.may_answer(now) {
-                self.engine.repeat_syn();
+                self.engine.repeat_handshake();
             }
             return Next::Stop;
         }

@@ -4,7 +4,6 @@ use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::wrap;
-use eifel_recovery::engine::Offer;
 use eifel_recovery::fact::Transmission;
 
 use crate::connection::{Connection, Expects, Outgoing};
@@ -66,16 +65,18 @@ impl Connection {
     /// Writes the segment that the engine wants to send next.
     #[inline(always)]
     fn poll_data(&mut self, now: Instant, segment: &mut Segment) -> Option<Transmission> {
-        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
-        let end = self.stream.end();
-        let mut offer = Offer { end, fin: self.stream.is_finished(), limit: self.peer.limit, stamp };
-        if self.expects == Expects::Anything || self.nagle {
-            offer = self.limited(offer)?;
+        if self.expects == Expects::Anything && matches!(self.state, State::Closed | State::Listen) {
+            return None;
         }
+        let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
         if self.give_up_at == Instant::NEVER && self.user_timeout != Duration::MAX {
             self.give_up_at = now + self.user_timeout;
         }
-        let transmission = self.engine.poll_send(now, &offer)?;
+        let transmission = match self.state {
+            // Data waits for the handshake's end.
+            State::SynSent | State::SynReceived(_) => self.engine.poll_handshake(now, stamp)?,
+            _ => self.next_transmission(now, &self.offer(stamp))?,
+        };
         let Transmission { start, len, copy, .. } = transmission;
         if let (Some(stamps), Some(stamp)) = (&mut self.stamps, stamp) {
             stamps.sent(now, start, copy, stamp);
@@ -88,41 +89,6 @@ impl Connection {
             self.write_rare(now, segment, copy > 0);
         }
         Some(transmission)
-    }
-
-    /// What the state, and Nagle's algorithm, leave of an offer; `None` if nothing.
-    #[inline(never)]
-    fn limited(&self, offer: Offer) -> Option<Offer> {
-        match self.state {
-            State::Closed | State::Listen => None,
-            // Data waits for the handshake's end.
-            State::SynSent | State::SynReceived(_) => Some(Offer { end: 1, fin: false, limit: 1, ..offer }),
-            _ if self.nagle => Some(Offer { end: self.end_by_nagle(offer.end), ..offer }),
-            _ => Some(offer),
-        }
-    }
-
-    /// Less than a full segment waits while anything is outstanding, unless it is the last (RFC 9293, section 3.7.4).
-    fn end_by_nagle(&self, end: u64) -> u64 {
-        let (una, nxt) = (self.engine.una(), self.engine.nxt());
-        let waits = una < nxt && !self.stream.is_finished() && end.saturating_sub(nxt) < u64::from(self.mss);
-        if waits { end.min(nxt) } else { end }
-    }
-
-    /// Flags, and bytes of payload, of a segment that takes `len` positions from `start` on.
-    #[inline]
-    fn shape(&self, start: u64, len: u32) -> (Flags, u32) {
-        let last = start + u64::from(len);
-        let written = self.stream.end() - u64::from(self.stream.is_finished());
-        if last < written {
-            return (Flags::ACK, len);
-        }
-        let payload_len = if last > written { len - 1 } else { len };
-        let mut flags = if last > written { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        if payload_len > 0 {
-            flags = flags.with(Flags::PSH);
-        }
-        (flags, payload_len)
     }
 
     /// Writes an acknowledgement without data, and returns the offset of the payload that it does not have. Its sequence

@@ -13,14 +13,21 @@ impl Connection {
         match self.state {
             State::Closed | State::Listen => Instant::NEVER,
             State::TimeWait { until } => until.min(self.receiver.due.deadline()),
-            _ => self.engine.deadline().min(self.receiver.due.deadline()).min(self.give_up_at),
+            _ => self.sender_deadline().min(self.receiver.due.deadline()).min(self.give_up_at),
         }
+    }
+
+    /// Returns when the sending side has something to do: the engine, or the persist timer.
+    #[inline]
+    pub fn sender_deadline(&self) -> Instant {
+        self.engine.deadline().min(self.persist_deadline())
     }
 
     /// Whether that may be before `instant`. Asks less than [`poll_timeout`](Self::poll_timeout); `false` is certain.
     #[inline]
     pub fn may_wake_before(&self, instant: Instant) -> bool {
         self.engine.may_expire_before(instant)
+            || self.persist_deadline() < instant
             || self.receiver.due.deadline() < instant
             || self.give_up_at < instant
             || matches!(self.state, State::TimeWait { .. })
@@ -37,7 +44,9 @@ impl Connection {
         self.receiver.due.handle_timeout(now);
         if now >= self.engine.deadline() {
             let before = self.engine.consecutive_timeouts();
-            self.engine.on_timeout(now);
+            if self.engine.on_timeout(now) {
+                self.make_probe_due();
+            }
             if self.engine.consecutive_timeouts() > before {
                 self.believe_claimed_mtu();
             }
@@ -45,6 +54,10 @@ impl Connection {
             if silent > self.most_timeouts() {
                 self.fail(Event::TimedOut);
             }
+        }
+        if now >= self.persist_deadline() {
+            self.engine.back_off();
+            self.make_probe_due();
         }
     }
 

@@ -23,15 +23,15 @@ use crate::registry::Error;
 use crate::respond::Response;
 use crate::rtt::RoundTrips;
 use crate::scoreboard::Scoreboard;
-use eifel_base::time::Instant;
+use eifel_base::time::{Duration, Instant};
 use probe::Probe;
 
 /// What is left of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Handshake {
-    /// Expiries of the SYN's timer.
+    /// Expiries of its timer.
     expiries: u32,
-    /// Whether the SYN is to leave again.
+    /// Whether its segment is to leave again.
     repeats: bool,
 }
 
@@ -54,14 +54,6 @@ pub struct Engine {
     /// Whether an ACK of new data would be told to detectors and loss recovery in vain. See [`quiet`].
     quiet: bool,
     next_id: u64,
-    /// Whether a probe of the peer's closed window is to leave.
-    window_probe_due: bool,
-    /// Expiry of the persist timer; [`Instant::NEVER`] while it is off (RFC 9293, section 3.8.6.1).
-    persist: Instant,
-    /// The largest window that the peer has advertised.
-    largest_window: u64,
-    /// Probes of the peer's window since it was last open for new data.
-    probes: u32,
 }
 
 impl Engine {
@@ -87,10 +79,6 @@ impl Engine {
             room: None,
             quiet: false,
             next_id: 0,
-            window_probe_due: false,
-            persist: Instant::NEVER,
-            largest_window: 0,
-            probes: 0,
         })
     }
 
@@ -121,7 +109,7 @@ impl Engine {
     /// Returns when [`Engine::on_timeout`] wants to be called, or [`Instant::NEVER`].
     #[inline]
     pub fn deadline(&self) -> Instant {
-        let deadline = self.path.timer.min(self.persist).min(self.path.released_at);
+        let deadline = self.path.timer.min(self.path.released_at);
         if self.has_alarm { deadline.min(self.alarm().at()) } else { deadline }
     }
 
@@ -129,7 +117,7 @@ impl Engine {
     /// is certain.
     #[inline]
     pub fn may_expire_before(&self, instant: Instant) -> bool {
-        self.path.timer < instant || self.persist < instant || self.path.released_at < instant || self.has_alarm
+        self.path.timer < instant || self.path.released_at < instant || self.has_alarm
     }
 
     /// Returns loss recovery's own timer. It runs on an open connection only.
@@ -139,6 +127,21 @@ impl Engine {
         } else {
             Alarm::None
         }
+    }
+
+    /// Returns how long the retransmission timer would run if it started now.
+    pub fn full_timeout(&self, now: Instant) -> Duration {
+        self.path.rto.expires(now, now).since(now)
+    }
+
+    /// Backs the timer off: the connection probes a window that the peer has closed.
+    pub fn back_off(&mut self) {
+        self.path.rto.back_off();
+    }
+
+    /// Whether pacing holds back what could leave otherwise.
+    pub fn is_held_back(&self) -> bool {
+        self.path.released_at != Instant::NEVER
     }
 
     /// Returns the first position not acknowledged.

@@ -5,8 +5,9 @@ use crate::recover::Alarm;
 use eifel_base::time::Instant;
 
 impl Engine {
-    /// Does what is due at [`Engine::deadline`]. Too early a call does nothing.
-    pub fn on_timeout(&mut self, now: Instant) {
+    /// Does what is due at [`Engine::deadline`]. Too early a call does nothing. Returns whether the connection has to probe
+    /// the peer's window instead: the retransmission timer expired, but the peer takes nothing of what is outstanding.
+    pub fn on_timeout(&mut self, now: Instant) -> bool {
         self.room = None;
         self.quiet = false;
         self.look(now);
@@ -20,18 +21,14 @@ impl Engine {
         let overtaken = matches!(alarm, Alarm::Reordering(due) if timer <= due);
         // A tail loss probe takes the place of an expiry (RFC 8985, section 7.2).
         let replaced = matches!(alarm, Alarm::Probe(_));
-        if expired && overtaken {
-            self.expire(now);
-        } else if alarm.due(now) || expired && replaced {
+        if (alarm.due(now) || expired && replaced) && !(expired && overtaken) {
             self.ring(now, alarm);
-        } else if expired {
-            self.expire(now);
-        } else if self.persist <= now {
-            self.probe_window();
+            return false;
         }
+        expired && self.expire(now)
     }
 
-    /// Loss recovery's own timer expired.
+    /// Asks loss recovery what follows from its own timer.
     fn ring(&mut self, now: Instant, alarm: Alarm) {
         self.path.on_input();
         let decisions = self.recovery.on_alarm(&self.board, self.path.watch.view());
@@ -42,26 +39,21 @@ impl Engine {
         }
     }
 
-    /// Prepares a probe of the peer's closed window.
-    fn probe_window(&mut self) {
-        self.window_probe_due = true;
-        self.path.rto.back_off();
-        self.path.stop_timer();
-        self.persist = Instant::NEVER;
-    }
-
-    /// The retransmission timer expired.
-    fn expire(&mut self, now: Instant) {
+    /// Does what follows from an expiry of the retransmission timer. Returns as [`on_timeout`](Self::on_timeout).
+    fn expire(&mut self, now: Instant) -> bool {
         self.path.on_expiry();
         if let Some(handshake) = &mut self.handshake {
             handshake.expiries += 1;
             handshake.repeats = true;
             self.path.rto.back_off();
-            return self.path.start_timer(now);
+            self.path.start_timer(now);
+            return false;
         }
         if self.limit <= self.board.una() {
-            // The peer has closed its window on what is outstanding: that is no sign of congestion.
-            return self.probe_window();
+            // That is no sign of congestion.
+            self.path.rto.back_off();
+            self.path.stop_timer();
+            return true;
         }
         self.path.on_timeout(self.flight());
         self.probe = None;
@@ -70,5 +62,6 @@ impl Engine {
         self.recovery.on_timeout(self.path.watch.view());
         // [rfc6298:5.6]
         self.path.start_timer(now);
+        false
     }
 }

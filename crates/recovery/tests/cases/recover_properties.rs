@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
-use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Kind, Negotiated, Offer};
+use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Kind, Negotiated};
 use eifel_recovery::registry::{Choice, Seam, Value};
 use proptest::prelude::*;
 
@@ -51,6 +51,8 @@ struct Peer {
     starts: BTreeSet<u64>,
     /// Beginnings of segments that were reported since the last timeout.
     sacked: BTreeSet<u64>,
+    /// The timer has expired while the window was closed.
+    probes_window: bool,
 }
 
 impl Peer {
@@ -58,7 +60,7 @@ impl Peer {
         let mut engine = Engine::new(config).expect("a known algorithm");
         engine.established(Instant::ZERO, Negotiated { mss: 1000, sack, timestamps: true });
         let (starts, sacked) = (BTreeSet::new(), BTreeSet::new());
-        Self { engine, now: Instant::ZERO, limit: 20_001, una: 1, nxt: 1, starts, sacked }
+        Self { engine, now: Instant::ZERO, limit: 20_001, una: 1, nxt: 1, starts, sacked, probes_window: false }
     }
 
     /// Sends until nothing more may go: how many transmissions there were.
@@ -67,8 +69,11 @@ impl Peer {
         for turn in 0.. {
             prop_assert!(turn < 1000, "sending never ends");
             let stamp = Some(Timestamp((self.now.as_nanos() / 1_000_000) as u32));
-            let offer = Offer { end: 10_000_001, fin: false, limit: self.limit, stamp };
-            let Some(sent) = self.engine.poll_send(self.now, &offer) else { break };
+            let sent = match std::mem::take(&mut self.probes_window) {
+                true => Some(self.engine.probe_window(self.now, 1, stamp)),
+                false => self.engine.poll_send(self.now, &self.engine.offer(10_000_001, self.limit, stamp)),
+            };
+            let Some(sent) = sent else { break };
             let end = sent.start + u64::from(sent.len);
             prop_assert!(sent.len > 0);
             match sent.kind {
@@ -83,9 +88,8 @@ impl Peer {
                     let reported = self.sacked.range(sent.start..end).next();
                     prop_assert!(reported.is_none(), "reported already: {reported:?}");
                 }
-                Kind::Probe => {
-                    prop_assert!(sent.len == 1 || end <= self.limit, "a byte, or what fits");
-                    prop_assert!(self.una == self.nxt || sent.start == self.una);
+                Kind::WindowProbe => {
+                    prop_assert!(sent.start == self.una && end <= self.nxt, "of what is outstanding");
                 }
             }
             if sent.start == self.nxt {
@@ -170,7 +174,7 @@ impl Peer {
                 let deadline = self.engine.deadline();
                 if deadline != Instant::NEVER {
                     self.now = self.now + deadline.since(self.now);
-                    self.engine.on_timeout(self.now);
+                    self.probes_window |= self.engine.on_timeout(self.now);
                     // After a timeout the peer may have reneged.
                     if self.engine.scoreboard().sacked().is_empty() {
                         self.sacked.clear();
@@ -180,7 +184,7 @@ impl Peer {
             Step::Open(segments) => self.limit += 1000 * u64::from(segments),
             Step::Wait(millis) => {
                 self.now += ms(u64::from(millis));
-                self.engine.on_timeout(self.now);
+                self.probes_window |= self.engine.on_timeout(self.now);
                 if self.engine.scoreboard().sacked().is_empty() {
                     self.sacked.clear();
                 }

@@ -44,7 +44,6 @@ pub fn text(out: &[Out]) -> String {
         .map(|out| match out {
             Out::New(segment) => segment.to_string(),
             Out::Again(segment) => format!("{segment}r"),
-            Out::Probe(segment) => format!("{segment}p"),
         })
         .collect();
     words.join(" ")

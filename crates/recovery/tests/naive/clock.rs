@@ -3,7 +3,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
-use eifel_recovery::engine::{Ack, Config, Echo, Engine, Negotiated, Offer};
+use eifel_recovery::engine::{Ack, Config, Echo, Engine, Negotiated};
 use eifel_recovery::rto::rfc6298::Bounds;
 use eifel_recovery::rtt::RoundTrips;
 
@@ -29,8 +29,8 @@ impl Clock {
     pub fn sample(&mut self, now: u64, rtt: u64) {
         let now = Instant::from_nanos(now);
         let end = self.engine.nxt() + 1000;
-        let offer = Offer { end, fin: false, limit: u64::MAX, stamp: Some(Timestamp(0)) };
-        while self.engine.poll_send(now, &offer).is_some() {}
+        let stamp = Some(Timestamp(0));
+        while self.engine.poll_send(now, &self.engine.offer(end, u64::MAX, stamp)).is_some() {}
         let echo = Some(Echo { value: Timestamp(0), age: Duration::from_nanos(rtt) });
         let ack = Ack { cumulative: end, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false };
         self.engine.on_ack(now, &ack);

@@ -3,7 +3,7 @@
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_recovery::congest::Window;
-use eifel_recovery::engine::{Config, Engine, Event, Negotiated, Offer};
+use eifel_recovery::engine::{Config, Engine, Event, Negotiated};
 use eifel_recovery::fact::{Ack, Cause, Echo};
 use eifel_recovery::registry::{Choice, Value};
 
@@ -80,7 +80,7 @@ fn one(dice: &mut Dice, name: &str) -> bool {
     let mut now = Instant::ZERO;
     let send = |engine: &mut Engine, now: Instant| {
         let stamp = Some(Timestamp((now.as_nanos() / 1_000_000) as u32));
-        while engine.poll_send(now, &Offer { end, fin: false, limit: u64::MAX, stamp }).is_some() {}
+        while engine.poll_send(now, &engine.offer(end, u64::MAX, stamp)).is_some() {}
     };
     let ack = |engine: &mut Engine, now: Instant, cumulative: u64, sent_at: Instant, ece: bool| {
         let echo = Echo { value: Timestamp((sent_at.as_nanos() / 1_000_000) as u32), age: now.since(sent_at) };

@@ -3,7 +3,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
-use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Event, Kind, Negotiated, Offer};
+use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Event, Kind, Negotiated};
 use eifel_recovery::fact::Mark;
 use eifel_recovery::registry::{Choice, Value};
 
@@ -14,7 +14,6 @@ pub const MSS: u64 = 1000;
 pub enum Out {
     New(u64),
     Again(u64),
-    Probe(u64),
 }
 
 pub struct Talk {
@@ -78,14 +77,12 @@ impl Talk {
     pub fn send(&mut self) -> Vec<Out> {
         let mut out = Vec::new();
         let stamp = self.stamps.then(|| Timestamp((self.now.as_nanos() / 1_000_000) as u32));
-        while let Some(sent) =
-            self.engine.poll_send(self.now, &Offer { end: self.end, fin: false, limit: self.limit, stamp })
-        {
+        while let Some(sent) = self.engine.poll_send(self.now, &self.engine.offer(self.end, self.limit, stamp)) {
             let segment = (sent.start - 1) / MSS + 1;
             out.push(match sent.kind {
                 Kind::New => Out::New(segment),
                 Kind::Retransmission(_) => Out::Again(segment),
-                Kind::Probe => Out::Probe(segment),
+                Kind::WindowProbe => unreachable!("asked for by the connection alone"),
             });
             assert!(out.len() < 10_000, "sending never ends");
         }
@@ -130,7 +127,7 @@ impl Talk {
     pub fn expire(&mut self) -> (u64, Vec<Out>) {
         self.now = self.engine.deadline();
         assert_ne!(self.now, Instant::NEVER, "no timer runs");
-        self.engine.on_timeout(self.now);
+        assert!(!self.engine.on_timeout(self.now), "the window is closed");
         (self.now.as_nanos() / 1_000_000, self.send())
     }
 

@@ -42,7 +42,7 @@ pub fn kind_and_cause(kind: Kind) -> (u8, u8) {
     match kind {
         Kind::New => (0, 0),
         Kind::Retransmission(reason) => (1, cause(reason)),
-        Kind::Probe => (2, 0),
+        Kind::WindowProbe => (2, 0),
     }
 }
 

@@ -282,6 +282,7 @@ impl Recorder {
             return;
         }
         let snapshot = endpoint.connection.engine().snapshot();
+        let snapshot = Snapshot { deadline: endpoint.connection.sender_deadline(), ..snapshot };
         let peer_window = endpoint.connection.peer_window();
         let last = self.memories[place].last.replace((snapshot, peer_window));
         let expired = std::mem::take(&mut self.memories[place].expired);

@@ -164,14 +164,14 @@ fn compare(talk: &Talk, frames: &[Frame], reasons: &mut Reasons) {
             continue;
         }
         let kind = *kinds.next().unwrap();
-        probes += u32::from(kind == Kind::Probe);
-        probed = (kind == Kind::Probe).then_some(frame.seq + frame.len).or(probed);
+        probes += u32::from(kind == Kind::WindowProbe);
+        probed = (kind == Kind::WindowProbe).then_some(frame.seq + frame.len).or(probed);
         let retransmission = matches!(kind, Kind::Retransmission(_));
         again += u32::from(retransmission);
-        if frame.is("zero_window_probe") != (kind == Kind::Probe) {
+        if frame.is("zero_window_probe") != (kind == Kind::WindowProbe) {
             let reason = match kind {
-                Kind::Probe if frame.is("keep_alive") => Some("a repeated probe: to Wireshark it keeps alive"),
-                Kind::Probe if open > 0 => Some("what fits into a small window when waiting for more is over"),
+                Kind::WindowProbe if frame.is("keep_alive") => Some("a repeated probe: to Wireshark it keeps alive"),
+                Kind::WindowProbe if open > 0 => Some("what fits into a small window when waiting for more is over"),
                 _ => None,
             };
             reasons.note(reason, &(frame, kind));

@@ -13,7 +13,7 @@ mod rfc6675;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
-use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Kind, Negotiated, Offer};
+use eifel_recovery::engine::{Ack, Block, Config, Echo, Engine, Kind, Negotiated};
 use eifel_recovery::registry::{Choice, Value};
 
 use crate::dice::Dice;
@@ -168,9 +168,9 @@ impl Pair<'_> {
     /// Both send all that they may, and it is the same.
     fn send(&mut self) -> Vec<Left> {
         let expected = self.naive.send(self.repair, self.now);
-        let offer = Offer { end: self.naive.end, fin: false, limit: u64::MAX, stamp: Some(Timestamp(0)) };
+        let (now, stamp) = (Instant::from_nanos(self.now), Some(Timestamp(0)));
         let mut all = Vec::new();
-        while let Some(sent) = self.engine.poll_send(Instant::from_nanos(self.now), &offer) {
+        while let Some(sent) = self.engine.poll_send(now, &self.engine.offer(self.naive.end, u64::MAX, stamp)) {
             let again = matches!(sent.kind, Kind::Retransmission(_));
             all.push(Left { start: sent.start, end: sent.start + u64::from(sent.len), again });
         }

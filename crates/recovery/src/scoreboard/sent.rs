@@ -1,0 +1,89 @@
+//! A segment that is outstanding, and where it stands in the ring.
+
+use crate::fact::{Covered, Delivered};
+use eifel_base::ring::Ring;
+use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
+
+/// A segment that was sent and is not yet acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sent {
+    pub(super) start: u64,
+    pub(super) len: u32,
+    pub(super) copies: u32,
+    pub(super) last_sent: Instant,
+    /// TSval of its first sending.
+    pub(super) stamp: Option<Timestamp>,
+}
+
+impl Sent {
+    /// Returns its first position.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Returns the first position beyond it.
+    pub fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+
+    /// Returns the TSval of its first sending.
+    pub fn stamp(&self) -> Option<Timestamp> {
+        self.stamp
+    }
+
+    /// Returns how often it was sent, less one.
+    pub fn copies(&self) -> u32 {
+        self.copies
+    }
+
+    /// Returns when it was sent last.
+    pub fn last_sent(&self) -> Instant {
+        self.last_sent
+    }
+
+    /// Cuts off what lies below `cumulative`: it is acknowledged.
+    pub(super) fn cut(&mut self, cumulative: u64) {
+        let cut = cumulative.saturating_sub(self.start);
+        self.start += cut;
+        self.len -= cut as u32;
+    }
+
+    pub(super) fn covered(&self) -> Covered {
+        Covered { end: self.end(), copies: self.copies, last_sent: self.last_sent }
+    }
+}
+
+impl Delivered {
+    /// Takes note of a segment that an ACK has newly delivered.
+    pub(super) fn note(&mut self, segment: &Sent) {
+        let covered = segment.covered();
+        let latest = if covered.copies == 0 { &mut self.original } else { &mut self.again };
+        if latest.is_none_or(|known| (known.last_sent, known.end) < (covered.last_sent, covered.end)) {
+            *latest = Some(covered);
+        }
+        if covered.copies == 0 {
+            self.lowest_original = Some(self.lowest_original.map_or(covered.end, |lowest| lowest.min(covered.end)));
+        }
+    }
+}
+
+/// Returns the index of the segment that holds `position`.
+pub(super) fn index_of(sent: &Ring<Sent>, position: u64) -> Option<usize> {
+    let (first, last) = (sent.front()?, sent.back()?);
+    let outstanding = last.end() - first.start;
+    if position < first.start || position >= last.end() {
+        return None;
+    }
+    // Retransmissions mostly begin at the front.
+    if first.end() > position {
+        return Some(0);
+    }
+    // Segments are mostly of one size: where they all are, this is the one, without a search through cold memory.
+    let share = u128::from(position - first.start) * sent.len() as u128 / u128::from(outstanding);
+    let guess = share as usize;
+    if sent.get(guess).is_some_and(|segment| (segment.start..segment.end()).contains(&position)) {
+        return Some(guess);
+    }
+    Some(sent.partition_point(|segment| segment.end() <= position))
+}

@@ -1,0 +1,60 @@
+//! How long the next segment is: data are cut at the MSS, a FIN rides on the last of them, and what is too short for its
+//! header waits (silly window avoidance and Nagle's algorithm, RFC 9293, sections 3.7.4 and 3.8.6.2.1).
+
+use eifel_base::units::Timestamp;
+use eifel_packet::segment::Flags;
+use eifel_recovery::engine::Offer;
+
+use crate::connection::Connection;
+
+impl Connection {
+    /// Returns what the engine may send next, in a segment that would carry `stamp`.
+    #[inline(always)]
+    pub(crate) fn offer(&self, stamp: Option<Timestamp>) -> Offer {
+        let end = if self.nagle { self.end_by_nagle() } else { self.stream.end() };
+        let limit = self.peer.limit;
+        // Where nothing ends near it, the next segment is full.
+        let full = self.engine.nxt() + u64::from(self.mss) + 1 < end.min(limit);
+        let next = if full { self.mss } else { self.last_length(end, limit) };
+        Offer { end, limit, next, weightless: u32::from(self.stream.is_finished()), stamp }
+    }
+
+    /// Returns the length of the next segment where the data or the peer's window end with it or soon after; 0 if there is
+    /// none, or it waits for room. The persist timer overrides that wait.
+    #[inline(never)]
+    fn last_length(&self, end: u64, limit: u64) -> u32 {
+        let nxt = self.engine.nxt();
+        let (wanted, room) = (end.saturating_sub(nxt), limit.saturating_sub(nxt));
+        let full = u64::from(self.mss);
+        let fits = wanted.min(full);
+        // A FIN rides on the last segment even if that is full.
+        let fits = if self.stream.is_finished() && wanted == fits + 1 { wanted } else { fits };
+        let len = fits.min(room);
+        let silly = len < fits && len * 2 < self.peer.largest.min(full * 2);
+        if silly { 0 } else { len as u32 }
+    }
+
+    /// Returns the end of the data without a last segment that Nagle's algorithm lets wait: it is less than full, not the
+    /// last of the stream, and something is outstanding.
+    fn end_by_nagle(&self) -> u64 {
+        let (una, nxt, end) = (self.engine.una(), self.engine.nxt(), self.stream.end());
+        let waits = una < nxt && !self.stream.is_finished() && end.saturating_sub(nxt) < u64::from(self.mss);
+        if waits { end.min(nxt) } else { end }
+    }
+
+    /// Returns the flags, and the bytes of payload, of a segment that takes `len` positions from `start` on.
+    #[inline]
+    pub(crate) fn shape(&self, start: u64, len: u32) -> (Flags, u32) {
+        let last = start + u64::from(len);
+        let written = self.stream.end() - u64::from(self.stream.is_finished());
+        if last < written {
+            return (Flags::ACK, len);
+        }
+        let payload_len = if last > written { len - 1 } else { len };
+        let mut flags = if last > written { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+        if payload_len > 0 {
+            flags = flags.with(Flags::PSH);
+        }
+        (flags, payload_len)
+    }
+}

@@ -1,0 +1,93 @@
+//! The persist timer, and the probes of a window that the peer has closed (RFC 9293, section 3.8.6.1).
+
+use eifel_base::time::{Duration, Instant};
+use eifel_recovery::engine::Offer;
+use eifel_recovery::fact::{Kind, Transmission};
+
+use crate::connection::Connection;
+
+/// The longest interval between two probes, unless the timer itself is longer: that of stacks since 4.4BSD.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What happens while the peer's window is closed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Persist {
+    /// Expiry of the timer; never while a probe is due or outstanding.
+    pub(crate) at: Instant,
+    /// Whether a probe is to leave.
+    due: bool,
+    /// Probes since new data left last.
+    probes: u32,
+}
+
+impl Persist {
+    const IDLE: Self = Self { at: Instant::NEVER, due: false, probes: 0 };
+}
+
+impl Connection {
+    /// Returns the next transmission of new data, or again, or a probe of the peer's window if one is due.
+    #[inline(always)]
+    pub(crate) fn next_transmission(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+        let sent = match self.persist {
+            None => self.engine.poll_send(now, offer),
+            Some(_) => self.persisting_transmission(now, offer),
+        };
+        if sent.is_none() && self.engine.una() == self.engine.nxt() {
+            self.persist(now, offer);
+        }
+        sent
+    }
+
+    #[cold]
+    fn persisting_transmission(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+        if let Some(persist) = self.persist.as_mut().filter(|persist| persist.due) {
+            persist.due = false;
+            return self.probe_window(now, offer);
+        }
+        let sent = self.engine.poll_send(now, offer);
+        if sent.is_some_and(|sent| sent.kind == Kind::New) {
+            self.persist = None;
+        }
+        sent
+    }
+
+    /// Sends the first byte outstanding into a closed window; or a byte of new data, or as much as has room.
+    fn probe_window(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
+        let (una, nxt) = (self.engine.una(), self.engine.nxt());
+        let room = offer.limit.saturating_sub(nxt).clamp(1, u64::from(self.mss));
+        let len = room.min(offer.end.saturating_sub(nxt)) as u32;
+        if una == nxt && len == 0 {
+            return None;
+        }
+        let persist = self.persist.get_or_insert(Persist::IDLE);
+        persist.probes = persist.probes.saturating_add(1);
+        Some(self.engine.probe_window(now, len, offer.stamp))
+    }
+
+    /// Starts the timer, if data waits for the peer's window and nothing is outstanding that would bring an ACK.
+    #[inline(never)]
+    fn persist(&mut self, now: Instant, offer: &Offer) {
+        if offer.end <= self.engine.nxt() || self.engine.is_held_back() {
+            return;
+        }
+        let persist = self.persist.get_or_insert(Persist::IDLE);
+        if persist.at == Instant::NEVER {
+            // The interval grows even if the peer takes the probes: a window that stays closed must not be fed byte by byte
+            // as fast as the round trip allows.
+            let first = self.engine.full_timeout(now);
+            persist.at = now + (first * (1 << persist.probes.min(30))).min(LONGEST.max(first));
+        }
+    }
+
+    /// Returns when the persist timer expires, or [`Instant::NEVER`].
+    #[inline]
+    pub(crate) fn persist_deadline(&self) -> Instant {
+        self.persist.map_or(Instant::NEVER, |persist| persist.at)
+    }
+
+    /// Lets a probe leave next: a timer has expired while the peer's window was closed.
+    pub(crate) fn make_probe_due(&mut self) {
+        let persist = self.persist.get_or_insert(Persist::IDLE);
+        (persist.at, persist.due) = (Instant::NEVER, true);
+    }
+}
