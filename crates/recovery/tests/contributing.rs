@@ -1,6 +1,7 @@
 //! CONTRIBUTING.md's recipe for an algorithm, followed to the letter in a copy of the sources.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,67 +55,64 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() { copy(&entry.path(), &to) } else { write(&to, &read(&entry.path())) }
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let from = entry?.path();
+        let to = to.join(from.file_name().unwrap_or_default());
+        if from.is_dir() { copy(&from, &to)? } else { write(&to, &read(&from))? }
     }
+    Ok(())
 }
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Writes what differs, so that cargo compiles no more than that.
-fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    if fs::read_to_string(path).is_ok_and(|old| old == text) {
-        return;
-    }
-    fs::write(path, text).unwrap();
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(path))?;
+    fs::write(path, text)
 }
 
 /// Copies the brain and what it depends on, without what tests alone use.
-fn copy_sources(scratch: &Path) {
+fn copy_sources(scratch: &Path) -> io::Result<()> {
     for part in ["base", "recovery"] {
         let [from, to] = [&root(), scratch].map(|folder| folder.join("crates").join(part));
         // An algorithm that an earlier run has added must not stay.
         if to.join("src").exists() {
-            fs::remove_dir_all(to.join("src")).unwrap();
+            fs::remove_dir_all(to.join("src"))?;
         }
-        copy(&from.join("src"), &to.join("src"));
+        copy(&from.join("src"), &to.join("src"))?;
         let manifest = read(&from.join("Cargo.toml"));
-        write(&to.join("Cargo.toml"), manifest.split("[dev-dependencies]").next().unwrap());
+        let (needed, _) = manifest.split_once("[dev-dependencies]").unwrap_or((&manifest, ""));
+        write(&to.join("Cargo.toml"), needed)?;
     }
     let workspace = read(&root().join("Cargo.toml"));
     let (_, rest) = between(&workspace, "members = [", "]");
     let members = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/base\", \"crates/recovery\", \"embedder\"]";
-    write(&scratch.join("Cargo.toml"), &(members.to_owned() + &rest.replace("exclude = [\"fuzz\"]", "")));
-    write(&scratch.join("Cargo.lock"), &read(&root().join("Cargo.lock")));
+    write(&scratch.join("Cargo.toml"), &(members.to_owned() + &rest.replace("exclude = [\"fuzz\"]", "")))?;
+    write(&scratch.join("Cargo.lock"), &read(&root().join("Cargo.lock")))?;
     write(
         &scratch.join("embedder/Cargo.toml"),
         "[package]\nname = \"embedder\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
          eifel-base.workspace = true\neifel-recovery.workspace = true\n",
-    );
+    )
 }
 
 #[test]
 fn an_algorithm_is_one_file_and_one_word() {
     let recipe = Recipe::read(&read(&root().join("CONTRIBUTING.md")));
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contributing");
-    copy_sources(&scratch);
+    copy_sources(&scratch).unwrap();
 
     assert!(!scratch.join(&recipe.path).exists(), "{} is there already", recipe.path);
-    write(&scratch.join(&recipe.path), &recipe.text);
+    write(&scratch.join(&recipe.path), &recipe.text).unwrap();
     let list = read(&scratch.join(&recipe.list));
     assert!(list.contains("algorithms! {"), "{} has no list", recipe.list);
     let longer = list.replacen("algorithms! {", &format!("algorithms! {{ {},", recipe.word), 1);
-    write(&scratch.join(&recipe.list), &longer);
+    write(&scratch.join(&recipe.list), &longer).unwrap();
 
     let main = USE.replace("NAME", recipe.literal("name: ")).replace("PARAMETER", recipe.literal("milliseconds("));
-    write(&scratch.join("embedder/src/main.rs"), &main);
+    write(&scratch.join("embedder/src/main.rs"), &main).unwrap();
     let output = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--offline", "--package", "embedder"])
         .current_dir(&scratch)
