@@ -14,13 +14,13 @@ help:  ## this list
 
 $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt maturin
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement constraints.txt
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --no-build-isolation --editable '.[dev]'
+		--no-deps --no-build-isolation --editable .
 	@touch $@
 
 engine: $(READY)
-	@log=$$(VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --skip-install 2>&1) \
+	@log=$$(VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --skip-install 2>&1) \
 		|| { printf '%s\n' "$$log" >&2; exit 1; }
 
 setup: engine  ## environment in .venv and the engine, built
@@ -33,23 +33,24 @@ reproduce: setup  ## every table and figure of the papers, published beside meas
 test: test-rust test-python  ## all tests
 
 test-rust:
-	cargo test --workspace --exclude eifel-python
+	cargo test --locked --workspace --exclude eifel-python
 
 # After the Rust tests, so that the last lines are pytest's own.
 test-python: setup test-rust
 	$(BIN)/python -m pytest
 
-docs: setup  ## docs/scenario.schema.json, docs/algorithms.md and the README's picture, from the engine
+docs: setup  ## docs/scenario.schema.json, docs/algorithms.md, the README's picture and THIRD-PARTY.txt
 	@$(BIN)/eifel list schema > docs/scenario.schema.json.new
 	@mv docs/scenario.schema.json.new docs/scenario.schema.json
 	@$(BIN)/python docs/algorithms.py
 	@$(BIN)/python docs/spike.py
+	@$(BIN)/python docs/licences.py
 
 N ?= 1000000
 FIRST ?= 0
 # Optimised, but with the overflow checks and assertions of the tests.
 hostile:  ## N random transfers over hostile paths from seed FIRST on (N=1000000, some minutes)
-	cargo run --profile checked -p eifel-hostile -- --count $(N) --first $(FIRST)
+	cargo run --locked --profile checked -p eifel-hostile -- --count $(N) --first $(FIRST)
 
 bench: setup  ## what ACKs, samples and attacks cost; speed and agreement against ns-2, where it is installed
 	$(BIN)/python benches/run.py
@@ -77,11 +78,12 @@ ALGORITHMS = $(wildcard crates/recovery/src/*/*.rs crates/recovery/src/rto/after
 lint: setup  ## what a reviewer should not have to say
 	cargo fmt --check
 	rustfmt --check --edition 2024 $(ALGORITHMS)
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check python tests/python benches docs
 	$(BIN)/ruff format --check python tests/python benches docs
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest eifel._engine
+	@if command -v cargo-deny >/dev/null; then .ci/deny; else echo "cargo-deny is not installed: dependencies are not judged"; fi
 
 format:  setup  ## put the sources in order
 	cargo fmt

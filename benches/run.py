@@ -120,10 +120,10 @@ def attacks() -> bool:
 
 def main() -> int:
     """All cases; 1 if one is slower or dearer than wanted or does not agree."""
-    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "eifel-sim"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--locked", "--release", "--quiet", "-p", "eifel-sim"], cwd=ROOT, check=True)
     tables()
     for example in EXAMPLES:
-        command = ["cargo", "run", "--release", "--quiet", "-p", "eifel-recovery", "--example", example]
+        command = ["cargo", "run", "--locked", "--release", "--quiet", "-p", "eifel-recovery", "--example", example]
         subprocess.run(command, cwd=ROOT, check=True)
     model()
     cheap = attacks()

@@ -29,6 +29,9 @@ done
 # Nothing here is unsafe, so that the address sanitiser could only slow it down; arithmetic that overflows panics.
 fuzz() { cargo +nightly fuzz "$1" --fuzz-dir fuzz --sanitizer none "${@:2}"; }
 
+# cargo-fuzz has no --locked of its own.
+cargo +nightly metadata --locked --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 fuzz build
