@@ -1,18 +1,24 @@
 //! How an analysis agrees with the truth.
 //!
 //! A truth file is CSV with a header. Each row is a retransmission; the columns `frame`, `seq`, `nth`, `spurious` (0 or 1) and
-//! `cause` are read, others passed over. A row belongs to the retransmission in the same frame with the same sequence number;
-//! where there is none, as with a capture from another place, to the one with the same sequence number and copy.
+//! `cause` are read, and `time` where it is there; others are passed over. A row belongs to the retransmission in the same frame
+//! with the same sequence number. In a capture from another place, frames have other numbers, and copies may be missing: there a
+//! retransmission is the latest of its sequence number that had left by then, or, without times, the one of the same copy.
 
 use crate::report::Retransmission;
 use crate::verdict::{Confidence, Verdict};
 use serde::Serialize;
 
+/// Seconds by which the clocks of two captures may differ.
+const CLOCKS_DIFFER: f64 = 0.001;
+
 /// A retransmission as it was.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct True {
     /// Its frame in the capture that the truth belongs to.
     pub frame: u64,
+    /// When it left, in seconds since 1970.
+    pub time_s: Option<f64>,
     /// Sequence number on the wire.
     pub seq: u32,
     /// 2 is the first retransmission.
@@ -35,7 +41,7 @@ pub fn read_truth(text: &str) -> Result<Vec<True>, String> {
         names.iter().position(|other| *other == name).ok_or_else(|| format!("truth: no column \"{name}\" in line 1"))
     };
     let (frame, seq, nth, spurious) = (place("frame")?, place("seq")?, place("nth")?, place("spurious")?);
-    let cause = place("cause").ok();
+    let (cause, time) = (place("cause").ok(), place("time").ok());
     let mut rows = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let fields: Vec<_> = line.split(',').map(str::trim).collect();
@@ -47,6 +53,7 @@ pub fn read_truth(text: &str) -> Result<Vec<True>, String> {
         };
         rows.push(True {
             frame: read(frame)?,
+            time_s: time.and_then(|place| fields.get(place)?.parse().ok()),
             seq: read(seq)? as u32,
             copy: read(nth)? as usize,
             spurious: read(spurious)? != 0,
@@ -108,24 +115,15 @@ pub struct Wrong {
 /// Compares an analysis with the truth.
 pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
     let mut score = Score { retransmissions: truth.len() as u64, ..Score::default() };
-    let mut used = vec![false; found.len()];
-    let same_frame = |row: &True| found.iter().position(|one| one.frame == row.frame && one.seq == row.seq);
-    let here = truth.iter().filter(|row| same_frame(row).is_some()).count() * 2 > truth.len();
-    for row in truth {
-        let elsewhere = |used: &[bool]| {
-            let matches =
-                |(index, one): (usize, &Retransmission)| one.seq == row.seq && one.copy == row.copy && !used[index];
-            found.iter().enumerate().position(matches)
-        };
-        let index = if here { same_frame(row) } else { elsewhere(&used) };
+    let belongs = assign(truth, found);
+    for (row, index) in truth.iter().zip(&belongs) {
         let truth = format!("{} {}", row.cause.as_deref().unwrap_or("?"), word(row.spurious));
         let Some(index) = index else {
             let (frame, seq, copy) = (row.frame, row.seq, row.copy);
             score.wrong.push(Wrong { frame, seq, copy, truth, found: "not found".into() });
             continue;
         };
-        used[index] = true;
-        let one = &found[index];
+        let one = &found[*index];
         score.found += 1;
         let cause = row.cause.as_deref().is_none_or(|cause| cause == one.cause.name());
         let verdict = match (one.verdict, row.spurious) {
@@ -155,8 +153,28 @@ pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
             score.wrong.push(Wrong { frame: row.frame, seq: row.seq, copy: row.copy, truth, found });
         }
     }
-    score.not_in_truth = used.iter().filter(|used| !**used).count() as u64;
+    score.not_in_truth = found.len() as u64 - score.found;
     score
+}
+
+/// Which retransmission that was found each row of the truth belongs to.
+fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
+    let same_frame = |row: &True| found.iter().position(|one| one.frame == row.frame && one.seq == row.seq);
+    let here: Vec<_> = truth.iter().map(same_frame).collect();
+    if here.iter().flatten().count() * 2 > truth.len() {
+        return here;
+    }
+    let mut belongs = vec![None; truth.len()];
+    // From the last to the first, so that what was held back together keeps its order.
+    for (index, one) in found.iter().enumerate().rev() {
+        let free = |(place, row): &(usize, &True)| row.seq == one.seq && belongs[*place].is_none();
+        let had_left = |row: &True| row.time_s.map_or(row.copy == one.copy, |time| time <= one.time_s + CLOCKS_DIFFER);
+        let mut rows = truth.iter().enumerate().rev().filter(free);
+        if let Some(place) = rows.find(|(_, row)| had_left(row)).map(|(place, _)| place) {
+            belongs[place] = Some(index);
+        }
+    }
+    belongs
 }
 
 fn word(spurious: bool) -> &'static str {

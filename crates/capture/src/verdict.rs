@@ -3,7 +3,7 @@
 //! A retransmission is spurious if every byte of it had an earlier sending that reached the receiver, also if that arrived
 //! after the retransmission left.
 
-use crate::attribute::{Answer, Candidates, Sending, candidates};
+use crate::attribute::{Answer, Sending, candidates};
 use crate::flow::When;
 use eifel_base::units::Timestamp;
 use serde::Serialize;
@@ -72,6 +72,8 @@ pub(crate) struct Repeated {
     pub(crate) gap: Option<u64>,
     /// An ACK that shows that what was sent after the first sending, and before the second, came behind what filled the gap.
     pub(crate) in_order: Option<u64>,
+    /// It was covered together with a gap below it that a sending at this instant, in nanoseconds, or an earlier one had filled.
+    pub(crate) there_before: Option<u64>,
     /// When the data right before it were first acknowledged, if those were sent once.
     pub(crate) neighbour: Option<When>,
 }
@@ -101,6 +103,8 @@ pub(crate) struct Answered {
 pub(crate) struct Circumstances {
     /// What passes here has arrived.
     pub(crate) at_receiver: bool,
+    /// The receiver has answered duplicates without reporting them.
+    pub(crate) silent: bool,
     /// The receiver reports duplicates, as far as is known.
     pub(crate) reports: bool,
     /// Smallest round trip to the receiver, in nanoseconds.
@@ -112,6 +116,12 @@ const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, 
 }
 
 impl Repeated {
+    /// When the last sending left that an ACK which comes now can answer.
+    pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<u64> {
+        let in_time = |sending: &&Sending| sending.nanos.saturating_add(shortest) <= now;
+        self.sendings.iter().rev().find(in_time).map(|sending| sending.nanos)
+    }
+
     /// Judges sending number `index`, from 1, which is the first that was sent again.
     pub(crate) fn judge(&self, index: usize, circumstances: &Circumstances) -> Judged {
         use Confidence::{Certain, Likely, Weak};
@@ -145,8 +155,14 @@ impl Repeated {
             };
             return judged(Spurious, confidence, reason, Some(when.frame));
         }
-        if let Some(duplicate) = self.reported(index, candidates, circumstances.shortest) {
-            return judged(Spurious, Certain, "reported as a duplicate", Some(duplicate.frame));
+        if let Some(duplicate) = self.reported(index, circumstances.shortest) {
+            return match circumstances.silent {
+                false => judged(Spurious, Certain, "reported as a duplicate", Some(duplicate.frame)),
+                true => judged(Spurious, Likely, "answered as a duplicate", Some(duplicate.frame)),
+            };
+        }
+        if self.there_before.is_some_and(|filled| self.sendings[index].nanos >= filled) {
+            return judged(Spurious, Likely, "it was there before the gap below it was filled", Some(when.frame));
         }
         if candidates.first >= index {
             let confidence = if candidates.by_echo && circumstances.reports { Certain } else { Likely };
@@ -182,10 +198,10 @@ impl Repeated {
     }
 
     /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived.
-    fn reported(&self, index: usize, candidates: Candidates, shortest: u64) -> Option<When> {
+    fn reported(&self, index: usize, shortest: u64) -> Option<When> {
         let from = self.sendings.len() - index;
         // Of so many duplicates one at least is not of this sending or a later one.
-        if self.duplicates.len() >= from && candidates.first < index {
+        if self.duplicates.len() >= from {
             return self.duplicates.get(from - 1).copied();
         }
         // One that is reported sooner than this sending can be answered is of an earlier one.

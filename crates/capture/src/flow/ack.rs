@@ -80,7 +80,7 @@ impl Half {
     fn on_troubled_ack(&mut self, segment: &Segment, cumulative: u64, plain: bool, setting: &Setting) -> Option<u64> {
         let ack = self.read(segment, cumulative, plain, setting)?;
         again::begin(self, setting);
-        let advances = cumulative > self.una;
+        let advances = ack.advances;
         let old = cumulative < self.una;
         if !advances && !old && self.nxt > self.una && (plain || ack.count > 0) {
             self.duplicates += 1;
@@ -96,7 +96,7 @@ impl Half {
                 newest = Some(sent);
             }
             self.advance(cumulative, setting);
-            trouble.on_advance(self, Block { start: before, end: cumulative }, &ack, &popped);
+            trouble.on_advance(self, Block { start: before, end: cumulative }, &ack, &popped, setting);
         }
         trouble.on_report(self, &ack, setting);
         trouble.replica.on_ack(&ack, setting);
@@ -133,6 +133,7 @@ impl Half {
         }
         let echo = segment.options.timestamps.map(|stamps| Timestamp(stamps.echo));
         let stamp = segment.options.timestamps.map(|stamps| Timestamp(stamps.value));
-        Some(Acknowledgement { when: setting.when, cumulative, sacks, count, dsack, echo, stamp, plain })
+        let advances = cumulative > self.una;
+        Some(Acknowledgement { when: setting.when, cumulative, advances, sacks, count, dsack, echo, stamp, plain })
     }
 }

@@ -48,7 +48,12 @@ pub(super) struct Trouble {
     /// Those that ACKs can still tell something new of, besides duplicates.
     active: Vec<u64>,
     sacked: Ranges,
+    /// The receiver has reported a duplicate.
     reports: bool,
+    /// How long the last sending that filled a gap took to be answered, in nanoseconds.
+    takes: u64,
+    /// It has answered one without a report.
+    silent: bool,
     /// Where the data end that the last ACK of new data was the first for, of those that were sent once.
     neighbour: Option<(u64, When)>,
     rows: Vec<Row>,
@@ -58,20 +63,31 @@ pub(super) struct Trouble {
 /// Segments that one ACK covers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Popped {
-    /// When the oldest left of those whose first sending it answers.
-    oldest_original: Option<u64>,
+    /// When the lowest left, if it answers its first sending.
+    front: Option<u64>,
+    any: bool,
     /// Those whose first sending it answers, put together where they touch.
     originals: Vec<Block>,
     pub(super) reported_before: bool,
 }
 
 impl Popped {
+    /// Whether first sendings above `position` are among them.
+    fn beyond(&self, position: u64) -> bool {
+        self.originals.last().is_some_and(|block| block.end > position)
+    }
+
     /// Whether the ACK at `when` is the first for the data that end at `position`, and those were sent once.
     fn neighbour(&self, position: u64, when: When) -> Option<When> {
         self.originals.iter().any(|block| block.start < position && position <= block.end).then_some(when)
     }
 
     pub(super) fn note(&mut self, sent: &Sent, trouble: &Trouble, setting: &Setting) {
+        self.judge(sent, trouble, setting);
+        self.any = true;
+    }
+
+    fn judge(&mut self, sent: &Sent, trouble: &Trouble, setting: &Setting) {
         if trouble.sacked.covered(sent.start, sent.end()) > 0 {
             self.reported_before = true;
             return;
@@ -82,8 +98,9 @@ impl Popped {
                     second.nanos.saturating_add(setting.receiver.unwrap_or(0)) > setting.when.nanos
                 });
         if original && !sent.missing {
-            let nanos = sent.when.nanos;
-            self.oldest_original = Some(self.oldest_original.map_or(nanos, |oldest| oldest.min(nanos)));
+            if !self.any {
+                self.front = Some(sent.when.nanos);
+            }
             match self.originals.last_mut().filter(|last| last.end == sent.start) {
                 Some(last) => last.end = sent.end(),
                 None => self.originals.push(Block { start: sent.start, end: sent.end() }),
@@ -102,6 +119,8 @@ pub(super) fn begin(half: &mut Half, setting: &Setting) {
         active: Vec::new(),
         sacked: Ranges::default(),
         reports: false,
+        silent: false,
+        takes: 0,
         neighbour: None,
         rows: Vec::new(),
         replica: Replica::new(half, setting),
@@ -241,6 +260,7 @@ impl Trouble {
                 duplicates: Vec::new(),
                 gap: None,
                 in_order: None,
+                there_before: None,
                 neighbour: None,
             }
         });
@@ -255,13 +275,29 @@ impl Trouble {
     }
 
     /// New data are acknowledged: everything in `block`.
-    pub(super) fn on_advance(&mut self, half: &Half, block: Block, ack: &Acknowledgement, popped: &Popped) {
+    pub(super) fn on_advance(
+        &mut self,
+        half: &Half,
+        block: Block,
+        ack: &Acknowledgement,
+        popped: &Popped,
+        setting: &Setting,
+    ) {
+        // What fills the gap at the front with data behind it is answered at once (RFC 5681, section 4.2): whatever that ACK
+        // covers besides was there before what filled the gap, and so were not the sendings that left after that.
+        let filled_by = self
+            .repeated
+            .get(&block.start)
+            .and_then(|front| front.latest_that_arrived(ack.when.nanos, setting.receiver.unwrap_or(0)));
+        if let Some(sent) = filled_by {
+            self.takes = ack.when.nanos - sent;
+        }
         for start in &self.active {
             let Some(one) = self.repeated.get_mut(start) else { continue };
             match &mut one.answer {
                 Some(answer) => {
                     let second = one.sendings.get(1).map_or(0, |second| second.nanos);
-                    if answer.up_to.take().is_some() && popped.oldest_original.is_some_and(|oldest| oldest < second) {
+                    if answer.up_to.take().is_some() && popped.front.is_some_and(|front| front < second) {
                         one.in_order = Some(ack.when.frame);
                     }
                 }
@@ -269,6 +305,7 @@ impl Trouble {
                     let fills = *start <= block.start;
                     let echo = ack.echo.filter(|_| fills && half.stamped);
                     one.answer = Some(Answered { when: ack.when, echo, up_to: fills.then_some(block.end) });
+                    one.there_before = filled_by.filter(|_| !fills && popped.beyond(one.end));
                     one.neighbour = popped
                         .neighbour(*start, ack.when)
                         .or(self.neighbour.filter(|one| one.0 == *start).map(|one| one.1));
@@ -283,10 +320,11 @@ impl Trouble {
 
     /// SACK blocks and DSACKs.
     pub(super) fn on_report(&mut self, half: &Half, ack: &Acknowledgement, setting: &Setting) {
+        let news = ack.sacks().iter().any(|block| !self.sacked.covers(*block));
         if let Some(dsack) = ack.dsack {
             self.reports = true;
             self.on_duplicate(dsack, ack);
-        } else if self.implies_duplicate(half, ack, setting) {
+        } else if !news && self.implies_duplicate(half, ack, setting) {
             self.on_implied_duplicate(ack, setting);
         }
         let highest = ack.sacks().iter().map(|block| block.end).max();
@@ -319,31 +357,46 @@ impl Trouble {
         }
     }
 
-    /// Without SACK a receiver answers a duplicate as it answers what leaves a gap. Where there is nothing that could have
-    /// left one, it was a duplicate.
+    /// An ACK without news answers a duplicate, where the receiver does not report it. Without SACK it may also answer what left
+    /// a gap, unless nothing that could have left one can have arrived just now.
     fn implies_duplicate(&self, half: &Half, ack: &Acknowledgement, setting: &Setting) -> bool {
-        if setting.sack || !ack.plain || ack.cumulative != half.una {
+        if !ack.plain || ack.advances || ack.cumulative != half.una || self.reports {
             return false;
         }
-        let arrived = ack.when.nanos.saturating_sub(setting.receiver.unwrap_or(0));
-        half.out.get(1).is_none_or(|second| second.when.nanos > arrived)
+        let shortest = setting.receiver.unwrap_or(0);
+        setting.sack || !half.out.has_sent_about(self.left(ack, shortest), shortest / 4)
     }
 
-    /// Packets keep their order mostly: it was the earliest whose duplicate is still awaited.
+    /// About when what an ACK answers has left, as long as the path takes as now.
+    fn left(&self, ack: &Acknowledgement, shortest: u64) -> u64 {
+        ack.when.nanos.saturating_sub(self.takes.max(shortest))
+    }
+
+    /// Which sending it was is told by the time that the path takes now: that of the last gap that was filled.
     fn on_implied_duplicate(&mut self, ack: &Acknowledgement, setting: &Setting) {
+        self.silent = true;
         let shortest = setting.receiver.unwrap_or(0);
-        let mut chosen: Option<&mut Repeated> = None;
-        for one in self.repeated.values_mut().filter(|one| one.answer.is_some()) {
+        let left = self.left(ack, shortest);
+        // The first block holds what caused the ACK (RFC 2018, section 4), if it lies above the gap.
+        let place = ack.sacks().first().copied();
+        let mut chosen: Option<(u64, &mut Repeated)> = None;
+        for (start, one) in self.repeated.iter_mut().filter(|(_, one)| one.answer.is_some()) {
+            let there =
+                place.is_none_or(|block| one.end <= ack.cumulative || block.start <= *start && one.end <= block.end);
             let next = one.duplicates.len() + 1;
-            let Some(sent) = one.sendings.get(next).map(|sending| sending.nanos) else { continue };
-            let earlier = |chosen: &&mut Repeated| {
-                chosen.sendings.get(chosen.duplicates.len() + 1).is_some_and(|other| other.nanos <= sent)
+            let Some(sent) = one
+                .sendings
+                .get(next..)
+                .and_then(|rest| rest.iter().map(|one| one.nanos).min_by_key(|nanos| nanos.abs_diff(left)))
+            else {
+                continue;
             };
-            if sent.saturating_add(shortest) <= ack.when.nanos && !chosen.as_ref().is_some_and(earlier) {
-                chosen = Some(one);
+            let nearer = chosen.as_ref().is_none_or(|(nearest, _)| sent.abs_diff(left) < nearest.abs_diff(left));
+            if there && nearer && sent.abs_diff(left) < shortest / 4 {
+                chosen = Some((sent, one));
             }
         }
-        if let Some(one) = chosen {
+        if let Some((_, one)) = chosen {
             one.duplicates.push(ack.when);
         }
     }
@@ -365,7 +418,8 @@ impl Trouble {
         let (place, model) = self.replica.best_model();
         let circumstances = Circumstances {
             at_receiver: setting.vantage() == Vantage::Receiver,
-            reports: self.reports || setting.sack,
+            silent: self.silent,
+            reports: self.reports || setting.sack && !self.silent,
             shortest: setting.receiver.unwrap_or(0),
         };
         for row in &self.rows {

@@ -87,6 +87,8 @@ impl Setting {
 pub(super) struct Acknowledgement {
     pub(super) when: When,
     pub(super) cumulative: u64,
+    /// It acknowledges new data.
+    pub(super) advances: bool,
     pub(super) sacks: [Block; 4],
     pub(super) count: usize,
     pub(super) dsack: Option<Block>,

@@ -91,6 +91,13 @@ impl Outstanding {
         self.ring.insert(index + 1, rest);
     }
 
+    /// Whether something above the first was sent, and only once, within `margin` of `nanos`.
+    pub(super) fn has_sent_about(&self, nanos: u64, margin: u64) -> bool {
+        let from = self.ring.partition_point(|sent| sent.when.nanos < nanos.saturating_sub(margin)).max(1);
+        let near = self.ring.range(from.min(self.ring.len())..);
+        near.take_while(|sent| sent.when.nanos <= nanos + margin).any(|sent| sent.copies == 1)
+    }
+
     /// Gives memory back that a quiet connection does not need.
     pub(super) fn shrink(&mut self) {
         if self.ring.is_empty() && self.ring.capacity() > 8 {

@@ -61,6 +61,7 @@ impl Unheard {
         self.waiting.iter().map(move |plain| Acknowledgement {
             when: super::When { nanos: plain.nanos, frame },
             cumulative: plain.cumulative,
+            advances: true,
             sacks: [Block { start: 0, end: 0 }; 4],
             count: 0,
             dsack: None,
