@@ -79,7 +79,7 @@ pub fn echo(u: &mut Unstructured<'_>, now: Instant) -> Result<Option<Echo>> {
         return Ok(None);
     }
     let age = Duration::from_nanos(magnitude(u, now.as_nanos())?);
-    Ok(Some(Echo { value: Timestamp(u.arbitrary()?), age }))
+    Ok(Some(Echo::Known { value: Timestamp(u.arbitrary()?), age }))
 }
 
 /// What caused an ACK, where that was agreed on.

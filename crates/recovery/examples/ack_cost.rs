@@ -39,7 +39,7 @@ fn run_in_order(engine: &mut Engine, acks: u64) -> f64 {
     let start = Clock::now();
     for _ in 0..acks {
         now += Duration::from_micros(10);
-        let echo = Some(Echo { value: Timestamp(0), age: Duration::from_millis(100) });
+        let echo = Some(Echo::Known { value: Timestamp(0), age: Duration::from_millis(100) });
         let cumulative = engine.una() + 2 * MSS;
         engine.on_ack(now, &Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false });
         send(engine, now, cumulative + window);

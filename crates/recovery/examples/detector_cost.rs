@@ -61,7 +61,7 @@ fn cost(mut detector: Option<Box<dyn Detector>>, within: Within) -> f64 {
             highest: Some(Covered { end: una, copies: u32::from(within == Within::Episode), last_sent: Instant::ZERO }),
             sacked_up_to: 0,
             dsacks: &[],
-            echo: Some(Echo { value: Timestamp(ack as u32), age: Duration::from_millis(100) }),
+            echo: Some(Echo::Known { value: Timestamp(ack as u32), age: Duration::from_millis(100) }),
             mark: None,
             ece: false,
             all: false,

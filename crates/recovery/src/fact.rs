@@ -54,11 +54,27 @@ impl Transmission {
 
 /// The peer's echo of our timestamp on an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Echo {
-    /// TSecr as it stands in the option.
-    pub value: Timestamp,
-    /// Time since our timestamp clock showed `value`, to the clock's granularity.
-    pub age: Duration,
+pub enum Echo {
+    /// A timestamp that a segment may have carried.
+    Known {
+        /// TSecr as it stands in the option.
+        value: Timestamp,
+        /// Time since our timestamp clock showed `value`, to the clock's granularity.
+        age: Duration,
+    },
+    /// A timestamp that no segment has ever carried: the peer lies, or something on the path does.
+    Forged,
+}
+
+impl Echo {
+    /// Returns how long ago the echoed timestamp was current; `None` for a forged one.
+    #[inline]
+    pub fn age(self) -> Option<Duration> {
+        match self {
+            Self::Known { age, .. } => Some(age),
+            Self::Forged => None,
+        }
+    }
 }
 
 /// The peer's mark on an ACK: which sending of a segment caused it, where both ends mark retransmissions.
@@ -156,8 +172,6 @@ pub enum Fact<'a> {
     },
     /// An ACK came in.
     Acked(&'a Acked<'a>),
-    /// An ACK came in that echoes a timestamp which was never sent. [`Fact::Acked`] follows, without the echo.
-    ForgedEcho,
     /// The probe that this detector has asked for will not leave.
     NotProbed(Refusal),
 }

@@ -133,7 +133,7 @@ impl RoundTrips {
     #[inline(always)]
     pub(crate) fn on_progress(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) -> Option<Duration> {
         let sample = match &mut self.source {
-            Source::Echoes => echo?.age,
+            Source::Echoes => echo?.age()?,
             Source::OneSegment(timed) => {
                 let due = (*timed)?;
                 if cumulative < due.end {

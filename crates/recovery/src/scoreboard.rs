@@ -163,6 +163,11 @@ impl Scoreboard {
         self.delivered.as_ref()
     }
 
+    /// Returns how many of the outstanding segments first left with TSval `stamp` or an earlier one, where TSvals grow.
+    pub fn stamped_up_to(&self, stamp: Timestamp) -> usize {
+        self.sent.partition_point(|sent| sent.stamp.is_none_or(|own| !stamp.precedes(own)))
+    }
+
     /// Returns the number of segments outstanding.
     pub fn segments(&self) -> usize {
         self.sent.len()

@@ -43,7 +43,7 @@
 //! watch.on_retransmission(&transmission, Some(Timestamp(1000)), original);
 //!
 //! // The peer acknowledges it, and echoes the original's TSval.
-//! let echo = Some(Echo { value: Timestamp(0), age: Duration::from_millis(1100) });
+//! let echo = Some(Echo::Known { value: Timestamp(0), age: Duration::from_millis(1100) });
 //! let ack = Ack { cumulative: 1001, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false };
 //! let acked = board.on_ack(&ack, true);
 //! watch.look(at(1100), board.una(), board.nxt());
@@ -214,26 +214,6 @@ impl Watch {
                 }
                 Judgement::Settled(..) | Judgement::Mixed(_) => self.report(place, judgement),
             }
-            if place == 0 {
-                acting = judgement;
-            }
-        }
-        acting
-    }
-
-    /// Tells the detectors that an ACK echoes a timestamp which was never sent: the peer lies, or something between does.
-    /// Returns the judgement of the detector that acts. To be called before the ACK is taken in.
-    #[cold]
-    pub fn judge_forged_echo(&mut self) -> Judgement {
-        let mut acting = Judgement::Undecided;
-        let mut index = 0;
-        while let Some((place, detector)) = self.detectors.get_mut(index) {
-            let (judgement, place) = (detector.observe(&Fact::ForgedEcho, &self.view), *place);
-            let Judgement::Distrusted(reason) = judgement else {
-                index += 1;
-                continue;
-            };
-            self.dismiss(index, reason);
             if place == 0 {
                 acting = judgement;
             }

@@ -87,7 +87,7 @@ fn the_comparison_survives_the_wrap_of_the_timestamp_clock() {
     talk.engine.on_timeout(talk.now);
     let offer = talk.engine.offer(talk.end, u64::MAX, Some(Timestamp(3)));
     assert!(talk.engine.poll_send(talk.now, &offer).is_some());
-    let echo = Some(Echo { value: Timestamp(u32::MAX - 3), age: talk::ms(1100) });
+    let echo = Some(Echo::Known { value: Timestamp(u32::MAX - 3), age: talk::ms(1100) });
     let cumulative = talk::start(3);
     talk.engine
         .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false });
@@ -166,7 +166,7 @@ fn rfc4015_does_not_restore_against_ecn_echo() {
     use eifel_recovery::engine::{Ack, Echo};
     let mut talk = spike(&eifel("reno-sack", "rfc4015"));
     talk.now = talk::at(3000);
-    let echo = Some(Echo { value: Timestamp(0), age: talk::ms(3000) });
+    let echo = Some(Echo::Known { value: Timestamp(0), age: talk::ms(3000) });
     let cumulative = talk::start(3);
     talk.engine
         .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: true });

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Echo;
+use eifel_recovery::scoreboard::Scoreboard;
 
 use crate::siphash::{Secret, siphash};
 
@@ -26,29 +27,24 @@ const LONGEST_ADVANCE_BITS: u32 = 20;
 /// Retransmissions on record beyond as many as there are originals.
 const SPARE_AGAIN: usize = 16;
 
-/// What an echo turned out to be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Belief {
-    /// It may be true.
-    Plausible(Echo),
-    /// Older than all that is outstanding: it says nothing.
-    Outdated,
-    /// No segment has ever carried it.
-    NeverSent,
-}
-
-/// A segment that took positions, with its timestamp.
+/// A segment that was sent for the first time. Its own timestamp stands on the scoreboard.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
-    /// First position that was unsent before.
-    start: u64,
+struct Original {
     at: Instant,
-    value: Timestamp,
     /// The timestamp of the segment before: none was sent between the two.
     after: Timestamp,
 }
 
-/// Draws timestamps, and knows those that are outstanding.
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    at: Instant,
+    value: Timestamp,
+    /// As with an original.
+    after: Timestamp,
+}
+
+/// Draws timestamps, and tells those that were sent from those that were not.
 #[derive(Clone, Debug)]
 pub(crate) struct Distinct {
     secret: Secret,
@@ -62,10 +58,10 @@ pub(crate) struct Distinct {
     /// Ticks in a nanosecond, times 2^64; and the longest time that is counted, in nanoseconds.
     ticks_per_nano: u64,
     longest_advance: u64,
-    /// What was sent for the first time, from the oldest that is outstanding.
-    sent: VecDeque<Sent>,
+    /// The last stands beside the scoreboard's last segment, the one before it beside the one before, and so on.
+    originals: VecDeque<Original>,
     /// What was sent again meanwhile.
-    again: VecDeque<Sent>,
+    again: VecDeque<Again>,
 }
 
 impl Distinct {
@@ -81,7 +77,7 @@ impl Distinct {
             last_at: now,
             ticks_per_nano: u64::MAX / granularity,
             longest_advance: granularity.saturating_mul(1 << LONGEST_ADVANCE_BITS),
-            sent: VecDeque::new(),
+            originals: VecDeque::new(),
             again: VecDeque::new(),
         };
         distinct.draw();
@@ -114,63 +110,57 @@ impl Distinct {
         std::mem::replace(&mut self.last, value)
     }
 
-    /// The same for one that takes positions from `start` on; all below `start` were sent before.
+    /// The same for one that is put on the scoreboard.
     #[inline]
-    pub(crate) fn sent(&mut self, now: Instant, start: u64, value: Timestamp) {
+    pub(crate) fn sent(&mut self, now: Instant, value: Timestamp) {
         let after = self.leaves(now, value);
-        self.sent.push_back(Sent { start, at: now, value, after });
+        self.originals.push_back(Original { at: now, after });
     }
 
     /// The same for one whose positions were sent before. A peer may have the same segments sent again and again: of those
     /// beyond the limit, the oldest are forgotten.
     pub(crate) fn sent_again(&mut self, now: Instant, value: Timestamp) {
         let after = self.leaves(now, value);
-        if self.again.len() >= self.sent.len() + SPARE_AGAIN {
+        if self.again.len() >= self.originals.len() + SPARE_AGAIN {
             self.again.pop_front();
         }
-        self.again.push_back(Sent { start: 0, at: now, value, after });
+        self.again.push_back(Again { at: now, value, after });
     }
 
-    /// What an echo says. `una` is the first outstanding position before the acknowledgement that brought it.
+    /// Returns what an echo says; `None` if it is older than all that is outstanding. `board` has not yet taken in the
+    /// acknowledgement that brought it.
     #[inline]
-    pub(crate) fn believe(&mut self, now: Instant, echo: Timestamp, una: u64) -> Belief {
-        while self.sent.len() > 1 && self.sent[1].start <= una {
-            self.sent.pop_front();
+    pub(crate) fn believe(&mut self, now: Instant, echo: Timestamp, board: &Scoreboard) -> Option<Echo> {
+        while self.originals.len() > board.segments() {
+            self.originals.pop_front();
         }
-        match self.sent.front() {
-            // Nearly always: the oldest that is outstanding is acknowledged.
-            Some(oldest) if oldest.value == echo => Belief::Plausible(Echo { value: echo, age: now.since(oldest.at) }),
-            _ => self.believe_other(now, echo),
+        let oldest = board.oldest()?.stamp()?;
+        // Nearly always: the oldest that is outstanding is acknowledged.
+        if oldest == echo {
+            return Some(Echo::Known { value: echo, age: now.since(self.originals.front()?.at) });
         }
+        self.believe_other(now, echo, oldest, board)
     }
 
     #[inline(never)]
-    fn believe_other(&mut self, now: Instant, echo: Timestamp) -> Belief {
-        let Some(oldest) = self.sent.front() else { return Belief::Outdated };
-        while self.again.front().is_some_and(|again| again.value.precedes(oldest.value)) {
+    fn believe_other(&mut self, now: Instant, echo: Timestamp, oldest: Timestamp, board: &Scoreboard) -> Option<Echo> {
+        while self.again.front().is_some_and(|again| again.value.precedes(oldest)) {
             self.again.pop_front();
         }
-        if echo.precedes(oldest.value) {
-            return if oldest.after.precedes(echo) { Belief::NeverSent } else { Belief::Outdated };
+        if echo.precedes(oldest) {
+            return self.originals.front()?.after.precedes(echo).then_some(Echo::Forged);
         }
-        if self.last.precedes(echo) || self.is_between(&self.sent, echo) || self.is_between(&self.again, echo) {
-            return Belief::NeverSent;
+        let originals = board.stamped_up_to(echo);
+        let again = self.again.partition_point(|again| !echo.precedes(again.value));
+        // Whether it lies between the timestamps of a segment on record and of the segment before that one.
+        let next = [self.originals.get(originals).map(|next| next.after), self.again.get(again).map(|next| next.after)];
+        if self.last.precedes(echo) || next.into_iter().flatten().any(|after| after.precedes(echo)) {
+            return Some(Echo::Forged);
         }
         // When what carried it left: an acknowledgement's timestamp is not on record, but it came later than these.
-        let at = [&self.sent, &self.again].map(|sent| {
-            let later = sent.partition_point(|sent| !echo.precedes(sent.value));
-            later.checked_sub(1).map(|place| sent[place].at)
-        });
-        match at.into_iter().max().flatten() {
-            Some(at) => Belief::Plausible(Echo { value: echo, age: now.since(at) }),
-            None => Belief::Outdated,
-        }
-    }
-
-    /// Whether it lies between the timestamp of a segment on record and that of the segment before it.
-    fn is_between(&self, sent: &VecDeque<Sent>, echo: Timestamp) -> bool {
-        let later = sent.partition_point(|sent| !echo.precedes(sent.value));
-        sent.get(later).is_some_and(|later| later.after.precedes(echo))
+        let original = originals.checked_sub(1).map(|place| self.originals[place].at);
+        let again = again.checked_sub(1).map(|place| self.again[place].at);
+        original.max(again).map(|at| Echo::Known { value: echo, age: now.since(at) })
     }
 }
 
@@ -178,6 +168,7 @@ impl Distinct {
 mod tests {
     use super::*;
     use eifel_base::time::Duration;
+    use eifel_recovery::fact::Ack;
 
     const MICROSECOND: u64 = 1000;
 
@@ -232,6 +223,10 @@ mod tests {
         assert_eq!(steps([1, 2], 3), steps([1, 2], 3));
     }
 
+    fn bare(cumulative: u64) -> Ack<'static> {
+        Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false }
+    }
+
     /// Everything that was ever sent, without a thought for memory.
     #[derive(Default)]
     struct Naive {
@@ -247,7 +242,7 @@ mod tests {
     }
 
     impl Naive {
-        fn believe(&self, now: Instant, first: u32, echo: u32, una: u64) -> Belief {
+        fn believe(&self, now: Instant, first: u32, echo: u32, una: u64) -> Option<Echo> {
             let place = |value: u32| value.wrapping_sub(first);
             let originals = self.all.iter().filter_map(|&(value, _, what)| match what {
                 What::Original(start) => Some((start, value)),
@@ -256,7 +251,7 @@ mod tests {
             let Some((_, oldest)) =
                 originals.clone().rev().find(|&(start, _)| start <= una).or(originals.clone().next())
             else {
-                return Belief::Outdated;
+                return None;
             };
             let exact = self.all.iter().find(|&&(value, ..)| value == echo);
             if exact.is_none() {
@@ -264,16 +259,14 @@ mod tests {
                 let before = self.all.iter().rev().find(|&&(value, ..)| place(value) < place(oldest));
                 let forgotten = before.map_or(first, |&(value, ..)| value);
                 let known = (1..1 << 31).contains(&echo.wrapping_sub(forgotten));
-                return if known { Belief::NeverSent } else { Belief::Outdated };
+                return if known { Some(Echo::Forged) } else { None };
             }
             if place(echo) < place(oldest) {
-                return Belief::Outdated;
+                return None;
             }
             let on_record = |what| what != What::Bare;
             let at = self.all.iter().rev().find(|&&(value, _, what)| place(value) <= place(echo) && on_record(what));
-            at.map_or(Belief::Outdated, |&(_, at, _)| {
-                Belief::Plausible(Echo { value: Timestamp(echo), age: now.since(at) })
-            })
+            at.map(|&(_, at, _)| Echo::Known { value: Timestamp(echo), age: now.since(at) })
         }
     }
 
@@ -291,12 +284,15 @@ mod tests {
             let mut distinct = distinct([connection, below(1 << 31)]);
             let (first, mut naive) = (distinct.last.0, Naive::default());
             let (mut now, mut una, mut nxt) = (0, 1, 1);
+            let mut board = Scoreboard::default();
+            board.skip_to(1);
             for _ in 0..200 {
                 now += [0, 0, 0, 7, 40_000][below(5) as usize];
                 let value = distinct.value(at(now));
                 match below(6) {
                     0..=2 => {
-                        distinct.sent(at(now), nxt, value);
+                        distinct.sent(at(now), value);
+                        board.on_new(at(now), 1000, Some(value));
                         naive.all.push((value.0, at(now), What::Original(nxt)));
                         nxt += 1000;
                     }
@@ -313,14 +309,15 @@ mod tests {
                         let sent = naive.all[naive.all.len() - recent].0;
                         let echo = sent.wrapping_add(below(5) as u32).wrapping_sub(2);
                         let expected = naive.believe(at(now), first, echo, una);
-                        let believed = distinct.believe(at(now), Timestamp(echo), una);
+                        let believed = distinct.believe(at(now), Timestamp(echo), &board);
                         match (believed, expected) {
-                            (Belief::Plausible(_), Belief::NeverSent) => favoured += 1,
+                            (Some(Echo::Known { .. }), Some(Echo::Forged)) => favoured += 1,
                             _ => assert_eq!(believed, expected, "{echo}, {una}: {:?}", naive.all),
                         }
-                        plausible += u32::from(matches!(believed, Belief::Plausible(_)));
-                        forged += u32::from(believed == Belief::NeverSent);
+                        plausible += u32::from(matches!(believed, Some(Echo::Known { .. })));
+                        forged += u32::from(believed == Some(Echo::Forged));
                         una += 1000 * below(((nxt - una) / 1000 + 1).min(3));
+                        board.on_ack(&bare(una), false);
                     }
                     _ => {}
                 }
@@ -332,15 +329,17 @@ mod tests {
     #[test]
     fn a_peer_that_asks_for_the_same_again_and_again_costs_no_memory() {
         let mut distinct = distinct([1, 2]);
-        distinct.sent(at(0), 1, distinct.value(at(0)));
+        let mut board = Scoreboard::default();
+        board.on_new(at(0), 1000, Some(distinct.value(at(0))));
+        distinct.sent(at(0), distinct.value(at(0)));
         for now in 1..10_000 {
             distinct.sent_again(at(now), distinct.value(at(now)));
         }
         assert!(distinct.again.len() <= 1 + SPARE_AGAIN);
         let newest = distinct.last;
         assert_eq!(
-            distinct.believe(at(10_000), newest, 1),
-            Belief::Plausible(Echo { value: newest, age: Duration::from_micros(1) })
+            distinct.believe(at(10_000), newest, &board),
+            Some(Echo::Known { value: newest, age: Duration::from_micros(1) })
         );
     }
 }

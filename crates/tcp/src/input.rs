@@ -4,10 +4,8 @@ use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::unwrap;
 use eifel_recovery::fact::{Ack, Block, Echo};
-use eifel_recovery::scoreboard::Sent;
 
 use crate::connection::{Connection, Expects, Reader};
-use crate::distinct::Belief;
 use crate::event::Event;
 use crate::handshake::length;
 use crate::icmp::PathMtu;
@@ -216,19 +214,7 @@ impl Connection {
     #[inline(never)]
     pub(crate) fn acknowledge_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool) {
         let una = self.engine.una();
-        let echo = self.believed_echo(now, segment, una);
-        let bare = segment.options.sack.is_empty();
-        if !bare || !self.engine.on_quiet_ack(now, cumulative, echo) {
-            self.report_to_engine(now, cumulative, segment, plain, echo);
-        }
-        if cumulative > una {
-            self.after_progress(now, cumulative);
-        }
-    }
-
-    /// Hands over such an acknowledgement, whatever it is.
-    #[inline(never)]
-    fn report_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool, echo: Option<Echo>) {
+        let echo = self.believed_echo(now, segment);
         // ECN is not negotiated, so ECE means nothing (RFC 3168, section 6.1.1).
         let mut ack =
             Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: self.marks.read(segment), plain, ece: false };
@@ -240,22 +226,22 @@ impl Connection {
             ack.dsacks = reported.dsack.as_slice();
         }
         self.engine.on_ack(now, &ack);
+        if cumulative > una {
+            self.after_progress(now, cumulative);
+        }
     }
 
-    /// What a segment's timestamp echo says, if it can be true.
+    /// Returns what a segment's timestamp echo says; `None` if it says nothing.
     #[inline(always)]
-    fn believed_echo(&mut self, now: Instant, segment: &Segment, una: u64) -> Option<Echo> {
+    fn believed_echo(&mut self, now: Instant, segment: &Segment) -> Option<Echo> {
         let stamp = segment.options.timestamps?;
-        let oldest = self.engine.scoreboard().oldest().and_then(Sent::stamp);
-        match self.stamps.as_mut()?.believe(now, stamp.echo, una, oldest) {
-            Belief::Plausible(echo) => return Some(echo),
-            Belief::Outdated => self.cold.counts.ignored_echoes += 1,
-            Belief::NeverSent => {
-                self.cold.counts.forged_echoes += 1;
-                self.engine.on_forged_echo(now);
-            }
+        let echo = self.stamps.as_mut()?.believe(now, stamp.echo, self.engine.scoreboard());
+        match echo {
+            Some(Echo::Known { .. }) => {}
+            Some(Echo::Forged) => self.cold.counts.forged_echoes += 1,
+            None => self.cold.counts.ignored_echoes += 1,
         }
-        None
+        echo
     }
 
     /// More is acknowledged: room in the send buffer, patience, and perhaps the end of this direction.

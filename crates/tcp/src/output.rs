@@ -79,7 +79,7 @@ impl Connection {
         };
         let Transmission { start, len, copy, .. } = transmission;
         if let (Some(stamps), Some(stamp)) = (&mut self.stamps, stamp) {
-            stamps.sent(now, start, copy, stamp);
+            stamps.sent(now, copy, stamp);
         }
         if start == 0 {
             *segment = self.syn(stamp);

@@ -3,8 +3,9 @@
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Echo;
+use eifel_recovery::scoreboard::{Scoreboard, Sent};
 
-use crate::distinct::{Belief, Distinct};
+use crate::distinct::Distinct;
 use crate::settings::{EchoRule, Stamping, TimestampSettings};
 use crate::siphash::Secret;
 
@@ -152,28 +153,28 @@ impl Stamps {
         }
     }
 
-    /// What begins at `start` has left with `value`; it had been sent `copies` times before.
+    /// Takes note that a segment has left with `value`, whose data had been sent `copies` times before.
     #[inline]
-    pub(crate) fn sent(&mut self, now: Instant, start: u64, copies: u32, value: Timestamp) {
+    pub(crate) fn sent(&mut self, now: Instant, copies: u32, value: Timestamp) {
         match (&mut self.values, copies) {
-            (Values::Distinct(distinct), 0) => distinct.sent(now, start, value),
+            (Values::Distinct(distinct), 0) => distinct.sent(now, value),
             (Values::Distinct(distinct), _) => distinct.sent_again(now, value),
             (Values::Clock | Values::Unbegun { .. }, _) => {}
         }
     }
 
-    /// What a TSecr says. `una` is the first outstanding position before the acknowledgement that brought it, and `oldest`
-    /// the TSval that it was first sent with.
+    /// Returns what a TSecr says; `None` if it is older than all that is outstanding, or is to come. `board` has not yet
+    /// taken in the acknowledgement that brought it.
     #[inline(always)]
-    pub(crate) fn believe(&mut self, now: Instant, echo: u32, una: u64, oldest: Option<Timestamp>) -> Belief {
+    pub(crate) fn believe(&mut self, now: Instant, echo: u32, board: &Scoreboard) -> Option<Echo> {
         let value = Timestamp(echo);
         match &mut self.values {
             Values::Clock => {
-                let age = oldest.filter(|oldest| !value.precedes(*oldest)).and_then(|_| self.clock.age(now, value));
-                age.map_or(Belief::Outdated, |age| Belief::Plausible(Echo { value, age }))
+                let oldest = board.oldest().and_then(Sent::stamp).filter(|oldest| !value.precedes(*oldest));
+                oldest.and_then(|_| self.clock.age(now, value)).map(|age| Echo::Known { value, age })
             }
-            Values::Distinct(distinct) => distinct.believe(now, value, una),
-            Values::Unbegun { .. } => Belief::Outdated,
+            Values::Distinct(distinct) => distinct.believe(now, value, board),
+            Values::Unbegun { .. } => None,
         }
     }
 }
@@ -203,13 +204,14 @@ mod tests {
     fn only_an_echo_between_the_oldest_outstanding_and_now_is_believed() {
         let mut stamps = stamps(1000);
         let now = at(200);
-        let oldest = Some(Timestamp(1010));
-        assert_eq!(stamps.believe(now, 1009, 1, oldest), Belief::Outdated);
-        let echo = Echo { value: Timestamp(1010), age: Duration::from_millis(100) };
-        assert_eq!(stamps.believe(now, 1010, 1, oldest), Belief::Plausible(echo));
-        assert!(matches!(stamps.believe(now, 1020, 1, oldest), Belief::Plausible(_)));
-        assert_eq!(stamps.believe(now, 1021, 1, oldest), Belief::Outdated);
-        assert_eq!(stamps.believe(now, 1015, 1, None), Belief::Outdated);
+        let mut board = Scoreboard::default();
+        assert_eq!(stamps.believe(now, 1015, &board), None);
+        board.on_new(at(100), 1000, Some(Timestamp(1010)));
+        assert_eq!(stamps.believe(now, 1009, &board), None);
+        let echo = Echo::Known { value: Timestamp(1010), age: Duration::from_millis(100) };
+        assert_eq!(stamps.believe(now, 1010, &board), Some(echo));
+        assert!(stamps.believe(now, 1020, &board).is_some());
+        assert_eq!(stamps.believe(now, 1021, &board), None);
     }
 
     #[test]

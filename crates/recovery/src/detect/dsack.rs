@@ -164,7 +164,7 @@ impl Detector for Dsack {
                     Judgement::Undecided
                 }
             }
-            Fact::NotProbed(_) | Fact::ForgedEcho => Judgement::Undecided,
+            Fact::NotProbed(_) => Judgement::Undecided,
         }
     }
 }

@@ -165,7 +165,7 @@ impl Detector for DualRtt {
                 }
                 judgement
             }
-            Fact::Retransmitted { .. } | Fact::NotProbed(_) | Fact::ForgedEcho => Judgement::Undecided,
+            Fact::Retransmitted { .. } | Fact::NotProbed(_) => Judgement::Undecided,
         }
     }
 }

@@ -7,7 +7,7 @@
 //! *From* RFC 3522, sections 3.2 and 3.4; "Responding to Spurious Timeouts in TCP", section II.B.
 
 use super::{Detector, Judgement, MOST_CONTRADICTIONS, Outcome};
-use crate::fact::{Acked, Fact};
+use crate::fact::{Acked, Echo, Fact};
 use crate::registry::{Entry, Need, Parameter};
 use crate::view::View;
 use eifel_base::units::Timestamp;
@@ -72,14 +72,14 @@ impl EifelTimestamps {
         let Some(waiting) = self.waiting.take_if(|waiting| acked.cumulative > waiting.start) else {
             return Judgement::Undecided;
         };
-        let Some(echo) = acked.echo else {
+        let Some(Echo::Known { value: echo, .. }) = acked.echo else {
             return Judgement::Settled(Outcome::Genuine, "no timestamp echoed");
         };
         // RFC 3522, section 3.2, step 4. [rfc3522:3.2.4]
-        if !echo.value.precedes(waiting.retransmit_ts) {
+        if !echo.precedes(waiting.retransmit_ts) {
             return Judgement::Settled(Outcome::Genuine, "echo of the retransmission");
         }
-        if self.proof == Proof::Original && waiting.original != Some(echo.value) {
+        if self.proof == Proof::Original && waiting.original != Some(echo) {
             return Judgement::Settled(Outcome::Genuine, "the echo is not the original's timestamp");
         }
         // RFC 3522, section 3.2, step 5: a DSACK says that the retransmission has arrived too. An ACK for everything
@@ -124,11 +124,15 @@ impl Detector for EifelTimestamps {
                 Judgement::Undecided
             }
             Fact::Acked(acked) => {
+                if acked.echo == Some(Echo::Forged)
+                    && let distrusted @ Judgement::Distrusted(_) = self.contradicted()
+                {
+                    return distrusted;
+                }
                 let judgement = self.judge(acked);
                 self.dsack_seen |= !acked.dsacks.is_empty();
                 judgement
             }
-            Fact::ForgedEcho => self.contradicted(),
             Fact::Retransmitted { .. } | Fact::NotProbed(_) => Judgement::Undecided,
         }
     }

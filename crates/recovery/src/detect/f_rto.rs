@@ -86,7 +86,7 @@ impl Detector for FRto {
                 }
                 Judgement::Undecided
             }
-            (Fact::ForgedEcho, _) | (Fact::Acked(_), Step::Idle) => Judgement::Undecided,
+            (Fact::Acked(_), Step::Idle) => Judgement::Undecided,
             (Fact::Acked(acked), &Step::First { end }) => self.on_first(acked, end, view),
             (Fact::Acked(acked), Step::Second) => self.on_second(acked),
             (Fact::NotProbed(refusal), _) => {

@@ -85,7 +85,7 @@ impl Detector for FRtoSack {
                 }
                 Judgement::Undecided
             }
-            (Fact::ForgedEcho, _) | (Fact::Acked(_), Step::Idle) => Judgement::Undecided,
+            (Fact::Acked(_), Step::Idle) => Judgement::Undecided,
             (Fact::Acked(acked), Step::First) => self.on_first(acked, view),
             (Fact::Acked(acked), &Step::Second { recovery_point }) => self.on_second(acked, recovery_point),
             (Fact::NotProbed(refusal), _) => {

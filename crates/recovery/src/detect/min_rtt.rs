@@ -89,7 +89,7 @@ impl Detector for MinRtt {
                 Judgement::Undecided
             }
             Fact::Acked(acked) => self.judge(acked, view.now),
-            Fact::NotProbed(_) | Fact::ForgedEcho => Judgement::Undecided,
+            Fact::NotProbed(_) => Judgement::Undecided,
         }
     }
 }

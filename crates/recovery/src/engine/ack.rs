@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::congest::Progress;
 use crate::detect::{Judgement, Outcome};
-use crate::fact::{Ack, Acked, Cause};
+use crate::fact::{Ack, Acked, Cause, Echo};
 use crate::path::Effect;
 use crate::recover::{Decisions, Resume, Step};
 use crate::rto::TimerChange;
@@ -11,10 +11,12 @@ use eifel_base::time::{Duration, Instant};
 
 impl Engine {
     /// Takes in an acceptable ACK: the connection has checked that `una <= cumulative <= nxt`.
+    #[inline(always)]
     pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
-        let bare = ack.sacks.is_empty() && ack.dsacks.is_empty();
+        let bare = ack.sacks.is_empty() && ack.dsacks.is_empty() && ack.echo != Some(Echo::Forged);
         if !bare || !self.on_quiet_ack(now, ack.cumulative, ack.echo) {
-            self.on_any_ack(now, ack);
+            // A copy, so that the ACK stays in registers on the quiet way.
+            self.on_any_ack(now, &Ack { ..*ack });
         }
     }
 
@@ -60,18 +62,6 @@ impl Engine {
         self.resume(effect.resumes);
         self.path.sample(acked, sample, effect.change);
         effect
-    }
-
-    /// Takes note that the acceptable ACK which [`on_ack`](Self::on_ack) takes in next echoes a timestamp that was never
-    /// sent: the peer lies, or something between does.
-    #[cold]
-    pub fn on_forged_echo(&mut self, now: Instant) {
-        self.look(now);
-        let judgement = self.path.watch.judge_forged_echo();
-        if judgement != Judgement::Undecided {
-            self.run_probe(judgement);
-            self.settle_without_ack(judgement);
-        }
     }
 
     /// Lets a judgement take effect that no ACK brought.

@@ -18,7 +18,7 @@ impl Engine {
     /// Takes in an acceptable ACK without SACK blocks as [`on_ack`](Self::on_ack) would, if all is quiet and something remains
     /// outstanding. Returns `false`, with nothing done, if not.
     #[inline(always)]
-    pub fn on_quiet_ack(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) -> bool {
+    pub(super) fn on_quiet_ack(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) -> bool {
         let (una, nxt) = (self.board.una(), self.board.nxt());
         if !self.quiet || cumulative <= una || nxt <= cumulative {
             return false;
@@ -110,7 +110,7 @@ mod tests {
             Step::Acknowledge { share, echo, report } => {
                 ack.cumulative = at(share);
                 let age = Duration::from_millis(100);
-                ack.echo = echo.then_some(Echo { value: Timestamp(7), age });
+                ack.echo = echo.then_some(Echo::Known { value: Timestamp(7), age });
                 let block = report.map(|share| Block { start: at(share), end: (at(share) + MSS).min(nxt) });
                 engine.on_ack(now, &Ack { sacks: block.as_slice(), ..ack });
             }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::fact::{Acked, Block, Covered, Delivered};
+use crate::fact::{Acked, Block, Covered, Delivered, Echo};
 use crate::scoreboard::{Scoreboard, Sent};
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
@@ -134,7 +134,7 @@ impl Rack {
     fn answers_the_last(&self, acked: &Acked, covered: &Covered, view: &View) -> bool {
         let rtt = view.now.since(covered.last_sent);
         let min_rtt = self.min_rtt.get(view).unwrap_or(Duration::ZERO);
-        rtt >= min_rtt && acked.echo.is_none_or(|echo| echo.age <= rtt + min_rtt / 2)
+        rtt >= min_rtt && acked.echo.and_then(Echo::age).is_none_or(|age| age <= rtt + min_rtt / 2)
     }
 
     /// Adapts the reordering window, step 4: a DSACK widens it once a round trip, and sixteen recoveries without one narrow it
@@ -287,7 +287,7 @@ mod tests {
     }
 
     fn acked(echo_age: Option<u64>) -> Acked<'static> {
-        let echo = echo_age.map(|age| Echo { value: Timestamp(0), age: ms(age) });
+        let echo = echo_age.map(|age| Echo::Known { value: Timestamp(0), age: ms(age) });
         Acked {
             cumulative: 1001,
             bytes: 1000,

@@ -32,7 +32,7 @@ fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: Open
 }
 
 fn acked(cumulative: u64, echo: Option<u32>) -> Acked<'static> {
-    let echo = echo.map(|value| Echo { value: Timestamp(value), age: ms(1) });
+    let echo = echo.map(|value| Echo::Known { value: Timestamp(value), age: ms(1) });
     Acked {
         cumulative,
         bytes: 1000,

@@ -2,7 +2,7 @@
 
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Config, Event};
-use eifel_recovery::fact::Mark;
+use eifel_recovery::fact::{Ack, Echo, Mark};
 use eifel_recovery::registry::{Choice, Value};
 
 use crate::judged::with;
@@ -25,6 +25,14 @@ fn told(talk: &mut Talk) -> Vec<String> {
     events.collect()
 }
 
+/// An ACK that acknowledges nothing new echoes what was never sent.
+fn forge(talk: &mut Talk, millis: u64) {
+    let echo = Some(Echo::Forged);
+    let cumulative = talk.engine.una();
+    let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: false, ece: false };
+    talk.engine.on_ack(at(millis), &ack);
+}
+
 /// One acts and one watches by timestamps, another by marks: the forged echoes are of no matter to that.
 #[test]
 fn three_forged_echoes_dismiss_all_who_go_by_them() {
@@ -33,7 +41,7 @@ fn three_forged_echoes_dismiss_all_who_go_by_them() {
     talk.events();
     for millis in [2000, 2001, 2002] {
         assert_eq!(told(&mut talk), [""; 0]);
-        talk.engine.on_forged_echo(at(millis));
+        forge(&mut talk, millis);
     }
     assert_eq!(told(&mut talk), ["0 genuine", "0 dismissed", "2 genuine", "2 dismissed"]);
     // The original's echo: nobody is there to believe it, but the mark.
@@ -49,7 +57,7 @@ fn who_is_dismissed_between_episodes_judges_nothing() {
     talk.ack(3000, 2, &[], 0);
     assert_eq!(told(&mut talk), ["0 spurious", "undone"]);
     for millis in 3001..3010 {
-        talk.engine.on_forged_echo(at(millis));
+        forge(&mut talk, millis);
     }
     assert_eq!(told(&mut talk).last().map(String::as_str), Some("0 dismissed"));
     talk.expire();

@@ -30,7 +30,7 @@ fn send(engine: &mut Engine, now: Instant, end: u64, fin: bool) -> Vec<(u64, u32
 
 fn ack(engine: &mut Engine, now: Instant, cumulative: u64) {
     // A round trip of 10 ms.
-    let echo = Some(Echo { value: Timestamp(0), age: ms(10) });
+    let echo = Some(Echo::Known { value: Timestamp(0), age: ms(10) });
     let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false };
     engine.on_ack(now, &ack);
 }

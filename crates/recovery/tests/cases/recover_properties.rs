@@ -121,7 +121,7 @@ impl Peer {
     }
 
     fn ack(&mut self, cumulative: u64, sacks: &[Block]) {
-        let echo = Some(Echo { value: Timestamp(0), age: self.now.since(Instant::ZERO) });
+        let echo = Some(Echo::Known { value: Timestamp(0), age: self.now.since(Instant::ZERO) });
         self.engine
             .on_ack(self.now, &Ack { cumulative, sacks, dsacks: &[], echo, mark: None, plain: true, ece: false });
         self.una = cumulative;

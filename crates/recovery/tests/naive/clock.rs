@@ -31,7 +31,7 @@ impl Clock {
         let end = self.engine.nxt() + 1000;
         let stamp = Some(Timestamp(0));
         while self.engine.poll_send(now, &self.engine.offer(end, u64::MAX, stamp)).is_some() {}
-        let echo = Some(Echo { value: Timestamp(0), age: Duration::from_nanos(rtt) });
+        let echo = Some(Echo::Known { value: Timestamp(0), age: Duration::from_nanos(rtt) });
         let ack = Ack { cumulative: end, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false };
         self.engine.on_ack(now, &ack);
         self.samples.push(rtt);

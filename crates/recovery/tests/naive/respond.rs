@@ -83,7 +83,7 @@ fn one(dice: &mut Dice, name: &str) -> bool {
         while engine.poll_send(now, &engine.offer(end, u64::MAX, stamp)).is_some() {}
     };
     let ack = |engine: &mut Engine, now: Instant, cumulative: u64, sent_at: Instant, ece: bool| {
-        let echo = Echo { value: Timestamp((sent_at.as_nanos() / 1_000_000) as u32), age: now.since(sent_at) };
+        let echo = Echo::Known { value: Timestamp((sent_at.as_nanos() / 1_000_000) as u32), age: now.since(sent_at) };
         engine
             .on_ack(now, &Ack { cumulative, sacks: &[], dsacks: &[], echo: Some(echo), mark: None, plain: true, ece });
     };

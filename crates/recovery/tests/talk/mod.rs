@@ -107,7 +107,7 @@ impl Talk {
         self.now = at(millis);
         let sacks: Vec<_> = sacks.iter().map(|&(a, b)| Block { start: start(a), end: start(b + 1) }).collect();
         let dsack = dsack.map(|segment| Block { start: start(segment), end: start(segment + 1) });
-        let echo = Echo { value: Timestamp(echo as u32), age: self.now.since(at(echo)) };
+        let echo = Echo::Known { value: Timestamp(echo as u32), age: self.now.since(at(echo)) };
         self.engine.on_ack(
             self.now,
             &Ack {

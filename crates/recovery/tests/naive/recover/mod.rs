@@ -143,7 +143,7 @@ impl Pair<'_> {
         }
         let echoed_at = self.timestamps.then(|| self.now - dice.below(200_000_000.min(self.now + 1)));
         let blocks: Vec<_> = sacks.iter().map(|&(start, end)| Block { start, end }).collect();
-        let echo = echoed_at.map(|at| Echo { value: Timestamp(0), age: Duration::from_nanos(self.now - at) });
+        let echo = echoed_at.map(|at| Echo::Known { value: Timestamp(0), age: Duration::from_nanos(self.now - at) });
         let reports = self.repair.by_time().is_some() && sack && cumulative > MSS && dice.once_in(10);
         let dsack = reports.then(|| (cumulative - MSS, cumulative));
         let dsack_block = dsack.map(|(start, end)| Block { start, end });
