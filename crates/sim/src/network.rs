@@ -99,7 +99,9 @@ impl Drops {
     }
 }
 
-/// The network. With `OBSERVED` false, nothing is recorded or checked, and the code for it is not there.
+/// The network. With `OBSERVED` true, every event happens in the order of time, which two kinds of runs need: those that
+/// are watched (recorded, checked or carried as bytes), and those in which a proxy or a lying receiver interferes. With
+/// `OBSERVED` false, neither is possible, and the code for it is not there.
 pub struct Network<const OBSERVED: bool> {
     /// Now.
     pub now: Instant,

@@ -136,9 +136,9 @@ pub fn run(scenario: &Scenario, repetition: u32, record: Record) -> Result<Outco
 pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Result<Outcome, Error> {
     let seed = seed::of_repetition(scenario.seed, repetition);
     let names: Vec<String> = scenario.nodes.iter().map(|node| node.name.clone()).collect();
+    let watched = options != Options::default();
     let interfered = scenario.flows.iter().any(Flow::lies) || scenario.links.iter().any(|link| link.proxied);
-    let observed = options != Options::default() || interfered;
-    if !observed {
+    if !watched && !interfered {
         let mut world = World::<false>::new(scenario, seed, Observers::default())?;
         world.run(u64::MAX)?;
         let summary = outcome::summary(&mut world);
