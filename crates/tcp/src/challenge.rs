@@ -21,7 +21,7 @@ impl Challenges {
         Self { limit, ends: Instant::ZERO, left: 0, drawn: u64::from(secret.0) }
     }
 
-    /// An interval's number: the limit, or less, down to half of it.
+    /// Draws how many challenge ACKs an interval has: the limit, or less, down to half of it.
     fn credit(&mut self) -> u32 {
         // SplitMix64.
         self.drawn = self.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);

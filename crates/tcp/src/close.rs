@@ -5,7 +5,7 @@ use eifel_base::time::Instant;
 use crate::state::State;
 
 impl State {
-    /// The application closes. Before the handshake's end the FIN waits for it: the state stays.
+    /// Returns the state after the application has closed. During the handshake it stays as it is, and the FIN waits.
     pub(crate) fn after_close(self) -> Self {
         match self {
             Self::Established => Self::FinWait1,
@@ -15,7 +15,7 @@ impl State {
         }
     }
 
-    /// This end's FIN is acknowledged; TIME-WAIT would end at `time_wait_end`.
+    /// Returns the state after this end's FIN is acknowledged; TIME-WAIT would end at `time_wait_end`.
     pub(crate) fn after_fin_acknowledged(self, time_wait_end: Instant) -> Self {
         match self {
             Self::FinWait1 => Self::FinWait2,
@@ -25,7 +25,8 @@ impl State {
         }
     }
 
-    /// The peer's FIN and everything before it have arrived; TIME-WAIT would end at `time_wait_end`.
+    /// Returns the state after the peer's FIN and everything before it have arrived; TIME-WAIT would end at
+    /// `time_wait_end`.
     pub(crate) fn after_fin_received(self, time_wait_end: Instant) -> Self {
         match self {
             Self::Established => Self::CloseWait,

@@ -56,16 +56,15 @@ pub struct Counts {
     pub withheld_challenges: u64,
 }
 
-/// Whether there is anybody to read what arrives.
+/// Whether an application reads what arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reader {
-    /// The application.
     There,
-    /// Nobody any more: it has left.
+    /// None any more: the application has [left](Connection::leave).
     Gone,
 }
 
-/// What is seldom touched.
+/// The parts that few segments touch, kept apart so that the rest stays in the caches.
 #[derive(Clone)]
 pub(crate) struct Cold {
     pub(crate) settings: Settings,
@@ -184,18 +183,18 @@ impl Connection {
         self.receiver.skip(limit)
     }
 
-    /// Bytes that can be read now.
+    /// Returns how many bytes can be read now.
     pub fn readable(&self) -> u64 {
         self.receiver.unread()
     }
 
-    /// Bytes of data that have arrived in order since the beginning, read or not.
+    /// Returns how many bytes of data have arrived in order since the beginning, read or not.
     pub fn received(&self) -> u64 {
         self.receiver.arrived()
     }
 
-    /// Pieces of data that have arrived beyond a gap. There are no more than the receive window allows, 1 for each 64 bytes
-    /// of it, so that a peer cannot make them cost more memory than the window.
+    /// Returns how many pieces of data have arrived beyond a gap: at most one for each 64 bytes of receive window, so that a
+    /// peer cannot make them take more memory than the window.
     pub fn pieces(&self) -> usize {
         self.receiver.pieces()
     }
@@ -256,7 +255,7 @@ impl Connection {
         !self.events.is_empty() || self.engine.has_events()
     }
 
-    /// The next thing that the application may want to know.
+    /// Returns the next event, oldest first.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         match self.events.pop_front() {
@@ -265,32 +264,32 @@ impl Connection {
         }
     }
 
-    /// The state.
+    /// Returns the state of RFC 9293, section 3.3.2.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// The sending side's engine.
+    /// Returns the sending side's engine.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The sending side responds in another way from now on: see [`Engine::respond_by`].
+    /// Replaces the sending side's response: see [`Engine::respond_by`].
     pub fn respond_by(&mut self, response: Box<dyn Response>) {
         self.engine.respond_by(response);
     }
 
-    /// Bytes of payload in a full segment, as agreed.
+    /// Returns how many bytes of payload a full segment carries, as agreed.
     pub fn mss(&self) -> u32 {
         self.mss
     }
 
-    /// The peer's announced window: bytes from the first unacknowledged position on.
+    /// Returns the peer's announced window in bytes, from the first unacknowledged position on.
     pub fn peer_window(&self) -> u64 {
         self.peer.limit.saturating_sub(self.engine.una())
     }
 
-    /// First position beyond every window that was announced to the peer: what it sends from there on has no room.
+    /// Returns the first position beyond every window that was announced to the peer. Later data has no room.
     pub fn announced(&self) -> u64 {
         self.receiver.window.edge
     }
@@ -312,7 +311,7 @@ impl Connection {
         self.stream.end()
     }
 
-    /// What arrived and was not believed.
+    /// Returns how often something arrived that was not believed.
     pub fn counts(&self) -> Counts {
         self.cold.counts
     }
@@ -321,7 +320,7 @@ impl Connection {
         self.state.takes_writes() && !self.stream.is_finished()
     }
 
-    /// Enters a state, and says so where it is the end.
+    /// Enters a state, and tells the application if that is the end.
     pub(crate) fn enter(&mut self, state: State) {
         if state == State::Closed && self.state != State::Closed {
             self.events.push_back(Event::Closed);
@@ -329,7 +328,7 @@ impl Connection {
         self.stand(state);
     }
 
-    /// The state is this from now on, and nothing is to be said of it.
+    /// Sets the state without telling the application.
     pub(crate) fn stand(&mut self, state: State) {
         self.state = state;
         let open = matches!(state, State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait);

@@ -4,16 +4,16 @@ use eifel_base::time::{Duration, Instant};
 
 use crate::settings::AckSettings;
 
-/// How long acknowledgements wait.
+/// How many bytes, and how long, an acknowledgement may wait for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckPace {
-    /// So many bytes do not wait.
+    /// Unacknowledged bytes that make an acknowledgement due at once.
     enough: u64,
     delay: Duration,
 }
 
 impl AckPace {
-    /// Where the peer's full segments carry `full_size` bytes.
+    /// Returns the pace for a peer whose full segments carry `full_size` bytes.
     pub(crate) fn new(settings: &AckSettings, full_size: u32) -> Self {
         let at_once = settings.every <= 1 || settings.delay == Duration::ZERO;
         let enough = if at_once { 0 } else { u64::from(settings.every) * u64::from(full_size) };
@@ -21,7 +21,7 @@ impl AckPace {
     }
 }
 
-/// What is owed to the peer.
+/// The acknowledgement that is owed to the peer, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Due {
     owed: Owed,
@@ -43,16 +43,16 @@ pub(crate) enum Owed {
 }
 
 impl Due {
-    /// Nothing.
+    /// No acknowledgement is owed.
     pub(crate) const NOTHING: Self = Self { owed: Owed::InTime, bytes: 0, deadline: Instant::NEVER };
 
-    /// Whether an acknowledgement is due.
+    /// Returns whether an acknowledgement is due.
     #[inline]
     pub(crate) fn owed(&self) -> Owed {
         self.owed
     }
 
-    /// `bytes`, one at least, have arrived in order, and nothing is missing behind them.
+    /// Takes note that `bytes`, at least one, have arrived in order and fill no gap.
     #[inline]
     pub(crate) fn in_order(&mut self, now: Instant, bytes: u64, pace: &AckPace) {
         if self.owed != Owed::InTime {
@@ -67,7 +67,7 @@ impl Due {
         }
     }
 
-    /// One is due now, and a data segment may take it along.
+    /// Makes an acknowledgement due now. A data segment may carry it.
     #[inline]
     pub(crate) fn now(&mut self) {
         if self.owed != Owed::Alone {
@@ -76,19 +76,19 @@ impl Due {
         self.deadline = Instant::NEVER;
     }
 
-    /// One is due now, without data.
+    /// Makes an acknowledgement due now that a data segment may not carry.
     pub(crate) fn alone(&mut self) {
         self.owed = Owed::Alone;
         self.deadline = Instant::NEVER;
     }
 
-    /// When a delayed acknowledgement leaves; never if none waits.
+    /// Returns when a delayed acknowledgement becomes due; [`Instant::NEVER`] if none waits.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// A delayed acknowledgement whose time has come is due.
+    /// Makes a delayed acknowledgement due, if its time has come.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         if self.deadline <= now {
             self.now();

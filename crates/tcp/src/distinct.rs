@@ -90,7 +90,7 @@ impl Distinct {
         self.next_word += 1;
     }
 
-    /// TSval of a segment that leaves now.
+    /// Returns TSval of a segment that would leave now.
     #[inline]
     pub(crate) fn value(&self, now: Instant) -> Timestamp {
         let nanos = now.since(self.last_at).as_nanos().min(self.longest_advance);
@@ -99,7 +99,7 @@ impl Distinct {
         Timestamp(self.last.0.wrapping_add(ticks).wrapping_add(step))
     }
 
-    /// A segment has left with what [`value`](Self::value) gave; returns the timestamp before.
+    /// Takes note that a segment has left with `value`, which [`value`](Self::value) gave. Returns the timestamp before.
     #[inline]
     pub(crate) fn leaves(&mut self, now: Instant, value: Timestamp) -> Timestamp {
         self.last_at = now;
@@ -110,15 +110,15 @@ impl Distinct {
         std::mem::replace(&mut self.last, value)
     }
 
-    /// The same for one that is put on the scoreboard.
+    /// Takes note of a segment that left for the first time, and stands on the scoreboard.
     #[inline]
     pub(crate) fn sent(&mut self, now: Instant, value: Timestamp) {
         let after = self.leaves(now, value);
         self.originals.push_back(Original { at: now, after });
     }
 
-    /// The same for one whose positions were sent before. A peer may have the same segments sent again and again: of those
-    /// beyond the limit, the oldest are forgotten.
+    /// Takes note of a segment that left again. A peer may have the same segments sent again and again: beyond the limit,
+    /// the oldest are forgotten.
     pub(crate) fn sent_again(&mut self, now: Instant, value: Timestamp) {
         let after = self.leaves(now, value);
         if self.again.len() >= self.originals.len() + SPARE_AGAIN {
@@ -248,11 +248,7 @@ mod tests {
                 What::Original(start) => Some((start, value)),
                 _ => None,
             });
-            let Some((_, oldest)) =
-                originals.clone().rev().find(|&(start, _)| start <= una).or(originals.clone().next())
-            else {
-                return None;
-            };
+            let (_, oldest) = originals.clone().rev().find(|&(start, _)| start <= una).or(originals.clone().next())?;
             let exact = self.all.iter().find(|&&(value, ..)| value == echo);
             if exact.is_none() {
                 // Below the timestamp before the oldest nothing is known any more.

@@ -15,9 +15,9 @@ use crate::state::{Opening, State};
 use crate::timestamps::Clock;
 use crate::window::ReceiveWindow;
 
-/// What a peer takes that sends no MSS option (RFC 9293, section 3.7.1, for IPv4).
+/// MSS of a peer that sends no MSS option (RFC 9293, section 3.7.1, for IPv4).
 pub(crate) const DEFAULT_MSS: u16 = 536;
-/// A peer that asks for less gets this: tiny segments cost this end, not the peer (CVE-2019-11479).
+/// The smallest MSS that a peer may ask for: tiny segments cost this end, not the peer (CVE-2019-11479).
 const SMALLEST_MSS: u16 = 88;
 /// Bytes of the timestamps option with its padding.
 pub(crate) const TIMESTAMPS_LENGTH: u32 = 12;
@@ -57,7 +57,7 @@ impl Connection {
         connection
     }
 
-    /// A segment in LISTEN (RFC 9293, section 3.10.7.2).
+    /// Takes a segment in LISTEN (RFC 9293, section 3.10.7.2).
     pub(crate) fn listening_arrival(&mut self, now: Instant, segment: &Segment) {
         if segment.flags.has(Flags::RST) {
             return;
@@ -70,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// A segment in SYN-SENT (RFC 9293, section 3.10.7.3).
+    /// Takes a segment in SYN-SENT (RFC 9293, section 3.10.7.3).
     pub(crate) fn calling_arrival(&mut self, now: Instant, segment: &Segment) {
         let has_ack = segment.flags.has(Flags::ACK);
         let acks_syn = has_ack && unwrap(1, self.iss, segment.ack) == 1 && self.engine.nxt() == 1;
@@ -103,7 +103,7 @@ impl Connection {
         }
     }
 
-    /// The peer has acknowledged this end's SYN, and sent its own.
+    /// Opens the connection, once the peer has acknowledged this end's SYN and sent its own.
     pub(crate) fn become_established(&mut self, now: Instant) {
         self.stand(State::Established);
         self.engine.established(now, self.cold.negotiated);
@@ -143,8 +143,8 @@ impl Connection {
         }
     }
 
-    /// The SYN, or SYN-ACK once the peer's SYN is here. It offers what the settings say, or answers what the peer
-    /// offered.
+    /// Returns the SYN, which offers what the settings say; once the peer's SYN is here, the SYN-ACK, which answers the
+    /// peer's offer.
     pub(crate) fn syn(&self, stamp: Option<Timestamp>) -> Segment {
         let (flags, ack) = match self.state {
             State::SynSent => (Flags::SYN, Seq(0)),
@@ -192,13 +192,13 @@ pub fn reset(segment: &Segment) -> Option<Segment> {
     })
 }
 
-/// The positions that a segment takes.
+/// Returns how many positions a segment takes: its bytes, and one each for SYN and FIN.
 pub(crate) fn length(segment: &Segment) -> u64 {
     let controls = u64::from(segment.flags.has(Flags::SYN)) + u64::from(segment.flags.has(Flags::FIN));
     u64::from(segment.payload_len) + controls
 }
 
-/// The options that a SYN offers, but for the timestamps.
+/// Returns the options that a SYN offers, without the timestamps.
 pub(crate) fn offer(settings: &Settings) -> Options {
     Options {
         mss: Some(settings.mss),

@@ -55,10 +55,10 @@ impl IcmpError {
     }
 }
 
-/// What is known of the path's MTU.
+/// Whether the path is believed to take full segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PathMtu {
-    /// Nothing that speaks against what is sent.
+    /// Full segments are believed to get through.
     Trusted,
     /// A message claims that segments with more payload than this do not get through.
     Claimed { payload: u32 },
@@ -105,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// The timer has expired: a claim about the MTU may be true.
+    /// Believes a claim about the MTU, after the timer has expired.
     pub(crate) fn believe_claimed_mtu(&mut self) {
         if let PathMtu::Claimed { payload } = std::mem::replace(&mut self.path_mtu, PathMtu::Trusted) {
             self.mss = self.mss.min(payload);

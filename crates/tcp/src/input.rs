@@ -1,4 +1,4 @@
-//! A segment arrives (RFC 9293, section 3.10.7; RFC 5961; RFC 7323, section 5).
+//! Takes in a segment (RFC 9293, section 3.10.7; RFC 5961; RFC 7323, section 5).
 
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
@@ -13,12 +13,10 @@ use crate::receive::Arrival;
 use crate::sack_option::Reported;
 use crate::state::{Opening, State};
 
-/// What becomes of a segment after a step.
+/// Whether a segment is looked at further.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Next {
-    /// It is looked at further.
     GoOn,
-    /// It has done what it could.
     Stop,
 }
 
@@ -74,8 +72,8 @@ impl Connection {
         }
     }
 
-    /// PAWS: a segment from the past, or without the timestamp that was agreed on, is not believed (RFC 7323, sections 3.2
-    /// and 5.3, R1).
+    /// Stops a segment from the past, or without the timestamp that was agreed on: PAWS (RFC 7323, sections 3.2 and 5.3,
+    /// R1).
     #[inline]
     fn check_timestamp(&mut self, now: Instant, segment: &Segment, block: Block) -> Next {
         let Some(stamps) = &self.stamps else { return Next::GoOn };
@@ -93,8 +91,8 @@ impl Connection {
         }
     }
 
-    /// A segment with SYN or RST in a synchronised state (RFC 5961, sections 3.2 and 4.2). Timestamps do not matter: a
-    /// reset carries none, or any.
+    /// Takes a segment with SYN or RST in a synchronised state (RFC 5961, sections 3.2 and 4.2). Its timestamp does not
+    /// matter: a reset carries none, or any.
     fn handle_control(&mut self, now: Instant, segment: &Segment, block: &mut Block) -> Next {
         if segment.flags.has(Flags::RST) {
             if block.start == self.receiver.nxt {
@@ -130,7 +128,7 @@ impl Connection {
         Next::Stop
     }
 
-    /// A segment that is not acceptable: it is answered, and dropped (RFC 9293, section 3.10.7.4, first check).
+    /// Answers and drops a segment that is not acceptable (RFC 9293, section 3.10.7.4, first check).
     fn refuse(&mut self, now: Instant, segment: &Segment, block: Block) {
         self.cold.counts.outside_window += 1;
         let duplicate = block.end <= self.receiver.nxt;
@@ -156,13 +154,13 @@ impl Connection {
         }
     }
 
-    /// What carries data is always answered, so that its sender learns what is here; the rest is answered within limits,
+    /// Answers a segment that carries data in any case, so that its sender learns what is here. Answers others within limits,
     /// so that two ends do not answer each other for ever.
     fn answer_unacceptable(&mut self, now: Instant, block: Block) {
         if block.end > block.start { self.receiver.refuse(block) } else { self.challenge(now) }
     }
 
-    /// The acknowledgement field and what comes with it.
+    /// Takes the acknowledgement field, and the window and options that come with it.
     #[inline]
     fn take_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block) -> Next {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
@@ -194,7 +192,7 @@ impl Connection {
         if self.state == State::Closed { Next::Stop } else { Next::GoOn }
     }
 
-    /// An acceptable acknowledgement field that is not behind `una`: window and engine.
+    /// Takes an acceptable acknowledgement field that is not behind `una`: into the window, then into the engine.
     #[inline(always)]
     pub(crate) fn take_current_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block, ack: u64) {
         let outstanding = self.engine.nxt() > self.engine.una();
@@ -244,11 +242,12 @@ impl Connection {
         echo
     }
 
-    /// More is acknowledged: room in the send buffer, patience, and perhaps the end of this direction.
+    /// Does what new acknowledged data allows: makes room in the send buffer, restarts the user timeout, and ends this
+    /// direction if the FIN is acknowledged.
     #[inline]
     fn after_progress(&mut self, now: Instant, una: u64) {
         let end = self.stream.end();
-        // What is in flight gets through: whoever claims that the path takes less is wrong.
+        // What is in flight gets through, so a claim that the path takes less was wrong.
         self.path_mtu = PathMtu::Trusted;
         self.forgiven_timeouts = 0;
         if self.stream.release(una.saturating_sub(1)) {
@@ -264,7 +263,7 @@ impl Connection {
         }
     }
 
-    /// The positions that an acceptable segment takes.
+    /// Takes the positions of an acceptable segment.
     fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
         let arrival = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);
         self.tell_arrival(now, segment, arrival);

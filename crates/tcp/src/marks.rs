@@ -28,7 +28,7 @@ pub(crate) enum Marking {
 }
 
 impl Marking {
-    /// After agreement.
+    /// Returns the marking that `agreed` asks for.
     pub(crate) fn agreed(marks: Option<Marks>) -> Self {
         match marks {
             None => Self::Off,
@@ -62,7 +62,7 @@ impl Marking {
         }
     }
 
-    /// What an acknowledgement says; `None` where nothing was agreed on.
+    /// Returns what an acknowledgement says; `None` where nothing was agreed on.
     #[inline]
     pub(crate) fn read(&self, segment: &Segment) -> Option<Mark> {
         let again = match self {

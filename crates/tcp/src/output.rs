@@ -1,4 +1,4 @@
-//! Segments leave.
+//! Sends segments: what leaves, in which order, and what its header says.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
@@ -14,7 +14,7 @@ use crate::timestamps::Stamps;
 /// Bytes of one SACK block, and of the option's head with its padding (RFC 2018, section 3).
 const SACK_BLOCK: u32 = 8;
 const SACK_HEAD: u32 = 4;
-/// What fits into 40 bytes of options, with timestamps and without.
+/// SACK blocks that fit into 40 bytes of options, with timestamps and without.
 const BLOCKS_WITH_TIMESTAMPS: usize = 3;
 const BLOCKS: usize = 4;
 
@@ -144,7 +144,7 @@ impl Connection {
         stamp.map(|Timestamp(value)| Timestamps { value, echo })
     }
 
-    /// SACK blocks for a segment with so much payload: they are paid for by what a segment may carry.
+    /// Returns SACK blocks for a segment with so much payload. They take room that payload could have.
     #[inline(never)]
     fn blocks_for(&mut self, payload_len: u32, stamp: Option<Timestamps>) -> SackBlocks {
         let most = if stamp.is_some() { BLOCKS_WITH_TIMESTAMPS } else { BLOCKS };

@@ -1,4 +1,4 @@
-//! What has arrived beyond a gap, without its bytes.
+//! Which positions have arrived beyond a gap; their bytes are kept elsewhere.
 
 use eifel_base::ranges::Ranges;
 use eifel_recovery::fact::Block;
@@ -11,13 +11,13 @@ pub(crate) struct Reassembly {
     limit: usize,
 }
 
-/// The window's bytes for which one piece is allowed: so the pieces never take more memory than the window.
+/// Bytes of window for each piece that is allowed, so that pieces never take more memory than the window.
 const BYTES_PER_PIECE: u64 = 64;
-/// Small windows may have so many pieces nevertheless.
+/// Pieces that are allowed in any window, however small.
 const FEWEST_PIECES: usize = 64;
 
 impl Reassembly {
-    /// For a window of so many bytes.
+    /// Returns an empty queue for a window of so many bytes.
     pub(crate) fn new(window: u64) -> Self {
         let limit = usize::try_from(window / BYTES_PER_PIECE).unwrap_or(usize::MAX).max(FEWEST_PIECES);
         Self { pieces: Ranges::default(), limit }
@@ -28,22 +28,22 @@ impl Reassembly {
         self.pieces.is_empty()
     }
 
-    /// How many pieces there are.
+    /// Returns how many pieces there are.
     pub(crate) fn pieces(&self) -> usize {
         self.pieces.count()
     }
 
-    /// The piece that contains `position`.
+    /// Returns the piece that contains `position`.
     pub(crate) fn containing(&self, position: u64) -> Option<Block> {
         self.pieces.containing(position)
     }
 
-    /// The first part of `block` that is here already.
+    /// Returns the first part of `block` that is here already.
     pub(crate) fn first_overlap(&self, block: Block) -> Option<Block> {
         self.pieces.within(block).next()
     }
 
-    /// The pieces from the lowest up.
+    /// Returns the pieces from the lowest up.
     pub(crate) fn ascending(&self) -> impl Iterator<Item = Block> + '_ {
         self.pieces.ascending()
     }
@@ -57,8 +57,7 @@ impl Reassembly {
         }
     }
 
-    /// Everything below `nxt` has arrived: takes out what lies there or follows it without a gap, and returns where that
-    /// ends.
+    /// Removes everything below `nxt`, and what follows it without a gap; returns the first position that is still missing.
     pub(crate) fn advance(&mut self, nxt: u64) -> u64 {
         self.pieces.absorb(nxt)
     }

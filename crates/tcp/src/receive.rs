@@ -12,10 +12,10 @@ use crate::sack::SackReport;
 use crate::settings::{SackUse, Settings};
 use crate::window::ReceiveWindow;
 
-/// What a segment brought.
+/// What the application can do after a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arrival {
-    /// Nothing new in order.
+    /// Nothing more than before.
     Nothing,
     /// More can be read.
     Readable,
@@ -80,7 +80,7 @@ impl Receiver {
         }
     }
 
-    /// The position that a sequence number of the peer stands for.
+    /// Returns the position that a sequence number of the peer stands for.
     #[inline]
     pub(crate) fn position(&self, seq: Seq) -> u64 {
         unwrap(self.nxt, self.irs, seq)
@@ -101,12 +101,12 @@ impl Receiver {
         }
     }
 
-    /// Pieces that have arrived beyond a gap.
+    /// Returns how many pieces have arrived beyond a gap.
     pub(crate) fn pieces(&self) -> usize {
         self.disorder.queue.pieces()
     }
 
-    /// Bytes of data that have arrived in order.
+    /// Returns how many bytes of data have arrived in order.
     #[inline]
     pub(crate) fn arrived(&self) -> u64 {
         self.nxt.min(self.fin) - 1
@@ -119,7 +119,7 @@ impl Receiver {
         if next { self.take_next(now, block.end, payload) } else { self.take_any(block, fin, payload) }
     }
 
-    /// The same for those up to `end`, of which the first is expected next and none is a FIN.
+    /// Takes the positions from RCV.NXT up to `end`, none of which is a FIN.
     #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Instant, end: u64, payload: &[u8]) -> Arrival {
         let start = self.nxt;
@@ -137,7 +137,7 @@ impl Receiver {
         if before == 0 && self.unread() > 0 { Arrival::Readable } else { Arrival::Nothing }
     }
 
-    /// Everything but plain data in order.
+    /// Takes a segment that is not just the next data in order.
     #[inline(never)]
     fn take_any(&mut self, block: Block, fin: bool, payload: &[u8]) -> Arrival {
         let start = block.start;
@@ -174,7 +174,8 @@ impl Receiver {
         self.advance(new)
     }
 
-    /// Puts what is new of `new` into the queue and its bytes into the stream: what came first stays.
+    /// Puts the part of `new` that is not here yet into the queue, and its bytes into the stream. Bytes that arrived earlier
+    /// are kept.
     fn keep(&mut self, start: u64, new: Block, payload: &[u8]) {
         let Self { disorder, stream, fin, .. } = self;
         let limit = start + payload.len() as u64;
@@ -186,7 +187,7 @@ impl Receiver {
         });
     }
 
-    /// `new` begins at `nxt`: moves on over it and over what had arrived behind it.
+    /// Moves RCV.NXT over `new`, which begins there, and over what had arrived behind it.
     fn advance(&mut self, new: Block) -> Arrival {
         let unread = self.unread();
         self.nxt = self.disorder.queue.advance(self.nxt.max(new.start));
@@ -199,7 +200,7 @@ impl Receiver {
         }
     }
 
-    /// A segment that is not acceptable has arrived: it is answered, and what of it is a duplicate is reported.
+    /// Answers a segment that is not acceptable, and reports the part of it that is a duplicate.
     pub(crate) fn refuse(&mut self, block: Block) {
         self.due.alone();
         self.note_duplicate(Block { start: block.start, end: block.end.min(self.nxt) });
@@ -212,7 +213,7 @@ impl Receiver {
         }
     }
 
-    /// Order is kept again if nothing waits for a gap to be filled, or to be reported.
+    /// Notes that order is restored, if no gap is open and nothing is left to report.
     fn settle(&mut self) {
         let Disorder { report, queue, .. } = &mut *self.disorder;
         if queue.is_empty() {
@@ -221,12 +222,12 @@ impl Receiver {
         }
     }
 
-    /// Nobody reads any more; there is nothing left to read. What arrives from now on is seen to wait for a reader.
+    /// Notes that the application has left, after it read everything. Data that arrives later stays unread.
     pub(crate) fn leave(&mut self) {
         self.stream = RecvStream::Counted { read: self.arrived() };
     }
 
-    /// The application reads; `true` if the peer should hear of the room at once.
+    /// Makes an acknowledgement due if the peer should hear at once of the room that reading `count` bytes has made.
     fn after_read(&mut self, count: u64) {
         if count > 0 && self.nxt <= self.fin && self.window.is_worth_telling(self.nxt, self.unread()) {
             self.due.now();
@@ -247,7 +248,7 @@ impl Receiver {
         count
     }
 
-    /// Bytes that can be read.
+    /// Returns how many bytes can be read.
     #[inline]
     pub(crate) fn unread(&self) -> u64 {
         self.stream.unread(self.arrived())
@@ -259,7 +260,7 @@ impl Receiver {
         matches!(self.stream, RecvStream::Held(_))
     }
 
-    /// What an acknowledgement that leaves now says: the number and the window field. It settles what is due.
+    /// Returns the acknowledgement number and the window field of a segment that leaves now. Nothing is due after that.
     #[inline]
     pub(crate) fn acknowledge(&mut self) -> (Seq, u16) {
         self.window.advance(self.nxt, self.unread());
@@ -274,7 +275,7 @@ impl Receiver {
         self.order == Order::Broken
     }
 
-    /// SACK blocks for an acknowledgement that has room for so many.
+    /// Returns at most `room` SACK blocks for an acknowledgement.
     pub(crate) fn sack_blocks(&mut self, room: usize) -> SackBlocks {
         let Disorder { sack, report, queue } = &mut *self.disorder;
         let blocks = match sack {

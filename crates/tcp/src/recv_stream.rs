@@ -8,7 +8,7 @@ use crate::settings::ReceiveKind;
 pub(crate) enum RecvStream {
     /// The application reads at once whatever arrives.
     Drained,
-    /// So much was read.
+    /// The application reads when it likes, and only lengths are kept: so many bytes were read.
     Counted { read: u64 },
     /// The bytes, from the first that was not read.
     Held(Box<Ring>),
@@ -29,7 +29,7 @@ impl RecvStream {
         matches!(self, Self::Drained)
     }
 
-    /// How many of the first `arrived` bytes are not read.
+    /// Returns how many of the first `arrived` bytes are not read.
     #[inline]
     pub(crate) fn unread(&self, arrived: u64) -> u64 {
         match self {
@@ -39,7 +39,7 @@ impl RecvStream {
         }
     }
 
-    /// Keeps what there is to keep of `bytes` at `offset`.
+    /// Keeps `bytes` at `offset`, where bytes are kept.
     #[inline]
     pub(crate) fn put(&mut self, offset: u64, bytes: &[u8]) {
         if let Self::Held(ring) = self {

@@ -18,7 +18,7 @@ pub(crate) struct SackReport {
 const REMEMBERED: usize = 4;
 
 impl SackReport {
-    /// A segment that begins at `position` has arrived out of order: its block is the first to report.
+    /// Reports the block of a segment that has arrived out of order at `position` before all others.
     pub(crate) fn touch(&mut self, position: u64, queue: &Reassembly) {
         let Some(block) = queue.containing(position) else { return };
         let mut recent = [block.start; REMEMBERED];
@@ -32,12 +32,12 @@ impl SackReport {
         *self = Self { recent, remembered: count as u8, duplicate: self.duplicate };
     }
 
-    /// `block` has arrived a second time; each duplicate is reported once.
+    /// Reports once that `block` has arrived a second time.
     pub(crate) fn duplicate(&mut self, block: Block) {
         self.duplicate = Some(block);
     }
 
-    /// Nothing is out of order any more.
+    /// Forgets all blocks, because nothing is out of order any more.
     pub(crate) fn forget_blocks(&mut self) {
         self.remembered = 0;
     }

@@ -10,7 +10,7 @@ use eifel_recovery::fact::Block;
 pub(crate) struct Reported {
     blocks: [Block; 4],
     count: u8,
-    /// Blocks left out.
+    /// How many blocks were left out.
     pub(crate) ignored: u8,
     /// The duplicate, if the first block is one.
     pub(crate) dsack: Option<Block>,

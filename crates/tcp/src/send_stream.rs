@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::settings::SendKind;
 
-/// What is kept of written data. Offsets count from the first byte.
+/// How much of the written data is kept. Offsets count from the first byte.
 #[derive(Clone, Debug)]
 enum Kept {
     Nothing,
@@ -40,7 +40,7 @@ enum Ending {
 /// The sending side's stream.
 #[derive(Clone, Debug)]
 pub(crate) struct SendStream {
-    /// First position for which there is nothing.
+    /// First position beyond what there is to send.
     end: u64,
     ending: Ending,
     kept: Kept,
@@ -58,13 +58,13 @@ impl SendStream {
         Self { end: 1, ending: Ending::Open, kept }
     }
 
-    /// The first position for which there is nothing: after the SYN, the bytes written, and the FIN.
+    /// Returns the first position beyond the SYN, the bytes written, and the FIN.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Bytes written.
+    /// Returns how many bytes were written.
     fn written(&self) -> u64 {
         self.end - 1 - u64::from(self.is_finished())
     }
@@ -82,7 +82,7 @@ impl SendStream {
         self.ending = Ending::Finished;
     }
 
-    /// Takes what there is room for; returns how much.
+    /// Takes as many bytes as there is room for; returns how many.
     pub(crate) fn write(&mut self, new: &[u8]) -> usize {
         let count = match &mut self.kept {
             Kept::Nothing | Kept::Count { .. } => return self.write_counted(new.len() as u64) as usize,
@@ -99,7 +99,7 @@ impl SendStream {
         count
     }
 
-    /// Counts `count` bytes as written, where only the length is kept; returns how many that is.
+    /// Counts `count` bytes as written where only lengths are kept; returns how many were taken.
     pub(crate) fn write_counted(&mut self, count: u64) -> u64 {
         let written = self.written();
         let count = match &mut self.kept {
@@ -117,7 +117,8 @@ impl SendStream {
         count
     }
 
-    /// Everything below `offset` is acknowledged. `true` if that makes room where a write had found too little.
+    /// Releases everything below `offset`, which is acknowledged. Returns whether a write that found too little room can
+    /// go on.
     #[inline]
     pub(crate) fn release(&mut self, offset: u64) -> bool {
         let written = self.written();
@@ -137,7 +138,7 @@ impl SendStream {
         gone > 0 && core::mem::replace(blocked, Blocked::No) == Blocked::Yes
     }
 
-    /// The bytes `offset..offset + len` in two parts; empty where they are not kept.
+    /// Returns the bytes `offset..offset + len` in two parts; empty where they are not kept.
     pub(crate) fn bytes(&self, offset: u64, len: u32) -> (&[u8], &[u8]) {
         let Kept::Bytes { bytes, base, .. } = &self.kept else { return (&[], &[]) };
         let from = usize::try_from(offset.saturating_sub(*base)).unwrap_or(usize::MAX).min(bytes.len());

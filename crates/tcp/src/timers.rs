@@ -7,7 +7,8 @@ use crate::event::Event;
 use crate::state::State;
 
 impl Connection {
-    /// The earliest instant at which [`handle_timeout`](Self::handle_timeout) has something to do; never if there is none.
+    /// Returns the earliest instant at which [`handle_timeout`](Self::handle_timeout) has something to do;
+    /// [`Instant::NEVER`] if there is none.
     #[inline]
     pub fn poll_timeout(&self) -> Instant {
         match self.state {
@@ -61,7 +62,7 @@ impl Connection {
         }
     }
 
-    /// How many consecutive timeouts are borne.
+    /// Returns how many consecutive timeouts end the connection.
     fn most_timeouts(&self) -> u32 {
         let give_up = &self.cold.settings.give_up;
         match self.state {

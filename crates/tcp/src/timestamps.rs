@@ -9,7 +9,7 @@ use crate::distinct::Distinct;
 use crate::settings::{EchoRule, Stamping, TimestampSettings};
 use crate::siphash::Secret;
 
-/// This end's timestamp clock. The tick that it shows is kept, since dividing time for each segment is slow.
+/// This end's timestamp clock. It keeps the tick that it shows, because dividing time for each segment is slow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     granularity: u64,
@@ -25,7 +25,7 @@ impl Clock {
         Self { granularity, offset: settings.offset, shown: settings.offset, since: 0, until: granularity }
     }
 
-    /// What the clock shows at `now`.
+    /// Returns the timestamp of `now`.
     #[inline]
     pub(crate) fn value(&mut self, now: Instant) -> Timestamp {
         let now = now.as_nanos();
@@ -38,7 +38,7 @@ impl Clock {
         Timestamp(self.shown)
     }
 
-    /// Time from the moment when the clock began to show `value`; `None` if that is to come.
+    /// Returns how long ago the clock began to show `value`; `None` if it has not yet.
     #[inline(always)]
     fn age(&mut self, now: Instant, value: Timestamp) -> Option<Duration> {
         let shown = self.value(now);
@@ -58,7 +58,7 @@ struct Recent {
     at: Instant,
 }
 
-/// After so long without an update TS.Recent says nothing any more (RFC 7323, section 5.5).
+/// A TS.Recent that is older than this is ignored (RFC 7323, section 5.5).
 const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
 
 /// Everything that a connection with timestamps keeps for them.
@@ -70,7 +70,7 @@ pub(crate) struct Stamps {
     rule: EchoRule,
 }
 
-/// Where TSval comes from, and what is known of those that are outstanding.
+/// Where TSvals come from.
 #[derive(Clone, Debug)]
 enum Values {
     Clock,
@@ -92,7 +92,7 @@ impl Stamps {
         Self { clock: Clock::new(settings), values, recent: None, rule: settings.echo }
     }
 
-    /// TSval of a segment that leaves now.
+    /// Returns TSval of a segment that would leave now.
     #[inline]
     pub(crate) fn value(&mut self, now: Instant) -> Timestamp {
         match &self.values {
@@ -122,7 +122,7 @@ impl Stamps {
         value
     }
 
-    /// TSecr of a segment with ACK; zero as long as nothing has come.
+    /// Returns TSecr of a segment with ACK; zero until the peer has sent a timestamp.
     #[inline]
     pub(crate) fn echo(&self) -> u32 {
         self.recent.map_or(0, |recent| recent.value.0)
@@ -146,7 +146,7 @@ impl Stamps {
         }
     }
 
-    /// A duplicate below the cumulative acknowledgement: the standard leaves TS.Recent as it is.
+    /// Takes the TSval of a duplicate below the cumulative acknowledgement, which the standard ignores.
     pub(crate) fn duplicate(&mut self, now: Instant, value: u32) {
         if self.rule == EchoRule::OnDuplicates && !self.is_old(now, value) {
             self.recent = Some(Recent { value: Timestamp(value), at: now });

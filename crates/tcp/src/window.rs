@@ -3,31 +3,31 @@
 /// The peer's window for this end's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendWindow {
-    /// First position beyond it. It may move back: shrinking is tolerated (RFC 9293, section 3.8.6).
+    /// First position beyond the window. It may move back, because a peer may shrink its window (RFC 9293, section 3.8.6).
     pub(crate) limit: u64,
-    /// Its size in bytes when it was announced last.
+    /// Bytes that the last announcement offered.
     size: u64,
-    /// The largest size ever: MAX.SND.WND of RFC 5961, section 5.2.
+    /// Bytes of the largest window that was ever announced: MAX.SND.WND of RFC 5961, section 5.2.
     pub(crate) largest: u64,
     /// SND.WL2 and SND.WL1: what the segment of the last update acknowledged, and where it began. The acknowledgement is
     /// compared first, unlike in RFC 9293: a retransmission begins low and yet says the latest.
     update: (u64, u64),
-    /// What the window field is shifted by.
+    /// Window scale shift of the peer's window field, 0 to 14.
     shift: u8,
 }
 
 impl SendWindow {
-    /// Nothing may be sent before the peer has spoken.
+    /// Before the peer has announced a window, nothing may be sent.
     pub(crate) const CLOSED: Self = Self { limit: 0, size: 0, largest: 0, update: (0, 0), shift: 0 };
 
-    /// The peer's first window, whose field is never shifted, with what later ones are shifted by.
+    /// Opens the peer's first window. Its field is never shifted; those of later windows are, by `shift`.
     pub(crate) fn open(&mut self, limit_from: u64, field: u16, shift: u8, seq: u64) {
         let size = u64::from(field);
         *self = Self { limit: limit_from + size, size, largest: size, update: (limit_from, seq), shift };
     }
 
-    /// An acceptable segment that begins at `seq`, acknowledges `ack`, which is not behind `una`, and carries this window
-    /// field. `false` if the size of the window is what it was.
+    /// Takes the window field of an acceptable segment that begins at `seq` and acknowledges `ack`, which is not behind
+    /// `una`. Returns whether the window's size has changed.
     #[inline]
     pub(crate) fn update(&mut self, seq: u64, ack: u64, field: u16) -> bool {
         debug_assert!(ack >= self.update.0, "una is not behind what the last update acknowledged");
@@ -43,8 +43,8 @@ impl SendWindow {
         changed
     }
 
-    /// Whether such a segment changes nothing, as with all but the first of those that bring data to an end that sends none.
-    /// It is noted as the latest.
+    /// Whether such a segment leaves the window unchanged. It is noted as the latest. An end that only receives data gets few
+    /// others.
     #[inline(always)]
     pub(crate) fn is_unchanged(&mut self, seq: u64, ack: u64, field: u16) -> bool {
         let unchanged = ack == self.update.0 && u64::from(field) << self.shift == self.size && seq >= self.update.1;
@@ -64,23 +64,23 @@ impl SendWindow {
 /// This end's window for the peer's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiveWindow {
-    /// First position beyond what was ever announced: data below is taken.
+    /// First position beyond every window that was announced: data below it is taken.
     pub(crate) edge: u64,
-    /// Bytes of buffer that can be announced.
+    /// Bytes of the receive buffer, at most what the window field can announce.
     buffer: u64,
-    /// The edge moves only by at least so much (RFC 9293, section 3.8.6.2.2).
+    /// Bytes by which the edge moves at least (RFC 9293, section 3.8.6.2.2).
     step: u64,
     shift: u8,
 }
 
 impl ReceiveWindow {
-    /// A window on `buffer` bytes from position 1 on.
+    /// Returns a window on `buffer` bytes from position 1 on.
     pub(crate) fn new(buffer: u32, full_size: u32, shift: u8) -> Self {
         let buffer = u64::from(buffer).min(0xffff << shift);
         Self { edge: 1 + buffer, buffer, step: (buffer / 2).min(u64::from(full_size)).max(1), shift }
     }
 
-    /// Moves the edge, if it moves far enough; `unread` bytes below `nxt` still take room, and no more than there is.
+    /// Moves the edge, if it would move by at least a step. `unread` bytes below `nxt` still take room in the buffer.
     #[inline]
     pub(crate) fn advance(&mut self, nxt: u64, unread: u64) {
         debug_assert!(unread <= self.buffer, "nothing is taken that there was no room for");
@@ -90,20 +90,20 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window field of a segment that acknowledges `nxt`.
+    /// Returns the window field of a segment that acknowledges `nxt`.
     #[inline]
     pub(crate) fn field(&self, nxt: u64) -> u16 {
         let size = self.edge.saturating_sub(nxt) >> self.shift;
         u16::try_from(size).unwrap_or(u16::MAX)
     }
 
-    /// The window field of a SYN, which is never shifted (RFC 7323, section 2.2).
+    /// Returns the window field of a SYN, which is never shifted (RFC 7323, section 2.2).
     pub(crate) fn field_on_syn(&self) -> u16 {
         u16::try_from(self.buffer).unwrap_or(u16::MAX)
     }
 
-    /// Whether the peer should hear of a larger window now, though nothing else is to be said: the window has become at
-    /// least twice what it knows. Smaller steps ride on the next acknowledgement.
+    /// Whether the peer should hear of a larger window at once: it has become at least twice as large as the peer knows.
+    /// Smaller steps ride on the next acknowledgement.
     pub(crate) fn is_worth_telling(&self, nxt: u64, unread: u64) -> bool {
         let target = nxt + self.buffer.saturating_sub(unread);
         target >= self.edge + self.step && target - nxt >= 2 * self.edge.saturating_sub(nxt)
