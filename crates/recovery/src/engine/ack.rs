@@ -30,7 +30,7 @@ impl Engine {
         self.path.on_input();
         let sample = self.path.watch.on_ack(&acked);
         if acked.bytes > 0 {
-            self.path.on_progress();
+            self.path.consecutive_timeouts = 0;
         }
         if self.handshake.is_some() {
             self.path.sample(&acked, sample, TimerChange::Keep);

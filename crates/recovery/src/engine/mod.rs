@@ -166,7 +166,7 @@ impl Engine {
 
     /// Returns the expiries of the timer since the last ACK of new data.
     pub fn consecutive_timeouts(&self) -> u32 {
-        self.path.consecutive_timeouts()
+        self.path.consecutive_timeouts
     }
 
     /// Whether [`poll_event`](Self::poll_event) has one.

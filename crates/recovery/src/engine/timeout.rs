@@ -41,7 +41,8 @@ impl Engine {
 
     /// Does what follows from an expiry of the retransmission timer. Returns as [`on_timeout`](Self::on_timeout).
     fn expire(&mut self, now: Instant) -> bool {
-        self.path.on_expiry();
+        self.path.consecutive_timeouts += 1;
+        self.path.on_input();
         if let Some(handshake) = &mut self.handshake {
             handshake.expiries += 1;
             handshake.repeats = true;
@@ -52,7 +53,7 @@ impl Engine {
         if self.limit <= self.board.una() {
             // That is no sign of congestion.
             self.path.rto.back_off();
-            self.path.stop_timer();
+            self.path.timer = Instant::NEVER;
             return true;
         }
         self.path.on_timeout(self.flight());

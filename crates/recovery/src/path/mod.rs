@@ -39,7 +39,7 @@ pub struct Path {
     /// The instant since which nothing is outstanding.
     idle_since: Instant,
     /// Expiries of the retransmission timer since the last ACK of new data.
-    consecutive_timeouts: u32,
+    pub(crate) consecutive_timeouts: u32,
     /// What an undo of the last episode can restore.
     saved: Option<Saved>,
     /// Whether the path has ever lost anything, spurious loss signals apart.
@@ -99,21 +99,6 @@ impl Path {
     /// Replaces the response. Until a verdict of spurious or mixed asks it, senders that differ in it behave alike.
     pub(crate) fn respond_by(&mut self, response: Box<dyn Response>) {
         self.response = response;
-    }
-
-    /// Returns the watch over the path.
-    pub fn watch(&self) -> &Watch {
-        &self.watch
-    }
-
-    /// Returns the congestion window and the slow-start threshold.
-    pub fn window(&self) -> Window {
-        self.window
-    }
-
-    /// Returns the expiries of the timer since the last ACK of new data.
-    pub fn consecutive_timeouts(&self) -> u32 {
-        self.consecutive_timeouts
     }
 
     /// Whether an ACK of new data would do nothing beyond a sample, growth of the window and a fresh timer, as far as the

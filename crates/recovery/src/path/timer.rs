@@ -11,11 +11,6 @@ impl Path {
         self.timer = self.rto.expires(now, now);
     }
 
-    /// Stops the timer for good reason: all is acknowledged, or something else takes its place.
-    pub(crate) fn stop_timer(&mut self) {
-        self.timer = Instant::NEVER;
-    }
-
     /// Starts the timer anew or stops it after an ACK; `oldest` is when the segment left that is under way the longest.
     /// RFC 6298, sections 5.2 and 5.3. [rfc6298:5.2] [rfc6298:5.3]
     pub(crate) fn run_timer(&mut self, now: Instant, acked: &Acked<'_>, restart: bool, oldest: Option<Instant>) {
@@ -24,21 +19,10 @@ impl Path {
         }
         if acked.all {
             self.idle_since = now;
-            self.stop_timer();
+            self.timer = Instant::NEVER;
         } else if restart {
             self.timer = self.rto.expires(now, oldest.unwrap_or(now)).max(now);
         }
-    }
-
-    /// Counts an expiry of the timer.
-    pub(crate) fn on_expiry(&mut self) {
-        self.consecutive_timeouts += 1;
-        self.on_input();
-    }
-
-    /// Counts expiries from 0 again after an ACK of new data.
-    pub(crate) fn on_progress(&mut self) {
-        self.consecutive_timeouts = 0;
     }
 
     /// Feeds the timer with an ACK's sample, after the `change` that a verdict asks for. A timer that the change has

@@ -30,22 +30,8 @@ impl Effect {
 impl Path {
     /// Lets a judgement take effect, if it settles an episode. `acked` is the ACK that brought it, if one did, with its
     /// sample; `flight` is FlightSize now.
-    #[inline]
-    pub(crate) fn settle(
-        &mut self,
-        judgement: Judgement,
-        acked: Option<&Acked<'_>>,
-        sample: Option<Duration>,
-        flight: u64,
-    ) -> Effect {
-        match judgement {
-            Judgement::Undecided | Judgement::Probe => Effect::NONE,
-            _ => self.settle_decided(judgement, acked, sample, flight),
-        }
-    }
-
     #[inline(never)]
-    fn settle_decided(
+    pub(crate) fn settle(
         &mut self,
         judgement: Judgement,
         acked: Option<&Acked<'_>>,
