@@ -102,7 +102,7 @@ impl Connection {
                     _ => Event::Reset,
                 };
                 self.fail(event);
-            } else if self.receiver.accepts(block.start, block.end) {
+            } else if (self.receiver.nxt..self.receiver.window.edge).contains(&block.start) {
                 self.challenge(now);
             } else {
                 self.cold.counts.outside_window += 1;
