@@ -54,5 +54,5 @@ mod world;
 mod writing;
 
 pub use capture::Capture;
-pub use run::{Error, Options, Outcome, run, run_with};
+pub use run::{Error, Options, Outcome, run, run_into, run_with};
 pub use slab::End;

@@ -9,7 +9,7 @@ use crate::network::{Network, Observers};
 use crate::opening;
 use crate::outcome;
 use crate::record::recorder::Recorder;
-use crate::record::{Record, Tables};
+use crate::record::{Record, Sink, Tables};
 use crate::scenario::{Flow, Scenario, Stop, StreamApplication, Traffic};
 use crate::seed;
 use crate::slab::{Delivery, End};
@@ -134,6 +134,30 @@ pub fn run(scenario: &Scenario, repetition: u32, record: Record) -> Result<Outco
 /// # Panics
 /// When a law of [`check`](crate::check) is broken, or bytes are not those sent: a fault of this program.
 pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Result<Outcome, Error> {
+    run_observed(scenario, repetition, options, None)
+}
+
+/// Runs one repetition of a scenario and hands what it keeps to `sink` while it goes on: a table whenever it has come to
+/// `rows` rows. The outcome holds no tables and no captures.
+///
+/// # Errors
+/// See [`Error`].
+pub fn run_into(
+    scenario: &Scenario,
+    repetition: u32,
+    record: Record,
+    (sink, rows): (Box<dyn Sink>, usize),
+) -> Result<Outcome, Error> {
+    let options = Options { record, checked: cfg!(debug_assertions), ..Options::default() };
+    run_observed(scenario, repetition, options, Some((sink, rows)))
+}
+
+fn run_observed(
+    scenario: &Scenario,
+    repetition: u32,
+    options: Options,
+    sink: Option<(Box<dyn Sink>, usize)>,
+) -> Result<Outcome, Error> {
     let seed = seed::of_repetition(scenario.seed, repetition);
     let names: Vec<String> = scenario.nodes.iter().map(|node| node.name.clone()).collect();
     let watched = options != Options::default();
@@ -146,7 +170,7 @@ pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Resul
         return Ok(Outcome { summary, tables: Tables::default(), captures: Vec::new() });
     }
     let most_events = options.most_events.unwrap_or(u64::MAX);
-    let mut world = World::<true>::new(scenario, seed, observers(scenario, options, &names)?)?;
+    let mut world = World::<true>::new(scenario, seed, observers(scenario, options, &names, sink)?)?;
     world.run(most_events)?;
     let summary = outcome::summary(&mut world);
     let now = world.net.now;
@@ -163,7 +187,12 @@ pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Resul
     Ok(Outcome { summary, tables, captures })
 }
 
-fn observers(scenario: &Scenario, options: Options, names: &[String]) -> Result<Observers, Error> {
+fn observers(
+    scenario: &Scenario,
+    options: Options,
+    names: &[String],
+    mut sink: Option<(Box<dyn Sink>, usize)>,
+) -> Result<Observers, Error> {
     let flows = scenario.flows.len();
     let mut observers = Observers::default();
     if options.checked {
@@ -178,10 +207,16 @@ fn observers(scenario: &Scenario, options: Options, names: &[String]) -> Result<
     }
     let captures = match options.record.captures() {
         [] => None,
-        nodes => Some(Captures::new(nodes, names, scenario.ip).map_err(Error::Capture)?),
+        _ => {
+            let sink = sink.as_mut().map(|(sink, _)| sink.as_mut() as &mut dyn Sink);
+            Some(Captures::new(&options.record, names, scenario.ip, sink).map_err(Error::Capture)?)
+        }
     };
     let links = scenario.links.iter().map(|link| link.name.clone()).collect();
     let mut recorder = Recorder::new(options.record, links, flows, captures);
+    if let Some((sink, rows)) = sink {
+        recorder.hand_over(sink, rows);
+    }
     for (index, flow) in scenario.flows.iter().enumerate() {
         if let Traffic::Stream { application, connection } = &flow.traffic {
             for end in [End::From, End::To] {

@@ -98,7 +98,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             return Err(format!("--captures: {} names no node in `captures`", file.display()));
         }
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        record = scenario.recording.captures.iter().fold(record, |record, &node| record.capturing(node));
+        record = scenario.recording.captures.iter().fold(record, |record, &node| record.capturing(node)).with_payload();
     }
     for repetition in repetitions {
         let options = eifel_sim::Options { record: record.clone(), checked: arguments.checked, ..Default::default() };

@@ -1,6 +1,6 @@
 //! Columns of words are kept as small numbers: here is what the numbers mean.
 
-use super::{Record, Table};
+use super::Table;
 use eifel_path::parcel::DropCause;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Cause, Kind};
@@ -22,6 +22,8 @@ pub const VERDICTS: &[&str] = &["undecided", "spurious", "genuine"];
 /// Words of `truth`.
 pub const TRUTHS: &[&str] = &["-", "spurious", "genuine"];
 
+/// Code of [`KINDS`]: it was never sent before.
+pub const NEW: u8 = 0;
 /// Codes of [`FATES`].
 pub const UNDER_WAY: u8 = 0;
 /// It has arrived.
@@ -99,10 +101,16 @@ impl Dictionaries {
         intern(&mut self.detectors, name)
     }
 
-    pub(super) fn by_column(&self, kept: &Record) -> Vec<(String, Vec<String>)> {
+    /// The words of one table's columns of codes.
+    pub(super) fn of(&self, table: Table) -> Vec<(&'static str, Vec<String>)> {
+        let columns = self.by_column().into_iter().filter(|(of, ..)| *of == table);
+        columns.map(|(_, column, words)| (column, words)).collect()
+    }
+
+    pub(super) fn by_column(&self) -> Vec<(Table, &'static str, Vec<String>)> {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let drop_causes: Vec<&str> = DropCause::ALL.iter().map(|cause| cause.name()).collect();
-        let columns = [
+        vec![
             (Table::Transmissions, "end", words(ENDS)),
             (Table::Transmissions, "kind", words(KINDS)),
             (Table::Transmissions, "cause", words(CAUSES)),
@@ -127,12 +135,7 @@ impl Dictionaries {
             (Table::Verdicts, "reason", self.reasons.clone()),
             (Table::Queues, "link", self.links.clone()),
             (Table::Spikes, "link", self.links.clone()),
-        ];
-        columns
-            .into_iter()
-            .filter(|(table, ..)| kept.keeps(*table))
-            .map(|(table, column, words)| (format!("{}.{column}", table.name()), words))
-            .collect()
+        ]
     }
 }
 

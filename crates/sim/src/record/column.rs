@@ -73,6 +73,16 @@ macro_rules! table {
                 $(self.$column.push(row.$column);)*
             }
 
+            /// Takes its first rows out of it.
+            pub fn take(&mut self, rows: usize) -> Self {
+                Self {
+                    $($column: {
+                        let rest = self.$column.split_off(rows);
+                        std::mem::replace(&mut self.$column, rest)
+                    },)*
+                }
+            }
+
             /// Its columns by name, in order; the values are moved out.
             pub fn into_columns(self) -> Vec<(&'static str, $crate::record::column::Column)> {
                 vec![$((stringify!($column), $crate::record::column::Cell::column(self.$column)),)*]

@@ -3,11 +3,29 @@
 pub mod codes;
 pub mod column;
 pub mod recorder;
+mod rows;
 pub mod tables;
 
 use crate::scenario::{Scenario, TABLES};
 use codes::Dictionaries;
 use column::Column;
+use std::io;
+
+/// The columns of a table, by name and in order.
+pub type Columns = Vec<(&'static str, Column)>;
+
+/// Takes what a run keeps while the run goes on, so that its length costs no memory.
+pub trait Sink {
+    /// More rows of a table, in the order in which they happened, and what their codes mean. At the end every table that
+    /// is kept comes once more, with what is left of it.
+    fn rows(&mut self, table: Table, columns: Columns, words: Vec<(&'static str, Vec<String>)>);
+
+    /// Where the capture of this node is written.
+    ///
+    /// # Errors
+    /// Those of opening it.
+    fn capture(&mut self, node: &str) -> io::Result<Box<dyn io::Write>>;
+}
 
 /// A table of the run's record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +70,7 @@ impl Table {
 pub struct Record {
     tables: u16,
     captures: Vec<usize>,
+    payload: bool,
 }
 
 /// A table that there is not.
@@ -74,7 +93,7 @@ impl Record {
 
     /// All tables, no captures.
     pub fn all() -> Self {
-        Self { tables: (1 << Table::ALL.len()) - 1, captures: Vec::new() }
+        Self { tables: (1 << Table::ALL.len()) - 1, ..Self::default() }
     }
 
     /// What the scenario itself asks for.
@@ -114,6 +133,18 @@ impl Record {
             self.captures.push(node);
         }
         self
+    }
+
+    /// Captures hold the payload too, and not the headers alone.
+    #[must_use]
+    pub fn with_payload(mut self) -> Self {
+        self.payload = true;
+        self
+    }
+
+    /// Whether captures hold the payload.
+    pub fn keeps_payload(&self) -> bool {
+        self.payload
     }
 
     /// Whether this table is kept.
@@ -163,7 +194,7 @@ pub struct Tables {
 
 impl Tables {
     /// The tables that were asked for, by name, each with its columns by name; the values are moved out.
-    pub fn into_columns(self) -> Vec<(&'static str, Vec<(&'static str, Column)>)> {
+    pub fn into_columns(self) -> Vec<(&'static str, Columns)> {
         let columns = [
             self.transmissions.into_columns(),
             self.arrivals.into_columns(),
@@ -187,6 +218,39 @@ impl Tables {
 
     /// The words of every column of codes, as ("table.column", words); a code is an index into them.
     pub fn categories(&self) -> Vec<(String, Vec<String>)> {
-        self.dictionaries.by_column(&self.kept)
+        let kept = self.dictionaries.by_column().into_iter().filter(|(table, ..)| self.kept.keeps(*table));
+        kept.map(|(table, column, words)| (format!("{}.{column}", table.name()), words)).collect()
+    }
+
+    /// Takes the first rows of a table out of it, as columns.
+    fn take(&mut self, table: Table, rows: usize) -> Columns {
+        match table {
+            Table::Transmissions => self.transmissions.take(rows).into_columns(),
+            Table::Arrivals => self.arrivals.take(rows).into_columns(),
+            Table::Acks => self.acks.take(rows).into_columns(),
+            Table::Drops => self.drops.take(rows).into_columns(),
+            Table::Window => self.window.take(rows).into_columns(),
+            Table::Timer => self.timer.take(rows).into_columns(),
+            Table::Episodes => self.episodes.take(rows).into_columns(),
+            Table::Verdicts => self.verdicts.take(rows).into_columns(),
+            Table::Queues => self.queues.take(rows).into_columns(),
+            Table::Spikes => self.spikes.take(rows).into_columns(),
+        }
+    }
+
+    /// How many rows a table has.
+    fn rows(&self, table: Table) -> usize {
+        match table {
+            Table::Transmissions => self.transmissions.flow.len(),
+            Table::Arrivals => self.arrivals.flow.len(),
+            Table::Acks => self.acks.flow.len(),
+            Table::Drops => self.drops.flow.len(),
+            Table::Window => self.window.flow.len(),
+            Table::Timer => self.timer.flow.len(),
+            Table::Episodes => self.episodes.flow.len(),
+            Table::Verdicts => self.verdicts.flow.len(),
+            Table::Queues => self.queues.link.len(),
+            Table::Spikes => self.spikes.link.len(),
+        }
     }
 }

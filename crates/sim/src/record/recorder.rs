@@ -1,10 +1,11 @@
 //! Fills the tables while a run goes on. It reads, and nothing reads it before the end.
 
 use super::codes;
+use super::rows::Rows;
 use super::tables::{
     AckRow, ArrivalRow, DropRow, EpisodeRow, QueueRow, SpikeRow, TimerRow, TransmissionRow, VerdictRow, WindowRow,
 };
-use super::{Record, Table, Tables};
+use super::{Record, Sink, Table, Tables};
 use crate::capture::Captures;
 use crate::endpoint::Endpoint;
 use crate::network::Span;
@@ -22,8 +23,8 @@ use eifel_recovery::episode::{Episode, Saved};
 /// What is remembered of one end.
 #[derive(Clone, Default)]
 struct Memory {
-    /// Rows of its transmissions, by number.
-    transmissions: Vec<u32>,
+    /// Rows of its transmissions.
+    transmissions: Rows,
     /// Row of its first episode, and of those that follow.
     episodes: Vec<u32>,
     /// Its variables after the last input.
@@ -36,11 +37,26 @@ struct Memory {
     detectors: Vec<u8>,
 }
 
+/// So many rows of a table are handed over together.
+pub const ROWS: usize = 1 << 16;
+
 /// Fills the tables.
 pub struct Recorder {
     tables: Tables,
     memories: Vec<Memory>,
     captures: Option<Captures>,
+    sink: Option<Handing>,
+}
+
+/// What is handed over while the run goes on.
+struct Handing {
+    sink: Box<dyn Sink>,
+    /// A table that has come to this many rows is handed over.
+    rows: usize,
+    /// The transmissions' table has come to this many rows when it is next looked at.
+    transmissions: usize,
+    /// Transmissions handed over.
+    taken: u64,
 }
 
 impl Recorder {
@@ -49,7 +65,44 @@ impl Recorder {
         let mut tables = Tables { kept, ..Tables::default() };
         tables.dictionaries.links = links;
         tables.dictionaries.reason("-");
-        Self { tables, memories: vec![Memory::default(); 2 * flows], captures }
+        Self { tables, memories: vec![Memory::default(); 2 * flows], captures, sink: None }
+    }
+
+    /// Hands a table over whenever it has come to so many rows.
+    pub fn hand_over(&mut self, sink: Box<dyn Sink>, rows: usize) {
+        self.sink = Some(Handing { sink, rows, transmissions: rows, taken: 0 });
+    }
+
+    /// A table has grown: it is handed over if it has enough rows.
+    #[inline]
+    fn grown(&mut self, table: Table) {
+        let Some(handing) = &mut self.sink else { return };
+        let rows = self.tables.rows(table);
+        if table == Table::Transmissions {
+            if rows >= handing.transmissions {
+                self.hand_transmissions();
+            }
+        } else if rows >= handing.rows {
+            handing.sink.rows(table, self.tables.take(table, rows), self.tables.dictionaries.of(table));
+        }
+    }
+
+    /// Hands over the first transmissions, as far as nothing of them can change any more.
+    #[cold]
+    fn hand_transmissions(&mut self) {
+        let Some(handing) = &mut self.sink else { return };
+        let sent = &self.tables.transmissions;
+        let open = |row: &usize| {
+            sent.fate[*row] == codes::UNDER_WAY || (sent.kind[*row] != codes::NEW && sent.needed[*row] == 0)
+        };
+        let settled = (0..sent.flow.len()).find(open).unwrap_or(sent.flow.len());
+        let columns = self.tables.take(Table::Transmissions, settled);
+        handing.sink.rows(Table::Transmissions, columns, self.tables.dictionaries.of(Table::Transmissions));
+        handing.taken += settled as u64;
+        handing.transmissions = self.tables.rows(Table::Transmissions) + handing.rows;
+        for memory in &mut self.memories {
+            memory.transmissions.forget(handing.taken);
+        }
     }
 
     /// This end of this flow is to be recorded; these are its detectors, the acting one first.
@@ -68,9 +121,8 @@ impl Recorder {
         if !self.records(packet.flow, packet.sender, Table::Transmissions) {
             return;
         }
-        let rows = &mut self.memories[place(packet.flow, packet.sender)].transmissions;
-        rows.resize(packet.transmission as usize - 1, u32::MAX);
-        rows.push(self.tables.transmissions.t_ns.len() as u32);
+        let row = self.taken() + self.tables.rows(Table::Transmissions) as u64;
+        self.memories[place(packet.flow, packet.sender)].transmissions.push(packet.transmission - 1, row);
         let (kind, cause) = codes::kind_and_cause(kind);
         self.tables.transmissions.push(TransmissionRow {
             t_ns: nanos(now),
@@ -87,6 +139,12 @@ impl Recorder {
             arrived_ns: -1,
             needed: 0,
         });
+        self.grown(Table::Transmissions);
+    }
+
+    /// Transmissions that have been handed over.
+    fn taken(&self) -> u64 {
+        self.sink.as_ref().map_or(0, |handing| handing.taken)
     }
 
     /// A segment passes a node.
@@ -99,9 +157,8 @@ impl Recorder {
     }
 
     fn row(&self, flow: u32, sender: End, transmission: u64) -> Option<usize> {
-        let rows = &self.memories[place(flow, sender)].transmissions;
-        let row = *rows.get(usize::try_from(transmission).ok()?.checked_sub(1)?)?;
-        (row != u32::MAX).then_some(row as usize)
+        let row = self.memories[place(flow, sender)].transmissions.get(transmission.checked_sub(1)?)?;
+        usize::try_from(row.checked_sub(self.taken())?).ok()
     }
 
     /// A transmission is at its destination for the first time; so much of it is new.
@@ -121,6 +178,7 @@ impl Recorder {
                 new_bytes: i64::from(new),
                 in_order,
             });
+            self.grown(Table::Arrivals);
         }
     }
 
@@ -160,6 +218,7 @@ impl Recorder {
             sack3_start: block(2).0,
             sack3_end: block(2).1,
         });
+        self.grown(Table::Acks);
     }
 
     /// A link dropped a packet, or the proxy in front of it did.
@@ -187,6 +246,7 @@ impl Recorder {
                 tx,
                 cause: codes::drop_cause(cause),
             });
+            self.grown(Table::Drops);
         }
     }
 
@@ -201,6 +261,7 @@ impl Recorder {
                 bytes: state.bytes as i64,
                 average_bytes: state.average_bytes.map_or(-1, |average| average.round() as i64),
             });
+            self.grown(Table::Queues);
         }
     }
 
@@ -299,6 +360,7 @@ impl Recorder {
                 una: snapshot.una as i64,
                 nxt: snapshot.nxt as i64,
             });
+            self.grown(Table::Window);
         }
         if self.tables.kept.keeps(Table::Timer) {
             self.timer(now, (flow, end), (last.map(|last| last.0), snapshot), expired);
@@ -333,6 +395,7 @@ impl Recorder {
             rto_ns: snapshot.rto.as_nanos() as i64,
             deadline_ns: nanos(snapshot.deadline),
         });
+        self.grown(Table::Timer);
     }
 
     /// The run is over at `now`: the tables, and the captures.
@@ -346,6 +409,14 @@ impl Recorder {
                     }
                 }
             }
+        }
+        if let Some(mut handing) = self.sink {
+            let kept = self.tables.kept.clone();
+            for table in Table::ALL.into_iter().filter(|table| kept.keeps(*table)) {
+                let left = self.tables.rows(table);
+                handing.sink.rows(table, self.tables.take(table, left), self.tables.dictionaries.of(table));
+            }
+            return (Tables::default(), self.captures);
         }
         (self.tables, self.captures)
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 fn captured(ip: &str) -> Outcome {
     let scenario = scenario(&format!("ip = \"{ip}\"\n{ROUGH}"));
-    run(&scenario, 0, Record::all().capturing(0).capturing(1)).unwrap()
+    run(&scenario, 0, Record::all().capturing(0).capturing(1).with_payload()).unwrap()
 }
 
 #[test]

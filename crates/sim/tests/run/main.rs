@@ -14,3 +14,4 @@ mod laws;
 mod liars;
 mod lookahead;
 mod proxies;
+mod streaming;

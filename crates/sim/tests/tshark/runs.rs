@@ -98,7 +98,7 @@ fn outcomes() -> Vec<(String, Outcome)> {
                  detect = \"{detect}\"\n{flow}"
             );
             let scenario = Scenario::parse(&text, "dissected.toml".as_ref()).unwrap();
-            let record = Record::all().capturing(0).capturing(1);
+            let record = Record::all().capturing(0).capturing(1).with_payload();
             let outcome = run_with(&scenario, 0, Options { record, checked: true, ..Options::default() }).unwrap();
             assert!(outcome.summary.flows[0].completed, "{way} {recover}");
             runs.push((format!("{way}-{recover}"), outcome));
