@@ -8,6 +8,7 @@ result.summary                           # a dict a flow: time_s, retransmission
 result.tables["transmissions"]           # pyarrow tables, which pandas and polars take as they are
 result.plot()                            # a time-sequence graph, as in the papers
 
+eifel.record("scenario.toml", "run")     # the same into files, however long it is
 runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
 eifel.sweep("sweep.toml", out="results") # many scenarios; goes on where it stopped
 eifel.analyze("capture.pcapng")          # was each retransmission in a capture needed?
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from eifel.errors import CaptureError as CaptureError
     from eifel.errors import ScenarioError as ScenarioError
     from eifel.papers import artefacts as artefacts
+    from eifel.recording import record as record
     from eifel.registry import algorithms as algorithms
     from eifel.reproduction import reproduce as reproduce
     from eifel.result import Result as Result
@@ -49,6 +51,7 @@ __all__ = [
     "analyze",
     "artefacts",
     "load_sweep",
+    "record",
     "reproduce",
     "run",
     "run_many",
@@ -66,6 +69,7 @@ _HOME = {
     "algorithms": "eifel.registry",
     "artefacts": "eifel.papers",
     "load_sweep": "eifel.sweeps",
+    "record": "eifel.recording",
     "reproduce": "eifel.reproduction",
     "run": "eifel.runs",
     "run_many": "eifel.runs",

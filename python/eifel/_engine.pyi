@@ -18,6 +18,7 @@ __all__ = [
     "check",
     "converse",
     "document",
+    "record",
     "registry",
     "run",
     "run_many",
@@ -68,9 +69,6 @@ class Run:
     def categories(self) -> dict[str, list[str]]:
         """What the small integers of a category column mean, by "table.column"."""
 
-    def pcapng(self, node: str) -> bytes:
-        """A pcapng of what a capture at the node would have seen. Raises ValueError if none was recorded."""
-
 def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] | None = None) -> Captures:
     """Analyses captures. `progress` is called with the bytes read so far and all there are, 0 where not known."""
 
@@ -110,11 +108,31 @@ def converse(text: str, origin: str) -> tuple[str, str]:
     Raises ScriptError if the script is refused. `origin` is what messages call it.
     """
 
-def run(text: str, origin: str, repetition: int, record: Sequence[str]) -> Run:
-    """Runs one repetition and keeps the named tables, and for `capture:NODE` what passes at that node.
+def run(text: str, origin: str, repetition: int, tables: Sequence[str]) -> Run:
+    """Runs one repetition and keeps the named tables.
 
-    The GIL is released; Ctrl-C is honoured. Raises ValueError for a table or a node that there is not, RuntimeError if
-    the run fails.
+    The GIL is released; Ctrl-C is honoured. Raises ValueError for a table that there is not, RuntimeError if the run
+    fails.
+    """
+
+def record(
+    text: str,
+    origin: str,
+    repetition: int,
+    tables: Sequence[str],
+    captures: Sequence[tuple[str, str]],
+    payload: bool,
+    sink: Callable[[str, dict[str, _Column], dict[str, list[str]]], object],
+) -> Run:
+    """Runs one repetition and hands over the named tables while it goes on; what is returned holds the summary alone.
+
+    `sink(table, columns, words)` is called from the calling thread with some ten thousands of rows at once; `words`
+    says what the small integers of category columns mean. At the end every table comes once more, with what is left of
+    it. `captures` are nodes, and the files into which what passes there is written as pcapng: headers, or all bytes
+    with `payload`.
+
+    The GIL is released; Ctrl-C is honoured. Raises ValueError for a table or a node that there is not, OSError for a
+    capture that cannot be written, RuntimeError if the run fails.
     """
 
 def run_many(

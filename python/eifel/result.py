@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from eifel.errors import BadInputError
 from eifel.files import replaced
 from eifel.scenario import Source
-from eifel.tables import Frame, table
+from eifel.tables import Frame, table, writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,13 +45,11 @@ class Result:
         repetition: int,
         flows: list[dict[str, Any]],
         tables: Mapping[str, pa.Table],
-        engine_run: Run | None = None,
     ) -> None:
         self.source = source
         self.repetition = repetition
         self.flows = flows
         self.tables: dict[str, pa.Table] = dict(tables)
-        self._run = engine_run
         self._frames: dict[str, Frame] = {}
 
     @classmethod
@@ -62,7 +60,7 @@ class Result:
             name: table(columns, {c: words[f"{name}.{c}"] for c in columns if f"{name}.{c}" in words})
             for name, columns in engine_run.columns().items()
         }
-        return cls(source, repetition, json.loads(engine_run.summary_json()), tables, engine_run)
+        return cls(source, repetition, json.loads(engine_run.summary_json()), tables)
 
     @classmethod
     def read(cls, folder: str | Path) -> Result:
@@ -84,38 +82,21 @@ class Result:
         except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
             raise BadInputError(f"{folder}: damaged, or no recorded run: {error}") from None
 
-    def write(self, folder: str | Path, captures: Sequence[str] = ()) -> list[Path]:
+    def write(self, folder: str | Path) -> list[Path]:
         """Writes every table as Parquet, and a manifest.json that says what was run; returns the files.
 
-        `captures` are nodes whose captures are written beside them. Another recording in that folder is replaced, and
-        nothing else: raises BadInputError where the folder holds anything but a recording.
+        Another recording in that folder is replaced, and nothing else: raises BadInputError where the folder holds
+        anything but a recording. `eifel.record` does the same while a run goes on, however long it is.
         """
         folder = Path(folder)
-        _refuse_anything_else(folder)
+        refuse_anything_else(folder)
         with replaced(folder) as made:
-            self._fill(made, captures)
+            for name, recorded in self.tables.items():
+                with writer(made / f"{name}.parquet", recorded.schema) as out:
+                    out.write_table(recorded)
+            text = manifest_text(self.source, self.repetition, self.flows, list(self.tables))
+            (made / MANIFEST).write_text(text, encoding="utf-8")
         return sorted(folder.iterdir())
-
-    def _fill(self, folder: Path, captures: Sequence[str]) -> None:
-        import pyarrow.parquet as pq
-
-        from eifel import _engine
-
-        for name, recorded in self.tables.items():
-            pq.write_table(recorded, folder / f"{name}.parquet", compression="zstd")
-        for node in captures:
-            (folder / f"{node}.pcapng").write_bytes(self.pcapng(node))
-        manifest = {
-            "engine": _engine.version(),
-            "scenario": self.source.text,
-            "origin": self.source.origin,
-            "seed": self.source.seed,
-            "repetition": self.repetition,
-            "flows": self.flows,
-            "tables": list(self.tables),
-        }
-        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-        (folder / MANIFEST).write_text(text, encoding="utf-8")
 
     @property
     def summary(self) -> dict[str, dict[str, Any]]:
@@ -139,12 +120,6 @@ class Result:
         """The rows of a recorded table that are about one flow, and about one of its ends as the sender of data."""
         rows = self.frame(name).where(flow=flow)
         return rows.where(end=end) if "end" in rows else rows
-
-    def pcapng(self, node: str) -> bytes:
-        """A pcapng of what a capture at the node would have seen. Raises ValueError if there is none."""
-        if self._run is None:
-            raise ValueError("this result was read from files, which hold no capture: run the scenario again")
-        return self._run.pcapng(node)
 
     def plot(self, flow: int = 0) -> Figure:
         """Time-sequence graph, window and timer of one flow, above each other with one time axis."""
@@ -205,7 +180,23 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
 
 
-def _refuse_anything_else(folder: Path) -> None:
+def manifest_text(source: Source, repetition: int, flows: Sequence[Mapping[str, Any]], tables: Sequence[str]) -> str:
+    """What a recording's folder says of itself."""
+    from eifel import _engine
+
+    manifest = {
+        "engine": _engine.version(),
+        "scenario": source.text,
+        "origin": source.origin,
+        "seed": source.seed,
+        "repetition": repetition,
+        "flows": flows,
+        "tables": tables,
+    }
+    return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+
+
+def refuse_anything_else(folder: Path) -> None:
     """Raises BadInputError if a folder, or something of its name, is there and is no recording."""
     if folder.exists() and not folder.is_dir():
         raise BadInputError(f"{folder}: a file; expected the name of a folder")

@@ -33,8 +33,8 @@ def run(
     """
     from eifel import _engine
 
-    _check_count("repetition", repetition, 0)
-    source = scenarios.override(scenarios.load(scenario), _with_seed(settings, seed))
+    check_count("repetition", repetition, 0)
+    source = scenarios.override(scenarios.load(scenario), with_seed(settings, seed))
     return Result.from_engine(source, repetition, _engine.run(source.text, source.origin, repetition, list(record)))
 
 
@@ -92,9 +92,9 @@ def run_many(
     """
     from eifel import _engine
 
-    _check_count("repetitions", repetitions, 1)
+    check_count("repetitions", repetitions, 1)
     if threads is not None:
-        _check_count("threads", threads, 1)
+        check_count("threads", threads, 1)
     sources = [scenarios.load(scenario) for scenario in many]
     pairs = [(source.text, source.origin) for source in sources]
     ranges = [(number, 0, repetitions) for number in range(len(sources))]
@@ -104,10 +104,12 @@ def run_many(
     return Runs({name: np.asarray(values) for name, values in columns.items()}, sources)
 
 
-def _check_count(name: str, count: int, least: int) -> None:
+def check_count(name: str, count: int, least: int) -> None:
+    """Raises BadInputError for a count that the engine has no number for."""
     if not least <= count < 2**32:
         raise BadInputError(f"{name}: {count} is not allowed; allowed: a whole number, {least} to {2**32 - 1}")
 
 
-def _with_seed(settings: Mapping[str, Any] | None, seed: int | None) -> dict[str, Any]:
+def with_seed(settings: Mapping[str, Any] | None, seed: int | None) -> dict[str, Any]:
+    """The settings with another seed among them, if there is one."""
     return {**(settings or {}), **({} if seed is None else {"seed": seed})}

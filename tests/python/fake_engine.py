@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,6 @@ class Run:
 
     def categories(self) -> dict[str, list[str]]:
         return CATEGORIES
-
-    def pcapng(self, node: str) -> bytes:
-        if f"capture:{node}" not in self._record:
-            raise ValueError("no capture was recorded")
-        return b"\x0a\x0d\x0d\x0a" + node.encode()
 
 
 def version() -> str:
@@ -142,6 +138,23 @@ NUMBERS = [
 def run(text: str, origin: str, repetition: int, record: list[str]) -> Run:
     check(text, origin)
     return Run(parse(text), repetition, list(record))
+
+
+def record(  # noqa: PLR0917 - as the engine has it
+    text: str,
+    origin: str,
+    repetition: int,
+    tables: list[str],
+    captures: list[tuple[str, str]],
+    payload: bool,
+    sink: Any,
+) -> Run:
+    made = run(text, origin, repetition, tables)
+    for name, columns in made.columns().items():
+        sink(name, columns, {c: CATEGORIES[f"{name}.{c}"] for c in columns if f"{name}.{c}" in CATEGORIES})
+    for node, file in captures:
+        Path(file).write_bytes(b"\x0a\x0d\x0d\x0a" + node.encode())
+    return made
 
 
 def run_many(

@@ -51,7 +51,8 @@ def test_the_tour_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert names["detectors"][0] == "none"
     assert "did you mean eifel-timestamps" in shown or "eifel-timestamps" in shown
     assert names["same"].flows == names["result"].flows
-    assert names["capture"].startswith(b"\x0a\x0d\x0d\x0a")
+    assert names["kept"].flows == names["result"].flows
+    assert (tmp_path / "recorded" / "sender.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
     assert len(names["runs"]) == 12
     assert "responding.figure4a.svg" in {file.name for file in tmp_path.glob("out/*/*")}
     assert {"spike.png", "spike.svg", "spike.html"} <= {file.name for file in tmp_path.iterdir()}

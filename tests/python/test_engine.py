@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 import eifel
 import eifel.toml
 from eifel import _engine
+from eifel.errors import BadInputError
 from eifel.papers import artefacts
 from eifel.papers.responding import settings
 from eifel.result import TABLES
@@ -118,12 +118,13 @@ def test_a_refused_scenario_is_one_line_with_its_place(text: str, message: str) 
     assert eifel.ScenarioError is _engine.ScenarioError
 
 
-def test_unknown_tables_and_nodes_are_named() -> None:
-    for record, message in ((["packets"], "packets"), (["capture:moon"], "moon")):
-        with pytest.raises(ValueError, match=message):
-            eifel.run(SMALL, record=record)
-    with pytest.raises(ValueError, match="nothing was captured"):
-        eifel.run(SMALL, record=()).pcapng("sender")
+def test_unknown_tables_and_nodes_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="packets"):
+        eifel.run(SMALL, record=["packets"])
+    for asked, message in (({"tables": ["packets"]}, "packets"), ({"captures": ["moon"]}, "moon")):
+        with pytest.raises(BadInputError, match=message):
+            eifel.record(SMALL, tmp_path / "out", **asked)
+        assert not list(tmp_path.iterdir())
 
 
 def test_the_registry_says_what_can_be_set() -> None:
@@ -188,11 +189,10 @@ def test_an_interrupted_reproduce_goes_on_from_there(tmp_path: Path) -> None:
 @pytest.mark.skipif(
     shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed, so captures were not dissected"
 )
-def test_wireshark_opens_a_capture_without_complaint() -> None:
-    result = eifel.run(SMALL, record=("transmissions", "capture:sender"))
-    with tempfile.NamedTemporaryFile(suffix=".pcapng") as file:
-        file.write(result.pcapng("sender"))
-        file.flush()
+@pytest.mark.parametrize("payload", [False, True])
+def test_wireshark_opens_a_capture_without_complaint(tmp_path: Path, payload: bool) -> None:
+    result = eifel.record(SMALL, tmp_path / "out", tables=(), captures=["sender"], payload=payload)
+    with (tmp_path / "out" / "sender.pcapng").open() as file:
         checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
         fields = [
             "-T",

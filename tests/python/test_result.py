@@ -37,8 +37,6 @@ def test_a_result_is_written_and_read(scenario: Path, tmp_path: Path) -> None:
     assert again.tables.keys() == result.tables.keys()
     for name, recorded in result.tables.items():
         assert again.tables[name].equals(recorded), name
-    with pytest.raises(ValueError, match="run the scenario again"):
-        again.pcapng("sender")
 
 
 def test_a_cell_shows_summary_and_plot(scenario: Path) -> None:

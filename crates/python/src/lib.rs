@@ -86,6 +86,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(script::converse, module)?)?;
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
+    module.add_function(wrap_pyfunction!(single::record, module)?)?;
     module.add_function(wrap_pyfunction!(timers::timer_series, module)?)?;
     module.add_function(wrap_pyfunction!(worlds::small_worlds, module)?)?;
     module.add_function(wrap_pyfunction!(many::run_many, module)?)

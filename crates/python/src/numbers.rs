@@ -1,5 +1,7 @@
 //! Numbers of summaries, gathered into columns.
 
+use eifel_sim::record::Columns as Recorded;
+use eifel_sim::record::column::Column;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,6 +15,21 @@ pub(crate) enum Number {
     Real(f64),
     /// Yes or no.
     Switch(bool),
+}
+
+/// A recorded table's columns by name, as NumPy arrays that take over the memory.
+pub(crate) fn columns_into_dict(py: Python<'_>, columns: Recorded) -> PyResult<Bound<'_, PyDict>> {
+    let arrays = PyDict::new(py);
+    for (name, column) in columns {
+        match column {
+            Column::Integers(values) => arrays.set_item(name, values.into_pyarray(py))?,
+            Column::Small(values) => arrays.set_item(name, values.into_pyarray(py))?,
+            Column::Codes(values) => arrays.set_item(name, values.into_pyarray(py))?,
+            Column::WideCodes(values) => arrays.set_item(name, values.into_pyarray(py))?,
+            Column::Flags(values) => arrays.set_item(name, values.into_pyarray(py))?,
+        }
+    }
+    Ok(arrays)
 }
 
 /// A column of numbers of one kind.

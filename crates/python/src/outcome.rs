@@ -6,9 +6,6 @@ use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary;
 
-/// What asks for a capture at the node whose name follows.
-const CAPTURE: &str = "capture:";
-
 /// A flow's summary: what names it, and its numbers.
 pub(crate) struct Numbered {
     /// The flow's name and its ends.
@@ -17,13 +14,14 @@ pub(crate) struct Numbered {
     pub(crate) numbers: Vec<(&'static str, Number)>,
 }
 
-/// What to keep. Says what is allowed if a name is unknown.
-pub(crate) fn kept(scenario: &Scenario, names: &[String]) -> Result<Record, String> {
-    let (captures, tables): (Vec<&str>, Vec<&str>) =
-        names.iter().map(String::as_str).partition(|name| name.starts_with(CAPTURE));
-    let record = Record::named(tables).map_err(|error| error.to_string())?;
-    captures.into_iter().try_fold(record, |record, name| {
-        let name = &name[CAPTURE.len()..];
+/// What to keep: these tables, and what passes at these nodes. Says what is allowed if a name is unknown.
+pub(crate) fn kept<'a>(
+    scenario: &Scenario,
+    tables: &[String],
+    nodes: impl IntoIterator<Item = &'a str>,
+) -> Result<Record, String> {
+    let record = Record::named(tables.iter().map(String::as_str)).map_err(|error| error.to_string())?;
+    nodes.into_iter().try_fold(record, |record, name| {
         let node = scenario.nodes.iter().position(|node| node.name == name);
         node.map(|node| record.capturing(node)).ok_or_else(|| format!("there is no node {name:?} to capture at"))
     })
@@ -45,10 +43,4 @@ fn number(number: summary::Number) -> Number {
         summary::Number::Measure(measure) => Number::Real(measure),
         summary::Number::Flag(flag) => Number::Switch(flag),
     }
-}
-
-/// The packets that the node of this name sent and got. Says so if they were not kept.
-pub(crate) fn capture<'a>(outcome: &'a Outcome, node: &str) -> Result<&'a [u8], String> {
-    let found = outcome.captures.iter().find(|capture| capture.name == node);
-    found.map(|capture| capture.pcapng.as_slice()).ok_or_else(|| format!("nothing was captured at {node:?}"))
 }

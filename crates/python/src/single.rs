@@ -1,21 +1,24 @@
-//! One run, recorded.
+//! One run: kept in memory, or handed over while it goes on.
 
-use crate::numbers::Number;
-use crate::outcome::{Numbered, capture, flows, kept};
+use crate::numbers::{Number, columns_into_dict};
+use crate::outcome::{Numbered, flows, kept};
 use crate::{parse, waiting};
-use eifel_sim::Outcome;
-use eifel_sim::record::column::Column;
-use numpy::IntoPyArray;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use eifel_sim::record::{Columns, Sink, Table};
+use eifel_sim::scenario::Scenario;
+use eifel_sim::{Error, Outcome};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use serde_json::Value;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
-/// A table's columns by name.
-type Columns = Vec<(&'static str, Column)>;
+/// So many rows of a table are handed over together.
+const ROWS: usize = 1 << 15;
 
 /// One finished run.
 #[pyclass]
@@ -23,15 +26,42 @@ pub(crate) struct Run {
     summary: String,
     tables: Vec<(&'static str, Columns)>,
     categories: Vec<(String, Vec<String>)>,
-    /// What is left of it: the captures.
-    outcome: Outcome,
+}
+
+/// What comes of a run, or why it failed; a panic has a message.
+type Ended = thread::Result<Result<Outcome, Error>>;
+
+/// What a run that is handed over sends.
+enum Message {
+    /// Some rows of a table, and what their codes mean.
+    Rows(Table, Columns, Vec<(&'static str, Vec<String>)>),
+    /// It is over.
+    Ended(Box<(Scenario, Ended)>),
+}
+
+/// Sends rows to the thread that holds the GIL, and writes captures itself.
+struct Handed {
+    rows: SyncSender<Message>,
+    captures: Vec<(String, PathBuf)>,
+}
+
+impl Sink for Handed {
+    fn rows(&mut self, table: Table, columns: Columns, words: Vec<(&'static str, Vec<String>)>) {
+        // Nobody may be there to receive it any more.
+        drop(self.rows.send(Message::Rows(table, columns, words)));
+    }
+
+    fn capture(&mut self, node: &str) -> io::Result<Box<dyn Write>> {
+        let (_, file) = self.captures.iter().find(|(name, _)| name == node).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(BufWriter::with_capacity(1 << 16, File::create(file)?)))
+    }
 }
 
 /// Runs one repetition and keeps the named tables.
 #[pyfunction]
-pub(crate) fn run(py: Python<'_>, text: &str, origin: &str, repetition: u32, record: Vec<String>) -> PyResult<Run> {
+pub(crate) fn run(py: Python<'_>, text: &str, origin: &str, repetition: u32, tables: Vec<String>) -> PyResult<Run> {
     let scenario = parse(text, origin)?;
-    let keep = kept(&scenario, &record).map_err(PyValueError::new_err)?;
+    let keep = kept(&scenario, &tables, []).map_err(PyValueError::new_err)?;
     let (sender, mut receiver) = mpsc::channel();
     // A thread of its own, so that this one can look for Ctrl-C; after that nobody waits for it, and it ends alone.
     thread::spawn(move || {
@@ -39,18 +69,66 @@ pub(crate) fn run(py: Python<'_>, text: &str, origin: &str, repetition: u32, rec
         // Nobody may be there to receive it any more.
         drop(sender.send((scenario, outcome)));
     });
-    let (scenario, outcome) = waiting::next(py, &mut receiver)?;
-    let failed = |what: &str| PyRuntimeError::new_err(format!("{origin}: repetition {repetition}: {what}"));
-    let mut outcome = match outcome {
+    let (scenario, ended) = waiting::next(py, &mut receiver)?;
+    finished(&scenario, ended, &format!("{origin}: repetition {repetition}"))
+}
+
+/// Runs one repetition and hands over the named tables while it goes on; writes captures to files.
+#[pyfunction]
+#[pyo3(signature = (text, origin, repetition, tables, captures, payload, sink))]
+#[expect(clippy::too_many_arguments, reason = "a function of Python, where arguments have names")]
+pub(crate) fn record(
+    py: Python<'_>,
+    text: &str,
+    origin: &str,
+    repetition: u32,
+    tables: Vec<String>,
+    captures: Vec<(String, PathBuf)>,
+    payload: bool,
+    sink: Bound<'_, PyAny>,
+) -> PyResult<Run> {
+    let scenario = parse(text, origin)?;
+    let nodes = captures.iter().map(|(node, _)| node.as_str());
+    let mut keep = kept(&scenario, &tables, nodes).map_err(PyValueError::new_err)?;
+    if payload {
+        keep = keep.with_payload();
+    }
+    // The run waits when Python is behind: two parts of a table are the most that is under way.
+    let (sender, mut receiver) = mpsc::sync_channel(2);
+    thread::spawn(move || {
+        let handed = Handed { rows: sender.clone(), captures };
+        let into = (Box::new(handed) as Box<dyn Sink>, ROWS);
+        let ended = catch_unwind(AssertUnwindSafe(|| eifel_sim::run_into(&scenario, repetition, keep, into)));
+        drop(sender.send(Message::Ended(Box::new((scenario, ended)))));
+    });
+    loop {
+        match waiting::next(py, &mut receiver)? {
+            Message::Rows(table, columns, words) => {
+                let known = PyDict::new(py);
+                for (column, words) in words {
+                    known.set_item(column, words)?;
+                }
+                sink.call1((table.name(), columns_into_dict(py, columns)?, known))?;
+            }
+            Message::Ended(ended) => {
+                let (scenario, ended) = *ended;
+                return finished(&scenario, ended, &format!("{origin}: repetition {repetition}"));
+            }
+        }
+    }
+}
+
+fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
+    let outcome = match ended {
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(error)) => return Err(failed(&error.to_string())),
-        Err(panic) => return Err(failed(waiting::said(&*panic))),
+        Ok(Err(Error::Capture(error))) => return Err(PyOSError::new_err(error.to_string())),
+        Ok(Err(error)) => return Err(PyRuntimeError::new_err(format!("{what}: {error}"))),
+        Err(panic) => return Err(PyRuntimeError::new_err(format!("{what}: {}", waiting::said(&*panic)))),
     };
-    let summary: Vec<String> = flows(&scenario, &outcome).into_iter().map(object).collect();
+    let summary: Vec<String> = flows(scenario, &outcome).into_iter().map(object).collect();
     let summary = format!("[{}]", summary.join(", "));
-    let tables = std::mem::take(&mut outcome.tables);
-    let categories = tables.categories();
-    Ok(Run { summary, tables: tables.into_columns(), categories, outcome })
+    let categories = outcome.tables.categories();
+    Ok(Run { summary, tables: outcome.tables.into_columns(), categories })
 }
 
 /// A flow's summary as a JSON object, in its own order.
@@ -72,17 +150,7 @@ impl Run {
     fn columns<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
         for (table, columns) in std::mem::take(&mut self.tables) {
-            let arrays = PyDict::new(py);
-            for (name, column) in columns {
-                match column {
-                    Column::Integers(values) => arrays.set_item(name, values.into_pyarray(py))?,
-                    Column::Small(values) => arrays.set_item(name, values.into_pyarray(py))?,
-                    Column::Codes(values) => arrays.set_item(name, values.into_pyarray(py))?,
-                    Column::WideCodes(values) => arrays.set_item(name, values.into_pyarray(py))?,
-                    Column::Flags(values) => arrays.set_item(name, values.into_pyarray(py))?,
-                }
-            }
-            tables.set_item(table, arrays)?;
+            tables.set_item(table, columns_into_dict(py, columns)?)?;
         }
         Ok(tables)
     }
@@ -94,11 +162,6 @@ impl Run {
             categories.set_item(name, words)?;
         }
         Ok(categories)
-    }
-
-    /// A pcapng of what a capture at the node would have seen.
-    fn pcapng<'py>(&self, py: Python<'py>, node: &str) -> PyResult<Bound<'py, PyBytes>> {
-        capture(&self.outcome, node).map(|bytes| PyBytes::new(py, bytes)).map_err(PyValueError::new_err)
     }
 }
 

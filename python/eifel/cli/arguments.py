@@ -74,6 +74,10 @@ def _add_run(commands: Commands) -> None:
     parser.add_argument(
         "--record", type=_path, metavar="FOLDER", help="write every table (Parquet), captures and a manifest there"
     )
+    parser.add_argument(
+        "--tables", metavar="NAMES", help="the tables that --record writes, with commas between, or none (default: all)"
+    )
+    parser.add_argument("--payload", action="store_true", help="captures hold all bytes, and not the headers alone")
     parser.add_argument("--pcap", type=_path, metavar="FILE", help="write a pcapng as captured at the flow's sender")
     parser.add_argument("--plot", type=_path, metavar="FILE", help="draw the run: .png, .svg, .pdf, or .html with zoom")
     parser.add_argument(

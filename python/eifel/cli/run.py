@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eifel import files
 from eifel import scenario as scenarios
 from eifel.cli import OK
 from eifel.cli.flows import show, values
 from eifel.cli.output import console, heading, note, print_json, progress
 from eifel.errors import BadInputError
 from eifel.flows import Flow
+from eifel.recording import capture, record
 from eifel.result import TABLES, Result
 from eifel.runs import means_of_flows, run, run_many
 from eifel.statistics import Mean
@@ -35,15 +35,12 @@ def command(options: argparse.Namespace) -> int:
     flows = source.flows
     chosen = _chosen(options.flow, flows)
     _check_repetition(options, repetitions)
+    _tables(options.tables)
 
     result = None
     if options.record or options.plot or options.pcap or repetitions == 1:
-        ends = _ends(flows, chosen) if options.record else []
-        captured = ends or ([flows[chosen[0]].sender] if options.pcap else [])
-        wanted = [*(TABLES if options.record or options.plot else ()), *(f"capture:{node}" for node in captured)]
         with progress("running"):
-            result = run(source, repetition=options.repetition or 0, record=wanted)
-        _write(result, chosen, ends, options)
+            result = _recorded(source, flows, chosen, options)
     if repetitions == 1 and result is not None:
         means: Sequence[Mapping[str, Mean]] = [values(flow) for flow in result.flows]
     else:
@@ -87,19 +84,39 @@ def _ends(flows: Sequence[Flow], chosen: Sequence[int]) -> list[str]:
     return list(dict.fromkeys(end for number in chosen for end in (flows[number].sender, flows[number].receiver)))
 
 
-def _write(result: Result, chosen: Sequence[int], ends: Sequence[str], options: argparse.Namespace) -> None:
+def _recorded(
+    source: scenarios.Source, flows: Sequence[Flow], chosen: Sequence[int], options: argparse.Namespace
+) -> Result:
+    """Runs the repetition that is recorded, captured and drawn, as far as each is asked for."""
+    repetition, result = options.repetition or 0, None
     if options.record:
-        written = result.write(Path(options.record), captures=ends)
-        note(f"wrote {len(written)} files to {options.record}, captures of {', '.join(ends)} among them")
+        ends, tables = _ends(flows, chosen), _tables(options.tables)
+        result = record(
+            source, options.record, tables=tables, captures=ends, payload=options.payload, repetition=repetition
+        )
+        note(f"wrote {len(tables)} tables to {options.record}, and captures of {', '.join(ends)}")
     if options.pcap:
-        sender = str(result.flows[chosen[0]]["from"])
-        files.put(Path(options.pcap), result.pcapng(sender))
+        sender = flows[chosen[0]].sender
+        result = capture(source, sender, options.pcap, repetition=repetition, payload=options.payload)
         note(f"wrote {options.pcap}, as captured at {sender}")
     if options.plot:
         from eifel.plots import write
 
+        result = run(source, repetition=repetition)
         for file in write(result, Path(options.plot), chosen):
             note(f"wrote {file}")
+    return result or run(source, repetition=repetition, record=())
+
+
+def _tables(names: str | None) -> list[str]:
+    """The tables that are recorded."""
+    if names is None:
+        return list(TABLES)
+    wanted = [] if names == "none" else [name.strip() for name in names.split(",")]
+    for name in wanted:
+        if name not in TABLES:
+            raise BadInputError(f"--tables {name}: no such table; there is: {', '.join(TABLES)}, or none")
+    return wanted
 
 
 def _show(

@@ -1,0 +1,115 @@
+"""Records a run into files while it goes on: its tables as Parquet, row group by row group, and captures.
+
+A recorded run of an hour takes no more memory than one of a second.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eifel import files
+from eifel import scenario as scenarios
+from eifel.errors import BadInputError
+from eifel.result import MANIFEST, TABLES, Result, manifest_text, refuse_anything_else
+from eifel.runs import check_count, with_seed
+from eifel.tables import table, writer
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+    from numpy.typing import NDArray
+
+
+def record(
+    scenario: scenarios.ScenarioLike | scenarios.Source,
+    folder: str | Path,
+    *,
+    tables: Sequence[str] = TABLES,
+    captures: Sequence[str] = (),
+    payload: bool = False,
+    repetition: int = 0,
+    seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Result:
+    """Runs one repetition of a scenario and records it into a folder, which `Result.read` reads.
+
+    `tables` are written as `transmissions.parquet` and so on; for each node in `captures`, `NODE.pcapng` holds what
+    passes there: headers, and with `payload` all bytes. manifest.json says what was run. A recording that the folder
+    holds is replaced when the new one is whole. The result has the summary of each flow, and no tables in memory.
+
+    Example: `eifel.record("scenario.toml", "run", tables=["transmissions", "acks"], captures=["sender"])`.
+
+    Raises ScenarioError if the scenario is refused, BadInputError for a table or node that there is not, and where the
+    folder holds anything but a recording; OSError where it cannot be written to.
+    """
+    check_count("repetition", repetition, 0)
+    source = scenarios.override(scenarios.load(scenario), with_seed(settings, seed))
+    folder = Path(folder)
+    refuse_anything_else(folder)
+    with files.replaced(folder) as made:
+        result = _into(made, source, repetition, tables, captures, payload=payload)
+        text = manifest_text(source, repetition, result.flows, list(tables))
+        (made / MANIFEST).write_text(text, encoding="utf-8")
+    return result
+
+
+def capture(
+    source: scenarios.Source, node: str, file: str | Path, *, repetition: int = 0, payload: bool = False
+) -> Result:
+    """Runs one repetition of a scenario and writes what passes at a node into one file."""
+    place = Path(file)
+    with files.opened(place) as out:
+        return _record(source, repetition, [], [(node, str(out.name))], payload=payload, take=_ignore)
+
+
+def _ignore(*_: object) -> None:
+    pass
+
+
+def _into(
+    folder: Path,
+    source: scenarios.Source,
+    repetition: int,
+    tables: Sequence[str],
+    captures: Sequence[str],
+    *,
+    payload: bool,
+) -> Result:
+    writers: dict[str, pq.ParquetWriter] = {}
+
+    def take(name: str, columns: Mapping[str, NDArray[Any]], words: Mapping[str, Sequence[str]]) -> None:
+        part = table(columns, words)
+        if name not in writers:
+            writers[name] = writer(folder / f"{name}.parquet", part.schema)
+        elif not part.num_rows:
+            return
+        writers[name].write_table(part)
+
+    places = [(node, str(folder / f"{node}.pcapng")) for node in captures]
+    try:
+        return _record(source, repetition, tables, places, payload=payload, take=take)
+    finally:
+        for opened in writers.values():
+            opened.close()
+
+
+def _record(
+    source: scenarios.Source,
+    repetition: int,
+    tables: Sequence[str],
+    captures: Sequence[tuple[str, str]],
+    *,
+    payload: bool,
+    take: Any,
+) -> Result:
+    from eifel import _engine
+
+    try:
+        run = _engine.record(source.text, source.origin, repetition, list(tables), list(captures), payload, take)
+    except _engine.ScenarioError:
+        raise
+    except ValueError as error:
+        raise BadInputError(str(error)) from None
+    return Result(source, repetition, json.loads(run.summary_json()), {})
