@@ -17,19 +17,12 @@ use crate::world::{Progress, World};
 /// Choices that are made before the work is shared out: 4^5 parts at most, and as many again for each response.
 const SHARED: u32 = 5;
 
-/// Whose worlds are walked.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    /// All senders': their responses have not been asked yet.
-    All,
-    /// The sender's with the response of that index.
-    One(usize),
-}
-
 /// A world that goes on, and for how many it stands.
 struct Node {
     world: World,
-    whose: Whose,
+    /// Index of the response of the only sender whose world this is; `None` while no response has been asked and the world
+    /// is every sender's.
+    response: Option<usize>,
     weight: u64,
 }
 
@@ -55,14 +48,14 @@ pub fn search_each(
 ) -> Result<Option<Vec<Tally>>, Error> {
     let responses = responses.iter().map(part::response).collect::<Result<Vec<_>, _>>().map_err(Error::Engine)?;
     let mut world = World::new(question)?;
-    let whose = if let [only] = &responses[..] {
+    let response = if let [only] = &responses[..] {
         world.respond_by(only.clone());
-        Whose::One(0)
+        Some(0)
     } else {
-        Whose::All
+        None
     };
     let mut tallies = vec![Tally::default(); responses.len()];
-    let mut nodes = vec![Node { world, whose, weight: question.size.worlds() }];
+    let mut nodes = vec![Node { world, response, weight: question.size.worlds() }];
     for _ in 0..SHARED {
         let mut next = Vec::new();
         for node in nodes {
@@ -102,12 +95,12 @@ fn walk(node: Node, responses: &[Box<dyn Response>], tallies: &mut [Tally]) {
 /// Goes on to the next choice, and makes it in every way; or, where senders part, once for each. A world that is over is
 /// counted.
 fn go(
-    Node { mut world, whose, weight }: Node,
+    Node { mut world, response, weight }: Node,
     responses: &[Box<dyn Response>],
     tallies: &mut [Tally],
     then: &mut dyn FnMut(Node, &mut [Tally]),
 ) {
-    let before = (whose == Whose::All).then(|| world.clone());
+    let before = response.is_none().then(|| world.clone());
     let progress = world.advance();
     if let Some(before) = before
         && world.may_have_responded()
@@ -115,13 +108,13 @@ fn go(
         for (index, response) in responses.iter().enumerate() {
             let mut one = before.clone();
             one.respond_by(response.clone());
-            then(Node { world: one, whose: Whose::One(index), weight }, tallies);
+            then(Node { world: one, response: Some(index), weight }, tallies);
         }
         return;
     }
-    let counts = match whose {
-        Whose::All => 0..tallies.len(),
-        Whose::One(index) => index..index + 1,
+    let counts = match response {
+        None => 0..tallies.len(),
+        Some(index) => index..index + 1,
     };
     match progress {
         Progress::Asks(_) => {
@@ -129,10 +122,10 @@ fn go(
             for fate in most {
                 let mut one = world.clone();
                 one.choose(fate);
-                then(Node { world: one, whose, weight: weight / 4 }, tallies);
+                then(Node { world: one, response, weight: weight / 4 }, tallies);
             }
             world.choose(last);
-            then(Node { world, whose, weight: weight / 4 }, tallies);
+            then(Node { world, response, weight: weight / 4 }, tallies);
         }
         Progress::Over => tallies[counts].iter_mut().for_each(|tally| tally.add(world.truth(), world.fates(), weight)),
         Progress::Stuck => tallies[counts].iter_mut().for_each(|tally| tally.add_stuck(world.fates(), weight)),

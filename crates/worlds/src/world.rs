@@ -54,15 +54,9 @@ pub struct World {
     threshold: u64,
     oracle: Oracle,
     truth: Truth,
-    response: Asked,
+    /// Whether there was a verdict that a response may have been asked about.
+    may_have_responded: bool,
     ladder: Option<Box<Ladder>>,
-}
-
-/// Whether a world may depend on its response.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Asked {
-    NotYet,
-    Maybe,
 }
 
 impl World {
@@ -93,7 +87,7 @@ impl World {
             threshold: u64::MAX,
             oracle,
             truth: Truth::default(),
-            response: Asked::NotYet,
+            may_have_responded: false,
             ladder: None,
         };
         let mss = u64::from(world.sender.mss());
@@ -150,7 +144,7 @@ impl World {
 
     /// Whether there was a verdict that a response may have been asked about.
     pub(crate) fn may_have_responded(&self) -> bool {
-        self.response == Asked::Maybe
+        self.may_have_responded
     }
 
     /// The same, as long as it [has not](Self::may_have_responded), of a sender with another response.
@@ -297,7 +291,7 @@ impl World {
                 if let engine::Event::Judged { detector: 0, outcome, reason, .. } = event
                     && (outcome == Outcome::Spurious || reason == engine::MIXED)
                 {
-                    self.response = Asked::Maybe;
+                    self.may_have_responded = true;
                 }
                 self.truth.tells(&event);
             }
