@@ -1,5 +1,5 @@
-//! Every world, depth first: one goes on until it asks for a fate, and from there once for each. What worlds have in
-//! common is run once.
+//! Walks all worlds depth first. A world runs until it asks for a fate, and is continued once for
+//! each. Common beginnings run once.
 
 use core::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,20 +14,21 @@ use crate::question::{Error, Question};
 use crate::tally::Tally;
 use crate::world::{Progress, World};
 
-/// Choices that are made before the work is shared out: 4^5 parts at most, and as many again for each response.
+/// Choices made before the work is shared out: at most 4^5 parts for each response.
 const SHARED: u32 = 5;
 
-/// A world that goes on, and for how many it stands.
+/// A world to continue, and the number of worlds that it stands for.
 struct Node {
     world: World,
-    /// Index of the response of the only sender whose world this is; `None` while no response has been asked and the world
-    /// is every sender's.
+    /// Index of the response that this world belongs to. `None` as long as no response has been
+    /// asked and all senders share it.
     response: Option<usize>,
     weight: u64,
 }
 
-/// Counts over all worlds of a question, on the threads of the pool that this is called in; they do not depend on how many
-/// there are. `progress` hears of worlds counted, and may break off: then there is no answer.
+/// Counts over all worlds of a question, on the current thread pool. The result does not depend on
+/// the number of threads. `progress` receives the number of counted worlds and may stop the search;
+/// then the result is `None`.
 ///
 /// # Errors
 /// See [`Error`].
@@ -36,8 +37,8 @@ pub fn search(question: &Question, progress: impl Fn(u64) -> ControlFlow<()> + S
     Ok(search_each(question, own, progress)?.and_then(|mut tallies| tallies.pop()))
 }
 
-/// The same for senders that differ in their response alone, in the place of the question's own: what their worlds have in
-/// common, which is everything until the first verdict that a response is asked about, is run once.
+/// Counts for several senders that differ only in their response. Their worlds share everything up
+/// to the first verdict that a response is asked about, and that part runs once.
 ///
 /// # Errors
 /// See [`Error`].
@@ -92,8 +93,8 @@ fn walk(node: Node, responses: &[Box<dyn Response>], tallies: &mut [Tally]) {
     go(node, responses, tallies, &mut |child, tallies| walk(child, responses, tallies));
 }
 
-/// Goes on to the next choice, and makes it in every way; or, where senders part, once for each. A world that is over is
-/// counted.
+/// Runs a world to its next choice, and continues it in every way. Where senders part, continues it
+/// once for each. Counts a world that is over.
 fn go(
     Node { mut world, response, weight }: Node,
     responses: &[Box<dyn Response>],
@@ -132,7 +133,7 @@ fn go(
     }
 }
 
-/// One world from beginning to end; what `fates` does not say is delivered.
+/// Runs one world to its end. Packets without a fate in `fates` are delivered.
 ///
 /// # Errors
 /// See [`Error`].
@@ -140,7 +141,7 @@ pub fn run(question: &Question, fates: &Fates) -> Result<World, Error> {
     finish(World::new(question)?, fates)
 }
 
-/// The same, drawn.
+/// Runs one world to its end and draws it.
 ///
 /// # Errors
 /// See [`Error`].
