@@ -7,7 +7,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
 
 use crate::listener::Caller;
-use crate::siphash::{Secret, siphash};
+use eifel_base::siphash::{Secret, siphash};
 
 /// How long the counter stands still. A cookie is good for this and the next.
 pub(crate) const PERIOD: Duration = Duration::from_secs(64);

@@ -16,7 +16,7 @@ use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Echo;
 use eifel_recovery::scoreboard::Scoreboard;
 
-use crate::siphash::{Secret, siphash};
+use eifel_base::siphash::{Secret, siphash};
 
 /// Bits of a step, less one.
 const STEP_BITS: u32 = 6;

@@ -71,7 +71,6 @@ mod sack;
 mod sack_option;
 mod send_stream;
 pub mod settings;
-mod siphash;
 pub mod state;
 mod timers;
 mod timestamps;

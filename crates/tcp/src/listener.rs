@@ -17,10 +17,10 @@ use crate::connection::Connection;
 use crate::cookie;
 use crate::handshake::{DEFAULT_MSS, offer, reset};
 use crate::settings::{Ports, Settings, TimestampSettings};
-use crate::siphash::{Secret, siphash};
 use crate::state::{Opening, State};
 use crate::timestamps::Stamps;
 use crate::window::ReceiveWindow;
+use eifel_base::siphash::{Secret, siphash};
 
 /// Who calls, and whom.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

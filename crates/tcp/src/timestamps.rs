@@ -7,7 +7,7 @@ use eifel_recovery::scoreboard::{Scoreboard, Sent};
 
 use crate::distinct::Distinct;
 use crate::settings::{EchoRule, Stamping, TimestampSettings};
-use crate::siphash::Secret;
+use eifel_base::siphash::Secret;
 
 /// This end's timestamp clock. It keeps the tick that it shows, because dividing time for each segment is slow.
 #[derive(Clone, Copy, Debug)]

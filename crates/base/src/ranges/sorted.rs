@@ -10,8 +10,7 @@ use crate::ranges::Block;
 
 /// The most ranges in a chunk. Tests have a small one, so that few ranges make many chunks.
 pub(super) const CHUNK: usize = if cfg!(test) { 4 } else { 128 };
-/// Neighbouring chunks that together hold no more than this are joined. So chunks are at least
-/// three eighths full on average.
+/// Neighbours that together hold no more become one: so chunks are three eighths full on average at least.
 const JOINED: usize = CHUNK * 3 / 4;
 
 /// Ranges in chunks, none of which is empty.
@@ -23,7 +22,7 @@ pub(super) struct Sorted {
     count: usize,
 }
 
-/// The place of a range, or the place behind the range before it.
+/// Where a range stands, or would stand behind the one before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     chunk: usize,
@@ -34,7 +33,7 @@ impl Place {
     /// Before all ranges.
     pub(super) const FIRST: Self = Self { chunk: 0, at: 0 };
 
-    /// Returns the place behind this one.
+    /// The place behind that of a range.
     pub(super) fn behind(self) -> Self {
         Self { at: self.at + 1, ..self }
     }
@@ -46,25 +45,25 @@ impl Sorted {
         self.count == 0
     }
 
-    /// Returns the number of ranges.
+    /// How many ranges there are.
     #[inline]
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns the highest range.
+    /// The highest range.
     pub(super) fn last(&self) -> Option<Block> {
         let top = self.chunks.last()?;
         Some(top.get(top.len() - 1))
     }
 
-    /// Returns the place behind all ranges that start at or below `position`.
+    /// Behind all ranges that start at or below `position`.
     #[inline]
     pub(super) fn above(&self, position: u64) -> Place {
         match &self.chunks[..] {
             [] => Place::FIRST,
             [only] if only.len() <= FEW => Place { chunk: 0, at: only.count_up_to(position) },
-            // Callers mostly ask about positions beyond all ranges, or about the lowest range.
+            // What is asked about is mostly news, beyond all others, or the lowest of them.
             [before @ .., last] => match last.get(last.len() - 1) {
                 top if top.start <= position => Place { chunk: before.len(), at: last.len() },
                 _ if position < self.starts[0] => Place::FIRST,
@@ -76,12 +75,12 @@ impl Sorted {
 
     fn search(&self, position: u64, end: u64) -> Place {
         let chunk = up_to(&self.starts, |start| start, position, self.starts[0]..end).saturating_sub(1);
-        // Asking the chunk itself for its start would take one more step through cold memory.
+        // To ask the chunk itself where it starts would be a further step through cold memory.
         let span = self.starts[chunk]..self.starts.get(chunk + 1).copied().unwrap_or(end);
         Place { chunk, at: self.chunks[chunk].up_to(position, span) }
     }
 
-    /// Returns the place of the range before `place`.
+    /// The place of the range before `place`.
     #[inline]
     pub(super) fn before(&self, place: Place) -> Option<Place> {
         if place.at > 0 {
@@ -91,13 +90,13 @@ impl Sorted {
         Some(Place { chunk, at: self.chunks[chunk].len() - 1 })
     }
 
-    /// Returns the range at `place`.
+    /// The range that stands at `place`.
     #[inline]
     pub(super) fn get(&self, place: Place) -> Block {
         self.chunks[place.chunk].get(place.at)
     }
 
-    /// Replaces the range at `place` by one that is as far from its neighbours.
+    /// Puts another range there, which is as far from its neighbours.
     #[inline]
     pub(super) fn set(&mut self, place: Place, range: Block) {
         self.chunks[place.chunk].set(place.at, range);
@@ -106,7 +105,7 @@ impl Sorted {
         }
     }
 
-    /// Inserts a range before `place`.
+    /// Puts a further range before what stands at `place`.
     #[inline]
     pub(super) fn put(&mut self, place: Place, range: Block) {
         let Place { chunk, at } = place;
@@ -127,8 +126,7 @@ impl Sorted {
         }
     }
 
-    /// Starts a chunk behind a full one. So ranges that arrive in order fill their chunks, in
-    /// descending order too.
+    /// What arrives in order fills chunks; in descending order too, behind one that is full.
     fn put_behind_full(&mut self, chunk: usize, range: Block) {
         match self.chunks.get(chunk + 1) {
             Some(next) if next.len() < CHUNK => self.put_into(Place { chunk: chunk + 1, at: 0 }, range),
@@ -136,7 +134,7 @@ impl Sorted {
         }
     }
 
-    /// Inserts into a full chunk, which is split into halves.
+    /// Halves a chunk.
     fn put_into_full(&mut self, Place { chunk, at }: Place, range: Block) {
         let halved = &mut self.chunks[chunk];
         let mut upper = Chunk::new(halved.get(CHUNK / 2).start, CHUNK);
@@ -156,7 +154,7 @@ impl Sorted {
     }
 
     fn open(&mut self, chunk: usize, range: Block) {
-        // The first chunk is small, as most sets are.
+        // The first is small: most sets are.
         let room = if self.chunks.is_empty() { 1 } else { CHUNK };
         let mut opened = Chunk::new(range.start, room);
         opened.insert(0, range);
@@ -164,7 +162,7 @@ impl Sorted {
         self.chunks.insert(chunk, opened);
     }
 
-    /// Removes the ranges from one place up to another.
+    /// Takes out what stands from one place up to another.
     pub(super) fn cut(&mut self, from: Place, to: Place) {
         if from == to {
             return;
@@ -185,7 +183,7 @@ impl Sorted {
         self.tidy(from.chunk);
     }
 
-    /// Removes an empty chunk, and joins short ones, after ranges were taken out.
+    /// After something was taken out of a chunk.
     fn tidy(&mut self, chunk: usize) {
         if self.chunks[chunk].len() == 0 {
             self.chunks.remove(chunk);
@@ -203,7 +201,7 @@ impl Sorted {
         }
     }
 
-    /// Joins a chunk and the next one, if both are short.
+    /// Makes a chunk and the next one, if they are short.
     fn join(&mut self, chunk: usize) {
         let Some([lower, upper]) = self.chunks.get_mut(chunk..chunk + 2) else { return };
         if lower.len() + upper.len() <= JOINED {
@@ -213,19 +211,19 @@ impl Sorted {
         }
     }
 
-    /// Iterates over the ranges from a place up.
+    /// The ranges from a place up.
     pub(super) fn from(&self, place: Place) -> impl Iterator<Item = Block> + '_ {
         let chunks = self.chunks.get(place.chunk..).unwrap_or_default();
         let mut at = place.at;
         chunks.iter().flat_map(move |chunk| chunk.ranges(core::mem::take(&mut at)..chunk.len()))
     }
 
-    /// Iterates over the ranges from the highest down.
+    /// The ranges from the highest down.
     pub(super) fn descending(&self) -> impl Iterator<Item = Block> + '_ {
         self.chunks.iter().rev().flat_map(|chunk| chunk.ranges(0..chunk.len()).rev())
     }
 
-    /// Returns the place behind all ranges.
+    /// Behind all ranges.
     fn end(&self) -> Place {
         match self.chunks.last() {
             Some(last) => Place { chunk: self.chunks.len() - 1, at: last.len() },
@@ -233,7 +231,7 @@ impl Sorted {
         }
     }
 
-    /// Removes the highest range.
+    /// Takes the highest range out.
     pub(super) fn pop(&mut self) {
         let end = self.end();
         if let Some(last) = self.before(end) {
@@ -248,7 +246,7 @@ impl Sorted {
 
 #[cfg(test)]
 impl Sorted {
-    /// Checks the invariants.
+    /// What always holds.
     pub(super) fn check(&self) {
         assert_eq!(self.count, self.chunks.iter().map(Chunk::len).sum::<usize>());
         assert!(self.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));

@@ -6,10 +6,10 @@ use core::hash::Hasher;
 use siphasher::sip::SipHasher24;
 
 /// A secret of 128 bits.
-pub(crate) type Secret = [u64; 2];
+pub type Secret = [u64; 2];
 
 /// Returns the hash of these words, each as eight bytes, the lowest first.
-pub(crate) fn siphash(&[k0, k1]: &Secret, words: &[u64]) -> u64 {
+pub fn siphash(&[k0, k1]: &Secret, words: &[u64]) -> u64 {
     let mut hasher = SipHasher24::new_with_keys(k0, k1);
     words.iter().for_each(|word| hasher.write(&word.to_le_bytes()));
     hasher.finish()
