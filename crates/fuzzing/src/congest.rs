@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::Instant;
-use eifel_recovery::congest::{Loss, Progress, Window};
+use eifel_recovery::congest::{Idle, Loss, Progress, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Seam, part};
 use eifel_recovery::rtt::RoundTrips;
@@ -44,7 +44,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             }
             2 => window = lose(u, control.as_mut(), &before, &view)?,
             3 => {
-                window = control.on_idle(&before, duration(u)?, mss);
+                window = control.on_idle(&before, &Idle { time: duration(u)?, rto: duration(u)?, mss });
                 assert!(window.cwnd <= before.cwnd, "{before:?}, then {window:?}: grown by idling");
             }
             _ => window = self::window(u)?,

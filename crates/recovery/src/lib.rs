@@ -6,6 +6,7 @@
 //! clock, no I/O and no protocol header: time and positions are arguments.
 #![forbid(unsafe_code)]
 
+pub mod association;
 mod config;
 pub mod congest;
 pub mod detect;

@@ -74,7 +74,22 @@ impl Seam {
         }
     }
 
-    /// Returns the algorithm of that name.
+    /// Returns the algorithms that only an association can use: they count chunks, or know of several paths.
+    pub fn association_entries(self) -> &'static [Entry] {
+        match self {
+            Self::Detect => detect::ASSOCIATION_ENTRIES,
+            Self::Rto => rto::ASSOCIATION_ENTRIES,
+            Self::Congest => congest::ASSOCIATION_ENTRIES,
+            _ => &[],
+        }
+    }
+
+    /// Returns the algorithm of that name, for a connection or an association.
+    pub(crate) fn any_entry(self, name: &str) -> Option<&'static Entry> {
+        self.entry(name).or_else(|| self.association_entries().iter().find(|entry| entry.name == name))
+    }
+
+    /// Returns the algorithm of that name, for a connection.
     pub fn entry(self, name: &str) -> Option<&'static Entry> {
         self.entries().iter().find(|entry| entry.name == name)
     }
@@ -141,16 +156,20 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// Declares the algorithms of a seam. A name stands for the file that holds the algorithm and its `ENTRY`.
 macro_rules! algorithms {
-    ($($name:ident),* $(,)?) => {
+    ($($name:ident),* $(; association: $($also:ident),*)?) => {
         $(pub mod $name;)*
+        $($(pub mod $also;)*)?
 
         /// The algorithms of this seam, in the order of the documents.
         pub static ENTRIES: &[$crate::registry::Entry] = &[$($name::ENTRY),*];
+        /// The algorithms of this seam that only an association can use.
+        pub static ASSOCIATION_ENTRIES: &[$crate::registry::Entry] = &[$($($also::ENTRY),*)?];
 
         #[cfg(test)]
         #[test]
         fn an_algorithm_has_the_name_of_its_file() {
             $(assert_eq!($name::ENTRY.name.replace('-', "_"), stringify!($name));)*
+            $($(assert_eq!($also::ENTRY.name.replace('-', "_"), stringify!($also));)*)?
         }
     };
 }

@@ -129,6 +129,14 @@ impl RoundTrips {
         if acked.bytes == 0 { None } else { self.on_progress(now, acked.cumulative, acked.echo) }
     }
 
+    /// Takes a sample in, however it was measured.
+    #[inline(always)]
+    pub(crate) fn on_sample(&mut self, sample: Duration) {
+        self.latest = sample;
+        self.taken += 1;
+        self.minimum = self.minimum.min(sample);
+    }
+
     /// Returns the sample that an ACK of new data gives, if any.
     #[inline(always)]
     pub(crate) fn on_progress(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) -> Option<Duration> {
@@ -143,9 +151,7 @@ impl RoundTrips {
                 now.since(due.sent_at)
             }
         };
-        self.latest = sample;
-        self.taken += 1;
-        self.minimum = self.minimum.min(sample);
+        self.on_sample(sample);
         Some(sample)
     }
 }

@@ -186,6 +186,11 @@ impl Watch {
         }
     }
 
+    /// Takes in a round trip that was not measured by an ACK of data, such as that of a HEARTBEAT.
+    pub fn on_sample(&mut self, rtt: Duration) {
+        self.view.round_trips.on_sample(rtt);
+    }
+
     /// Takes note of SRTT after the newest sample. Whoever smooths the samples calls this: a sender's timer, for one.
     #[inline]
     pub fn on_smoothed(&mut self, srtt: Option<Duration>) {

@@ -4,7 +4,7 @@
 //! *Blind to* delay, and to the reason of a loss; it leaves slow start without HyStart++.
 //! *From* RFC 9438, section 4.
 
-use super::{Congest, GROW, Grow, INITIAL_SSTHRESH, INITIAL_WINDOW, Loss, Progress, RESTART, Start, Window};
+use super::{Congest, GROW, Grow, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
@@ -211,11 +211,11 @@ impl Congest for Cubic {
         self.fraction = 0.0;
     }
 
-    fn on_idle(&mut self, now: &Window, idle: Duration, mss: u32) -> Window {
+    fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window {
         if let Some(stage) = self.curve.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
-            stage.epoch += idle;
+            stage.epoch += idle.time;
         }
-        let window = self.settings.start.after_idle(now, mss);
+        let window = self.settings.start.after_idle(now, idle.mss);
         if window.cwnd < now.cwnd {
             self.fraction = 0.0;
         }

@@ -1,6 +1,6 @@
 //! How large the window is. One file a controller.
 
-crate::registry::algorithms! { reno, cubic }
+crate::registry::algorithms! { reno, cubic; association: sctp }
 
 use crate::duplicate::DuplicateCongest;
 use crate::fact::Cause;
@@ -39,6 +39,17 @@ pub struct Loss {
     pub limit: u64,
     /// Whether this is a further timeout of a segment that the timer has already retransmitted.
     pub timeout_again: bool,
+}
+
+/// A time in which nothing was outstanding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Idle {
+    /// How long it was.
+    pub time: Duration,
+    /// The retransmission timer's length.
+    pub rto: Duration,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
 }
 
 /// When cwnd grows.
@@ -126,6 +137,6 @@ pub trait Congest: Send + DuplicateCongest {
     /// Restores what the last loss signal changed: it was spurious, and a response gives back what it took from the window,
     /// which is still `now`.
     fn on_undo(&mut self, now: &Window, view: &View);
-    /// Returns the window with which sending begins again. Nothing was outstanding for `idle`, longer than the RTO.
-    fn on_idle(&mut self, now: &Window, idle: Duration, mss: u32) -> Window;
+    /// Returns the window with which sending begins again after an idle time longer than the RTO.
+    fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window;
 }

@@ -3,11 +3,10 @@
 //! *Blind to* delay, and to the reason of a loss.
 //! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default.
 
-use super::{Congest, GROW, Grow, INITIAL_SSTHRESH, INITIAL_WINDOW, Loss, Progress, RESTART, Start, Window};
+use super::{Congest, GROW, Grow, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
-use eifel_base::time::Duration;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "reno",
@@ -138,7 +137,7 @@ impl Congest for Reno {
     /// Restores nothing: a loss signal changes only the window.
     fn on_undo(&mut self, _: &Window, _: &View) {}
 
-    fn on_idle(&mut self, now: &Window, _: Duration, mss: u32) -> Window {
-        self.settings.start.after_idle(now, mss)
+    fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window {
+        self.settings.start.after_idle(now, idle.mss)
     }
 }

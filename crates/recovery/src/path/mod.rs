@@ -14,7 +14,7 @@ pub use loss::Flight;
 pub use verdict::Effect;
 
 use crate::config::Parts;
-use crate::congest::{Congest, Progress, Window};
+use crate::congest::{Congest, Idle, Progress, Window};
 use crate::episode::{Estimate, Saved};
 use crate::grant::Grant;
 use crate::pace::{Pace, Permit};
@@ -148,7 +148,8 @@ impl Path {
     pub(crate) fn restart_after_idle(&mut self, now: Instant) {
         let idle = now.since(self.idle_since);
         if idle > self.rto.rto() && self.watch.round_trips().taken() > 0 {
-            self.window = self.congest.on_idle(&self.window, idle, self.watch.view().mss);
+            let idle = Idle { time: idle, rto: self.rto.rto(), mss: self.watch.view().mss };
+            self.window = self.congest.on_idle(&self.window, &idle);
         }
     }
 }

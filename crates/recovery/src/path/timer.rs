@@ -21,8 +21,21 @@ impl Path {
             self.idle_since = now;
             self.timer = Instant::NEVER;
         } else if restart {
-            self.timer = self.rto.expires(now, oldest.unwrap_or(now)).max(now);
+            self.restart_timer(now, oldest.unwrap_or(now));
         }
+    }
+
+    /// Stops the timer: nothing is outstanding on the path any more.
+    pub(crate) fn rest(&mut self, now: Instant) {
+        if self.timer != Instant::NEVER {
+            self.idle_since = now;
+            self.timer = Instant::NEVER;
+        }
+    }
+
+    /// Starts the timer anew; `oldest` is when the segment left that is under way the longest.
+    pub(crate) fn restart_timer(&mut self, now: Instant, oldest: Instant) {
+        self.timer = self.rto.expires(now, oldest).max(now);
     }
 
     /// Feeds the timer with an ACK's sample, after the `change` that a verdict asks for. A timer that the change has

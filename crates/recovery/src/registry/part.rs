@@ -34,7 +34,7 @@ macro_rules! parts {
             /// An algorithm or parameter that the registry does not know, or a value out of its bounds.
             pub fn $name(choice: &Choice) -> Result<Box<$part>, Error> {
                 let unknown = || Error::UnknownAlgorithm { seam: Seam::$seam, name: choice.name.clone() };
-                let entry = Seam::$seam.entry(&choice.name).ok_or_else(unknown)?;
+                let entry = Seam::$seam.any_entry(&choice.name).ok_or_else(unknown)?;
                 let Build::$seam(build) = entry.build else { unreachable!("a seam lists its own algorithms") };
                 Ok(build(&Parameters::check(entry, &choice.parameters)?))
             }

@@ -10,7 +10,7 @@ pub mod series;
 pub mod timer;
 mod timing;
 
-crate::registry::algorithms! { rfc6298, lite, eifel, self_trained, linux, fixed }
+crate::registry::algorithms! { rfc6298, lite, eifel, self_trained, linux, fixed; association: rfc9260 }
 
 pub use back_off::Limits;
 pub use restart::Restart;

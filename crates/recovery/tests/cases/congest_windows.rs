@@ -1,7 +1,7 @@
 //! Reno called by itself: RFC 5681's equations, byte by byte.
 
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Grow, Loss, Start, Window};
+use eifel_recovery::congest::{Congest, Grow, Idle, Loss, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 
@@ -136,7 +136,8 @@ fn a_further_timeout_holds_or_reduces() {
 fn after_idle_the_restart_window_is_no_larger_than_the_window_was() {
     let start = |restart_after_idle| Start { restart_after_idle, ..SETTINGS.start };
     let idle = |restart, cwnd| {
-        Reno::new(Settings { start: start(restart), ..SETTINGS }).on_idle(&window(cwnd, 7000), ms(5000), 1000)
+        Reno::new(Settings { start: start(restart), ..SETTINGS })
+            .on_idle(&window(cwnd, 7000), &Idle { time: ms(5000), rto: ms(1000), mss: 1000 })
     };
     assert_eq!(idle(true, 20_000), window(4000, 7000));
     assert_eq!(idle(true, 3000), window(3000, 7000));

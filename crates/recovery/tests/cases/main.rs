@@ -4,6 +4,7 @@
 #[path = "../talk/mod.rs"]
 mod talk;
 
+mod association_parts;
 mod congest_cubic;
 mod congest_windows;
 mod detect_dsack;

@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::cubic::{Cubic, Settings};
-use eifel_recovery::congest::{Congest, Grow, Loss, Progress, Start, Window};
+use eifel_recovery::congest::{Congest, Grow, Idle, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::view::View;
 
@@ -208,7 +208,8 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
             0 => {
                 // Nothing was outstanding since the last ACK.
                 let idle = passed;
-                window = cubic.on_idle(&window, Duration::from_nanos(idle), smss as u32);
+                let time = Duration::from_nanos(idle);
+                window = cubic.on_idle(&window, &Idle { time, rto: time, mss: smss as u32 });
                 if let Some(stage) = naive.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
                     stage.epoch += idle;
                 }

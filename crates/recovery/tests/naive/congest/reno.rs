@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Grow, Loss, Progress, Start, Window};
+use eifel_recovery::congest::{Congest, Grow, Idle, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -91,7 +91,10 @@ fn the_controller_is_rfc_5681s() {
             let flight = dice.below(2 * naive.cwnd);
             match dice.below(20) {
                 0 => {
-                    window = reno.on_idle(&window, Duration::from_secs(1), smss as u32);
+                    window = reno.on_idle(
+                        &window,
+                        &Idle { time: Duration::from_secs(1), rto: Duration::from_secs(1), mss: smss as u32 },
+                    );
                     // Section 4.1: RW = min (IW, cwnd)
                     if settings.start.restart_after_idle {
                         naive.cwnd = if naive.cwnd < naive.iw { naive.cwnd } else { naive.iw };

@@ -1,0 +1,362 @@
+//! What was sent and is not yet acknowledged in order: every chunk, where it went, and what became of it.
+//!
+//! A position is an unwrapped TSN; how many bytes a chunk has is kept apart. Each chunk is in one of three states: under
+//! way on the path that it left on last, reported by a gap ack block, or marked for retransmission. Reported and marked
+//! chunks are kept as ranges, so a SACK costs what it newly says and not what is outstanding.
+//!
+//! Miss indications need no counter a chunk. A SACK counts one for every missing TSN below some position, so the number of
+//! indications falls with the position, and three marks say it all: everything missing below `missed[k]` has more than
+//! `k` indications. A position crosses the last mark once, so a chunk is fast retransmitted once (RFC 9260, section
+//! 7.2.4, step 5).
+
+use super::PathId;
+use crate::fact::{Block, Cause, Covered};
+use eifel_base::ranges::Ranges;
+use eifel_base::ring::Ring;
+use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
+
+/// Miss indications that make a chunk count as lost (RFC 9260, section 7.2.4).
+const MISS_INDICATIONS: usize = 3;
+
+/// How large a chunk is, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Size {
+    /// User data: what the peer's window counts.
+    pub data: u32,
+    /// The chunk with its header and padding: what congestion control counts.
+    pub wire: u32,
+}
+
+/// A chunk that is outstanding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk {
+    pub(super) size: Size,
+    /// The path that it left on last.
+    pub(super) last: PathId,
+    /// How often it left, less one.
+    pub(super) copies: u32,
+    pub(super) last_sent: Instant,
+    /// Its timestamp when it left for the first time.
+    pub(super) stamp: Option<Timestamp>,
+    /// Why it was marked for retransmission the last time.
+    pub(super) cause: Cause,
+}
+
+impl Default for Chunk {
+    fn default() -> Self {
+        Self {
+            size: Size::default(),
+            last: PathId(0),
+            copies: 0,
+            last_sent: Instant::ZERO,
+            stamp: None,
+            cause: Cause::Timeout,
+        }
+    }
+}
+
+/// What is under way on one path.
+#[derive(Clone, Copy, Debug, Default)]
+struct UnderWay {
+    size: Total,
+    chunks: u64,
+    /// No chunk below is under way on this path.
+    oldest: u64,
+}
+
+/// Bytes of several chunks, as in [`Size`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Total {
+    pub(super) data: u64,
+    pub(super) wire: u64,
+}
+
+/// What a SACK says about the chunks of one path: those that left on it last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Share {
+    /// Bytes that the cumulative TSN newly passed, reported before or not.
+    pub(super) passed: u64,
+    /// Bytes that the cumulative TSN newly acknowledged.
+    pub(super) acked: u64,
+    /// Bytes that gap ack blocks newly reported.
+    pub(super) sacked: u64,
+    /// The highest chunk that the cumulative TSN newly passed.
+    pub(super) highest: Option<Covered>,
+    /// Whether the oldest chunk under way was acknowledged.
+    pub(super) oldest: bool,
+}
+
+/// What a SACK says about all chunks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    /// Whether the cumulative TSN moved.
+    pub(super) advanced: bool,
+    /// First position beyond the highest chunk that was newly acknowledged; 0 if none was.
+    pub(super) newest: u64,
+    /// First position beyond the highest chunk that the SACK reports.
+    pub(super) reported_up_to: u64,
+    /// Whether a chunk that was reported before is missing again.
+    pub(super) reneged: bool,
+}
+
+/// The chunks that are outstanding. See the module's documentation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    una: u64,
+    chunks: Ring<Chunk>,
+    reported: Ranges,
+    marked: Ranges,
+    missed: [u64; MISS_INDICATIONS],
+    under_way: Vec<UnderWay>,
+}
+
+impl Ledger {
+    pub(super) fn add_path(&mut self) {
+        self.under_way.push(UnderWay::default());
+    }
+
+    /// First position that is not acknowledged in order.
+    pub(super) fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// First position that was never sent.
+    pub(super) fn nxt(&self) -> u64 {
+        self.una + self.chunks.len() as u64
+    }
+
+    /// Bytes under way on a path.
+    pub(super) fn flight(&self, path: PathId) -> u64 {
+        self.under_way[path.0].size.wire
+    }
+
+    /// Bytes of user data under way on all paths.
+    pub(super) fn data_under_way(&self) -> u64 {
+        self.under_way.iter().map(|path| path.size.data).sum()
+    }
+
+    /// The lowest position that is marked for retransmission, from `from` on.
+    pub(super) fn marked_from(&self, from: u64) -> Option<u64> {
+        let within = Block { start: from.max(self.una), end: self.nxt() };
+        if self.marked.is_empty() || within.start >= within.end {
+            return None;
+        }
+        self.marked.within(within).next().map(|block| block.start)
+    }
+
+    pub(super) fn chunk(&self, position: u64) -> &Chunk {
+        self.chunks.get((position - self.una) as usize).expect("the position is outstanding")
+    }
+
+    fn chunk_mut(&mut self, position: u64) -> &mut Chunk {
+        self.chunks.get_mut((position - self.una) as usize).expect("the position is outstanding")
+    }
+
+    /// A chunk leaves for the first time; returns its position.
+    pub(super) fn on_new(&mut self, now: Instant, path: PathId, size: Size, stamp: Option<Timestamp>) -> u64 {
+        let position = self.nxt();
+        self.chunks.push_back(Chunk { size, last: path, last_sent: now, stamp, ..Chunk::default() });
+        self.launch(position);
+        position
+    }
+
+    /// A chunk that is marked leaves again on `path`. Returns what it was before.
+    pub(super) fn on_retransmission(&mut self, now: Instant, position: u64, path: PathId) -> Chunk {
+        self.marked.remove(Block { start: position, end: position + 1 });
+        let chunk = self.chunk_mut(position);
+        let before = *chunk;
+        chunk.last = path;
+        chunk.last_sent = now;
+        chunk.copies += 1;
+        self.launch(position);
+        before
+    }
+
+    /// Counts a chunk as under way.
+    fn launch(&mut self, position: u64) {
+        let Chunk { size, last, .. } = *self.chunk(position);
+        let path = &mut self.under_way[last.0];
+        path.oldest = if path.chunks == 0 { position } else { path.oldest.min(position) };
+        path.chunks += 1;
+        path.size.data += u64::from(size.data);
+        path.size.wire += u64::from(size.wire);
+    }
+
+    /// No longer counts a chunk as under way.
+    fn land(&mut self, position: u64) {
+        let Chunk { size, last, .. } = *self.chunk(position);
+        let path = &mut self.under_way[last.0];
+        path.chunks -= 1;
+        path.size.data -= u64::from(size.data);
+        path.size.wire -= u64::from(size.wire);
+    }
+
+    fn is_under_way(&self, position: u64) -> bool {
+        self.reported.containing(position).is_none() && self.marked.containing(position).is_none()
+    }
+
+    /// The lowest position under way on a path.
+    pub(super) fn oldest(&mut self, path: PathId) -> Option<u64> {
+        let UnderWay { chunks, oldest, .. } = self.under_way[path.0];
+        if chunks == 0 {
+            return None;
+        }
+        let mut position = oldest.max(self.una);
+        loop {
+            let skipped = self.reported.containing(position).or_else(|| self.marked.containing(position));
+            match skipped {
+                Some(block) => position = block.end,
+                None if self.chunk(position).last == path => break,
+                None => position += 1,
+            }
+        }
+        self.under_way[path.0].oldest = position;
+        Some(position)
+    }
+
+    /// Takes in a SACK: everything below `cumulative` arrived, and the `blocks` beyond it. `shares` holds a default value
+    /// for each path and is filled in.
+    pub(super) fn on_sack(&mut self, cumulative: u64, blocks: &[Block], shares: &mut [Share]) -> Taken {
+        for (path, share) in shares.iter_mut().enumerate() {
+            let oldest = self.oldest(PathId(path));
+            share.oldest = oldest.is_some_and(|oldest| {
+                oldest < cumulative || blocks.iter().any(|block| block.start <= oldest && oldest < block.end)
+            });
+        }
+        let nxt = self.nxt();
+        let advanced = cumulative > self.una;
+        let mut newest = self.pass(cumulative, shares);
+        let mut reported_up_to = cumulative;
+        for block in blocks {
+            let block = Block { start: block.start.max(cumulative), end: block.end.min(nxt) };
+            if block.start < block.end {
+                newest = newest.max(self.report(block, shares));
+                reported_up_to = reported_up_to.max(block.end);
+            }
+        }
+        let reneged = self.renege(blocks, reported_up_to);
+        Taken { advanced, newest, reported_up_to, reneged }
+    }
+
+    /// Moves the cumulative TSN; returns the first position beyond the highest that this acknowledged newly, or 0.
+    fn pass(&mut self, cumulative: u64, shares: &mut [Share]) -> u64 {
+        let mut newest = 0;
+        while self.una < cumulative {
+            let position = self.una;
+            let Chunk { size, last, copies, last_sent, .. } = *self.chunk(position);
+            let wire = u64::from(size.wire);
+            let share = &mut shares[last.0];
+            share.passed += wire;
+            share.highest = Some(Covered { end: position + 1, copies, last_sent });
+            if self.reported.containing(position).is_none() {
+                share.acked += wire;
+                newest = position + 1;
+                if self.marked.containing(position).is_none() {
+                    self.land(position);
+                }
+            }
+            self.chunks.pop_front();
+            self.una += 1;
+        }
+        self.reported.remove_below(self.una, |_| {});
+        self.marked.remove_below(self.una, |_| {});
+        newest
+    }
+
+    /// Takes note of a gap ack block; returns the first position beyond the highest that is news, or 0.
+    fn report(&mut self, block: Block, shares: &mut [Share]) -> u64 {
+        if self.reported.covers(block) {
+            return 0;
+        }
+        let mut news = Vec::new();
+        self.reported.insert(block, |gap| news.push(gap));
+        for gap in &news {
+            for position in gap.start..gap.end {
+                let Chunk { size, last, .. } = *self.chunk(position);
+                shares[last.0].sacked += u64::from(size.wire);
+                if self.marked.containing(position).is_none() {
+                    self.land(position);
+                }
+            }
+            self.marked.remove(*gap);
+        }
+        news.last().map_or(0, |gap| gap.end)
+    }
+
+    /// Finds what was reported before and is not in these blocks, below `up_to`: the peer has dropped it again (RFC 9260,
+    /// section 6.2.1, rule D iii). Above, the SACK may only have had no room for it. A SACK without blocks has room.
+    fn renege(&mut self, blocks: &[Block], up_to: u64) -> bool {
+        let up_to = if blocks.is_empty() { self.nxt() } else { up_to };
+        let mut dropped = Vec::new();
+        let mut next = blocks.iter().peekable();
+        let ascending = blocks.is_sorted_by_key(|block| block.start);
+        for range in self.reported.ascending().take_while(|range| ascending && range.start < up_to) {
+            let mut position = range.start;
+            while position < range.end.min(up_to) {
+                while next.next_if(|block| block.end <= position).is_some() {}
+                match next.peek() {
+                    Some(block) if block.start <= position => position = block.end,
+                    block => {
+                        let end = block.map_or(range.end.min(up_to), |block| block.start.min(range.end));
+                        dropped.push(Block { start: position, end });
+                        position = end;
+                    }
+                }
+            }
+        }
+        for block in &dropped {
+            self.reported.remove(*block);
+            (block.start..block.end).for_each(|position| self.launch(position));
+        }
+        !dropped.is_empty()
+    }
+
+    /// Counts a miss indication for every missing position below `below`. Those that now have three are marked for
+    /// retransmission; calls `marked` with the path of each.
+    pub(super) fn miss(&mut self, below: u64, mut marked: impl FnMut(PathId)) {
+        let before = self.missed;
+        let mut reach = below;
+        for (mark, earlier) in self.missed.iter_mut().zip([below].iter().chain(&before)) {
+            reach = reach.min(*earlier);
+            *mark = (*mark).max(reach);
+        }
+        let last = MISS_INDICATIONS - 1;
+        for position in before[last].max(self.una)..self.missed[last].min(self.nxt()) {
+            if self.is_under_way(position) {
+                marked(self.chunk(position).last);
+                self.mark(position, Cause::FastRetransmit);
+            }
+        }
+    }
+
+    /// Marks everything under way on a path: its timer has expired.
+    pub(super) fn mark_all(&mut self, path: PathId) {
+        let Some(oldest) = self.oldest(path) else { return };
+        for position in oldest..self.nxt() {
+            if self.chunk(position).last == path && self.is_under_way(position) {
+                self.mark(position, Cause::Timeout);
+            }
+        }
+    }
+
+    fn mark(&mut self, position: u64, cause: Cause) {
+        self.land(position);
+        self.chunk_mut(position).cause = cause;
+        self.marked.add(Block { start: position, end: position + 1 });
+    }
+
+    /// Takes the marks of a path back: what left on it last counts as under way again.
+    pub(super) fn unmark(&mut self, path: PathId) {
+        let marked: Vec<Block> = self.marked.ascending().collect();
+        for position in marked.iter().flat_map(|block| block.start..block.end) {
+            if self.chunk(position).last == path {
+                self.marked.remove(Block { start: position, end: position + 1 });
+                self.launch(position);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! The ledger beside a naive one, which has a counter and a state for each chunk and walks through all of them.
+
+use super::*;
+
+const PATHS: usize = 3;
+
+/// A generator of numbers: SplitMix64.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31) % bound
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    UnderWay,
+    Reported,
+    Marked,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    size: Size,
+    last: usize,
+    state: State,
+    indications: u32,
+    /// Section 7.2.4, step 5.
+    ineligible: bool,
+}
+
+/// RFC 9260's words, chunk by chunk.
+#[derive(Default)]
+struct Naive {
+    una: u64,
+    entries: Vec<Entry>,
+}
+
+impl Naive {
+    fn flight(&self, path: usize) -> (u64, u64) {
+        let there = self.entries.iter().filter(|entry| entry.last == path && entry.state == State::UnderWay);
+        there.fold((0, 0), |(data, wire), e| (data + u64::from(e.size.data), wire + u64::from(e.size.wire)))
+    }
+
+    fn oldest(&self, path: usize) -> Option<u64> {
+        let index = self.entries.iter().position(|entry| entry.last == path && entry.state == State::UnderWay);
+        index.map(|index| self.una + index as u64)
+    }
+
+    fn marked(&self) -> Vec<u64> {
+        let marked = self.entries.iter().enumerate().filter(|(_, entry)| entry.state == State::Marked);
+        marked.map(|(index, _)| self.una + index as u64).collect()
+    }
+
+    /// Returns what each path is credited with, and the highest chunk that is newly acknowledged, plus one.
+    fn on_sack(&mut self, cumulative: u64, blocks: &[Block]) -> ([(u64, u64, u64); PATHS], u64) {
+        let (mut credit, mut newest) = ([(0, 0, 0); PATHS], 0);
+        let inside = |position: u64| blocks.iter().any(|block| (block.start..block.end).contains(&position));
+        let highest = blocks.iter().map(|block| block.end).max().unwrap_or(u64::MAX);
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            let (position, wire) = (self.una + index as u64, u64::from(entry.size.wire));
+            if position < cumulative {
+                credit[entry.last].0 += wire;
+            }
+            if (position < cumulative || inside(position)) && entry.state != State::Reported {
+                if position < cumulative {
+                    credit[entry.last].1 += wire;
+                } else {
+                    credit[entry.last].2 += wire;
+                }
+                newest = newest.max(position + 1);
+                entry.state = State::Reported;
+            } else if position >= cumulative
+                && entry.state == State::Reported
+                && !inside(position)
+                && position < highest
+            {
+                entry.state = State::UnderWay;
+            }
+        }
+        self.entries.drain(..(cumulative - self.una) as usize);
+        self.una = cumulative;
+        (credit, newest)
+    }
+
+    fn miss(&mut self, below: u64) -> Vec<usize> {
+        let mut paths = Vec::new();
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            if self.una + (index as u64) < below {
+                entry.indications += 1;
+                if entry.indications == 3 {
+                    // It was missing, or had been reported: in either case its turn is over.
+                    if entry.state == State::UnderWay && !entry.ineligible {
+                        entry.state = State::Marked;
+                        paths.push(entry.last);
+                    }
+                    entry.ineligible = true;
+                }
+            }
+        }
+        paths
+    }
+}
+
+fn check(ledger: &mut Ledger, naive: &Naive, case: &str) {
+    assert_eq!((ledger.una(), ledger.nxt()), (naive.una, naive.una + naive.entries.len() as u64), "{case}");
+    for path in 0..PATHS {
+        let Total { data, wire } = ledger.under_way[path].size;
+        assert_eq!((data, wire), naive.flight(path), "{case}: path {path}");
+        assert_eq!(ledger.oldest(PathId(path)), naive.oldest(path), "{case}: path {path}");
+    }
+    let mut marked = Vec::new();
+    while let Some(position) = ledger.marked_from(marked.last().map_or(0, |last| last + 1)) {
+        marked.push(position);
+    }
+    assert_eq!(marked, naive.marked(), "{case}");
+    assert_eq!(ledger.data_under_way(), (0..PATHS).map(|path| naive.flight(path).0).sum::<u64>());
+}
+
+#[test]
+fn the_ledger_says_what_a_naive_one_says() {
+    for seed in 0..2000 {
+        let mut dice = Dice(seed);
+        let mut ledger = Ledger::default();
+        (0..PATHS).for_each(|_| ledger.add_path());
+        let mut naive = Naive::default();
+        for step in 0..120 {
+            let case = format!("seed {seed}, step {step}");
+            let (una, nxt) = (ledger.una(), ledger.nxt());
+            match dice.below(10) {
+                0..=3 => {
+                    for _ in 0..dice.below(8) {
+                        let data = 1 + dice.below(1000) as u32;
+                        let size = Size { data, wire: 16 + data.next_multiple_of(4) };
+                        let last = dice.below(PATHS as u64) as usize;
+                        ledger.on_new(Instant::ZERO, PathId(last), size, None);
+                        let state = State::UnderWay;
+                        naive.entries.push(Entry { size, last, state, indications: 0, ineligible: false });
+                    }
+                }
+                4..=6 if nxt > una => {
+                    let cumulative = una + dice.below(3).min(nxt - una);
+                    let mut blocks = Vec::new();
+                    let mut start = cumulative + 1 + dice.below(4);
+                    while start < nxt && dice.below(4) > 0 {
+                        let end = (start + 1 + dice.below(5)).min(nxt);
+                        blocks.push(Block { start, end });
+                        start = end + 1 + dice.below(4);
+                    }
+                    let mut shares = [Share::default(); PATHS];
+                    let taken = ledger.on_sack(cumulative, &blocks, &mut shares);
+                    let (credit, newest) = naive.on_sack(cumulative, &blocks);
+                    assert_eq!((taken.advanced, taken.newest), (cumulative > una, newest), "{case}");
+                    for (share, credit) in shares.iter().zip(credit) {
+                        assert_eq!((share.passed, share.acked, share.sacked), credit, "{case}");
+                    }
+                    let mut paths = Vec::new();
+                    ledger.miss(taken.newest, |path| paths.push(path.0));
+                    assert_eq!(paths, naive.miss(taken.newest), "{case}");
+                }
+                7 => {
+                    let path = dice.below(PATHS as u64) as usize;
+                    ledger.mark_all(PathId(path));
+                    for entry in naive.entries.iter_mut().filter(|entry| entry.last == path) {
+                        entry.state = if entry.state == State::UnderWay { State::Marked } else { entry.state };
+                    }
+                }
+                8 => {
+                    let path = dice.below(PATHS as u64) as usize;
+                    ledger.unmark(PathId(path));
+                    for entry in naive.entries.iter_mut().filter(|entry| entry.last == path) {
+                        entry.state = if entry.state == State::Marked { State::UnderWay } else { entry.state };
+                    }
+                }
+                _ => {
+                    if let Some(position) = ledger.marked_from(0) {
+                        let path = dice.below(PATHS as u64) as usize;
+                        ledger.on_retransmission(Instant::ZERO, position, PathId(path));
+                        let entry = &mut naive.entries[(position - una) as usize];
+                        (entry.last, entry.state) = (path, State::UnderWay);
+                    }
+                }
+            }
+            check(&mut ledger, &naive, &case);
+        }
+    }
+}
+
+#[test]
+fn a_sack_costs_what_it_says_and_not_what_is_outstanding() {
+    // A million chunks, of which every other one of the first 720 is reported again and again by 360 gap ack blocks: as many
+    // as fit a packet. The work is counted by the ledger's own walks, which must not reach beyond the blocks.
+    let mut ledger = Ledger::default();
+    ledger.add_path();
+    let size = Size { data: 1000, wire: 1016 };
+    for _ in 0..1_000_000 {
+        ledger.on_new(Instant::ZERO, PathId(0), size, None);
+    }
+    let blocks: Vec<Block> = (0..360).map(|n| Block { start: 2 * n + 1, end: 2 * n + 2 }).collect();
+    let mut shares = [Share::default()];
+    for round in 0..20_000 {
+        shares[0] = Share::default();
+        let taken = ledger.on_sack(0, &blocks, &mut shares);
+        ledger.miss(taken.newest, |_| {});
+        assert_eq!(shares[0].sacked > 0, round == 0);
+    }
+}

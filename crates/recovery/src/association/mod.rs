@@ -1,0 +1,249 @@
+//! The driver for an association: several paths over one ledger of chunks, as in SCTP (RFC 9260, sections 6 and 7).
+//!
+//! Each path has its own window, timer and detectors; the ledger, fast recovery and the choice of a retransmission's path
+//! are the association's. An episode belongs to the path that declared the loss, wherever its retransmissions go, and an
+//! undo restores that path alone.
+//!
+//! A position is an unwrapped TSN: 0 is the first chunk. Bytes count the chunk's header and padding (section 7.2).
+
+mod ledger;
+pub mod retransmit;
+mod sack;
+mod send;
+mod timeout;
+
+pub use ledger::Size;
+pub use sack::Sack;
+pub use send::{Go, Offer, What};
+pub use timeout::Expired;
+
+use crate::congest::Window;
+use crate::event::Event;
+use crate::fact::TxId;
+use crate::path::{Flight, Path};
+use crate::registry::{Choice, Error};
+use crate::rto::Sample;
+use crate::view::Negotiated;
+use eifel_base::time::{Duration, Instant};
+use ledger::{Ledger, Share};
+use retransmit::rfc9260::Rfc9260;
+use retransmit::{Candidate, Retransmit};
+
+/// Names a path of an association: they count from 0 in the order in which they were added.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PathId(pub usize);
+
+/// The algorithms of an association.
+#[derive(Clone)]
+pub struct Config {
+    /// Those of each path. Its loss recovery is not used: RFC 9260's is the association's own.
+    pub path: crate::config::Config,
+    /// Where retransmissions go.
+    pub retransmit: Box<dyn Retransmit>,
+}
+
+impl Default for Config {
+    /// Returns RFC 9260 as it stands: nothing is detected.
+    fn default() -> Self {
+        let path = crate::config::Config {
+            detect: Choice::named("none"),
+            rto: Choice::named("rfc9260"),
+            congest: Choice::named("sctp"),
+            pace: Choice::named("burst-limit"),
+            ..crate::config::Config::default()
+        };
+        Self { path, retransmit: Box::new(Rfc9260) }
+    }
+}
+
+/// What stands beside a path: whether it may be used, and for how much.
+#[derive(Clone)]
+struct Destination {
+    path: Path,
+    /// Bytes of the chunks that a packet holds: PMDCS in section 7.2's words.
+    pmdcs: u32,
+    use_: Use,
+    /// Whether the timer has expired and nothing has been acknowledged since: then one packet may be in flight (section
+    /// 7.2.3).
+    one_packet: bool,
+}
+
+/// Whether data may leave on a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Use {
+    Usable,
+    /// It is unconfirmed or has failed.
+    Unusable,
+}
+
+/// The sender's brain for several paths. See the module's documentation.
+#[derive(Clone)]
+pub struct Engine {
+    config: Config,
+    destinations: Vec<Destination>,
+    ledger: Ledger,
+    /// The first position beyond fast recovery's exit point, while it lasts (section 7.2.4).
+    exit: Option<u64>,
+    /// Whether a packet of retransmissions is to leave whatever cwnd says: the first of a fast retransmit, or of a timeout.
+    owed: bool,
+    /// When a closed window may be probed; [`Instant::NEVER`] while it is open (section 6.1, rule A).
+    persist: Instant,
+    /// Probes since the window was open last.
+    probes: u32,
+    /// What the newest SACK said, by path.
+    shares: Vec<Share>,
+    next_id: u64,
+}
+
+impl Engine {
+    /// Makes an engine without paths.
+    ///
+    /// # Errors
+    /// An algorithm or parameter that the registry does not know.
+    pub fn new(config: Config) -> Result<Self, Error> {
+        config.path.check()?;
+        Ok(Self {
+            config,
+            destinations: Vec::new(),
+            ledger: Ledger::default(),
+            exit: None,
+            owed: false,
+            persist: Instant::NEVER,
+            probes: 0,
+            shares: Vec::new(),
+            next_id: 0,
+        })
+    }
+
+    /// Adds a path whose packets hold `pmdcs` bytes of chunks. Data may leave on it once it is [usable](Self::set_usable).
+    pub fn add_path(&mut self, now: Instant, pmdcs: u32, timestamps: bool) -> PathId {
+        let (parts, _) = self.config.path.build().expect("the names were checked");
+        let mut path = Path::new(parts);
+        path.open(now, Negotiated { mss: pmdcs, sack: true, timestamps }, 0);
+        self.destinations.push(Destination { path, pmdcs, use_: Use::Unusable, one_packet: false });
+        self.ledger.add_path();
+        self.shares.push(Share::default());
+        PathId(self.destinations.len() - 1)
+    }
+
+    /// Takes note that both ends use timestamps: from now on their echoes measure round trips.
+    pub fn agree_on_timestamps(&mut self) {
+        for destination in &mut self.destinations {
+            let mss = destination.pmdcs;
+            destination.path.watch.agree(Negotiated { mss, sack: true, timestamps: true });
+        }
+    }
+
+    /// Says whether data may leave on a path.
+    pub fn set_usable(&mut self, path: PathId, usable: bool) {
+        self.destinations[path.0].use_ = if usable { Use::Usable } else { Use::Unusable };
+    }
+
+    /// Lowers the bytes of chunks that a packet holds on a path.
+    pub fn reduce_pmdcs(&mut self, path: PathId, pmdcs: u32) {
+        let destination = &mut self.destinations[path.0];
+        destination.pmdcs = destination.pmdcs.min(pmdcs);
+        destination.path.watch.reduce_mss(pmdcs);
+    }
+
+    /// Returns the bytes of chunks that a packet holds on a path.
+    pub fn pmdcs(&self, path: PathId) -> u32 {
+        self.destinations[path.0].pmdcs
+    }
+
+    /// Returns the smallest PMDCS of all paths: AMDCS, by which messages are fragmented (section 7.3).
+    pub fn amdcs(&self) -> u32 {
+        self.destinations.iter().map(|destination| destination.pmdcs).min().unwrap_or(0)
+    }
+
+    /// Takes in a round trip that was measured by something other than data: a handshake or a HEARTBEAT.
+    pub fn sample(&mut self, now: Instant, path: PathId, rtt: Duration) {
+        let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
+        let path = &mut self.destinations[path.0].path;
+        path.watch.look(now, una, nxt);
+        let sample = Sample { rtt, acked: 0, window: path.window };
+        path.watch.on_sample(rtt);
+        path.rto.sample(&sample, path.watch.view());
+        path.watch.on_smoothed(path.rto.srtt());
+    }
+
+    /// Returns how long a chunk on a path is waited for, back-off included.
+    pub fn rto(&self, path: PathId) -> Duration {
+        self.destinations[path.0].path.rto.rto()
+    }
+
+    /// Backs a path's timer off: something other than data was not answered in time.
+    pub fn back_off(&mut self, path: PathId) {
+        self.destinations[path.0].path.rto.back_off();
+    }
+
+    /// Returns the first position that is not acknowledged in order.
+    pub fn una(&self) -> u64 {
+        self.ledger.una()
+    }
+
+    /// Returns the first position that was never sent.
+    pub fn nxt(&self) -> u64 {
+        self.ledger.nxt()
+    }
+
+    /// Returns the bytes of user data under way, on all paths.
+    pub fn data_under_way(&self) -> u64 {
+        self.ledger.data_under_way()
+    }
+
+    /// Returns the bytes under way on a path.
+    pub fn flight(&self, path: PathId) -> u64 {
+        self.ledger.flight(path)
+    }
+
+    /// Returns a path's window.
+    pub fn window(&self, path: PathId) -> Window {
+        self.destinations[path.0].path.window
+    }
+
+    /// Whether the newest SACK acknowledged a chunk that left on `path` last.
+    pub fn delivered_on(&self, path: PathId) -> bool {
+        let share = self.shares[path.0];
+        share.acked + share.sacked > 0
+    }
+
+    /// Returns the next event, and the path that it is about; those of one path are in order.
+    pub fn poll_event(&mut self) -> Option<(PathId, Event)> {
+        let destinations = self.destinations.iter_mut().enumerate();
+        destinations
+            .into_iter()
+            .find_map(|(index, destination)| destination.path.watch.poll_event().map(|event| (PathId(index), event)))
+    }
+
+    /// Refreshes what the seams of a path see.
+    fn look(&mut self, now: Instant, path: PathId) {
+        let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
+        self.destinations[path.0].path.watch.look(now, una, nxt);
+    }
+
+    /// Returns how much is outstanding on a path. The peer's window does not limit what is lost.
+    fn flight_of(&self, path: PathId) -> Flight {
+        Flight { outstanding: self.ledger.flight(path), peer_window: u64::MAX }
+    }
+
+    /// Returns the paths on which data may leave; all of them where none may, because something has to be tried.
+    fn usable(&self) -> Vec<Candidate> {
+        let all = self.destinations.iter().enumerate();
+        let usable: Vec<_> = all
+            .clone()
+            .filter(|(_, destination)| destination.use_ == Use::Usable)
+            .map(|(index, destination)| Candidate { path: PathId(index), window: destination.path.window })
+            .collect();
+        if !usable.is_empty() {
+            return usable;
+        }
+        all.map(|(index, destination)| Candidate { path: PathId(index), window: destination.path.window }).collect()
+    }
+
+    fn next_id(&mut self) -> TxId {
+        let id = TxId(self.next_id);
+        self.next_id += 1;
+        id
+    }
+}

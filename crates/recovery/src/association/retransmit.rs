@@ -1,0 +1,92 @@
+//! Where a retransmission goes. One file a policy.
+
+pub mod all_to_alternate;
+pub mod largest_window;
+pub mod rfc9260;
+pub mod same_path;
+
+use super::PathId;
+use crate::congest::Window;
+use crate::fact::Cause;
+
+/// A path as a policy sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// Which one.
+    pub path: PathId,
+    /// Its window.
+    pub window: Window,
+}
+
+/// Chooses the path of a retransmission.
+pub trait Retransmit: Send + DuplicateRetransmit {
+    /// Chooses the path for a chunk that left on `last` before and was marked because of `cause`. `usable` are the paths
+    /// on which data may be sent now, in the order of their ids; there is at least one.
+    fn choose(&self, last: PathId, cause: Cause, usable: &[Candidate]) -> PathId;
+}
+
+/// Copies a boxed policy.
+pub trait DuplicateRetransmit {
+    /// Returns a copy.
+    fn duplicate(&self) -> Box<dyn Retransmit>;
+}
+
+impl<T: Retransmit + Clone + 'static> DuplicateRetransmit for T {
+    fn duplicate(&self) -> Box<dyn Retransmit> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Retransmit> {
+    fn clone(&self) -> Self {
+        self.as_ref().duplicate()
+    }
+}
+
+/// The next usable path after `last`, in the order of ids and around; `last` itself if there is no other.
+fn alternate(last: PathId, usable: &[Candidate]) -> PathId {
+    let after = usable.iter().find(|candidate| candidate.path > last);
+    let other = after.or_else(|| usable.iter().find(|candidate| candidate.path != last));
+    other.or(usable.first()).map_or(last, |candidate| candidate.path)
+}
+
+/// `last` if it is usable, or else an alternate.
+fn same(last: PathId, usable: &[Candidate]) -> PathId {
+    if usable.iter().any(|candidate| candidate.path == last) { last } else { alternate(last, usable) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all_to_alternate::AllToAlternate;
+    use super::largest_window::LargestWindow;
+    use super::rfc9260::Rfc9260;
+    use super::same_path::SamePath;
+    use super::*;
+
+    fn candidates(cwnds: &[(usize, u64)]) -> Vec<Candidate> {
+        let candidate = |&(path, cwnd)| Candidate { path: PathId(path), window: Window { cwnd, ssthresh: 0 } };
+        cwnds.iter().map(candidate).collect()
+    }
+
+    #[test]
+    fn each_policy_chooses_by_its_own_rule() {
+        let usable = candidates(&[(0, 5), (1, 9), (2, 7)]);
+        let policies: [(&dyn Retransmit, _, _); 4] =
+            [(&Rfc9260, 2, 1), (&AllToAlternate, 2, 2), (&SamePath, 1, 1), (&LargestWindow, 1, 1)];
+        for (policy, timed_out, fast) in policies {
+            assert_eq!(policy.choose(PathId(1), Cause::Timeout, &usable), PathId(timed_out));
+            assert_eq!(policy.choose(PathId(1), Cause::FastRetransmit, &usable), PathId(fast));
+        }
+        assert_eq!(AllToAlternate.choose(PathId(2), Cause::Timeout, &usable), PathId(0));
+        assert_eq!(LargestWindow.choose(PathId(0), Cause::FastRetransmit, &usable), PathId(1));
+    }
+
+    #[test]
+    fn a_path_that_failed_is_no_choice_and_one_alone_is_the_only() {
+        let left = candidates(&[(0, 5), (2, 7)]);
+        for policy in [&Rfc9260 as &dyn Retransmit, &AllToAlternate, &SamePath, &LargestWindow] {
+            assert_eq!(policy.choose(PathId(1), Cause::FastRetransmit, &left), PathId(2));
+            assert_eq!(policy.choose(PathId(0), Cause::Timeout, &candidates(&[(0, 1)])), PathId(0));
+        }
+    }
+}

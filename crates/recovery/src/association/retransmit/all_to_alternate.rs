@@ -1,0 +1,17 @@
+//! *Looks at* the path that a chunk left on last.
+//! *Decides* on another one, whatever the reason.
+//! *Blind to* how the paths fare.
+//! *From* RFC 2960, section 6.4, as the SCTP paper reads it (section 3): "all retransmissions" to an alternate.
+
+use super::{Candidate, PathId, Retransmit, alternate};
+use crate::fact::Cause;
+
+/// All retransmissions to an alternate path.
+#[derive(Clone, Copy, Debug)]
+pub struct AllToAlternate;
+
+impl Retransmit for AllToAlternate {
+    fn choose(&self, last: PathId, _: Cause, usable: &[Candidate]) -> PathId {
+        alternate(last, usable)
+    }
+}

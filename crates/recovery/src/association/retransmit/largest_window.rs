@@ -1,0 +1,18 @@
+//! *Looks at* the congestion windows of all paths.
+//! *Decides* on the path with the largest; on the one that a chunk left on last where several are as large.
+//! *Blind to* round trips, and to what is under way.
+//! *From* Iyengar and others, "Concurrent Multipath Transfer Using SCTP Multihoming" (the policy RTX-CWND).
+
+use super::{Candidate, PathId, Retransmit};
+use crate::fact::Cause;
+
+/// The path with the largest congestion window.
+#[derive(Clone, Copy, Debug)]
+pub struct LargestWindow;
+
+impl Retransmit for LargestWindow {
+    fn choose(&self, last: PathId, _: Cause, usable: &[Candidate]) -> PathId {
+        let largest = usable.iter().max_by_key(|candidate| (candidate.window.cwnd, candidate.path == last));
+        largest.map_or(last, |candidate| candidate.path)
+    }
+}

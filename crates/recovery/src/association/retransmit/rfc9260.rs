@@ -1,0 +1,20 @@
+//! *Looks at* why a chunk is sent again, and at the path that it left on last.
+//! *Decides* on another path after a timeout, and on the same one after a fast retransmit.
+//! *Blind to* how the paths fare.
+//! *From* RFC 9260, section 6.4.
+
+use super::{Candidate, PathId, Retransmit, alternate, same};
+use crate::fact::Cause;
+
+/// The policy of RFC 9260.
+#[derive(Clone, Copy, Debug)]
+pub struct Rfc9260;
+
+impl Retransmit for Rfc9260 {
+    fn choose(&self, last: PathId, cause: Cause, usable: &[Candidate]) -> PathId {
+        match cause {
+            Cause::Timeout => alternate(last, usable),
+            Cause::FastRetransmit => same(last, usable),
+        }
+    }
+}

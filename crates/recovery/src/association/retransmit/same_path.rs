@@ -1,0 +1,17 @@
+//! *Looks at* the path that a chunk left on last.
+//! *Decides* on the same one, as long as it has not failed.
+//! *Blind to* how the paths fare.
+//! *From* the SCTP paper, section 3, which reports that it is often better than an alternate ([CAI+03]).
+
+use super::{Candidate, PathId, Retransmit, same};
+use crate::fact::Cause;
+
+/// All retransmissions to the same path.
+#[derive(Clone, Copy, Debug)]
+pub struct SamePath;
+
+impl Retransmit for SamePath {
+    fn choose(&self, last: PathId, _: Cause, usable: &[Candidate]) -> PathId {
+        same(last, usable)
+    }
+}

@@ -1,0 +1,161 @@
+//! What leaves, when, and on which path (RFC 9260, sections 6.1 and 6.4).
+
+use super::ledger::Size;
+use super::{Engine, PathId};
+use crate::fact::{Kind, Transmission};
+use crate::pace::Permit;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
+
+/// The longest between two probes of a closed window, unless the timer itself is longer.
+const LONGEST_PROBE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// What the association has to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Offer {
+    /// The path for new data: the primary, unless it has failed or the user wants another.
+    pub path: PathId,
+    /// The next chunk of new data, if there is one.
+    pub next: Option<Size>,
+    /// Bytes that the peer has advertised in its newest SACK.
+    pub a_rwnd: u64,
+}
+
+/// A packet that may leave now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Go {
+    /// On which path.
+    pub path: PathId,
+    /// What goes into it.
+    pub what: What,
+}
+
+/// What goes into a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// Chunks that are marked for retransmission, as many as fit. See [`Engine::next_again`].
+    Again,
+    /// New chunks, as many as fit into the packet and into so many bytes of user data.
+    New {
+        /// What the peer's window has room for.
+        room: u64,
+    },
+    /// One new chunk, although the peer's window has no room for it.
+    Probe,
+}
+
+impl Engine {
+    /// Returns the packet that may leave now, if there is one.
+    pub fn poll(&mut self, now: Instant, offer: &Offer) -> Option<Go> {
+        if let Some(first) = self.ledger.marked_from(0) {
+            // Section 6.1, rule C: what is marked goes before new data, as far as cwnd allows.
+            let path = self.target(first);
+            let may = self.owed || self.may_send(now, path);
+            return may.then_some(Go { path, what: What::Again });
+        }
+        self.owed = false;
+        let next = offer.next?;
+        let room = offer.a_rwnd.saturating_sub(self.ledger.data_under_way());
+        if room >= u64::from(next.data) {
+            self.persist = Instant::NEVER;
+            self.probes = 0;
+            return self.may_send(now, offer.path).then_some(Go { path: offer.path, what: What::New { room } });
+        }
+        let due = self.probe_is_due(now, offer.path);
+        due.then_some(Go { path: offer.path, what: What::Probe })
+    }
+
+    /// Whether a closed window may be probed now (section 6.1, rule A). Sets the instant when it may be.
+    fn probe_is_due(&mut self, now: Instant, path: PathId) -> bool {
+        if self.ledger.una() < self.ledger.nxt() {
+            return false;
+        }
+        if self.persist == Instant::NEVER {
+            let rto = self.rto(path);
+            let interval = rto * (1 << self.probes.min(16));
+            self.persist = now + interval.min(LONGEST_PROBE_INTERVAL.max(rto));
+        }
+        self.persist <= now
+    }
+
+    /// Whether cwnd, the timer's expiry and pacing let a packet leave on a path. Rule B: cwnd may be exceeded by less than
+    /// one packet.
+    fn may_send(&mut self, now: Instant, path: PathId) -> bool {
+        let flight = self.ledger.flight(path);
+        let destination = &mut self.destinations[path.0];
+        if flight >= destination.path.window.cwnd || destination.one_packet && flight > 0 {
+            return false;
+        }
+        match destination.path.permit(now) {
+            Permit::Now => true,
+            Permit::At(at) => {
+                destination.path.released_at = at;
+                false
+            }
+            Permit::NextInput => false,
+        }
+    }
+
+    /// Returns the path that a marked chunk goes to.
+    fn target(&self, position: u64) -> PathId {
+        let chunk = self.ledger.chunk(position);
+        self.config.retransmit.choose(chunk.last, chunk.cause, &self.usable())
+    }
+
+    /// Returns the lowest marked chunk from `from` on, if it belongs into a packet on `path`.
+    pub fn next_again(&self, path: PathId, from: u64) -> Option<(u64, Size)> {
+        let position = self.ledger.marked_from(from)?;
+        (self.target(position) == path).then(|| (position, self.ledger.chunk(position).size))
+    }
+
+    /// Takes note that a marked chunk leaves again on `path`, in a packet with timestamp `stamp`.
+    pub fn on_again(&mut self, now: Instant, position: u64, path: PathId, stamp: Option<Timestamp>) -> Transmission {
+        let before = self.ledger.on_retransmission(now, position, path);
+        let id = self.next_id();
+        let transmission = Transmission {
+            id,
+            start: position,
+            len: 1,
+            kind: Kind::Retransmission(before.cause),
+            copy: before.copies + 1,
+        };
+        for index in 0..self.destinations.len() {
+            self.look(now, PathId(index));
+            let watch = &mut self.destinations[index].path.watch;
+            if PathId(index) == before.last {
+                watch.on_retransmission(&transmission, stamp, before.stamp);
+            } else {
+                // Karn's rule, section 6.3.1, C5.
+                watch.on_repeat(position);
+            }
+        }
+        if self.ledger.oldest(path) == Some(position) {
+            // Section 6.1: the timer starts anew with the earliest chunk that is outstanding on the path.
+            self.destinations[path.0].path.start_timer(now);
+        }
+        transmission
+    }
+
+    /// Takes note that a new chunk leaves on `path`, in a packet with timestamp `stamp`.
+    pub fn on_new(&mut self, now: Instant, path: PathId, size: Size, stamp: Option<Timestamp>) -> Transmission {
+        if self.ledger.flight(path) == 0 {
+            self.destinations[path.0].path.restart_after_idle(now);
+        }
+        let position = self.ledger.on_new(now, path, size, stamp);
+        self.destinations[path.0].path.watch.on_new(now, position + 1);
+        let id = self.next_id();
+        Transmission { id, start: position, len: 1, kind: Kind::New, copy: 0 }
+    }
+
+    /// Takes note that a packet with `bytes` of data chunks has left on `path`, after each of its chunks.
+    pub fn on_packet(&mut self, now: Instant, go: &Go, bytes: u32) {
+        if go.what == What::Again {
+            self.owed = false;
+        }
+        if go.what == What::Probe {
+            self.probes += 1;
+            self.persist = Instant::NEVER;
+        }
+        self.destinations[go.path.0].path.on_sent(now, bytes);
+    }
+}

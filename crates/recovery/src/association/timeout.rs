@@ -1,0 +1,52 @@
+//! A path's timer expires (RFC 9260, section 6.3.3).
+
+use super::{Engine, PathId};
+use eifel_base::time::Instant;
+
+/// A retransmission timer that has expired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Expired {
+    /// Whose.
+    pub path: PathId,
+    /// Whether only a probe of a closed window was under way: then the peer need not have answered (section 6.1, rule A).
+    pub probe: bool,
+}
+
+impl Engine {
+    /// Returns when [`Engine::on_timeout`] wants to be called, or [`Instant::NEVER`].
+    pub fn deadline(&self) -> Instant {
+        let paths =
+            self.destinations.iter().map(|destination| destination.path.timer.min(destination.path.released_at));
+        paths.min().unwrap_or(Instant::NEVER).min(self.persist)
+    }
+
+    /// Does what is due at [`Engine::deadline`]. Returns a retransmission timer that has expired; there may be another.
+    pub fn on_timeout(&mut self, now: Instant) -> Option<Expired> {
+        for destination in &mut self.destinations {
+            if destination.path.released_at <= now {
+                destination.path.released_at = Instant::NEVER;
+            }
+        }
+        let due = self.destinations.iter().position(|destination| destination.path.timer <= now)?;
+        let path = PathId(due);
+        let probe = self.probes > 0;
+        self.look(now, path);
+        let flight = self.flight_of(path);
+        self.destinations[due].path.on_input();
+        if flight.outstanding == 0 {
+            self.destinations[due].path.timer = Instant::NEVER;
+            return None;
+        }
+        if probe {
+            // The peer took no notice of a probe: that is no sign of congestion.
+            self.destinations[due].path.rto.back_off();
+        } else {
+            self.destinations[due].path.on_timeout(flight);
+            self.destinations[due].one_packet = true;
+        }
+        self.ledger.mark_all(path);
+        self.destinations[due].path.timer = Instant::NEVER;
+        self.owed = true;
+        Some(Expired { path, probe })
+    }
+}

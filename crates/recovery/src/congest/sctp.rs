@@ -1,0 +1,89 @@
+//! *Looks at* chunks acknowledged in any way, at losses, and at the time since a path was used.
+//! *Decides* on slow start up to ssthresh, then one packet for each window acknowledged; half of cwnd after a loss.
+//! *Blind to* delay, and to why a chunk was lost.
+//! *From* RFC 9260, sections 7.2.1 to 7.2.3.
+
+use super::{Congest, Idle, Loss, Progress, Window};
+use crate::fact::Cause;
+use crate::registry::Entry;
+use crate::view::View;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "sctp",
+    summary: "SCTP's: slow start, then one packet for each window acknowledged; halving, to four packets at least",
+    source: "RFC 9260",
+    ..Entry::congest(|_| Box::new(Sctp::default()))
+};
+
+/// SCTP's window, one for each path. What the seam calls a full segment is PMDCS: all the chunks of a packet.
+#[derive(Clone, Debug, Default)]
+pub struct Sctp {
+    /// partial_bytes_acked.
+    partial: u64,
+    decay: Decay,
+}
+
+/// Whether the window has begun to decay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Decay {
+    #[default]
+    No,
+    /// ssthresh has been set to the window that was in use.
+    Begun,
+}
+
+impl Congest for Sctp {
+    fn initial(&mut self, pmdcs: u32) -> Window {
+        let pmdcs = u64::from(pmdcs);
+        let cwnd = (4 * pmdcs).min((2 * pmdcs).max(4404));
+        Window { cwnd, ssthresh: u64::MAX }
+    }
+
+    fn on_ack(&mut self, now: &Window, &Progress { acked, sacked, flight }: &Progress, view: &View) -> Window {
+        let (pmdcs, delivered) = (u64::from(view.mss), acked + sacked);
+        let used = flight >= now.cwnd;
+        self.decay = Decay::No;
+        if now.cwnd <= now.ssthresh {
+            let grown = if used { delivered.min(pmdcs) } else { 0 };
+            return Window { cwnd: now.cwnd + grown, ..*now };
+        }
+        self.partial += delivered;
+        let mut cwnd = now.cwnd;
+        if self.partial >= now.cwnd {
+            if used {
+                self.partial -= now.cwnd;
+                cwnd += pmdcs;
+            } else {
+                self.partial = now.cwnd;
+            }
+        }
+        if delivered >= flight {
+            self.partial = 0;
+        }
+        Window { cwnd, ..*now }
+    }
+
+    fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
+        let pmdcs = u64::from(view.mss);
+        self.partial = 0;
+        let ssthresh = (now.cwnd / 2).max(4 * pmdcs);
+        let cwnd = match loss.cause {
+            Cause::Timeout => pmdcs,
+            Cause::FastRetransmit => ssthresh,
+        };
+        Window { cwnd, ssthresh }
+    }
+
+    fn on_undo(&mut self, _: &Window, _: &View) {}
+
+    fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window {
+        let floor = 4 * u64::from(idle.mss);
+        let ssthresh = if self.decay == Decay::No { now.cwnd } else { now.ssthresh };
+        let halvings = idle.time.as_nanos() / idle.rto.as_nanos().max(1);
+        self.decay = Decay::Begun;
+        // A window that is smaller than the floor already stays as it is.
+        let floor = floor.min(now.cwnd);
+        let cwnd = (0..halvings.min(64)).fold(now.cwnd, |cwnd, _| (cwnd / 2).max(floor));
+        Window { cwnd, ssthresh }
+    }
+}

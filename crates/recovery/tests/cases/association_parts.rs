@@ -1,0 +1,133 @@
+//! SCTP's window and timer called by themselves: RFC 9260's rules, byte by byte.
+
+use eifel_base::time::Duration;
+use eifel_recovery::congest::sctp::Sctp;
+use eifel_recovery::congest::{Congest, Idle, Loss, Progress, Window};
+use eifel_recovery::fact::Cause;
+use eifel_recovery::registry::{Choice, part};
+use eifel_recovery::rto::{Rto, Sample};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::view::View;
+
+use crate::script::{UNSET, view};
+use crate::talk::ms;
+
+/// PMDCS of the views.
+const PMDCS: u64 = 1000;
+
+fn window(cwnd: u64, ssthresh: u64) -> Window {
+    Window { cwnd, ssthresh }
+}
+
+fn acked(bytes: u64, flight: u64) -> Progress {
+    Progress { acked: bytes, sacked: 0, flight }
+}
+
+fn with<T>(run: impl FnOnce(&View) -> T) -> T {
+    let round_trips = RoundTrips::new(false);
+    run(&view(&round_trips))
+}
+
+#[test]
+fn the_initial_window_is_between_two_and_four_packets() {
+    for (pmdcs, cwnd) in [(500, 2000), (1000, 4000), (1468, 4404), (2202, 4404), (4000, 8000), (8000, 16_000)] {
+        assert_eq!(Sctp::default().initial(pmdcs), window(cwnd, UNSET), "{pmdcs}");
+    }
+}
+
+#[test]
+fn slow_start_adds_what_was_acknowledged_up_to_a_packet_if_the_window_was_used() {
+    with(|view| {
+        let mut sctp = Sctp::default();
+        let now = window(4000, UNSET);
+        assert_eq!(sctp.on_ack(&now, &acked(400, 4000), view).cwnd, 4400);
+        assert_eq!(sctp.on_ack(&now, &acked(2000, 4500), view).cwnd, 5000);
+        assert_eq!(sctp.on_ack(&now, &acked(2000, 3999), view).cwnd, 4000);
+        // What gap ack blocks report counts too, and ssthresh itself is slow start still.
+        let sacked = Progress { acked: 300, sacked: 300, flight: 4000 };
+        assert_eq!(sctp.on_ack(&window(4000, 4000), &sacked, view).cwnd, 4600);
+    });
+}
+
+#[test]
+fn congestion_avoidance_adds_a_packet_for_each_window_acknowledged() {
+    with(|view| {
+        let mut sctp = Sctp::default();
+        let mut now = window(5000, 4000);
+        let mut grown = Vec::new();
+        for _ in 0..12 {
+            now = sctp.on_ack(&now, &acked(1000, 6000), view);
+            grown.push(now.cwnd);
+        }
+        // 5 packets make the sixth, 6 the seventh.
+        assert_eq!(grown, [5000, 5000, 5000, 5000, 6000, 6000, 6000, 6000, 6000, 6000, 7000, 7000]);
+        // A window that is not used does not grow, and partial_bytes_acked holds no more than one window.
+        let mut sctp = Sctp::default();
+        let now = window(5000, 4000);
+        for _ in 0..20 {
+            assert_eq!(sctp.on_ack(&now, &acked(1000, 4000), view), now);
+        }
+        assert_eq!(sctp.on_ack(&now, &acked(1000, 5000), view).cwnd, 6000);
+        // Once all is acknowledged the count begins anew.
+        let mut sctp = Sctp::default();
+        assert_eq!(sctp.on_ack(&now, &acked(4900, 4900), view), now);
+        assert_eq!(sctp.on_ack(&now, &acked(4900, 5000), view), now);
+        assert_eq!(sctp.on_ack(&now, &acked(100, 5000), view).cwnd, 6000);
+    });
+}
+
+#[test]
+fn a_loss_halves_the_window_down_to_four_packets() {
+    with(|view| {
+        let loss = |cause| Loss { cause, flight: 20_000, limit: 20_000, timeout_again: false };
+        let mut sctp = Sctp::default();
+        let fast = sctp.on_loss(&window(20_000, UNSET), &loss(Cause::FastRetransmit), view);
+        assert_eq!(fast, window(10_000, 10_000));
+        assert_eq!(sctp.on_loss(&window(5000, 9000), &loss(Cause::FastRetransmit), view), window(4000, 4000));
+        assert_eq!(sctp.on_loss(&window(20_000, UNSET), &loss(Cause::Timeout), view), window(PMDCS, 10_000));
+        assert_eq!(sctp.on_loss(&window(PMDCS, 10_000), &loss(Cause::Timeout), view), window(PMDCS, 4000));
+    });
+}
+
+#[test]
+fn an_idle_path_loses_half_of_its_window_each_rto() {
+    let idle = |ms: u64| Idle { time: Duration::from_millis(ms), rto: Duration::from_secs(1), mss: PMDCS as u32 };
+    assert_eq!(Sctp::default().on_idle(&window(40_000, 5000), &idle(999)), window(40_000, 40_000));
+    assert_eq!(Sctp::default().on_idle(&window(40_000, 5000), &idle(1000)), window(20_000, 40_000));
+    assert_eq!(Sctp::default().on_idle(&window(40_000, 5000), &idle(3500)), window(5000, 40_000));
+    assert_eq!(Sctp::default().on_idle(&window(40_000, 5000), &idle(60_000)), window(4000, 40_000));
+    // A window below the floor is not raised, and ssthresh is set before the first decay only.
+    let mut sctp = Sctp::default();
+    assert_eq!(sctp.on_idle(&window(1000, 5000), &idle(5000)), window(1000, 1000));
+    assert_eq!(sctp.on_idle(&window(900, 1000), &idle(5000)), window(900, 1000));
+}
+
+fn samples(timer: &mut Box<dyn Rto>, samples: &[u64]) -> Vec<u64> {
+    with(|view| {
+        let sample = |rtt: &u64| {
+            timer.sample(&Sample { rtt: ms(*rtt), acked: 0, window: window(1, 1) }, view);
+            timer.rto().as_nanos() / 1_000_000
+        };
+        samples.iter().map(sample).collect()
+    })
+}
+
+#[test]
+fn the_timer_is_that_of_section_6_3_1() {
+    let mut timer = part::rto(&Choice::named("rfc9260")).unwrap();
+    assert_eq!(timer.rto(), ms(1000));
+    // SRTT 800 and RTTVAR 400; then 800 and 300; then RTTVAR 225, and 1700.
+    assert_eq!(samples(&mut timer, &[800, 800, 800]), [2400, 2000, 1700]);
+    timer.back_off();
+    timer.back_off();
+    assert_eq!(timer.rto(), ms(6800));
+    // A sample collapses the back-off: RTTVAR 168.75.
+    assert_eq!(samples(&mut timer, &[800]), [1475]);
+    for _ in 0..20 {
+        timer.back_off();
+    }
+    assert_eq!(timer.rto(), ms(60_000));
+    // Rule C6: never below RTO.Min; rule G1: a variation of nothing counts as the clock's granularity.
+    let mut timer = part::rto(&Choice::named("rfc9260")).unwrap();
+    assert_eq!(samples(&mut timer, &[10; 100]).last(), Some(&1000));
+}
