@@ -6,6 +6,7 @@
 //! an engine may say to that seam.
 #![forbid(unsafe_code)]
 
+mod association;
 mod canary;
 mod capture;
 mod chunks;
@@ -25,6 +26,7 @@ mod scenario;
 mod script;
 mod segment;
 
+pub use association::association;
 pub use canary::canary;
 pub use capture::capture;
 pub use chunks::chunks;
@@ -48,6 +50,7 @@ pub type Target = fn(&[u8]);
 
 /// Every target by its name, but for the [`canary`].
 pub const TARGETS: &[(&str, Target)] = &[
+    ("association", association),
     ("capture", capture),
     ("chunks", chunks),
     ("congest", congest),

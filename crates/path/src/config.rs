@@ -1,4 +1,4 @@
-//! The settings of a link, as plain values.
+//! What a link is made from, as plain values; a scenario or a program fills them in.
 
 use crate::element::ElementConfig;
 use crate::queue::QueueConfig;
@@ -12,21 +12,23 @@ use std::sync::Arc;
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
+    /// How fast it transmits.
     pub capacity: Capacity,
     /// Propagation delay, from the end of a transmission to the arrival at the far end.
     pub delay: Duration,
+    /// What waits in front of the transmitter, and what does not.
     pub queue: QueueConfig,
-    /// Several spikes may hold the link at once.
+    /// Sources of spikes; any number may hold the link at once.
     pub spikes: Vec<SpikeConfig>,
-    /// Elements that a parcel meets before the queue, in this order.
+    /// What a parcel meets before the queue, in this order.
     pub elements: Vec<ElementConfig>,
-    /// From this instant on parcels meet no elements; [`Instant::NEVER`] if they always do. A
-    /// parcel that an element then holds goes on at its deadline.
+    /// From then on parcels meet none of these; [`Instant::NEVER`] if they always do. What an element holds then goes on
+    /// at its deadline.
     pub elements_until: Instant,
 }
 
 impl LinkConfig {
-    /// Makes a link with a rate, a delay, an unlimited queue, and no elements or spikes.
+    /// A plain link: a rate, a delay, room for everything, nothing in the way.
     pub fn plain(rate: Rate, delay: Duration) -> Self {
         let capacity = Capacity::Rate { rate, changes: Vec::new() };
         Self {
@@ -39,7 +41,7 @@ impl LinkConfig {
         }
     }
 
-    /// Checks each setting, and all together.
+    /// Whether the settings make sense, each and together.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.capacity.check()?;
         self.queue.check(&self.capacity)?;
@@ -53,20 +55,23 @@ impl LinkConfig {
 pub enum Capacity {
     /// A transmission takes no time.
     Unlimited,
+    /// At a rate.
     Rate {
-        /// The rate at the beginning.
+        /// From the beginning on.
         rate: Rate,
-        /// Later rates, in the order of their times.
+        /// Later rates, in order of their times.
         changes: Vec<RateChange>,
     },
     /// At the opportunities of a recorded link.
     Trace(Arc<Trace>),
 }
 
-/// A new rate. It applies to transmissions that begin at `at` or later.
+/// A new rate, for the transmissions that begin at `at` or later; one that is under way keeps its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateChange {
+    /// When.
     pub at: Instant,
+    /// What to.
     pub rate: Rate,
 }
 
@@ -83,8 +88,7 @@ impl Capacity {
         }
     }
 
-    /// Returns the rate at the beginning, or the mean rate of a recorded link; `None` if unlimited.
-    /// RED's averages depend on it.
+    /// The rate at the beginning, or the mean of a recorded link: what RED's averages go by. `None` if unlimited.
     pub fn rate(&self) -> Option<Rate> {
         match self {
             Self::Unlimited => None,
@@ -97,19 +101,19 @@ impl Capacity {
 /// A setting that makes no sense.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// The setting, as in `queue.packets`.
+    /// Which setting: the words of the fields, joined by dots, as in `queue.packets`.
     pub key: String,
-    /// Its value, and what is allowed.
+    /// What it is, and what is allowed.
     pub problem: String,
 }
 
 impl ConfigError {
-    /// Returns an error unless `allowed`.
+    /// `Ok` where `allowed` holds.
     pub(crate) fn unless(allowed: bool, key: &str, problem: impl FnOnce() -> String) -> Result<(), Self> {
         if allowed { Ok(()) } else { Err(Self { key: key.to_owned(), problem: problem() }) }
     }
 
-    /// Returns an error unless `value` is between 0 and 1.
+    /// `Ok` for a number from 0 to 1.
     pub(crate) fn unless_probability(value: f64, key: &str) -> Result<(), Self> {
         Self::unless((0.0..=1.0).contains(&value), key, || format!("{value}; allowed: 0 to 1"))
     }

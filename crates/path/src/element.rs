@@ -1,4 +1,4 @@
-//! Elements that a parcel meets at the entrance of a link, before the queue.
+//! What a parcel may meet at the entrance of a link, before the queue.
 
 pub mod duplicate;
 pub mod gilbert_elliott;
@@ -22,17 +22,23 @@ pub enum ElementConfig {
     /// Drops chosen segments.
     ListedDrops(Vec<ListedDrop>),
     /// Drops each parcel with this probability, independently.
-    RandomLoss { rate: f64 },
+    RandomLoss {
+        /// Probability of a drop.
+        rate: f64,
+    },
     /// Drops in bursts.
     GilbertElliott(GilbertElliottConfig),
-    /// Copies each parcel with this probability. The copy follows at once.
-    Duplicate { rate: f64 },
+    /// Doubles each parcel with this probability; the copy follows at once.
+    Duplicate {
+        /// Probability of a copy.
+        rate: f64,
+    },
     /// Lets later parcels pass a chosen one.
     Reorder(ReorderConfig),
 }
 
 impl ElementConfig {
-    /// Checks the settings.
+    /// Whether the settings make sense.
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
             Self::ListedDrops(drops) => drops.iter().try_for_each(ListedDrop::check),
@@ -43,7 +49,7 @@ impl ElementConfig {
         }
     }
 
-    /// Returns the name of the element's random stream within the link.
+    /// Names its random stream within the link.
     fn name(&self) -> &'static str {
         match self {
             Self::ListedDrops(_) => "drops",
@@ -55,18 +61,20 @@ impl ElementConfig {
     }
 }
 
-/// What an element does with a parcel.
+/// What an element does to a parcel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// The parcel goes on.
+    /// It goes on.
     Pass,
-    /// The parcel goes on, followed by a copy.
+    /// It goes on, and a copy behind it.
     Twice,
+    /// It goes no further.
     Drop(DropCause),
-    /// The element keeps the parcel and returns it later.
+    /// The element keeps it and gives it back later.
     Held,
 }
 
+/// An element at work.
 #[derive(Debug)]
 pub(crate) enum Element {
     ListedDrops(ListedDrops),
@@ -77,8 +85,8 @@ pub(crate) enum Element {
 }
 
 impl Element {
-    /// Makes the elements of a link. The stream of each is named by the link, its kind, and its
-    /// place among those of its kind. So an element of another kind shifts no draws.
+    /// The elements of a link in their order. The stream of each is named by the link, its kind, and its place among
+    /// those of its kind, so that an element of another kind shifts nobody's draws.
     pub(crate) fn all(configs: &[ElementConfig], link: &str, seed: u64) -> Vec<Self> {
         let mut elements = Vec::with_capacity(configs.len());
         for (index, config) in configs.iter().enumerate() {
@@ -99,7 +107,7 @@ impl Element {
         }
     }
 
-    /// Decides what happens to the parcel here.
+    /// What becomes of the parcel here.
     pub(crate) fn meet(&mut self, now: Instant, one: &Labelled) -> Fate {
         match self {
             Self::ListedDrops(drops) => drops.meet(&one.label),
@@ -110,8 +118,7 @@ impl Element {
         }
     }
 
-    /// Returns a held parcel that may go on, because enough parcels passed it or because `now` is
-    /// its deadline.
+    /// A held parcel whose time to go on has come, because enough have passed it or because `now` is its deadline.
     pub(crate) fn release(&mut self, now: Instant) -> Option<Labelled> {
         match self {
             Self::Reorder(reorder) => reorder.release(now),
@@ -119,7 +126,7 @@ impl Element {
         }
     }
 
-    /// Returns when a held parcel goes on at the latest; [`Instant::NEVER`] if none is held.
+    /// When a held parcel goes on whatever happens; [`Instant::NEVER`] if none is held.
     pub(crate) fn deadline(&self) -> Instant {
         match self {
             Self::Reorder(reorder) => reorder.deadline(),
@@ -127,7 +134,7 @@ impl Element {
         }
     }
 
-    /// Iterates over the parcels that the element holds.
+    /// The parcels that it holds.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Parcel> {
         let reorder = if let Self::Reorder(reorder) = self { Some(reorder) } else { None };
         reorder.into_iter().flat_map(Reorder::held)

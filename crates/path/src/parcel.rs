@@ -1,21 +1,21 @@
-//! Parcels, their fates, and the counts of both.
+//! What travels over a link, what can become of it, and the count of both.
 
 use core::fmt;
 use core::ops::AddAssign;
 
-/// The part of a packet that a link needs to queue and transmit it. The driver keeps the packet.
+/// What a link carries: enough of a packet to queue and transmit it. The packet itself stays with the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Parcel {
-    /// The driver's name for the packet; the link only hands it back. A duplicate has the same
-    /// handle.
+    /// The driver's own name for the packet; the link only hands it back. A duplicate carries the same one.
     pub handle: u32,
     /// Length on the link, headers included, in bytes.
     pub bytes: u32,
 }
 
-/// The properties by which elements choose a parcel. A link without elements asks for none.
+/// What elements choose a parcel by. A link without elements asks for none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Label {
+    /// Number of the flow that the parcel belongs to.
     pub flow: u32,
     /// Which copy of its segment this is: 0 is the first transmission, 1 the first retransmission.
     pub copy: u32,
@@ -26,7 +26,9 @@ pub struct Label {
 /// A parcel with its label, as elements meet it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Labelled {
+    /// The parcel.
     pub parcel: Parcel,
+    /// Its label.
     pub label: Label,
 }
 
@@ -37,7 +39,7 @@ pub enum DropCause {
     Queue,
     /// RED or Adaptive RED dropped it for the average length of its queue.
     Red,
-    /// A list of drops named it.
+    /// It was on a list of drops.
     Listed,
     /// Independent random loss.
     Random,
@@ -48,10 +50,10 @@ pub enum DropCause {
 }
 
 impl DropCause {
-    /// All causes, in the order of their codes.
+    /// Every cause, in the order of their codes.
     pub const ALL: [Self; 6] = [Self::Queue, Self::Red, Self::Listed, Self::Random, Self::GilbertElliott, Self::Proxy];
 
-    /// Returns the word for it in tables and files.
+    /// The word for it in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",
@@ -70,18 +72,27 @@ impl fmt::Display for DropCause {
     }
 }
 
-/// What happens to a parcel besides arriving.
+/// What happened to a parcel on the way, other than arriving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The parcel will not arrive.
-    Dropped { parcel: Parcel, cause: DropCause },
-    /// There is one more parcel with this handle. It may be delivered or dropped, too.
-    Duplicated { parcel: Parcel },
+    /// It will not arrive.
+    Dropped {
+        /// The parcel as it was offered.
+        parcel: Parcel,
+        /// Why.
+        cause: DropCause,
+    },
+    /// From now on there is one more of it, with the same handle: it may be delivered or dropped once more.
+    Duplicated {
+        /// The parcel as it was offered.
+        parcel: Parcel,
+    },
 }
 
 /// A number of parcels and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
+    /// Parcels.
     pub parcels: u64,
     /// Their bytes, headers included.
     pub bytes: u64,
@@ -94,7 +105,7 @@ impl AddAssign<&Parcel> for Tally {
     }
 }
 
-/// What a link has counted. Offered plus duplicated equals delivered plus dropped plus inside.
+/// What a link has seen since its making. Conserved: offered + duplicated = delivered + dropped + inside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Arrived at the entrance.
@@ -107,15 +118,15 @@ pub struct Counts {
     pub dropped: Tally,
 }
 
-/// Counts, kept apart for parcels and bytes. Side by side, compilers add both as one vector, which
-/// takes longer.
+/// Counts as they are kept: parcels apart from bytes. Side by side, compilers add the two as one vector, for more than it
+/// takes to add each where it stands.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     parcels: Fates,
     bytes: Fates,
 }
 
-/// Amounts by what happened to them.
+/// How much of something, by what became of it.
 #[derive(Debug, Default)]
 struct Fates {
     offered: u64,
@@ -125,33 +136,33 @@ struct Fates {
 }
 
 impl Ledger {
-    /// Counts a parcel at the entrance.
+    /// A parcel is at the entrance.
     #[inline]
     pub(crate) fn offer(&mut self, parcel: &Parcel) {
         self.parcels.offered += 1;
         self.bytes.offered += u64::from(parcel.bytes);
     }
 
-    /// Counts a copy.
+    /// One more of it is made.
     pub(crate) fn duplicate(&mut self, parcel: &Parcel) {
         self.parcels.duplicated += 1;
         self.bytes.duplicated += u64::from(parcel.bytes);
     }
 
-    /// Counts a parcel handed out.
+    /// It is handed out.
     #[inline]
     pub(crate) fn deliver(&mut self, parcel: &Parcel) {
         self.parcels.delivered += 1;
         self.bytes.delivered += u64::from(parcel.bytes);
     }
 
-    /// Counts a dropped parcel.
+    /// It is dropped.
     pub(crate) fn drop(&mut self, parcel: &Parcel) {
         self.parcels.dropped += 1;
         self.bytes.dropped += u64::from(parcel.bytes);
     }
 
-    /// Returns all counts.
+    /// All of it.
     pub(crate) fn counts(&self) -> Counts {
         let Self { parcels, bytes } = self;
         let tally = |parcels: u64, bytes: u64| Tally { parcels, bytes };
@@ -165,8 +176,8 @@ impl Ledger {
 }
 
 impl Counts {
-    /// Returns what must be inside: held by an element, queued, in transmission or propagating.
-    /// `None` if more came out than went in.
+    /// What must still be inside: held by an element, queued, in transmission or propagating. `None` if more has come
+    /// out than ever went in.
     pub fn inside(&self) -> Option<Tally> {
         let left = |came: u64, made: u64, out: u64, lost: u64| (came + made).checked_sub(out + lost);
         let Self { offered, duplicated, delivered, dropped } = self;

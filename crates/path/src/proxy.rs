@@ -14,52 +14,51 @@
 //! ACK that made a retransmission needless is lost; the Snoop protocol (Balakrishnan et al. 1995) would answer in the
 //! receiver's place, which here would be the very duplicate ACKs that the proxy is to remove.
 
-/// The acknowledgement and window of a segment.
+/// What a segment says beside its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Says {
-    /// First position that its sender waits for.
+    /// First position that its sender still waits for.
     pub ack: u64,
-    /// The window field of the header.
+    /// The window as the header has it.
     pub window: u16,
 }
 
-/// What a proxy does with a segment.
+/// What becomes of a segment at the proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filtered {
-    /// The segment goes on.
+    /// It goes on.
     Passes,
-    /// The proxy withholds the segment.
+    /// It goes no further.
     Needless,
 }
 
 /// Retransmissions that went down and may each bring a duplicate ACK back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Repeats {
-    /// A duplicate ACK says something new.
+    /// Whatever comes back is news.
     None,
-    /// `count` retransmissions, none beyond `below`. Over a link that keeps order, their duplicates
-    /// show that all below has arrived.
+    /// So many, none beyond `below`. Over a link that keeps order their duplicates say that all below has come.
     Passed { count: u32, below: u64 },
 }
 
 /// The proxy's memory of one direction of one connection.
 #[derive(Clone, Debug)]
 pub struct Proxy {
-    /// First position beyond all data that went down.
+    /// First position beyond all that went down.
     passed: u64,
     /// First position beyond all that was acknowledged.
     acked: u64,
     /// First position beyond all that was withheld.
     withheld: u64,
     repeats: Repeats,
-    /// Acknowledgement and window of the sender's last segment.
+    /// What the last segment from the sender said.
     sender_said: Says,
-    /// Window of the receiver's last segment.
+    /// The window of the last segment from the receiver.
     window: u16,
 }
 
 impl Proxy {
-    /// Makes a memory that begins with data at `start`. The proxy never saw data before it.
+    /// The memory that begins with data at `start`: what lies before it was never here.
     pub fn new(start: u64) -> Self {
         Self {
             passed: start,
@@ -71,15 +70,15 @@ impl Proxy {
         }
     }
 
-    /// Returns the first position beyond all that was acknowledged.
+    /// First position beyond all that was acknowledged.
     pub fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// Takes data of the positions `start..end` on its way down.
+    /// Data of the positions `start..end` is on its way down.
     ///
-    /// Data is withheld at most once. If it comes again, the sender has not heard that it arrived,
-    /// and the receiver must say so again.
+    /// It is withheld at most once: if it comes again, the sender has not heard that it arrived, and the receiver is to say so
+    /// once more.
     pub fn data(&mut self, start: u64, end: u64, says: Says) -> Filtered {
         let told = std::mem::replace(&mut self.sender_said, says);
         if end <= self.acked {
@@ -96,7 +95,7 @@ impl Proxy {
         Filtered::Passes
     }
 
-    /// Takes a SYN or FIN without data. It is never withheld.
+    /// A SYN or FIN without data is on its way down; it is never withheld.
     pub fn control(&mut self, end: u64) {
         if end <= self.acked {
             self.repeats = Repeats::None;
@@ -104,10 +103,10 @@ impl Proxy {
         self.passed = self.passed.max(end);
     }
 
-    /// Takes a segment on its way back. Only a `bare` one can be a needless duplicate ACK: without
-    /// data, SYN, FIN, RST, and SACK blocks beyond its cumulative ACK.
+    /// A segment comes back. Only one that is `bare` (no data, no SYN, FIN or RST, no SACK block beyond its cumulative ACK)
+    /// can be a duplicate ACK that says nothing.
     pub fn acknowledgement(&mut self, says: Says, bare: bool) -> Filtered {
-        // Data that never went down cannot have arrived.
+        // What never went down cannot have come.
         let ack = says.ack.min(self.passed);
         let duplicate = bare && ack == self.acked && says.window == self.window;
         self.window = says.window;

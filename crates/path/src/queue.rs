@@ -1,4 +1,6 @@
-//! Queues in front of the transmitter. Their length includes the parcel in transmission.
+//! The queue in front of the transmitter: which parcels it takes in.
+//!
+//! Its length is what has been taken in and is not yet transmitted, the parcel in transmission included.
 
 pub mod adaptive_red;
 pub mod drop_tail;
@@ -12,14 +14,16 @@ use drop_tail::DropTail;
 use eifel_base::time::Instant;
 use red::{Red, RedConfig};
 
+/// The rule of a queue.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QueueConfig {
+    /// Takes in everything.
     Unlimited,
-    /// Drops parcels that find no room.
+    /// Takes in what finds room.
     DropTail(DropTail),
     /// Random Early Detection.
     Red(RedConfig),
-    /// RED that adapts its parameters itself.
+    /// RED that finds its parameters itself.
     AdaptiveRed(AdaptiveRedConfig),
 }
 
@@ -38,7 +42,7 @@ impl QueueConfig {
 }
 
 impl QueueConfig {
-    /// Returns the longest parcel that an empty queue takes in.
+    /// The longest parcel that is taken in where nothing waits.
     pub(crate) fn longest_alone(&self) -> u64 {
         match self {
             Self::DropTail(DropTail::Bytes(limit)) => *limit,
@@ -47,24 +51,26 @@ impl QueueConfig {
     }
 }
 
-/// The length of a queue.
+/// How long a queue is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Occupancy {
-    /// Parcels not yet transmitted, including the one in transmission.
+    /// Parcels not yet transmitted, the one in transmission included.
     pub packets: u32,
+    /// Their bytes.
     pub bytes: u64,
 }
 
-/// Room that a queue has before its length must be determined again.
+/// What a queue takes in before its length has to be looked at again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spare {
     Packets(u32),
     Bytes(u64),
+    /// Everything.
     Endless,
 }
 
 impl Spare {
-    /// Takes room for a parcel; returns `false` if there is none.
+    /// Takes room for a parcel of so many bytes, if there is enough.
     #[inline(always)]
     pub(crate) fn take(&mut self, bytes: u32) -> bool {
         match self {
@@ -75,19 +81,22 @@ impl Spare {
     }
 }
 
-/// A parcel that arrives at the tail of the queue.
+/// A parcel at the tail of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
+    /// When it comes.
     pub now: Instant,
+    /// Its length in bytes.
     pub bytes: u32,
-    /// Length of the queue without the parcel.
+    /// The queue that it finds.
     pub found: Occupancy,
-    /// Bytes of the parcel in transmission; 0 without one.
+    /// Bytes of the parcel that is in transmission; 0 if there is none.
     pub in_transmission: u32,
-    /// End of the last transmission, past or future.
+    /// When the last transmission ended or will end.
     pub last_departure: Instant,
 }
 
+/// The rule of a queue at work.
 #[derive(Debug)]
 pub(crate) enum Queue {
     Unlimited,
@@ -97,7 +106,7 @@ pub(crate) enum Queue {
 }
 
 impl Queue {
-    /// Makes a queue in front of a transmitter of that capacity. Both settings are checked before.
+    /// A queue in front of a transmitter of that capacity; both are checked.
     pub(crate) fn new(config: &QueueConfig, capacity: &Capacity, stream: Stream) -> Self {
         match (config, capacity.rate()) {
             (QueueConfig::DropTail(limit), _) => Self::DropTail(*limit),
@@ -109,7 +118,7 @@ impl Queue {
         }
     }
 
-    /// Returns the room behind a queue of that length that is given out without further effect.
+    /// What is taken in, and nothing else follows from it, behind a queue of that length.
     pub(crate) fn spare(&self, found: Occupancy) -> Spare {
         match self {
             Self::DropTail(limit) => limit.spare(found),
@@ -118,8 +127,8 @@ impl Queue {
         }
     }
 
-    /// Decides about a parcel that finds no spare room. Calls `arrival` only if more than the
-    /// length matters.
+    /// Whether a parcel that finds nothing to spare is taken in, and if not, why. `arrival` is asked for only where more
+    /// than the length matters.
     #[inline]
     pub(crate) fn admit(&mut self, arrival: impl FnOnce() -> Arrival) -> Result<(), DropCause> {
         match self {
@@ -129,7 +138,7 @@ impl Queue {
         }
     }
 
-    /// Returns whether the decision depends on more than the queue's length.
+    /// Whether what is taken in depends on more than the queue's length.
     pub(crate) fn is_random(&self) -> bool {
         match self {
             Self::Unlimited | Self::DropTail(_) => false,
@@ -137,7 +146,7 @@ impl Queue {
         }
     }
 
-    /// Returns RED's average in bytes; `None` for queues that keep none.
+    /// The average that RED goes by, in bytes; `None` for queues that keep none.
     pub(crate) fn average_bytes(&self) -> Option<f64> {
         match self {
             Self::Unlimited | Self::DropTail(_) => None,

@@ -1,4 +1,4 @@
-//! Spikes: all packets are held for a while, then released back to back.
+//! Spikes: all packets held for a while, then let go back to back.
 
 use crate::config::ConfigError;
 use crate::draw::Draw;
@@ -8,62 +8,67 @@ use eifel_base::time::{Duration, Instant};
 /// A source of spikes on a link.
 #[derive(Clone, Debug)]
 pub struct SpikeConfig {
-    /// Name of the random stream. Links with the same name in a run have the same spikes.
+    /// Names its random stream: the same name on several links of a run is the same schedule on each, drawn alike.
     pub name: String,
+    /// Where it holds.
     pub holds: HoldsAt,
+    /// When.
     pub source: SpikeSource,
 }
 
 /// Where a spike holds the packets of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HoldsAt {
-    /// The transmitter stands still. Packets that propagate still arrive, a transmission that has
-    /// begun ends, and the queue fills.
+    /// The transmitter stands still: what propagates still arrives, a transmission that has begun is finished, and the
+    /// queue fills.
     Sending,
-    /// All that is due at the far end during the spike arrives at the spike's end, at once and in
-    /// order.
+    /// Everything due at the far end during the spike arrives at its end, in order and all at once.
     Arriving,
 }
 
-/// The time from `start` to `end`, without `end`.
+/// From `start` up to, not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
+    /// The first instant that is held.
     pub start: Instant,
-    /// When all is released; [`Instant::NEVER`] for an outage.
+    /// When all is let go; [`Instant::NEVER`] for an outage.
     pub end: Instant,
 }
 
+/// When spikes come.
 #[derive(Clone, Debug)]
 pub enum SpikeSource {
-    /// Spikes at given times, in order and apart.
+    /// At these times, in order, apart from each other.
     Listed(Vec<Span>),
-    /// Endless random spikes.
+    /// At random, without end.
     Drawn(DrawnSpikes),
 }
 
-/// Random spikes. Draws come in this order: first, length, interval, length, interval, and so on.
+/// Spikes at random. Drawn in this order: first, length, interval, length, interval, and so on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DrawnSpikes {
-    /// Start of the first spike, from the beginning of the run.
+    /// When the first one starts, from the beginning of the run.
     pub first: Draw,
-    /// Length of each spike.
+    /// How long each is.
     pub length: Draw,
+    /// How far apart they are.
     pub interval: Draw,
+    /// What the interval is measured between.
     pub measured: Measured,
 }
 
-/// The ends of an interval between spikes.
+/// What the interval between spikes is measured between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measured {
-    /// From a start to the next start. A spike that starts within another is merged with it: both
-    /// end at the later end. The next interval counts from its own start.
+    /// From a start to the next. One that starts while another holds is one with it: they end together, at the later
+    /// of their ends; the interval after it counts from its own start.
     StartToStart,
     /// From an end to the next start.
     EndToStart,
 }
 
 impl SpikeConfig {
-    /// Checks the settings.
+    /// Whether the settings make sense.
     pub fn check(&self) -> Result<(), ConfigError> {
         match &self.source {
             SpikeSource::Listed(spans) => {
@@ -90,8 +95,8 @@ impl DrawnSpikes {
         self.first.check("spike.first")?;
         self.length.check("spike.length")?;
         self.interval.check("spike.interval")?;
-        // Both rules ensure that a spike ends. Without gaps each would be merged with the next for
-        // ever.
+        // Both rules see to it that a spike comes to an end: without a gap now and then, one would be merged with the
+        // next for ever.
         let interval = self.interval.mean_s();
         let long_enough = interval >= SHORTEST_INTERVAL_S;
         ConfigError::unless(long_enough, "spike.interval", || {
@@ -107,15 +112,15 @@ impl DrawnSpikes {
 
 const SHORTEST_INTERVAL_S: f64 = 0.001;
 
-/// The spikes of one source, as far as they have been drawn.
+/// The spikes of one source, drawn as far as somebody has looked.
 #[derive(Debug)]
 struct Schedule {
     name: String,
-    /// Known spikes: in order, apart, not empty.
+    /// What is known: in order, apart, none empty.
     spans: Vec<Span>,
-    /// First of `spans` that ends after the latest instant asked about.
+    /// The first of `spans` that ends after the latest instant asked about.
     current: usize,
-    /// Source of later spikes; `None` if all are known.
+    /// Where the later ones come from; `None` if all are known.
     drawn: Option<Drawing>,
 }
 
@@ -123,7 +128,7 @@ struct Schedule {
 struct Drawing {
     spikes: DrawnSpikes,
     stream: Stream,
-    /// Drawn, but possibly to be merged with what follows.
+    /// Drawn, but not yet known to be apart from what follows.
     ahead: Span,
 }
 
@@ -134,7 +139,7 @@ impl Drawing {
         Self { spikes, stream, ahead: Span { start, end } }
     }
 
-    /// Returns the next spike that is apart from what follows it; `None` at the end of time.
+    /// The next spike that is apart from what follows it; `None` when time is at its end.
     fn next(&mut self) -> Option<Span> {
         loop {
             let mut whole = self.ahead;
@@ -144,7 +149,7 @@ impl Drawing {
                     Measured::StartToStart => latest.start,
                     Measured::EndToStart => latest.end,
                 };
-                // No two spikes start at one instant, so that time passes whatever is drawn.
+                // Two spikes never start at one instant: time goes on, whatever is drawn.
                 let interval = self.spikes.interval.draw(&mut self.stream).max(SHORTEST_STEP);
                 let start = from + interval;
                 latest = Span { start, end: start + self.spikes.length.draw(&mut self.stream) };
@@ -178,7 +183,7 @@ impl Schedule {
         Self { name: config.name.clone(), spans, current: 0, drawn }
     }
 
-    /// Draws the next spike; returns `false` if there is none.
+    /// Adds the next spike to what is known; false if there is none.
     fn draw(&mut self) -> bool {
         let next = self.drawn.as_mut().and_then(Drawing::next);
         if next.is_none() {
@@ -188,7 +193,7 @@ impl Schedule {
         next.is_some()
     }
 
-    /// Returns the first spike that ends after `at`, which never goes back.
+    /// The first spike that ends after `at`, which never goes back.
     fn seek(&mut self, at: Instant) -> Option<Span> {
         loop {
             match self.spans.get(self.current).copied() {
@@ -200,7 +205,7 @@ impl Schedule {
         }
     }
 
-    /// Draws all spikes that start by `now`. Returns their number.
+    /// How many have started by `now`; these are known then.
     fn know(&mut self, now: Instant) -> usize {
         while self.spans.last().is_none_or(|last| last.start <= now) && self.draw() {}
         self.spans.partition_point(|span| span.start <= now)
@@ -211,14 +216,14 @@ impl Schedule {
 #[derive(Debug)]
 pub struct Holds {
     schedules: Vec<Schedule>,
-    /// The last instant looked up, moved to the end of the spike that held it.
+    /// What was looked up last and found free: the end of the last spike, if that held something.
     released: Instant,
-    /// Nothing holds from `released` up to this instant.
+    /// Nothing holds from `released` up to here.
     next: Instant,
 }
 
 impl Holds {
-    /// Makes the spikes of `configs` that hold at `place`.
+    /// Those of `configs` that hold at `place`.
     pub fn new(configs: &[SpikeConfig], place: HoldsAt, seed: u64) -> Self {
         let here = configs.iter().filter(|config| config.holds == place);
         let schedules: Vec<_> = here.map(|config| Schedule::new(config, seed)).collect();
@@ -226,16 +231,16 @@ impl Holds {
         Self { schedules, released: Instant::ZERO, next }
     }
 
-    /// Returns whether anything can ever hold.
+    /// Whether there is anything that could ever hold.
     pub(crate) fn may_hold(&self) -> bool {
         !self.schedules.is_empty()
     }
 
-    /// Returns when a packet due at `at` is released: at once outside of spikes, otherwise at the
-    /// end of the spike. Calls never go back in time.
+    /// When what is due at `at` is let go: `at` itself outside spikes, otherwise the end of the spike. The instants
+    /// asked about never go back.
     #[inline]
     pub fn release(&mut self, at: Instant) -> Instant {
-        // A packet that is due in the same spike as the one before is released with it.
+        // What is due in the spike that held the one before is let go with it.
         let at = at.max(self.released);
         if at < self.next { at } else { self.look_up(at) }
     }
@@ -246,7 +251,7 @@ impl Holds {
             let asked = at;
             self.next = Instant::NEVER;
             if at == Instant::NEVER {
-                // Held for ever. Random spikes are not drawn to the end of time.
+                // Held for ever; drawn spikes are not followed that far.
                 self.released = at;
                 return at;
             }
@@ -265,12 +270,12 @@ impl Holds {
         }
     }
 
-    /// Returns an instant before which nothing is held that is due after the last call.
+    /// Nothing holds what is due before then, and not before what was asked about last.
     pub(crate) fn free_until(&self) -> Instant {
         self.next
     }
 
-    /// Iterates over the sources and their spikes that began by `now`.
+    /// The spikes that have started by `now`, by source.
     pub fn begun(&mut self, now: Instant) -> impl Iterator<Item = (&str, &[Span])> {
         self.schedules.iter_mut().map(move |schedule| {
             let count = schedule.know(now);

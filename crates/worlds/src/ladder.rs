@@ -1,4 +1,4 @@
-//! A drawing of a world: what left, what arrived, and what the sender concluded.
+//! A world as it is drawn: what left, what arrived, and what the sender thought of it.
 
 use core::fmt;
 
@@ -14,25 +14,27 @@ use eifel_sim::oracle::Role;
 use crate::fate::Fate;
 use crate::path::Packet;
 
-/// A packet from one end to the other. Times are in milliseconds since the first segment could
-/// leave.
+/// A packet from one end to the other. Times in milliseconds since the first of the segments could leave.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrow {
+    /// When it left.
     pub left_ms: f64,
-    /// Arrival times of its copies: none, one or two.
+    /// When its copies arrived: none, one or two.
     pub arrived_ms: Vec<f64>,
-    /// Whether the data sender sent it; otherwise the receiver did.
+    /// Whether it left the sender of data; otherwise the receiver.
     pub from_sender: bool,
-    /// Its contents: numbers of segments. The first segment with a fate is number 1.
+    /// What it carries: numbers of segments, of which the first with a fate of its own is 1.
     pub label: String,
+    /// What became of it.
     pub fate: Fate,
 }
 
-/// A report of the sender's engine.
+/// Something that the sender's engine told.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Note {
-    /// Milliseconds since the first segment could leave.
+    /// When, in milliseconds.
     pub at_ms: f64,
+    /// What.
     pub text: String,
 }
 
@@ -41,17 +43,18 @@ pub struct Note {
 pub(crate) struct Numbers {
     pub(crate) iss: Seq,
     pub(crate) mss: u64,
-    /// Segments before number 1.
+    /// Segments that are not drawn.
     pub(crate) before: u64,
 }
 
+/// The whole of it.
 #[derive(Clone, Debug)]
 pub struct Ladder {
     began: Instant,
     numbers: Numbers,
-    /// In the order of leaving.
+    /// In the order in which they left.
     pub arrows: Vec<Arrow>,
-    /// In the order of time.
+    /// In order.
     pub notes: Vec<Note>,
 }
 
@@ -64,7 +67,7 @@ impl Ladder {
         at.since(self.began).as_secs_f64() * 1e3
     }
 
-    /// Draws a packet that leaves. Returns its number in the drawing.
+    /// A packet leaves; the answer is its number.
     pub(crate) fn leaves(&mut self, now: Instant, packet: &Packet, fate: Fate) -> usize {
         let from_sender = packet.to == End::To;
         let label = if from_sender { self.data(packet) } else { self.ack(&packet.segment) };
@@ -112,7 +115,7 @@ impl Ladder {
         self.notes.push(Note { at_ms: self.ms(now), text });
     }
 
-    /// Returns the number of the segment that begins at a sequence number.
+    /// The number of the segment that begins at a sequence number.
     fn number(&self, seq: Seq) -> i64 {
         let position = unwrap(1, self.numbers.iss, seq);
         (position.saturating_sub(1) / self.numbers.mss) as i64 - self.numbers.before as i64 + 1
@@ -143,7 +146,7 @@ impl Ladder {
 const SENDER: usize = 30;
 
 impl fmt::Display for Ladder {
-    /// Writes one line for each event: the sender's on the left, the receiver's on the right.
+    /// A line for each thing that happened: left what the sender did, right what the receiver did.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:>9}  {:<SENDER$}receiver", "ms", "sender")?;
         let mut lines: Vec<(f64, u8, String)> = Vec::new();
@@ -160,7 +163,7 @@ impl fmt::Display for Ladder {
             }));
         }
         lines.extend(self.notes.iter().map(|note| (note.at_ms, 1, format!("* {}", note.text))));
-        // At one instant arrivals come first, then reports, then departures.
+        // What arrives comes before what is thought of it, and that before what leaves.
         lines.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         for (at, _, text) in lines {
             writeln!(f, "{at:>9.1}  {text}")?;

@@ -1,4 +1,4 @@
-//! Packets under way between the two ends.
+//! What is under way between the two ends.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
@@ -7,9 +7,9 @@ use eifel_sim::oracle::Sent;
 
 use crate::fate::Subject;
 
-/// Delay of one way, without the queue.
+/// One way, without the queue.
 pub const DELAY: Duration = Duration::from_millis(50);
-/// Spacing of the packets of a burst.
+/// From one packet of a burst to the next.
 const SPACING: Duration = Duration::from_millis(1);
 
 /// A copy of a segment on its way.
@@ -17,46 +17,46 @@ const SPACING: Duration = Duration::from_millis(1);
 pub(crate) struct Packet {
     pub(crate) to: End,
     pub(crate) segment: Segment,
-    /// The oracle's view of it; `None` without data.
+    /// What the oracle knows it as; `None` if it carries no data.
     pub(crate) sent: Option<Sent>,
-    /// The packet whose fate it has, if one was chosen.
+    /// Whose fate it has, if one was chosen.
     pub(crate) subject: Option<Subject>,
-    /// Its number in the drawing, if the world is drawn.
+    /// Its number in the drawing, if there is one.
     pub(crate) number: usize,
 }
 
-/// A future arrival.
+/// An arrival to come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) at: Instant,
     pub(crate) packet: Packet,
-    /// Whether this is the first copy of the transmission to arrive.
+    /// Whether it is the first copy of its transmission to arrive.
     pub(crate) first: bool,
-    /// Whether it arrives earlier if the awaited event happens.
+    /// Whether it may come sooner, when what it is held for happens.
     held: bool,
 }
 
-/// Both directions. Held packets keep their order among each other, and so do the others.
+/// Both directions. What is not held keeps its order, and so does what is let go.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
-    /// In descending order of time.
+    /// The next to arrive is the last.
     arrivals: Vec<Arrival>,
-    /// Latest arrival in each direction: of packets that were not held, and of those that were.
+    /// When the latest arrives of those that were not held, by where to; and of those that were.
     last: [[Instant; 2]; 2],
 }
 
 impl Path {
-    /// Sends a packet that arrives after the delay.
+    /// A packet that leaves now arrives.
     pub(crate) fn carry(&mut self, now: Instant, packet: Packet, first: bool) {
         self.queue(now + DELAY, packet, first, false);
     }
 
-    /// Holds a packet that leaves now, for at most `longest` beyond the delay.
+    /// A packet that leaves now is held, but not for longer than this.
     pub(crate) fn hold(&mut self, now: Instant, packet: Packet, longest: Duration) {
         self.insert(Arrival { at: now + DELAY + longest, packet, first: true, held: true });
     }
 
-    /// Releases all held packets in the order in which they left. The first arrives after `late`.
+    /// What is held is let go in the order in which it left, and begins to arrive after `late`.
     pub(crate) fn release(&mut self, now: Instant, late: Duration) {
         let held: Vec<Arrival> = self.arrivals.extract_if(.., |arrival| arrival.held).collect();
         for Arrival { packet, first, .. } in held.into_iter().rev() {
@@ -76,12 +76,12 @@ impl Path {
         self.arrivals.insert(place, arrival);
     }
 
-    /// Returns the time of the next arrival, or never.
+    /// When the next arrives, or never.
     pub(crate) fn next(&self) -> Instant {
         self.arrivals.last().map_or(Instant::NEVER, |arrival| arrival.at)
     }
 
-    /// Removes and returns the next arrival.
+    /// The next, which is due.
     pub(crate) fn take(&mut self) -> Option<Arrival> {
         self.arrivals.pop()
     }

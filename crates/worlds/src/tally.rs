@@ -6,12 +6,14 @@ use eifel_recovery::fact::Cause;
 use crate::fate::Fates;
 use crate::truth::{Episode, Truth};
 
-/// Verdicts of the acting detector on episodes of one kind.
+/// What the acting detector made of the episodes of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Verdicts {
+    /// Called spurious.
     pub spurious: u64,
+    /// Called genuine.
     pub genuine: u64,
-    /// Episodes that were never judged.
+    /// Never judged.
     pub undecided: u64,
 }
 
@@ -32,38 +34,38 @@ impl Verdicts {
     }
 }
 
-/// Episodes of one cause, by the oracle's view of their first retransmission.
+/// Episodes that one cause has opened, by what the oracle says of their first retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Episodes {
-    /// Episodes whose first retransmission repeated data that arrived.
+    /// Its data had arrived, or did in the end.
     pub needless: Verdicts,
-    /// Episodes whose first retransmission repeated lost data.
+    /// Its data was lost.
     pub needed: Verdicts,
 }
 
-/// A way in which a world can go wrong. Reports use this order.
+/// What can go wrong in a world. In the order in which it is told.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Failure {
-    /// The first retransmission was needed, but the detector called the episode spurious.
+    /// The first retransmission was needed, and the episode was called spurious.
     FalseVerdict,
-    /// The first retransmission was needless, but the detector called the episode genuine.
+    /// It was needless, and the episode was called genuine.
     Missed,
-    /// The first retransmission was needless, but the detector never judged the episode.
+    /// It was needless, and the episode was never judged.
     Undecided,
-    /// The first retransmission was needed, but the window was restored.
+    /// The first retransmission was needed, and the window was given back.
     FalseUndo,
-    /// The first retransmission was needless and the window was restored, but other outstanding
-    /// data had been lost.
+    /// It was needless, and the window was given back, but something else that was outstanding had been lost.
     LossUndone,
-    /// Data was lost, but no cut of the window remains at the end.
+    /// Something was lost, and at the end no cut of the window stands.
     Unpaid,
-    /// No data was lost, but a cut remains at the end.
+    /// Nothing was lost, and at the end a cut stands.
     NeedlessCut,
-    /// The connection never comes to an end.
+    /// The connection goes on for ever.
     Stuck,
 }
 
 impl Failure {
+    /// All of them.
     pub const ALL: [Self; 8] = [
         Self::FalseVerdict,
         Self::Missed,
@@ -75,6 +77,7 @@ impl Failure {
         Self::Stuck,
     ];
 
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FalseVerdict => "false-verdict",
@@ -89,12 +92,13 @@ impl Failure {
     }
 }
 
-/// The worlds that fail in one way.
+/// In how many worlds something failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Failed {
+    /// Worlds.
     pub worlds: u64,
-    /// The world in which the fewest packets suffer. Ties are broken by the fates of segments, then
-    /// of ACKs, in the order of [`Fate`](crate::Fate).
+    /// The one in which the fewest packets suffered; of several the first, by segments and then ACKs, and by
+    /// [`Fate`](crate::Fate)'s order.
     pub smallest: Option<Fates>,
 }
 
@@ -114,34 +118,35 @@ impl Failed {
     }
 }
 
-/// Counts over worlds. Worlds that differ only in the fates of packets that were never sent are run
-/// once and counted for each.
+/// Counts over worlds. What is the same in several, because the fate of a packet that never was makes no difference, is
+/// run once and counted for each.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
+    /// Worlds.
     pub worlds: u64,
-    /// Worlds that were run.
+    /// Those that were run.
     pub run: u64,
     /// Worlds in which data was lost.
     pub with_loss: u64,
-    /// Worlds with at least one episode.
+    /// Worlds with an episode.
     pub with_episode: u64,
     /// Episodes that a timeout has opened.
     pub after_timeout: Episodes,
     /// Episodes that duplicate ACKs or SACKs have opened.
     pub after_duplicates: Episodes,
-    /// Episodes after which the window was restored in whole or in part.
+    /// Episodes whose cut was given back, all of it or a part.
     pub undone: u64,
     /// By [`Failure`].
     failed: [Failed; Failure::ALL.len()],
 }
 
 impl Tally {
-    /// Returns the worlds that fail in this way.
+    /// In how many worlds it failed like that.
     pub fn failed(&self, failure: Failure) -> &Failed {
         &self.failed[failure as usize]
     }
 
-    /// Counts a finished world `weight` times.
+    /// A world that is over counts `weight` times.
     pub(crate) fn add(&mut self, truth: &Truth, fates: &Fates, weight: u64) {
         self.worlds += weight;
         self.run += 1;
@@ -169,7 +174,7 @@ impl Tally {
         }
     }
 
-    /// Counts a world that does not end `weight` times.
+    /// A world that does not end counts `weight` times.
     pub(crate) fn add_stuck(&mut self, fates: &Fates, weight: u64) {
         self.worlds += weight;
         self.run += 1;
@@ -186,7 +191,7 @@ impl Tally {
         self.undone += if episode.undone { weight } else { 0 };
     }
 
-    /// Adds the counts of other worlds.
+    /// Adds what was counted of other worlds.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.worlds += other.worlds;
         self.run += other.run;

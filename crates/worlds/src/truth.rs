@@ -1,34 +1,35 @@
-//! The episodes of a world: the oracle's view, and what the sender made of them.
+//! What a world's episodes were, by the oracle, and what became of them.
 
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
 use eifel_recovery::fact::{Block, Cause};
 use eifel_sim::oracle::{Role, Sent, Settled};
 
-/// An episode after the end of its world.
+/// An episode when its world is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Episode {
     number: u32,
+    /// What opened it.
     pub cause: Cause,
-    /// Positions outstanding when the episode began.
+    /// What was outstanding then.
     outstanding: Block,
-    /// ssthresh after the loss signal, in bytes.
+    /// ssthresh as the loss signal has left it, in bytes.
     reduced: u64,
-    /// Number of its first retransmission; `None` without one.
+    /// The number of its first retransmission; `None` if it had none.
     first: Option<u64>,
-    /// The oracle's answer: whether the first retransmission was needed.
+    /// Whether that was needed, as the oracle says.
     pub needed: Option<bool>,
-    /// The acting detector's verdict.
+    /// What the acting detector said.
     pub verdict: Option<Outcome>,
-    /// Whether ssthresh was restored in whole or in part.
+    /// Whether ssthresh was given back, or a part of it.
     pub undone: bool,
 }
 
-/// Notes taken while a world runs.
+/// All that is noted of a world.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
     episodes: Vec<Episode>,
-    /// Positions of lost transmissions.
+    /// What was lost.
     lost: Vec<Block>,
     /// Whether the next retransmission is the first of the last episode.
     opening: bool,
@@ -90,17 +91,17 @@ impl Truth {
         }
     }
 
-    /// Returns the episodes in order.
+    /// The episodes, in order.
     pub fn episodes(&self) -> &[Episode] {
         &self.episodes
     }
 
-    /// Returns whether data was lost.
+    /// Whether any data was lost.
     pub fn has_loss(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Returns whether data that was outstanding when `episode` began was lost, before or after.
+    /// Whether any of what was outstanding when `episode` began was lost, before or after.
     pub fn has_loss_in(&self, episode: &Episode) -> bool {
         let Block { start, end } = episode.outstanding;
         self.lost.iter().any(|lost| lost.start < end && lost.end > start)
@@ -110,7 +111,7 @@ impl Truth {
         self.thresholds = thresholds;
     }
 
-    /// Returns whether ssthresh ends lower than it began, so that a cut remains.
+    /// Whether ssthresh ends lower than it began: a cut of the window stands.
     pub fn is_cut(&self) -> bool {
         self.thresholds.1 < self.thresholds.0
     }

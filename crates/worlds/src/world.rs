@@ -1,5 +1,4 @@
-//! One world: two real connections, and a path that asks for the fate of each packet when it
-//! leaves.
+//! One world: a real connection at each end, and a path that asks what becomes of a packet when that packet leaves.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
@@ -18,25 +17,26 @@ use crate::question::{Error, Question, Size};
 use crate::truth::Truth;
 
 const PORTS: Ports = Ports { local: 49_152, remote: 5_001 };
-/// Initial sequence numbers of sender and receiver.
+/// Initial sequence numbers: the sender's, and the receiver's.
 const ISNS: (Seq, Seq) = (Seq(1_000_000), Seq(2_000_000));
-/// Inputs after which a world counts as stuck. Others take some hundred.
+/// Inputs that a world may take before it counts as stuck; they take some hundred.
 const MOST_INPUTS: u32 = 5_000;
 
-/// RTOs after which a held packet arrives if its event never comes.
+/// What is held for an event that never comes arrives after so many RTOs.
 const LONGEST_HELD: u64 = 3;
 
+/// How far a world has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// A packet leaves and needs a fate.
+    /// A packet leaves whose fate is to be chosen.
     Asks(Subject),
     /// Everything is acknowledged, and nothing is under way.
     Over,
-    /// The world does not come to an end.
+    /// It goes on and on.
     Stuck,
 }
 
-/// One world, up to the last chosen fate.
+/// One world, as far as its fates are chosen.
 #[derive(Clone)]
 pub struct World {
     now: Instant,
@@ -44,24 +44,29 @@ pub struct World {
     receiver: Connection,
     path: Path,
     size: Size,
-    /// The packet that needs a fate.
+    /// Waits for its fate.
     waiting: Option<(Subject, Packet)>,
-    /// The transmission that the receiver is about to acknowledge.
+    /// The transmission whose arrival the receiver is about to answer.
     answers: Option<usize>,
     fates: Fates,
     inputs: u32,
-    /// ssthresh at the beginning, in bytes.
+    /// ssthresh at first, in bytes.
     threshold: u64,
     oracle: Oracle,
     truth: Truth,
-    /// Whether a response may have been asked about a verdict.
-    may_have_responded: bool,
+    response: Asked,
     ladder: Option<Box<Ladder>>,
 }
 
+/// Whether a world may depend on its response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asked {
+    NotYet,
+    Maybe,
+}
+
 impl World {
-    /// Makes the world without chosen fates: the first segments are acknowledged, and the others
-    /// may leave.
+    /// The world in which the fate of nothing is chosen yet: the first segments are acknowledged, and the others may leave.
     ///
     /// # Errors
     /// See [`Error`].
@@ -88,7 +93,7 @@ impl World {
             threshold: u64::MAX,
             oracle,
             truth: Truth::default(),
-            may_have_responded: false,
+            response: Asked::NotYet,
             ladder: None,
         };
         let mss = u64::from(world.sender.mss());
@@ -99,13 +104,13 @@ impl World {
         Ok(world)
     }
 
-    /// Turns on drawing.
+    /// The same, drawn as it goes on.
     pub(crate) fn drawn(mut self) -> Self {
         self.ladder = Some(Box::new(self.empty_ladder()));
         self
     }
 
-    /// Runs to the next packet that needs a fate, or to the end.
+    /// Goes on to the next packet whose fate is to be chosen, or to the end.
     pub fn advance(&mut self) -> Progress {
         loop {
             let mut segment = Segment::default();
@@ -131,29 +136,29 @@ impl World {
         }
     }
 
-    /// Gives the waiting packet its fate.
+    /// What becomes of the packet that was asked about.
     pub fn choose(&mut self, fate: Fate) {
         let Some((subject, packet)) = self.waiting.take() else { return };
         self.fates.choose(subject, fate);
         self.suffer(packet, fate);
     }
 
-    /// Returns the fates chosen so far.
+    /// The fates chosen so far.
     pub fn fates(&self) -> &Fates {
         &self.fates
     }
 
-    /// Returns whether a response may have been asked about a verdict.
+    /// Whether there was a verdict that a response may have been asked about.
     pub(crate) fn may_have_responded(&self) -> bool {
-        self.may_have_responded
+        self.response == Asked::Maybe
     }
 
-    /// Replaces the response, as long as none [may have been asked](Self::may_have_responded).
+    /// The same, as long as it [has not](Self::may_have_responded), of a sender with another response.
     pub(crate) fn respond_by(&mut self, response: Box<dyn Response>) {
         self.sender.respond_by(response);
     }
 
-    /// Returns what was noted of the world; complete when it is over.
+    /// What there is to be said of it when it is over.
     pub fn truth(&self) -> &Truth {
         &self.truth
     }
@@ -168,7 +173,7 @@ impl World {
         Ladder::new(self.now, numbers)
     }
 
-    /// Processes the next arrival or timer; returns `false` if there is none.
+    /// The next arrival or timer; `false` if there is none.
     fn step(&mut self) -> bool {
         let timers = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let timer = timers[0].min(timers[1]);
@@ -207,9 +212,9 @@ impl World {
         true
     }
 
-    /// Sends a segment of the sender. Returns the packet that needs a fate, if this one does.
+    /// The sender sends; the answer is what is to be chosen, if the segment's fate is.
     fn leaves(&mut self, segment: Segment, outgoing: &Outgoing) -> Option<Subject> {
-        // The engine reported these events before this segment left.
+        // What the engine has told by now, it told before this segment left.
         self.listen();
         let mut packet = Packet { to: End::To, segment, sent: None, subject: None, number: 0 };
         if let Some(transmission) = outgoing.transmission {
@@ -233,13 +238,13 @@ impl World {
         self.decide(packet)
     }
 
-    /// Sends a segment of the receiver.
+    /// The receiver answers.
     fn answer(&mut self, segment: Segment) -> Option<Subject> {
         let subject = self.answers.take().map(Subject::Ack);
         self.decide(Packet { to: End::From, segment, sent: None, subject, number: 0 })
     }
 
-    /// Returns the number of the segment with a fate that begins where `sent` does.
+    /// Which of the segments with a fate of their own begins where `sent` does.
     fn number(&self, sent: &Sent) -> Option<usize> {
         let number = (sent.start - 1) / u64::from(self.sender.mss());
         let number = number.checked_sub(u64::from(self.size.before))?;
@@ -279,7 +284,7 @@ impl World {
         }
     }
 
-    /// Takes the events of both connections.
+    /// What the engine tells.
     fn listen(&mut self) {
         while let Some(event) = self.sender.poll_event() {
             if let Event::Recovery(event) = event {
@@ -292,12 +297,12 @@ impl World {
                 if let engine::Event::Judged { detector: 0, outcome, reason, .. } = event
                     && (outcome == Outcome::Spurious || reason == engine::MIXED)
                 {
-                    self.may_have_responded = true;
+                    self.response = Asked::Maybe;
                 }
                 self.truth.tells(&event);
             }
         }
-        // The receiver's events mean nothing, but must be taken.
+        // The receiver has nothing to tell, but its events want to be taken.
         while self.receiver.poll_event().is_some() {}
     }
 

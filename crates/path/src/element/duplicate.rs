@@ -3,6 +3,7 @@
 use super::Fate;
 use crate::stream::Stream;
 
+/// Duplication at work.
 #[derive(Debug)]
 pub struct Duplicate {
     rate: f64,

@@ -31,6 +31,7 @@ impl GilbertElliottConfig {
     }
 }
 
+/// The chain at work.
 #[derive(Debug)]
 pub struct GilbertElliott {
     config: GilbertElliottConfig,

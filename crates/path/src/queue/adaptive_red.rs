@@ -16,8 +16,9 @@ use eifel_base::units::Rate;
 /// The parameters of Adaptive RED.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AdaptiveRedConfig {
-    /// Target of the queueing delay; 5 ms in ns-2.
+    /// Queueing delay aimed at; ns-2 takes 5 ms.
     pub target_delay: Duration,
+    /// The manner of measuring and dropping.
     pub manner: Manner,
 }
 
@@ -28,7 +29,7 @@ impl AdaptiveRedConfig {
         self.manner.check()
     }
 
-    /// Returns the parameters that RED starts with before a link of that rate (section 5).
+    /// What RED begins with before a link of that rate (section 5).
     pub fn parameters(&self, rate: Rate) -> RedConfig {
         let capacity = packets_per_second(rate, self.manner.mean_packet_bytes);
         let minimum_packets = (self.target_delay.as_secs_f64() * capacity / 2.0).max(SMALLEST_MINIMUM_PACKETS);
@@ -42,6 +43,7 @@ impl AdaptiveRedConfig {
     }
 }
 
+/// Adaptive RED at work.
 #[derive(Debug)]
 pub struct AdaptiveRed {
     red: Red,
@@ -61,8 +63,7 @@ impl AdaptiveRed {
         self.red.judge(arrival)
     }
 
-    /// Adapts the drop probability: additive increase, multiplicative decrease (figure 1 of the
-    /// paper).
+    /// Additive increase, multiplicative decrease of the drop probability (figure 1 of the paper).
     fn adapt(&mut self, now: Instant) {
         let Red { minimum, maximum, average, maximum_probability, .. } = &mut self.red;
         let margin = MARGIN * (*maximum - *minimum);
@@ -87,7 +88,7 @@ const LEAST_PROBABILITY: f64 = 0.01;
 const MOST_PROBABILITY: f64 = 0.5;
 const DECREASE: f64 = 0.9;
 const LARGEST_INCREASE: f64 = 0.01;
-/// Share of the distance between the thresholds that lies on either side of the target range.
+/// Part of the distance between the thresholds that is left to either side of the target range.
 const MARGIN: f64 = 0.4;
 
 #[cfg(test)]

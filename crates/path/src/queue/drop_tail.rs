@@ -8,9 +8,9 @@ use crate::config::ConfigError;
 /// The room of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropTail {
-    /// A number of parcels of any length.
+    /// So many parcels, however long.
     Packets(u32),
-    /// A number of bytes. A parcel that exceeds it is dropped, even if a shorter one would fit.
+    /// So many bytes; a parcel that would pass the limit is dropped, though a shorter one might still find room.
     Bytes(u64),
 }
 
@@ -24,7 +24,7 @@ impl DropTail {
         }
     }
 
-    /// Returns the room in a queue of that length.
+    /// What finds room in a queue of that length.
     pub(super) fn spare(self, found: Occupancy) -> Spare {
         match self {
             Self::Packets(limit) => Spare::Packets(limit.saturating_sub(found.packets)),

@@ -1,0 +1,339 @@
+//! The association: what holds the parts together, and what the application calls.
+
+use core::net::IpAddr;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use eifel_base::siphash::siphash;
+use eifel_base::time::Instant;
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{Cause, Chunk};
+use eifel_packet::segment::Timestamps;
+use eifel_packet::seq::Seq;
+use eifel_recovery::association::{Engine, PathId};
+use eifel_recovery::fact::Transmission;
+use eifel_recovery::registry::Error;
+
+use crate::cookie::Cookie;
+use crate::event::{Event, Failure};
+use crate::handshake::Extensions;
+use crate::reach::{Answers, Reach};
+use crate::reassembly::{Message, Reassembly};
+use crate::send_queue::{Delivery, Refused, SendQueue};
+use crate::settings::{Ports, Settings, TimestampChunk};
+use crate::stamps::Stamps;
+use crate::state::{Phase, Repeated, State};
+use crate::tracker::Tracker;
+
+/// A chunk, besides DATA and SACK, that is to leave on a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Control {
+    CookieAck,
+    Heartbeat(Vec<u8>),
+    HeartbeatAck(Vec<u8>),
+    Error(Vec<u8>),
+}
+
+/// A packet that is to leave: where from and where to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outgoing {
+    /// From this end's address to the peer's.
+    pub addresses: Addresses,
+    /// The path of the association; `None` for an answer that goes back where a packet came from.
+    pub path: Option<PathId>,
+}
+
+/// What arrives.
+#[derive(Clone, Debug)]
+pub(crate) struct Inbound {
+    pub(crate) tracker: Tracker,
+    pub(crate) reassembly: Reassembly,
+    /// Streams that the peer may send on.
+    pub(crate) streams: u16,
+    /// The window as last advertised.
+    pub(crate) advertised: usize,
+    /// Where SACKs go: from where data came last.
+    pub(crate) answer_to: PathId,
+}
+
+/// One end of an SCTP association.
+#[derive(Clone)]
+pub struct Association {
+    pub(crate) settings: Settings,
+    pub(crate) ports: Ports,
+    pub(crate) state: State,
+    pub(crate) local_tag: u32,
+    /// 0 while it is unknown.
+    pub(crate) peer_tag: u32,
+    pub(crate) extensions: Extensions,
+    pub(crate) paths: Vec<Reach>,
+    pub(crate) primary: PathId,
+    pub(crate) brain: Engine,
+    pub(crate) queue: SendQueue,
+    /// `None` while the peer's initial TSN is unknown.
+    pub(crate) inbound: Option<Inbound>,
+    /// Bytes that the peer's newest SACK advertised.
+    pub(crate) a_rwnd: u32,
+    /// Whether a SACK has come since the timer expired last: then a probe of the peer's window is no error.
+    pub(crate) sacks_come: bool,
+    /// `None` where packets carry no timestamp chunk.
+    pub(crate) stamps: Option<Stamps>,
+    /// The timestamp chunk of the packet that is being taken in.
+    pub(crate) stamp: Option<Timestamps>,
+    /// Consecutive errors of all paths (section 8.1).
+    pub(crate) errors: u32,
+    pub(crate) control: VecDeque<(PathId, Control)>,
+    /// Whole packets that answer something outside of the association's course.
+    pub(crate) replies: VecDeque<(Addresses, Vec<u8>)>,
+    pub(crate) events: VecDeque<Event>,
+    /// What the newest packet carried.
+    pub(crate) transmissions: Vec<Transmission>,
+    pub(crate) draws: u64,
+}
+
+impl Association {
+    /// Calls a peer at these addresses, of which the first is the primary: the first
+    /// [`poll_transmit`](Self::poll_transmit) gives the INIT. `number` tells the associations of one end apart, so that no
+    /// two have the same tag.
+    ///
+    /// # Errors
+    /// An algorithm or parameter that the registry does not know.
+    ///
+    /// # Panics
+    /// When there is no address, or none of this end's is of the same IP version.
+    pub fn connect(
+        now: Instant,
+        settings: &Settings,
+        ports: Ports,
+        remotes: &[IpAddr],
+        number: u64,
+    ) -> Result<Self, Error> {
+        let tag = tag(settings, ports, number);
+        let mut association = Self::new(settings, ports, (tag, Seq(tag)))?;
+        for remote in remotes {
+            association.add_path(now, *remote, None, Answers::Active);
+        }
+        assert!(!association.paths.is_empty(), "no address to call");
+        association.state = State::CookieWait(Repeated::on(PathId(0)));
+        Ok(association)
+    }
+
+    /// An association without peer; `local` are its tag and initial TSN.
+    pub(crate) fn new(settings: &Settings, ports: Ports, local: (u32, Seq)) -> Result<Self, Error> {
+        Ok(Self {
+            ports,
+            state: State::Closed,
+            local_tag: local.0,
+            peer_tag: 0,
+            extensions: Extensions::default(),
+            paths: Vec::new(),
+            primary: PathId(0),
+            brain: Engine::new(settings.brain.clone())?,
+            queue: SendQueue::new(local.1, settings.send_buffer),
+            inbound: None,
+            a_rwnd: 0,
+            sacks_come: false,
+            stamps: None,
+            stamp: None,
+            errors: 0,
+            control: VecDeque::new(),
+            replies: VecDeque::new(),
+            events: VecDeque::new(),
+            transmissions: Vec::new(),
+            draws: 0,
+            settings: settings.clone(),
+        })
+    }
+
+    /// The association that a valid cookie stands for; its COOKIE ECHO came by `addresses`, as seen from this end.
+    pub(crate) fn from_cookie(
+        now: Instant,
+        settings: &Settings,
+        cookie: &Cookie,
+        addresses: Addresses,
+    ) -> Result<Self, Error> {
+        let mut association = Self::new(settings, cookie.ports, (cookie.local_tag, cookie.local_tsn))?;
+        for (index, remote) in cookie.addresses.iter().enumerate() {
+            // Section 5.4, rule 2: only the address that the INIT ACK went to is confirmed.
+            let answers = if index == 0 { Answers::Active } else { Answers::Unconfirmed };
+            association.add_path(now, *remote, Some(addresses), answers);
+        }
+        association.learn(cookie);
+        association.open(now);
+        Ok(association)
+    }
+
+    /// Takes over what a cookie says of the peer.
+    pub(crate) fn learn(&mut self, cookie: &Cookie) {
+        self.peer_tag = cookie.peer_tag;
+        self.extensions = cookie.extensions;
+        self.a_rwnd = cookie.a_rwnd;
+        self.queue.agree(cookie.outbound_streams);
+        self.queue.drop_beyond_streams();
+        self.begin_inbound(cookie.peer_tsn, cookie.inbound_streams);
+    }
+
+    /// Begins to take data in.
+    pub(crate) fn begin_inbound(&mut self, initial: Seq, streams: u16) {
+        self.inbound = Some(Inbound {
+            tracker: Tracker::new(initial),
+            reassembly: Reassembly::default(),
+            streams,
+            advertised: self.settings.receive_buffer as usize,
+            answer_to: self.primary,
+        });
+    }
+
+    /// Enters ESTABLISHED.
+    pub(crate) fn open(&mut self, now: Instant) {
+        self.state = State::Established;
+        self.errors = 0;
+        self.begin_stamps();
+        self.begin_heartbeats(now);
+        self.events.push_back(Event::Established);
+    }
+
+    /// Begins with timestamps, where they are agreed on or sent in any case.
+    fn begin_stamps(&mut self) {
+        if self.extensions.timestamps {
+            self.brain.agree_on_timestamps();
+        } else if self.settings.timestamp_chunk != TimestampChunk::Always {
+            return;
+        }
+        let offset = (self.draw() as u32).max(1);
+        self.stamps = Some(Stamps::new(offset));
+        self.fit_chunks();
+    }
+
+    /// Limits the chunks that messages are cut into to what a packet on each path holds.
+    pub(crate) fn fit_chunks(&mut self) {
+        let stamps = if self.stamps.is_some() { Chunk::TIMESTAMP_LEN as u32 } else { 0 };
+        self.queue.set_amdcs(self.brain.amdcs() - stamps);
+    }
+
+    /// Adds an address of the peer. `via` are the addresses of a packet from the peer, as seen from this end.
+    pub(crate) fn add_path(&mut self, now: Instant, remote: IpAddr, via: Option<Addresses>, answers: Answers) {
+        let index = self.paths.len();
+        let Some(addresses) = self.settings.source_for(index, remote, via) else { return };
+        let path = self.brain.add_path(now, self.settings.pmdcs(remote), false);
+        self.brain.set_usable(path, answers == Answers::Active);
+        self.paths.push(Reach::new(addresses, answers));
+        self.fit_chunks();
+    }
+
+    /// Takes a message to be sent.
+    ///
+    /// # Errors
+    /// The association is not about to be open, there is no such stream, nothing is in the message, or the send buffer is
+    /// full.
+    pub fn send(&mut self, delivery: Delivery, bytes: impl Into<Arc<[u8]>>) -> Result<(), Refused> {
+        match self.state {
+            State::CookieWait(_) | State::CookieEchoed { .. } | State::Established => {
+                self.queue.push(delivery, bytes.into())
+            }
+            _ => Err(Refused::State),
+        }
+    }
+
+    /// Returns the next message that has arrived.
+    pub fn receive(&mut self) -> Option<Message> {
+        let buffer = self.settings.receive_buffer as usize;
+        let inbound = self.inbound.as_mut()?;
+        let message = inbound.reassembly.take()?;
+        let free = buffer.saturating_sub(inbound.reassembly.held());
+        // Section 6.2: an update is worth a packet once the window has grown by a quarter of the buffer.
+        if free >= inbound.advertised + buffer / 4 {
+            inbound.tracker.acknowledge_now();
+        }
+        Some(message)
+    }
+
+    /// Ends the association once everything is delivered (section 9.2).
+    pub fn shutdown(&mut self) {
+        match self.state {
+            State::Established => self.state = State::ShutdownPending,
+            State::CookieWait(_) | State::CookieEchoed { .. } => self.fail(Failure::AbortedHere),
+            _ => return,
+        }
+        self.advance_shutdown();
+    }
+
+    /// Ends the association at once, and tells the peer why (section 9.1).
+    pub fn abort(&mut self, reason: &[u8]) {
+        if self.state == State::Closed {
+            return;
+        }
+        let mut causes = Vec::new();
+        Cause::UserAbort(reason).emit(&mut causes);
+        self.send_abort(&causes);
+        self.fail(Failure::AbortedHere);
+    }
+
+    /// Makes an address of the peer the primary. Returns whether it is one of the peer's.
+    pub fn set_primary(&mut self, remote: IpAddr) -> bool {
+        let path = self.path_of(remote);
+        if let Some(path) = path {
+            self.primary = path;
+        }
+        path.is_some()
+    }
+
+    /// Returns the state.
+    pub fn phase(&self) -> Phase {
+        (&self.state).into()
+    }
+
+    /// Returns the ports.
+    pub fn ports(&self) -> Ports {
+        self.ports
+    }
+
+    /// Returns how many streams there are to send on; 0 before the peer has said so.
+    pub fn streams(&self) -> u16 {
+        self.queue.streams()
+    }
+
+    /// Returns the bytes that [`send`](Self::send) has room for.
+    pub fn send_room(&self) -> usize {
+        self.queue.room()
+    }
+
+    /// Whether a packet between these addresses, as they stand in its header, may be of this association.
+    pub fn owns(&self, addresses: &Addresses) -> bool {
+        self.path_of(addresses.source()).is_some()
+    }
+
+    /// Returns the brain.
+    pub fn brain(&self) -> &Engine {
+        &self.brain
+    }
+
+    /// Returns the brain's next event, and the path that it is about.
+    pub fn poll_brain_event(&mut self) -> Option<(PathId, eifel_recovery::event::Event)> {
+        self.brain.poll_event()
+    }
+
+    /// Returns what the newest packet carried, chunk by chunk.
+    pub fn transmissions(&self) -> &[Transmission] {
+        &self.transmissions
+    }
+
+    /// Returns the next event, oldest first.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Ends the association with a failure.
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        self.state = State::Closed;
+        self.control.clear();
+        self.events.push_back(Event::Failed(failure));
+    }
+}
+
+/// A verification tag: not 0, and not to be guessed.
+pub(crate) fn tag(settings: &Settings, ports: Ports, number: u64) -> u32 {
+    let ports = u64::from(ports.local) << 16 | u64::from(ports.remote);
+    let drawn = siphash(&settings.secret, &[ports, number]) as u32;
+    drawn.max(1)
+}

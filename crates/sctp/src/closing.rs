@@ -1,0 +1,79 @@
+//! The association ends in order (RFC 9260, section 9.2).
+
+use eifel_base::time::Instant;
+use eifel_packet::sctp::{Cause, Chunk};
+use eifel_packet::seq::Seq;
+
+use crate::association::Association;
+use crate::event::Event;
+use crate::input::Origin;
+use crate::state::{Repeated, State};
+
+impl Association {
+    /// Goes on with a shutdown that waits for outstanding data, if there is none any more.
+    pub(crate) fn advance_shutdown(&mut self) {
+        if !self.queue.is_empty() {
+            return;
+        }
+        let repeated = Repeated::on(self.data_path());
+        match self.state {
+            State::ShutdownPending => self.state = State::ShutdownSent(repeated),
+            State::ShutdownReceived => self.state = State::ShutdownAckSent(repeated),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn on_shutdown(&mut self, now: Instant, cumulative: Seq) {
+        let Some(position) = self.acknowledged(cumulative) else { return };
+        if position > self.brain.nxt() {
+            let cause = Cause::ProtocolViolation(b"TSN was never sent");
+            return self.violated(cause, "SHUTDOWN with a TSN that was never sent");
+        }
+        match self.state {
+            State::Established | State::ShutdownPending => {
+                self.state = State::ShutdownReceived;
+                self.events.push_back(Event::PeerShutsDown);
+            }
+            State::ShutdownReceived => {}
+            State::ShutdownSent(_) => {
+                // Both ends want to end.
+                self.state = State::ShutdownAckSent(Repeated::on(self.data_path()));
+                return;
+            }
+            _ => return,
+        }
+        if position > self.brain.una() {
+            let sack = eifel_recovery::association::Sack {
+                cumulative: position,
+                blocks: &[],
+                duplicates: &[],
+                echo: None,
+                echo_of: None,
+                mark: None,
+            };
+            self.brain.on_sack(now, &sack);
+            self.queue.acknowledge(position);
+        }
+    }
+
+    pub(crate) fn on_shutdown_ack(&mut self, origin: &Origin) {
+        match self.state {
+            State::ShutdownSent(_) | State::ShutdownAckSent(_) => {
+                self.reply(origin.back, self.peer_tag, &Chunk::ShutdownComplete { reflected: false });
+                self.finish();
+            }
+            // It belongs to an earlier association (section 8.5.1, rule E).
+            State::CookieWait(_) | State::CookieEchoed { .. } => {
+                self.reply(origin.back, origin.tag, &Chunk::ShutdownComplete { reflected: true });
+            }
+            _ => {}
+        }
+    }
+
+    /// The association is over, in order.
+    pub(crate) fn finish(&mut self) {
+        self.state = State::Closed;
+        self.control.clear();
+        self.events.push_back(Event::Closed);
+    }
+}

@@ -1,0 +1,157 @@
+//! DATA, SACK and FORWARD TSN come in (RFC 9260, sections 6.2 and 6.2.1; RFC 3758, section 3.6).
+
+use eifel_base::time::Instant;
+use eifel_packet::sctp::{Cause, Chunk, Data, DataFlags, ForwardTsn, Sack, SackFlags, Writer};
+use eifel_packet::seq::{Seq, unwrap};
+use eifel_recovery::association::{PathId, Sack as Acknowledged};
+use eifel_recovery::fact::{Block, Mark};
+
+use crate::association::{Association, Inbound};
+use crate::event::Event;
+use crate::input::{Origin, Then};
+use crate::state::State;
+use crate::tracker::Arrival;
+
+impl Association {
+    pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data<'_>) -> Then {
+        if !self.state.takes_data() {
+            return Then::GoOn;
+        }
+        if data.payload.is_empty() {
+            self.violated(Cause::NoUserData(data.tsn), "DATA without user data");
+            return Then::Stop;
+        }
+        let buffer = self.settings.receive_buffer as usize;
+        let Some(inbound) = &mut self.inbound else { return Then::GoOn };
+        if let Some(path) = origin.path {
+            inbound.answer_to = path;
+        }
+        if self.extensions.retransmit_bit && data.flags.has(DataFlags::SENT_AGAIN) {
+            inbound.tracker.mark();
+        }
+        if let (Some(stamps), Some(stamp)) = (&mut self.stamps, self.stamp) {
+            stamps.on_arrival(inbound.tracker.position(data.tsn), stamp.value);
+        }
+        let Arrival::New(position) = inbound.tracker.look(data.tsn, data.flags.has(DataFlags::IMMEDIATE)) else {
+            return Then::GoOn;
+        };
+        if !make_room(inbound, position, buffer) {
+            inbound.tracker.refuse();
+            return Then::GoOn;
+        }
+        inbound.tracker.accept(position);
+        if data.stream >= inbound.streams {
+            // Section 6.5: it is acknowledged, reported and dropped.
+            self.complain(origin, Cause::InvalidStream(data.stream));
+            return Then::GoOn;
+        }
+        let readable = inbound.reassembly.is_readable();
+        if inbound.reassembly.insert(position, data).is_err() {
+            self.violated(Cause::ProtocolViolation(b"fragments contradict each other"), "contradictory fragments");
+            return Then::Stop;
+        }
+        if !readable && inbound.reassembly.is_readable() {
+            self.events.push_back(Event::Readable);
+        }
+        Then::GoOn
+    }
+
+    pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>) {
+        let Some(inbound) = self.inbound.as_mut().filter(|_| self.state.takes_data()) else { return };
+        let position = inbound.tracker.position(forward.cumulative) + 1;
+        // What lies half the circle ahead was never sent.
+        if position > inbound.tracker.next() + (1 << 30) || !inbound.tracker.forward(position) {
+            return;
+        }
+        let readable = inbound.reassembly.is_readable();
+        inbound.reassembly.forward(position);
+        for skipped in forward.skipped().filter(|skipped| skipped.stream < inbound.streams) {
+            inbound.reassembly.skip(skipped.stream, skipped.ssn);
+        }
+        if !readable && inbound.reassembly.is_readable() {
+            self.events.push_back(Event::Readable);
+        }
+    }
+
+    pub(crate) fn report_forward_tsn(&mut self, origin: &Origin, forward: &ForwardTsn<'_>) {
+        let mut bytes = Vec::new();
+        let header = self.header(0);
+        let mut writer = Writer::new(&header, &mut bytes);
+        if writer.chunk(&Chunk::ForwardTsn(*forward)).is_ok() {
+            self.complain(origin, Cause::UnrecognizedChunk(&bytes[eifel_packet::sctp::HEADER_LEN..]));
+        }
+    }
+
+    pub(crate) fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) {
+        if !self.state.sends_data() && !matches!(self.state, State::CookieEchoed { .. }) {
+            return;
+        }
+        let (una, nxt) = (self.brain.una(), self.brain.nxt());
+        let Some(cumulative) = self.acknowledged(sack.cumulative) else { return };
+        // Section 6.2.1, rule D i: an old SACK is dropped. One of what was never sent breaks the protocol.
+        if cumulative < una {
+            return;
+        }
+        if cumulative > nxt {
+            return self.violated(Cause::ProtocolViolation(b"TSN was never sent"), "SACK of what was never sent");
+        }
+        self.sacks_come = true;
+        let blocks: Vec<Block> = sack
+            .gaps
+            .iter()
+            .filter(|gap| gap.start > 0 && gap.start <= gap.end)
+            .map(|gap| Block { start: cumulative + u64::from(gap.start) - 1, end: cumulative + u64::from(gap.end) })
+            .filter(|block| block.end <= nxt)
+            .collect();
+        let duplicates: Vec<Block> = sack
+            .duplicates()
+            .map(|tsn| unwrap(cumulative, self.queue.initial(), tsn))
+            .filter(|position| *position < nxt)
+            .map(|position| Block { start: position, end: position + 1 })
+            .collect();
+        self.a_rwnd = sack.a_rwnd;
+        let echo = self.stamps.as_ref().zip(self.stamp).and_then(|(stamps, stamp)| stamps.echo(now, stamp.echo));
+        let mark = self
+            .extensions
+            .retransmit_bit
+            .then(|| if sack.flags.has(SackFlags::ANSWERS_SENT_AGAIN) { Mark::Retransmission } else { Mark::Original });
+        let sack = Acknowledged {
+            cumulative,
+            blocks: &blocks,
+            duplicates: &duplicates,
+            echo: echo.map(|(echo, _)| echo),
+            echo_of: echo.and_then(|(_, path)| path),
+            mark,
+        };
+        self.brain.on_sack(now, &sack);
+        self.queue.acknowledge(cumulative);
+        for path in (0..self.paths.len()).map(PathId) {
+            if self.brain.delivered_on(path) {
+                self.errors = 0;
+                self.heard_of(path);
+            }
+        }
+    }
+
+    /// The first position that a cumulative TSN leaves unacknowledged; `None` for one before the first.
+    pub(crate) fn acknowledged(&self, cumulative: Seq) -> Option<u64> {
+        let next = Seq(cumulative.0.wrapping_add(1));
+        let position = unwrap(self.brain.una(), self.queue.initial(), next);
+        // Positions do not go below 0: a TSN before the first one looks as if it were far ahead.
+        (position < self.brain.nxt() + (1 << 31)).then_some(position)
+    }
+}
+
+/// Makes room for a chunk (section 6.2): where the window is closed, only one that fills a gap is taken, in place of the
+/// highest that is kept.
+fn make_room(inbound: &mut Inbound, position: u64, buffer: usize) -> bool {
+    if inbound.reassembly.held() < buffer {
+        return true;
+    }
+    if position >= inbound.tracker.highest() {
+        return false;
+    }
+    let Some(dropped) = inbound.reassembly.drop_highest(position) else { return false };
+    inbound.tracker.drop_again(dropped);
+    true
+}

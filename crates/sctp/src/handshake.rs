@@ -1,0 +1,176 @@
+//! INIT and INIT ACK: what is offered, and what the peer's says (RFC 9260, sections 3.3.2, 3.3.3 and 5.1).
+
+use core::net::IpAddr;
+
+use eifel_packet::sctp::{Cause, Init, Parameter, Parameters, extension};
+use eifel_packet::seq::Seq;
+
+use crate::settings::{RetransmitBit, Settings, TimestampChunk};
+
+/// The smallest receive buffer that may be advertised.
+const LEAST_A_RWND: u32 = 1500;
+
+/// What both ends agreed on beyond RFC 9260.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Extensions {
+    /// FORWARD TSN (RFC 3758).
+    pub(crate) forward_tsn: bool,
+    /// The timestamp chunk.
+    pub(crate) timestamps: bool,
+    /// The retransmit bit.
+    pub(crate) retransmit_bit: bool,
+}
+
+impl Extensions {
+    pub(crate) const fn to_byte(self) -> u8 {
+        self.forward_tsn as u8 | (self.timestamps as u8) << 1 | (self.retransmit_bit as u8) << 2
+    }
+
+    pub(crate) const fn from_byte(byte: u8) -> Self {
+        Self { forward_tsn: byte & 1 != 0, timestamps: byte & 2 != 0, retransmit_bit: byte & 4 != 0 }
+    }
+
+    /// What both this end and the peer want.
+    pub(crate) fn agreed(self, settings: &Settings) -> Self {
+        Self {
+            forward_tsn: self.forward_tsn,
+            timestamps: self.timestamps && settings.timestamp_chunk != TimestampChunk::Off,
+            retransmit_bit: self.retransmit_bit && settings.retransmit_bit != RetransmitBit::Off,
+        }
+    }
+}
+
+/// What a peer's INIT or INIT ACK says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Offer {
+    pub(crate) tag: u32,
+    pub(crate) a_rwnd: u32,
+    pub(crate) outbound_streams: u16,
+    pub(crate) inbound_streams: u16,
+    pub(crate) initial_tsn: Seq,
+    pub(crate) extensions: Extensions,
+    /// The source of the packet, and after it the addresses that are listed; none twice.
+    pub(crate) addresses: Vec<IpAddr>,
+    pub(crate) cookie: Option<Vec<u8>>,
+    /// The cookie's lifetime is asked to be longer by so many milliseconds.
+    pub(crate) preservative_ms: u32,
+    /// Unknown parameters that are to be reported, one behind the other and padded.
+    pub(crate) unrecognized: Vec<Vec<u8>>,
+}
+
+/// Why an offer is not taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// There is nobody to answer: the tag is 0.
+    Silently,
+    /// The answer is an ABORT with this cause.
+    Abort(Vec<u8>),
+}
+
+impl Refusal {
+    fn because(cause: Cause<'_>) -> Self {
+        let mut out = Vec::new();
+        cause.emit(&mut out);
+        Self::Abort(out)
+    }
+}
+
+/// Reads an INIT, or an INIT ACK, that came from `source`.
+pub(crate) fn read(init: &Init<'_>, source: IpAddr) -> Result<Offer, Refusal> {
+    if init.initiate_tag == 0 {
+        return Err(Refusal::Silently);
+    }
+    if init.a_rwnd < LEAST_A_RWND || init.outbound_streams == 0 || init.inbound_streams == 0 {
+        return Err(Refusal::because(Cause::InvalidMandatoryParameter));
+    }
+    let mut offer = Offer {
+        tag: init.initiate_tag,
+        a_rwnd: init.a_rwnd,
+        outbound_streams: init.outbound_streams,
+        inbound_streams: init.inbound_streams,
+        initial_tsn: init.initial_tsn,
+        extensions: Extensions::default(),
+        addresses: vec![source],
+        cookie: None,
+        preservative_ms: 0,
+        unrecognized: Vec::new(),
+    };
+    for parameter in init.parameters.iter() {
+        let Ok(parameter) = parameter else {
+            return Err(Refusal::because(Cause::ProtocolViolation(b"malformed parameter")));
+        };
+        match parameter {
+            Parameter::Ipv4(address) => add(&mut offer.addresses, address.into()),
+            Parameter::Ipv6(address) => add(&mut offer.addresses, address.into()),
+            Parameter::Cookie(cookie) => offer.cookie = Some(cookie.to_vec()),
+            Parameter::CookiePreservative(ms) => offer.preservative_ms = ms,
+            Parameter::HostName(name) => return Err(Refusal::because(Cause::UnresolvableAddress(name))),
+            Parameter::ForwardTsnSupported => offer.extensions.forward_tsn = true,
+            Parameter::Unknown { bytes, .. } => {
+                let unaware = parameter.unaware().expect("it is unknown");
+                if unaware.reports() {
+                    offer.unrecognized.push(bytes.to_vec());
+                }
+                if !unaware.goes_on() {
+                    break;
+                }
+            }
+            Parameter::SupportedExtensions(types) => {
+                offer.extensions.timestamps = types.contains(&extension::TIMESTAMP);
+            }
+            Parameter::RetransmitBit => offer.extensions.retransmit_bit = true,
+            Parameter::HeartbeatInfo(_)
+            | Parameter::Unrecognized(_)
+            | Parameter::SupportedAddressTypes(_)
+            | Parameter::EcnCapable => {}
+        }
+    }
+    Ok(offer)
+}
+
+/// The most addresses of a peer that are kept: the rest would only cost memory and heartbeats.
+const MOST_ADDRESSES: usize = 16;
+
+fn add(addresses: &mut Vec<IpAddr>, address: IpAddr) {
+    let usable = match address {
+        IpAddr::V4(address) => !address.is_broadcast() && !address.is_multicast() && !address.is_unspecified(),
+        IpAddr::V6(address) => !address.is_multicast() && !address.is_unspecified(),
+    };
+    if usable && !addresses.contains(&address) && addresses.len() < MOST_ADDRESSES {
+        addresses.push(address);
+    }
+}
+
+/// The parameters that this end's INIT and INIT ACK have in common.
+pub(crate) fn parameters(settings: &Settings) -> Vec<u8> {
+    let mut out = Vec::new();
+    // One address alone is the packet's source, which a translator between the ends may change.
+    if settings.addresses.len() > 1 {
+        for address in &settings.addresses {
+            match address {
+                IpAddr::V4(address) => Parameter::Ipv4(*address).emit(&mut out),
+                IpAddr::V6(address) => Parameter::Ipv6(*address).emit(&mut out),
+            }
+        }
+    }
+    Parameter::ForwardTsnSupported.emit(&mut out);
+    if settings.timestamp_chunk != TimestampChunk::Off {
+        Parameter::SupportedExtensions(&[extension::FORWARD_TSN, extension::TIMESTAMP]).emit(&mut out);
+    }
+    if settings.retransmit_bit != RetransmitBit::Off {
+        Parameter::RetransmitBit.emit(&mut out);
+    }
+    out
+}
+
+/// This end's INIT or INIT ACK.
+pub(crate) fn init<'a>(settings: &Settings, tag: u32, initial_tsn: Seq, parameters: &'a [u8]) -> Init<'a> {
+    Init {
+        initiate_tag: tag,
+        a_rwnd: settings.receive_buffer,
+        outbound_streams: settings.outbound_streams,
+        inbound_streams: settings.inbound_streams,
+        initial_tsn,
+        parameters: Parameters(parameters),
+    }
+}

@@ -1,0 +1,262 @@
+//! A packet comes in: whether it is of this association (RFC 9260, section 8.5), and what its chunks do.
+
+use eifel_base::time::Instant;
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{self, Cause, Causes, Chunk, Header, Unknown, Writer};
+use eifel_recovery::association::PathId;
+
+use crate::association::{Association, Control};
+use crate::event::{Event, Failure};
+use crate::state::{Repeated, State};
+
+/// The most control chunks that wait to be sent.
+const MOST_ANSWERS: usize = 64;
+
+/// Where a packet came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Origin {
+    /// From this end to where it came from.
+    pub(crate) back: Addresses,
+    /// The path to there, if the peer is known to have that address.
+    pub(crate) path: Option<PathId>,
+    /// The packet's verification tag.
+    pub(crate) tag: u32,
+}
+
+/// Whether the rest of a packet is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Then {
+    GoOn,
+    Stop,
+}
+
+impl Association {
+    /// Takes in a packet that arrived between these addresses, as they stand in its IP header: the payload of IP, or of UDP
+    /// where SCTP is encapsulated. One that is damaged or not of this association is ignored.
+    pub fn handle_packet(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) {
+        let Ok((header, chunks)) = sctp::parse(bytes) else { return };
+        if (header.destination_port, header.source_port) != (self.ports.local, self.ports.remote)
+            || self.state == State::Closed
+        {
+            return;
+        }
+        let back = addresses.reversed();
+        let origin = Origin { back, path: self.path_of(back.destination()), tag: header.verification_tag };
+        let mut chunks = chunks.peekable();
+        let Some(Ok(first)) = chunks.peek() else { return };
+        if !self.accepts(&header, first) {
+            return;
+        }
+        if matches!(self.state, State::ShutdownSent(_)) {
+            // Section 9.2: whatever the peer sends gives it time for the rest.
+            self.errors = 0;
+        }
+        self.take_all(now, &origin, chunks);
+    }
+
+    /// Takes in what stands behind the COOKIE ECHO that has made this association.
+    pub(crate) fn handle_rest(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) {
+        let Ok((header, chunks)) = sctp::parse(bytes) else { return };
+        let back = addresses.reversed();
+        let origin = Origin { back, path: self.path_of(back.destination()), tag: header.verification_tag };
+        self.take_all(now, &origin, chunks.skip(1));
+    }
+
+    fn take_all<'a>(
+        &mut self,
+        now: Instant,
+        origin: &Origin,
+        chunks: impl Iterator<Item = Result<Chunk<'a>, eifel_packet::Error>>,
+    ) {
+        self.stamp = None;
+        for chunk in chunks {
+            // A malformed chunk ends what can be trusted of the packet.
+            let Ok(chunk) = chunk else { break };
+            if self.take(now, origin, &chunk) == Then::Stop || self.state == State::Closed {
+                break;
+            }
+        }
+        self.end_packet(now);
+    }
+
+    /// Section 8.5: whether the verification tag is the one that the packet's first chunk asks for.
+    fn accepts(&self, header: &Header, first: &Chunk<'_>) -> bool {
+        let tag = header.verification_tag;
+        match first {
+            Chunk::Init(_) => tag == 0,
+            Chunk::Abort { reflected, .. } | Chunk::ShutdownComplete { reflected } => {
+                if *reflected {
+                    tag == self.peer_tag && tag != 0
+                } else {
+                    tag == self.local_tag
+                }
+            }
+            // Their tags are compared with what the cookie says, or answered out of the blue.
+            Chunk::CookieEcho(_) => true,
+            Chunk::ShutdownAck if matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. }) => true,
+            _ => tag == self.local_tag,
+        }
+    }
+
+    fn take(&mut self, now: Instant, origin: &Origin, chunk: &Chunk<'_>) -> Then {
+        match chunk {
+            Chunk::Data(data) => return self.on_data(origin, data),
+            Chunk::Sack(sack) => self.on_sack(now, sack),
+            Chunk::Init(init) => {
+                self.on_init(now, origin, init);
+                return Then::Stop;
+            }
+            Chunk::InitAck(init) => {
+                self.on_init_ack(now, origin, init);
+                return Then::Stop;
+            }
+            Chunk::CookieEcho(cookie) => return self.on_cookie_echo(now, origin, cookie),
+            Chunk::CookieAck => self.on_cookie_ack(now),
+            Chunk::Heartbeat(info) => {
+                if let Some(path) = origin.path.filter(|_| self.answers_heartbeats()) {
+                    self.answer(path, Control::HeartbeatAck(info.0.to_vec()));
+                }
+            }
+            Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(now, *info),
+            Chunk::Abort { causes, .. } => {
+                self.fail(Failure::Aborted { reason: reason(*causes) });
+                return Then::Stop;
+            }
+            Chunk::Error(causes) => self.on_error(*causes),
+            Chunk::Shutdown { cumulative } => self.on_shutdown(now, *cumulative),
+            Chunk::ShutdownAck => self.on_shutdown_ack(origin),
+            Chunk::ShutdownComplete { .. } => {
+                if matches!(self.state, State::ShutdownAckSent(_)) {
+                    self.finish();
+                }
+            }
+            Chunk::ForwardTsn(forward) if self.extensions.forward_tsn => self.on_forward_tsn(forward),
+            // RFC 3758, section 3.3.1: without an agreement it is unknown, and its type asks for a report.
+            Chunk::ForwardTsn(forward) => self.report_forward_tsn(origin, forward),
+            // Reserved by RFC 9260: this end neither marks packets nor was told that the peer does.
+            Chunk::Ecne { .. } | Chunk::Cwr { .. } => {}
+            // It was not offered, so its type's high bits decide: nothing more of the packet is read.
+            Chunk::NrSack(_) => return Then::Stop,
+            // Where it was not agreed on, its type's high bits ask to skip it.
+            Chunk::Timestamp(stamp) => self.stamp = Some(*stamp).filter(|_| self.extensions.timestamps),
+            Chunk::Unknown(unknown) => return self.on_unknown(origin, unknown),
+        }
+        Then::GoOn
+    }
+
+    /// Section 8.3.
+    fn answers_heartbeats(&self) -> bool {
+        !matches!(self.state, State::Closed | State::CookieWait(_) | State::ShutdownAckSent(_))
+    }
+
+    /// Section 3.2: what the two high bits of the type ask for.
+    fn on_unknown(&mut self, origin: &Origin, unknown: &Unknown<'_>) -> Then {
+        let unaware = unknown.unaware();
+        if unaware.reports() {
+            self.complain(origin, Cause::UnrecognizedChunk(unknown.bytes));
+        }
+        if unaware.goes_on() { Then::GoOn } else { Then::Stop }
+    }
+
+    /// Sends an ERROR chunk back.
+    pub(crate) fn complain(&mut self, origin: &Origin, cause: Cause<'_>) {
+        // A report that fits no packet is no help.
+        let mut causes = Vec::new();
+        cause.emit(&mut causes);
+        let path = origin.path.unwrap_or(self.primary);
+        if causes.len() + 4 <= self.brain.pmdcs(path) as usize {
+            self.answer(path, Control::Error(causes));
+        }
+    }
+
+    /// Answers with a chunk, unless so many answers wait already that the peer can only want to cause work.
+    fn answer(&mut self, path: PathId, control: Control) {
+        if self.control.len() < MOST_ANSWERS {
+            self.control.push_back((path, control));
+        }
+    }
+
+    fn on_error(&mut self, causes: Causes<'_>) {
+        let stale = causes.iter().any(|cause| matches!(cause, Ok(Cause::StaleCookie(_))));
+        match &self.state {
+            // Section 5.2.6, alternative 1: a new cookie is asked for.
+            State::CookieEchoed { repeated, .. } if stale => {
+                let (path, expiries) = (repeated.path, repeated.expiries + 1);
+                if expiries > self.settings.max_init_retransmits {
+                    return self.fail(Failure::NoAnswer);
+                }
+                self.state = State::CookieWait(Repeated { expiries, ..Repeated::on(path) });
+            }
+            State::CookieWait(_) | State::CookieEchoed { .. } => {}
+            _ if stale => {}
+            _ => self.events.push_back(Event::Complaint(causes.0.to_vec())),
+        }
+    }
+
+    /// What is due once all chunks of a packet were taken in.
+    fn end_packet(&mut self, now: Instant) {
+        let (every, delay) = (self.settings.sack_every, self.settings.sack_delay);
+        let buffer = self.settings.receive_buffer as usize;
+        if let Some(inbound) = &mut self.inbound {
+            inbound.tracker.end_packet(now, every, delay);
+            if inbound.reassembly.held() > buffer / 2 {
+                inbound.reassembly.deliver_part(inbound.tracker.next());
+            }
+        }
+        self.advance_shutdown();
+    }
+
+    /// Sends an ABORT to the peer.
+    pub(crate) fn send_abort(&mut self, causes: &[u8]) {
+        let Some(reach) = self.paths.get(self.data_path().0) else { return };
+        let addresses = reach.addresses;
+        if self.peer_tag != 0 {
+            self.send_abort_to(addresses, self.peer_tag, causes);
+        }
+    }
+
+    /// Sends an ABORT with a tag of its own to an address.
+    pub(crate) fn send_abort_to(&mut self, addresses: Addresses, tag: u32, causes: &[u8]) {
+        self.reply(addresses, tag, &Chunk::Abort { reflected: false, causes: Causes(causes) });
+    }
+
+    /// Answers outside of the association's course with one chunk.
+    pub(crate) fn reply(&mut self, addresses: Addresses, tag: u32, chunk: &Chunk<'_>) {
+        let header = self.header(tag);
+        self.replies.push_back((addresses, packet(&header, chunk)));
+    }
+
+    /// The header of a packet to the peer.
+    pub(crate) fn header(&self, tag: u32) -> Header {
+        Header { source_port: self.ports.local, destination_port: self.ports.remote, verification_tag: tag }
+    }
+
+    /// Ends the association because the peer broke the protocol.
+    pub(crate) fn violated(&mut self, cause: Cause<'_>, what: &'static str) {
+        let mut causes = Vec::new();
+        cause.emit(&mut causes);
+        self.send_abort(&causes);
+        self.fail(Failure::Violation(what));
+    }
+}
+
+/// A packet of one chunk.
+pub(crate) fn packet(header: &Header, chunk: &Chunk<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(header, &mut bytes);
+    if writer.chunk(chunk).is_err() {
+        // Whatever is sent here has been cut to size; an ABORT says less rather than nothing.
+        writer.chunk(&Chunk::Abort { reflected: false, causes: Causes(&[]) }).expect("four bytes fit");
+    }
+    writer.finish();
+    bytes
+}
+
+/// What the peer's user says of an ABORT.
+fn reason(causes: Causes<'_>) -> Vec<u8> {
+    let mut user = causes.iter().filter_map(|cause| match cause {
+        Ok(Cause::UserAbort(reason)) => Some(reason.to_vec()),
+        _ => None,
+    });
+    user.next().unwrap_or_default()
+}

@@ -1,0 +1,90 @@
+//! An SCTP association without I/O: packets and time go in, packets, messages and events come out.
+//!
+//! The shape is that of a state machine driven from outside. After every input ([`Association::handle_packet`],
+//! [`Association::handle_timeout`], a message to send or taken, a shutdown) the driver calls
+//! [`Association::poll_transmit`] until it returns nothing, then looks at [`Association::poll_timeout`] and
+//! [`Association::poll_event`]. Packets that no association [owns](Association::owns) are a [`Listener`]'s.
+//!
+//! What data to send, when, and on which path, is decided by [`eifel_recovery::association::Engine`]: this crate holds no
+//! arithmetic on the congestion window or the retransmission timer. It is the wire side of RFC 9260: handshake, streams,
+//! fragmentation, acknowledgements, heartbeats, shutdown.
+//!
+//! ```
+//! use eifel_base::time::{Duration, Instant};
+//! use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings};
+//!
+//! // The secrets are from the system's random numbers.
+//! let here = Settings { addresses: vec![[10, 0, 0, 1].into()], secret: [0x1234, 0x5678], ..Settings::default() };
+//! let there = Settings { addresses: vec![[10, 0, 0, 2].into()], secret: [0x9abc, 0xdef0], ..Settings::default() };
+//! let mut now = Instant::ZERO;
+//! let ports = Ports { local: 5001, remote: 5002 };
+//! let mut caller = Association::connect(now, &here, ports, &there.addresses, 0)?;
+//! let mut listener = Listener::new(there, ports.remote)?;
+//! let mut callee = None;
+//! caller.send(Delivery::default(), *b"hello")?;
+//!
+//! let message = loop {
+//!     // What an end sends is with the other 10 ms later.
+//!     let mut bytes = Vec::new();
+//!     if let Some(outgoing) = caller.poll_transmit(now, &mut bytes) {
+//!         now += Duration::from_millis(10);
+//!         let mut answer = Vec::new();
+//!         let back = match &mut callee {
+//!             None => match listener.handle_packet(now, &outgoing.addresses, &bytes) {
+//!                 Heard::Answer(back, bytes) => {
+//!                     answer = bytes;
+//!                     Some(back)
+//!                 }
+//!                 Heard::Accepted(association) => {
+//!                     let association: &mut Association = callee.insert(*association);
+//!                     association.poll_transmit(now, &mut answer).map(|outgoing| outgoing.addresses)
+//!                 }
+//!                 Heard::Nothing => None,
+//!             },
+//!             Some(callee) => {
+//!                 callee.handle_packet(now, &outgoing.addresses, &bytes);
+//!                 callee.poll_transmit(now, &mut answer).map(|outgoing| outgoing.addresses)
+//!             }
+//!         };
+//!         now += Duration::from_millis(10);
+//!         if let Some(back) = back {
+//!             caller.handle_packet(now, &back, &answer);
+//!         }
+//!     }
+//!     if let Some(message) = callee.as_mut().and_then(Association::receive) {
+//!         break message;
+//!     }
+//! };
+//! assert_eq!((message.bytes, caller.phase()), (b"hello".to_vec(), Phase::Established));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod association;
+mod closing;
+mod cookie;
+mod data;
+pub mod event;
+mod handshake;
+pub mod icmp;
+mod input;
+pub mod listener;
+mod opening;
+mod output;
+mod reach;
+pub mod reassembly;
+pub mod send_queue;
+pub mod settings;
+mod stamps;
+pub mod state;
+mod timers;
+mod tracker;
+
+pub use association::{Association, Outgoing};
+pub use event::{Event, Failure};
+pub use icmp::IcmpError;
+pub use listener::{Heard, Listener};
+pub use reassembly::Message;
+pub use send_queue::{Delivery, Refused};
+pub use settings::{Encapsulation, Nagle, Ports, RetransmitBit, Settings, TimestampChunk};
+pub use state::Phase;

@@ -1,0 +1,143 @@
+//! Packets that belong to no association: calls, and what comes out of the blue (RFC 9260, sections 5.1 and 8.4).
+
+use eifel_base::time::Instant;
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{self, Cause, Causes, Chunk, Header};
+use eifel_packet::seq::Seq;
+use eifel_recovery::association::PathId;
+use eifel_recovery::registry::Error;
+
+use crate::association::{Association, Control, tag};
+use crate::cookie::Cookie;
+use crate::handshake::{self, Refusal};
+use crate::input::packet;
+use crate::opening::{Answer, stale};
+use crate::settings::{Ports, Settings};
+
+/// What follows from a packet that belongs to no association.
+pub enum Heard {
+    /// Nothing.
+    Nothing,
+    /// This packet leaves, between these addresses.
+    Answer(Addresses, Vec<u8>),
+    /// A peer has called and its cookie is good: the association is open. The packet that brought the cookie has been taken
+    /// in.
+    Accepted(Box<Association>),
+}
+
+/// Waits for calls at a port. It keeps nothing of a caller until its cookie comes back.
+#[derive(Clone)]
+pub struct Listener {
+    settings: Settings,
+    port: u16,
+    /// Calls so far: each has a tag of its own.
+    calls: u64,
+}
+
+impl Listener {
+    /// Waits at `port`.
+    ///
+    /// # Errors
+    /// An algorithm or parameter that the registry does not know.
+    pub fn new(settings: Settings, port: u16) -> Result<Self, Error> {
+        settings.brain.path.check()?;
+        Ok(Self { settings, port, calls: 0 })
+    }
+
+    /// Takes in a packet that none of the associations owns, with the addresses of its IP header.
+    pub fn handle_packet(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) -> Heard {
+        let Ok((header, chunks)) = sctp::parse(bytes) else { return Heard::Nothing };
+        if header.destination_port != self.port {
+            return Heard::Nothing;
+        }
+        let back = addresses.reversed();
+        let chunks: Vec<Chunk<'_>> = chunks.map_while(Result::ok).collect();
+        if chunks.iter().any(|chunk| matches!(chunk, Chunk::Abort { .. })) {
+            return Heard::Nothing;
+        }
+        let ports = Ports { local: self.port, remote: header.source_port };
+        match chunks.first() {
+            None => Heard::Nothing,
+            Some(Chunk::Init(init)) => {
+                // Section 8.5.1, rule A.
+                if header.verification_tag != 0 || chunks.len() > 1 {
+                    return Heard::Nothing;
+                }
+                self.on_init(now, back, ports, init)
+            }
+            Some(_) if header.verification_tag == 0 => Heard::Nothing,
+            Some(Chunk::CookieEcho(cookie)) => {
+                self.on_cookie_echo(now, back, (ports, header.verification_tag), cookie, bytes)
+            }
+            Some(_) => out_of_the_blue(back, ports, header.verification_tag, &chunks),
+        }
+    }
+
+    fn on_init(&mut self, now: Instant, back: Addresses, ports: Ports, init: &sctp::Init<'_>) -> Heard {
+        let offer = match handshake::read(init, back.destination()) {
+            Ok(offer) => offer,
+            Err(Refusal::Silently) => return Heard::Nothing,
+            Err(Refusal::Abort(causes)) => {
+                let abort = Chunk::Abort { reflected: false, causes: Causes(&causes) };
+                return Heard::Answer(back, packet(&reply(ports, init.initiate_tag), &abort));
+            }
+        };
+        self.calls += 1;
+        let tag = tag(&self.settings, ports, self.calls << 1 | 1);
+        let initial_tsn = Seq(tag);
+        let answer = Answer { settings: &self.settings, ports, tag, initial_tsn, tie_tags: [0; 2] };
+        let parameters = answer.parameters(now, &offer);
+        let init_ack = handshake::init(&self.settings, tag, initial_tsn, &parameters);
+        Heard::Answer(back, packet(&reply(ports, offer.tag), &Chunk::InitAck(init_ack)))
+    }
+
+    fn on_cookie_echo(
+        &mut self,
+        now: Instant,
+        back: Addresses,
+        (ports, tag): (Ports, u32),
+        cookie: &[u8],
+        bytes: &[u8],
+    ) -> Heard {
+        let Ok(cookie) = Cookie::verify(&self.settings.secret, cookie) else { return Heard::Nothing };
+        if cookie.ports != ports || cookie.local_tag != tag {
+            return Heard::Nothing;
+        }
+        if let Some(late) = cookie.stale_for(now) {
+            let error = Chunk::Error(Causes(&stale(late)));
+            return Heard::Answer(back, packet(&reply(ports, cookie.peer_tag), &error));
+        }
+        let Ok(mut association) = Association::from_cookie(now, &self.settings, &cookie, back) else {
+            return Heard::Nothing;
+        };
+        let path = association.path_of(back.destination());
+        let path = path.unwrap_or(PathId(0));
+        association.control.push_front((path, Control::CookieAck));
+        association.handle_rest(now, &back.reversed(), bytes);
+        Heard::Accepted(Box::new(association))
+    }
+}
+
+/// The header of an answer.
+fn reply(ports: Ports, tag: u32) -> Header {
+    Header { source_port: ports.local, destination_port: ports.remote, verification_tag: tag }
+}
+
+/// Section 8.4, rules 5 to 8.
+fn out_of_the_blue(back: Addresses, ports: Ports, tag: u32, chunks: &[Chunk<'_>]) -> Heard {
+    let has = |what: fn(&Chunk<'_>) -> bool| chunks.iter().any(what);
+    let stale = |chunk: &Chunk<'_>| match chunk {
+        Chunk::Error(causes) => causes.iter().any(|cause| matches!(cause, Ok(Cause::StaleCookie(_)))),
+        _ => false,
+    };
+    let answer = |chunk: &Chunk<'_>| Heard::Answer(back, packet(&reply(ports, tag), chunk));
+    if has(|chunk| matches!(chunk, Chunk::ShutdownAck)) {
+        answer(&Chunk::ShutdownComplete { reflected: true })
+    } else if has(|chunk| matches!(chunk, Chunk::ShutdownComplete { .. } | Chunk::CookieAck))
+        || chunks.iter().any(stale)
+    {
+        Heard::Nothing
+    } else {
+        answer(&Chunk::Abort { reflected: true, causes: Causes(&[]) })
+    }
+}

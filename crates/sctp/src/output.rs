@@ -1,0 +1,230 @@
+//! What leaves (RFC 9260, sections 6.1, 6.2 and 6.10).
+
+use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
+use eifel_packet::sctp::{Causes, Chunk, DataFlags, Gaps, HEADER_LEN, Parameters, Sack, SackFlags, Writer};
+use eifel_recovery::association::{Go, Offer, PathId, What};
+
+use crate::association::{Association, Control, Outgoing};
+use crate::handshake;
+use crate::reach::Answers;
+use crate::settings::Nagle;
+use crate::state::State;
+
+impl Association {
+    /// Writes the next packet that leaves now behind what `out` holds: the payload of IP, or of UDP. `None` where nothing
+    /// leaves.
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
+        self.transmissions.clear();
+        if let Some((addresses, bytes)) = self.replies.pop_front() {
+            out.extend_from_slice(&bytes);
+            return Some(Outgoing { addresses, path: None });
+        }
+        match self.state {
+            State::Closed => None,
+            State::CookieWait(_) | State::CookieEchoed { .. } => self.poll_opening(now, out),
+            _ => self.poll_chunks(now, out),
+        }
+    }
+
+    /// INIT or COOKIE ECHO: nothing else leaves before the peer has answered.
+    fn poll_opening(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
+        let path = self.state.repeated().filter(|repeated| repeated.pending)?.path;
+        self.start_repeated(now);
+        match &self.state {
+            State::CookieWait(_) => {
+                let parameters = handshake::parameters(&self.settings);
+                let init = handshake::init(&self.settings, self.local_tag, self.queue.initial(), &parameters);
+                let mut writer = Writer::new(&self.header(0), out);
+                writer.chunk(&Chunk::Init(init)).expect("an INIT fits");
+                writer.finish();
+            }
+            State::CookieEchoed { cookie, error, .. } => {
+                let mut writer = Writer::new(&self.header(self.peer_tag), out);
+                writer.chunk(&Chunk::CookieEcho(cookie)).expect("the cookie came in a packet");
+                if !error.is_empty() && writer.len() + error.len() + 8 <= self.brain.pmdcs(path) as usize {
+                    writer.chunk(&Chunk::Error(Causes(error))).expect("it is shorter than the packet");
+                }
+                writer.finish();
+            }
+            _ => unreachable!("the state was looked at"),
+        }
+        Some(Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) })
+    }
+
+    /// Starts the timer of the chunk that is repeated.
+    fn start_repeated(&mut self, now: Instant) {
+        let Some(path) = self.state.repeated().map(|repeated| repeated.path) else { return };
+        let due = now + self.brain.rto(path);
+        if let Some(repeated) = self.state.repeated_mut() {
+            repeated.pending = false;
+            repeated.sent_at = now;
+            repeated.due = due;
+        }
+    }
+
+    /// Control chunks first, then a SACK, then DATA.
+    fn poll_chunks(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
+        let go = self.go(now);
+        let repeats = self.state.repeated().filter(|repeated| repeated.pending).map(|repeated| repeated.path);
+        let sack_to = self.inbound.as_ref().filter(|inbound| inbound.tracker.is_due(now)).map(|i| i.answer_to);
+        let path = self.control.front().map(|(path, _)| *path);
+        let path = path.or(repeats).or(sack_to.map(|to| self.confirmed(to))).or(go.map(|go| go.path))?;
+        let pmdcs = self.brain.pmdcs(path) as usize;
+        let header = self.header(self.peer_tag);
+        let mut writer = Writer::new(&header, out);
+        self.write_control(path, pmdcs, &mut writer);
+        let go = go.filter(|go| go.path == path && repeats != Some(path));
+        let sack = self.writes_sack(now, (path, pmdcs), go.is_some(), writer.len());
+        if let Some(stamps) = self.stamps.as_mut().filter(|_| sack || go.is_some()) {
+            writer.chunk(&Chunk::Timestamp(stamps.chunk(now))).expect("twelve bytes fit");
+        }
+        if sack {
+            self.write_sack(pmdcs, &mut writer);
+        }
+        if repeats == Some(path) {
+            self.write_repeated(now, &mut writer);
+        }
+        if let Some(go) = go {
+            self.write_data(now, &go, pmdcs, &mut writer);
+        }
+        writer.finish();
+        Some(Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) })
+    }
+
+    /// Where an answer to `path` goes: there, unless nothing but a HEARTBEAT may go there yet (section 5.4).
+    fn confirmed(&self, path: PathId) -> PathId {
+        if self.paths[path.0].answers == Answers::Unconfirmed { self.data_path() } else { path }
+    }
+
+    /// What data may leave now.
+    fn go(&mut self, now: Instant) -> Option<Go> {
+        if !self.state.sends_data() {
+            return None;
+        }
+        let path = self.data_path();
+        let pmdcs = self.brain.pmdcs(path) as usize;
+        let held_back = self.settings.nagle == Nagle::On
+            && self.brain.una() < self.brain.nxt()
+            && self.queue.unsent_up_to(pmdcs) < pmdcs;
+        let next = if held_back { None } else { self.queue.next() };
+        self.brain.poll(now, &Offer { path, next, a_rwnd: u64::from(self.a_rwnd) })
+    }
+
+    fn write_control(&mut self, path: PathId, pmdcs: usize, writer: &mut Writer<'_>) {
+        let end = HEADER_LEN + pmdcs;
+        while let Some((to, control)) = self.control.front() {
+            let chunk = match control {
+                Control::CookieAck => Chunk::CookieAck,
+                Control::Heartbeat(info) => Chunk::Heartbeat(Parameters(info)),
+                Control::HeartbeatAck(info) => Chunk::HeartbeatAck(Parameters(info)),
+                Control::Error(causes) => Chunk::Error(Causes(causes)),
+            };
+            let fits = writer.is_empty() || writer.len() + chunk.length().next_multiple_of(4) <= end;
+            if *to != path || !fits {
+                return;
+            }
+            // What the peer wants echoed came in a packet, so it fits one.
+            writer.chunk(&chunk).expect("a control chunk fits a packet");
+            self.control.pop_front();
+        }
+    }
+
+    /// Whether a SACK goes into the packet: one that is due; or one that is owed, where data that leaves anyway has room
+    /// for it.
+    fn writes_sack(&self, now: Instant, (path, pmdcs): (PathId, usize), with_data: bool, written: usize) -> bool {
+        let stamp = if self.stamps.is_some() { Chunk::TIMESTAMP_LEN } else { 0 };
+        let free = (HEADER_LEN + pmdcs).saturating_sub(written + stamp);
+        let data = self.queue.next().map_or(0, |size| size.wire as usize);
+        let Some(inbound) = &self.inbound else { return false };
+        let due = inbound.tracker.is_due(now);
+        let rides = with_data && inbound.tracker.is_owed() && inbound.answer_to == path && Sack::MIN_LEN + data <= free;
+        (due || rides) && free >= Sack::MIN_LEN
+    }
+
+    fn write_sack(&mut self, pmdcs: usize, writer: &mut Writer<'_>) {
+        let free = (HEADER_LEN + pmdcs).saturating_sub(writer.len());
+        let Some(inbound) = &mut self.inbound else { return };
+        let window = (self.settings.receive_buffer as usize).saturating_sub(inbound.reassembly.held());
+        inbound.advertised = window;
+        let cumulative = inbound.tracker.cumulative();
+        if let Some(stamps) = &mut self.stamps {
+            stamps.on_sack_sent(inbound.tracker.next());
+        }
+        let marked = inbound.tracker.take_mark() && self.extensions.retransmit_bit;
+        let (gaps, duplicates) = inbound.tracker.take(free.saturating_sub(Sack::MIN_LEN));
+        let sack = Sack {
+            flags: if marked { SackFlags::ANSWERS_SENT_AGAIN } else { SackFlags::default() },
+            cumulative,
+            a_rwnd: window as u32,
+            gaps: Gaps(&gaps),
+            duplicates: &duplicates,
+        };
+        writer.chunk(&Chunk::Sack(sack)).expect("its lists were cut to the packet");
+    }
+
+    /// SHUTDOWN or SHUTDOWN ACK.
+    fn write_repeated(&mut self, now: Instant, writer: &mut Writer<'_>) {
+        self.start_repeated(now);
+        let chunk = match (&self.state, &self.inbound) {
+            (State::ShutdownSent(_), Some(inbound)) => Chunk::Shutdown { cumulative: inbound.tracker.cumulative() },
+            (State::ShutdownAckSent(_), _) => Chunk::ShutdownAck,
+            _ => return,
+        };
+        writer.chunk(&chunk).expect("eight bytes fit");
+    }
+
+    fn write_data(&mut self, now: Instant, go: &Go, pmdcs: usize, writer: &mut Writer<'_>) {
+        let end = HEADER_LEN + pmdcs;
+        let stamp = self.stamps.as_ref().map(|stamps| Timestamp(stamps.value(now)));
+        let before = writer.len();
+        let mut bytes = 0;
+        let mut from = 0;
+        let mut room = match go.what {
+            What::New { room } => room,
+            What::Again | What::Probe => u64::MAX,
+        };
+        loop {
+            let next = match go.what {
+                What::Again => self.brain.next_again(go.path, from),
+                What::New { .. } => self.queue.next().map(|size| (self.brain.nxt(), size)),
+                What::Probe => self.queue.next().filter(|_| bytes == 0).map(|size| (self.brain.nxt(), size)),
+            };
+            let Some((position, size)) = next else { break };
+            // A chunk that was made for a larger packet leaves alone, and IP fragments it (section 6.9).
+            let alone = bytes == 0 && before <= HEADER_LEN + stamp.map_or(0, |_| Chunk::TIMESTAMP_LEN);
+            let fits = writer.len() + size.wire as usize <= end || alone;
+            if !fits || u64::from(size.data) > room {
+                break;
+            }
+            let transmission = if go.what == What::Again {
+                self.brain.on_again(now, position, go.path, stamp)
+            } else {
+                room -= u64::from(size.data);
+                self.queue.advance();
+                self.brain.on_new(now, go.path, size, stamp)
+            };
+            let mut also = match self.state {
+                // Section 6.1: an end that shuts down wants the last SACK soon.
+                State::ShutdownPending => DataFlags::IMMEDIATE,
+                _ => DataFlags::default(),
+            };
+            if go.what == What::Again && self.extensions.retransmit_bit {
+                also = also.with(DataFlags::SENT_AGAIN);
+            }
+            writer.chunk(&Chunk::Data(self.queue.chunk(position, also))).expect("a chunk fits a packet");
+            self.transmissions.push(transmission);
+            bytes += size.wire;
+            from = position + 1;
+        }
+        if bytes > 0 {
+            if let Some(stamps) = &mut self.stamps {
+                stamps.on_data(now, go.path);
+            }
+            self.brain.on_packet(now, go, bytes);
+            if go.what != What::Again {
+                self.not_idle(now, go.path);
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The peer's addresses: which are confirmed, which answer, and when they are asked (RFC 9260, sections 5.4 and 8.1 to
+//! 8.3).
+
+use core::net::IpAddr;
+
+use eifel_base::siphash::siphash;
+use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{Parameter, Parameters};
+use eifel_recovery::association::PathId;
+
+use crate::association::{Association, Control};
+use crate::event::{Event, Failure};
+
+/// Whether an address answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answers {
+    /// It was never heard of; only a HEARTBEAT may go there.
+    Unconfirmed,
+    Active,
+    /// It has been silent for too long.
+    Inactive,
+}
+
+/// A HEARTBEAT that was not answered yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Asked {
+    nonce: u64,
+    at: Instant,
+    /// When silence counts as an error.
+    until: Instant,
+}
+
+/// One address of the peer, with this end's address for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    /// From this end to the peer's.
+    pub(crate) addresses: Addresses,
+    pub(crate) answers: Answers,
+    errors: u32,
+    asked: Option<Asked>,
+    /// When the next HEARTBEAT leaves.
+    next: Instant,
+}
+
+impl Reach {
+    pub(crate) fn new(addresses: Addresses, answers: Answers) -> Self {
+        Self { addresses, answers, errors: 0, asked: None, next: Instant::NEVER }
+    }
+
+    pub(crate) fn remote(&self) -> IpAddr {
+        self.addresses.destination()
+    }
+
+    /// When something is to be done.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.asked.map_or(Instant::NEVER, |asked| asked.until).min(self.next)
+    }
+}
+
+impl Association {
+    /// Begins to ask all addresses, when the association opens.
+    pub(crate) fn begin_heartbeats(&mut self, now: Instant) {
+        for index in 0..self.paths.len() {
+            let path = PathId(index);
+            self.brain.set_usable(path, self.paths[index].answers == Answers::Active);
+            self.paths[index].next = match self.paths[index].answers {
+                Answers::Unconfirmed => now,
+                _ => now + self.heartbeat_period(path),
+            };
+        }
+    }
+
+    /// The time to the next HEARTBEAT: the interval and the RTO, which varies by half (section 8.3).
+    fn heartbeat_period(&mut self, path: PathId) -> Duration {
+        let rto = self.brain.rto(path);
+        let random = self.draw() % (rto.as_nanos() + 1);
+        let jittered = Duration::from_nanos(rto.as_nanos() / 2 + random);
+        let confirmed = self.paths[path.0].answers != Answers::Unconfirmed;
+        match self.settings.heartbeat_interval {
+            Some(interval) if confirmed => interval + jittered,
+            // Section 5.4: an address that is to be confirmed is asked once an RTO, and less often if that fails.
+            _ if !confirmed && self.paths[path.0].errors <= self.settings.path_max_retransmits => rto,
+            Some(interval) => interval + jittered,
+            None => Duration::from_secs(1 << 30),
+        }
+    }
+
+    /// Takes note that something that measures the round trip has left: the address is not idle.
+    pub(crate) fn not_idle(&mut self, now: Instant, path: PathId) {
+        if self.paths[path.0].answers == Answers::Active && self.settings.heartbeat_interval.is_some() {
+            let interval = self.settings.heartbeat_interval.unwrap_or_default();
+            self.paths[path.0].next = now + interval + self.brain.rto(path);
+        }
+    }
+
+    /// Does what is due: counts silence, and asks again.
+    pub(crate) fn run_heartbeats(&mut self, now: Instant) {
+        if !self.state.heartbeats() {
+            return;
+        }
+        for index in 0..self.paths.len() {
+            let path = PathId(index);
+            if self.paths[index].asked.is_some_and(|asked| asked.until <= now) {
+                self.paths[index].asked = None;
+                self.brain.back_off(path);
+                let confirmed = self.paths[index].answers != Answers::Unconfirmed;
+                let counts = confirmed && path == self.data_path();
+                self.count_error(path, counts);
+            }
+            if self.paths[index].next <= now {
+                self.ask(now, path);
+            }
+        }
+    }
+
+    /// Sends a HEARTBEAT to an address.
+    pub(crate) fn ask(&mut self, now: Instant, path: PathId) {
+        let nonce = self.draw();
+        let until = now + self.brain.rto(path);
+        let period = self.heartbeat_period(path);
+        self.paths[path.0].asked = Some(Asked { nonce, at: now, until });
+        self.paths[path.0].next = now + period;
+        let mut info = Vec::new();
+        let value = [&(path.0 as u64).to_be_bytes()[..], &nonce.to_be_bytes()].concat();
+        Parameter::HeartbeatInfo(&value).emit(&mut info);
+        self.control.push_back((path, Control::Heartbeat(info)));
+    }
+
+    /// A HEARTBEAT was answered.
+    pub(crate) fn on_heartbeat_ack(&mut self, now: Instant, parameters: Parameters<'_>) {
+        let Some(Ok(Parameter::HeartbeatInfo(info))) = parameters.iter().next() else { return };
+        let (Some((path, rest)), 16) = (info.split_first_chunk::<8>(), info.len()) else { return };
+        let path = PathId(usize::try_from(u64::from_be_bytes(*path)).unwrap_or(usize::MAX));
+        let nonce = u64::from_be_bytes(rest.try_into().expect("sixteen bytes less eight"));
+        let Some(reach) = self.paths.get_mut(path.0) else { return };
+        let Some(asked) = reach.asked.filter(|asked| asked.nonce == nonce) else { return };
+        reach.asked = None;
+        self.brain.sample(now, path, now.since(asked.at));
+        if self.brain.una() == self.brain.nxt() {
+            self.errors = 0;
+        }
+        self.heard_of(path);
+    }
+
+    /// An address has answered.
+    pub(crate) fn heard_of(&mut self, path: PathId) {
+        let reach = &mut self.paths[path.0];
+        reach.errors = 0;
+        if reach.answers != Answers::Active {
+            reach.answers = Answers::Active;
+            let remote = reach.remote();
+            self.brain.set_usable(path, true);
+            self.events.push_back(Event::Active(remote));
+        }
+    }
+
+    /// An address was silent; `counts` says whether the association's own counter hears of it.
+    pub(crate) fn count_error(&mut self, path: PathId, counts: bool) {
+        let most = self.settings.path_max_retransmits;
+        let reach = &mut self.paths[path.0];
+        reach.errors = reach.errors.saturating_add(1).min(most + 1);
+        if reach.errors > most && reach.answers == Answers::Active {
+            reach.answers = Answers::Inactive;
+            let remote = reach.remote();
+            self.brain.set_usable(path, false);
+            self.events.push_back(Event::Inactive(remote));
+        }
+        if counts {
+            self.errors += 1;
+            if self.errors > self.settings.association_max_retransmits {
+                self.fail(Failure::Unreachable);
+            }
+        }
+    }
+
+    /// The path for new data: the primary, or while that is silent the first that answers (section 6.4.1).
+    pub(crate) fn data_path(&self) -> PathId {
+        let active = |path: &PathId| self.paths[path.0].answers == Answers::Active;
+        let all = (0..self.paths.len()).map(PathId);
+        std::iter::once(self.primary).chain(all).find(active).unwrap_or(self.primary)
+    }
+
+    /// The path whose peer's address is `remote`.
+    pub(crate) fn path_of(&self, remote: IpAddr) -> Option<PathId> {
+        self.paths.iter().position(|reach| reach.remote() == remote).map(PathId)
+    }
+
+    /// A number that nobody else can guess.
+    pub(crate) fn draw(&mut self) -> u64 {
+        self.draws += 1;
+        siphash(&self.settings.secret, &[u64::from(self.local_tag), u64::from(self.ports.remote), self.draws])
+    }
+}

@@ -1,0 +1,430 @@
+//! From chunks to messages, and from messages to their order within a stream (RFC 9260, sections 6.6 and 6.9).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use eifel_base::ranges::Block;
+use eifel_packet::sctp::{Data, DataFlags};
+use eifel_packet::seq::unwrap_short;
+
+/// What a chunk that is kept costs at the least, in bytes of the receive buffer: many small ones must not cost more memory
+/// than they count for.
+const LEAST_COST: usize = 64;
+
+/// A message; or a part of one that is so long that half of the receive buffer does not hold it (RFC 9260, section 6.9).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Its stream.
+    pub stream: u16,
+    /// The application's identifier, in the byte order of the wire.
+    pub ppid: [u8; 4],
+    /// Whether it was sent to be delivered without regard to order.
+    pub unordered: bool,
+    /// The user's bytes.
+    pub bytes: Vec<u8>,
+    /// Whether the message begins with these bytes. No other message is delivered in parts before one is at its end: what
+    /// does not begin goes on with the one that has not ended.
+    pub begins: bool,
+    /// Whether the message ends with these bytes.
+    pub ends: bool,
+}
+
+/// The peer contradicts itself about a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Contradiction;
+
+/// Whether a stream's messages are in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Order {
+    Ordered { ssn: u16 },
+    Unordered,
+}
+
+/// Consecutive chunks of one message.
+#[derive(Clone, Debug)]
+struct Run {
+    stream: u16,
+    order: Order,
+    ppid: [u8; 4],
+    /// Whether the first chunk begins the message, and whether the last ends it.
+    begins: bool,
+    ends: bool,
+    pieces: VecDeque<Vec<u8>>,
+}
+
+impl Run {
+    fn of(data: &Data<'_>) -> Self {
+        let order =
+            if data.flags.has(DataFlags::UNORDERED) { Order::Unordered } else { Order::Ordered { ssn: data.ssn } };
+        Self {
+            stream: data.stream,
+            order,
+            ppid: data.ppid,
+            begins: data.flags.has(DataFlags::BEGINNING),
+            ends: data.flags.has(DataFlags::ENDING),
+            pieces: VecDeque::from([data.payload.to_vec()]),
+        }
+    }
+
+    fn same_message(&self, other: &Self) -> bool {
+        (self.stream, self.order) == (other.stream, other.order)
+    }
+
+    /// Appends the run behind this one; the longer one is not copied.
+    fn append(&mut self, mut behind: Self) {
+        self.ends = behind.ends;
+        if self.pieces.len() >= behind.pieces.len() {
+            self.pieces.append(&mut behind.pieces);
+        } else {
+            self.pieces.drain(..).rev().for_each(|piece| behind.pieces.push_front(piece));
+            self.pieces = behind.pieces;
+        }
+    }
+}
+
+/// A message of which a part was delivered.
+#[derive(Clone, Debug)]
+struct Partial {
+    /// The position of its next chunk.
+    next: u64,
+    stream: u16,
+    order: Order,
+}
+
+fn cost(len: usize) -> usize {
+    len.max(LEAST_COST)
+}
+
+/// A stream of ordered messages.
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    /// The number of the next message to be delivered, unwrapped.
+    next: u64,
+    /// Complete messages that wait for an earlier one, each with its chunks' positions.
+    waiting: BTreeMap<u64, (Message, Block)>,
+}
+
+/// What has arrived and was not taken by the application.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reassembly {
+    /// Incomplete messages, by the position of their first chunk that is here.
+    runs: BTreeMap<u64, Run>,
+    streams: BTreeMap<u16, Stream>,
+    /// The messages that wait in their streams, by the position of their first chunk.
+    waiting: BTreeMap<u64, (u16, u64)>,
+    ready: VecDeque<Message>,
+    partial: Option<Partial>,
+    /// What is kept, in bytes of the receive buffer.
+    held: usize,
+}
+
+impl Reassembly {
+    /// Bytes of the receive buffer in use.
+    pub(crate) fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Takes in a chunk at `position` that was not here before.
+    ///
+    /// # Errors
+    /// Its neighbours are of another message although its flags say otherwise.
+    pub(crate) fn insert(&mut self, position: u64, data: &Data<'_>) -> Result<(), Contradiction> {
+        self.held += cost(data.payload.len());
+        let mut start = position;
+        let mut run = Run::of(data);
+        let below = self.runs.range(..position).next_back().map(|(start, run)| (*start, run.pieces.len() as u64));
+        if let Some((first, len)) = below.filter(|(first, len)| first + len == position) {
+            let before = &self.runs[&first];
+            // Where the one before ends, this one has to begin.
+            if before.ends != run.begins || !run.begins && !before.same_message(&run) {
+                return Err(Contradiction);
+            }
+            if !run.begins {
+                let mut before = self.runs.remove(&first).expect("it was just looked at");
+                before.append(run);
+                (start, run) = (first, before);
+            }
+            debug_assert!(len > 0);
+        }
+        let end = position + 1;
+        if let Some(behind) = self.runs.get(&end) {
+            if run.ends != behind.begins || !run.ends && !run.same_message(behind) {
+                return Err(Contradiction);
+            }
+            if !run.ends {
+                let behind = self.runs.remove(&end).expect("it was just looked at");
+                run.append(behind);
+            }
+        }
+        if self.partial.as_ref().is_some_and(|partial| partial.next == start && !run.begins) {
+            return self.deliver_more(run);
+        }
+        if run.begins && run.ends {
+            self.complete(start, run);
+        } else {
+            self.runs.insert(start, run);
+        }
+        Ok(())
+    }
+
+    /// Begins to deliver the lowest message in parts, if nothing else can be read, no other is delivered so, and all chunks
+    /// before it are here: those below `next`.
+    pub(crate) fn deliver_part(&mut self, next: u64) {
+        if self.partial.is_some() || self.is_readable() {
+            return;
+        }
+        let first = self.runs.iter().find(|(start, run)| **start < next && run.begins && self.is_next(run));
+        let Some((start, run)) = first.map(|(start, run)| (*start, (run.stream, run.order))) else { return };
+        self.partial = Some(Partial { next: start, stream: run.0, order: run.1 });
+        let run = self.runs.remove(&start).expect("it was just found");
+        // Its chunks do not contradict themselves.
+        let _ = self.deliver_more(run);
+    }
+
+    /// Whether a message is not preceded in its stream by one that has not arrived.
+    fn is_next(&self, run: &Run) -> bool {
+        match run.order {
+            Order::Unordered => true,
+            Order::Ordered { ssn } => {
+                let next = self.streams.get(&run.stream).map_or(0, |stream| stream.next);
+                unwrap_short(next, ssn) == next
+            }
+        }
+    }
+
+    /// Delivers more of the message that is delivered in parts.
+    fn deliver_more(&mut self, run: Run) -> Result<(), Contradiction> {
+        let partial = self.partial.as_mut().expect("a message is delivered in parts");
+        if (partial.stream, partial.order) != (run.stream, run.order) {
+            return Err(Contradiction);
+        }
+        partial.next += run.pieces.len() as u64;
+        let (ends, order) = (run.ends, run.order);
+        let message = self.gather(run);
+        let number = message.stream;
+        self.ready.push_back(message);
+        if ends {
+            self.partial = None;
+            if order != Order::Unordered {
+                self.streams.entry(number).or_default().next += 1;
+                self.release(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes one piece of a run.
+    fn gather(&mut self, run: Run) -> Message {
+        let costs: usize = run.pieces.iter().map(|piece| cost(piece.len())).sum();
+        let mut pieces = run.pieces.into_iter();
+        let mut bytes = pieces.next().unwrap_or_default();
+        pieces.for_each(|piece| bytes.extend_from_slice(&piece));
+        self.held = self.held - costs + cost(bytes.len());
+        let unordered = run.order == Order::Unordered;
+        Message { stream: run.stream, ppid: run.ppid, unordered, bytes, begins: run.begins, ends: run.ends }
+    }
+
+    /// A message is complete whose first chunk is at `start`.
+    fn complete(&mut self, start: u64, run: Run) {
+        let order = run.order;
+        let chunks = Block { start, end: start + run.pieces.len() as u64 };
+        let message = self.gather(run);
+        let Order::Ordered { ssn } = order else { return self.ready.push_back(message) };
+        let number = message.stream;
+        let stream = self.streams.entry(number).or_default();
+        let place = unwrap_short(stream.next, ssn);
+        self.waiting.insert(start, (number, place));
+        if let Some((repeated, chunks)) = stream.waiting.insert(place, (message, chunks)) {
+            self.held -= cost(repeated.bytes.len());
+            self.waiting.remove(&chunks.start);
+        }
+        self.release(number);
+    }
+
+    /// Delivers what is in order in a stream.
+    fn release(&mut self, stream: u16) {
+        let stream = self.streams.entry(stream).or_default();
+        while let Some(entry) = stream.waiting.first_entry().filter(|entry| *entry.key() <= stream.next) {
+            stream.next = stream.next.max(entry.key() + 1);
+            let (message, chunks) = entry.remove();
+            self.waiting.remove(&chunks.start);
+            self.ready.push_back(message);
+        }
+    }
+
+    /// Drops incomplete messages with chunks below `position`, which will not be completed (RFC 3758, section 3.6).
+    pub(crate) fn forward(&mut self, position: u64) {
+        // The rest of a message that was delivered in part will not come.
+        if let Some(given_up) = self.partial.take_if(|partial| partial.next < position) {
+            let unordered = given_up.order == Order::Unordered;
+            let (stream, ppid, bytes) = (given_up.stream, [0; 4], Vec::new());
+            let end = Message { stream, ppid, unordered, bytes, begins: false, ends: true };
+            self.held += cost(0);
+            self.ready.push_back(end);
+        }
+        while let Some(entry) = self.runs.first_entry().filter(|entry| *entry.key() < position) {
+            self.held -= entry.remove().pieces.iter().map(|piece| cost(piece.len())).sum::<usize>();
+        }
+    }
+
+    /// Delivers what waits for messages of a stream up to `ssn`, which will not come.
+    pub(crate) fn skip(&mut self, stream: u16, ssn: u16) {
+        let skipping = self.streams.entry(stream).or_default();
+        skipping.next = skipping.next.max(unwrap_short(skipping.next, ssn) + 1);
+        self.release(stream);
+    }
+
+    /// Drops the highest chunk above a position that the application was not given yet; a message that is complete goes
+    /// whole. Returns the positions that are missing again.
+    pub(crate) fn drop_highest(&mut self, above: u64) -> Option<Block> {
+        let run = self.runs.iter().next_back().map(|(start, run)| start + run.pieces.len() as u64 - 1);
+        let message = self.waiting.keys().next_back().copied();
+        if message > run {
+            let start = message.filter(|start| *start > above)?;
+            let (stream, place) = self.waiting.remove(&start)?;
+            let (message, chunks) = self.streams.get_mut(&stream)?.waiting.remove(&place)?;
+            self.held -= cost(message.bytes.len());
+            return Some(chunks);
+        }
+        let position = run.filter(|position| *position > above)?;
+        let mut last = self.runs.last_entry()?;
+        let run = last.get_mut();
+        run.ends = false;
+        let piece = run.pieces.pop_back().expect("a run has a piece");
+        if run.pieces.is_empty() {
+            last.remove();
+        }
+        self.held -= cost(piece.len());
+        Some(Block { start: position, end: position + 1 })
+    }
+
+    /// Whether there is a message to take.
+    pub(crate) fn is_readable(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// The next message.
+    pub(crate) fn take(&mut self) -> Option<Message> {
+        let message = self.ready.pop_front()?;
+        self.held -= cost(message.bytes.len());
+        Some(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_packet::seq::Seq;
+
+    const B: DataFlags = DataFlags::BEGINNING;
+    const E: DataFlags = DataFlags::ENDING;
+    const M: DataFlags = DataFlags(0);
+
+    fn data(flags: DataFlags, stream: u16, ssn: u16, payload: &[u8]) -> Data<'_> {
+        Data { flags, tsn: Seq(0), stream, ssn, ppid: [0; 4], payload }
+    }
+
+    fn taken(reassembly: &mut Reassembly) -> Vec<String> {
+        std::iter::from_fn(|| reassembly.take()).map(|message| String::from_utf8(message.bytes).unwrap()).collect()
+    }
+
+    #[test]
+    fn fragments_make_a_message_in_whatever_order_they_come() {
+        let fragments = [(B, "one "), (M, "message "), (M, "in "), (E, "four")];
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+            let mut reassembly = Reassembly::default();
+            for index in order {
+                let (flags, text) = fragments[index];
+                assert!(!reassembly.is_readable());
+                reassembly.insert(7 + index as u64, &data(flags, 1, 0, text.as_bytes())).unwrap();
+            }
+            assert_eq!(taken(&mut reassembly), ["one message in four"]);
+            assert_eq!(reassembly.held(), 0);
+        }
+    }
+
+    #[test]
+    fn streams_do_not_wait_for_each_other_and_unordered_messages_for_none() {
+        let mut reassembly = Reassembly::default();
+        let whole = DataFlags::WHOLE;
+        reassembly.insert(1, &data(whole, 1, 1, b"late")).unwrap();
+        reassembly.insert(2, &data(whole, 2, 0, b"other")).unwrap();
+        reassembly.insert(3, &data(whole.with(DataFlags::UNORDERED), 1, 9, b"at once")).unwrap();
+        assert_eq!(taken(&mut reassembly), ["other", "at once"]);
+        reassembly.insert(0, &data(whole, 1, 0, b"early")).unwrap();
+        assert_eq!(taken(&mut reassembly), ["early", "late"]);
+    }
+
+    #[test]
+    fn a_stream_goes_on_when_its_numbers_wrap() {
+        let mut reassembly = Reassembly::default();
+        for number in 0..200_000u64 {
+            reassembly.insert(number, &data(DataFlags::WHOLE, 0, number as u16, b"x")).unwrap();
+            assert!(reassembly.take().is_some(), "{number}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_up_is_dropped_and_what_waited_is_delivered() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(0, &data(B, 1, 0, b"begun")).unwrap();
+        reassembly.insert(3, &data(DataFlags::WHOLE, 1, 2, b"waits")).unwrap();
+        reassembly.forward(2);
+        reassembly.skip(1, 1);
+        assert_eq!(taken(&mut reassembly), ["waits"]);
+        assert_eq!(reassembly.held(), 0);
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_delivered_in_parts() {
+        let mut reassembly = Reassembly::default();
+        let part = |reassembly: &mut Reassembly| {
+            let message = reassembly.take()?;
+            Some((String::from_utf8(message.bytes).unwrap(), message.ends))
+        };
+        reassembly.insert(0, &data(B, 1, 0, b"one ")).unwrap();
+        reassembly.insert(1, &data(M, 1, 0, b"two ")).unwrap();
+        reassembly.insert(3, &data(M, 1, 0, b"four ")).unwrap();
+        reassembly.insert(5, &data(DataFlags::WHOLE, 1, 1, b"after")).unwrap();
+        reassembly.deliver_part(0);
+        assert_eq!(part(&mut reassembly), None, "chunks before it are missing");
+        reassembly.deliver_part(2);
+        assert_eq!(part(&mut reassembly), Some(("one two ".into(), false)));
+        reassembly.insert(2, &data(M, 1, 0, b"three ")).unwrap();
+        assert_eq!(part(&mut reassembly), Some(("three four ".into(), false)));
+        reassembly.insert(4, &data(E, 1, 0, b"five")).unwrap();
+        assert_eq!(part(&mut reassembly), Some(("five".into(), true)));
+        assert_eq!(part(&mut reassembly), Some(("after".into(), true)));
+        assert_eq!(reassembly.held(), 0);
+    }
+
+    #[test]
+    fn contradictions_are_noticed() {
+        for (first, second) in [((B, 1), (B, 1)), ((B, 1), (E, 2)), ((E, 1), (M, 1)), ((DataFlags::WHOLE, 1), (E, 1))] {
+            let mut reassembly = Reassembly::default();
+            reassembly.insert(0, &data(first.0, first.1, 0, b"x")).unwrap();
+            // A complete message leaves no trace, so only one that is still here can be contradicted.
+            let second = reassembly.insert(1, &data(second.0, second.1, 0, b"x"));
+            assert_eq!(second.is_err(), !reassembly.is_readable());
+        }
+    }
+
+    #[test]
+    fn the_highest_chunk_is_dropped_first() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(5, &data(B, 1, 0, b"x")).unwrap();
+        reassembly.insert(6, &data(E, 1, 0, b"y")).unwrap();
+        reassembly.insert(8, &data(B, 1, 1, b"x")).unwrap();
+        reassembly.insert(9, &data(M, 1, 1, b"y")).unwrap();
+        let positions = |reassembly: &mut Reassembly| reassembly.drop_highest(5).map(|block| (block.start, block.end));
+        assert_eq!(positions(&mut reassembly), Some((9, 10)));
+        assert_eq!(positions(&mut reassembly), Some((8, 9)));
+        // The message of chunks 5 and 6 was delivered; one that waits goes whole.
+        assert_eq!(positions(&mut reassembly), None);
+        reassembly.insert(11, &data(B, 1, 2, b"x")).unwrap();
+        reassembly.insert(12, &data(E, 1, 2, b"y")).unwrap();
+        assert_eq!(positions(&mut reassembly), Some((11, 13)));
+        assert_eq!(reassembly.held(), 64);
+        assert_eq!(taken(&mut reassembly), ["xy"]);
+        assert_eq!(reassembly.held(), 0);
+    }
+}

@@ -1,0 +1,285 @@
+//! Messages that wait, and chunks that left and may have to leave again (RFC 9260, sections 6.5, 6.6 and 6.9).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use eifel_packet::sctp::{Data, DataFlags};
+use eifel_packet::seq::{Seq, wrap};
+use eifel_recovery::association::Size;
+
+/// How a message is to be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Delivery {
+    /// The stream.
+    pub stream: u16,
+    /// The application's identifier, in the byte order of the wire.
+    pub ppid: [u8; 4],
+    /// Delivered without regard to order.
+    pub unordered: bool,
+    /// The peer is asked to acknowledge the message at once.
+    pub immediate: bool,
+}
+
+/// Why a message was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// The association is not open, or about to end.
+    State,
+    /// There is no such stream.
+    NoStream,
+    /// A message has at least one byte.
+    Empty,
+    /// The send buffer is full.
+    Full,
+}
+
+impl core::fmt::Display for Refused {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::State => "the association does not take data: expected one that is open and not shutting down",
+            Self::NoStream => "no such stream: expected one of those that were agreed on",
+            Self::Empty => "the message is empty: expected at least one byte",
+            Self::Full => "the send buffer is full: expected as many bytes as the peer has acknowledged",
+        })
+    }
+}
+
+impl core::error::Error for Refused {}
+
+/// A message of which something is unsent.
+#[derive(Clone, Debug)]
+struct Waiting {
+    delivery: Delivery,
+    bytes: Arc<[u8]>,
+    /// Where the next fragment begins, and the number that the first one was given.
+    offset: usize,
+    ssn: u16,
+}
+
+/// A chunk that has left.
+#[derive(Clone, Debug)]
+struct Sent {
+    flags: DataFlags,
+    stream: u16,
+    ssn: u16,
+    ppid: [u8; 4],
+    bytes: Arc<[u8]>,
+    start: usize,
+    end: usize,
+}
+
+/// The sender's messages. Positions count from 0 at the initial TSN.
+#[derive(Clone, Debug)]
+pub(crate) struct SendQueue {
+    initial: Seq,
+    waiting: VecDeque<Waiting>,
+    /// Chunks from position `una` on.
+    sent: VecDeque<Sent>,
+    una: u64,
+    /// The number of each stream's next ordered message.
+    numbers: BTreeMap<u16, u16>,
+    streams: u16,
+    limit: usize,
+    /// Bytes of messages that are kept.
+    held: usize,
+    /// Bytes of user data in a chunk, at the most.
+    most: usize,
+}
+
+impl SendQueue {
+    pub(crate) fn new(initial: Seq, limit: usize) -> Self {
+        Self {
+            initial,
+            waiting: VecDeque::new(),
+            sent: VecDeque::new(),
+            una: 0,
+            numbers: BTreeMap::new(),
+            streams: 0,
+            limit,
+            held: 0,
+            most: 0,
+        }
+    }
+
+    /// Takes note of how many streams there are.
+    pub(crate) fn agree(&mut self, streams: u16) {
+        self.streams = streams;
+    }
+
+    /// Limits chunks to `amdcs` bytes with their header.
+    pub(crate) fn set_amdcs(&mut self, amdcs: u32) {
+        self.most = amdcs as usize - Data::HEADER_LEN;
+    }
+
+    /// How many streams there are.
+    pub(crate) fn streams(&self) -> u16 {
+        self.streams
+    }
+
+    /// Bytes that the buffer has room for.
+    pub(crate) fn room(&self) -> usize {
+        self.limit.saturating_sub(self.held)
+    }
+
+    /// Takes a message. One that is larger than the buffer is taken where the buffer is empty.
+    pub(crate) fn push(&mut self, delivery: Delivery, bytes: Arc<[u8]>) -> Result<(), Refused> {
+        if bytes.is_empty() {
+            return Err(Refused::Empty);
+        }
+        if self.streams > 0 && delivery.stream >= self.streams {
+            return Err(Refused::NoStream);
+        }
+        if bytes.len() > self.room() && self.held > 0 {
+            return Err(Refused::Full);
+        }
+        self.held += bytes.len();
+        self.waiting.push_back(Waiting { delivery, bytes, offset: 0, ssn: 0 });
+        Ok(())
+    }
+
+    /// Drops messages for streams that the peer does not have.
+    pub(crate) fn drop_beyond_streams(&mut self) {
+        let streams = self.streams;
+        let held = &mut self.held;
+        self.waiting.retain(|message| {
+            let there = message.delivery.stream < streams;
+            *held -= if there { 0 } else { message.bytes.len() };
+            there
+        });
+    }
+
+    /// Whether everything was sent and acknowledged.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.sent.is_empty()
+    }
+
+    /// The next new chunk.
+    pub(crate) fn next(&self) -> Option<Size> {
+        self.waiting.front().map(|message| size((message.bytes.len() - message.offset).min(self.most)))
+    }
+
+    /// Bytes of user data that were never sent, as far as they fill a packet of `enough` bytes.
+    pub(crate) fn unsent_up_to(&self, enough: usize) -> usize {
+        let mut sum = 0;
+        for message in &self.waiting {
+            sum += message.bytes.len() - message.offset + Data::HEADER_LEN;
+            if sum >= enough {
+                break;
+            }
+        }
+        sum
+    }
+
+    /// Makes the next new chunk one that was sent. Its position is the next.
+    pub(crate) fn advance(&mut self) {
+        let most = self.most;
+        let message = self.waiting.front_mut().expect("there is a message");
+        let Delivery { stream, ppid, unordered, immediate } = message.delivery;
+        let mut flags = DataFlags::default();
+        if message.offset == 0 {
+            flags = flags.with(DataFlags::BEGINNING);
+            if !unordered {
+                let number = self.numbers.entry(stream).or_default();
+                message.ssn = *number;
+                *number = number.wrapping_add(1);
+            }
+        }
+        if unordered {
+            flags = flags.with(DataFlags::UNORDERED);
+        }
+        let start = message.offset;
+        let end = message.bytes.len().min(start + most);
+        message.offset = end;
+        if end == message.bytes.len() {
+            flags = flags.with(DataFlags::ENDING);
+            if immediate {
+                flags = flags.with(DataFlags::IMMEDIATE);
+            }
+        }
+        let (ssn, bytes) = (message.ssn, message.bytes.clone());
+        if end == bytes.len() {
+            self.waiting.pop_front();
+        }
+        self.sent.push_back(Sent { flags, stream, ssn, ppid, bytes, start, end });
+    }
+
+    /// A chunk that was sent.
+    pub(crate) fn chunk(&self, position: u64, also: DataFlags) -> Data<'_> {
+        let sent = &self.sent[(position - self.una) as usize];
+        Data {
+            flags: sent.flags.with(also),
+            tsn: wrap(position, self.initial),
+            stream: sent.stream,
+            ssn: sent.ssn,
+            ppid: sent.ppid,
+            payload: &sent.bytes[sent.start..sent.end],
+        }
+    }
+
+    /// Drops what the peer has in order.
+    pub(crate) fn acknowledge(&mut self, una: u64) {
+        while self.una < una {
+            let sent = self.sent.pop_front().expect("what is acknowledged was sent");
+            self.held -= sent.end - sent.start;
+            self.una += 1;
+        }
+    }
+
+    /// The initial TSN.
+    pub(crate) fn initial(&self) -> Seq {
+        self.initial
+    }
+}
+
+/// The size of a chunk with so many bytes of user data.
+fn size(data: usize) -> Size {
+    Size { data: data as u32, wire: (Data::HEADER_LEN + data.next_multiple_of(4)) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_message_is_fragmented_and_numbers_count_messages() {
+        let mut queue = SendQueue::new(Seq(u32::MAX), 100);
+        queue.agree(2);
+        queue.set_amdcs(16 + 4);
+        let delivery = Delivery { stream: 1, ..Delivery::default() };
+        queue.push(delivery, (*b"ten bytes!").into()).unwrap();
+        queue.push(Delivery { unordered: true, ..delivery }, (*b"u").into()).unwrap();
+        queue.push(delivery, (*b"next").into()).unwrap();
+        let mut seen = Vec::new();
+        while let Some(size) = queue.next() {
+            let position = queue.sent.len() as u64;
+            queue.advance();
+            let chunk = queue.chunk(position, DataFlags::default());
+            assert_eq!((size.data as usize, size.wire % 4), (chunk.payload.len(), 0));
+            seen.push((chunk.tsn.0, chunk.flags.0, chunk.ssn, chunk.payload.to_vec()));
+        }
+        let expected = [
+            (u32::MAX, 2, 0, b"ten ".to_vec()),
+            (0, 0, 0, b"byte".to_vec()),
+            (1, 1, 0, b"s!".to_vec()),
+            (2, 7, 0, b"u".to_vec()),
+            (3, 3, 1, b"next".to_vec()),
+        ];
+        assert_eq!(seen, expected);
+        assert_eq!(queue.room(), 85);
+        queue.acknowledge(3);
+        assert_eq!((queue.room(), queue.is_empty()), (95, false));
+        queue.acknowledge(5);
+        assert_eq!((queue.room(), queue.is_empty()), (100, true));
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused() {
+        let mut queue = SendQueue::new(Seq(0), 4);
+        queue.agree(1);
+        let there = Delivery::default();
+        assert_eq!(queue.push(there, (*b"").into()), Err(Refused::Empty));
+        assert_eq!(queue.push(Delivery { stream: 1, ..there }, (*b"x").into()), Err(Refused::NoStream));
+        assert_eq!(queue.push(there, (*b"longer than the buffer").into()), Ok(()));
+        assert_eq!(queue.push(there, (*b"x").into()), Err(Refused::Full));
+    }
+}

@@ -1,0 +1,159 @@
+//! What an association is configured with.
+
+use core::net::IpAddr;
+
+use eifel_base::siphash::Secret;
+use eifel_base::time::Duration;
+use eifel_packet::ip::Addresses;
+use eifel_recovery::association::Config;
+
+/// An end's and its peer's port.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Ports {
+    /// This end's.
+    pub local: u16,
+    /// The peer's.
+    pub remote: u16,
+}
+
+/// Bytes between the IP header and the SCTP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encapsulation {
+    /// None: SCTP is IP's payload.
+    None,
+    /// A UDP header (RFC 6951).
+    Udp,
+}
+
+/// What holds small messages back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Nagle {
+    /// While data is outstanding, a message that does not fill a packet waits (RFC 9260, section 6.1, rule A: silly window
+    /// syndrome).
+    On,
+    /// Nothing does.
+    Off,
+}
+
+/// Whether packets with DATA or SACK carry a timestamp chunk: 12 bytes (the SCTP paper, section 4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimestampChunk {
+    /// They never do.
+    Off,
+    /// They do where the peer has listed the chunk among its extensions.
+    Agreed,
+    /// They do in any case: a peer that does not know the chunk skips it, and echoes nothing.
+    Always,
+}
+
+/// Whether retransmissions, and SACKs that answer them, are marked with a bit (the SCTP paper, figure 6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RetransmitBit {
+    /// They are not.
+    Off,
+    /// They are where the peer wants that too.
+    Agreed,
+}
+
+/// Settings of one end; names in quotes are RFC 9260's (section 16).
+#[derive(Clone)]
+pub struct Settings {
+    /// The algorithms.
+    pub brain: Config,
+    /// This end's addresses. The first of an IP version is the source of packets to a peer's address of that version,
+    /// unless there is one at the same place in this list as the peer's address among the peer's. Where there is one, none
+    /// is listed in INIT (section 3.3.2.1).
+    pub addresses: Vec<IpAddr>,
+    /// The secret that tags, TSNs and nonces come from, and that cookies are signed with.
+    pub secret: Secret,
+    /// Bytes of the longest packet from the IP header on.
+    pub pmtu: u32,
+    /// What is between IP and SCTP.
+    pub encapsulation: Encapsulation,
+    /// Streams that this end wants to send on; at least 1.
+    pub outbound_streams: u16,
+    /// Streams that this end takes at the most; at least 1.
+    pub inbound_streams: u16,
+    /// Bytes that are kept of what arrives until the application takes them; at least 1500.
+    pub receive_buffer: u32,
+    /// Bytes of messages that are kept until the peer has them.
+    pub send_buffer: usize,
+    /// "SACK.Delay", at most 500 ms.
+    pub sack_delay: Duration,
+    /// Packets with data that are answered by one SACK at the latest.
+    pub sack_every: u32,
+    /// Whether small messages wait.
+    pub nagle: Nagle,
+    /// See [`TimestampChunk`].
+    pub timestamp_chunk: TimestampChunk,
+    /// See [`RetransmitBit`].
+    pub retransmit_bit: RetransmitBit,
+    /// "Valid.Cookie.Life".
+    pub cookie_life: Duration,
+    /// "Max.Init.Retransmits".
+    pub max_init_retransmits: u32,
+    /// "Association.Max.Retrans".
+    pub association_max_retransmits: u32,
+    /// "Path.Max.Retrans".
+    pub path_max_retransmits: u32,
+    /// "HB.interval"; `None` sends no HEARTBEAT but those that confirm an address.
+    pub heartbeat_interval: Option<Duration>,
+}
+
+impl Default for Settings {
+    /// Returns RFC 9260's values, and 64 KiB of receive buffer. The secret has to be replaced by a random one.
+    fn default() -> Self {
+        Self {
+            brain: Config::default(),
+            addresses: Vec::new(),
+            secret: [0; 2],
+            pmtu: 1500,
+            encapsulation: Encapsulation::None,
+            outbound_streams: 16,
+            inbound_streams: 2048,
+            receive_buffer: 65_536,
+            send_buffer: 1 << 20,
+            sack_delay: Duration::from_millis(200),
+            sack_every: 2,
+            nagle: Nagle::Off,
+            timestamp_chunk: TimestampChunk::Off,
+            retransmit_bit: RetransmitBit::Off,
+            cookie_life: Duration::from_secs(60),
+            max_init_retransmits: 8,
+            association_max_retransmits: 10,
+            path_max_retransmits: 5,
+            heartbeat_interval: Some(Duration::from_secs(30)),
+        }
+    }
+}
+
+impl Settings {
+    /// Bytes of chunks that a packet to `remote` holds: PMDCS.
+    pub(crate) fn pmdcs(&self, remote: IpAddr) -> u32 {
+        pmdcs(self.pmtu, remote, self.encapsulation)
+    }
+}
+
+/// Bytes of chunks in a packet of `pmtu` bytes: a multiple of four, and never less than one DATA chunk of four bytes.
+pub(crate) fn pmdcs(pmtu: u32, remote: IpAddr, encapsulation: Encapsulation) -> u32 {
+    let ip = if remote.is_ipv4() { 20 } else { 40 };
+    let udp = match encapsulation {
+        Encapsulation::None => 0,
+        Encapsulation::Udp => 8,
+    };
+    (pmtu.saturating_sub(ip + udp + 12) & !3).max(20)
+}
+
+impl Settings {
+    /// The addresses of packets to the peer's address `remote`, which is the peer's `index`th. `via` are the addresses of a
+    /// packet from the peer, as seen from this end.
+    pub(crate) fn source_for(&self, index: usize, remote: IpAddr, via: Option<Addresses>) -> Option<Addresses> {
+        if let Some(via) = via.filter(|via| via.destination() == remote) {
+            return Some(via);
+        }
+        let same_place = self.addresses.get(index).copied();
+        let via = via.map(|via| via.source());
+        let all = same_place.into_iter().chain(via).chain(self.addresses.iter().copied());
+        all.into_iter().find_map(|local| Addresses::new(local, remote))
+    }
+}

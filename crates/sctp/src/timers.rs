@@ -1,0 +1,66 @@
+//! What time does (RFC 9260, sections 4, 6.3.3 and 9.2).
+
+use eifel_base::time::Instant;
+
+use crate::association::Association;
+use crate::event::Failure;
+use crate::reach::Answers;
+use crate::state::State;
+
+impl Association {
+    /// Returns when [`handle_timeout`](Self::handle_timeout) wants to be called, or [`Instant::NEVER`].
+    pub fn poll_timeout(&self) -> Instant {
+        if self.state == State::Closed {
+            return Instant::NEVER;
+        }
+        let repeated = self.state.repeated().map_or(Instant::NEVER, |repeated| repeated.due);
+        let sack = self.inbound.as_ref().map_or(Instant::NEVER, |inbound| inbound.tracker.deadline());
+        let data = if self.state.sends_data() { self.brain.deadline() } else { Instant::NEVER };
+        let heartbeat = if self.state.heartbeats() {
+            self.paths.iter().map(|reach| reach.deadline()).min().unwrap_or(Instant::NEVER)
+        } else {
+            Instant::NEVER
+        };
+        repeated.min(sack).min(data).min(heartbeat)
+    }
+
+    /// Does what is due. A delayed SACK and a probe of the peer's window leave with the next
+    /// [`poll_transmit`](Self::poll_transmit).
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.repeat(now);
+        if self.state.sends_data() {
+            while let Some(expired) = self.brain.on_timeout(now) {
+                // Section 6.1, rule A: a peer that keeps its window closed but answers is reachable.
+                let excused = expired.probe && std::mem::take(&mut self.sacks_come);
+                if !excused {
+                    self.count_error(expired.path, true);
+                }
+                if self.state == State::Closed {
+                    return;
+                }
+            }
+        }
+        self.run_heartbeats(now);
+    }
+
+    /// T1-init, T1-cookie and T2-shutdown.
+    fn repeat(&mut self, now: Instant) {
+        let opening = matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. });
+        let paths = self.paths.len();
+        let most = if opening { self.settings.max_init_retransmits } else { self.settings.association_max_retransmits };
+        let confirmed: Vec<bool> = self.paths.iter().map(|reach| reach.answers == Answers::Active).collect();
+        let Some(repeated) = self.state.repeated_mut().filter(|repeated| repeated.due <= now) else { return };
+        let before = repeated.path;
+        repeated.due = Instant::NEVER;
+        repeated.expiries += 1;
+        repeated.pending = true;
+        // Section 5.1: retransmissions use all addresses that are known to be the peer's.
+        let next = (1..=paths).map(|step| (before.0 + step) % paths).find(|index| confirmed[*index]);
+        repeated.path.0 = next.unwrap_or(before.0);
+        let expiries = repeated.expiries;
+        self.brain.back_off(before);
+        if expiries > most {
+            self.fail(if opening { Failure::NoAnswer } else { Failure::Unreachable });
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Which TSNs have arrived, and when a SACK says so (RFC 9260, sections 6.2 and 6.7).
+
+use eifel_base::ranges::{Block, Ranges};
+use eifel_base::time::{Duration, Instant};
+use eifel_packet::sctp::Gap;
+use eifel_packet::seq::{Seq, unwrap, wrap};
+
+/// The most duplicates that are listed in a SACK: what usrsctp lists.
+const MOST_DUPLICATES: usize = 20;
+
+/// What an arriving TSN is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arrival {
+    /// It was here before.
+    Duplicate,
+    /// It is new, at this position.
+    New(u64),
+}
+
+/// When the next SACK leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Due {
+    /// Nothing is to be acknowledged.
+    No,
+    /// Then at the latest.
+    At(Instant),
+    Now,
+}
+
+/// What the packet that is being taken in had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Packet {
+    data: bool,
+    new: bool,
+    duplicate: bool,
+    /// Something that is answered at once: the I bit, or data for which there was no room.
+    urgent: bool,
+}
+
+/// The receiver's account of TSNs. Positions count from 0 at the peer's initial TSN.
+#[derive(Clone, Debug)]
+pub(crate) struct Tracker {
+    initial: Seq,
+    /// First position that has not arrived.
+    next: u64,
+    beyond: Ranges,
+    duplicates: Vec<Seq>,
+    due: Due,
+    /// Packets with data since the last SACK.
+    packets: u32,
+    packet: Packet,
+    /// Whether a chunk was marked as a retransmission since the last SACK.
+    retransmission: bool,
+    /// Whether any data has arrived: the first is acknowledged at once (section 5.1).
+    begun: bool,
+}
+
+impl Tracker {
+    pub(crate) fn new(initial: Seq) -> Self {
+        Self {
+            initial,
+            next: 0,
+            beyond: Ranges::default(),
+            duplicates: Vec::new(),
+            due: Due::No,
+            packets: 0,
+            packet: Packet::default(),
+            retransmission: false,
+            begun: false,
+        }
+    }
+
+    /// The position of a TSN.
+    pub(crate) fn position(&self, tsn: Seq) -> u64 {
+        unwrap(self.next, self.initial, tsn)
+    }
+
+    /// The TSN at a position, as a number.
+    fn tsn(&self, position: u64) -> Seq {
+        wrap(position, self.initial)
+    }
+
+    /// First position that has not arrived.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// First position beyond all that have arrived.
+    pub(crate) fn highest(&self) -> u64 {
+        self.beyond.highest().unwrap_or(self.next)
+    }
+
+    /// The cumulative TSN.
+    pub(crate) fn cumulative(&self) -> Seq {
+        Seq(self.tsn(self.next).0.wrapping_sub(1))
+    }
+
+    /// Whether something beyond a gap is here.
+    pub(crate) fn has_gaps(&self) -> bool {
+        !self.beyond.is_empty()
+    }
+
+    /// Looks at a TSN that has arrived. A duplicate is taken note of; one that is new is not until
+    /// [`accept`](Self::accept).
+    pub(crate) fn look(&mut self, tsn: Seq, immediate: bool) -> Arrival {
+        self.packet.data = true;
+        self.packet.urgent |= immediate;
+        let position = self.position(tsn);
+        if position >= self.next && self.beyond.containing(position).is_none() {
+            return Arrival::New(position);
+        }
+        self.packet.duplicate = true;
+        if self.duplicates.len() < MOST_DUPLICATES {
+            self.duplicates.push(tsn);
+        }
+        Arrival::Duplicate
+    }
+
+    /// Takes note that a chunk that has arrived, new or not, is marked as a retransmission.
+    pub(crate) fn mark(&mut self) {
+        self.retransmission = true;
+    }
+
+    /// Whether the SACK that leaves now answers a retransmission. To be asked once a SACK.
+    pub(crate) fn take_mark(&mut self) -> bool {
+        std::mem::take(&mut self.retransmission)
+    }
+
+    /// Takes note that a new TSN is kept.
+    pub(crate) fn accept(&mut self, position: u64) {
+        self.packet.new = true;
+        self.beyond.add(Block { start: position, end: position + 1 });
+        self.next = self.beyond.absorb(self.next);
+    }
+
+    /// Takes note that there was no room for a new TSN: that is answered at once.
+    pub(crate) fn refuse(&mut self) {
+        self.packet.urgent = true;
+    }
+
+    /// Drops what was kept beyond a gap, for want of room.
+    pub(crate) fn drop_again(&mut self, dropped: Block) {
+        self.beyond.remove(dropped);
+    }
+
+    /// Takes the peer's word that nothing below `position` will come (RFC 3758, section 3.6). Returns whether that is news.
+    pub(crate) fn forward(&mut self, position: u64) -> bool {
+        self.packet.data = true;
+        if position <= self.next {
+            self.packet.urgent = true;
+            return false;
+        }
+        self.packet.new = true;
+        self.beyond.remove_below(position, |_| {});
+        self.next = self.beyond.absorb(position);
+        true
+    }
+
+    /// Decides, after all chunks of a packet, when it is acknowledged.
+    pub(crate) fn end_packet(&mut self, now: Instant, every: u32, delay: Duration) {
+        let packet = std::mem::take(&mut self.packet);
+        if !packet.data {
+            return;
+        }
+        self.packets += 1;
+        let first = !std::mem::replace(&mut self.begun, true);
+        let only_duplicates = packet.duplicate && !packet.new;
+        if first || packet.urgent || only_duplicates || self.has_gaps() || self.packets >= every {
+            self.due = Due::Now;
+        } else if self.due == Due::No {
+            self.due = Due::At(now + delay);
+        }
+    }
+
+    /// Asks for a SACK now, such as for a window that has opened.
+    pub(crate) fn acknowledge_now(&mut self) {
+        self.due = Due::Now;
+    }
+
+    /// Whether a SACK leaves now.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        match self.due {
+            Due::No => false,
+            Due::At(at) => at <= now,
+            Due::Now => true,
+        }
+    }
+
+    /// Whether something is to be acknowledged, now or later.
+    pub(crate) fn is_owed(&self) -> bool {
+        self.due != Due::No
+    }
+
+    /// When a delayed SACK leaves.
+    pub(crate) fn deadline(&self) -> Instant {
+        match self.due {
+            Due::No => Instant::NEVER,
+            Due::At(at) => at,
+            Due::Now => Instant::ZERO,
+        }
+    }
+
+    /// The lists of the SACK that leaves now, in at most `room` bytes: gaps from the lowest on, then duplicates. Nothing is
+    /// owed after it.
+    pub(crate) fn take(&mut self, room: usize) -> (Vec<[u8; 4]>, Vec<[u8; 4]>) {
+        let entries = room / 4;
+        // A gap's distance has 16 bits.
+        let reach = self.next + u64::from(u16::MAX) - 1;
+        let gaps: Vec<_> = self
+            .beyond
+            .ascending()
+            .take_while(|block| block.start <= reach)
+            .map(|block| Gap { start: self.distance(block.start), end: self.distance(block.end.min(reach + 1) - 1) })
+            .map(Gap::to_bytes)
+            .take(entries)
+            .collect();
+        let mut duplicates = std::mem::take(&mut self.duplicates);
+        duplicates.truncate(entries - gaps.len());
+        self.due = Due::No;
+        self.packets = 0;
+        (gaps, duplicates.into_iter().map(|tsn| tsn.0.to_be_bytes()).collect())
+    }
+
+    /// How far a position is from the cumulative TSN.
+    fn distance(&self, position: u64) -> u16 {
+        (position - self.next + 1) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn packet(tracker: &mut Tracker, now: u64, tsns: &[u32]) {
+        for tsn in tsns {
+            if let Arrival::New(position) = tracker.look(Seq(*tsn), false) {
+                tracker.accept(position);
+            }
+        }
+        tracker.end_packet(at(now), 2, Duration::from_millis(200));
+    }
+
+    fn gaps(tracker: &mut Tracker) -> (Vec<(u16, u16)>, Vec<u32>) {
+        let (gaps, duplicates) = tracker.take(1000);
+        let pair = |[a, b, c, d]: [u8; 4]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+        (gaps.into_iter().map(pair).collect(), duplicates.into_iter().map(u32::from_be_bytes).collect())
+    }
+
+    #[test]
+    fn the_gaps_of_section_3_3_4() {
+        let mut tracker = Tracker::new(Seq(10));
+        packet(&mut tracker, 0, &[10, 11, 12, 14, 15, 17]);
+        assert_eq!(tracker.cumulative(), Seq(12));
+        assert_eq!(gaps(&mut tracker), (vec![(2, 3), (5, 5)], vec![]));
+        packet(&mut tracker, 0, &[13, 14, 14]);
+        assert_eq!((tracker.cumulative(), gaps(&mut tracker)), (Seq(15), (vec![(2, 2)], vec![14, 14])));
+    }
+
+    #[test]
+    fn the_first_and_every_second_packet_is_acknowledged_at_once_and_others_after_200_ms() {
+        let mut tracker = Tracker::new(Seq(u32::MAX));
+        packet(&mut tracker, 5, &[u32::MAX]);
+        assert!(tracker.is_due(at(5)));
+        tracker.take(0);
+        packet(&mut tracker, 10, &[0]);
+        assert!(!tracker.is_due(at(209)) && tracker.is_due(at(210)));
+        assert_eq!(tracker.deadline(), at(210));
+        packet(&mut tracker, 20, &[1, 2]);
+        assert!(tracker.is_due(at(20)));
+        tracker.take(0);
+        assert!(!tracker.is_owed());
+    }
+
+    #[test]
+    fn duplicates_alone_the_i_bit_and_gaps_are_answered_at_once() {
+        let mut tracker = Tracker::new(Seq(0));
+        packet(&mut tracker, 0, &[0]);
+        tracker.take(0);
+        packet(&mut tracker, 0, &[0]);
+        assert!(tracker.is_due(at(0)));
+        assert_eq!(gaps(&mut tracker).1, [0]);
+        packet(&mut tracker, 0, &[0, 1]);
+        assert!(!tracker.is_due(at(0)), "a duplicate beside new data may wait");
+        tracker.take(0);
+        assert_eq!(tracker.look(Seq(2), true), Arrival::New(2));
+        tracker.accept(2);
+        tracker.end_packet(at(0), 2, Duration::from_millis(200));
+        assert!(tracker.is_due(at(0)));
+        tracker.take(0);
+        packet(&mut tracker, 0, &[4]);
+        assert!(tracker.is_due(at(0)));
+    }
+
+    #[test]
+    fn at_most_twenty_duplicates_are_listed_and_gaps_go_first_where_room_is_scarce() {
+        let mut tracker = Tracker::new(Seq(0));
+        packet(&mut tracker, 0, &[0, 2, 4, 6]);
+        packet(&mut tracker, 0, &[0; 25]);
+        let (gaps, duplicates) = tracker.clone().take(1000);
+        assert_eq!((gaps.len(), duplicates.len()), (3, 20));
+        let (gaps, duplicates) = tracker.clone().take(16);
+        assert_eq!((gaps.len(), duplicates.len()), (3, 1));
+        assert_eq!(tracker.take(8).0, [Gap { start: 2, end: 2 }, Gap { start: 4, end: 4 }].map(Gap::to_bytes));
+    }
+
+    #[test]
+    fn what_the_peer_gives_up_counts_as_arrived() {
+        // RFC 3758, section 3.6: 103 is given up while 104, 105 and 107 are here.
+        let mut tracker = Tracker::new(Seq(103));
+        packet(&mut tracker, 0, &[104, 105, 107]);
+        assert!(tracker.forward(1));
+        assert_eq!(tracker.cumulative(), Seq(105));
+        assert!(!tracker.forward(1));
+        tracker.end_packet(at(0), 2, Duration::from_millis(200));
+        assert_eq!(gaps(&mut tracker).0, [(2, 2)]);
+    }
+}

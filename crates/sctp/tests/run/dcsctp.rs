@@ -1,0 +1,227 @@
+//! dcsctp as the other end, in virtual time, over random paths.
+
+use std::collections::BTreeMap;
+
+use dcsctp::api::{DcSctpSocket, Message, Options, PpId, SendOptions, SocketEvent, SocketState, SocketTime, StreamId};
+use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Addresses;
+use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Phase, Settings};
+
+use crate::talk::{Dice, PORTS, address, ms, settings};
+
+/// Messages that each end sends.
+const COUNT: u32 = 60;
+
+/// What is between the two ends.
+struct Harm {
+    dice: Dice,
+    loss: u64,
+    doubled: u64,
+    spread: u64,
+    spikes: Vec<(Instant, Instant)>,
+}
+
+impl Harm {
+    fn new(seed: u64) -> Self {
+        let mut dice = Dice(seed);
+        let spike = |dice: &mut Dice| {
+            let start = Instant::ZERO + ms(dice.below(5000));
+            (start, start + ms(dice.below(6000)))
+        };
+        let spikes = vec![spike(&mut dice), spike(&mut dice)];
+        let (loss, doubled, spread) = (6 + dice.below(60), 6 + dice.below(60), dice.below(100));
+        Self { dice, loss, doubled, spread, spikes }
+    }
+
+    fn fates(&mut self, now: Instant) -> Vec<Duration> {
+        let held = self.spikes.iter().find(|(start, end)| (*start..*end).contains(&now));
+        let base = held.map_or(Duration::ZERO, |(_, end)| end.since(now)) + ms(10);
+        let copies = if self.dice.once_in(self.doubled) { 2 } else { 1 };
+        let mut fates = Vec::new();
+        for _ in 0..copies {
+            if !self.dice.once_in(self.loss) {
+                fates.push(base + ms(self.dice.below(self.spread + 1)));
+            }
+        }
+        fates
+    }
+}
+
+struct World {
+    now: Instant,
+    ours: Option<Association>,
+    listener: Listener,
+    theirs: Box<dyn DcSctpSocket>,
+    flying: BTreeMap<(Instant, u64), (bool, Vec<u8>)>,
+    number: u64,
+    harm: Harm,
+    events: Vec<Event>,
+    received: [Vec<(u16, u32, Vec<u8>)>; 2],
+}
+
+impl World {
+    fn new(seed: u64, we_call: bool) -> Self {
+        let ours = Settings {
+            encapsulation: eifel_sctp::Encapsulation::Udp,
+            association_max_retransmits: 100,
+            receive_buffer: 1 << 20,
+            max_init_retransmits: 100,
+            ..settings(0, 1)
+        };
+        let ports = if we_call { PORTS } else { eifel_sctp::Ports { local: PORTS.local, remote: PORTS.remote } };
+        let options = Options {
+            local_port: ports.remote,
+            remote_port: ports.local,
+            mtu: 1400,
+            max_retransmissions: Some(100),
+            max_init_retransmits: Some(100),
+            ..Options::default()
+        };
+        let mut theirs = dcsctp::new_socket("theirs", &options);
+        let call = Association::connect(Instant::ZERO, &ours, ports, &[address(1, 0)], 0).expect("known names");
+        if !we_call {
+            theirs.connect();
+        }
+        Self {
+            now: Instant::ZERO,
+            ours: we_call.then_some(call),
+            listener: Listener::new(ours, ports.local).expect("known names"),
+            theirs,
+            flying: BTreeMap::new(),
+            number: 0,
+            harm: Harm::new(seed),
+            events: Vec::new(),
+            received: [Vec::new(), Vec::new()],
+        }
+    }
+
+    fn enter(&mut self, to_us: bool, packet: Vec<u8>) {
+        for delay in self.harm.fates(self.now) {
+            self.number += 1;
+            self.flying.insert((self.now + delay, self.number), (to_us, packet.clone()));
+        }
+    }
+
+    fn settle(&mut self) {
+        loop {
+            let mut bytes = Vec::new();
+            let now = self.now;
+            let Some(ours) = &mut self.ours else { break };
+            self.received[0].extend(std::iter::from_fn(|| ours.receive()).map(|message| {
+                assert!(message.begins && message.ends);
+                (message.stream, u32::from_be_bytes(message.ppid), message.bytes)
+            }));
+            self.events.extend(std::iter::from_fn(|| ours.poll_event()));
+            if ours.poll_transmit(now, &mut bytes).is_none() {
+                break;
+            }
+            self.enter(false, bytes);
+        }
+        while let Some(event) = self.theirs.poll_event() {
+            match event {
+                SocketEvent::SendPacket(packet) => self.enter(true, packet),
+                SocketEvent::OnAborted(kind, reason) => panic!("dcsctp was aborted: {kind:?} {reason}"),
+                // Packets that come late are none of its business once it has closed.
+                SocketEvent::OnError(..) if self.theirs.state() == SocketState::Closed => {}
+                SocketEvent::OnError(kind, reason) => panic!("dcsctp complains: {kind:?} {reason}"),
+                _ => {}
+            }
+        }
+        while let Some(message) = self.theirs.get_next_message() {
+            self.received[1].push((message.stream_id.0, message.ppid.0, message.payload));
+        }
+    }
+
+    fn step(&mut self) {
+        self.settle();
+        let zero = SocketTime::zero();
+        let theirs = self.theirs.poll_timeout();
+        let theirs = if theirs == SocketTime::infinite_future() {
+            Instant::NEVER
+        } else {
+            Instant::from_nanos((theirs - zero).as_nanos() as u64)
+        };
+        let ours = self.ours.as_ref().map_or(Instant::NEVER, |ours| ours.poll_timeout());
+        let packet = self.flying.keys().next().map_or(Instant::NEVER, |key| key.0);
+        self.now = self.now.max(theirs.min(ours).min(packet));
+        assert_ne!(self.now, Instant::NEVER, "nothing more will happen: {:?}", self.events);
+        let now = self.now;
+        self.theirs.advance_time(zero + std::time::Duration::from_nanos(now.as_nanos()));
+        if let Some(end) = self.ours.as_mut().filter(|_| ours <= now) {
+            end.handle_timeout(now);
+        }
+        let addresses = Addresses::new(address(1, 0), address(0, 0)).expect("one version");
+        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (to_us, packet) = entry.remove();
+            if !to_us {
+                self.theirs.handle_input(&packet);
+                continue;
+            }
+            match &mut self.ours {
+                Some(ours) if ours.phase() != Phase::Closed => ours.handle_packet(now, &addresses, &packet),
+                _ => match self.listener.handle_packet(now, &addresses, &packet) {
+                    Heard::Nothing => {}
+                    Heard::Answer(_, answer) => self.enter(false, answer),
+                    Heard::Accepted(association) => self.ours = Some(*association),
+                },
+            }
+        }
+    }
+
+    fn run_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
+        while !done(self) {
+            self.step();
+            assert!(self.now < Instant::ZERO + Duration::from_secs(5000), "not done: {:?}", self.events);
+        }
+    }
+}
+
+/// Both ends send numbered messages on three streams, of sizes from a byte to several packets.
+fn talk(seed: u64) {
+    let mut world = World::new(seed, seed.is_multiple_of(2));
+    let mut dice = Dice(!seed);
+    let mut sizes = || [1, 100, 1100, 1300, 9000][dice.below(5) as usize];
+    world.run_until(|world| world.ours.as_ref().is_some_and(|ours| ours.phase() == Phase::Established));
+    for number in 0..COUNT {
+        let delivery = Delivery {
+            stream: (number % 3) as u16,
+            ppid: number.to_be_bytes(),
+            unordered: number % 7 == 0,
+            immediate: false,
+        };
+        let ours = world.ours.as_mut().expect("it is open");
+        ours.send(delivery, vec![number as u8; sizes()]).expect("there is room");
+        let message = Message::new(StreamId((number % 3) as u16), PpId(number), vec![number as u8; sizes()]);
+        let options = SendOptions { unordered: number % 7 == 0, ..SendOptions::default() };
+        world.theirs.send(message, &options).expect("there is room");
+    }
+    world.run_until(|world| world.received.iter().all(|received| received.len() >= COUNT as usize));
+    for received in &world.received {
+        let mut numbers: Vec<u32> = received.iter().map(|(_, number, _)| *number).collect();
+        for stream in 0..3 {
+            let ordered = received.iter().filter(|(s, number, _)| *s == stream && number % 7 != 0);
+            assert!(ordered.is_sorted_by_key(|(_, number, _)| *number), "seed {seed}, stream {stream}");
+        }
+        assert!(received.iter().all(|(_, number, bytes)| bytes.iter().all(|byte| *byte == *number as u8)));
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..COUNT).collect::<Vec<_>>(), "seed {seed}");
+    }
+    if seed.is_multiple_of(3) {
+        world.theirs.shutdown();
+    } else {
+        world.ours.as_mut().expect("it is open").shutdown();
+    }
+    world.run_until(|world| world.ours.as_ref().is_some_and(|ours| ours.phase() == Phase::Closed));
+    world.settle();
+    assert_eq!(world.events.last(), Some(&Event::Closed), "seed {seed}");
+}
+
+/// How many paths: `EIFEL_DCSCTP_PATHS` asks for more than the few that each run of the tests has time for.
+fn paths() -> u64 {
+    std::env::var("EIFEL_DCSCTP_PATHS").ok().and_then(|paths| paths.parse().ok()).unwrap_or(150)
+}
+
+#[test]
+fn both_ends_say_everything_over_random_paths() {
+    (0..paths()).for_each(talk);
+}

@@ -1,0 +1,236 @@
+//! Eifel for SCTP: both signals on the wire, and what the detectors of the SCTP paper's figure 6 say of spikes, of
+//! reordering, and of loss.
+
+use eifel_base::time::{Duration, Instant};
+use eifel_packet::sctp::{Chunk, DataFlags, SackFlags};
+use eifel_recovery::association::PathId;
+use eifel_recovery::association::retransmit::all_to_alternate::AllToAlternate;
+use eifel_recovery::detect::Outcome;
+use eifel_recovery::event::Event;
+use eifel_recovery::registry::{Choice, Value};
+use eifel_sctp::{Delivery, RetransmitBit, Settings, TimestampChunk};
+
+use crate::talk::{Fate, Sent, World, ms};
+
+/// The detector, and what it goes by on the wire.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum With {
+    Nothing,
+    Timestamps,
+    Bit,
+    Duplicates,
+    TimestampsOrDuplicates,
+}
+
+fn settings(with: With) -> impl Fn(usize, &mut Settings) {
+    move |_, settings| {
+        let name = match with {
+            With::Nothing => "none",
+            With::Timestamps => "eifel-cover-timestamps",
+            With::Bit => "eifel-cover-bit",
+            With::Duplicates => "dsack",
+            With::TimestampsOrDuplicates => "eifel-cover-or-dsack",
+        };
+        settings.brain.path.detect = Choice::named(name);
+        settings.brain.path.respond = Choice::named("rfc4015");
+        if matches!(with, With::Timestamps | With::TimestampsOrDuplicates) {
+            settings.timestamp_chunk = TimestampChunk::Agreed;
+        }
+        if with == With::Bit {
+            settings.retransmit_bit = RetransmitBit::Agreed;
+        }
+        settings.brain.retransmit = Box::new(AllToAlternate);
+    }
+}
+
+/// 100 ms each way at 1 Mbit/s. What enters the callee's `path` between `start` and `end` is held until `end`.
+fn spike(path: usize, start: u64, end: u64) -> Fate {
+    let mut free = [Instant::ZERO; 8];
+    let (start, end) = (Instant::ZERO + ms(start), Instant::ZERO + ms(end));
+    Box::new(move |sent| {
+        let entry = if sent.path == path && (start..end).contains(&sent.now) { end } else { sent.now };
+        let link = &mut free[sent.path * 2 + sent.from];
+        *link = entry.max(*link) + Duration::from_micros((sent.bytes.len() as u64 + 20) * 8);
+        vec![link.since(sent.now) + ms(100)]
+    })
+}
+
+struct Told {
+    /// Verdicts of the caller's detector that acts: by path.
+    verdicts: Vec<(PathId, Outcome)>,
+    /// Windows after an undo, by path.
+    adjusted: usize,
+    /// Chunks of DATA that left again.
+    again: usize,
+    /// Messages that arrived by the end.
+    arrived: usize,
+}
+
+/// The caller has endless data on one or two paths for so many milliseconds.
+fn run(with: With, paths: usize, fate: Fate, until: u64) -> Told {
+    let mut world = World::new(paths, settings(with), fate);
+    world.open();
+    world.run_for(ms(500));
+    let mut told = Told { verdicts: Vec::new(), adjusted: 0, again: 0, arrived: 0 };
+    let mut seen = std::collections::BTreeSet::new();
+    let mut logged = 0;
+    while world.now < Instant::ZERO + ms(until) {
+        while world.caller.send_room() > 200_000 {
+            world.caller.send(Delivery::default(), vec![1; 1436]).unwrap();
+        }
+        assert!(world.step());
+        while let Some((path, event)) = world.caller.poll_brain_event() {
+            match event {
+                Event::Judged { detector: 0, outcome, .. } => told.verdicts.push((path, outcome)),
+                Event::Adjusted { .. } => told.adjusted += 1,
+                _ => {}
+            }
+        }
+        for (_, from, path, bytes) in &world.log[logged..] {
+            let sent = Sent { now: Instant::ZERO, from: *from, path: *path, bytes };
+            for chunk in sent.chunks() {
+                if let Chunk::Data(data) = chunk
+                    && *from == 0
+                    && !seen.insert(data.tsn.0)
+                {
+                    told.again += 1;
+                }
+            }
+        }
+        logged = world.log.len();
+    }
+    told.arrived = world.received[1].len();
+    told
+}
+
+const SPURIOUS: [(PathId, Outcome); 1] = [(PathId(0), Outcome::Spurious)];
+
+#[test]
+fn a_spike_is_detected_by_either_signal_before_much_is_sent_again() {
+    // Figures 2b and 8: one timeout, one path.
+    let plain = run(With::Nothing, 1, spike(0, 5000, 6800), 15_000);
+    assert!(plain.again > 20 && plain.adjusted == 0, "{} sent again", plain.again);
+    for with in [With::Timestamps, With::Bit, With::TimestampsOrDuplicates] {
+        let eifel = run(with, 1, spike(0, 5000, 6800), 15_000);
+        assert_eq!(eifel.verdicts, SPURIOUS, "{with:?}");
+        assert!(eifel.adjusted == 1 && eifel.again <= 2, "{with:?}: {} sent again", eifel.again);
+        assert!(eifel.arrived > plain.arrived, "{with:?}: {} and {}", eifel.arrived, plain.arrived);
+    }
+    let duplicates = run(With::Duplicates, 1, spike(0, 5000, 6800), 15_000);
+    assert_eq!(duplicates.verdicts, SPURIOUS);
+    assert_eq!(duplicates.again, plain.again, "duplicates tell only after everything was sent again");
+}
+
+#[test]
+fn an_original_that_is_overtaken_on_the_other_path_is_found_by_its_duplicate_alone() {
+    // Figure 10, b, d and f: the spike is longer than the RTO and the alternate's round trip.
+    let [eifel, both, duplicates] = [With::Timestamps, With::TimestampsOrDuplicates, With::Duplicates]
+        .map(|with| run(with, 2, spike(0, 5000, 9000), 20_000));
+    assert!(!eifel.verdicts.contains(&SPURIOUS[0]), "{:?}", eifel.verdicts);
+    assert!(both.verdicts.contains(&SPURIOUS[0]), "{:?}", both.verdicts);
+    assert!(duplicates.verdicts.contains(&SPURIOUS[0]), "{:?}", duplicates.verdicts);
+}
+
+#[test]
+fn a_packet_that_is_late_is_detected_after_its_fast_retransmit() {
+    // Figures 2a and 7: one packet of many takes 60 ms more.
+    for with in [With::Timestamps, With::Bit, With::Duplicates] {
+        let mut number = 0;
+        let mut path = spike(0, 0, 0);
+        let fate: Fate = Box::new(move |sent| {
+            number += usize::from(sent.from == 0);
+            let mut fates = path(sent);
+            if number == 120 {
+                fates[0] = fates[0] + ms(80);
+            }
+            fates
+        });
+        let told = run(with, 1, fate, 10_000);
+        assert_eq!((told.verdicts, told.again), (SPURIOUS.to_vec(), 1), "{with:?}");
+    }
+}
+
+#[test]
+fn what_was_lost_is_not_called_spurious() {
+    for with in [With::Timestamps, With::Bit, With::Duplicates, With::TimestampsOrDuplicates] {
+        let mut number = 0;
+        let mut path = spike(0, 0, 0);
+        let fate: Fate = Box::new(move |sent| {
+            number += usize::from(sent.from == 0);
+            if number % 150 == 0 && sent.from == 0 { vec![] } else { path(sent) }
+        });
+        let told = run(with, 1, fate, 20_000);
+        assert!(told.again >= 3, "{with:?}: {} sent again", told.again);
+        assert!(told.verdicts.iter().all(|(_, outcome)| *outcome == Outcome::Genuine), "{with:?}: {:?}", told.verdicts);
+    }
+}
+
+#[test]
+fn the_bit_is_set_on_what_is_sent_again_and_on_its_answer() {
+    let mut number = 0;
+    let fate: Fate = Box::new(move |sent| {
+        number += usize::from(sent.from == 0);
+        if number == 20 && sent.from == 0 { vec![] } else { vec![ms(50)] }
+    });
+    let mut world = World::new(1, settings(With::Bit), fate);
+    world.open();
+    world.transfer(0, 40, 1400);
+    let (mut seen, mut marked, mut answers) = (Vec::new(), 0, 0);
+    for (_, from, path, bytes) in &world.log {
+        let sent = Sent { now: Instant::ZERO, from: *from, path: *path, bytes };
+        for chunk in sent.chunks() {
+            match chunk {
+                Chunk::Data(data) => {
+                    let again = seen.contains(&data.tsn);
+                    assert_eq!(data.flags.has(DataFlags::SENT_AGAIN), again);
+                    marked += usize::from(again);
+                    seen.push(data.tsn);
+                }
+                Chunk::Sack(sack) => answers += usize::from(sack.flags.has(SackFlags::ANSWERS_SENT_AGAIN)),
+                _ => {}
+            }
+        }
+    }
+    assert_eq!((marked, answers), (1, 1));
+}
+
+#[test]
+fn a_peer_that_does_not_want_them_sees_neither_bit_nor_timestamps() {
+    for (with, always) in [(With::Bit, false), (With::Timestamps, false), (With::Timestamps, true)] {
+        let change = |end: usize, all: &mut Settings| {
+            if end == 0 {
+                settings(with)(end, all);
+            }
+            if end == 0 && always {
+                all.timestamp_chunk = TimestampChunk::Always;
+            }
+        };
+        let mut number = 0;
+        let fate: Fate = Box::new(move |_| {
+            number += 1;
+            if number == 25 { vec![] } else { vec![ms(20)] }
+        });
+        let mut world = World::new(1, change, fate);
+        world.open();
+        world.transfer(0, 50, 1400);
+        let mut stamps = 0;
+        for (_, from, path, bytes) in &world.log {
+            let sent = Sent { now: Instant::ZERO, from: *from, path: *path, bytes };
+            for chunk in sent.chunks() {
+                match chunk {
+                    Chunk::Data(data) => assert!(!data.flags.has(DataFlags::SENT_AGAIN)),
+                    Chunk::Timestamp(_) => stamps += 1,
+                    _ => {}
+                }
+            }
+        }
+        assert_eq!(stamps > 0, always, "{with:?}");
+    }
+}
+
+#[test]
+fn the_signal_of_the_combination_can_be_chosen() {
+    let mut choice = Choice::named("eifel-cover-or-dsack");
+    choice.parameters.push(("signal".into(), Value::Word("bit".into())));
+    assert!(eifel_recovery::registry::part::detector(&choice).is_ok());
+}

@@ -1,0 +1,13 @@
+//! The association against itself in virtual time, and against other stacks.
+
+#![expect(clippy::unwrap_used, reason = "what a helper cannot do fails the test")]
+
+mod both_ends;
+mod dcsctp;
+mod eifel;
+mod hostile;
+mod opening;
+mod paths;
+mod talk;
+mod tshark;
+mod usrsctp;

@@ -1,0 +1,270 @@
+//! Two ends in virtual time, and what a network may do between them.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{self, Chunk};
+use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Phase, Ports, Settings};
+
+pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
+
+pub fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// A generator of numbers: SplitMix64.
+#[derive(Clone)]
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    pub fn once_in(&mut self, n: u64) -> bool {
+        n > 0 && self.below(n) == 0
+    }
+}
+
+/// What becomes of a packet: one delay for each copy that arrives.
+pub type Fate = Box<dyn FnMut(&Sent<'_>) -> Vec<Duration>>;
+
+/// A packet that enters the network.
+pub struct Sent<'a> {
+    pub now: Instant,
+    /// 0 is the caller.
+    pub from: usize,
+    /// Which of the peer's addresses it goes to.
+    pub path: usize,
+    pub bytes: &'a [u8],
+}
+
+impl Sent<'_> {
+    pub fn chunks(&self) -> Vec<Chunk<'_>> {
+        sctp::parse(self.bytes)
+            .expect("what is sent is well formed")
+            .1
+            .map(|chunk| chunk.expect("well formed"))
+            .collect()
+    }
+}
+
+/// Both ends, and the packets between them.
+pub struct World {
+    pub now: Instant,
+    pub caller: Association,
+    pub callee: Option<Association>,
+    /// Each end's, for what belongs to no association.
+    listeners: [Listener; 2],
+    flying: BTreeMap<(Instant, u64), (usize, Addresses, Vec<u8>)>,
+    fate: Fate,
+    number: u64,
+    pub events: [Vec<Event>; 2],
+    /// Messages as they were received, by end.
+    pub received: [Vec<eifel_sctp::Message>; 2],
+    /// Whether the ends read what arrives.
+    pub reading: [bool; 2],
+    /// Each packet that was sent: when, by whom, to which of the other's addresses, and its bytes.
+    pub log: Vec<(Instant, usize, usize, Vec<u8>)>,
+}
+
+/// The address of an end on a path.
+pub fn address(end: usize, path: usize) -> IpAddr {
+    [10, path as u8, 0, end as u8 + 1].into()
+}
+
+pub fn settings(end: usize, paths: usize) -> Settings {
+    Settings {
+        addresses: (0..paths).map(|path| address(end, path)).collect(),
+        secret: [end as u64 + 77, 3],
+        ..Settings::default()
+    }
+}
+
+impl World {
+    /// A caller that knows the callee's first address; both have one on each of the paths.
+    pub fn new(paths: usize, change: impl Fn(usize, &mut Settings), fate: Fate) -> Self {
+        let mut both = [settings(0, paths), settings(1, paths)];
+        both.iter_mut().enumerate().for_each(|(end, settings)| change(end, settings));
+        let caller = Association::connect(Instant::ZERO, &both[0], PORTS, &[address(1, 0)], 0).expect("known names");
+        Self {
+            now: Instant::ZERO,
+            caller,
+            callee: None,
+            listeners: [(0, PORTS.local), (1, PORTS.remote)]
+                .map(|(end, port)| Listener::new(both[end].clone(), port).expect("known names")),
+            flying: BTreeMap::new(),
+            fate,
+            number: 0,
+            events: [Vec::new(), Vec::new()],
+            received: [Vec::new(), Vec::new()],
+            reading: [true; 2],
+            log: Vec::new(),
+        }
+    }
+
+    /// A network of one delay for everything.
+    pub fn still(paths: usize) -> Self {
+        Self::new(paths, |_, _| {}, Box::new(|_| vec![ms(10)]))
+    }
+
+    pub fn fate(&mut self, fate: Fate) {
+        self.fate = fate;
+    }
+
+    pub fn end(&mut self, end: usize) -> Option<&mut Association> {
+        if end == 0 { Some(&mut self.caller) } else { self.callee.as_mut() }
+    }
+
+    /// Lets a packet enter the network.
+    pub fn inject(&mut self, from: usize, addresses: Addresses, bytes: Vec<u8>) {
+        let IpAddr::V4(to) = addresses.destination() else { panic!("only IPv4 here") };
+        let path = usize::from(to.octets()[1]);
+        self.number += 1;
+        let sent = Sent { now: self.now, from, path, bytes: &bytes };
+        for (copy, delay) in (self.fate)(&sent).into_iter().enumerate() {
+            let key = (self.now + delay, self.number * 4 + copy as u64);
+            self.flying.insert(key, (1 - from, addresses, bytes.clone()));
+        }
+        self.log.push((self.now, from, path, bytes));
+    }
+
+    fn deliver(&mut self, to: usize, addresses: Addresses, bytes: &[u8]) {
+        let now = self.now;
+        match self.end(to) {
+            Some(end) if end.phase() != Phase::Closed => end.handle_packet(now, &addresses, bytes),
+            _ => match self.listeners[to].handle_packet(now, &addresses, bytes) {
+                Heard::Nothing => {}
+                Heard::Answer(addresses, bytes) => self.inject(to, addresses, bytes),
+                Heard::Accepted(association) if to == 0 => self.caller = *association,
+                Heard::Accepted(association) => self.callee = Some(*association),
+            },
+        }
+    }
+
+    /// Lets both ends send what they may, and takes what they say.
+    pub fn settle(&mut self) {
+        for end in 0..2 {
+            loop {
+                let now = self.now;
+                let mut bytes = Vec::new();
+                let Some(association) = self.end(end) else { break };
+                let Some(outgoing) = association.poll_transmit(now, &mut bytes) else { break };
+                self.inject(end, outgoing.addresses, bytes);
+            }
+            let reading = self.reading[end];
+            let (mut events, mut received) = (Vec::new(), Vec::new());
+            if let Some(association) = self.end(end) {
+                events.extend(std::iter::from_fn(|| association.poll_event()));
+                if reading {
+                    received.extend(std::iter::from_fn(|| association.receive()));
+                }
+            }
+            self.events[end].extend(events);
+            for message in received {
+                if message.begins {
+                    self.received[end].push(message);
+                } else {
+                    let begun = self.received[end].iter_mut().rfind(|begun| !begun.ends).expect("it has begun");
+                    begun.bytes.extend(message.bytes);
+                    begun.ends = message.ends;
+                }
+            }
+        }
+    }
+
+    /// Goes on to the next thing that happens; `false` where nothing will.
+    pub fn step(&mut self) -> bool {
+        let next = self.next();
+        let timers =
+            [self.caller.poll_timeout(), self.callee.as_ref().map_or(Instant::NEVER, |end| end.poll_timeout())];
+        if next == Instant::NEVER {
+            return false;
+        }
+        self.now = self.now.max(next);
+        for (end, timer) in timers.into_iter().enumerate() {
+            let now = self.now;
+            if timer <= now
+                && let Some(association) = self.end(end)
+            {
+                association.handle_timeout(now);
+            }
+        }
+        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
+            let (to, addresses, bytes) = entry.remove();
+            self.deliver(to, addresses, &bytes);
+        }
+        true
+    }
+
+    /// Goes on until `done`, or fails after so long.
+    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Self) -> bool) {
+        let end = self.now + limit;
+        self.settle();
+        while !done(self) {
+            assert!(self.step(), "nothing more will happen at {:?}: {:?}", self.now, self.events);
+            assert!(self.now <= end, "not done at {:?}: {:?}", self.now, self.events);
+        }
+    }
+
+    /// Lets time pass, with what happens in it.
+    pub fn run_for(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.next() <= end && self.step() {}
+        self.now = end;
+    }
+
+    /// When something happens next.
+    fn next(&mut self) -> Instant {
+        self.settle();
+        // What the application has read may let a window update leave.
+        self.settle();
+        let packet = self.flying.keys().next().map_or(Instant::NEVER, |key| key.0);
+        let callee = self.callee.as_ref().map_or(Instant::NEVER, |end| end.poll_timeout());
+        packet.min(self.caller.poll_timeout()).min(callee)
+    }
+
+    /// Opens the association.
+    pub fn open(&mut self) {
+        self.run_until(Duration::from_secs(300), |world| {
+            world.caller.phase() == Phase::Established
+                && world.callee.as_ref().is_some_and(|callee| callee.phase() == Phase::Established)
+        });
+    }
+
+    /// Sends `count` messages of `len` bytes each from one end on stream 0, and waits until the other has them all.
+    pub fn transfer(&mut self, from: usize, count: usize, len: usize) {
+        let before = self.received[1 - from].len();
+        let mut left = count;
+        self.run_until(Duration::from_secs(3000), |world| {
+            while left > 0 {
+                let number = (count - left) as u64;
+                let mut bytes = number.to_be_bytes().to_vec();
+                bytes.resize(len, number as u8);
+                let sender = world.end(from).expect("it is open");
+                if sender.send(Delivery::default(), bytes).is_err() {
+                    break;
+                }
+                left -= 1;
+            }
+            world.settle();
+            world.received[1 - from].len() == before + count
+                && world.received[1 - from].last().is_none_or(|last| last.ends)
+        });
+        for (number, message) in self.received[1 - from][before..].iter().enumerate() {
+            assert_eq!(message.bytes[..8], (number as u64).to_be_bytes(), "in order");
+            assert_eq!(message.bytes.len(), len);
+            assert!(message.bytes[8..].iter().all(|byte| *byte == number as u8));
+        }
+    }
+}
