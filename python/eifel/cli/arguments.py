@@ -87,7 +87,9 @@ def _add_run(commands: Commands) -> None:
         "--flow", metavar="NAME", help="the flow that is captured and drawn, or all (default: the first)"
     )
     parser.add_argument("--flows", action="store_true", help="show each flow of a group that the scenario repeats")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show every number, those too that are zero")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="show every number, what detectors said, and queueing delays"
+    )
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
 
 

@@ -7,12 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.text import Text
+
 from eifel import scenario as scenarios
 from eifel.cli import OK
 from eifel.cli.flows import show, values
-from eifel.cli.output import console, heading, note, print_json, progress
+from eifel.cli.output import console, heading, note, number, print_json, progress, table
 from eifel.errors import BadInputError
 from eifel.flows import Flow
+from eifel.observed import Observed, fairness, observe
 from eifel.recording import capture, record
 from eifel.result import TABLES, Result
 from eifel.runs import means_of_flows, run, run_many
@@ -47,8 +51,20 @@ def command(options: argparse.Namespace) -> int:
         with progress("running") as advance:
             runs = run_many([source], repetitions=repetitions, threads=options.jobs, progress=advance)
         means = means_of_flows(runs)
-    _show(source, repetitions, flows, means, options)
+    observed = None
+    if options.verbose or _are_watched(source):
+        with progress("observing") as advance:
+            chosen_runs = range(repetitions) if repetitions > 1 else range(first := options.repetition or 0, first + 1)
+            observed = observe(source, repetitions=chosen_runs, threads=options.jobs, progress=advance)
+    _show(source, repetitions, options, flows=flows, means=means, observed=observed)
     return OK
+
+
+def _are_watched(source: scenarios.Source) -> bool:
+    """Whether the scenario has detectors that watch: what they said is what it was written for."""
+    settings = source.settings
+    senders = [settings.get("sender", {}), *(flow.get("sender", {}) for flow in settings["flow"])]
+    return any(sender.get("observers") for sender in senders)
 
 
 def _chosen(name: str | None, flows: Sequence[Flow]) -> list[int]:
@@ -122,10 +138,13 @@ def _tables(names: str | None) -> list[str]:
 def _show(
     source: scenarios.Source,
     repetitions: int,
+    options: argparse.Namespace,
+    *,
     flows: Sequence[Flow],
     means: Sequence[Mapping[str, Mean]],
-    options: argparse.Namespace,
+    observed: Observed | None,
 ) -> None:
+    shared = fairness([of["goodput_bps"].mean for of in means]) if len(flows) > 1 else None
     if options.json:
         shown: list[dict[str, Any]] = [
             {
@@ -139,9 +158,41 @@ def _show(
         ]
         first = options.repetition or 0 if repetitions == 1 else 0
         told = {"scenario": options.scenario, "seed": source.seed, "repetition": first, "repetitions": repetitions}
-        print_json({**told, "flows": shown})
+        print_json({**told, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
         return
     times = f", means of {repetitions} repetitions with 95 % intervals" if repetitions > 1 else ""
     out = console()
     out.print(heading(f"{options.scenario}  seed {source.seed}{times}"))
     show(out, flows, means, unfold=options.flows, verbose=options.verbose)
+    if shared is not None:
+        out.print(f"fairness {shared:.3f} (Jain's index of the flows' goodput; 1 is even)")
+    if observed is not None:
+        _show_observed(out, flows, observed)
+
+
+def _show_observed(out: Console, flows: Sequence[Flow], observed: Observed) -> None:
+    if observed.detectors:
+        out.print()
+        shown = table(["detector", "flow", "right", "wrong", "missed", "silent", "delay, ms"], left=2)
+        for one in observed.detectors:
+            counts = (str(count) for count in (one.right, one.wrong, one.missed, one.silent))
+            shown.add_row(one.name, one.flow, *counts, number(one.delay_ms))
+        out.print(shown)
+        out.print(Text("missed: spurious, and nothing said; silent: genuine, and nothing said", style="dim"))
+    waits = [(flow.name, of) for flow, of in zip(flows, observed.queueing_ms, strict=True) if of is not None]
+    if waits:
+        out.print()
+        shown = table(["queueing delay, ms", "mean", "95 % below", "99 % below"], left=1)
+        for name, of in waits:
+            shown.add_row(name, *(number(of[key].mean, of[key].half_width) for key in ("mean", "p95", "p99")))
+        out.print(shown)
+
+
+def _observed_json(flows: Sequence[Flow], observed: Observed | None) -> dict[str, Any]:
+    if observed is None:
+        return {"detectors": None, "queueing_ms": None}
+    waits = zip(flows, observed.queueing_ms, strict=True)
+    return {
+        "detectors": [vars(one) for one in observed.detectors],
+        "queueing_ms": {flow.name: of and {key: mean.mean for key, mean in of.items()} for flow, of in waits},
+    }

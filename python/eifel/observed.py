@@ -1,0 +1,159 @@
+"""What only a recorded run tells: what each detector said of each episode, and how long packets waited in queues."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.runs import run
+from eifel.statistics import Mean, mean_interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eifel.result import Result
+    from eifel.scenario import Source
+
+
+@dataclass(frozen=True)
+class Detector:
+    """What one detector said of a flow's episodes, as the oracle judges it. Episodes that end undecided count too."""
+
+    flow: str
+    name: str
+    right: int
+    """Spurious episodes called spurious, and genuine ones called genuine."""
+    wrong: int
+    """Spurious episodes called genuine, and genuine ones called spurious."""
+    missed: int
+    """Spurious episodes of which it said nothing."""
+    silent: int
+    """Genuine episodes of which it said nothing."""
+    delay_ms: float | None
+    """Median time from the loss signal until a spurious episode was called so; None if none was."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was observed in all repetitions."""
+
+    detectors: Sequence[Detector]
+    queueing_ms: Sequence[Mapping[str, Mean] | None]
+    """Flow by flow, what packets waited beyond the fastest of them: `mean`, `p95` and `p99`; None without packets."""
+
+
+def observe(
+    source: Source,
+    *,
+    repetitions: range,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Observed:
+    """Runs these repetitions of a scenario and keeps what was observed."""
+    done = 0
+
+    def one(repetition: int) -> tuple[list[_Said], list[dict[str, float] | None]]:
+        result = run(source, repetition=repetition, record=("episodes", "verdicts", "transmissions"))
+        flows = range(len(result.flows))
+        return [said for flow in flows for said in _said(result, flow)], [_queueing_ms(result, flow) for flow in flows]
+
+    said: dict[tuple[str, str], list[_Said]] = {}
+    waited: list[list[dict[str, float] | None]] = []
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        for of_detectors, of_flows in pool.map(one, repetitions):
+            for each in of_detectors:
+                said.setdefault((each.flow, each.name), []).append(each)
+            waited.append(of_flows)
+            done += 1
+            if progress is not None:
+                progress(done, len(repetitions))
+    return Observed([_all(of) for of in said.values()], [_means(flow) for flow in zip(*waited, strict=True)])
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a detector said in one run: a value an episode."""
+
+    flow: str
+    name: str
+    truth: NDArray[Any]
+    verdict: NDArray[Any]
+    delay_ns: NDArray[Any]
+
+
+def _said(result: Result, flow: int) -> list[_Said]:
+    episodes, verdicts = result.of("episodes", flow), result.of("verdicts", flow)
+    known = episodes["truth"] != ""
+    number, opened, truth = (episodes[name][known] for name in ("episode", "opened_ns", "truth"))
+    found = []
+    for name in _detectors(result, flow):
+        of = verdicts.where(detector=name)
+        spoke, first = np.unique(of["episode"], return_index=True)
+        there = np.isin(spoke, number)
+        place = np.searchsorted(number, spoke[there])
+        verdict, delay = np.full(len(number), "", "U10"), np.zeros(len(number), np.int64)
+        verdict[place] = of["verdict"][first[there]]
+        delay[place] = of["t_ns"][first[there]] - opened[place]
+        found.append(_Said(str(result.flows[flow]["flow"]), name, truth, verdict, delay))
+    return found
+
+
+def _detectors(result: Result, flow: int) -> list[str]:
+    """The detectors of a flow's sender: the one that acts, and those that watch."""
+    entries = result.source.settings["flow"]
+    repeated = [entry for entry in entries for _ in range(int(entry.get("repeat", 1)))]
+    common = result.source.settings.get("sender", {})
+    sender = {**common, **repeated[flow].get("sender", {})}
+    names = [
+        one if isinstance(one, str) else one["name"]
+        for one in (sender.get("detect", "none"), *sender.get("observers", ()))
+    ]
+    return [name for name in dict.fromkeys(names) if name != "none"]
+
+
+def _all(runs: Sequence[_Said]) -> Detector:
+    truth, verdict, delay = (
+        np.concatenate([getattr(one, name) for one in runs]) for name in ("truth", "verdict", "delay_ns")
+    )
+    spurious, spoke = truth == "spurious", verdict != ""
+    found = spurious & (verdict == "spurious")
+    return Detector(
+        runs[0].flow,
+        runs[0].name,
+        right=int((spoke & (verdict == truth)).sum()),
+        wrong=int((spoke & (verdict != truth)).sum()),
+        missed=int((spurious & ~spoke).sum()),
+        silent=int((~spurious & ~spoke).sum()),
+        delay_ms=float(np.median(delay[found])) / 1e6 if found.any() else None,
+    )
+
+
+def _queueing_ms(result: Result, flow: int) -> dict[str, float] | None:
+    sent = result.of("transmissions", flow).where(fate="delivered")
+    if not len(sent):
+        return None
+    # A packet of another size takes another time on the link: what waited is told by those that carry most.
+    full = sent.rows(sent["len"] == sent["len"].max())
+    took = (full["arrived_ns"] - full["t_ns"]) / 1e6
+    waited = took - took.min()
+    return {
+        "mean": float(waited.mean()),
+        "p95": float(np.quantile(waited, 0.95)),
+        "p99": float(np.quantile(waited, 0.99)),
+    }
+
+
+def _means(runs: Sequence[dict[str, float] | None]) -> dict[str, Mean] | None:
+    there = [run for run in runs if run is not None]
+    return {name: mean_interval([run[name] for run in there]) for name in there[0]} if there else None
+
+
+def fairness(goodputs: Sequence[float]) -> float | None:
+    """Jain's index: 1 where all flows have as much, 1/n where one of n has everything; None where none has anything."""
+    shares = np.asarray(goodputs, float)
+    return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum())) if shares.any() else None
