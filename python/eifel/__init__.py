@@ -10,6 +10,7 @@ result.plot()                            # a time-sequence graph, as in the pape
 
 eifel.record("scenario.toml", "run")     # the same into files, however long it is
 runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
+eifel.compare(["a.toml", "b.toml"])      # what differs, run by run with the same seed
 eifel.sweep("sweep.toml", out="results") # many scenarios; goes on where it stopped
 eifel.analyze("capture.pcapng")          # was each retransmission in a capture needed?
 eifel.small_worlds("scenario.toml")      # every fate of six segments and of their ACKs
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eifel.captures import analyze as analyze
+    from eifel.comparison import compare as compare
     from eifel.errors import CaptureError as CaptureError
     from eifel.errors import ScenarioError as ScenarioError
     from eifel.papers import artefacts as artefacts
@@ -50,6 +52,7 @@ __all__ = [
     "algorithms",
     "analyze",
     "artefacts",
+    "compare",
     "load_sweep",
     "record",
     "reproduce",
@@ -68,6 +71,7 @@ _HOME = {
     "ScenarioError": "eifel.errors",
     "algorithms": "eifel.registry",
     "artefacts": "eifel.papers",
+    "compare": "eifel.comparison",
     "load_sweep": "eifel.sweeps",
     "record": "eifel.recording",
     "reproduce": "eifel.reproduction",

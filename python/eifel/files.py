@@ -90,18 +90,22 @@ def sync_tree(folder: Path) -> None:
     sync_folder(folder)
 
 
-def read_text(file: Path) -> str:
-    """Reads what a person wrote. Raises BadInputError if it cannot be read, is no text, or has no end."""
+def read_text(file: Path, name: str = "") -> str:
+    """Reads what a person wrote; complaints call it `name`.
+
+    Raises BadInputError if it cannot be read, is no text, or has no end.
+    """
+    name = name or str(file)
     try:
         with file.open("rb") as content:
             written = content.read(MOST_WRITTEN + 1)
         if len(written) > MOST_WRITTEN:
-            raise BadInputError(f"{file}: more than {MOST_WRITTEN // 1_000_000} MB; expected a file written by hand")
+            raise BadInputError(f"{name}: more than {MOST_WRITTEN // 1_000_000} MB; expected a file written by hand")
         return written.decode("utf-8-sig")
     except OSError as error:
-        raise BadInputError(f"{file}: {error.strerror or error}") from None
+        raise BadInputError(f"{name}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise BadInputError(f"{file}: not a text file in UTF-8 (byte {error.start})") from None
+        raise BadInputError(f"{name}: not a text file in UTF-8 (byte {error.start})") from None
 
 
 def remove_leftovers(folder: Path, name: str = "") -> None:

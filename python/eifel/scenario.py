@@ -50,7 +50,7 @@ class Source:
 
 
 def load(scenario: ScenarioLike | Source) -> Source:
-    """Takes a path to a file (TOML or JSON), the text of one, or a dict of the same shape.
+    """Takes a path to a file (TOML or JSON; `-` is standard input), the text of one, or a dict of the same shape.
 
     Raises BadInputError if the file cannot be read, and the engine's ScenarioError if the scenario is refused.
     """
@@ -60,6 +60,8 @@ def load(scenario: ScenarioLike | Source) -> Source:
         return from_values(scenario, Path.cwd(), "scenario")
     if isinstance(scenario, str) and _is_text(scenario):
         return _checked(Source(scenario, str(Path.cwd() / "scenario")))
+    if scenario == "-":
+        return _checked(Source(read_text(Path("/dev/stdin"), "standard input"), "standard input"))
     path = Path(scenario)
     return _checked(Source(read_text(path), str(path)))
 

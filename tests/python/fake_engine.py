@@ -29,6 +29,10 @@ class ScenarioError(ValueError):
     pass
 
 
+class CaptureError(ValueError):
+    pass
+
+
 class Run:
     def __init__(self, scenario: dict[str, Any], repetition: int, record: list[str]) -> None:
         self._scenario, self._repetition, self._record = scenario, repetition, record

@@ -1,0 +1,39 @@
+"""The same flow in several runs over one time axis: how far it has come, and its window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eifel.files import opened
+from eifel.plots import save, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from eifel.result import Result
+
+COLOURS = (style.SENT, style.SPURIOUS, style.LIMIT, style.NEEDED, style.PROBE, style.ACK)
+
+
+def write(results: Mapping[str, Result], flow: str, file: Path) -> None:
+    """Draws runs, given by what they are called, into a file."""
+    with opened(file) as out:
+        save(draw(results, flow), out, file.suffix.lstrip("."))
+
+
+def draw(results: Mapping[str, Result], flow: str) -> Figure:
+    """Bytes acknowledged above, congestion windows below."""
+    figure, (far, window) = style.new_figure(2, (7.2, 6.0))
+    for number, (name, result) in enumerate(results.items()):
+        place = [str(of["flow"]) for of in result.flows].index(flow)
+        colour = COLOURS[number % len(COLOURS)]
+        acks, windows = result.of("acks", place), result.of("window", place)
+        dense = style.dense(len(acks))
+        far.step(acks["t_ns"] / 1e9, acks["cumulative"] / 1e6, where="post", color=colour, label=name, **dense)
+        dense = style.dense(len(windows))
+        window.step(windows["t_ns"] / 1e9, windows["cwnd"] / 1e3, where="post", color=colour, label=name, **dense)
+    far.set_ylabel("Acknowledged, MB")
+    window.set_ylabel("Window, kB")
+    return style.finish(figure, [far, window], f"flow {flow}")

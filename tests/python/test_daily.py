@@ -1,0 +1,116 @@
+"""What is for daily work: scenarios to begin with, scenarios side by side, scenarios from a pipe."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import eifel
+from eifel.cli import BAD_INPUT, OK, main
+from eifel.cli.new import templates
+from eifel.errors import BadInputError
+
+SPIKE = str(Path(__file__).parents[2] / "examples" / "spike.toml")
+LOSSY = """
+seed = 3
+repetitions = 6
+duration_s = 20
+point_to_point = { rate_bps = 2_000_000, delay_ms = 30, loss = { kind = "random", rate = 0.02 } }
+[[flow]]
+name = "main"
+from = "sender"
+to = "receiver"
+application = { kind = "bulk", bytes = 500_000 }
+sender = { recover = "newreno" }
+"""
+SACK = "flow.main.sender.recover=rfc6675"
+
+
+@pytest.mark.parametrize("name", templates())
+def test_each_scenario_to_begin_with_runs_and_explains_itself(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", name]) == OK
+    assert capsys.readouterr().err == f"wrote {name}.toml; eifel run {name}.toml\n"
+    text = (tmp_path / f"{name}.toml").read_text()
+    assert sum(line.startswith("#") for line in text.splitlines()) >= 3
+    assert main(["run", f"{name}.toml", "--repetitions", "2", "--json"]) == OK
+    assert all(flow["mean"]["segments_sent"] > 100 for flow in json.loads(capsys.readouterr().out)["flows"])
+    (tmp_path / f"{name}.toml").write_text("mine")
+    assert main(["new", name]) == BAD_INPUT
+    assert "is there already" in capsys.readouterr().err
+    assert (tmp_path / f"{name}.toml").read_text() == "mine"
+
+
+def test_new_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new"]) == OK
+    shown = capsys.readouterr().out
+    assert {"handover", "wifi-reordering", "bottleneck", "requests"} == set(templates())
+    assert all(name in shown for name in templates())
+    assert main(["new", "hanover"]) == BAD_INPUT
+    assert "new hanover: no such scenario; there is: bottleneck, handover" in capsys.readouterr().err
+
+
+def test_differences_are_taken_run_by_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "lossy.toml"
+    file.write_text(LOSSY)
+    assert main(["compare", str(file), "--set", SACK, "--json"]) == OK
+    told = json.loads(capsys.readouterr().out)
+    assert (told["seed"], told["repetitions"], told["flow"]) == (3, 6, "main")
+    assert told["scenarios"] == [str(file), f"{file} with {SACK}"]
+    both = [[eifel.run(file, repetition=n, settings=of, record=()).main["time_s"] for n in range(6)]
+            for of in ({}, {"flow.main.sender.recover": "rfc6675"})]  # fmt: skip
+    time_s = next(one for one in told["numbers"] if one["name"] == "time_s")
+    assert time_s["mean"] == pytest.approx([np.mean(of) for of in both])
+    differences = np.subtract(both[1], both[0])
+    assert time_s["difference"] == [pytest.approx(differences.mean())]
+    half = 2.5705818 * differences.std(ddof=1) / np.sqrt(6)
+    assert time_s["interval95"][0] == pytest.approx([differences.mean() - half, differences.mean() + half], rel=1e-6)
+
+
+def test_what_is_the_same_differs_by_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.toml").write_text(LOSSY)
+    # Of another seed, too: the first one's is taken for both.
+    (tmp_path / "b.toml").write_text(LOSSY.replace("seed = 3", "seed = 4"))
+    files = [str(tmp_path / f"{name}.toml") for name in ("a", "b")]
+    plot = tmp_path / "both.svg"
+    assert main(["compare", *files, "--plot", str(plot)]) == OK
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:3] == [f"A  {files[0]}", f"B  {files[1]}"]
+    rows = [line.split() for line in lines[4:]]
+    assert {row[-1] for row in rows} == {"0"}
+    assert ["Acknowledged" in plot.read_text(), "/b.toml" in plot.read_text()] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", SPIKE], "with what? expected another scenario, or --set KEY.PATH=VALUE"),
+        (["compare", SPIKE, "--set", SACK, "--flow", "other"], "no flow other; there is: main"),
+        (["compare", SPIKE, SPIKE, "--plot", "x.html"], "expected a name that ends in .png, .svg, .pdf"),
+        (["compare", SPIKE, "nowhere.toml"], "nowhere.toml: No such file"),
+    ],
+)
+def test_what_cannot_be_compared(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == BAD_INPUT
+    assert words in capsys.readouterr().err
+
+
+def test_different_seeds_are_not_compared() -> None:
+    with pytest.raises(BadInputError, match="scenarios of different seeds"):
+        eifel.compare([LOSSY, LOSSY.replace("seed = 3", "seed = 4")], repetitions=2)
+
+
+def test_a_scenario_from_a_pipe() -> None:
+    command = [sys.executable, "-m", "eifel", "run", "-", "--repetitions", "1", "--json"]
+    done = subprocess.run(command, input=LOSSY, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["flows"][0]["mean"]["bytes"] == 500_000
+    done = subprocess.run(command, input="sed = 1", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.startswith("eifel: standard input:1: sed: unknown key")) == (BAD_INPUT, True)
