@@ -12,7 +12,7 @@ mod losses;
 mod trial;
 mod victim;
 
-pub use trial::{Effort, Finding, Limit, Nature, Trial};
+pub use trial::{Effort, Finding, Limit, Trial};
 
 /// Something that a peer or a stranger may do.
 #[derive(Clone, Copy, Debug)]

@@ -24,15 +24,6 @@ pub enum Limit {
     None,
 }
 
-/// Where a number comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Nature {
-    /// Counted: the same on every machine.
-    Counted,
-    /// Measured with a clock.
-    Timed,
-}
-
 /// One measured number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Finding {
@@ -44,8 +35,8 @@ pub struct Finding {
     pub measured: f64,
     /// How much it may be.
     pub limit: Limit,
-    /// Counted or timed.
-    pub nature: Nature,
+    /// Whether a clock measured it; what is counted is the same on every machine.
+    pub timed: bool,
 }
 
 impl Finding {
@@ -113,12 +104,12 @@ impl Trial {
 
     /// A counted number under any limit.
     pub(crate) fn counted(&mut self, what: &'static str, unit: &'static str, measured: f64, limit: Limit) {
-        self.findings.push(Finding { what, unit, measured, limit, nature: Nature::Counted });
+        self.findings.push(Finding { what, unit, measured, limit, timed: false });
     }
 
     /// A number measured with a clock has to be at most `most`.
     pub(crate) fn timed(&mut self, what: &'static str, unit: &'static str, measured: f64, most: f64) {
-        self.findings.push(Finding { what, unit, measured, limit: Limit::AtMost(most), nature: Nature::Timed });
+        self.findings.push(Finding { what, unit, measured, limit: Limit::AtMost(most), timed: true });
     }
 }
 
@@ -126,26 +117,26 @@ impl Trial {
 mod tests {
     use super::*;
 
-    /// What comes of a number that a trial judges.
-    fn judged(judge: impl FnOnce(&mut Trial)) -> (Nature, bool) {
+    /// Whether the number that a trial judges is timed, and whether it holds.
+    fn judged(judge: impl FnOnce(&mut Trial)) -> (bool, bool) {
         let mut trial = Trial::new(Effort::Brief);
         judge(&mut trial);
         let [finding] = trial.into_findings()[..] else { panic!("one finding") };
-        (finding.nature, finding.holds())
+        (finding.timed, finding.holds())
     }
 
     #[test]
     fn a_number_has_to_be_just_what_is_expected() {
         let exactly = |measured| judged(|trial| trial.exactly("cases", "cases", measured, 5));
-        assert_eq!([4, 5, 6].map(exactly), [false, true, false].map(|holds| (Nature::Counted, holds)));
+        assert_eq!([4, 5, 6].map(exactly), [false, true, false].map(|holds| (false, holds)));
     }
 
     #[test]
     fn a_number_may_be_as_large_as_its_bound_and_no_larger() {
         let at_most = |measured| judged(|trial| trial.at_most("cases", "cases", measured, 5));
-        assert_eq!([4, 5, 6].map(at_most), [true, true, false].map(|holds| (Nature::Counted, holds)));
+        assert_eq!([4, 5, 6].map(at_most), [true, true, false].map(|holds| (false, holds)));
         let timed = |measured| judged(|trial| trial.timed("time", "ns", measured, 5.0));
-        assert_eq!([4.9, 5.0, 5.1].map(timed), [true, true, false].map(|holds| (Nature::Timed, holds)));
+        assert_eq!([4.9, 5.0, 5.1].map(timed), [true, true, false].map(|holds| (true, holds)));
     }
 
     #[test]

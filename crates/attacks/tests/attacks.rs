@@ -1,11 +1,11 @@
 //! Every attack, as far as a test takes it: what is counted has to hold, what is timed is left to a whole run.
 #![expect(clippy::unwrap_used, reason = "a name that is not listed is a failed test")]
 
-use eifel_attacks::{Effort, Finding, Limit, Nature, all};
+use eifel_attacks::{Effort, Finding, Limit, all};
 
 /// The findings that a test judges, and that do not hold.
 fn broken(findings: &[Finding]) -> Vec<String> {
-    let counted = findings.iter().filter(|finding| finding.nature == Nature::Counted);
+    let counted = findings.iter().filter(|finding| !finding.timed);
     counted.filter(|finding| !finding.holds()).map(ToString::to_string).collect()
 }
 
@@ -20,14 +20,9 @@ fn withstands(name: &str) {
 
 #[test]
 fn a_counted_number_beyond_its_bound_is_a_broken_one() {
-    let finding = |nature, limit| Finding { what: "resets", unit: "cases", measured: 6.0, limit, nature };
+    let finding = |timed, limit| Finding { what: "resets", unit: "cases", measured: 6.0, limit, timed };
     let [beyond, within] = [Limit::AtMost(5.0), Limit::AtMost(6.0)];
-    let findings = [
-        finding(Nature::Counted, within),
-        finding(Nature::Timed, beyond),
-        finding(Nature::Counted, beyond),
-        finding(Nature::Counted, Limit::None),
-    ];
+    let findings = [finding(false, within), finding(true, beyond), finding(false, beyond), finding(false, Limit::None)];
     assert_eq!(broken(&findings), ["resets: 6 cases (bound: at most 5)"]);
 }
 

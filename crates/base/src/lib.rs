@@ -1,4 +1,5 @@
-//! Integer time, rates and wrapping timestamps, a ring buffer, sets of ranges, and a keyed hash: what every other crate stands on.
+//! The ground of all crates: integer time, rates, wrapping timestamps, a ring buffer, sets of
+//! ranges, a keyed hash.
 #![forbid(unsafe_code)]
 
 pub mod ranges;

@@ -15,62 +15,62 @@ pub struct Block {
     pub end: u64,
 }
 
-/// Disjoint, non-adjacent ranges in ascending order. Each operation costs O(log n), what it merges or
-/// removes, and moving what stands beside that in its chunk.
+/// Disjoint, non-adjacent ranges in ascending order. An operation costs O(log n), plus the ranges
+/// that it merges, removes or moves within a chunk.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     sorted: Sorted,
 }
 
 impl Ranges {
-    /// Whether nothing is in it.
+    /// Returns whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
 
-    /// How many ranges there are.
+    /// Returns the number of ranges.
     pub fn count(&self) -> usize {
         self.sorted.count()
     }
 
-    /// The first position beyond the highest range.
+    /// Returns the first position beyond the highest range.
     pub fn highest(&self) -> Option<u64> {
         self.sorted.last().map(|range| range.end)
     }
 
-    /// Ranges from the highest down.
+    /// Iterates over the ranges from the highest down.
     pub fn descending(&self) -> impl Iterator<Item = Block> + '_ {
         self.sorted.descending()
     }
 
-    /// Ranges from the lowest up.
+    /// Iterates over the ranges from the lowest up.
     pub fn ascending(&self) -> impl Iterator<Item = Block> + '_ {
         self.sorted.from(Place::FIRST)
     }
 
-    /// Ranges that begin at or above `from`, in ascending order.
+    /// Iterates over the ranges that begin at or above `from`, in ascending order.
     pub fn from(&self, from: u64) -> impl Iterator<Item = Block> + '_ {
         self.sorted.from(self.starting_at(from))
     }
 
-    /// Where ranges stand that begin at or above `position`.
+    /// Finds the place of the first range that begins at or above `position`.
     fn starting_at(&self, position: u64) -> Place {
         position.checked_sub(1).map_or(Place::FIRST, |below| self.sorted.above(below))
     }
 
-    /// The range that contains `position`.
+    /// Returns the range that contains `position`.
     pub fn containing(&self, position: u64) -> Option<Block> {
         let place = self.sorted.before(self.sorted.above(position))?;
         Some(self.sorted.get(place)).filter(|range| position < range.end)
     }
 
-    /// Whether all of `block` lies in one range.
+    /// Returns whether one range contains all of `block`.
     pub fn covers(&self, block: Block) -> bool {
         self.containing(block.start).is_some_and(|range| block.end <= range.end)
     }
 
-    /// The parts of the set that lie in `block`, in ascending order.
+    /// Iterates over the parts of the set that lie in `block`, in ascending order.
     pub fn within(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
         let above = self.sorted.above(block.start);
         let touching = self.sorted.from(self.sorted.before(above).unwrap_or(above));
@@ -80,25 +80,25 @@ impl Ranges {
         parts.filter(|part| part.start < part.end)
     }
 
-    /// Positions of `from..to` that are in the set.
+    /// Counts the positions of `from..to` that are in the set.
     pub fn covered(&self, from: u64, to: u64) -> u64 {
         self.within(Block { start: from, end: to }).map(|part| part.end - part.start).sum()
     }
 
-    /// Adds `block`, if there is anything in it.
+    /// Adds `block`; an empty one changes nothing.
     pub fn add(&mut self, block: Block) {
         if block.start < block.end {
             self.insert(block, |_| {});
         }
     }
 
-    /// Adds `block`, which is not empty; calls `gap` for each part of it that was not there before.
+    /// Adds `block`, which is not empty. Calls `gap` for each part of it that was not in the set.
     pub fn insert(&mut self, block: Block, mut gap: impl FnMut(Block)) {
         debug_assert!(block.start < block.end);
         let above = self.sorted.above(block.end);
         let below = self.sorted.before(above).map(|place| (place, self.sorted.get(place)));
         match below {
-            // Most blocks touch nothing, or prolong what begins below them.
+            // Most blocks touch no range, or prolong the one that begins below them.
             Some((place, range)) if range.end >= block.start => {
                 if range.start > block.start {
                     self.merge(block, above, gap);
@@ -114,7 +114,7 @@ impl Ranges {
         }
     }
 
-    /// Makes `block` and the ranges before `above` that it touches, of which there are some, one.
+    /// Merges `block` with the ranges before `above` that it touches. It touches at least one.
     fn merge(&mut self, block: Block, above: Place, mut gap: impl FnMut(Block)) {
         let first = self.touched(above, block.start);
         let start = self.sorted.get(first).start.min(block.start);
@@ -132,7 +132,7 @@ impl Ranges {
         self.sorted.cut(first.behind(), above);
     }
 
-    /// Where the lowest of the ranges before `above` stands that end at or above `position`.
+    /// Finds the lowest range before `above` that ends at or above `position`.
     fn touched(&self, above: Place, position: u64) -> Place {
         let mut lowest = above;
         while let Some(place) = self.sorted.before(lowest).filter(|&place| self.sorted.get(place).end >= position) {
@@ -160,8 +160,8 @@ impl Ranges {
         }
     }
 
-    /// Removes everything below `position`, and what follows there without a gap; gives the first position from `position`
-    /// on that was not in the set.
+    /// Removes everything below `position`, and the range that goes on there without a gap. Returns
+    /// the first position from `position` on that was not in the set.
     pub fn absorb(&mut self, position: u64) -> u64 {
         if self.is_empty() {
             return position;
@@ -182,7 +182,7 @@ impl Ranges {
         self.sorted.pop();
     }
 
-    /// Removes everything below `position`; calls `gone` for each part removed.
+    /// Removes everything below `position`. Calls `gone` for each part removed.
     pub fn remove_below(&mut self, position: u64, mut gone: impl FnMut(Block)) {
         if self.is_empty() {
             return;

@@ -1,57 +1,57 @@
-//! First in, first out, in a ring whose size is a power of two.
+//! A first-in first-out queue in a ring whose size is a power of two.
 //!
-//! A link and a scoreboard do little else than to put one in and to take one out: a mask finds a place there with less than
-//! half of what a ring of any size takes.
+//! Links and scoreboards do little else than to add and to remove. A mask finds a place in half the
+//! time that a ring of arbitrary size needs.
 
 /// A queue of small values.
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
-    /// None, or a power of two.
+    /// Empty, or a power of two long.
     cells: Vec<T>,
-    /// Where the first stands, counted without end.
+    /// Place of the first value. It only grows, and wraps at the end of `usize`.
     head: usize,
     len: usize,
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// How many stand in it.
+    /// Returns the number of values.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none does.
+    /// Returns whether the ring is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The one behind `ahead` others.
+    /// Returns the value behind `ahead` others.
     #[inline]
     pub fn get(&self, ahead: usize) -> Option<&T> {
         if ahead < self.len { self.cells.get(self.place(ahead)) } else { None }
     }
 
-    /// The same, to be changed.
+    /// Returns the value behind `ahead` others, to be changed.
     #[inline]
     pub fn get_mut(&mut self, ahead: usize) -> Option<&mut T> {
         let place = self.place(ahead);
         if ahead < self.len { self.cells.get_mut(place) } else { None }
     }
 
-    /// The first.
+    /// Returns the first value.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         self.get(0)
     }
 
-    /// The last.
+    /// Returns the last value.
     #[inline]
     pub fn back(&self) -> Option<&T> {
         self.get(self.len.wrapping_sub(1))
     }
 
-    /// Puts one behind all others.
+    /// Adds a value behind all others.
     #[inline]
     pub fn push_back(&mut self, value: T) {
         if self.len == self.cells.len() {
@@ -64,7 +64,7 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// Takes the first out.
+    /// Removes and returns the first value.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
         let first = self.front().copied()?;
@@ -73,7 +73,7 @@ impl<T: Copy + Default> Ring<T> {
         Some(first)
     }
 
-    /// Takes out those at the front of which `gone` holds, and returns the last of them.
+    /// Removes the values at the front for which `gone` holds. Returns the last of them.
     #[inline]
     pub fn pop_front_while(&mut self, mut gone: impl FnMut(&T) -> bool) -> Option<T> {
         let mut count = 0;
@@ -86,24 +86,26 @@ impl<T: Copy + Default> Ring<T> {
         Some(last)
     }
 
-    /// Takes all out. What comes next stands at the beginning: a ring with little in it goes over little memory.
+    /// Removes all values. The next one takes the first place in memory, so that a ring with few
+    /// values touches few cache lines.
     #[inline]
     pub fn clear(&mut self) {
         self.head = 0;
         self.len = 0;
     }
 
-    /// All, from the first to the last.
+    /// Iterates from the first to the last.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.iter_from(0)
     }
 
-    /// All but the first `ahead`.
+    /// Iterates from the value behind `ahead` others to the last.
     pub fn iter_from(&self, ahead: usize) -> impl Iterator<Item = &T> {
         (ahead..self.len).filter_map(|ahead| self.get(ahead))
     }
 
-    /// How many stand before the first of which `before` does not hold, where it holds of those before it alone.
+    /// Counts the values at the front for which `before` holds. It must hold for no value behind
+    /// them.
     pub fn partition_point(&self, mut before: impl FnMut(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len);
         while low < high {

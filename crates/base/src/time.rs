@@ -14,84 +14,78 @@ pub struct Duration(u64);
 impl Instant {
     /// The beginning of a run.
     pub const ZERO: Self = Self(0);
-    /// Later than everything: a deadline that is not set.
+    /// Later than every instant: a deadline that is not set.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// `nanos` after the beginning of the run.
+    /// Returns the instant `nanos` nanoseconds after the beginning of the run.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the beginning of the run.
+    /// Returns nanoseconds since the beginning of the run.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the beginning of the run, for people to read; nothing is decided by it.
+    /// Returns seconds since the beginning of the run, for display only: a float decides nothing.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Time since `earlier`; zero if `earlier` is later.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Duration {
-    /// No time at all.
     pub const ZERO: Self = Self(0);
-    /// The longest time there is.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A duration of so many nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A duration of so many microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
 
-    /// A duration of so many milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
-    /// A duration of so many seconds.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
 
-    /// The nearest nanosecond to `secs`, for values that people write; negative and NaN become zero.
+    /// Returns the duration nearest to `secs`, in whole nanoseconds. Negative values and NaN become
+    /// zero.
     pub fn from_secs_f64(secs: f64) -> Self {
         Self((secs * 1e9).round() as u64)
     }
 
-    /// Nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds, for people to read; nothing is decided by it.
+    /// Returns seconds, for display only: a float decides nothing.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The difference, or zero where `other` is longer.
+    /// Returns the difference, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This, and of the way from it to `other` one part in `1 << shift`, rounded down: (this * 7 + other) / 8 where `shift` is
-    /// 3. The two differ by less than half of what there is.
+    /// Moves from this duration towards `other` by one part in `1 << shift`, rounded down. With a
+    /// shift of 3 that is (this * 7 + other) / 8.
     pub const fn towards(self, other: Self, shift: u32) -> Self {
         let way = other.0.wrapping_sub(self.0) as i64;
         Self(self.0.wrapping_add_signed(way >> shift))
     }
 
-    /// The distance between two durations, whichever is longer.
+    /// Returns the distance between two durations.
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
     }

@@ -7,29 +7,30 @@ use crate::time::Duration;
 pub struct Rate(u64);
 
 impl Rate {
-    /// `None` for a rate of zero: a link that never sends is a spike or an outage, not a rate.
+    /// Makes a rate; `None` for zero. A link that never sends is a spike or an outage.
     pub const fn from_bps(bits_per_second: u64) -> Option<Self> {
         if bits_per_second == 0 { None } else { Some(Self(bits_per_second)) }
     }
 
-    /// Bits per second.
+    /// Returns bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// How long `bytes` take at this rate, to the nearest nanosecond.
+    /// Returns the transmission time of `bytes`, to the nearest nanosecond.
     pub fn time_for(self, bytes: u32) -> Duration {
         let bit_nanos = u64::from(bytes) * 8 * 1_000_000_000;
         Duration::from_nanos((bit_nanos + self.0 / 2) / self.0)
     }
 }
 
-/// A value of a timestamp clock as it stands in the TCP timestamps option: 32 bits that wrap.
+/// A value of the TCP timestamps option: 32 bits that wrap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Timestamp(pub u32);
 
 impl Timestamp {
-    /// Whether this value was current before `later` was (RFC 7323, section 5.2: less than half the circle away).
+    /// Returns whether this value came before `later` (RFC 7323, section 5.2: less than half the
+    /// circle away).
     pub const fn precedes(self, later: Self) -> bool {
         let distance = later.0.wrapping_sub(self.0);
         distance != 0 && distance < 1 << 31

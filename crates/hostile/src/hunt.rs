@@ -1,4 +1,4 @@
-//! Many cases on all cores, until the first that fails.
+//! Runs many cases on all cores, until the first that fails.
 #![expect(clippy::disallowed_methods, reason = "the clock on the wall, to notice what stands still")]
 
 use crate::generate;
@@ -14,21 +14,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Questions that a shrinking may ask: some seconds.
+/// Runs that shrinking may take: some seconds.
 const TRIES: usize = 4000;
-/// A case takes a millisecond; one that takes as long as this stands still inside.
+/// A case takes a millisecond. One that takes this long hangs.
 const LONGEST_CASE: Duration = Duration::from_secs(120);
 
-/// A case that failed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Failure {
-    /// Its seed.
     pub seed: u64,
     /// What is wrong.
     pub violation: Violation,
-    /// The smallest scenario in which the same is wrong, as TOML.
+    /// The smallest scenario that fails in the same way, as TOML.
     pub scenario: String,
-    /// What is wrong there.
+    /// How the smallest scenario fails.
     pub shrunk: Violation,
 }
 
@@ -45,20 +43,18 @@ fn replay(seed: u64) -> String {
     format!("cargo run --profile checked -p eifel-hostile -- --seed {seed}")
 }
 
-/// What the cases did, added up: it shows that they were hostile.
+/// Sums over the cases. They show that the paths were hostile.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tally {
-    /// Cases.
     pub cases: u64,
-    /// Their flows, and those whose applications read everything.
     pub flows: u64,
-    /// See [`flows`](Self::flows).
+    /// Flows whose applications read everything.
     pub completed: u64,
     /// Data segments sent.
     pub segments: u64,
-    /// Those sent again.
+    /// Data segments sent again.
     pub retransmissions: u64,
-    /// Those sent again without need.
+    /// Data segments sent again without need.
     pub spurious: u64,
     /// Data segments dropped.
     pub drops: u64,
@@ -68,7 +64,7 @@ pub struct Tally {
     pub fast_retransmits: u64,
     /// Episodes that the acting detector called spurious.
     pub detected_spurious: u64,
-    /// Events of the simulation.
+    /// Events of the simulator.
     pub events: u64,
 }
 
@@ -126,9 +122,10 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Runs the case of one seed; a failure is shrunk.
+/// Runs the case of one seed, and shrinks it if it fails.
 ///
 /// # Errors
+///
 /// The failure.
 pub fn case(seed: u64, law: Option<Law>) -> Result<Summary, Box<Failure>> {
     let scenario = generate::scenario(seed);
@@ -136,7 +133,7 @@ pub fn case(seed: u64, law: Option<Law>) -> Result<Summary, Box<Failure>> {
         let like = |table: &toml::Table| judge(&table.to_string(), law).err().filter(|other| other.is_like(&violation));
         let mut small = shrink(&scenario, TRIES, |table| like(table).is_some());
         if let Some(seconds) = patience::seconds(&small.to_string()) {
-            // For other tools, which take a scenario by its word.
+            // Other tools take the duration as it is written.
             small.insert("duration_s".to_owned(), seconds.into());
         }
         let shrunk = like(&small).unwrap_or_else(|| violation.clone());
@@ -144,8 +141,8 @@ pub fn case(seed: u64, law: Option<Law>) -> Result<Summary, Box<Failure>> {
     })
 }
 
-/// Runs the cases of these seeds in as many threads, as there are cores if `threads` is `None`; `progress` is told now
-/// and then how many are done.
+/// Runs the cases of these seeds in `threads` threads; `None` means one for each core. Calls
+/// `progress` now and then with the number of cases done.
 ///
 /// # Errors
 /// The failure of the lowest seed that failed before the threads stopped.
@@ -205,7 +202,7 @@ fn set(slot: &Mutex<Option<(u64, Instant)>>, to: Option<(u64, Instant)>) {
     *slot.lock().unwrap_or_else(|broken| broken.into_inner()) = to;
 }
 
-/// A thread that stands still cannot be stopped: its seed is told, and the process ends.
+/// Ends the process if a thread hangs, since a thread cannot be stopped. Prints the thread's seed.
 fn watch(at_work: &[Mutex<Option<(u64, Instant)>>]) {
     for slot in at_work {
         let slot = slot.lock().unwrap_or_else(|broken| broken.into_inner());

@@ -1,4 +1,4 @@
-//! One case: run with every checker on, every byte carried and compared, and held to an end.
+//! Runs one case with all checkers on and all bytes compared, and checks that it ends.
 
 use crate::patience::{self, Patience};
 use eifel_sim::record::Record;
@@ -13,38 +13,37 @@ use std::sync::Once;
 /// What is wrong with a run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Violation {
-    /// The scenario is none.
+    /// The text is not a scenario.
     Refused(String),
-    /// A checker, or the engine's own arithmetic, has panicked.
+    /// A checker or the engine panicked.
     Panicked {
-        /// What it says.
         message: String,
         /// File, line and column.
         place: String,
     },
-    /// It had more events than anything in it can be worth.
+    /// The run had more events than the scenario can need.
     Restless {
-        /// What the simulator says.
+        /// The simulator's error.
         message: String,
     },
-    /// A flow is not over though all that disturbed it is long past.
+    /// A flow goes on although nothing has disturbed it for long.
     Unfinished {
-        /// Seconds of virtual time that it was given.
+        /// Seconds of virtual time that the run had.
         after_s: f64,
     },
-    /// A flow is over and not everything was read.
+    /// A flow is over, but its applications did not read everything.
     Incomplete {
-        /// The flow.
         flow: String,
         /// Bytes that its applications read.
         bytes: u64,
     },
-    /// A law that was added breaks.
+    /// The caller's own law is broken.
     Unlawful(String),
 }
 
 impl Violation {
-    /// Whether both are the same kind of thing, whatever they say of their scenario.
+    /// Returns whether both violations are of one kind. Panics are of one kind if they come from
+    /// the same place.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Panicked { place: one, .. }, Self::Panicked { place: another, .. }) => one == another,
@@ -66,13 +65,14 @@ impl fmt::Display for Violation {
     }
 }
 
-/// A law that is held beside the checkers': what is wrong with a run that they have let pass.
+/// A law that the caller adds to the checkers. It returns what is wrong.
 pub type Law = fn(&Scenario, &Summary) -> Option<String>;
 
-/// Runs a scenario, and holds it to what [`patience`] says.
+/// Runs a scenario for as long as [`patience`] says.
 ///
 /// # Errors
-/// What is wrong with it.
+///
+/// The violation.
 pub fn judge(text: &str, law: Option<Law>) -> Result<Summary, Violation> {
     let scenario =
         Scenario::parse(text, "case.toml".as_ref()).map_err(|error| Violation::Refused(error.to_string()))?;
@@ -80,12 +80,13 @@ pub fn judge(text: &str, law: Option<Law>) -> Result<Summary, Violation> {
     hold(scenario, &patience, law)
 }
 
-/// Runs a scenario, and holds it to `patience`.
+/// Runs a scenario for as long as `patience` says.
 ///
 /// # Errors
-/// What is wrong with it.
+///
+/// The violation.
 pub fn hold(mut scenario: Scenario, patience: &Patience, law: Option<Law>) -> Result<Summary, Violation> {
-    // A path that never heals may do what it likes, for a while.
+    // A path that never heals cannot be held to an end, so it runs for a while.
     scenario.duration = patience.until.unwrap_or(scenario.duration.min(FOR_A_WHILE));
     let options = Options { record: Record::none(), checked: true, bytes: true, most_events: Some(patience.events) };
     let summary = match caught(|| run_with(&scenario, 0, options))? {
@@ -114,13 +115,13 @@ pub fn hold(mut scenario: Scenario, patience: &Patience, law: Option<Law>) -> Re
 const FOR_A_WHILE: eifel_base::time::Duration = eifel_base::time::Duration::from_secs(1000);
 
 thread_local! {
-    /// What the last panic of this thread said, and where.
+    /// Message and place of this thread's last panic.
     static LAST_PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
     /// Whether panics of this thread are expected.
     static EXPECTED: RefCell<bool> = const { RefCell::new(false) };
 }
 
-/// What `run` gives, or its panic, which is not printed.
+/// Calls `run`, and turns its panic into a violation without printing it.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,7 +1,7 @@
-//! How long a scenario may take, and how many events, if nothing is wrong: the liveness that is asked for.
+//! Bounds on the time and events that a scenario needs if nothing is wrong.
 //!
-//! The bound is what a sender needs that has the worst luck the path allows: it is read off the scenario alone, so that
-//! a scenario that is being shrunk keeps being held to it.
+//! The bounds assume the worst luck that the path allows. They depend on the scenario alone, so
+//! that they also hold for a scenario that is being shrunk.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_path::config::Capacity;
@@ -14,25 +14,26 @@ use eifel_sim::scenario::{Connection, Link, Scenario, StreamApplication, Traffic
 use eifel_tcp::Settings;
 use eifel_tcp::settings::SendKind;
 
-/// What may be asked of a run.
+/// The bounds of a scenario.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Patience {
-    /// When every flow is over at the latest; `None` where the path disturbs for ever, so that nothing can be asked.
+    /// When every flow must be over; `None` if the path never heals, so that no end can be asked
+    /// for.
     pub until: Option<Duration>,
-    /// So many events are enough.
+    /// The most events that the run may have.
     pub events: u64,
-    /// Whether every flow has to be completed: none is stopped, and no end gives up.
+    /// Whether every flow must complete: no flow is stopped, and no end gives up.
     pub completes: bool,
 }
 
-/// Consecutive timeouts that no case lives through: an end that bears more than these never gives up.
+/// No case has so many timeouts in a row, so an end that allows more never gives up.
 const NEVER_GIVES_UP: u32 = 1000;
-/// What the timestamps option takes of a segment, if it is agreed on.
+/// Bytes of the timestamps option in a segment.
 const TIMESTAMPS: u16 = 12;
-/// As long in TIME-WAIT as no case lasts: no end is gone while the other still asks.
+/// No case lasts this long. With a longer TIME-WAIT no end is gone while the other still asks.
 const WAITS_LONG: Duration = Duration::from_secs(500_000);
 
-/// What may be asked of this scenario.
+/// Returns the bounds of this scenario.
 pub fn of(scenario: &Scenario) -> Patience {
     let heals_s = scenario.links.iter().map(heals_s).fold(0.0, f64::max);
     let round_trip_s: f64 =
@@ -44,7 +45,8 @@ pub fn of(scenario: &Scenario) -> Patience {
         bound.add(application, connection, round_trip_s);
         bound.seconds += flow.start.mean_s();
         if let Some(end) = flow.end {
-            // What is stopped is over when its connection is, and one that nothing closes is never.
+            // A stopped flow is over when its connection is. A connection that nothing closes is
+            // never over.
             let [opener, answerer] = ends(connection).map(|(settings, _)| settings.time_wait.as_secs_f64());
             let closes_s = if connection.opening.by_segments() { opener.max(answerer) } else { f64::INFINITY };
             bound.seconds += end.as_secs_f64() + closes_s;
@@ -57,7 +59,7 @@ pub fn of(scenario: &Scenario) -> Patience {
                     && settings.time_wait > WAITS_LONG
             });
     }
-    // Flows share the links; and a path that stands still now and then makes everything take longer.
+    // Flows share the links. A path that pauses now and then stretches all times.
     let slowest = scenario.links.iter().map(seconds_a_byte).fold(0.0, f64::max);
     let pauses = scenario.links.iter().map(pauses).fold(1.0, f64::max);
     let seconds = (bound.seconds + bound.bytes * slowest) * pauses;
@@ -65,12 +67,12 @@ pub fn of(scenario: &Scenario) -> Patience {
     Patience { until, events: bound.events as u64, completes }
 }
 
-/// Settings and algorithms of both ends.
+/// Returns settings and algorithms of both ends.
 fn ends(connection: &Connection) -> [(&Settings, &engine::Config); 2] {
     [(&connection.settings, &connection.sender), (&connection.answering_settings, &connection.answering_sender)]
 }
 
-/// The whole seconds that the scenario of this text may take; `None` if nothing can be asked of it.
+/// Returns the whole seconds that this scenario may take; `None` if no end can be asked for.
 pub fn seconds(text: &str) -> Option<i64> {
     let scenario = Scenario::parse(text, "case.toml".as_ref()).ok()?;
     Some(of(&scenario).until?.as_secs_f64().ceil() as i64)
@@ -98,10 +100,11 @@ impl Bound {
             Some(reading) => (bytes / reading.bytes as f64 + 2.0 * writes, longest_s(&reading.every)),
             None => (0.0, 0.0),
         };
-        // Beside the SYN and the FIN, a segment a write at least; a window opens by half of itself, or by a segment.
+        // Besides SYN and FIN, each write takes at least a segment. A window opens by half of
+        // itself or by a segment.
         let [mss, answering] = ends(connection).map(|(own, _)| own.mss);
         let payload = mss.min(answering).saturating_sub(TIMESTAMPS).max(1);
-        // What the send buffer holds goes out at once at the most.
+        // At most, the sender empties its send buffer at once.
         let steps = ends(connection).map(|(own, _)| {
             let buffer = if let SendKind::CountedUpTo { buffer } = own.send { buffer as f64 } else { f64::INFINITY };
             f64::from(own.receive_window / 2).min(buffer).clamp(1.0, f64::from(payload))
@@ -122,33 +125,34 @@ impl Bound {
     }
 }
 
-/// How many timeouts at the longest a sender with bad luck has for each segment.
+/// Returns the timeouts that an unlucky sender has for each segment.
 fn timeouts_a_segment(sender: &engine::Config) -> f64 {
-    // A window of two or three segments over a queue of one loses one each time, and Karn's rule leaves no round trip to
-    // measure.
+    // With a window of two or three segments over a queue of one, each window loses one. Karn's
+    // rule then leaves no round trip to measure.
     if has(sender, Weakness::ATimeoutASegment) { 1.0 } else { 0.5 }
 }
 
-/// Whether an algorithm of the sender has this weakness.
+/// Returns whether one of the sender's algorithms has this weakness.
 fn has(sender: &engine::Config, weakness: Weakness) -> bool {
     let chosen = [(Seam::Detect, &sender.detect), (Seam::Recover, &sender.recover)];
     chosen.iter().filter_map(|(seam, choice)| seam.entry(&choice.name)).any(|entry| entry.weakness == Some(weakness))
 }
 
-/// The factor by which needless retransmissions multiply the events.
+/// Returns the factor by which needless retransmissions multiply the events.
 fn storms(connection: &Connection, round_trip_s: f64) -> f64 {
     let storms = ends(connection).iter().any(|(_, sender)| has(sender, Weakness::StormsWithoutDelay));
     if storms && round_trip_s == 0.0 { 1000.0 } else { 1.0 }
 }
 
-/// From when on a link does nothing that it could not do for ever; infinite if it never is so.
+/// Returns the second from which the link does only what it could do for ever; infinite if there is
+/// none.
 fn heals_s(link: &Link) -> f64 {
     let config = &link.config;
     let seconds = |instant: Instant| if instant == Instant::NEVER { f64::INFINITY } else { instant.as_secs_f64() };
     let mut heals = 0.0_f64;
     for element in &config.elements {
         heals = heals.max(match element {
-            // So many copies of so many segments: a timeout for each.
+            // Each dropped copy costs a timeout.
             ElementConfig::ListedDrops(drops) => drops.iter().map(|drop| 2.0 * f64::from(drop.copies)).sum::<f64>(),
             ElementConfig::Reorder(reorder) => seconds(config.elements_until) + reorder.longest_wait.as_secs_f64(),
             _ => seconds(config.elements_until),
@@ -166,7 +170,7 @@ fn heals_s(link: &Link) -> f64 {
     heals
 }
 
-/// By how much spikes that go on for ever stretch time.
+/// Returns the factor by which endless spikes stretch time.
 fn pauses(link: &Link) -> f64 {
     let drawn = link.config.spikes.iter().filter_map(|spike| match &spike.source {
         SpikeSource::Drawn(drawn) => Some(4.0 + longest_s(&drawn.length)),
@@ -175,7 +179,7 @@ fn pauses(link: &Link) -> f64 {
     drawn.fold(1.0, |stretch, more| stretch + more)
 }
 
-/// How long a packet may wait at a link although nothing is before it.
+/// Returns the longest wait of a packet at an idle link.
 fn longest_pause_s(link: &Link) -> f64 {
     match &link.config.capacity {
         Capacity::Trace(trace) => trace.lap().as_secs_f64(),
@@ -183,7 +187,7 @@ fn longest_pause_s(link: &Link) -> f64 {
     }
 }
 
-/// How long a link takes for a byte once its last change of rate is past.
+/// Returns the time that the link takes for a byte after its last change of rate.
 fn seconds_a_byte(link: &Link) -> f64 {
     match &link.config.capacity {
         Capacity::Unlimited => 0.0,
@@ -192,7 +196,7 @@ fn seconds_a_byte(link: &Link) -> f64 {
     }
 }
 
-/// As long as a drawn time will ever be, or nearly.
+/// Returns a time that the draw hardly ever exceeds.
 fn longest_s(draw: &Draw) -> f64 {
     match *draw {
         Draw::Constant { value_s } => value_s,
@@ -201,7 +205,8 @@ fn longest_s(draw: &Draw) -> f64 {
     }
 }
 
-/// The longest time that any parameter of these algorithms names, a minute at least: what a timer is backed off to.
+/// Returns the longest time that a parameter of these algorithms names, at least a minute. Timers
+/// back off to it.
 fn longest_timeout_s(sender: &engine::Config) -> f64 {
     let chosen = [(Seam::Rto, &sender.rto), (Seam::AfterSpurious, &sender.after_spurious)];
     let times = chosen.into_iter().flat_map(|(seam, choice)| times_s(seam, choice));

@@ -1,9 +1,10 @@
-//! A scenario that fails is made as small as it can be: keys and elements are taken away, numbers made smaller, as long
-//! as it fails in the same way. It knows nothing of the format: what is no scenario any more fails in another way.
+//! Makes a failing scenario as small as possible, as long as it fails in the same way: it removes
+//! keys and elements, and lowers numbers. It knows nothing of the format. A candidate that is no
+//! scenario fails in another way.
 
 use toml::{Table, Value};
 
-/// From the top of a scenario down to a value: a key each, or the number of an element.
+/// The way from the top of a scenario down to a value.
 type Place = Vec<Step>;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -12,7 +13,7 @@ enum Step {
     Element(usize),
 }
 
-/// The smallest scenario that `fails` still says yes to, after at most `tries` questions.
+/// Returns the smallest scenario for which `fails` still holds, after at most `tries` calls of it.
 pub fn shrink(scenario: &Table, tries: usize, mut fails: impl FnMut(&Table) -> bool) -> Table {
     let mut smallest = scenario.clone();
     let mut left = tries;
@@ -22,7 +23,7 @@ pub fn shrink(scenario: &Table, tries: usize, mut fails: impl FnMut(&Table) -> b
             if left == 0 {
                 return smallest;
             }
-            // Something above it may be gone by now.
+            // An earlier removal may have taken the value's surroundings.
             let mut smaller = smallest.clone();
             if remove(&mut smaller, &candidate) {
                 left -= 1;
@@ -40,7 +41,7 @@ pub fn shrink(scenario: &Table, tries: usize, mut fails: impl FnMut(&Table) -> b
     }
 }
 
-/// Every value that can be taken away, the outer ones first, and of a list the last element first.
+/// Lists every value that can be removed: outer ones first, and the last element of a list first.
 fn removals(scenario: &Table) -> Vec<Place> {
     let mut places = Vec::new();
     walk(scenario, &mut |place, _| places.push(place.clone()));
@@ -50,7 +51,7 @@ fn removals(scenario: &Table) -> Vec<Place> {
     places
 }
 
-/// Every number.
+/// Lists every number.
 fn numbers(scenario: &Table) -> Vec<Place> {
     let mut places = Vec::new();
     walk(scenario, &mut |place, value| {
@@ -96,7 +97,7 @@ fn find<'a>(scenario: &'a mut Table, place: &[Step]) -> Option<&'a mut Value> {
     })
 }
 
-/// Takes a value away; `false` if there is none.
+/// Removes a value; returns `false` if there is none.
 fn remove(scenario: &mut Table, place: &[Step]) -> bool {
     match place {
         [Step::Key(key)] => scenario.remove(key).is_some(),
@@ -112,7 +113,7 @@ fn remove(scenario: &mut Table, place: &[Step]) -> bool {
     }
 }
 
-/// Makes a number as small as it goes; returns how many tries are left.
+/// Lowers a number as far as it goes. Returns the remaining tries.
 fn lower(smallest: &mut Table, place: &[Step], mut left: usize, fails: &mut impl FnMut(&Table) -> bool) -> usize {
     loop {
         let Some(now) = find(smallest, place).cloned() else { return left };
@@ -129,7 +130,7 @@ fn lower(smallest: &mut Table, place: &[Step], mut left: usize, fails: &mut impl
     }
 }
 
-/// What may stand in a number's place, the simplest first.
+/// Returns simpler values for a number, the simplest first.
 fn simpler(value: &Value) -> Vec<Value> {
     match *value {
         Value::Integer(number) => {

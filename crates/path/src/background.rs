@@ -1,18 +1,17 @@
-//! Background traffic of a link: parcels that take room in the queue and time on the transmitter, and of which nothing
-//! else is wanted than their number.
+//! Background traffic of a link: parcels that take room in the queue and time on the transmitter.
+//! Only their number is of interest.
 //!
-//! A parcel of it is two instants in a ring. Nothing has to happen when it arrives, so that it costs no event; it is
-//! counted when somebody next asks.
+//! A parcel is two instants in a ring. Its arrival is no event; it is counted when somebody asks.
 
 use crate::parcel::{Counts, Tally};
 use eifel_base::time::Instant;
 use std::collections::VecDeque;
 
-/// Says when the parcels of background traffic come.
+/// A source of background traffic.
 pub trait Source {
-    /// When the next parcel is at the link's entrance; [`Instant::NEVER`] when there is none to come.
+    /// Returns when the next parcel reaches the link's entrance; [`Instant::NEVER`] if none will.
     fn due(&self) -> Instant;
-    /// That parcel is there: on to the one after it, which is due no earlier.
+    /// Moves on to the parcel after it, which is due no earlier.
     fn step(&mut self);
 }
 
@@ -20,11 +19,11 @@ pub trait Source {
 #[derive(Debug)]
 pub(crate) struct Background {
     bytes: u32,
-    /// Taken in and not counted as arrived.
+    /// Parcels taken in and not counted as arrived.
     under_way: VecDeque<Passing>,
-    /// How many of them, at the front, have been counted as transmitted.
+    /// How many of them, at the front, are counted as transmitted.
     transmitted: usize,
-    /// When the first of the others leaves; [`Instant::NEVER`] if there is none.
+    /// When the first of the others leaves; [`Instant::NEVER`] without one.
     next_departure: Instant,
     offered: u64,
     dropped: u64,
@@ -44,20 +43,20 @@ impl Background {
         Self { bytes, under_way, transmitted: 0, next_departure, offered: 0, dropped: 0, delivered: 0 }
     }
 
-    /// Bytes of each parcel.
+    /// Returns the bytes of each parcel.
     #[inline]
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// The queue has no room for a parcel.
+    /// Counts a parcel for which the queue has no room.
     #[inline]
     pub(crate) fn refuse(&mut self) {
         self.offered += 1;
         self.dropped += 1;
     }
 
-    /// A parcel will leave and arrive then, after all before it.
+    /// Takes in a parcel that leaves and arrives after all before it.
     #[inline]
     pub(crate) fn take_in(&mut self, departs: Instant, arrives: Instant) {
         self.offered += 1;
@@ -65,8 +64,8 @@ impl Background {
         self.under_way.push_back(Passing { departs, arrives });
     }
 
-    /// Counts as transmitted what is so by `now`, and as delivered what has arrived; the answer is how many were not
-    /// counted as transmitted before.
+    /// Counts parcels as transmitted, and as delivered, that are so by `now`. Returns how many
+    /// became transmitted.
     #[inline]
     pub(crate) fn settle(&mut self, now: Instant) -> u32 {
         if self.next_departure > now { 0 } else { self.move_on(now) }
@@ -84,27 +83,27 @@ impl Background {
         gone as u32
     }
 
-    /// How many have been transmitted by `now` and are not counted so.
+    /// Returns how many were transmitted by `now` and are not yet counted as such.
     pub(crate) fn gone(&self, now: Instant) -> usize {
         self.under_way.range(self.transmitted..).take_while(|passing| passing.departs <= now).count()
     }
 
-    /// How many are kept: taken in, and not counted as arrived.
+    /// Returns how many parcels are kept.
     pub(crate) fn len(&self) -> usize {
         self.under_way.len()
     }
 
-    /// How many are not counted as transmitted.
+    /// Returns how many are not counted as transmitted.
     pub(crate) fn waiting(&self) -> usize {
         self.under_way.len() - self.transmitted
     }
 
-    /// When the first of them leaves.
+    /// Returns when the first of them leaves.
     pub(crate) fn first_waiting(&self) -> Option<Instant> {
         self.under_way.get(self.transmitted).map(|first| first.departs)
     }
 
-    /// What was offered, dropped, and has arrived by `now`.
+    /// Returns the parcels offered, dropped, and arrived by `now`.
     pub(crate) fn counts(&self, now: Instant) -> Counts {
         let arrived = self.under_way.iter().take_while(|passing| passing.arrives <= now).count() as u64;
         Counts {
@@ -115,7 +114,7 @@ impl Background {
         }
     }
 
-    /// The books and what is really inside, if they differ.
+    /// Returns the counts and what is really inside, if they disagree.
     pub(crate) fn imbalance(&self) -> Option<(Counts, Tally)> {
         let counts = self.counts(Instant::ZERO);
         let inside = self.tally(self.under_way.len() as u64);

@@ -1,4 +1,4 @@
-//! What a link is made from, as plain values; a scenario or a program fills them in.
+//! The settings of a link, as plain values.
 
 use crate::element::ElementConfig;
 use crate::queue::QueueConfig;
@@ -12,23 +12,21 @@ use std::sync::Arc;
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
-    /// How fast it transmits.
     pub capacity: Capacity,
     /// Propagation delay, from the end of a transmission to the arrival at the far end.
     pub delay: Duration,
-    /// What waits in front of the transmitter, and what does not.
     pub queue: QueueConfig,
-    /// Sources of spikes; any number may hold the link at once.
+    /// Several spikes may hold the link at once.
     pub spikes: Vec<SpikeConfig>,
-    /// What a parcel meets before the queue, in this order.
+    /// Elements that a parcel meets before the queue, in this order.
     pub elements: Vec<ElementConfig>,
-    /// From then on parcels meet none of these; [`Instant::NEVER`] if they always do. What an element holds then goes on
-    /// at its deadline.
+    /// From this instant on parcels meet no elements; [`Instant::NEVER`] if they always do. A
+    /// parcel that an element then holds goes on at its deadline.
     pub elements_until: Instant,
 }
 
 impl LinkConfig {
-    /// A plain link: a rate, a delay, room for everything, nothing in the way.
+    /// Makes a link with a rate, a delay, an unlimited queue, and no elements or spikes.
     pub fn plain(rate: Rate, delay: Duration) -> Self {
         let capacity = Capacity::Rate { rate, changes: Vec::new() };
         Self {
@@ -41,7 +39,7 @@ impl LinkConfig {
         }
     }
 
-    /// Whether the settings make sense, each and together.
+    /// Checks each setting, and all together.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.capacity.check()?;
         self.queue.check(&self.capacity)?;
@@ -55,23 +53,20 @@ impl LinkConfig {
 pub enum Capacity {
     /// A transmission takes no time.
     Unlimited,
-    /// At a rate.
     Rate {
-        /// From the beginning on.
+        /// The rate at the beginning.
         rate: Rate,
-        /// Later rates, in order of their times.
+        /// Later rates, in the order of their times.
         changes: Vec<RateChange>,
     },
     /// At the opportunities of a recorded link.
     Trace(Arc<Trace>),
 }
 
-/// A new rate, for the transmissions that begin at `at` or later; one that is under way keeps its own.
+/// A new rate. It applies to transmissions that begin at `at` or later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateChange {
-    /// When.
     pub at: Instant,
-    /// What to.
     pub rate: Rate,
 }
 
@@ -88,7 +83,8 @@ impl Capacity {
         }
     }
 
-    /// The rate at the beginning, or the mean of a recorded link: what RED's averages go by. `None` if unlimited.
+    /// Returns the rate at the beginning, or the mean rate of a recorded link; `None` if unlimited.
+    /// RED's averages depend on it.
     pub fn rate(&self) -> Option<Rate> {
         match self {
             Self::Unlimited => None,
@@ -101,19 +97,19 @@ impl Capacity {
 /// A setting that makes no sense.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// Which setting: the words of the fields, joined by dots, as in `queue.packets`.
+    /// The setting, as in `queue.packets`.
     pub key: String,
-    /// What it is, and what is allowed.
+    /// Its value, and what is allowed.
     pub problem: String,
 }
 
 impl ConfigError {
-    /// `Ok` where `allowed` holds.
+    /// Returns an error unless `allowed`.
     pub(crate) fn unless(allowed: bool, key: &str, problem: impl FnOnce() -> String) -> Result<(), Self> {
         if allowed { Ok(()) } else { Err(Self { key: key.to_owned(), problem: problem() }) }
     }
 
-    /// `Ok` for a number from 0 to 1.
+    /// Returns an error unless `value` is between 0 and 1.
     pub(crate) fn unless_probability(value: f64, key: &str) -> Result<(), Self> {
         Self::unless((0.0..=1.0).contains(&value), key, || format!("{value}; allowed: 0 to 1"))
     }

@@ -1,27 +1,22 @@
-//! Lengths of time as people describe them: constant, or drawn from a distribution.
+//! Lengths of time, constant or drawn from a distribution.
 
 use crate::config::ConfigError;
 use crate::stream::Stream;
 use eifel_base::time::Duration;
 
-/// A length of time, constant or drawn. All times in seconds.
+/// A length of time. All times are in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Draw {
-    /// Always the same; draws nothing.
+    /// Always the same length; takes no draw.
     Constant {
-        /// The length.
         value_s: f64,
     },
-    /// Every length between two is as likely.
     Uniform {
-        /// The shortest.
         low_s: f64,
-        /// The longest.
         high_s: f64,
     },
     /// Exponential: the gaps of a Poisson process.
     Exponential {
-        /// Mean length.
         mean_s: f64,
     },
     /// Normal, truncated: a draw outside the bounds is drawn again.
@@ -30,21 +25,20 @@ pub enum Draw {
         mean_s: f64,
         /// Standard deviation, before truncation.
         deviation_s: f64,
-        /// The shortest; not negative.
+        /// Shortest length; not negative.
         minimum_s: f64,
-        /// The longest; infinite for no bound.
+        /// Longest length; infinite for no bound.
         maximum_s: f64,
     },
     /// Log-normal: the logarithm is normal.
     LogNormal {
-        /// Half the draws are below it.
+        /// Median.
         median_s: f64,
         /// Standard deviation of the natural logarithm; no unit.
         sigma: f64,
     },
     /// Pareto: the heavy tail; of infinite mean for a shape of 1 or less.
     Pareto {
-        /// The shortest.
         minimum_s: f64,
         /// Exponent of the tail; no unit.
         shape: f64,
@@ -52,7 +46,7 @@ pub enum Draw {
 }
 
 impl Draw {
-    /// One length, to the nearest nanosecond.
+    /// Draws a length, to the nearest nanosecond.
     pub fn draw(&self, stream: &mut Stream) -> Duration {
         let seconds = match *self {
             Self::Constant { value_s } => value_s,
@@ -60,7 +54,8 @@ impl Draw {
             Self::Exponential { mean_s } => -mean_s * libm::log(1.0 - stream.unit()),
             Self::Normal { mean_s, deviation_s, minimum_s, maximum_s } => {
                 let within = |s: &f64| (minimum_s..=maximum_s).contains(s);
-                // Bounds that hardly ever hold must not stop the run: after so many draws the mean stands in.
+                // Bounds that hardly ever hold must not stop the run: after many draws the mean is
+                // taken.
                 (0..REDRAWS).map(|_| mean_s + deviation_s * normal(stream)).find(within).unwrap_or(mean_s)
             }
             Self::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * normal(stream)),
@@ -69,7 +64,8 @@ impl Draw {
         Duration::from_secs_f64(seconds)
     }
 
-    /// Mean length in seconds; infinite for the heaviest Pareto tails. Of the normal, the mean before truncation.
+    /// Returns the mean length in seconds; infinite for the heaviest Pareto tails. For a truncated
+    /// normal, the mean before truncation.
     pub fn mean_s(&self) -> f64 {
         match *self {
             Self::Constant { value_s } => value_s,
@@ -81,7 +77,7 @@ impl Draw {
         }
     }
 
-    /// Whether the parameters make sense. `key` names the setting in the error.
+    /// Checks the parameters. `key` names the setting in the error.
     pub fn check(&self, key: &str) -> Result<(), ConfigError> {
         let time = |name: &str, value: f64| {
             let allowed = (0.0..=LONGEST_S).contains(&value);
@@ -121,8 +117,8 @@ impl Draw {
     }
 }
 
-/// A standard normal number (Marsaglia's polar method; of each pair the second is thrown away, so that a draw has no
-/// memory).
+/// Draws a standard normal number by Marsaglia's polar method. The second number of each pair is
+/// thrown away, so that a draw has no memory.
 fn normal(stream: &mut Stream) -> f64 {
     loop {
         let (x, y) = (2.0 * stream.unit() - 1.0, 2.0 * stream.unit() - 1.0);
@@ -134,7 +130,7 @@ fn normal(stream: &mut Stream) -> f64 {
 }
 
 const REDRAWS: usize = 1000;
-/// Ten years: nobody means more, and all sums of times stay far from the end of 64 bits.
+/// Ten years. Sums of such times stay far below the end of 64 bits.
 const LONGEST_S: f64 = 315_360_000.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a parcel may meet at the entrance of a link, before the queue.
+//! Elements that a parcel meets at the entrance of a link, before the queue.
 
 pub mod duplicate;
 pub mod gilbert_elliott;
@@ -22,23 +22,17 @@ pub enum ElementConfig {
     /// Drops chosen segments.
     ListedDrops(Vec<ListedDrop>),
     /// Drops each parcel with this probability, independently.
-    RandomLoss {
-        /// Probability of a drop.
-        rate: f64,
-    },
+    RandomLoss { rate: f64 },
     /// Drops in bursts.
     GilbertElliott(GilbertElliottConfig),
-    /// Doubles each parcel with this probability; the copy follows at once.
-    Duplicate {
-        /// Probability of a copy.
-        rate: f64,
-    },
+    /// Copies each parcel with this probability. The copy follows at once.
+    Duplicate { rate: f64 },
     /// Lets later parcels pass a chosen one.
     Reorder(ReorderConfig),
 }
 
 impl ElementConfig {
-    /// Whether the settings make sense.
+    /// Checks the settings.
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
             Self::ListedDrops(drops) => drops.iter().try_for_each(ListedDrop::check),
@@ -49,7 +43,7 @@ impl ElementConfig {
         }
     }
 
-    /// Names its random stream within the link.
+    /// Returns the name of the element's random stream within the link.
     fn name(&self) -> &'static str {
         match self {
             Self::ListedDrops(_) => "drops",
@@ -61,20 +55,18 @@ impl ElementConfig {
     }
 }
 
-/// What an element does to a parcel.
+/// What an element does with a parcel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It goes on.
+    /// The parcel goes on.
     Pass,
-    /// It goes on, and a copy behind it.
+    /// The parcel goes on, followed by a copy.
     Twice,
-    /// It goes no further.
     Drop(DropCause),
-    /// The element keeps it and gives it back later.
+    /// The element keeps the parcel and returns it later.
     Held,
 }
 
-/// An element at work.
 #[derive(Debug)]
 pub(crate) enum Element {
     ListedDrops(ListedDrops),
@@ -85,8 +77,8 @@ pub(crate) enum Element {
 }
 
 impl Element {
-    /// The elements of a link in their order. The stream of each is named by the link, its kind, and its place among
-    /// those of its kind, so that an element of another kind shifts nobody's draws.
+    /// Makes the elements of a link. The stream of each is named by the link, its kind, and its
+    /// place among those of its kind. So an element of another kind shifts no draws.
     pub(crate) fn all(configs: &[ElementConfig], link: &str, seed: u64) -> Vec<Self> {
         let mut elements = Vec::with_capacity(configs.len());
         for (index, config) in configs.iter().enumerate() {
@@ -107,7 +99,7 @@ impl Element {
         }
     }
 
-    /// What becomes of the parcel here.
+    /// Decides what happens to the parcel here.
     pub(crate) fn meet(&mut self, now: Instant, one: &Labelled) -> Fate {
         match self {
             Self::ListedDrops(drops) => drops.meet(&one.label),
@@ -118,7 +110,8 @@ impl Element {
         }
     }
 
-    /// A held parcel whose time to go on has come, because enough have passed it or because `now` is its deadline.
+    /// Returns a held parcel that may go on, because enough parcels passed it or because `now` is
+    /// its deadline.
     pub(crate) fn release(&mut self, now: Instant) -> Option<Labelled> {
         match self {
             Self::Reorder(reorder) => reorder.release(now),
@@ -126,7 +119,7 @@ impl Element {
         }
     }
 
-    /// When a held parcel goes on whatever happens; [`Instant::NEVER`] if none is held.
+    /// Returns when a held parcel goes on at the latest; [`Instant::NEVER`] if none is held.
     pub(crate) fn deadline(&self) -> Instant {
         match self {
             Self::Reorder(reorder) => reorder.deadline(),
@@ -134,7 +127,7 @@ impl Element {
         }
     }
 
-    /// The parcels that it holds.
+    /// Iterates over the parcels that the element holds.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Parcel> {
         let reorder = if let Self::Reorder(reorder) = self { Some(reorder) } else { None };
         reorder.into_iter().flat_map(Reorder::held)

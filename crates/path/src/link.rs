@@ -23,33 +23,35 @@ use crate::transmitter::Transmitter;
 use eifel_base::ring::Ring;
 use eifel_base::time::{Duration, Instant};
 
-/// One direction of a link. Its parts stand as they are written: first what every parcel needs, so that a network of many
-/// links goes over few cache lines of each.
+/// One direction of a link. Fields are laid out as written, those that every parcel needs first, so
+/// that a network of many links touches few cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Link {
-    /// Taken in and not yet arrived.
+    /// Taken in, and not yet arrived.
     under_way: Ring<UnderWay>,
     next_event: Instant,
-    /// The earliest deadline of a parcel that an element holds.
+    /// Earliest deadline of a parcel that an element holds.
     deadline: Instant,
-    /// How many of what is under way, at the front, were transmitted when somebody last looked.
+    /// How many of `under_way`, at the front, were transmitted at the last look.
     transmitted: usize,
-    /// Bytes of the others, and of background traffic not yet transmitted when somebody last looked.
+    /// Bytes of the others, and of background traffic that was not transmitted at the last look.
     queued_bytes: u64,
-    /// What the queue surely takes in, whatever has been transmitted since somebody last looked.
+    /// Room that the queue surely has, whatever has been transmitted since the last look.
     spare: Spare,
     delay: Duration,
     last_departure: Instant,
-    /// Until then the last departure, the length of a parcel and the delay say when the next one arrives.
+    /// Up to this instant the last departure, a parcel's length and the delay determine its
+    /// arrival.
     undisturbed_until: Instant,
-    /// The parcel that crossed last, if nothing has been taken in since.
+    /// The parcel that crossed last, if nothing was taken in since.
     crossing: Option<Crossing>,
-    /// The longest parcel that is taken in where nothing waits.
+    /// Longest parcel that an empty queue takes in.
     longest_alone: u64,
-    /// Until then nothing leaves, and a queue that was full by its number of parcels is full.
+    /// Up to this instant nothing leaves, so that a queue that was full by its number of parcels
+    /// stays full.
     full_until: Instant,
-    /// What goes on without an event of this link.
+    /// Parcels that need no event of this link.
     passing: Passing,
     sending: Holds,
     arriving: Holds,
@@ -59,7 +61,7 @@ pub struct Link {
     ledger: Ledger,
     queue: Queue,
     background: Vec<Background>,
-    /// Parcels of background traffic not yet transmitted when somebody last looked.
+    /// Parcels of background traffic that were not transmitted at the last look.
     queued_background: u32,
     overfull: bool,
 }
@@ -67,44 +69,43 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, Default)]
 struct UnderWay {
     parcel: Parcel,
-    /// When its transmission ends.
+    /// End of its transmission.
     departs: Instant,
-    /// When it is at the far end.
+    /// Arrival at the far end.
     arrives: Instant,
 }
 
-/// Background traffic is counted as transmitted at the latest when so much has not been: what is kept of it is bounded by
-/// what is really on the link.
+/// Background traffic is counted as transmitted at the latest when this many parcels are not. So
+/// what is kept of it stays near what is on the link.
 const MOST_UNSETTLED: u32 = 1024;
 
-/// The most parcels of background traffic that a link keeps: 64 MB, or twice as many bytes as its rings grow.
+/// The most parcels of background traffic that a link keeps. They take 64 MB, up to twice that
+/// while a ring grows.
 const MOST_BACKGROUND: usize = 1 << 22;
 
-/// What has become of [`Link::next_event`].
+/// How [`Link::next_event`] changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NextEvent {
-    /// It is what it was.
     Same,
-    /// There was none, and now there is one.
+    /// There was no event, and now there is one.
     First,
-    /// It is at another time.
+    /// The event moved.
     Moved,
 }
 
 /// The queue of a link at an instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct QueueState {
-    /// Parcels not yet transmitted, the one in transmission included.
+    /// Parcels not yet transmitted, including the one in transmission.
     pub packets: u32,
-    /// Their bytes.
     pub bytes: u64,
-    /// The average length that RED goes by, in bytes; `None` for queues that keep none.
+    /// RED's average length in bytes; `None` for queues that keep none.
     pub average_bytes: Option<f64>,
 }
 
 impl Link {
-    /// An idle link. `name` is unique in the run: with `seed` it derives what is random about the link. Spikes go by
-    /// their own names, so that several links share them.
+    /// Makes an idle link. `name` is unique in the run; together with `seed` it names the link's
+    /// random streams. Spikes have names of their own, so that several links can share them.
     pub fn new(config: &LinkConfig, name: &str, seed: u64) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
@@ -134,9 +135,9 @@ impl Link {
         })
     }
 
-    /// A parcel arrives at the entrance; `label` is what elements choose it by, if there are any. Time never goes back
-    /// from one call of the link to the next. Drops and duplications are added to `outcomes`;
-    /// [`next_event`](Self::next_event) may be earlier afterwards: the answer says so.
+    /// Offers a parcel at the entrance. Elements choose it by `label`, which is called only if
+    /// there are any. Time never goes back between calls. Drops and duplications are added to
+    /// `outcomes`. Returns how [`next_event`](Self::next_event) changed.
     #[inline(always)]
     pub fn offer(
         &mut self,
@@ -153,15 +154,15 @@ impl Link {
         }
     }
 
-    /// Adds a source of background traffic: parcels of that length that go over this link only and that nobody asks
-    /// about again. The answer is its number.
+    /// Adds a source of background traffic: parcels of this length that cross only this link.
+    /// Returns its number.
     pub fn accompany(&mut self, bytes: u32) -> usize {
         self.background.push(Background::new(bytes));
         self.background.len() - 1
     }
 
-    /// A parcel of source number `index` arrives at the tail of the queue. Elements at the entrance do not see it.
-    /// Nothing comes of it later, no event and no outcome; it is counted in [`background`](Self::background).
+    /// Offers a parcel of source number `index` at the tail of the queue, behind the elements. It
+    /// causes no event and no outcome; [`background`](Self::background) counts it.
     ///
     /// # Errors
     /// Why it is dropped.
@@ -186,7 +187,8 @@ impl Link {
         admitted
     }
 
-    /// The parcels of `source`, number `index`, that are due by `until` arrive, each at its own instant.
+    /// Offers all parcels of `source`, number `index`, that are due by `until`, each at its own
+    /// instant.
     #[inline]
     pub fn run_background(&mut self, index: usize, source: &mut impl Source, until: Instant) {
         loop {
@@ -194,32 +196,32 @@ impl Link {
             if due > until || due == Instant::NEVER || self.overfull {
                 return;
             }
-            // Its fate is counted.
+            // A drop is counted, too.
             let _ = self.offer_background(due, index);
             source.step();
         }
     }
 
-    /// Whether more background traffic is under way than memory is meant for. From then on none is taken from
-    /// [sources](Self::run_background): the run is to be given up.
+    /// Returns whether more background traffic is under way than fits into memory. From then on the
+    /// link takes none from [sources](Self::run_background), and the run must be given up.
     pub fn is_overfull(&self) -> bool {
         self.overfull
     }
 
-    /// What a source of background traffic has sent, and what of it has arrived by `now`.
+    /// Returns what a source of background traffic sent, and how much of it arrived by `now`.
     pub fn background(&self, index: usize, now: Instant) -> Counts {
         self.background.get(index).map(|background| background.counts(now)).unwrap_or_default()
     }
 
-    /// When something happens next by itself: the time to call [`advance`](Self::advance). [`Instant::NEVER`] if
-    /// nothing is under way.
+    /// Returns when to call [`advance`](Self::advance); [`Instant::NEVER`] if nothing is under way.
     #[inline]
     pub fn next_event(&self) -> Instant {
         self.next_event
     }
 
-    /// What happens at [`next_event`](Self::next_event), if that is `now` or earlier: a parcel arrives at the far end,
-    /// or, `None`, one that an element held goes on its way. To be called until `next_event` is later than `now`.
+    /// Processes [`next_event`](Self::next_event), if it is due by `now`. Returns the parcel that
+    /// arrives at the far end; `None` if an element releases one instead. Call it until
+    /// `next_event` is later than `now`.
     #[inline(always)]
     pub fn advance(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) -> Option<Parcel> {
         if self.next_event > now {
@@ -236,11 +238,12 @@ impl Link {
             self.queued_bytes -= u64::from(first.parcel.bytes);
         }
         self.ledger.deliver(&first.parcel);
-        // What elements hold is not touched by an arrival, nor is its deadline.
+        // An arrival touches neither what elements hold nor their deadline.
         self.next_event = match self.under_way.front() {
             Some(next) => next.arrives.min(self.deadline),
             None => {
-                // An emptied ring begins at its beginning: a link with little under way goes over little memory.
+                // An emptied ring starts at its beginning, so that a link with little under way
+                // touches little memory.
                 self.under_way.clear();
                 self.deadline
             }
@@ -248,7 +251,7 @@ impl Link {
         Some(first.parcel)
     }
 
-    /// The queue as it is at `now`, no earlier than the last call.
+    /// Returns the queue at `now`, which is no earlier than the last call.
     pub fn queue(&self, now: Instant) -> QueueState {
         let mut bytes = self.queued_bytes;
         let mut transmitted = self.transmitted;
@@ -270,13 +273,13 @@ impl Link {
         QueueState { packets, bytes, average_bytes: self.queue.average_bytes() }
     }
 
-    /// What has been offered, duplicated, delivered and dropped until now.
+    /// Returns what was offered, duplicated, delivered and dropped so far.
     pub fn counts(&self) -> Counts {
         self.ledger.counts()
     }
 
-    /// The spikes of this link that have started by `now`, whether or not there was anything to hold: by source, those
-    /// that hold the transmitter first.
+    /// Iterates over the spikes that began by `now`, whether or not they held anything. Sources at
+    /// the transmitter come first.
     pub fn spikes(&mut self, now: Instant) -> impl Iterator<Item = (&str, &[Span])> {
         self.sending.begun(now).chain(self.arriving.begun(now))
     }
@@ -304,7 +307,7 @@ impl Link {
         self.plan();
     }
 
-    /// A parcel meets the elements from number `from` on, and then the queue.
+    /// Passes a parcel through the elements from number `from` on, and then into the queue.
     fn pass(&mut self, from: usize, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
         let parcel = one.parcel;
         let Some(element) = self.elements.get_mut(from) else {
@@ -325,14 +328,15 @@ impl Link {
         self.release(from, now, outcomes);
     }
 
-    /// What element number `from` gives back goes on.
+    /// Passes on the parcels that element number `from` releases.
     fn release(&mut self, from: usize, now: Instant, outcomes: &mut Vec<Outcome>) {
         while let Some(one) = self.elements.get_mut(from).and_then(|element| element.release(now)) {
             self.pass(from + 1, now, one, outcomes);
         }
     }
 
-    /// What elements have held until its deadline goes on, each at its own deadline though the call may be late.
+    /// Passes on the parcels whose deadline has come, each at its own deadline though the call may
+    /// be late.
     fn let_go(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
         while self.deadline <= now {
             let at = self.deadline;
@@ -343,7 +347,7 @@ impl Link {
         }
     }
 
-    /// A parcel at the tail of the queue.
+    /// Offers a parcel at the tail of the queue.
     #[inline(always)]
     fn take_in(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) -> NextEvent {
         match self.enter(now, parcel.bytes) {
@@ -355,7 +359,7 @@ impl Link {
         }
     }
 
-    /// A parcel of so many bytes enters the queue: when it leaves, and when it arrives.
+    /// Lets a parcel enter the queue. Returns when it leaves and when it arrives.
     #[inline(always)]
     fn enter(&mut self, now: Instant, bytes: u32) -> Result<(Instant, Instant), DropCause> {
         if !self.spare.take(bytes) {
@@ -364,7 +368,7 @@ impl Link {
         Ok(self.schedule(now, bytes))
     }
 
-    /// A parcel that has entered the queue is kept until it arrives.
+    /// Keeps a parcel that has entered the queue until it arrives.
     #[inline(always)]
     fn hold(&mut self, one: UnderWay) -> NextEvent {
         let first = self.under_way.is_empty();
@@ -373,11 +377,11 @@ impl Link {
             return NextEvent::Same;
         }
         self.next_event = one.arrives.min(self.deadline);
-        // In an outage without end nothing arrives.
+        // In an endless outage nothing arrives.
         if self.next_event == Instant::NEVER { NextEvent::Same } else { NextEvent::First }
     }
 
-    /// When a parcel leaves and arrives that is taken in now.
+    /// Computes when a parcel that enters now leaves and arrives.
     #[inline(always)]
     fn schedule(&mut self, now: Instant, bytes: u32) -> (Instant, Instant) {
         let mut departs = now.max(self.last_departure) + self.transmitter.time_for(bytes);
@@ -390,7 +394,7 @@ impl Link {
         (departs, arrives)
     }
 
-    /// The same where a spike or another rate may be in the way.
+    /// Computes the same where a spike or a change of rate may interfere.
     #[cold]
     #[inline(never)]
     fn schedule_disturbed(&mut self, now: Instant, bytes: u32) -> (Instant, Instant) {
@@ -400,20 +404,20 @@ impl Link {
         self.undisturbed_until = if due == arrives {
             self.transmitter.steady_until().min(self.sending.free_until()).min(self.arriving.free_until())
         } else {
-            // What comes behind a parcel that is held arrives no earlier.
+            // A parcel behind one that is held arrives no earlier.
             Instant::ZERO
         };
         (departs, arrives)
     }
 
-    /// What has not been counted as transmitted.
+    /// Returns what is not counted as transmitted.
     #[inline]
     fn waiting(&self) -> Occupancy {
         let packets = length(self.under_way.len() - self.transmitted + self.passing.len()) + self.queued_background;
         Occupancy { packets, bytes: self.queued_bytes }
     }
 
-    /// Asks the queue, by its length at `now`.
+    /// Asks the queue whether it takes a parcel, by its length at `now`.
     #[inline(never)]
     fn admit(&mut self, now: Instant, bytes: u32) -> Result<(), DropCause> {
         if now < self.full_until {
@@ -429,7 +433,8 @@ impl Link {
         let Self { queue, under_way, transmitted, passing, background, last_departure, full_until, spare, .. } = self;
         let in_transmission = || {
             let first = under_way.get(*transmitted).map(|first| (first.departs, first.parcel.bytes));
-            // Of several that leave at one opportunity of a recorded link, background traffic is taken to be in front.
+            // If several leave at one opportunity of a recorded link, background traffic counts as
+            // being in front.
             let behind = background.iter().filter_map(|one| Some((one.first_waiting()?, one.bytes())));
             behind.chain(passing.first()).chain(first).min_by_key(|&(departs, _)| departs)
         };
@@ -467,7 +472,7 @@ impl Link {
         outcomes.push(Outcome::Dropped { parcel, cause });
     }
 
-    /// Finds the next event after elements have had a parcel.
+    /// Finds the next event after elements have changed.
     fn plan(&mut self) {
         let arrival = self.under_way.front().map_or(Instant::NEVER, |first| first.arrives);
         self.deadline = self.elements.iter().map(Element::deadline).min().unwrap_or(Instant::NEVER);
@@ -475,7 +480,7 @@ impl Link {
     }
 }
 
-/// A number of parcels as the queue's limits count it.
+/// Converts a number of parcels to the type of the queue's limits.
 fn length(parcels: usize) -> u32 {
     u32::try_from(parcels).unwrap_or(u32::MAX)
 }

@@ -1,21 +1,21 @@
-//! What travels over a link, what can become of it, and the count of both.
+//! Parcels, their fates, and the counts of both.
 
 use core::fmt;
 use core::ops::AddAssign;
 
-/// What a link carries: enough of a packet to queue and transmit it. The packet itself stays with the driver.
+/// The part of a packet that a link needs to queue and transmit it. The driver keeps the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Parcel {
-    /// The driver's own name for the packet; the link only hands it back. A duplicate carries the same one.
+    /// The driver's name for the packet; the link only hands it back. A duplicate has the same
+    /// handle.
     pub handle: u32,
     /// Length on the link, headers included, in bytes.
     pub bytes: u32,
 }
 
-/// What elements choose a parcel by. A link without elements asks for none.
+/// The properties by which elements choose a parcel. A link without elements asks for none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Label {
-    /// Number of the flow that the parcel belongs to.
     pub flow: u32,
     /// Which copy of its segment this is: 0 is the first transmission, 1 the first retransmission.
     pub copy: u32,
@@ -26,9 +26,7 @@ pub struct Label {
 /// A parcel with its label, as elements meet it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Labelled {
-    /// The parcel.
     pub parcel: Parcel,
-    /// Its label.
     pub label: Label,
 }
 
@@ -39,7 +37,7 @@ pub enum DropCause {
     Queue,
     /// RED or Adaptive RED dropped it for the average length of its queue.
     Red,
-    /// It was on a list of drops.
+    /// A list of drops named it.
     Listed,
     /// Independent random loss.
     Random,
@@ -50,10 +48,10 @@ pub enum DropCause {
 }
 
 impl DropCause {
-    /// Every cause, in the order of their codes.
+    /// All causes, in the order of their codes.
     pub const ALL: [Self; 6] = [Self::Queue, Self::Red, Self::Listed, Self::Random, Self::GilbertElliott, Self::Proxy];
 
-    /// The word for it in tables and files.
+    /// Returns the word for it in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",
@@ -72,27 +70,18 @@ impl fmt::Display for DropCause {
     }
 }
 
-/// What happened to a parcel on the way, other than arriving.
+/// What happens to a parcel besides arriving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It will not arrive.
-    Dropped {
-        /// The parcel as it was offered.
-        parcel: Parcel,
-        /// Why.
-        cause: DropCause,
-    },
-    /// From now on there is one more of it, with the same handle: it may be delivered or dropped once more.
-    Duplicated {
-        /// The parcel as it was offered.
-        parcel: Parcel,
-    },
+    /// The parcel will not arrive.
+    Dropped { parcel: Parcel, cause: DropCause },
+    /// There is one more parcel with this handle. It may be delivered or dropped, too.
+    Duplicated { parcel: Parcel },
 }
 
 /// A number of parcels and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Parcels.
     pub parcels: u64,
     /// Their bytes, headers included.
     pub bytes: u64,
@@ -105,7 +94,7 @@ impl AddAssign<&Parcel> for Tally {
     }
 }
 
-/// What a link has seen since its making. Conserved: offered + duplicated = delivered + dropped + inside.
+/// What a link has counted. Offered plus duplicated equals delivered plus dropped plus inside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Arrived at the entrance.
@@ -118,15 +107,15 @@ pub struct Counts {
     pub dropped: Tally,
 }
 
-/// Counts as they are kept: parcels apart from bytes. Side by side, compilers add the two as one vector, for more than it
-/// takes to add each where it stands.
+/// Counts, kept apart for parcels and bytes. Side by side, compilers add both as one vector, which
+/// takes longer.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     parcels: Fates,
     bytes: Fates,
 }
 
-/// How much of something, by what became of it.
+/// Amounts by what happened to them.
 #[derive(Debug, Default)]
 struct Fates {
     offered: u64,
@@ -136,33 +125,33 @@ struct Fates {
 }
 
 impl Ledger {
-    /// A parcel is at the entrance.
+    /// Counts a parcel at the entrance.
     #[inline]
     pub(crate) fn offer(&mut self, parcel: &Parcel) {
         self.parcels.offered += 1;
         self.bytes.offered += u64::from(parcel.bytes);
     }
 
-    /// One more of it is made.
+    /// Counts a copy.
     pub(crate) fn duplicate(&mut self, parcel: &Parcel) {
         self.parcels.duplicated += 1;
         self.bytes.duplicated += u64::from(parcel.bytes);
     }
 
-    /// It is handed out.
+    /// Counts a parcel handed out.
     #[inline]
     pub(crate) fn deliver(&mut self, parcel: &Parcel) {
         self.parcels.delivered += 1;
         self.bytes.delivered += u64::from(parcel.bytes);
     }
 
-    /// It is dropped.
+    /// Counts a dropped parcel.
     pub(crate) fn drop(&mut self, parcel: &Parcel) {
         self.parcels.dropped += 1;
         self.bytes.dropped += u64::from(parcel.bytes);
     }
 
-    /// All of it.
+    /// Returns all counts.
     pub(crate) fn counts(&self) -> Counts {
         let Self { parcels, bytes } = self;
         let tally = |parcels: u64, bytes: u64| Tally { parcels, bytes };
@@ -176,8 +165,8 @@ impl Ledger {
 }
 
 impl Counts {
-    /// What must still be inside: held by an element, queued, in transmission or propagating. `None` if more has come
-    /// out than ever went in.
+    /// Returns what must be inside: held by an element, queued, in transmission or propagating.
+    /// `None` if more came out than went in.
     pub fn inside(&self) -> Option<Tally> {
         let left = |came: u64, made: u64, out: u64, lost: u64| (came + made).checked_sub(out + lost);
         let Self { offered, duplicated, delivered, dropped } = self;

@@ -1,22 +1,23 @@
-//! Parcels of which a link need not say that they have arrived, since the driver knows it from their admission.
+//! Parcels whose arrival the driver knows from their admission, so that the link keeps no event for
+//! them.
 
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 
-/// Those of them that have not been counted as transmitted, in order: when each leaves, and its bytes.
+/// Those that are not counted as transmitted: departure and bytes, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Passing {
     waiting: Ring<(Instant, u32)>,
 }
 
 impl Passing {
-    /// A parcel will leave then, after all before it.
+    /// Adds a parcel that leaves after all others.
     #[inline]
     pub(crate) fn push(&mut self, departs: Instant, bytes: u32) {
         self.waiting.push_back((departs, bytes));
     }
 
-    /// Counts as transmitted what is so by `now`; the answer is its bytes.
+    /// Counts as transmitted what is so by `now`. Returns its bytes.
     pub(crate) fn settle(&mut self, now: Instant) -> u64 {
         let mut gone = 0;
         while let Some(&(_, bytes)) = self.waiting.front().filter(|(departs, _)| *departs <= now) {
@@ -26,25 +27,25 @@ impl Passing {
         gone
     }
 
-    /// How many are not counted as transmitted.
+    /// Returns how many are not counted as transmitted.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// The first of them: when it leaves, and its bytes.
+    /// Returns departure and bytes of the first.
     pub(crate) fn first(&self) -> Option<(Instant, u32)> {
         self.waiting.front().copied()
     }
 
-    /// How many of them leave after `now`, and the bytes of the others.
+    /// Returns how many leave after `now`, and the bytes of the others.
     pub(crate) fn left(&self, now: Instant) -> (usize, u64) {
         let gone = self.waiting.iter().take_while(|(departs, _)| *departs <= now);
         let (count, bytes) = gone.fold((0, 0), |(count, sum), (_, bytes)| (count + 1, sum + u64::from(*bytes)));
         (self.waiting.len() - count, bytes)
     }
 
-    /// Their bytes.
+    /// Returns the bytes of all.
     pub(crate) fn bytes(&self) -> u64 {
         self.waiting.iter().map(|(_, bytes)| u64::from(*bytes)).sum()
     }

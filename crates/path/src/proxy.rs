@@ -14,51 +14,52 @@
 //! ACK that made a retransmission needless is lost; the Snoop protocol (Balakrishnan et al. 1995) would answer in the
 //! receiver's place, which here would be the very duplicate ACKs that the proxy is to remove.
 
-/// What a segment says beside its data.
+/// The acknowledgement and window of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Says {
-    /// First position that its sender still waits for.
+    /// First position that its sender waits for.
     pub ack: u64,
-    /// The window as the header has it.
+    /// The window field of the header.
     pub window: u16,
 }
 
-/// What becomes of a segment at the proxy.
+/// What a proxy does with a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filtered {
-    /// It goes on.
+    /// The segment goes on.
     Passes,
-    /// It goes no further.
+    /// The proxy withholds the segment.
     Needless,
 }
 
 /// Retransmissions that went down and may each bring a duplicate ACK back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Repeats {
-    /// Whatever comes back is news.
+    /// A duplicate ACK says something new.
     None,
-    /// So many, none beyond `below`. Over a link that keeps order their duplicates say that all below has come.
+    /// `count` retransmissions, none beyond `below`. Over a link that keeps order, their duplicates
+    /// show that all below has arrived.
     Passed { count: u32, below: u64 },
 }
 
 /// The proxy's memory of one direction of one connection.
 #[derive(Clone, Debug)]
 pub struct Proxy {
-    /// First position beyond all that went down.
+    /// First position beyond all data that went down.
     passed: u64,
     /// First position beyond all that was acknowledged.
     acked: u64,
     /// First position beyond all that was withheld.
     withheld: u64,
     repeats: Repeats,
-    /// What the last segment from the sender said.
+    /// Acknowledgement and window of the sender's last segment.
     sender_said: Says,
-    /// The window of the last segment from the receiver.
+    /// Window of the receiver's last segment.
     window: u16,
 }
 
 impl Proxy {
-    /// The memory that begins with data at `start`: what lies before it was never here.
+    /// Makes a memory that begins with data at `start`. The proxy never saw data before it.
     pub fn new(start: u64) -> Self {
         Self {
             passed: start,
@@ -70,15 +71,15 @@ impl Proxy {
         }
     }
 
-    /// First position beyond all that was acknowledged.
+    /// Returns the first position beyond all that was acknowledged.
     pub fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// Data of the positions `start..end` is on its way down.
+    /// Takes data of the positions `start..end` on its way down.
     ///
-    /// It is withheld at most once: if it comes again, the sender has not heard that it arrived, and the receiver is to say so
-    /// once more.
+    /// Data is withheld at most once. If it comes again, the sender has not heard that it arrived,
+    /// and the receiver must say so again.
     pub fn data(&mut self, start: u64, end: u64, says: Says) -> Filtered {
         let told = std::mem::replace(&mut self.sender_said, says);
         if end <= self.acked {
@@ -95,7 +96,7 @@ impl Proxy {
         Filtered::Passes
     }
 
-    /// A SYN or FIN without data is on its way down; it is never withheld.
+    /// Takes a SYN or FIN without data. It is never withheld.
     pub fn control(&mut self, end: u64) {
         if end <= self.acked {
             self.repeats = Repeats::None;
@@ -103,10 +104,10 @@ impl Proxy {
         self.passed = self.passed.max(end);
     }
 
-    /// A segment comes back. Only one that is `bare` (no data, no SYN, FIN or RST, no SACK block beyond its cumulative ACK)
-    /// can be a duplicate ACK that says nothing.
+    /// Takes a segment on its way back. Only a `bare` one can be a needless duplicate ACK: without
+    /// data, SYN, FIN, RST, and SACK blocks beyond its cumulative ACK.
     pub fn acknowledgement(&mut self, says: Says, bare: bool) -> Filtered {
-        // What never went down cannot have come.
+        // Data that never went down cannot have arrived.
         let ack = says.ack.min(self.passed);
         let duplicate = bare && ack == self.acked && says.window == self.window;
         self.window = says.window;

@@ -1,6 +1,4 @@
-//! The queue in front of the transmitter: which parcels it takes in.
-//!
-//! Its length is what has been taken in and is not yet transmitted, the parcel in transmission included.
+//! Queues in front of the transmitter. Their length includes the parcel in transmission.
 
 pub mod adaptive_red;
 pub mod drop_tail;
@@ -14,16 +12,14 @@ use drop_tail::DropTail;
 use eifel_base::time::Instant;
 use red::{Red, RedConfig};
 
-/// The rule of a queue.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QueueConfig {
-    /// Takes in everything.
     Unlimited,
-    /// Takes in what finds room.
+    /// Drops parcels that find no room.
     DropTail(DropTail),
     /// Random Early Detection.
     Red(RedConfig),
-    /// RED that finds its parameters itself.
+    /// RED that adapts its parameters itself.
     AdaptiveRed(AdaptiveRedConfig),
 }
 
@@ -42,7 +38,7 @@ impl QueueConfig {
 }
 
 impl QueueConfig {
-    /// The longest parcel that is taken in where nothing waits.
+    /// Returns the longest parcel that an empty queue takes in.
     pub(crate) fn longest_alone(&self) -> u64 {
         match self {
             Self::DropTail(DropTail::Bytes(limit)) => *limit,
@@ -51,26 +47,24 @@ impl QueueConfig {
     }
 }
 
-/// How long a queue is.
+/// The length of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Occupancy {
-    /// Parcels not yet transmitted, the one in transmission included.
+    /// Parcels not yet transmitted, including the one in transmission.
     pub packets: u32,
-    /// Their bytes.
     pub bytes: u64,
 }
 
-/// What a queue takes in before its length has to be looked at again.
+/// Room that a queue has before its length must be determined again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spare {
     Packets(u32),
     Bytes(u64),
-    /// Everything.
     Endless,
 }
 
 impl Spare {
-    /// Takes room for a parcel of so many bytes, if there is enough.
+    /// Takes room for a parcel; returns `false` if there is none.
     #[inline(always)]
     pub(crate) fn take(&mut self, bytes: u32) -> bool {
         match self {
@@ -81,22 +75,19 @@ impl Spare {
     }
 }
 
-/// A parcel at the tail of the queue.
+/// A parcel that arrives at the tail of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// When it comes.
     pub now: Instant,
-    /// Its length in bytes.
     pub bytes: u32,
-    /// The queue that it finds.
+    /// Length of the queue without the parcel.
     pub found: Occupancy,
-    /// Bytes of the parcel that is in transmission; 0 if there is none.
+    /// Bytes of the parcel in transmission; 0 without one.
     pub in_transmission: u32,
-    /// When the last transmission ended or will end.
+    /// End of the last transmission, past or future.
     pub last_departure: Instant,
 }
 
-/// The rule of a queue at work.
 #[derive(Debug)]
 pub(crate) enum Queue {
     Unlimited,
@@ -106,7 +97,7 @@ pub(crate) enum Queue {
 }
 
 impl Queue {
-    /// A queue in front of a transmitter of that capacity; both are checked.
+    /// Makes a queue in front of a transmitter of that capacity. Both settings are checked before.
     pub(crate) fn new(config: &QueueConfig, capacity: &Capacity, stream: Stream) -> Self {
         match (config, capacity.rate()) {
             (QueueConfig::DropTail(limit), _) => Self::DropTail(*limit),
@@ -118,7 +109,7 @@ impl Queue {
         }
     }
 
-    /// What is taken in, and nothing else follows from it, behind a queue of that length.
+    /// Returns the room behind a queue of that length that is given out without further effect.
     pub(crate) fn spare(&self, found: Occupancy) -> Spare {
         match self {
             Self::DropTail(limit) => limit.spare(found),
@@ -127,8 +118,8 @@ impl Queue {
         }
     }
 
-    /// Whether a parcel that finds nothing to spare is taken in, and if not, why. `arrival` is asked for only where more
-    /// than the length matters.
+    /// Decides about a parcel that finds no spare room. Calls `arrival` only if more than the
+    /// length matters.
     #[inline]
     pub(crate) fn admit(&mut self, arrival: impl FnOnce() -> Arrival) -> Result<(), DropCause> {
         match self {
@@ -138,7 +129,7 @@ impl Queue {
         }
     }
 
-    /// Whether what is taken in depends on more than the queue's length.
+    /// Returns whether the decision depends on more than the queue's length.
     pub(crate) fn is_random(&self) -> bool {
         match self {
             Self::Unlimited | Self::DropTail(_) => false,
@@ -146,7 +137,7 @@ impl Queue {
         }
     }
 
-    /// The average that RED goes by, in bytes; `None` for queues that keep none.
+    /// Returns RED's average in bytes; `None` for queues that keep none.
     pub(crate) fn average_bytes(&self) -> Option<f64> {
         match self {
             Self::Unlimited | Self::DropTail(_) => None,

@@ -1,4 +1,4 @@
-//! Spikes: all packets held for a while, then let go back to back.
+//! Spikes: all packets are held for a while, then released back to back.
 
 use crate::config::ConfigError;
 use crate::draw::Draw;
@@ -8,67 +8,62 @@ use eifel_base::time::{Duration, Instant};
 /// A source of spikes on a link.
 #[derive(Clone, Debug)]
 pub struct SpikeConfig {
-    /// Names its random stream: the same name on several links of a run is the same schedule on each, drawn alike.
+    /// Name of the random stream. Links with the same name in a run have the same spikes.
     pub name: String,
-    /// Where it holds.
     pub holds: HoldsAt,
-    /// When.
     pub source: SpikeSource,
 }
 
 /// Where a spike holds the packets of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HoldsAt {
-    /// The transmitter stands still: what propagates still arrives, a transmission that has begun is finished, and the
-    /// queue fills.
+    /// The transmitter stands still. Packets that propagate still arrive, a transmission that has
+    /// begun ends, and the queue fills.
     Sending,
-    /// Everything due at the far end during the spike arrives at its end, in order and all at once.
+    /// All that is due at the far end during the spike arrives at the spike's end, at once and in
+    /// order.
     Arriving,
 }
 
-/// From `start` up to, not including, `end`.
+/// The time from `start` to `end`, without `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
-    /// The first instant that is held.
     pub start: Instant,
-    /// When all is let go; [`Instant::NEVER`] for an outage.
+    /// When all is released; [`Instant::NEVER`] for an outage.
     pub end: Instant,
 }
 
-/// When spikes come.
 #[derive(Clone, Debug)]
 pub enum SpikeSource {
-    /// At these times, in order, apart from each other.
+    /// Spikes at given times, in order and apart.
     Listed(Vec<Span>),
-    /// At random, without end.
+    /// Endless random spikes.
     Drawn(DrawnSpikes),
 }
 
-/// Spikes at random. Drawn in this order: first, length, interval, length, interval, and so on.
+/// Random spikes. Draws come in this order: first, length, interval, length, interval, and so on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DrawnSpikes {
-    /// When the first one starts, from the beginning of the run.
+    /// Start of the first spike, from the beginning of the run.
     pub first: Draw,
-    /// How long each is.
+    /// Length of each spike.
     pub length: Draw,
-    /// How far apart they are.
     pub interval: Draw,
-    /// What the interval is measured between.
     pub measured: Measured,
 }
 
-/// What the interval between spikes is measured between.
+/// The ends of an interval between spikes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measured {
-    /// From a start to the next. One that starts while another holds is one with it: they end together, at the later
-    /// of their ends; the interval after it counts from its own start.
+    /// From a start to the next start. A spike that starts within another is merged with it: both
+    /// end at the later end. The next interval counts from its own start.
     StartToStart,
     /// From an end to the next start.
     EndToStart,
 }
 
 impl SpikeConfig {
-    /// Whether the settings make sense.
+    /// Checks the settings.
     pub fn check(&self) -> Result<(), ConfigError> {
         match &self.source {
             SpikeSource::Listed(spans) => {
@@ -95,8 +90,8 @@ impl DrawnSpikes {
         self.first.check("spike.first")?;
         self.length.check("spike.length")?;
         self.interval.check("spike.interval")?;
-        // Both rules see to it that a spike comes to an end: without a gap now and then, one would be merged with the
-        // next for ever.
+        // Both rules ensure that a spike ends. Without gaps each would be merged with the next for
+        // ever.
         let interval = self.interval.mean_s();
         let long_enough = interval >= SHORTEST_INTERVAL_S;
         ConfigError::unless(long_enough, "spike.interval", || {
@@ -112,15 +107,15 @@ impl DrawnSpikes {
 
 const SHORTEST_INTERVAL_S: f64 = 0.001;
 
-/// The spikes of one source, drawn as far as somebody has looked.
+/// The spikes of one source, as far as they have been drawn.
 #[derive(Debug)]
 struct Schedule {
     name: String,
-    /// What is known: in order, apart, none empty.
+    /// Known spikes: in order, apart, not empty.
     spans: Vec<Span>,
-    /// The first of `spans` that ends after the latest instant asked about.
+    /// First of `spans` that ends after the latest instant asked about.
     current: usize,
-    /// Where the later ones come from; `None` if all are known.
+    /// Source of later spikes; `None` if all are known.
     drawn: Option<Drawing>,
 }
 
@@ -128,7 +123,7 @@ struct Schedule {
 struct Drawing {
     spikes: DrawnSpikes,
     stream: Stream,
-    /// Drawn, but not yet known to be apart from what follows.
+    /// Drawn, but possibly to be merged with what follows.
     ahead: Span,
 }
 
@@ -139,7 +134,7 @@ impl Drawing {
         Self { spikes, stream, ahead: Span { start, end } }
     }
 
-    /// The next spike that is apart from what follows it; `None` when time is at its end.
+    /// Returns the next spike that is apart from what follows it; `None` at the end of time.
     fn next(&mut self) -> Option<Span> {
         loop {
             let mut whole = self.ahead;
@@ -149,7 +144,7 @@ impl Drawing {
                     Measured::StartToStart => latest.start,
                     Measured::EndToStart => latest.end,
                 };
-                // Two spikes never start at one instant: time goes on, whatever is drawn.
+                // No two spikes start at one instant, so that time passes whatever is drawn.
                 let interval = self.spikes.interval.draw(&mut self.stream).max(SHORTEST_STEP);
                 let start = from + interval;
                 latest = Span { start, end: start + self.spikes.length.draw(&mut self.stream) };
@@ -183,7 +178,7 @@ impl Schedule {
         Self { name: config.name.clone(), spans, current: 0, drawn }
     }
 
-    /// Adds the next spike to what is known; false if there is none.
+    /// Draws the next spike; returns `false` if there is none.
     fn draw(&mut self) -> bool {
         let next = self.drawn.as_mut().and_then(Drawing::next);
         if next.is_none() {
@@ -193,7 +188,7 @@ impl Schedule {
         next.is_some()
     }
 
-    /// The first spike that ends after `at`, which never goes back.
+    /// Returns the first spike that ends after `at`, which never goes back.
     fn seek(&mut self, at: Instant) -> Option<Span> {
         loop {
             match self.spans.get(self.current).copied() {
@@ -205,7 +200,7 @@ impl Schedule {
         }
     }
 
-    /// How many have started by `now`; these are known then.
+    /// Draws all spikes that start by `now`. Returns their number.
     fn know(&mut self, now: Instant) -> usize {
         while self.spans.last().is_none_or(|last| last.start <= now) && self.draw() {}
         self.spans.partition_point(|span| span.start <= now)
@@ -216,14 +211,14 @@ impl Schedule {
 #[derive(Debug)]
 pub struct Holds {
     schedules: Vec<Schedule>,
-    /// What was looked up last and found free: the end of the last spike, if that held something.
+    /// The last instant looked up, moved to the end of the spike that held it.
     released: Instant,
-    /// Nothing holds from `released` up to here.
+    /// Nothing holds from `released` up to this instant.
     next: Instant,
 }
 
 impl Holds {
-    /// Those of `configs` that hold at `place`.
+    /// Makes the spikes of `configs` that hold at `place`.
     pub fn new(configs: &[SpikeConfig], place: HoldsAt, seed: u64) -> Self {
         let here = configs.iter().filter(|config| config.holds == place);
         let schedules: Vec<_> = here.map(|config| Schedule::new(config, seed)).collect();
@@ -231,16 +226,16 @@ impl Holds {
         Self { schedules, released: Instant::ZERO, next }
     }
 
-    /// Whether there is anything that could ever hold.
+    /// Returns whether anything can ever hold.
     pub(crate) fn may_hold(&self) -> bool {
         !self.schedules.is_empty()
     }
 
-    /// When what is due at `at` is let go: `at` itself outside spikes, otherwise the end of the spike. The instants
-    /// asked about never go back.
+    /// Returns when a packet due at `at` is released: at once outside of spikes, otherwise at the
+    /// end of the spike. Calls never go back in time.
     #[inline]
     pub fn release(&mut self, at: Instant) -> Instant {
-        // What is due in the spike that held the one before is let go with it.
+        // A packet that is due in the same spike as the one before is released with it.
         let at = at.max(self.released);
         if at < self.next { at } else { self.look_up(at) }
     }
@@ -251,7 +246,7 @@ impl Holds {
             let asked = at;
             self.next = Instant::NEVER;
             if at == Instant::NEVER {
-                // Held for ever; drawn spikes are not followed that far.
+                // Held for ever. Random spikes are not drawn to the end of time.
                 self.released = at;
                 return at;
             }
@@ -270,12 +265,12 @@ impl Holds {
         }
     }
 
-    /// Nothing holds what is due before then, and not before what was asked about last.
+    /// Returns an instant before which nothing is held that is due after the last call.
     pub(crate) fn free_until(&self) -> Instant {
         self.next
     }
 
-    /// The spikes that have started by `now`, by source.
+    /// Iterates over the sources and their spikes that began by `now`.
     pub fn begun(&mut self, now: Instant) -> impl Iterator<Item = (&str, &[Span])> {
         self.schedules.iter_mut().map(move |schedule| {
             let count = schedule.know(now);

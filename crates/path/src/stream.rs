@@ -1,14 +1,14 @@
-//! Random streams: one for each random element, so that adding an element shifts no other's draws.
+//! Random streams, one for each random element. So an added element shifts no other's draws.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
-/// The random numbers of one element, a function of the run's seed and the element's name alone.
+/// The random numbers of one element. They depend only on the run's seed and the element's name.
 #[derive(Clone, Debug)]
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of the element that the parts name together (the link, then the element), in the run of `seed`.
+    /// Makes the stream of an element in the run of `seed`. The parts together name the element.
     pub fn new(seed: u64, name: &[&str]) -> Self {
         // FNV-1a over the seed and the parts; 0xFF, which is in no UTF-8 text, ends a part, so that ["ab", "c"] and
         // ["a", "bc"] differ. Seeding spreads the hash over the generator's state by SplitMix64.
@@ -22,18 +22,18 @@ impl Stream {
         Self(Xoshiro256PlusPlus::seed_from_u64(hash))
     }
 
-    /// Uniform in [0, 1), in steps of 2^-53.
+    /// Draws uniformly from [0, 1), in steps of 2^-53.
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in 0, 1, … `count` - 1, each but for 2^-64 as likely as any other; 0 for a `count` of 0.
+    /// Draws uniformly from 0 to `count` - 1, up to a bias of 2^-64. Returns 0 for a `count` of 0.
     #[inline]
     pub fn below(&mut self, count: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(count)) >> 64) as u64
     }
 
-    /// True with this probability: never for 0, always for 1. Draws once in any case.
+    /// Returns true with this probability: never for 0, always for 1. Takes one draw in any case.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }

@@ -8,36 +8,32 @@ use core::fmt;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
 
-/// What a recording has to end with.
+/// The expected end of a recording, for errors.
 const LENGTH: &str = "a last time above 0, the length of the recording";
 
-/// Bytes that one opportunity carries.
+/// Bytes of one opportunity.
 pub const OPPORTUNITY_BYTES: u32 = 1500;
 
-/// A recorded link. Large and never changed: links share it.
+/// A recorded link. It is large and never changes, so links share it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// Milliseconds since the beginning of a lap, in order; never empty, and the last is not 0.
+    /// Milliseconds since the beginning of a lap, in order. Never empty; the last is not 0.
     opportunities: Vec<u32>,
 }
 
-/// Which opportunity: the lap from 0, and the line from 0 within it.
+/// An opportunity: lap and line, both from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Opportunity {
-    /// Laps before this one.
     pub lap: u64,
-    /// Place within the recording.
     pub index: usize,
 }
 
 /// Why a text is not a recorded link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// Line from 1.
     pub line: usize,
-    /// What stands there, shortened.
+    /// The offending text, shortened.
     pub found: String,
-    /// What should.
     pub expected: &'static str,
 }
 
@@ -58,7 +54,7 @@ impl Trace {
             let refuse = |found: String, expected| ParseError { line, found, expected };
             let digits = content.trim_end();
             let shown = || if digits.is_empty() { "an empty line".to_owned() } else { quoted(digits) };
-            // `parse` would take a sign; the format has none.
+            // `parse` would accept a sign; the format has none.
             if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
                 return Err(refuse(shown(), "a time in whole milliseconds"));
             }
@@ -82,7 +78,11 @@ impl Trace {
         Ok(Self { opportunities })
     }
 
-    /// A recording whose opportunities come at these milliseconds; what is expected instead, where it is none.
+    /// Makes a recording with opportunities at these milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// What was expected instead.
     pub fn of_times(opportunities: Vec<u32>) -> Result<Self, &'static str> {
         if !opportunities.is_sorted() {
             return Err("times that never decrease");
@@ -93,29 +93,29 @@ impl Trace {
         }
     }
 
-    /// The length of the recording, after which it begins again.
+    /// Returns the length of the recording, after which it begins again.
     pub fn lap(&self) -> Duration {
         Duration::from_nanos(self.lap_nanos())
     }
 
-    /// Number of opportunities in a lap.
+    /// Returns the number of opportunities in a lap.
     pub fn len(&self) -> usize {
         self.opportunities.len()
     }
 
-    /// Never: a recording has an opportunity.
+    /// Returns `false`: a recording always has an opportunity.
     pub fn is_empty(&self) -> bool {
         self.opportunities.is_empty()
     }
 
-    /// When it comes, the recording beginning at the beginning of the run.
+    /// Returns the time of an opportunity, if the recording starts with the run.
     pub fn time(&self, opportunity: Opportunity) -> Instant {
         let millis = self.opportunities.get(opportunity.index).copied().unwrap_or(u32::MAX);
         let since_lap = u64::from(millis) * NANOS_PER_MILLI;
         Instant::from_nanos(opportunity.lap.saturating_mul(self.lap_nanos()).saturating_add(since_lap))
     }
 
-    /// The one after it.
+    /// Returns the next opportunity.
     pub fn after(&self, Opportunity { lap, index }: Opportunity) -> Opportunity {
         if index + 1 < self.len() {
             Opportunity { lap, index: index + 1 }
@@ -124,18 +124,19 @@ impl Trace {
         }
     }
 
-    /// The first at `at` or later.
+    /// Returns the first opportunity at `at` or later.
     pub fn first_from(&self, at: Instant) -> Opportunity {
         let (mut lap, mut within) = (at.as_nanos() / self.lap_nanos(), at.as_nanos() % self.lap_nanos());
         if within == 0 && lap > 0 {
-            // The instant at which laps meet: the last opportunities of the lap that ends come first.
+            // At the instant at which laps meet, the last opportunities of the earlier lap come
+            // first.
             (lap, within) = (lap - 1, self.lap_nanos());
         }
         let millis = within.div_ceil(NANOS_PER_MILLI);
         Opportunity { lap, index: self.opportunities.partition_point(|&time| u64::from(time) < millis) }
     }
 
-    /// What it could carry on average, to the nearest bit per second but at least one.
+    /// Returns the mean rate to the nearest bit per second, but at least one.
     pub fn mean_rate(&self) -> Rate {
         let bits = self.len() as u128 * u128::from(OPPORTUNITY_BYTES) * 8;
         let lap = u128::from(self.lap_nanos());
@@ -155,7 +156,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// The text in quotes, cut so that a line of garbage does not fill a screen.
+/// Quotes the text, and cuts it so that a long line of garbage does not fill the screen.
 fn quoted(text: &str) -> String {
     let start: String = text.chars().take(24).collect();
     if start.len() < text.len() { format!("{start:?}...") } else { format!("{start:?}") }

@@ -1,7 +1,7 @@
-//! The transmitter: when a parcel that is offered now will have left.
+//! The transmitter: when an offered parcel will have left.
 //!
-//! Everything that decides it is known in advance (rates, their changes, spikes, opportunities), so it is computed once,
-//! when the parcel comes, and no event is needed for the end of a transmission.
+//! Rates, their changes, spikes and opportunities are known in advance. So the end of a
+//! transmission is computed when the parcel comes, and needs no event.
 
 use crate::config::{Capacity, RateChange};
 use crate::spike::Holds;
@@ -10,20 +10,18 @@ use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
 use std::sync::Arc;
 
-/// Sends parcels one after the other, in the order in which they are given.
+/// Sends parcels one after the other, in the order of the calls.
 #[derive(Debug)]
 #[repr(u8)] // A tag of its own: it is read for each parcel, and one hidden in a field has to be found first.
 pub enum Transmitter {
-    /// Takes no time over a parcel.
+    /// A transmission takes no time.
     Immediate,
-    /// At a rate.
     Paced(Paced),
-    /// At the opportunities of a recorded link.
     Recorded(Recorded),
 }
 
 impl Transmitter {
-    /// As the capacity says.
+    /// Makes the transmitter of this capacity.
     pub fn new(capacity: &Capacity) -> Self {
         match capacity {
             Capacity::Unlimited => Self::Immediate,
@@ -32,8 +30,9 @@ impl Transmitter {
         }
     }
 
-    /// When the last bit of a parcel leaves that is given to the transmitter at `now`, if the one before it leaves at
-    /// `free_at`. It stands still while `holds` hold; what it has begun, it finishes.
+    /// Returns when the last bit of a parcel leaves that is offered at `now`, if the one before it
+    /// leaves at `free_at`. The transmitter stands still while `holds` hold, but ends a
+    /// transmission that has begun.
     pub fn depart(&mut self, now: Instant, free_at: Instant, bytes: u32, holds: &mut Holds) -> Instant {
         match self {
             Self::Paced(paced) => paced.depart(free_at.max(now), bytes, holds),
@@ -43,10 +42,10 @@ impl Transmitter {
     }
 }
 
-/// Where what a parcel takes depends on its length alone.
+/// The part of the time during which a transmission depends only on the parcel's length.
 impl Transmitter {
-    /// Until when that is so, holds aside: a parcel that is given to it earlier, when it is free, leaves
-    /// [so much](Self::time_for) later. [`Instant::ZERO`] if it never is.
+    /// Returns the instant up to which a parcel leaves [this much](Self::time_for) after it is
+    /// offered, spikes aside. [`Instant::ZERO`] if there is none.
     pub(crate) fn steady_until(&self) -> Instant {
         match self {
             Self::Immediate => Instant::NEVER,
@@ -55,7 +54,7 @@ impl Transmitter {
         }
     }
 
-    /// How long a parcel of so many bytes takes.
+    /// Returns the transmission time of a parcel.
     #[inline(always)]
     pub(crate) fn time_for(&mut self, bytes: u32) -> Duration {
         match self {
@@ -65,15 +64,13 @@ impl Transmitter {
     }
 }
 
-/// Transmits at a rate that may change.
 #[derive(Debug)]
 pub struct Paced {
     rate: Rate,
-    /// When the first of `changes` applies.
     next_change: Instant,
-    /// Changes still to come, the next one last.
+    /// Future changes, the next one last.
     changes: Vec<RateChange>,
-    /// Transmission times by size, for the sizes seen last: saves a division for all but a few parcels.
+    /// Transmission times of the sizes seen last. They save nearly all divisions.
     times: [(u32, Duration); TIMES],
 }
 
@@ -94,7 +91,8 @@ impl Paced {
 
     #[inline]
     fn time_for(&mut self, bytes: u32) -> Duration {
-        // Sizes differ by words (options) or by far: the word's low bits spread them well enough.
+        // Sizes differ by words (options) or by far, so the low bits of the word number spread them
+        // well.
         let slot = &mut self.times[(bytes / 4) as usize % TIMES];
         if slot.0 != bytes {
             *slot = (bytes, self.rate.time_for(bytes));
@@ -114,17 +112,17 @@ impl Paced {
 
 const TIMES: usize = 8;
 
-/// Transmits at the opportunities of a recorded link, counting bytes: one opportunity carries several small parcels or
-/// a part of a large one. What nobody waits for when its instant comes, lapses; so does an opportunity in a spike. As
-/// in Mahimahi, a parcel that comes at the very instant of an opportunity has missed it.
+/// Transmits at the opportunities of a recorded link, counting bytes. One opportunity carries
+/// several small parcels or a part of a large one. An opportunity lapses if nothing waits when it
+/// comes, or during a spike. As in Mahimahi, a parcel that comes at the very instant of an
+/// opportunity misses it.
 #[derive(Debug)]
 pub struct Recorded {
     trace: Arc<Trace>,
-    /// The opportunity in use or next to be used.
+    /// The opportunity in use, or the next one.
     opportunity: Opportunity,
-    /// When it comes.
     time: Instant,
-    /// Bytes of it that are not taken.
+    /// Bytes of it that are not used.
     left: u32,
 }
 

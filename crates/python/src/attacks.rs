@@ -1,7 +1,7 @@
 //! Attacks on the connection, as JSON.
 
 use crate::waiting;
-use eifel_attacks::{Attack, Effort, Finding, Limit, Nature};
+use eifel_attacks::{Attack, Effort, Finding, Limit};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn found(finding: &Finding) -> Value {
         "measured": number(finding.measured),
         "limit": limit,
         "bound": bound,
-        "timed": finding.nature == Nature::Timed,
+        "timed": finding.timed,
         "holds": finding.holds(),
     })
 }

@@ -254,7 +254,7 @@ impl<'s> Run<'s> {
             self.wake(event)?;
         }
         let departed: Vec<_> = self.host.departed.iter().collect();
-        let count = compare::joined(packet, &departed, self.script.header.segments);
+        let count = compare::joined(packet, &departed, self.script.header.strict_segments);
         let seen: Vec<Departed> = self.host.departed.drain(..count).collect();
         let Some(together) = compare::together(&seen) else { return self.fail(event, "nothing leaves") };
         let differences = compare::differences(packet, &together, &mut self.stamps);

@@ -48,28 +48,12 @@ pub(crate) struct Header {
     /// The same for the peer.
     pub(crate) irs: u32,
     pub(crate) tolerance: Duration,
-    /// Whether TSval is compared, or only remembered.
-    pub(crate) stamps: StampCheck,
-    /// Whether a packet of the script may stand for several segments.
-    pub(crate) segments: Segments,
-}
-
-/// What is done with TSval of segments that leave.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum StampCheck {
-    /// It is compared, counted from the first.
-    Compared,
-    /// It is remembered, so that an echo of the script's value can be translated.
-    Remembered,
-}
-
-/// Whether a packet of the script may stand for several segments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Segments {
-    /// Each packet is one segment.
-    Strict,
-    /// A packet may be longer than the segments that leave for it, one behind the other.
-    Joined,
+    /// Whether TSval of segments that leave is compared, counted from the first. If not, it is remembered, so that an echo of
+    /// the script's value can be translated.
+    pub(crate) compares_stamps: bool,
+    /// Whether each packet of the script is one segment. If not, a packet may stand for segments that leave one behind the
+    /// other.
+    pub(crate) strict_segments: bool,
 }
 
 /// One line of the conversation.

@@ -1,11 +1,11 @@
-//! What may become of a packet, and which packets that is chosen for.
+//! Fates of packets, and the packets that have one.
 
 use core::fmt;
 
-/// The most segments whose fates can be chosen: there are 16 times as many worlds for each.
+/// The most segments with a fate. Each multiplies the worlds by 16.
 pub const MOST: usize = 8;
 
-/// What becomes of a packet. In the order in which worlds are compared.
+/// The fate of a packet. Worlds are compared in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Fate {
     /// It arrives in order.
@@ -19,10 +19,8 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Delivered, Self::Delayed, Self::Duplicated, Self::Lost];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Delivered => "delivered",
@@ -39,12 +37,12 @@ impl fmt::Display for Fate {
     }
 }
 
-/// A packet whose fate is chosen. Numbers count from 0.
+/// A packet with a fate. Numbers count from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Subject {
     /// The first transmission of a segment.
     Segment(usize),
-    /// The acknowledgement that this transmission's (first) arrival gives rise to.
+    /// The acknowledgement that the first arrival of this transmission causes.
     Ack(usize),
 }
 
@@ -57,12 +55,12 @@ impl Subject {
     }
 }
 
-/// The fates chosen so far; what a world never asked for is not among them.
+/// The fates chosen so far. Packets that a world never sent have none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Fates([Option<Fate>; 2 * MOST]);
 
 impl Fates {
-    /// None but these.
+    /// Makes a set of just these fates.
     pub fn of(chosen: &[(Subject, Fate)]) -> Self {
         let mut fates = Self::default();
         for &(subject, fate) in chosen {
@@ -71,7 +69,7 @@ impl Fates {
         fates
     }
 
-    /// The packet's fate, if it was chosen.
+    /// Returns the packet's fate, if it was chosen.
     pub fn get(&self, subject: Subject) -> Option<Fate> {
         self.0[subject.index()]
     }
@@ -80,17 +78,17 @@ impl Fates {
         self.0[subject.index()] = Some(fate);
     }
 
-    /// How many were chosen.
+    /// Returns the number of fates chosen.
     pub fn chosen(&self) -> u32 {
         self.0.iter().flatten().count() as u32
     }
 
-    /// How many packets did not just arrive.
+    /// Returns the number of packets that did not simply arrive.
     pub fn hurt(&self) -> u32 {
         self.0.iter().flatten().filter(|fate| **fate != Fate::Delivered).count() as u32
     }
 
-    /// Which packets did not just arrive.
+    /// Iterates over the packets that did not simply arrive.
     pub fn all_hurt(&self) -> impl Iterator<Item = (Subject, Fate)> {
         self.0.iter().enumerate().filter_map(|(index, fate)| {
             let subject = if index < MOST { Subject::Segment(index) } else { Subject::Ack(index - MOST) };

@@ -1,4 +1,4 @@
-//! A world as it is drawn: what left, what arrived, and what the sender thought of it.
+//! A drawing of a world: what left, what arrived, and what the sender concluded.
 
 use core::fmt;
 
@@ -14,27 +14,25 @@ use eifel_sim::oracle::Role;
 use crate::fate::Fate;
 use crate::path::Packet;
 
-/// A packet from one end to the other. Times in milliseconds since the first of the segments could leave.
+/// A packet from one end to the other. Times are in milliseconds since the first segment could
+/// leave.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrow {
-    /// When it left.
     pub left_ms: f64,
-    /// When its copies arrived: none, one or two.
+    /// Arrival times of its copies: none, one or two.
     pub arrived_ms: Vec<f64>,
-    /// Whether it left the sender of data; otherwise the receiver.
+    /// Whether the data sender sent it; otherwise the receiver did.
     pub from_sender: bool,
-    /// What it carries: numbers of segments, of which the first with a fate of its own is 1.
+    /// Its contents: numbers of segments. The first segment with a fate is number 1.
     pub label: String,
-    /// What became of it.
     pub fate: Fate,
 }
 
-/// Something that the sender's engine told.
+/// A report of the sender's engine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Note {
-    /// When, in milliseconds.
+    /// Milliseconds since the first segment could leave.
     pub at_ms: f64,
-    /// What.
     pub text: String,
 }
 
@@ -43,18 +41,17 @@ pub struct Note {
 pub(crate) struct Numbers {
     pub(crate) iss: Seq,
     pub(crate) mss: u64,
-    /// Segments that are not drawn.
+    /// Segments before number 1.
     pub(crate) before: u64,
 }
 
-/// The whole of it.
 #[derive(Clone, Debug)]
 pub struct Ladder {
     began: Instant,
     numbers: Numbers,
-    /// In the order in which they left.
+    /// In the order of leaving.
     pub arrows: Vec<Arrow>,
-    /// In order.
+    /// In the order of time.
     pub notes: Vec<Note>,
 }
 
@@ -67,7 +64,7 @@ impl Ladder {
         at.since(self.began).as_secs_f64() * 1e3
     }
 
-    /// A packet leaves; the answer is its number.
+    /// Draws a packet that leaves. Returns its number in the drawing.
     pub(crate) fn leaves(&mut self, now: Instant, packet: &Packet, fate: Fate) -> usize {
         let from_sender = packet.to == End::To;
         let label = if from_sender { self.data(packet) } else { self.ack(&packet.segment) };
@@ -115,7 +112,7 @@ impl Ladder {
         self.notes.push(Note { at_ms: self.ms(now), text });
     }
 
-    /// The number of the segment that begins at a sequence number.
+    /// Returns the number of the segment that begins at a sequence number.
     fn number(&self, seq: Seq) -> i64 {
         let position = unwrap(1, self.numbers.iss, seq);
         (position.saturating_sub(1) / self.numbers.mss) as i64 - self.numbers.before as i64 + 1
@@ -146,7 +143,7 @@ impl Ladder {
 const SENDER: usize = 30;
 
 impl fmt::Display for Ladder {
-    /// A line for each thing that happened: left what the sender did, right what the receiver did.
+    /// Writes one line for each event: the sender's on the left, the receiver's on the right.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:>9}  {:<SENDER$}receiver", "ms", "sender")?;
         let mut lines: Vec<(f64, u8, String)> = Vec::new();
@@ -163,7 +160,7 @@ impl fmt::Display for Ladder {
             }));
         }
         lines.extend(self.notes.iter().map(|note| (note.at_ms, 1, format!("* {}", note.text))));
-        // What arrives comes before what is thought of it, and that before what leaves.
+        // At one instant arrivals come first, then reports, then departures.
         lines.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         for (at, _, text) in lines {
             writeln!(f, "{at:>9.1}  {text}")?;

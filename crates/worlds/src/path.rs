@@ -1,4 +1,4 @@
-//! What is under way between the two ends.
+//! Packets under way between the two ends.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
@@ -7,9 +7,9 @@ use eifel_sim::oracle::Sent;
 
 use crate::fate::Subject;
 
-/// One way, without the queue.
+/// Delay of one way, without the queue.
 pub const DELAY: Duration = Duration::from_millis(50);
-/// From one packet of a burst to the next.
+/// Spacing of the packets of a burst.
 const SPACING: Duration = Duration::from_millis(1);
 
 /// A copy of a segment on its way.
@@ -17,46 +17,46 @@ const SPACING: Duration = Duration::from_millis(1);
 pub(crate) struct Packet {
     pub(crate) to: End,
     pub(crate) segment: Segment,
-    /// What the oracle knows it as; `None` if it carries no data.
+    /// The oracle's view of it; `None` without data.
     pub(crate) sent: Option<Sent>,
-    /// Whose fate it has, if one was chosen.
+    /// The packet whose fate it has, if one was chosen.
     pub(crate) subject: Option<Subject>,
-    /// Its number in the drawing, if there is one.
+    /// Its number in the drawing, if the world is drawn.
     pub(crate) number: usize,
 }
 
-/// An arrival to come.
+/// A future arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) at: Instant,
     pub(crate) packet: Packet,
-    /// Whether it is the first copy of its transmission to arrive.
+    /// Whether this is the first copy of the transmission to arrive.
     pub(crate) first: bool,
-    /// Whether it may come sooner, when what it is held for happens.
+    /// Whether it arrives earlier if the awaited event happens.
     held: bool,
 }
 
-/// Both directions. What is not held keeps its order, and so does what is let go.
+/// Both directions. Held packets keep their order among each other, and so do the others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
-    /// The next to arrive is the last.
+    /// In descending order of time.
     arrivals: Vec<Arrival>,
-    /// When the latest arrives of those that were not held, by where to; and of those that were.
+    /// Latest arrival in each direction: of packets that were not held, and of those that were.
     last: [[Instant; 2]; 2],
 }
 
 impl Path {
-    /// A packet that leaves now arrives.
+    /// Sends a packet that arrives after the delay.
     pub(crate) fn carry(&mut self, now: Instant, packet: Packet, first: bool) {
         self.queue(now + DELAY, packet, first, false);
     }
 
-    /// A packet that leaves now is held, but not for longer than this.
+    /// Holds a packet that leaves now, for at most `longest` beyond the delay.
     pub(crate) fn hold(&mut self, now: Instant, packet: Packet, longest: Duration) {
         self.insert(Arrival { at: now + DELAY + longest, packet, first: true, held: true });
     }
 
-    /// What is held is let go in the order in which it left, and begins to arrive after `late`.
+    /// Releases all held packets in the order in which they left. The first arrives after `late`.
     pub(crate) fn release(&mut self, now: Instant, late: Duration) {
         let held: Vec<Arrival> = self.arrivals.extract_if(.., |arrival| arrival.held).collect();
         for Arrival { packet, first, .. } in held.into_iter().rev() {
@@ -76,12 +76,12 @@ impl Path {
         self.arrivals.insert(place, arrival);
     }
 
-    /// When the next arrives, or never.
+    /// Returns the time of the next arrival, or never.
     pub(crate) fn next(&self) -> Instant {
         self.arrivals.last().map_or(Instant::NEVER, |arrival| arrival.at)
     }
 
-    /// The next, which is due.
+    /// Removes and returns the next arrival.
     pub(crate) fn take(&mut self) -> Option<Arrival> {
         self.arrivals.pop()
     }

@@ -1,4 +1,4 @@
-//! Which connection the worlds are about.
+//! The connection that a search is about.
 
 use core::fmt;
 
@@ -9,41 +9,39 @@ use eifel_tcp::settings::{AckSettings, ReceiveKind, SendKind};
 
 use crate::fate::MOST;
 
-/// A connection, and how much of what it sends has a fate of its own.
+/// A connection, and the number of its segments that have fates.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Settings of both ends. Every segment is acknowledged at once, and streams are counted, whatever these say.
+    /// Settings of both ends. Every segment is acknowledged at once and streams are counted,
+    /// whatever these settings say.
     pub settings: Settings,
-    /// The algorithms of both ends.
     pub sender: Config,
-    /// How large it is.
     pub size: Size,
 }
 
-/// How large a question is.
+/// The size of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
-    /// Segments whose fate is chosen, and that of whose ACKs is: 1 to 8.
+    /// Segments that have a fate, and whose ACKs have one: 1 to 8.
     pub segments: u32,
-    /// Full segments before these, all delivered and acknowledged before these leave: 1 to 64. Their round trips are what
-    /// detectors know of the path.
+    /// Full segments before these, 1 to 64. All are delivered and acknowledged first, so that
+    /// detectors know the round trip.
     pub before: u32,
-    /// Full segments after these, always delivered: 0 to 64.
+    /// Full segments after these, 0 to 64. All are delivered.
     pub after: u32,
-    /// What ends a delay.
     pub held_until: HeldUntil,
-    /// How long after that the packet arrives, in milliseconds: 1 to 10 000. What is sent then takes
-    /// [50](crate::DELAY) to arrive.
+    /// Milliseconds from the end of the delay to the packet's arrival: 1 to 10 000. A packet sent
+    /// at that moment takes [50](crate::DELAY).
     pub late_ms: u32,
 }
 
-/// Until when a delayed packet is held. Where that never happens, it arrives three RTOs after it left, as the RTO then
-/// stood.
+/// The event that ends a delay. If it never happens, the packet arrives three RTOs after it left,
+/// by the RTO at that time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeldUntil {
     /// The retransmission timer expires.
     Timeout,
-    /// The sender believes in a loss, because of the timer or of duplicate ACKs.
+    /// The sender deems a segment lost, because of the timer or of duplicate ACKs.
     LossSignal,
 }
 
@@ -63,19 +61,17 @@ impl Default for Size {
     }
 }
 
-/// Why a question cannot be asked.
 #[derive(Debug)]
 pub enum Error {
     /// A number is out of its bounds.
     Size {
-        /// Which.
+        /// Name of the number.
         what: &'static str,
-        /// What it is.
         value: u32,
-        /// What it may be.
+        /// Smallest and largest allowed value.
         allowed: (u32, u32),
     },
-    /// The algorithms cannot be made.
+    /// An algorithm cannot be made.
     Engine(registry::Error),
 }
 
@@ -93,7 +89,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Size {
-    /// Whether every number is within its bounds.
+    /// Checks that every number is within its bounds.
     ///
     /// # Errors
     /// One is not.
@@ -110,7 +106,7 @@ impl Size {
         }
     }
 
-    /// Worlds: four fates of each segment, times four of its ACK.
+    /// Returns the number of worlds: four fates of each segment times four of its ACK.
     pub fn worlds(&self) -> u64 {
         1 << (4 * self.segments)
     }

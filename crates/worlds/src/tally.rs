@@ -6,14 +6,12 @@ use eifel_recovery::fact::Cause;
 use crate::fate::Fates;
 use crate::truth::{Episode, Truth};
 
-/// What the acting detector made of the episodes of one kind.
+/// Verdicts of the acting detector on episodes of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Verdicts {
-    /// Called spurious.
     pub spurious: u64,
-    /// Called genuine.
     pub genuine: u64,
-    /// Never judged.
+    /// Episodes that were never judged.
     pub undecided: u64,
 }
 
@@ -34,38 +32,38 @@ impl Verdicts {
     }
 }
 
-/// Episodes that one cause has opened, by what the oracle says of their first retransmission.
+/// Episodes of one cause, by the oracle's view of their first retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Episodes {
-    /// Its data had arrived, or did in the end.
+    /// Episodes whose first retransmission repeated data that arrived.
     pub needless: Verdicts,
-    /// Its data was lost.
+    /// Episodes whose first retransmission repeated lost data.
     pub needed: Verdicts,
 }
 
-/// What can go wrong in a world. In the order in which it is told.
+/// A way in which a world can go wrong. Reports use this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Failure {
-    /// The first retransmission was needed, and the episode was called spurious.
+    /// The first retransmission was needed, but the detector called the episode spurious.
     FalseVerdict,
-    /// It was needless, and the episode was called genuine.
+    /// The first retransmission was needless, but the detector called the episode genuine.
     Missed,
-    /// It was needless, and the episode was never judged.
+    /// The first retransmission was needless, but the detector never judged the episode.
     Undecided,
-    /// The first retransmission was needed, and the window was given back.
+    /// The first retransmission was needed, but the window was restored.
     FalseUndo,
-    /// It was needless, and the window was given back, but something else that was outstanding had been lost.
+    /// The first retransmission was needless and the window was restored, but other outstanding
+    /// data had been lost.
     LossUndone,
-    /// Something was lost, and at the end no cut of the window stands.
+    /// Data was lost, but no cut of the window remains at the end.
     Unpaid,
-    /// Nothing was lost, and at the end a cut stands.
+    /// No data was lost, but a cut remains at the end.
     NeedlessCut,
-    /// The connection goes on for ever.
+    /// The connection never comes to an end.
     Stuck,
 }
 
 impl Failure {
-    /// All of them.
     pub const ALL: [Self; 8] = [
         Self::FalseVerdict,
         Self::Missed,
@@ -77,7 +75,6 @@ impl Failure {
         Self::Stuck,
     ];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FalseVerdict => "false-verdict",
@@ -92,13 +89,12 @@ impl Failure {
     }
 }
 
-/// In how many worlds something failed.
+/// The worlds that fail in one way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Failed {
-    /// Worlds.
     pub worlds: u64,
-    /// The one in which the fewest packets suffered; of several the first, by segments and then ACKs, and by
-    /// [`Fate`](crate::Fate)'s order.
+    /// The world in which the fewest packets suffer. Ties are broken by the fates of segments, then
+    /// of ACKs, in the order of [`Fate`](crate::Fate).
     pub smallest: Option<Fates>,
 }
 
@@ -118,35 +114,34 @@ impl Failed {
     }
 }
 
-/// Counts over worlds. What is the same in several, because the fate of a packet that never was makes no difference, is
-/// run once and counted for each.
+/// Counts over worlds. Worlds that differ only in the fates of packets that were never sent are run
+/// once and counted for each.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Worlds.
     pub worlds: u64,
-    /// Those that were run.
+    /// Worlds that were run.
     pub run: u64,
     /// Worlds in which data was lost.
     pub with_loss: u64,
-    /// Worlds with an episode.
+    /// Worlds with at least one episode.
     pub with_episode: u64,
     /// Episodes that a timeout has opened.
     pub after_timeout: Episodes,
     /// Episodes that duplicate ACKs or SACKs have opened.
     pub after_duplicates: Episodes,
-    /// Episodes whose cut was given back, all of it or a part.
+    /// Episodes after which the window was restored in whole or in part.
     pub undone: u64,
     /// By [`Failure`].
     failed: [Failed; Failure::ALL.len()],
 }
 
 impl Tally {
-    /// In how many worlds it failed like that.
+    /// Returns the worlds that fail in this way.
     pub fn failed(&self, failure: Failure) -> &Failed {
         &self.failed[failure as usize]
     }
 
-    /// A world that is over counts `weight` times.
+    /// Counts a finished world `weight` times.
     pub(crate) fn add(&mut self, truth: &Truth, fates: &Fates, weight: u64) {
         self.worlds += weight;
         self.run += 1;
@@ -174,7 +169,7 @@ impl Tally {
         }
     }
 
-    /// A world that does not end counts `weight` times.
+    /// Counts a world that does not end `weight` times.
     pub(crate) fn add_stuck(&mut self, fates: &Fates, weight: u64) {
         self.worlds += weight;
         self.run += 1;
@@ -191,7 +186,7 @@ impl Tally {
         self.undone += if episode.undone { weight } else { 0 };
     }
 
-    /// Adds what was counted of other worlds.
+    /// Adds the counts of other worlds.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.worlds += other.worlds;
         self.run += other.run;

@@ -1,35 +1,34 @@
-//! What a world's episodes were, by the oracle, and what became of them.
+//! The episodes of a world: the oracle's view, and what the sender made of them.
 
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
 use eifel_recovery::fact::{Block, Cause};
 use eifel_sim::oracle::{Role, Sent, Settled};
 
-/// An episode when its world is over.
+/// An episode after the end of its world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Episode {
     number: u32,
-    /// What opened it.
     pub cause: Cause,
-    /// What was outstanding then.
+    /// Positions outstanding when the episode began.
     outstanding: Block,
-    /// ssthresh as the loss signal has left it, in bytes.
+    /// ssthresh after the loss signal, in bytes.
     reduced: u64,
-    /// The number of its first retransmission; `None` if it had none.
+    /// Number of its first retransmission; `None` without one.
     first: Option<u64>,
-    /// Whether that was needed, as the oracle says.
+    /// The oracle's answer: whether the first retransmission was needed.
     pub needed: Option<bool>,
-    /// What the acting detector said.
+    /// The acting detector's verdict.
     pub verdict: Option<Outcome>,
-    /// Whether ssthresh was given back, or a part of it.
+    /// Whether ssthresh was restored in whole or in part.
     pub undone: bool,
 }
 
-/// All that is noted of a world.
+/// Notes taken while a world runs.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
     episodes: Vec<Episode>,
-    /// What was lost.
+    /// Positions of lost transmissions.
     lost: Vec<Block>,
     /// Whether the next retransmission is the first of the last episode.
     opening: bool,
@@ -91,17 +90,17 @@ impl Truth {
         }
     }
 
-    /// The episodes, in order.
+    /// Returns the episodes in order.
     pub fn episodes(&self) -> &[Episode] {
         &self.episodes
     }
 
-    /// Whether any data was lost.
+    /// Returns whether data was lost.
     pub fn has_loss(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Whether any of what was outstanding when `episode` began was lost, before or after.
+    /// Returns whether data that was outstanding when `episode` began was lost, before or after.
     pub fn has_loss_in(&self, episode: &Episode) -> bool {
         let Block { start, end } = episode.outstanding;
         self.lost.iter().any(|lost| lost.start < end && lost.end > start)
@@ -111,7 +110,7 @@ impl Truth {
         self.thresholds = thresholds;
     }
 
-    /// Whether ssthresh ends lower than it began: a cut of the window stands.
+    /// Returns whether ssthresh ends lower than it began, so that a cut remains.
     pub fn is_cut(&self) -> bool {
         self.thresholds.1 < self.thresholds.0
     }

@@ -1,5 +1,5 @@
-//! Every world, depth first: one goes on until it asks for a fate, and from there once for each. What worlds have in
-//! common is run once.
+//! Walks all worlds depth first. A world runs until it asks for a fate, and is continued once for
+//! each. Common beginnings run once.
 
 use core::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,27 +14,21 @@ use crate::question::{Error, Question};
 use crate::tally::Tally;
 use crate::world::{Progress, World};
 
-/// Choices that are made before the work is shared out: 4^5 parts at most, and as many again for each response.
+/// Choices made before the work is shared out: at most 4^5 parts for each response.
 const SHARED: u32 = 5;
 
-/// Whose worlds are walked.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    /// All senders': their responses have not been asked yet.
-    All,
-    /// The sender's with the response of that index.
-    One(usize),
-}
-
-/// A world that goes on, and for how many it stands.
+/// A world to continue, and the number of worlds that it stands for.
 struct Node {
     world: World,
-    whose: Whose,
+    /// Index of the response that this world belongs to. `None` as long as no response has been
+    /// asked and all senders share it.
+    response: Option<usize>,
     weight: u64,
 }
 
-/// Counts over all worlds of a question, on the threads of the pool that this is called in; they do not depend on how many
-/// there are. `progress` hears of worlds counted, and may break off: then there is no answer.
+/// Counts over all worlds of a question, on the current thread pool. The result does not depend on
+/// the number of threads. `progress` receives the number of counted worlds and may stop the search;
+/// then the result is `None`.
 ///
 /// # Errors
 /// See [`Error`].
@@ -43,8 +37,8 @@ pub fn search(question: &Question, progress: impl Fn(u64) -> ControlFlow<()> + S
     Ok(search_each(question, own, progress)?.and_then(|mut tallies| tallies.pop()))
 }
 
-/// The same for senders that differ in their response alone, in the place of the question's own: what their worlds have in
-/// common, which is everything until the first verdict that a response is asked about, is run once.
+/// Counts for several senders that differ only in their response. Their worlds share everything up
+/// to the first verdict that a response is asked about, and that part runs once.
 ///
 /// # Errors
 /// See [`Error`].
@@ -55,14 +49,14 @@ pub fn search_each(
 ) -> Result<Option<Vec<Tally>>, Error> {
     let responses = responses.iter().map(part::response).collect::<Result<Vec<_>, _>>().map_err(Error::Engine)?;
     let mut world = World::new(question)?;
-    let whose = if let [only] = &responses[..] {
+    let response = if let [only] = &responses[..] {
         world.respond_by(only.clone());
-        Whose::One(0)
+        Some(0)
     } else {
-        Whose::All
+        None
     };
     let mut tallies = vec![Tally::default(); responses.len()];
-    let mut nodes = vec![Node { world, whose, weight: question.size.worlds() }];
+    let mut nodes = vec![Node { world, response, weight: question.size.worlds() }];
     for _ in 0..SHARED {
         let mut next = Vec::new();
         for node in nodes {
@@ -99,15 +93,15 @@ fn walk(node: Node, responses: &[Box<dyn Response>], tallies: &mut [Tally]) {
     go(node, responses, tallies, &mut |child, tallies| walk(child, responses, tallies));
 }
 
-/// Goes on to the next choice, and makes it in every way; or, where senders part, once for each. A world that is over is
-/// counted.
+/// Runs a world to its next choice, and continues it in every way. Where senders part, continues it
+/// once for each. Counts a world that is over.
 fn go(
-    Node { mut world, whose, weight }: Node,
+    Node { mut world, response, weight }: Node,
     responses: &[Box<dyn Response>],
     tallies: &mut [Tally],
     then: &mut dyn FnMut(Node, &mut [Tally]),
 ) {
-    let before = (whose == Whose::All).then(|| world.clone());
+    let before = response.is_none().then(|| world.clone());
     let progress = world.advance();
     if let Some(before) = before
         && world.may_have_responded()
@@ -115,13 +109,13 @@ fn go(
         for (index, response) in responses.iter().enumerate() {
             let mut one = before.clone();
             one.respond_by(response.clone());
-            then(Node { world: one, whose: Whose::One(index), weight }, tallies);
+            then(Node { world: one, response: Some(index), weight }, tallies);
         }
         return;
     }
-    let counts = match whose {
-        Whose::All => 0..tallies.len(),
-        Whose::One(index) => index..index + 1,
+    let counts = match response {
+        None => 0..tallies.len(),
+        Some(index) => index..index + 1,
     };
     match progress {
         Progress::Asks(_) => {
@@ -129,17 +123,17 @@ fn go(
             for fate in most {
                 let mut one = world.clone();
                 one.choose(fate);
-                then(Node { world: one, whose, weight: weight / 4 }, tallies);
+                then(Node { world: one, response, weight: weight / 4 }, tallies);
             }
             world.choose(last);
-            then(Node { world, whose, weight: weight / 4 }, tallies);
+            then(Node { world, response, weight: weight / 4 }, tallies);
         }
         Progress::Over => tallies[counts].iter_mut().for_each(|tally| tally.add(world.truth(), world.fates(), weight)),
         Progress::Stuck => tallies[counts].iter_mut().for_each(|tally| tally.add_stuck(world.fates(), weight)),
     }
 }
 
-/// One world from beginning to end; what `fates` does not say is delivered.
+/// Runs one world to its end. Packets without a fate in `fates` are delivered.
 ///
 /// # Errors
 /// See [`Error`].
@@ -147,7 +141,7 @@ pub fn run(question: &Question, fates: &Fates) -> Result<World, Error> {
     finish(World::new(question)?, fates)
 }
 
-/// The same, drawn.
+/// Runs one world to its end and draws it.
 ///
 /// # Errors
 /// See [`Error`].

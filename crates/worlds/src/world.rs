@@ -1,4 +1,5 @@
-//! One world: a real connection at each end, and a path that asks what becomes of a packet when that packet leaves.
+//! One world: two real connections, and a path that asks for the fate of each packet when it
+//! leaves.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
@@ -17,26 +18,25 @@ use crate::question::{Error, Question, Size};
 use crate::truth::Truth;
 
 const PORTS: Ports = Ports { local: 49_152, remote: 5_001 };
-/// Initial sequence numbers: the sender's, and the receiver's.
+/// Initial sequence numbers of sender and receiver.
 const ISNS: (Seq, Seq) = (Seq(1_000_000), Seq(2_000_000));
-/// Inputs that a world may take before it counts as stuck; they take some hundred.
+/// Inputs after which a world counts as stuck. Others take some hundred.
 const MOST_INPUTS: u32 = 5_000;
 
-/// What is held for an event that never comes arrives after so many RTOs.
+/// RTOs after which a held packet arrives if its event never comes.
 const LONGEST_HELD: u64 = 3;
 
-/// How far a world has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// A packet leaves whose fate is to be chosen.
+    /// A packet leaves and needs a fate.
     Asks(Subject),
     /// Everything is acknowledged, and nothing is under way.
     Over,
-    /// It goes on and on.
+    /// The world does not come to an end.
     Stuck,
 }
 
-/// One world, as far as its fates are chosen.
+/// One world, up to the last chosen fate.
 #[derive(Clone)]
 pub struct World {
     now: Instant,
@@ -44,29 +44,24 @@ pub struct World {
     receiver: Connection,
     path: Path,
     size: Size,
-    /// Waits for its fate.
+    /// The packet that needs a fate.
     waiting: Option<(Subject, Packet)>,
-    /// The transmission whose arrival the receiver is about to answer.
+    /// The transmission that the receiver is about to acknowledge.
     answers: Option<usize>,
     fates: Fates,
     inputs: u32,
-    /// ssthresh at first, in bytes.
+    /// ssthresh at the beginning, in bytes.
     threshold: u64,
     oracle: Oracle,
     truth: Truth,
-    response: Asked,
+    /// Whether a response may have been asked about a verdict.
+    may_have_responded: bool,
     ladder: Option<Box<Ladder>>,
 }
 
-/// Whether a world may depend on its response.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Asked {
-    NotYet,
-    Maybe,
-}
-
 impl World {
-    /// The world in which the fate of nothing is chosen yet: the first segments are acknowledged, and the others may leave.
+    /// Makes the world without chosen fates: the first segments are acknowledged, and the others
+    /// may leave.
     ///
     /// # Errors
     /// See [`Error`].
@@ -93,7 +88,7 @@ impl World {
             threshold: u64::MAX,
             oracle,
             truth: Truth::default(),
-            response: Asked::NotYet,
+            may_have_responded: false,
             ladder: None,
         };
         let mss = u64::from(world.sender.mss());
@@ -104,13 +99,13 @@ impl World {
         Ok(world)
     }
 
-    /// The same, drawn as it goes on.
+    /// Turns on drawing.
     pub(crate) fn drawn(mut self) -> Self {
         self.ladder = Some(Box::new(self.empty_ladder()));
         self
     }
 
-    /// Goes on to the next packet whose fate is to be chosen, or to the end.
+    /// Runs to the next packet that needs a fate, or to the end.
     pub fn advance(&mut self) -> Progress {
         loop {
             let mut segment = Segment::default();
@@ -136,29 +131,29 @@ impl World {
         }
     }
 
-    /// What becomes of the packet that was asked about.
+    /// Gives the waiting packet its fate.
     pub fn choose(&mut self, fate: Fate) {
         let Some((subject, packet)) = self.waiting.take() else { return };
         self.fates.choose(subject, fate);
         self.suffer(packet, fate);
     }
 
-    /// The fates chosen so far.
+    /// Returns the fates chosen so far.
     pub fn fates(&self) -> &Fates {
         &self.fates
     }
 
-    /// Whether there was a verdict that a response may have been asked about.
+    /// Returns whether a response may have been asked about a verdict.
     pub(crate) fn may_have_responded(&self) -> bool {
-        self.response == Asked::Maybe
+        self.may_have_responded
     }
 
-    /// The same, as long as it [has not](Self::may_have_responded), of a sender with another response.
+    /// Replaces the response, as long as none [may have been asked](Self::may_have_responded).
     pub(crate) fn respond_by(&mut self, response: Box<dyn Response>) {
         self.sender.respond_by(response);
     }
 
-    /// What there is to be said of it when it is over.
+    /// Returns what was noted of the world; complete when it is over.
     pub fn truth(&self) -> &Truth {
         &self.truth
     }
@@ -173,7 +168,7 @@ impl World {
         Ladder::new(self.now, numbers)
     }
 
-    /// The next arrival or timer; `false` if there is none.
+    /// Processes the next arrival or timer; returns `false` if there is none.
     fn step(&mut self) -> bool {
         let timers = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let timer = timers[0].min(timers[1]);
@@ -212,9 +207,9 @@ impl World {
         true
     }
 
-    /// The sender sends; the answer is what is to be chosen, if the segment's fate is.
+    /// Sends a segment of the sender. Returns the packet that needs a fate, if this one does.
     fn leaves(&mut self, segment: Segment, outgoing: &Outgoing) -> Option<Subject> {
-        // What the engine has told by now, it told before this segment left.
+        // The engine reported these events before this segment left.
         self.listen();
         let mut packet = Packet { to: End::To, segment, sent: None, subject: None, number: 0 };
         if let Some(transmission) = outgoing.transmission {
@@ -238,13 +233,13 @@ impl World {
         self.decide(packet)
     }
 
-    /// The receiver answers.
+    /// Sends a segment of the receiver.
     fn answer(&mut self, segment: Segment) -> Option<Subject> {
         let subject = self.answers.take().map(Subject::Ack);
         self.decide(Packet { to: End::From, segment, sent: None, subject, number: 0 })
     }
 
-    /// Which of the segments with a fate of their own begins where `sent` does.
+    /// Returns the number of the segment with a fate that begins where `sent` does.
     fn number(&self, sent: &Sent) -> Option<usize> {
         let number = (sent.start - 1) / u64::from(self.sender.mss());
         let number = number.checked_sub(u64::from(self.size.before))?;
@@ -284,7 +279,7 @@ impl World {
         }
     }
 
-    /// What the engine tells.
+    /// Takes the events of both connections.
     fn listen(&mut self) {
         while let Some(event) = self.sender.poll_event() {
             if let Event::Recovery(event) = event {
@@ -297,12 +292,12 @@ impl World {
                 if let engine::Event::Judged { detector: 0, outcome, reason, .. } = event
                     && (outcome == Outcome::Spurious || reason == engine::MIXED)
                 {
-                    self.response = Asked::Maybe;
+                    self.may_have_responded = true;
                 }
                 self.truth.tells(&event);
             }
         }
-        // The receiver has nothing to tell, but its events want to be taken.
+        // The receiver's events mean nothing, but must be taken.
         while self.receiver.poll_event().is_some() {}
     }
 

@@ -5,14 +5,15 @@ use core::ops;
 use super::search::up_to;
 use crate::ranges::Block;
 
-/// Ranges in ascending order: in eight bytes each as long as they lie within 4 GiB, as those of one window do.
+/// Ranges in ascending order. Each takes eight bytes as long as all lie within 4 GiB, as those of
+/// one window do.
 #[derive(Clone, Debug)]
 pub(super) enum Chunk {
     Near { base: u64, ranges: Vec<Near> },
     Far(Vec<Block>),
 }
 
-/// A range from its chunk's base on.
+/// A range, counted from its chunk's base.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Near {
     start: u32,
@@ -32,7 +33,7 @@ impl Near {
 }
 
 impl Chunk {
-    /// An empty one for ranges about `position`, with room for so many.
+    /// Makes an empty chunk for ranges near `position`, with room for `room` of them.
     pub(super) fn new(position: u64, room: usize) -> Self {
         Self::Near { base: position.saturating_sub(1 << 31), ranges: Vec::with_capacity(room) }
     }
@@ -80,7 +81,7 @@ impl Chunk {
         }
     }
 
-    /// For a range that does not lie near.
+    /// Switches to full positions, for a range that lies too far from the base.
     fn widen(&mut self) {
         *self = Self::Far(self.ranges(0..self.len()).collect());
     }
@@ -92,7 +93,7 @@ impl Chunk {
         }
     }
 
-    /// Takes the ranges of the next chunk too, with room for so many in all.
+    /// Appends the ranges of the next chunk. Reserves room for `room` ranges in all.
     pub(super) fn append(&mut self, next: &Self, room: usize) {
         match self {
             Self::Near { ranges, .. } => ranges.reserve_exact(room - ranges.len()),
@@ -107,7 +108,7 @@ impl Chunk {
         places.map(|at| self.get(at))
     }
 
-    /// How many start at or below `position`, where there are few.
+    /// Counts the ranges that start at or below `position`. Meant for few ranges.
     #[inline]
     pub(super) fn count_up_to(&self, position: u64) -> usize {
         match self {
@@ -118,7 +119,7 @@ impl Chunk {
         }
     }
 
-    /// How many start at or below `position`, if they are spread over `span`.
+    /// Counts the ranges that start at or below `position`, if their starts are spread over `span`.
     pub(super) fn up_to(&self, position: u64, span: ops::Range<u64>) -> usize {
         match self {
             Self::Near { base, ranges } => up_to(ranges, |near| base + u64::from(near.start), position, span),

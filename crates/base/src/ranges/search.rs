@@ -2,13 +2,14 @@
 
 use core::ops::Range;
 
-/// So many are looked through one by one.
+/// Up to this number of ranges a linear search is fastest.
 pub(super) const FEW: usize = 8;
-/// Ranges in a line of the cache.
+/// Ranges in a cache line.
 const LINE: usize = 8;
 
-/// How many of `items`, which are in ascending order, start at or below `position`. Their starts are guessed to be evenly
-/// spread over `span`, which begins with that of the first; from the guess on, steps double, so that a wrong one costs O(log n).
+/// Counts the `items`, in ascending order, that start at or below `position`. Guesses that their
+/// starts are evenly spread over `span`, which begins at the start of the first. From the guess on,
+/// steps double, so that a wrong guess costs O(log n).
 #[inline]
 pub(super) fn up_to<T: Copy>(items: &[T], start: impl Fn(T) -> u64, position: u64, span: Range<u64>) -> usize {
     if items.is_empty() || position < span.start {

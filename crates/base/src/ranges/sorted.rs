@@ -10,7 +10,8 @@ use crate::ranges::Block;
 
 /// The most ranges in a chunk. Tests have a small one, so that few ranges make many chunks.
 pub(super) const CHUNK: usize = if cfg!(test) { 4 } else { 128 };
-/// Neighbours that together hold no more become one: so chunks are three eighths full on average at least.
+/// Neighbouring chunks that together hold no more than this are joined. So chunks are at least
+/// three eighths full on average.
 const JOINED: usize = CHUNK * 3 / 4;
 
 /// Ranges in chunks, none of which is empty.
@@ -22,7 +23,7 @@ pub(super) struct Sorted {
     count: usize,
 }
 
-/// Where a range stands, or would stand behind the one before it.
+/// The place of a range, or the place behind the range before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     chunk: usize,
@@ -33,7 +34,7 @@ impl Place {
     /// Before all ranges.
     pub(super) const FIRST: Self = Self { chunk: 0, at: 0 };
 
-    /// The place behind that of a range.
+    /// Returns the place behind this one.
     pub(super) fn behind(self) -> Self {
         Self { at: self.at + 1, ..self }
     }
@@ -45,25 +46,25 @@ impl Sorted {
         self.count == 0
     }
 
-    /// How many ranges there are.
+    /// Returns the number of ranges.
     #[inline]
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// The highest range.
+    /// Returns the highest range.
     pub(super) fn last(&self) -> Option<Block> {
         let top = self.chunks.last()?;
         Some(top.get(top.len() - 1))
     }
 
-    /// Behind all ranges that start at or below `position`.
+    /// Returns the place behind all ranges that start at or below `position`.
     #[inline]
     pub(super) fn above(&self, position: u64) -> Place {
         match &self.chunks[..] {
             [] => Place::FIRST,
             [only] if only.len() <= FEW => Place { chunk: 0, at: only.count_up_to(position) },
-            // What is asked about is mostly news, beyond all others, or the lowest of them.
+            // Callers mostly ask about positions beyond all ranges, or about the lowest range.
             [before @ .., last] => match last.get(last.len() - 1) {
                 top if top.start <= position => Place { chunk: before.len(), at: last.len() },
                 _ if position < self.starts[0] => Place::FIRST,
@@ -75,12 +76,12 @@ impl Sorted {
 
     fn search(&self, position: u64, end: u64) -> Place {
         let chunk = up_to(&self.starts, |start| start, position, self.starts[0]..end).saturating_sub(1);
-        // To ask the chunk itself where it starts would be a further step through cold memory.
+        // Asking the chunk itself for its start would take one more step through cold memory.
         let span = self.starts[chunk]..self.starts.get(chunk + 1).copied().unwrap_or(end);
         Place { chunk, at: self.chunks[chunk].up_to(position, span) }
     }
 
-    /// The place of the range before `place`.
+    /// Returns the place of the range before `place`.
     #[inline]
     pub(super) fn before(&self, place: Place) -> Option<Place> {
         if place.at > 0 {
@@ -90,13 +91,13 @@ impl Sorted {
         Some(Place { chunk, at: self.chunks[chunk].len() - 1 })
     }
 
-    /// The range that stands at `place`.
+    /// Returns the range at `place`.
     #[inline]
     pub(super) fn get(&self, place: Place) -> Block {
         self.chunks[place.chunk].get(place.at)
     }
 
-    /// Puts another range there, which is as far from its neighbours.
+    /// Replaces the range at `place` by one that is as far from its neighbours.
     #[inline]
     pub(super) fn set(&mut self, place: Place, range: Block) {
         self.chunks[place.chunk].set(place.at, range);
@@ -105,7 +106,7 @@ impl Sorted {
         }
     }
 
-    /// Puts a further range before what stands at `place`.
+    /// Inserts a range before `place`.
     #[inline]
     pub(super) fn put(&mut self, place: Place, range: Block) {
         let Place { chunk, at } = place;
@@ -126,7 +127,8 @@ impl Sorted {
         }
     }
 
-    /// What arrives in order fills chunks; in descending order too, behind one that is full.
+    /// Starts a chunk behind a full one. So ranges that arrive in order fill their chunks, in
+    /// descending order too.
     fn put_behind_full(&mut self, chunk: usize, range: Block) {
         match self.chunks.get(chunk + 1) {
             Some(next) if next.len() < CHUNK => self.put_into(Place { chunk: chunk + 1, at: 0 }, range),
@@ -134,7 +136,7 @@ impl Sorted {
         }
     }
 
-    /// Halves a chunk.
+    /// Inserts into a full chunk, which is split into halves.
     fn put_into_full(&mut self, Place { chunk, at }: Place, range: Block) {
         let halved = &mut self.chunks[chunk];
         let mut upper = Chunk::new(halved.get(CHUNK / 2).start, CHUNK);
@@ -154,7 +156,7 @@ impl Sorted {
     }
 
     fn open(&mut self, chunk: usize, range: Block) {
-        // The first is small: most sets are.
+        // The first chunk is small, as most sets are.
         let room = if self.chunks.is_empty() { 1 } else { CHUNK };
         let mut opened = Chunk::new(range.start, room);
         opened.insert(0, range);
@@ -162,7 +164,7 @@ impl Sorted {
         self.chunks.insert(chunk, opened);
     }
 
-    /// Takes out what stands from one place up to another.
+    /// Removes the ranges from one place up to another.
     pub(super) fn cut(&mut self, from: Place, to: Place) {
         if from == to {
             return;
@@ -183,7 +185,7 @@ impl Sorted {
         self.tidy(from.chunk);
     }
 
-    /// After something was taken out of a chunk.
+    /// Removes an empty chunk, and joins short ones, after ranges were taken out.
     fn tidy(&mut self, chunk: usize) {
         if self.chunks[chunk].len() == 0 {
             self.chunks.remove(chunk);
@@ -201,7 +203,7 @@ impl Sorted {
         }
     }
 
-    /// Makes a chunk and the next one, if they are short.
+    /// Joins a chunk and the next one, if both are short.
     fn join(&mut self, chunk: usize) {
         let Some([lower, upper]) = self.chunks.get_mut(chunk..chunk + 2) else { return };
         if lower.len() + upper.len() <= JOINED {
@@ -211,19 +213,19 @@ impl Sorted {
         }
     }
 
-    /// The ranges from a place up.
+    /// Iterates over the ranges from a place up.
     pub(super) fn from(&self, place: Place) -> impl Iterator<Item = Block> + '_ {
         let chunks = self.chunks.get(place.chunk..).unwrap_or_default();
         let mut at = place.at;
         chunks.iter().flat_map(move |chunk| chunk.ranges(core::mem::take(&mut at)..chunk.len()))
     }
 
-    /// The ranges from the highest down.
+    /// Iterates over the ranges from the highest down.
     pub(super) fn descending(&self) -> impl Iterator<Item = Block> + '_ {
         self.chunks.iter().rev().flat_map(|chunk| chunk.ranges(0..chunk.len()).rev())
     }
 
-    /// Behind all ranges.
+    /// Returns the place behind all ranges.
     fn end(&self) -> Place {
         match self.chunks.last() {
             Some(last) => Place { chunk: self.chunks.len() - 1, at: last.len() },
@@ -231,7 +233,7 @@ impl Sorted {
         }
     }
 
-    /// Takes the highest range out.
+    /// Removes the highest range.
     pub(super) fn pop(&mut self) {
         let end = self.end();
         if let Some(last) = self.before(end) {
@@ -246,7 +248,7 @@ impl Sorted {
 
 #[cfg(test)]
 impl Sorted {
-    /// What always holds.
+    /// Checks the invariants.
     pub(super) fn check(&self) {
         assert_eq!(self.count, self.chunks.iter().map(Chunk::len).sum::<usize>());
         assert!(self.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));

@@ -1,4 +1,5 @@
-//! Any algorithm of the registry for each seam, with any parameters: what is registered tomorrow is drawn tomorrow.
+//! Draws an algorithm of the registry for each seam, with random parameters. A new algorithm takes
+//! part at once.
 
 use super::{Put, table};
 use crate::dice::Dice;
@@ -6,14 +7,15 @@ use eifel_base::time::Duration;
 use eifel_recovery::registry::{Kind, Need, Seam};
 use toml::{Table, Value};
 
-/// The table `sender` of an end with these connection settings.
+/// Draws the table `sender` of an end with these connection settings.
 pub(super) fn sender(dice: &mut Dice, tcp: &Table) -> Table {
     let mut sender = Table::new();
     for seam in Seam::ALL {
         sender.put(&seam.name().replace('-', "_"), choice(dice, seam));
     }
     let mut observers: Vec<Value> = (0..*dice.one(&[0, 0, 1, 3])).map(|_| choice(dice, Seam::Detect)).collect();
-    // A blind detector is refused. The dice have been thrown for it all the same: other cases are what they were.
+    // The scenario format refuses a blind detector, so it is taken out after the draw: other cases
+    // stay as they were.
     observers.retain(|detector| sees(detector, tcp));
     if !sees(&sender["detect"], tcp) {
         sender.remove("detect");
@@ -24,7 +26,7 @@ pub(super) fn sender(dice: &mut Dice, tcp: &Table) -> Table {
     sender
 }
 
-/// Whether the detector has what it needs from these connection settings.
+/// Returns whether the connection settings give the detector what it needs.
 fn sees(detector: &Value, tcp: &Table) -> bool {
     let name = detector.get("name").unwrap_or(detector).as_str();
     let entry = name.and_then(|name| Seam::Detect.entry(name));
@@ -49,8 +51,8 @@ fn choice(dice: &mut Dice, seam: Seam) -> Value {
     if chosen.len() == 1 { entry.name.into() } else { chosen.into() }
 }
 
-/// A value that somebody might set: within a factor of eight of the default. The ends of what is allowed are for tests of
-/// their own: a timer of a microsecond is a flood, not a case.
+/// Draws a value within a factor of eight of the default. Other tests cover the ends of the range:
+/// a timer of a microsecond would only flood the path.
 fn value(dice: &mut Dice, kind: &Kind) -> Value {
     match *kind {
         Kind::Switch { .. } => dice.chance(0.5).into(),

@@ -4,12 +4,12 @@ use super::{Put, Scale};
 use crate::dice::Dice;
 use toml::Table;
 
-/// A number that wraps soon: a little below the end of 32 bits.
+/// Draws a number that wraps soon: a little below 2^32.
 pub(super) fn soon_wrapping(dice: &mut Dice, most: i64) -> i64 {
     (1 << 32) - dice.scale(1, most)
 }
 
-/// A receive window in bytes: mostly some segments, sometimes less than one.
+/// Draws a receive window in bytes: mostly several segments, sometimes less than one.
 pub(super) fn window(dice: &mut Dice, scale: &Scale) -> i64 {
     if dice.chance(0.15) {
         dice.scale((scale.payload / 20).max(1), 2 * scale.payload)
@@ -18,7 +18,7 @@ pub(super) fn window(dice: &mut Dice, scale: &Scale) -> i64 {
     }
 }
 
-/// The table `tcp`.
+/// Draws the table `tcp`.
 pub(super) fn settings(dice: &mut Dice, scale: &Scale, window: i64) -> Table {
     let mut tcp = Table::new();
     tcp.put("payload_bytes", scale.payload);
@@ -43,7 +43,8 @@ pub(super) fn settings(dice: &mut Dice, scale: &Scale, window: i64) -> Table {
     tcp
 }
 
-/// The table `answering_tcp`, another stack over the settings of both ends: what those say elsewhere must not contradict it.
+/// Draws the table `answering_tcp`, another stack over the settings of both ends. It does not
+/// contradict them.
 pub(super) fn other(dice: &mut Dice, scale: &Scale, both: &Table) -> Table {
     let mut tcp = Table::new();
     if dice.chance(0.5) {
@@ -74,7 +75,7 @@ pub(super) fn other(dice: &mut Dice, scale: &Scale, both: &Table) -> Table {
     tcp
 }
 
-/// A shift by which the window can be told at all.
+/// Adds a window scale by which the window can be announced.
 fn scaled(dice: &mut Dice, tcp: &mut Table, window: i64) {
     let shift = dice.whole(0, 14);
     if dice.chance(0.3) {
@@ -109,7 +110,8 @@ fn timestamps(dice: &mut Dice, tcp: &mut Table) {
     }
 }
 
-/// Mostly ends never give up, so that everything has to arrive; sometimes they do, and only an end is asked for.
+/// Draws when ends give up. Mostly they never do, so that every byte has to arrive. Otherwise the
+/// run only has to end.
 fn patience(dice: &mut Dice, tcp: &mut Table) {
     if dice.chance(0.85) {
         tcp.put("give_up_timeouts", 1_000_000);

@@ -4,9 +4,9 @@ use super::{Put, Scale, algorithms, connection, table};
 use crate::dice::Dice;
 use toml::{Table, Value};
 
-/// Segments of a transfer: mostly few, so that there are many transfers.
+/// The most segments of a transfer. Most transfers are short, so that there are many.
 const MOST_SEGMENTS: i64 = 200;
-/// So many readings of a slow application have to be enough.
+/// The most readings that a slow application needs.
 const MOST_READINGS: i64 = 100;
 
 pub(super) fn flow(dice: &mut Dice, scale: &Scale, name: &str) -> Table {
@@ -52,7 +52,7 @@ pub(super) fn flow(dice: &mut Dice, scale: &Scale, name: &str) -> Table {
     flow
 }
 
-/// An application, and how many bytes it sends in its longer direction.
+/// Draws an application. Returns it, and the bytes that it sends in its longer direction.
 fn application(dice: &mut Dice, scale: &Scale, window: i64) -> (Table, i64) {
     let segment = scale.payload.min(window);
     let amount = |dice: &mut Dice| {

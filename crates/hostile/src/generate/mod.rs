@@ -1,4 +1,5 @@
-//! Scenarios from seeds, as trees of the scenario format: what is drawn is what a file would say, and no more.
+//! Scenarios from seeds, as trees of the scenario format. A generated scenario could be written as
+//! a file.
 
 mod algorithms;
 mod connection;
@@ -8,17 +9,16 @@ mod path;
 use crate::dice::Dice;
 use toml::{Table, Value};
 
-/// What the whole case is about, drawn first: the rest goes by it.
+/// Properties of the whole case, drawn before all others.
 struct Scale {
-    /// When everything that disturbs the path has come to its end, in seconds.
+    /// Seconds after which nothing disturbs the path any more.
     heals_s: f64,
-    /// Bytes of a full segment's payload, more or less.
+    /// Approximate payload of a full segment, in bytes.
     payload: i64,
-    /// The names of the flows.
     flows: Vec<String>,
 }
 
-/// The scenario of a seed.
+/// Draws the scenario of a seed.
 pub fn scenario(seed: u64) -> Table {
     let mut dice = Dice::new(seed);
     let scale = Scale {
@@ -28,7 +28,7 @@ pub fn scenario(seed: u64) -> Table {
     };
     let mut top = Table::new();
     top.put("seed", (seed >> 1) as i64);
-    // When it ends is for whoever runs it to say: a case is judged by what it has to be patient about.
+    // The judge sets the end, by what the case needs at most.
     top.put("duration_s", 315_360_000);
     if dice.chance(0.1) {
         top.put("header_bytes", dice.whole(0, 100));
@@ -40,7 +40,7 @@ pub fn scenario(seed: u64) -> Table {
     }
     let flows: Vec<Table> = scale.flows.iter().map(|name| flow::flow(&mut dice, &scale, name)).collect();
     top.put("flow", flows);
-    // Drawn last, so that the cases without it are what they were.
+    // Drawn last, so that cases without a proxy stay as they were.
     if dice.chance(0.1) {
         path::behind_a_proxy(&mut dice, &scale, &mut top);
     }
@@ -57,7 +57,6 @@ pub fn scenario(seed: u64) -> Table {
     top
 }
 
-/// Filling a table.
 trait Put {
     fn put(&mut self, key: &str, value: impl Into<Value>);
 }
@@ -68,7 +67,7 @@ impl Put for Table {
     }
 }
 
-/// A table of these keys and values.
+/// Makes a table of these keys and values.
 pub(crate) fn table<const N: usize>(entries: [(&str, Value); N]) -> Table {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -4,7 +4,7 @@ use super::{Put, Scale, table};
 use crate::dice::Dice;
 use toml::{Table, Value};
 
-/// The path there and back, as `point_to_point`.
+/// Draws the path there and back, as `point_to_point`.
 pub(super) fn both_ways(dice: &mut Dice, scale: &Scale) -> Table {
     let mut path = Table::new();
     let limited = dice.chance(0.9);
@@ -35,7 +35,7 @@ pub(super) fn both_ways(dice: &mut Dice, scale: &Scale) -> Table {
     path
 }
 
-/// The path becomes the wireless link behind a proxy, with a wired link in front of it.
+/// Turns the path into a wireless link behind a proxy, with a wired link in front of it.
 pub(super) fn behind_a_proxy(dice: &mut Dice, scale: &Scale, top: &mut Table) {
     let Some(Value::Table(mut wireless)) = top.remove("point_to_point") else { return };
     let mut wired = both_ways(dice, scale);
@@ -56,7 +56,7 @@ fn rate(dice: &mut Dice) -> i64 {
     dice.scale(50_000, 100_000_000)
 }
 
-/// A recorded link: bursts and pauses, of 60 kbit/s and more in a lap.
+/// Draws a recorded link with bursts and pauses, of at least 60 kbit/s over a lap.
 fn recording(dice: &mut Dice) -> Vec<i64> {
     let count = dice.scale(1, 40);
     let lap = dice.scale(1, 200 * count);
@@ -66,7 +66,7 @@ fn recording(dice: &mut Dice) -> Vec<i64> {
     times
 }
 
-/// What both ways have, each on its own.
+/// Draws the keys that each direction has on its own.
 fn one_way(dice: &mut Dice, scale: &Scale, link: &mut Table, limited: bool) {
     if limited && dice.chance(0.15) {
         rate_changes(dice, scale, link);
@@ -91,7 +91,7 @@ fn one_way(dice: &mut Dice, scale: &Scale, link: &mut Table, limited: bool) {
 
 fn rate_changes(dice: &mut Dice, scale: &Scale, link: &mut Table) {
     let count = dice.whole(1, 4);
-    // The last one is a rate at which everything comes to its end in time.
+    // The last rate is fast enough for the transfer to end in time.
     let change = |dice: &mut Dice, number: i64| {
         let at = scale.heals_s * (number as f64) / (count as f64);
         let slowest = if number < count { 5_000 } else { 50_000 };
@@ -106,11 +106,11 @@ fn rate_changes(dice: &mut Dice, scale: &Scale, link: &mut Table) {
 
 fn queue(dice: &mut Dice, scale: &Scale, limited: bool) -> Table {
     let packets = dice.scale(1, 200);
-    // RED goes by the rate.
+    // RED needs a rate.
     match dice.whole(0, if limited { 5 } else { 3 }) {
         0 | 1 => table([("kind", "drop-tail".into()), ("packets", packets.into())]),
         2 => {
-            // Room for a full segment with all its headers: a queue that takes none is no path.
+            // A full segment with all its headers must fit; otherwise the path carries nothing.
             let bytes = (scale.payload + 200) * packets;
             table([("kind", "drop-tail".into()), ("bytes", bytes.into())])
         }
@@ -140,7 +140,7 @@ fn drops(dice: &mut Dice, scale: &Scale) -> Vec<Table> {
 
 fn loss(dice: &mut Dice) -> Table {
     if dice.chance(0.1) {
-        // Nothing at all gets through until the path heals.
+        // Nothing arrives until the path heals.
         table([("kind", "random".into()), ("rate", 1.0.into())])
     } else if dice.chance(0.5) {
         table([("kind", "random".into()), ("rate", dice.share(0.7).into())])
@@ -169,7 +169,7 @@ fn reorder(dice: &mut Dice, scale: &Scale) -> Table {
     reorder
 }
 
-/// Delay spikes: some that are listed and come to an end, some that go on for ever.
+/// Draws delay spikes. Listed ones come to an end, drawn ones go on for ever.
 pub(super) fn spikes(dice: &mut Dice, scale: &Scale) -> Vec<Table> {
     let each = |dice: &mut Dice| {
         let mut spike = Table::new();

@@ -3,7 +3,6 @@
 use super::Fate;
 use crate::stream::Stream;
 
-/// Duplication at work.
 #[derive(Debug)]
 pub struct Duplicate {
     rate: f64,

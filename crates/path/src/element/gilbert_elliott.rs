@@ -31,7 +31,6 @@ impl GilbertElliottConfig {
     }
 }
 
-/// The chain at work.
 #[derive(Debug)]
 pub struct GilbertElliott {
     config: GilbertElliottConfig,

@@ -1,4 +1,4 @@
-//! Drops by list: exactly these segments, exactly so many copies of each.
+//! Drops listed segments, and a given number of copies of each.
 
 use super::Fate;
 use crate::config::ConfigError;
@@ -7,11 +7,10 @@ use crate::parcel::{DropCause, Label};
 /// A segment that is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ListedDrop {
-    /// Number of the flow.
     pub flow: u32,
     /// Number of the segment in its flow, from 1.
     pub segment: u64,
-    /// How many of its transmissions are dropped: 1 for the first alone, 2 for the first retransmission as well.
+    /// Transmissions to drop: 1 for the first alone, 2 for the first retransmission as well.
     pub copies: u32,
 }
 
@@ -22,10 +21,9 @@ impl ListedDrop {
     }
 }
 
-/// A list of drops at work.
 #[derive(Debug)]
 pub struct ListedDrops {
-    /// By flow and segment.
+    /// Sorted by flow and segment.
     list: Vec<ListedDrop>,
 }
 
@@ -39,7 +37,7 @@ impl ListedDrops {
     pub(super) fn meet(&self, label: &Label) -> Fate {
         let of = |drop: &ListedDrop| (drop.flow, drop.segment);
         let wanted = (label.flow, label.segment);
-        // Of several entries for one segment the last names most copies.
+        // Of several entries for one segment, the last one drops most copies.
         let upto = self.list.partition_point(|drop| of(drop) <= wanted);
         match self.list.get(upto.wrapping_sub(1)) {
             Some(drop) if of(drop) == wanted && label.copy < drop.copies => Fate::Drop(DropCause::Listed),

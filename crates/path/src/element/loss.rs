@@ -1,10 +1,9 @@
-//! Random loss: each parcel is dropped with the same probability, whatever happened to the others.
+//! Random loss: drops each parcel with the same probability, independently of the others.
 
 use super::Fate;
 use crate::parcel::DropCause;
 use crate::stream::Stream;
 
-/// Random loss at work.
 #[derive(Debug)]
 pub struct RandomLoss {
     rate: f64,

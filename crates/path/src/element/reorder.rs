@@ -1,4 +1,5 @@
-//! Exact reordering: a chosen parcel is passed by a fixed number of later ones of its flow (the reordering length).
+//! Exact reordering: a fixed number of later parcels of its flow (the reordering length) pass a
+//! chosen parcel.
 
 use super::Fate;
 use crate::config::ConfigError;
@@ -10,19 +11,19 @@ use std::collections::VecDeque;
 /// Which parcels are reordered, and how far.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReorderConfig {
-    /// Which.
     pub choice: Choice,
-    /// How many later parcels of its flow pass a chosen one; it goes on right behind the last of them. What passed and
-    /// is dropped further on has passed all the same.
+    /// Number of later parcels of its flow that pass a chosen one. It goes on right behind the last
+    /// of them. A parcel that is dropped later has still passed.
     pub length: u32,
-    /// When it goes on at the latest, so that the last parcels of a flow are not kept for ever.
+    /// Longest time that a parcel is held, so that the last parcels of a flow are not kept for
+    /// ever.
     pub longest_wait: Duration,
 }
 
 /// Which parcels an element chooses.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Choice {
-    /// The first transmission of these segments: flow and number in the flow, from 1.
+    /// First transmissions of these segments: flow, and number in the flow from 1.
     Listed(Vec<(u32, u64)>),
     /// Each parcel with this probability.
     Rate(f64),
@@ -43,13 +44,12 @@ impl ReorderConfig {
     }
 }
 
-/// Reordering at work.
 #[derive(Debug)]
 pub struct Reorder {
     choice: Choice,
     length: u32,
     longest_wait: Duration,
-    /// In order of arrival, and so of deadline; within a flow also in order of what is still to pass.
+    /// In order of arrival and of deadline. Parcels of one flow are also in the order of `to_pass`.
     held: VecDeque<Held>,
     stream: Stream,
 }
@@ -57,7 +57,7 @@ pub struct Reorder {
 #[derive(Debug)]
 struct Held {
     one: Labelled,
-    /// How many more have to pass it.
+    /// Number of parcels that still have to pass it.
     to_pass: u32,
     deadline: Instant,
 }

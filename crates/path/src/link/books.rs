@@ -1,4 +1,4 @@
-//! Whether a link's books are right.
+//! The check of a link's counts.
 
 use super::{Link, UnderWay};
 use crate::element::Element;
@@ -6,8 +6,8 @@ use crate::parcel::{Counts, Tally};
 use core::fmt;
 
 impl Link {
-    /// Whether the books are right: nothing lost or made on the way, and everything in order. Its cost grows with what
-    /// is inside.
+    /// Checks that no parcel was lost or made, and that all are in order. The cost grows with the
+    /// number of parcels inside.
     pub fn check(&self) -> Result<(), Imbalance> {
         let mut inside = Tally::default();
         self.under_way.iter().for_each(|one| inside += &one.parcel);
@@ -39,23 +39,17 @@ impl Link {
 /// What [`Link::check`] found wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Imbalance {
-    /// Offered and duplicated is not delivered, dropped and inside.
+    /// Offered plus duplicated is not delivered plus dropped plus inside.
     NotConserved {
-        /// As counted.
         counts: Counts,
-        /// What really is inside.
+        /// Parcels really inside.
         inside: Tally,
     },
-    /// The bytes of the queue are not those counted.
-    Queue {
-        /// Bytes counted.
-        counted: u64,
-        /// Bytes there.
-        found: u64,
-    },
+    /// The counted bytes of the queue are wrong.
+    Queue { counted: u64, found: u64 },
     /// A parcel leaves or arrives before the one in front of it.
     Order {
-        /// Place of the one in front, from 0.
+        /// Place of the parcel in front, from 0.
         place: usize,
     },
 }

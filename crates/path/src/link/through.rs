@@ -1,32 +1,32 @@
-//! Parcels that need no event of a link: where they go from its far end is known when they are taken in.
+//! Parcels that cross two links with a single event.
 //!
-//! A link that only one other link feeds sees its parcels in the order in which that one took them in. As long as it is
-//! idle whenever one comes, nothing has to be asked there: the driver lets the parcel through both links at once,
-//! [`offer_through`](Link::offer_through) the first and [`cross`](Link::cross) the second, and keeps the one event of its
-//! arrival at the far end of the second itself.
+//! A link that only one other link feeds sees parcels in the order in which the other took them in.
+//! As long as it is idle whenever a parcel comes, its answer is known in advance. The driver then
+//! passes the parcel through both links at once: [`offer_through`](Link::offer_through) for the
+//! first, [`cross`](Link::cross) for the second. It keeps the one event of the arrival at the far
+//! end of the second.
 
 use super::{Link, MOST_UNSETTLED, NextEvent, QueueState, UnderWay};
 use crate::parcel::{Outcome, Parcel};
 use crate::queue::Spare;
 use eifel_base::time::{Duration, Instant};
 
-/// A parcel that crosses a link which is idle as it comes.
+/// A parcel that crosses a link which is idle when it comes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
-    /// When that is.
     pub(super) comes: Instant,
-    /// Its length.
     pub(super) bytes: u32,
 }
 
 impl Link {
-    /// Whether [`offer_through`](Self::offer_through) may be asked: there are no elements at the entrance.
+    /// Returns whether [`offer_through`](Self::offer_through) may be called: the link has no
+    /// elements.
     pub fn is_open(&self) -> bool {
         self.elements.is_empty()
     }
 
-    /// Whether [`cross`](Self::cross) may be asked: what becomes of a parcel that finds the link idle depends on its length
-    /// alone, from the first to the last.
+    /// Returns whether [`cross`](Self::cross) may be called: the fate of a parcel that finds the
+    /// link idle depends only on its length.
     pub fn is_plain(&self) -> bool {
         self.elements.is_empty()
             && self.background.is_empty()
@@ -36,9 +36,10 @@ impl Link {
             && !self.queue.is_random()
     }
 
-    /// As [`offer`](Self::offer), where the link is [open](Self::is_open). `goes_on` is asked, if the parcel is taken in,
-    /// whether the driver knows what becomes of it at the far end, where it is at the instant given: then this link has
-    /// no event for it, and counts it as delivered.
+    /// Offers a parcel like [`offer`](Self::offer), if the link is [open](Self::is_open). If the
+    /// parcel is taken in, `goes_on` receives its arrival at the far end. It returns whether the
+    /// driver knows what happens there. If so, the link keeps no event for the parcel and counts it
+    /// as delivered.
     #[inline(always)]
     pub fn offer_through(
         &mut self,
@@ -65,9 +66,10 @@ impl Link {
         }
     }
 
-    /// A parcel of so many bytes that comes at `at`, which may be later than now, crosses this link, if that is
-    /// [plain](Self::is_plain), idle then and has room: the answer is when it arrives. It is not counted here. If not, or if
-    /// it would arrive before `earliest`, nothing has happened.
+    /// Passes a parcel that comes at `at`, possibly later than now, through a
+    /// [plain](Self::is_plain) link. Returns its arrival if the link is idle then, has room, and
+    /// the arrival is not before `earliest`. Otherwise nothing changes. The parcel is not counted
+    /// here.
     #[inline]
     pub fn cross(&mut self, at: Instant, bytes: u32, earliest: Instant) -> Option<Instant> {
         if self.last_departure > at || u64::from(bytes) > self.longest_alone {
@@ -80,13 +82,13 @@ impl Link {
         }
         self.last_departure = departs;
         self.crossing = Some(Crossing { comes: at, bytes });
-        // Whatever comes another way has to look for it.
+        // A parcel that comes another way must look for the crossing one.
         self.spare = Spare::Packets(0);
         Some(arrives)
     }
 
-    /// A parcel is to be taken in: what crossed last may still be in transmission, and waits with the others until somebody
-    /// looks.
+    /// Adds the last crossing parcel to the queue, where it may still be in transmission when
+    /// another parcel comes.
     pub(super) fn meet_crossing(&mut self) {
         if let Some(one) = self.crossing.take() {
             self.passing.push(self.last_departure, one.bytes);
@@ -94,7 +96,8 @@ impl Link {
         }
     }
 
-    /// The queue of a [plain](Self::is_plain) link that was idle, at the instant at which a parcel of so many bytes comes.
+    /// Returns the queue of an idle [plain](Self::is_plain) link at the instant at which a parcel
+    /// of `bytes` comes.
     pub fn queue_of_one(&mut self, bytes: u32) -> QueueState {
         match self.transmitter.time_for(bytes) {
             Duration::ZERO => QueueState { packets: 0, bytes: 0, average_bytes: None },

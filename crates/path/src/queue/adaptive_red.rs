@@ -16,9 +16,8 @@ use eifel_base::units::Rate;
 /// The parameters of Adaptive RED.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AdaptiveRedConfig {
-    /// Queueing delay aimed at; ns-2 takes 5 ms.
+    /// Target of the queueing delay; 5 ms in ns-2.
     pub target_delay: Duration,
-    /// The manner of measuring and dropping.
     pub manner: Manner,
 }
 
@@ -29,7 +28,7 @@ impl AdaptiveRedConfig {
         self.manner.check()
     }
 
-    /// What RED begins with before a link of that rate (section 5).
+    /// Returns the parameters that RED starts with before a link of that rate (section 5).
     pub fn parameters(&self, rate: Rate) -> RedConfig {
         let capacity = packets_per_second(rate, self.manner.mean_packet_bytes);
         let minimum_packets = (self.target_delay.as_secs_f64() * capacity / 2.0).max(SMALLEST_MINIMUM_PACKETS);
@@ -43,7 +42,6 @@ impl AdaptiveRedConfig {
     }
 }
 
-/// Adaptive RED at work.
 #[derive(Debug)]
 pub struct AdaptiveRed {
     red: Red,
@@ -63,7 +61,8 @@ impl AdaptiveRed {
         self.red.judge(arrival)
     }
 
-    /// Additive increase, multiplicative decrease of the drop probability (figure 1 of the paper).
+    /// Adapts the drop probability: additive increase, multiplicative decrease (figure 1 of the
+    /// paper).
     fn adapt(&mut self, now: Instant) {
         let Red { minimum, maximum, average, maximum_probability, .. } = &mut self.red;
         let margin = MARGIN * (*maximum - *minimum);
@@ -88,7 +87,7 @@ const LEAST_PROBABILITY: f64 = 0.01;
 const MOST_PROBABILITY: f64 = 0.5;
 const DECREASE: f64 = 0.9;
 const LARGEST_INCREASE: f64 = 0.01;
-/// Part of the distance between the thresholds that is left to either side of the target range.
+/// Share of the distance between the thresholds that lies on either side of the target range.
 const MARGIN: f64 = 0.4;
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use crate::config::ConfigError;
 /// The room of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropTail {
-    /// So many parcels, however long.
+    /// A number of parcels of any length.
     Packets(u32),
-    /// So many bytes; a parcel that would pass the limit is dropped, though a shorter one might still find room.
+    /// A number of bytes. A parcel that exceeds it is dropped, even if a shorter one would fit.
     Bytes(u64),
 }
 
@@ -24,7 +24,7 @@ impl DropTail {
         }
     }
 
-    /// What finds room in a queue of that length.
+    /// Returns the room in a queue of that length.
     pub(super) fn spare(self, found: Occupancy) -> Spare {
         match self {
             Self::Packets(limit) => Spare::Packets(limit.saturating_sub(found.packets)),

@@ -22,31 +22,31 @@ pub struct RedConfig {
     pub maximum_probability: f64,
     /// Weight of the present length in the average: w_q.
     pub weight: f64,
-    /// The manner of measuring and dropping.
     pub manner: Manner,
 }
 
-/// How RED measures and drops, whatever its thresholds.
+/// How RED measures and drops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Manner {
-    /// Above the upper threshold the probability rises to 1 at twice that; without, everything is dropped there.
+    /// Whether the probability rises to 1 between `max_th` and twice `max_th`. Otherwise everything
+    /// above `max_th` is dropped.
     pub gentle: bool,
-    /// Early drops are at least 1/p parcels apart (ns-2's `wait_`); without, as in the paper of 1993, at most.
+    /// Whether early drops are at least 1/p parcels apart (ns-2's `wait_`). Otherwise they are at
+    /// most 1/p apart, as in the paper of 1993.
     pub wait: bool,
-    /// The queue is measured in bytes, and long parcels are dropped more; otherwise in packets.
+    /// Unit of lengths. In bytes, longer parcels are dropped more often.
     pub unit: Unit,
-    /// Size of a typical packet in bytes: scales the thresholds to bytes, and tells how many could have left an idle link.
+    /// Bytes of a typical packet. It scales thresholds to bytes, and the average after idle times.
     pub mean_packet_bytes: u32,
-    /// Parcels that may wait behind the one in transmission; what finds as many is dropped.
+    /// The most parcels behind the one in transmission.
     pub limit_packets: u32,
 }
 
 /// What a queue is measured in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// Parcels, however long.
     Packets,
-    /// Bytes; limits and thresholds in packets count so many times `mean_packet_bytes`.
+    /// Thresholds and limits in packets are multiplied by `mean_packet_bytes`.
     Bytes,
 }
 
@@ -73,7 +73,7 @@ impl Manner {
     }
 }
 
-/// RED at work. Lengths are in its unit: packets, or bytes.
+/// RED at work. Lengths are in its unit.
 #[derive(Debug)]
 pub struct Red {
     pub(super) minimum: f64,
@@ -84,7 +84,7 @@ pub struct Red {
     manner: Manner,
     /// Typical packets that the link sends in a second.
     packets_per_second: f64,
-    /// What has arrived since the last early drop; while the average is below the lower threshold, nothing counts.
+    /// Arrivals since the last early drop; `None` while the average is below the lower threshold.
     since_drop: Option<Arrived>,
     stream: Stream,
 }
@@ -96,7 +96,7 @@ struct Arrived {
 }
 
 impl Red {
-    /// An empty queue before a link of that rate.
+    /// Makes an empty queue before a link of that rate.
     pub(super) fn new(config: RedConfig, rate: Rate, stream: Stream) -> Self {
         let manner = config.manner;
         let scale = match manner.unit {
@@ -121,11 +121,11 @@ impl Red {
         self.judge(arrival)
     }
 
-    /// Takes the present length into the average.
+    /// Adds the present length to the average.
     pub(super) fn observe(&mut self, arrival: &Arrival) {
         let waiting = waiting(arrival);
         if arrival.found.packets == 0 {
-            // As if so many had come to an empty queue as the link could have sent since it fell idle.
+            // An idle time counts as the empty arrivals that the link could have sent in it.
             let idle = arrival.now.since(arrival.last_departure).as_secs_f64();
             self.average *= power(1.0 - self.weight, (self.packets_per_second * idle) as u64);
         }
@@ -136,7 +136,7 @@ impl Red {
         self.average += self.weight * (length - self.average);
     }
 
-    /// Takes the parcel in or not.
+    /// Decides whether the parcel is taken in.
     pub(super) fn judge(&mut self, arrival: &Arrival) -> Result<(), DropCause> {
         let waiting = waiting(arrival);
         let early = self.drops_early(arrival.bytes, waiting.packets);
@@ -176,7 +176,7 @@ impl Red {
         self.stream.chance(probability)
     }
 
-    /// The probability that the average alone gives: p_b of the paper.
+    /// Returns the probability by the average alone: the paper's p_b.
     fn probability(&self) -> f64 {
         let excess = |from: f64, span: f64| (self.average - from) / span;
         if self.average < self.maximum {
@@ -186,7 +186,7 @@ impl Red {
         }
     }
 
-    /// The probability for this parcel, which spaces the drops evenly: p_a of the paper.
+    /// Returns the probability for this parcel, which spaces the drops evenly: the paper's p_a.
     fn final_probability(&self, since: Arrived, bytes: u32) -> f64 {
         let typical = self.manner.mean_packet_bytes;
         let count = match self.manner.unit {
@@ -215,18 +215,19 @@ impl Red {
     }
 }
 
-/// Typical packets that a link of this rate sends in a second: the C of both papers.
+/// Returns the typical packets that a link of this rate sends in a second: the C of both papers.
 pub(super) fn packets_per_second(rate: Rate, packet_bytes: u32) -> f64 {
     rate.as_bps() as f64 / (8.0 * f64::from(packet_bytes))
 }
 
-/// What waits behind the parcel in transmission.
+/// Returns what waits behind the parcel in transmission.
 fn waiting(arrival: &Arrival) -> Occupancy {
     let Occupancy { packets, bytes } = arrival.found;
     Occupancy { packets: packets.saturating_sub(1), bytes: bytes.saturating_sub(u64::from(arrival.in_transmission)) }
 }
 
-/// `base` to a whole power by squaring: the same bits on every machine, unlike `powi`.
+/// Raises `base` to a whole power by squaring. Unlike `powi` it gives the same bits on every
+/// machine.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::lexer::Kind;
 use super::setting::Setting;
 use crate::error::{Fault, Place};
-use crate::script::{Header, Segments, StampCheck};
+use crate::script::Header;
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_tcp::Settings;
@@ -42,8 +42,8 @@ fn default() -> Header {
         iss: 0,
         irs: 0,
         tolerance: TOLERANCE,
-        stamps: StampCheck::Remembered,
-        segments: Segments::Joined,
+        compares_stamps: false,
+        strict_segments: false,
     }
 }
 
@@ -74,11 +74,11 @@ fn flag(header: &mut Header, place: Place, name: &str, value: Option<&str>) -> R
     match name {
         "tolerance_usecs" => header.tolerance = Duration::from_micros(number(0, MOST_USECS)?),
         "mtu" => header.settings.mss = (number(HEADERS + 1, u64::from(u16::MAX) + HEADERS)? - HEADERS) as u16,
-        "strict_segments" => header.segments = Segments::Strict,
+        "strict_segments" => header.strict_segments = true,
         "tcp_ts_tick_usecs" => match number(0, MOST_USECS)? {
-            0 => header.stamps = StampCheck::Remembered,
+            0 => header.compares_stamps = false,
             tick => {
-                header.stamps = StampCheck::Compared;
+                header.compares_stamps = true;
                 let timestamps = header.settings.timestamps.get_or_insert_with(TimestampSettings::default);
                 timestamps.granularity = Duration::from_micros(tick);
             }

@@ -3,15 +3,15 @@
 use super::host::Departed;
 use super::stamps::Stamps;
 use super::wire::letters;
-use crate::script::{Packet, Segments, TcpOption};
+use crate::script::{Packet, TcpOption};
 use eifel_packet::segment::Flags;
 
 /// How many of the segments that have left the packet stands for: at least one.
-pub(super) fn joined(expected: &Packet, departed: &[&Departed], segments: Segments) -> usize {
+pub(super) fn joined(expected: &Packet, departed: &[&Departed], strict: bool) -> usize {
     let Some(first) = departed.first() else { return 0 };
     let mut len = first.packet.len;
     let mut count = 1;
-    if segments == Segments::Strict {
+    if strict {
         return count;
     }
     for next in &departed[1..] {

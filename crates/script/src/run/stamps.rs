@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::script::{Header, StampCheck};
+use crate::script::Header;
 use eifel_base::time::Duration;
 
 /// The values that scripts write count from their first; the connection's clock counts from its own.
 #[derive(Debug)]
 pub(super) struct Stamps {
-    check: StampCheck,
+    /// Whether values are compared, or only remembered.
+    compares: bool,
     /// How many ticks may be between the two.
     slack: u64,
     first: Option<(u32, u32)>,
@@ -19,7 +20,7 @@ impl Stamps {
     pub(super) fn new(header: &Header) -> Self {
         let tick = header.settings.timestamps.map_or(Duration::from_nanos(1), |clock| clock.granularity);
         let slack = header.tolerance.as_nanos() / tick.as_nanos().max(1);
-        Self { check: header.stamps, slack, first: None, known: BTreeMap::new() }
+        Self { compares: header.compares_stamps, slack, first: None, known: BTreeMap::new() }
     }
 
     /// The connection's value that the peer echoes when the script says that it echoes `written`.
@@ -34,7 +35,7 @@ impl Stamps {
     /// A segment has left with `own` where the script writes `written`; whether that is the same.
     pub(super) fn agree(&mut self, written: u32, own: u32) -> bool {
         let (script, first) = *self.first.get_or_insert((written, own));
-        if self.check == StampCheck::Remembered {
+        if !self.compares {
             self.known.insert(written, own);
             return true;
         }

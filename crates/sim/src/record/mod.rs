@@ -30,7 +30,6 @@ pub trait Sink {
 /// A table of the run's record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "the names are the tables'")]
 pub enum Table {
     Transmissions,
     Arrivals,
