@@ -126,37 +126,6 @@ def _add_compare(commands: Commands) -> None:
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
 
 
-def _add_new(commands: Commands) -> None:
-    parser = _command(commands, "new", "write a commented scenario to begin with", "eifel new handover")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="which one; without, says what there is")
-    parser.add_argument("--out", type=_path, metavar="FILE.toml", help="where to (default: NAME.toml)")
-
-
-def _add_compare(commands: Commands) -> None:
-    parser = _command(
-        commands,
-        "compare",
-        "run scenarios with the same seeds and show what differs",
-        "eifel compare spike.toml --set flow.main.sender.detect=none --repetitions 50 --plot both.svg",
-    )
-    parser.add_argument(
-        "scenarios", type=_path, nargs="+", metavar="SCENARIO.toml", help="what is compared, the first with each other"
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY.PATH=VALUE",
-        help="of one scenario: another to compare it with, one for each --set; of several: put this value into all",
-    )
-    parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of the scenarios' number")
-    parser.add_argument("--seed", type=_natural, metavar="S", help="in place of the first scenario's seed")
-    parser.add_argument("--flow", metavar="NAME", help="the flow that is compared (default: the first)")
-    parser.add_argument("--plot", type=_path, metavar="FILE", help="draw both over one time axis: .png, .svg or .pdf")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show every number, those too that are zero")
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
-
-
 def _add_sweep(commands: Commands) -> None:
     parser = _command(
         commands,
