@@ -1,4 +1,4 @@
-//! The attacks, one a file.
+//! The attacks, one in each file.
 
 use crate::Attack;
 
@@ -27,7 +27,7 @@ mod t15_overlap;
 mod t16_icmp;
 mod t17_wrap;
 
-/// By number: against detection and response, then against TCP.
+/// All attacks: first those against detection and response, then those against TCP.
 pub(crate) const ALL: &[Attack] = &[
     e1_forged_echo::ATTACK,
     e2_forged_dsack::ATTACK,

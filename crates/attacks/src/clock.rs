@@ -1,16 +1,16 @@
-//! Real time, for what a thing costs.
+//! Real time, to measure costs.
 
 use std::time::Instant;
 
-/// What the steps of a piece of work cost.
+/// The cost of each step of a piece of work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Costs {
-    /// Of each step, by the clock on the wall.
+    /// Nanoseconds of wall-clock time for each step.
     nanos: Vec<u64>,
 }
 
 impl Costs {
-    /// Does `work` and notes what it costs.
+    /// Does `work` and records its cost.
     #[expect(clippy::disallowed_methods, reason = "a cost is measured in real time")]
     pub(crate) fn step<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
@@ -19,7 +19,7 @@ impl Costs {
         given
     }
 
-    /// The cost in microseconds that all but one step in a thousand stay within.
+    /// Returns the cost in microseconds that all but one step in a thousand stay within.
     pub(crate) fn most_micros(&mut self) -> f64 {
         self.nanos.sort_unstable();
         let last = self.nanos.len().saturating_sub(1);
@@ -27,8 +27,9 @@ impl Costs {
     }
 }
 
-/// Nanoseconds that this thread has run: unlike time by the clock on the wall, without those in which another had its
-/// core. Where the system does not tell, time by the clock.
+/// Returns the nanoseconds that this thread has run. Unlike wall-clock time, it excludes time in
+/// which another thread had the core. Where the system does not provide it, returns wall-clock
+/// time.
 #[expect(clippy::disallowed_methods, reason = "a cost is measured in real time")]
 pub(crate) fn cpu_nanos<T>(work: impl FnOnce() -> T) -> (u64, T) {
     let ran = || {

@@ -2,7 +2,7 @@
 
 use eifel_path::stream::Stream;
 
-/// Draws of one attack: a function of its name and a seed.
+/// Draws of one attack. They depend on its name and a seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Draw(Stream);
 
@@ -11,22 +11,22 @@ impl Draw {
         Self(Stream::new(seed, &["attack", attack]))
     }
 
-    /// Uniform in `0..below`; `below` is at most 2^53.
+    /// Draws uniformly from `0..below`; `below` is at most 2^53.
     pub(crate) fn below(&mut self, below: u64) -> u64 {
         (self.0.unit() * below as f64) as u64
     }
 
-    /// Uniform in `from..to`.
+    /// Draws uniformly from `from..to`.
     pub(crate) fn between(&mut self, from: u64, to: u64) -> u64 {
         from + self.below(to - from)
     }
 
-    /// Any number of 32 bits.
+    /// Draws any number of 32 bits.
     pub(crate) fn any(&mut self) -> u32 {
         self.below(1 << 32) as u32
     }
 
-    /// True with this probability.
+    /// Returns true with this probability.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.0.chance(probability)
     }

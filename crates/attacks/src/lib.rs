@@ -14,22 +14,20 @@ mod victim;
 
 pub use trial::{Effort, Finding, Limit, Trial};
 
-/// Something that a peer or a stranger may do.
+/// An attack by a peer or a stranger.
 #[derive(Clone, Copy, Debug)]
 pub struct Attack {
-    /// Its name, which begins with its number.
+    /// Begins with its number.
     pub name: &'static str,
-    /// What is done.
     pub summary: &'static str,
-    /// The RFC, paper or advisory that describes it.
+    /// The RFC, paper or advisory that describes the attack.
     pub source: &'static str,
-    /// What stands against it.
     pub defence: &'static str,
     run: fn(&mut Trial),
 }
 
 impl Attack {
-    /// Does it; what was found is judged by [`Finding::holds`].
+    /// Runs the attack. [`Finding::holds`] judges the findings.
     pub fn run(&self, effort: Effort) -> Vec<Finding> {
         let mut trial = Trial::new(effort);
         (self.run)(&mut trial);
@@ -37,7 +35,7 @@ impl Attack {
     }
 }
 
-/// All attacks, by number.
+/// Returns all attacks, by number.
 pub fn all() -> &'static [Attack] {
     attacks::ALL
 }

@@ -8,42 +8,39 @@ use eifel_tcp::{Event, Settings};
 
 use crate::victim::{MSS, Victim, ack, engine, stamped, with_sack};
 
-/// The honest round trip.
 pub(crate) const ROUND_TRIP: Duration = Duration::from_millis(100);
-/// Segments that have to be in flight before one is lost.
+/// Segments in flight before one is lost.
 const FLIGHT: u64 = 12;
 
-/// A connection with much to send.
+/// A connection with unlimited data to send.
 pub(crate) struct Losses {
     pub(crate) victim: Victim,
-    /// First transmissions under way, and which of them are known to be.
+    /// First transmissions that are not acknowledged.
     flight: Vec<Sent>,
-    /// What was acknowledged last.
+    /// The segment acknowledged last.
     before: Option<Sent>,
     /// Retransmissions since the last loss.
     again: Vec<Sent>,
-    /// Episodes so far: losses that the sender has noticed.
+    /// Losses that the sender has noticed: episodes so far.
     pub(crate) noticed: u64,
-    /// Windows given back so far.
+    /// Undos so far.
     pub(crate) undone: u64,
 }
 
-/// A segment that was lost, and sent again.
+/// A segment that was lost and sent again.
 pub(crate) struct Lost {
     /// The segment before it, which arrived.
     pub(crate) before: Option<Sent>,
-    /// What was lost.
     pub(crate) original: Sent,
     /// The segment behind it, which arrived.
     pub(crate) next: Sent,
-    /// Its retransmission.
     pub(crate) again: Sent,
     /// First position beyond all that was sent.
     pub(crate) nxt: u64,
 }
 
 impl Lost {
-    /// First position of what was lost, and first beyond.
+    /// Returns the positions of the lost segment.
     pub(crate) fn block(&self) -> (u64, u64) {
         (self.original.start + 1, self.original.start + 1 + u64::from(self.original.segment.payload_len))
     }
@@ -75,7 +72,7 @@ impl Losses {
         }
     }
 
-    /// The receiver says something.
+    /// Delivers a segment of the receiver.
     pub(crate) fn gets(&mut self, segment: &Segment) {
         self.victim.gets(segment);
         let una = self.victim.connection.engine().una();
@@ -83,7 +80,7 @@ impl Losses {
         self.sends();
     }
 
-    /// An honest acknowledgement, which echoes `answered`'s timestamp.
+    /// Makes an honest acknowledgement, which echoes `answered`'s timestamp.
     pub(crate) fn honest(&self, position: u64, answered: &Segment) -> Segment {
         let now = (self.victim.now.as_nanos() / 1_000_000) as u32;
         match answered.options.timestamps {
@@ -92,7 +89,7 @@ impl Losses {
         }
     }
 
-    /// Round trips without loss, until enough is in flight. How long each takes is the receiver's choice.
+    /// Runs round trips without loss until enough is in flight. The receiver chooses their length.
     pub(crate) fn flows(&mut self, round_trip: Duration) {
         loop {
             self.victim.waits(round_trip);
@@ -109,7 +106,8 @@ impl Losses {
         }
     }
 
-    /// The oldest segment is lost; a round trip later three of those behind it are reported, and it is sent again.
+    /// Loses the oldest segment. A round trip later three segments behind it are reported, and it
+    /// is sent again.
     pub(crate) fn loses(&mut self) -> Lost {
         self.flows(ROUND_TRIP);
         let (original, next) = (self.flight[0], self.flight[1]);
@@ -125,8 +123,9 @@ impl Losses {
         Lost { before: self.before, original, next, again, nxt: self.victim.connection.engine().nxt() }
     }
 
-    /// A round trip after that, everything but the newest is acknowledged, as `lie` has it: an acknowledgement of all might
-    /// mean that others were lost (RFC 3522, section 3.2, step 5).
+    /// A round trip later, acknowledges all but the newest segment, altered by `lie`. An
+    /// acknowledgement of all might mean that other segments were lost (RFC 3522, section 3.2, step
+    /// 5).
     pub(crate) fn answers(&mut self, lost: &Lost, lie: impl FnOnce(Segment) -> Segment) {
         self.victim.waits(ROUND_TRIP);
         let answer = lie(self.honest(lost.nxt - MSS, &lost.again.segment));
@@ -134,7 +133,7 @@ impl Losses {
     }
 }
 
-/// The same segment with this timestamp echoed.
+/// Returns the segment with the timestamp of `of` echoed.
 pub(crate) fn echoing(segment: Segment, of: &Sent) -> Segment {
     match (segment.options.timestamps, of.segment.options.timestamps) {
         (Some(own), Some(forged)) => stamped(segment, own.value, forged.value),
@@ -142,7 +141,7 @@ pub(crate) fn echoing(segment: Segment, of: &Sent) -> Segment {
     }
 }
 
-/// The same segment, which says that it answers no retransmission.
+/// Returns the segment without the mark that it answers a retransmission.
 pub(crate) fn unmarked(segment: Segment) -> Segment {
     Segment { flags: Flags(segment.flags.0 & !Flags::ANSWERS_SENT_AGAIN.0), ..segment }
 }

@@ -1,46 +1,40 @@
-//! What a run measures, and whether it is what it has to be.
+//! Measured numbers and their bounds.
 
 use core::fmt;
 
-/// How much is done.
+/// The amount of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
-    /// What takes seconds in a test build.
+    /// Takes seconds in a test build.
     Brief,
-    /// All of it, in an optimised build.
+    /// The whole work, for an optimised build.
     Whole,
 }
 
-/// What a measured number may be.
+/// The bound of a measured number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Limit {
-    /// At most so much.
     AtMost(f64),
-    /// At least so much.
     AtLeast(f64),
-    /// Just so much.
     Exactly(f64),
-    /// Anything: it is told, not judged.
+    /// The number is reported, not judged.
     None,
 }
 
 /// One measured number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Finding {
-    /// Of what.
+    /// What was measured.
     pub what: &'static str,
-    /// In what.
     pub unit: &'static str,
-    /// How much.
     pub measured: f64,
-    /// How much it may be.
     pub limit: Limit,
     /// Whether a clock measured it; what is counted is the same on every machine.
     pub timed: bool,
 }
 
 impl Finding {
-    /// Whether the number is what it may be.
+    /// Returns whether the number is within its bound.
     pub fn holds(&self) -> bool {
         match self.limit {
             Limit::AtMost(most) => self.measured <= most,
@@ -68,7 +62,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Trial {
     effort: Effort,
@@ -84,7 +78,7 @@ impl Trial {
         self.findings
     }
 
-    /// How often something is done: `whole`, or in a test `brief`.
+    /// Returns how often to repeat: `whole`, or `brief` in a test.
     pub(crate) fn times(&self, whole: u64, brief: u64) -> u64 {
         match self.effort {
             Effort::Whole => whole,
@@ -92,22 +86,22 @@ impl Trial {
         }
     }
 
-    /// `measured` has to be `expected`.
+    /// Records a counted number that must be `expected`.
     pub(crate) fn exactly(&mut self, what: &'static str, unit: &'static str, measured: u64, expected: u64) {
         self.counted(what, unit, measured as f64, Limit::Exactly(expected as f64));
     }
 
-    /// `measured` has to be at most `most`.
+    /// Records a counted number that must be at most `most`.
     pub(crate) fn at_most(&mut self, what: &'static str, unit: &'static str, measured: u64, most: u64) {
         self.counted(what, unit, measured as f64, Limit::AtMost(most as f64));
     }
 
-    /// A counted number under any limit.
+    /// Records a counted number with any bound.
     pub(crate) fn counted(&mut self, what: &'static str, unit: &'static str, measured: f64, limit: Limit) {
         self.findings.push(Finding { what, unit, measured, limit, timed: false });
     }
 
-    /// A number measured with a clock has to be at most `most`.
+    /// Records a number measured with a clock, which must be at most `most`.
     pub(crate) fn timed(&mut self, what: &'static str, unit: &'static str, measured: f64, most: f64) {
         self.findings.push(Finding { what, unit, measured, limit: Limit::AtMost(most), timed: true });
     }
@@ -117,7 +111,7 @@ impl Trial {
 mod tests {
     use super::*;
 
-    /// Whether the number that a trial judges is timed, and whether it holds.
+    /// Returns whether a recorded number is timed, and whether it holds.
     fn judged(judge: impl FnOnce(&mut Trial)) -> (bool, bool) {
         let mut trial = Trial::new(Effort::Brief);
         judge(&mut trial);

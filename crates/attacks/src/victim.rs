@@ -8,20 +8,20 @@ use eifel_talk::Sent;
 use eifel_tcp::settings::{AckSettings, SackUse, TimestampSettings};
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
 
-/// Both initial sequence numbers stand just below the wrap.
+/// Both initial sequence numbers are just below the wrap.
 pub(crate) const ISS: Seq = Seq(u32::MAX - 1500);
 pub(crate) const IRS: Seq = Seq(u32::MAX - 2500);
 pub(crate) const PORTS: Ports = Ports { local: 443, remote: 50_000 };
 pub(crate) const MSS: u64 = 1000;
 
-/// A connection, the time, and what its peer would say next.
+/// A connection and the time.
 pub(crate) struct Victim {
     pub(crate) connection: Connection,
     pub(crate) now: Instant,
 }
 
-/// A window of 64 000 bytes, segments of 1000 bytes, SACK with duplicates, no timestamps, an
-/// acknowledgement for every segment.
+/// Returns settings with a window of 64 000 bytes, segments of 1000 bytes, SACK with duplicates, no
+/// timestamps, and an acknowledgement for every segment.
 pub(crate) fn settings() -> Settings {
     Settings {
         mss: MSS as u16,
@@ -33,32 +33,32 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// The same with timestamps; segments still carry 1000 bytes.
+/// Returns these settings with timestamps. Segments still carry 1000 bytes.
 pub(crate) fn with_timestamps() -> Settings {
     Settings { mss: MSS as u16 + 12, timestamps: Some(TimestampSettings::default()), ..settings() }
 }
 
-/// An engine of these algorithms, which the registry knows.
+/// Makes an engine of these algorithms.
 #[expect(clippy::expect_used, reason = "the names are this crate's own")]
 pub(crate) fn engine(config: &Config) -> Engine {
     Engine::new(config).expect("algorithms of the registry")
 }
 
 impl Victim {
-    /// Established with a peer of the same settings, whose window is `window`.
+    /// Makes an established connection. Its peer has the same settings, but the window `window`.
     pub(crate) fn open(settings: &Settings, window: u32) -> Self {
         Self::with_engine(settings, window, engine(&Config::default()))
     }
 
-    /// The same with this engine.
+    /// Makes an established connection with this engine.
     pub(crate) fn with_engine(settings: &Settings, window: u32, engine: Engine) -> Self {
         let peer = Settings { receive_window: window, ..*settings };
         let now = Instant::ZERO;
         Self { connection: Connection::established(settings, &peer, engine, PORTS, (ISS, IRS), now), now }
     }
 
-    /// Connections in every synchronised state but ESTABLISHED's, with the position that the peer's next segment takes.
-    /// None has anything left to say.
+    /// Makes a connection in every synchronised state, with the position of the peer's next
+    /// segment. None has anything left to send.
     pub(crate) fn in_every_state(settings: &Settings) -> Vec<(Self, u64)> {
         let mut all = Vec::new();
         let mut passive = Self::before(Connection::listen(settings, engine(&Config::default()), PORTS, ISS));
@@ -102,17 +102,17 @@ impl Victim {
         Self { connection, now: Instant::ZERO }
     }
 
-    /// A segment without bytes arrives.
+    /// Delivers a segment without payload.
     pub(crate) fn gets(&mut self, segment: &Segment) {
         self.connection.handle_segment(self.now, segment, &[]);
     }
 
-    /// Time passes; what is due is done.
+    /// Lets time pass, and handles timers.
     pub(crate) fn waits(&mut self, duration: Duration) {
         self.reaches(self.now + duration);
     }
 
-    /// Time passes to `then`; what is due on the way is done when it is due.
+    /// Lets time pass to `then`, and handles each timer when it is due.
     pub(crate) fn reaches(&mut self, then: Instant) {
         loop {
             let due = self.connection.poll_timeout();
@@ -126,24 +126,25 @@ impl Victim {
         self.now = then;
     }
 
-    /// What leaves now.
+    /// Returns the segments that leave now.
     pub(crate) fn sends(&mut self) -> Vec<Sent> {
         eifel_talk::all(&mut self.connection, self.now)
     }
 
-    /// What the application hears, but for the engine's reports.
+    /// Returns the events for the application, without the engine's reports.
     pub(crate) fn events(&mut self) -> Vec<Event> {
         let all = core::iter::from_fn(|| self.connection.poll_event());
         all.filter(|event| !matches!(event, Event::Recovery(_))).collect()
     }
 
-    /// Whether the connection is there.
+    /// Returns whether the connection still exists.
     pub(crate) fn lives(&self) -> bool {
         self.connection.state() != State::Closed
     }
 }
 
-/// A segment of the peer: it begins at its position `seq`, and acknowledges this end's position `ack`.
+/// Makes a segment of the peer. It begins at the peer's position `seq`, and acknowledges this end's
+/// position `ack`.
 pub(crate) fn segment(flags: Flags, seq: u64, ack: u64) -> Segment {
     Segment {
         source_port: PORTS.remote,
@@ -157,17 +158,17 @@ pub(crate) fn segment(flags: Flags, seq: u64, ack: u64) -> Segment {
     }
 }
 
-/// An acknowledgement without data.
+/// Makes an acknowledgement without data.
 pub(crate) fn ack(ack: u64) -> Segment {
     segment(Flags::ACK, 1, ack)
 }
 
-/// Data of `len` bytes at the peer's position `seq`.
+/// Makes a segment with `len` bytes at the peer's position `seq`.
 pub(crate) fn data(seq: u64, len: u32, ack: u64) -> Segment {
     Segment { payload_len: len, ..segment(Flags::ACK, seq, ack) }
 }
 
-/// The same with SACK blocks of this end's positions.
+/// Returns the segment with SACK blocks of this end's positions.
 pub(crate) fn with_sack(segment: Segment, blocks: &[(u64, u64)]) -> Segment {
     let mut sack = SackBlocks::EMPTY;
     for &(left, right) in blocks {
@@ -176,7 +177,7 @@ pub(crate) fn with_sack(segment: Segment, blocks: &[(u64, u64)]) -> Segment {
     Segment { options: Options { sack, ..segment.options }, ..segment }
 }
 
-/// The same with timestamps.
+/// Returns the segment with timestamps.
 pub(crate) fn stamped(segment: Segment, value: u32, echo: u32) -> Segment {
     let timestamps = Some(Timestamps { value, echo });
     Segment { options: Options { timestamps, ..segment.options }, ..segment }

@@ -1,26 +1,22 @@
-//! Why a script is refused.
+//! Errors of scripts.
 
 use core::fmt;
 
-/// Where something stands in a script; both count from 1, columns in characters.
+/// A place in a script. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
-    /// The line.
     pub line: u32,
-    /// The column.
     pub column: u32,
 }
 
-/// A script that cannot be read: one line that says where, what, and what is expected there.
+/// A script that cannot be read: where, what is wrong, and what is expected there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
     /// The file, as the caller named it.
     pub origin: String,
-    /// Where in it.
     pub place: Place,
-    /// What is wrong.
     pub what: String,
-    /// What may stand there instead.
+    /// The alternatives allowed there.
     pub expected: String,
 }
 
@@ -33,7 +29,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// An error before it is known which file it is in.
+/// An error before its file is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     pub(crate) place: Place,
@@ -51,7 +47,7 @@ impl Fault {
     }
 }
 
-/// Text of a script as it may stand in a message: short, and without anything that a terminal would obey.
+/// Shortens a script's text for a message, and escapes what a terminal would obey.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 40;
     let mut shown: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();

@@ -15,7 +15,7 @@ pub(crate) struct Assertion {
     pub(crate) expression: Expression,
 }
 
-/// An expression over whole numbers; what is not 0 is true.
+/// An expression over whole numbers. Every number but 0 is true.
 #[derive(Clone, Debug)]
 pub(crate) enum Expression {
     Number(i128),
@@ -25,7 +25,7 @@ pub(crate) enum Expression {
     Binary(Box<Expression>, Operator, Box<Expression>),
 }
 
-/// What stands between two expressions.
+/// An operator between two expressions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operator {
     Or,
@@ -45,7 +45,7 @@ pub(crate) enum Operator {
 }
 
 impl Expression {
-    /// Its value; `None` where it has none: a division by zero, or more than fits.
+    /// Computes the value. `None` for a division by zero, or if the value does not fit.
     pub(crate) fn value(&self, observed: &Observed<'_>) -> Option<i128> {
         match self {
             Self::Number(number) => Some(*number),
@@ -54,7 +54,7 @@ impl Expression {
             Self::Negative(inner) => inner.value(observed)?.checked_neg(),
             Self::Binary(left, operator, right) => {
                 let left = left.value(observed)?;
-                // As in Python, what cannot matter is not looked at.
+                // As in Python, `and` and `or` skip a right side that cannot matter.
                 match (operator, left) {
                     (Operator::Or, 1..) | (Operator::Or, ..=-1) => return Some(1),
                     (Operator::And, 0) => return Some(0),
@@ -65,7 +65,7 @@ impl Expression {
         }
     }
 
-    /// The variables that it speaks of.
+    /// Collects the variables of the expression.
     pub(crate) fn variables(&self, found: &mut Vec<&'static Variable>) {
         match self {
             Self::Number(_) => {}
@@ -104,7 +104,7 @@ impl Operator {
     }
 }
 
-/// Division rounded down, as Python's `//`.
+/// Divides and rounds down, like Python's `//`.
 fn floor(left: i128, right: i128) -> Option<i128> {
     let quotient = left.checked_div(right)?;
     let inexact = quotient.checked_mul(right)? != left;

@@ -1,12 +1,13 @@
-//! An outcome for programs.
+//! Outcomes for programs.
 
 use crate::outcome::{Outcome, Row, Seen, Side};
 use eifel_base::time::Instant;
 use serde_json::{Value, json};
 
 impl Outcome {
-    /// The outcome as JSON: `script`, `passed`, `lasted_s`, `failure` (`line`, `what`) and `rows`, each with `line`,
-    /// `side`, `due_s`, `expected`, `seen` (`at_s`, `text`) and `failed`.
+    /// Returns the outcome as JSON: `script`, `passed`, `lasted_s`, `failure` (`line`, `what`) and
+    /// `rows`. Each row has `line`, `side`, `due_s`, `expected`, `seen` (`at_s`, `text`) and
+    /// `failed`.
     pub fn json(&self) -> Value {
         json!({
             "script": self.origin,
@@ -37,7 +38,7 @@ fn seen(seen: &Seen) -> Value {
     json!({"at_s": seconds(seen.at), "text": seen.text})
 }
 
-/// What never comes has no time.
+/// Returns seconds; null for an event that never comes.
 fn seconds(at: Instant) -> Value {
     if at == Instant::NEVER { Value::Null } else { json!(at.as_secs_f64()) }
 }

@@ -1,15 +1,16 @@
-//! An outcome for people: what was expected and what was seen, side by side.
+//! Outcomes for people: expected and seen events side by side.
 
 use core::fmt::{self, Write};
 
 use crate::outcome::{Outcome, Row};
 use eifel_base::time::Instant;
 
-/// So wide is the left column at most.
+/// Widest left column.
 const WIDEST: usize = 76;
 
 impl fmt::Display for Outcome {
-    /// One line for a script that passed; the ladder for one that did not, its failing line marked with `>>`.
+    /// Writes one line for a script that passed. Otherwise writes the ladder, and marks the failing
+    /// line with `>>`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(failure) = &self.failure else {
             return write!(f, "passed {} ({} s of virtual time)", self.origin, self.lasted.as_secs_f64());
@@ -32,7 +33,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Text that the script wrote may hold what a terminal obeys.
+/// Escapes the script's text, which may hold characters that a terminal obeys.
 fn expected(row: &Row) -> String {
     row.expected.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -46,7 +47,7 @@ fn due(row: &Row) -> String {
     }
 }
 
-/// Seconds with as many places as are needed, at least three.
+/// Returns seconds with as many decimals as needed, at least three.
 fn seconds(at: Instant) -> String {
     let nanos = at.as_nanos();
     let mut text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);

@@ -1,69 +1,60 @@
-//! What came of running a script.
+//! The outcome of a script.
 
 use eifel_base::time::{Duration, Instant};
 
-/// What came of running a script: every line up to the end or to the first failure.
+/// The outcome of a script: all lines up to the end or to the first failure.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The script's file.
+    /// The file, as the caller named it.
     pub origin: String,
-    /// The conversation as it went.
+    /// The conversation as it happened.
     pub rows: Vec<Row>,
-    /// What went wrong; `None` if the script passed.
+    /// The failure; `None` if the script passed.
     pub failure: Option<Failure>,
-    /// How much virtual time passed.
+    /// Virtual time that passed.
     pub lasted: Duration,
 }
 
 impl Outcome {
-    /// Whether everything was as the script has it.
+    /// Returns whether the script passed.
     pub fn passed(&self) -> bool {
         self.failure.is_none()
     }
 }
 
-/// The first thing that was not as expected.
+/// The first event that was not as expected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The line of the script.
     pub line: u32,
-    /// One line: what was expected, and what was seen.
+    /// One line: what was expected, and what happened.
     pub what: String,
 }
 
-/// Which side of the conversation something is on.
+/// A side of the conversation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// A packet of the peer.
     Arrives,
-    /// A packet of the connection.
     Leaves,
-    /// A call or an assertion.
     Application,
 }
 
 /// One line of the ladder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// The script's line; `None` for what it does not mention.
+    /// The script's line; `None` for an event that the script does not mention.
     pub line: Option<u32>,
-    /// Which side.
     pub side: Side,
-    /// When it was to happen: the time, or the first and the last.
+    /// The earliest and the latest time at which it was due.
     pub due: Option<(Instant, Instant)>,
-    /// What was to happen, as the script has it.
+    /// The expected event, as the script writes it.
     pub expected: String,
-    /// What happened.
     pub seen: Vec<Seen>,
-    /// Whether this is where the script failed.
     pub failed: bool,
 }
 
-/// Something that happened.
+/// An event that happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Seen {
-    /// When.
     pub at: Instant,
-    /// What.
     pub text: String,
 }

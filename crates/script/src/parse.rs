@@ -1,4 +1,4 @@
-//! From text to a script. Everything that is not known is refused, with its place.
+//! Reads a script. Everything unknown is refused with its place.
 
 mod call;
 mod cursor;
@@ -18,10 +18,11 @@ use eifel_base::time::{Duration, Instant};
 /// The longest script.
 const LONGEST: Duration = Duration::from_secs(400 * 24 * 3600);
 
-/// Reads a script; `origin` is what messages call it.
+/// Reads a script. Messages call it `origin`.
 ///
 /// # Errors
-/// Whatever is not part of the language: the first such place.
+///
+/// The first place that is not part of the language.
 pub fn parse(text: &str, origin: &str) -> Result<Script, Error> {
     script(text, origin).map_err(|fault| fault.in_file(origin))
 }
@@ -33,7 +34,7 @@ fn script(text: &str, origin: &str) -> Result<Script, Fault> {
     let mut begun = Begun { at_least: Instant::ZERO, most: Instant::ZERO };
     while cursor.kind() != &Kind::End {
         if matches!(cursor.kind(), Kind::Command) {
-            // A command for cleaning up: it has no time, and nothing to do here.
+            // A command that cleans up has no time, and nothing to do here.
             cursor.next();
             continue;
         }
@@ -84,7 +85,7 @@ fn action(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
     }
 }
 
-/// Between which times the last event lies, as far as the text tells.
+/// The times between which the last event lies, as far as the text tells.
 struct Begun {
     at_least: Instant,
     most: Instant,

@@ -19,7 +19,7 @@ use crate::script::{Action, Call, Event, Expected, Packet, Script, TcpOption, Wh
 use crate::variables::Observed;
 use eifel_base::time::{Duration, Instant};
 
-/// Runs a script up to its end or to the first thing that is not as expected.
+/// Runs a script to its end or to the first event that is not as expected.
 pub fn run(script: &Script) -> Outcome {
     let mut run = Run {
         script,
@@ -51,7 +51,7 @@ struct Run<'s> {
     host: Host<'s>,
     stamps: Stamps,
     now: Instant,
-    /// When the last event was: what relative times count from.
+    /// Time of the last event, from which relative times count.
     last: Instant,
     rows: Vec<Row>,
     waiting: Vec<Waiting<'s>>,
@@ -102,7 +102,7 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// From when to when.
+    /// Returns the earliest and the latest time of an event.
     fn due(&self, when: When) -> (Instant, Instant) {
         match when {
             When::At(at) => (at, at),
@@ -117,7 +117,7 @@ impl<'s> Run<'s> {
         self.script.header.tolerance
     }
 
-    /// The first thing that is wrong: at this event, which is the last row.
+    /// Fails at this event, which is the last row.
     fn fail(&mut self, event: &Event, what: impl Into<String>) -> Step {
         if let Some(row) = self.rows.last_mut() {
             row.failed = true;
@@ -125,7 +125,7 @@ impl<'s> Run<'s> {
         Err(Failure { line: event.place.line, what: what.into() })
     }
 
-    /// Lets time go on to `at`.
+    /// Lets time pass to `at`.
     fn reach(&mut self, event: &Event, at: Instant) -> Step {
         if at + self.tolerance() < self.now {
             return self.fail(event, "it is later than this already");
@@ -137,19 +137,19 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    /// Lets time go on to the next timer.
+    /// Lets time pass to the next timer.
     fn wake(&mut self, event: &Event) -> Step {
         let before = self.now;
         self.now = self.now.max(self.host.due());
         self.host.wake(self.now);
         if self.host.due() <= self.now && self.now == before {
-            // A deadline that has come and that nothing answered would stop time.
+            // If a timer is due and nothing answers it, time must pass all the same.
             self.now += Duration::from_nanos(1);
         }
         self.after_input(event)
     }
 
-    /// Calls that waited for this return.
+    /// Completes calls that waited for this input.
     fn after_input(&mut self, event: &Event) -> Step {
         if self.host.is_exhausted() {
             return self.fail(event, "more segments and timers than a script may have: it would not end");
@@ -236,7 +236,7 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// A packet is to leave.
+    /// Expects a packet to leave.
     fn expect(&mut self, event: &Event, packet: &Packet, (from, to): (Instant, Instant)) -> Step {
         let latest = to + self.tolerance();
         self.rows.push(Row {
@@ -277,7 +277,7 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    /// A packet as the script would write it.
+    /// Shows a packet as the script would write it.
     fn shown(&self, packet: &Packet) -> String {
         let mut packet = packet.clone();
         for option in packet.options.iter_mut().flatten() {
@@ -288,7 +288,7 @@ impl<'s> Run<'s> {
         packet.to_string()
     }
 
-    /// After a failure: what else had left.
+    /// Shows what else had left, after a failure.
     fn show_the_rest(&mut self) {
         while let Some(Departed { at, packet }) = self.host.departed.pop_front() {
             let seen = vec![Seen { at, text: format!("> {}", self.shown(&packet)) }];
@@ -298,7 +298,7 @@ impl<'s> Run<'s> {
     }
 }
 
-/// The number of a socket that a call is to give.
+/// Returns the number of the socket that a call must return.
 fn number(expected: &Expected) -> i64 {
     match expected {
         Expected::Value(number) => *number,

@@ -1,4 +1,4 @@
-//! A script as a value.
+//! The parts of a script.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Marks};
@@ -8,7 +8,7 @@ use eifel_tcp::Settings;
 use crate::error::Place;
 use crate::expression::Assertion;
 
-/// A script that was read without complaint.
+/// A script without errors.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub(crate) origin: String,
@@ -17,35 +17,35 @@ pub struct Script {
 }
 
 impl Script {
-    /// The file it is from, as the caller named it.
+    /// Returns the file, as the caller named it.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The algorithms that it asks for.
+    /// Returns the chosen algorithms.
     pub fn config(&self) -> &Config {
         &self.header.config
     }
 
-    /// How far times may be off.
+    /// Returns the tolerance of times.
     pub fn tolerance(&self) -> Duration {
         self.header.tolerance
     }
 
-    /// The connection's settings.
+    /// Returns the connection's settings.
     pub fn settings(&self) -> &Settings {
         &self.header.settings
     }
 }
 
-/// What stands before the first event.
+/// Options and settings before the first event.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub(crate) settings: Settings,
     pub(crate) config: Config,
-    /// Sequence number on the wire of what the script counts as this end's 0.
+    /// Sequence number on the wire of this end's 0.
     pub(crate) iss: u32,
-    /// The same for the peer.
+    /// Sequence number on the wire of the peer's 0.
     pub(crate) irs: u32,
     pub(crate) tolerance: Duration,
     /// Whether TSval of segments that leave is compared, counted from the first. If not, it is remembered, so that an echo of
@@ -62,50 +62,45 @@ pub(crate) struct Event {
     pub(crate) place: Place,
     pub(crate) when: When,
     pub(crate) action: Action,
-    /// The action as it is written, in one line.
+    /// The action as written, on one line.
     pub(crate) text: String,
 }
 
-/// When something happens.
+/// The time of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum When {
-    /// At this time.
     At(Instant),
-    /// So long after the last event.
     After(Duration),
-    /// Between these times.
     Between(Instant, Instant),
-    /// Between these times after the last event.
     AfterBetween(Duration, Duration),
-    /// At any time.
     Any,
 }
 
-/// What happens.
+/// An event.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
-    /// A packet of the peer arrives.
     Arrives(Packet),
-    /// A packet leaves.
     Leaves(Packet),
-    /// The application calls.
-    Calls { call: Call, expected: Expected, until: Option<Duration> },
-    /// Variables are as stated.
+    Calls {
+        call: Call,
+        expected: Expected,
+        until: Option<Duration>,
+    },
     Asserts(Vec<Assertion>),
-    /// A command of an operating system, which is passed over.
+    /// A command of an operating system, which is ignored.
     Command,
 }
 
-/// A packet as scripts write it: sequence numbers count from each side's SYN.
+/// A packet as scripts write it. Sequence numbers count from each side's SYN.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Packet {
     pub(crate) flags: Flags,
     pub(crate) seq: u32,
     pub(crate) len: u32,
     pub(crate) ack: u32,
-    /// `None`: not compared.
+    /// `None` if it is not compared.
     pub(crate) window: Option<u16>,
-    /// `None`: not compared.
+    /// `None` if they are not compared.
     pub(crate) options: Option<Vec<TcpOption>>,
 }
 
@@ -153,42 +148,40 @@ pub(crate) enum Call {
     Close {
         socket: i64,
     },
-    /// Ends this end's direction.
+    /// Closes this end's direction.
     Shutdown {
         socket: i64,
     },
-    /// A close becomes a reset.
+    /// Turns a close into a reset.
     LingerZero {
         socket: i64,
     },
-    /// The error that is waiting is the one of this name, 0 for none.
+    /// Takes the pending error, which must have this name; 0 for none.
     TakeError {
         socket: i64,
         expected: String,
     },
-    /// So many bytes can be read.
+    /// Asks for the number of bytes that can be read.
     CountUnread {
         socket: i64,
         expected: u64,
     },
-    /// So many bytes are written and not acknowledged.
+    /// Asks for the number of bytes written and not acknowledged.
     CountUnacknowledged {
         socket: i64,
         expected: u64,
     },
-    /// Has a meaning to an operating system only.
+    /// A call that matters only to an operating system.
     Ignored {
         socket: i64,
     },
 }
 
-/// What a call must return.
+/// The expected return value of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Expected {
-    /// This number.
     Value(i64),
-    /// -1, and an error of this name.
+    /// Returns -1 with this error.
     Error(String),
-    /// Anything.
     Any,
 }

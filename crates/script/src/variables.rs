@@ -1,16 +1,17 @@
-//! What assertions may speak of: packetdrill's names for Linux's `struct tcp_info`, and this engine's own.
+//! Variables of assertions: packetdrill's names for Linux's `struct tcp_info`, and names of this
+//! engine.
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Cause;
 use eifel_tcp::{Connection, State};
 
-/// What a variable is read from.
+/// The state that variables are read from.
 pub struct Observed<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) counts: &'a Counts,
 }
 
-/// What the run has counted.
+/// Counts of a run.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Counts {
     pub(crate) segments_in: u64,
@@ -20,21 +21,20 @@ pub(crate) struct Counts {
     pub(crate) episodes: u64,
     pub(crate) spurious: u64,
     pub(crate) genuine: u64,
-    /// Of the last episode: 0 without a verdict, 1 spurious, 2 genuine.
+    /// Verdict on the last episode: 0 none, 1 spurious, 2 genuine.
     pub(crate) verdict: u64,
 }
 
-/// A variable of assertions.
+/// A variable.
 #[derive(Debug)]
 pub struct Variable {
-    /// Its name.
     pub name: &'static str,
-    /// One line: what it is, and its unit.
+    /// Meaning and unit, on one line.
     pub summary: &'static str,
     pub(crate) read: fn(&Observed<'_>) -> i128,
 }
 
-/// Every variable there is.
+/// Returns all variables.
 pub fn variables() -> &'static [Variable] {
     VARIABLES
 }
@@ -43,21 +43,21 @@ pub(crate) fn find(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|variable| variable.name == name)
 }
 
-/// The value of a word that stands for a number.
+/// Returns the value of a named constant.
 pub(crate) fn constant(name: &str) -> Option<i128> {
     CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
 
-/// All names, for messages.
+/// Returns all names, for messages.
 pub(crate) fn names() -> String {
     let names: Vec<_> = VARIABLES.iter().map(|v| v.name).chain(CONSTANTS.iter().map(|(name, _)| *name)).collect();
     format!("one of {}", names.join(", "))
 }
 
-/// Linux's number for "no slow-start threshold".
+/// Linux's number for an unset slow-start threshold.
 const UNSET_IN_SEGMENTS: i128 = 0x7fff_ffff;
 
-/// Words that stand for numbers: Linux's of states, and this engine's of verdicts and of a threshold that is not set.
+/// Named constants: Linux's states, and this engine's verdicts and unset threshold.
 pub const CONSTANTS: &[(&str, i128)] = &[
     ("TCP_ESTABLISHED", 1),
     ("TCP_SYN_SENT", 2),
@@ -181,7 +181,7 @@ fn mss(observed: &Observed<'_>) -> i128 {
     observed.connection.mss().max(1).into()
 }
 
-/// cwnd and ssthresh in bytes.
+/// Returns cwnd and ssthresh in bytes.
 fn window(observed: &Observed<'_>) -> (i128, i128) {
     let snapshot = observed.connection.engine().snapshot();
     (snapshot.cwnd.into(), snapshot.ssthresh.into())

@@ -32,7 +32,7 @@ fn run(trial: &mut Trial) {
     trial.exactly("undos of losses by the safe variant, with distinct timestamps", "undos", sender.undone, 0);
     let connections = trial.times(1000, 50);
     let guessed: u64 = (0..connections).map(|one| undone(&safe, &distinct(one), 8, guess).undone).sum();
-    // Until three guesses have failed, one in 32 succeeds: 3 / 31 of a success on the average.
+    // Until three guesses have failed, one in 32 succeeds: 3 / 31 of a success on average.
     let most = connections / 5;
     trial.at_most("undos by guesses, in a fifth of the connections at most", "undos", guessed, most);
     let found = undone(&safe, &distinct(0), losses.min(100), truth).undone;
@@ -45,7 +45,7 @@ fn distinct(secret: u64) -> Settings {
     Settings { timestamps: Some(TimestampSettings::distinct([secret, 1])), ..with_timestamps() }
 }
 
-/// What the receiver echoes for a retransmission.
+/// Returns the timestamp that the receiver echoes for a retransmission.
 type Echo = fn(&Lost) -> u32;
 
 fn value(sent: &Sent) -> u32 {
@@ -56,8 +56,8 @@ fn neighbour(lost: &Lost) -> u32 {
     value(&lost.next)
 }
 
-/// The middle between the neighbours of the original, of which the first left a round trip earlier, in ticks of a
-/// microsecond; the liar is told so.
+/// Guesses the middle between the timestamps of the original's neighbours, in ticks of a
+/// microsecond. The liar knows that the first of them left a round trip earlier.
 fn guess(lost: &Lost) -> u32 {
     let ticks = (ROUND_TRIP.as_nanos() / 1000) as u32;
     let before = lost.before.as_ref().map_or(0, value).wrapping_add(ticks);

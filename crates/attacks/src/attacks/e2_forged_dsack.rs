@@ -1,4 +1,4 @@
-//! A receiver, or a network that duplicates, reports duplicates that there were none of.
+//! A receiver, or a network that duplicates, reports duplicates that do not exist.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::Choice;
@@ -16,7 +16,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// What the DSACK of an answer covers, of the block that was sent again.
+/// Returns the block that the DSACK reports, from the block that was sent again.
 type Lie = fn((u64, u64)) -> (u64, u64);
 
 fn run(trial: &mut Trial) {
@@ -43,7 +43,7 @@ fn undone(losses: u64, lie: Lie) -> u64 {
     sender.undone
 }
 
-/// One report of what was never sent again, and from then on forged ones.
+/// Reports a segment that was never sent again, and from then on forges reports.
 fn disarmed(losses: u64) -> u64 {
     let mut sender = sender();
     let lost = sender.loses();

@@ -1,4 +1,4 @@
-//! A receiver never says that it answers a retransmission, where both ends mark them.
+//! A receiver never marks its answers to retransmissions, although both ends agreed to.
 
 use eifel_packet::segment::{Flags, Marks, Segment};
 use eifel_recovery::engine::Config;
@@ -18,7 +18,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// What comes of the retransmission of which the original is said to have arrived.
+/// The fate of a retransmission whose original is said to have arrived.
 #[derive(PartialEq)]
 enum Answer {
     Missing,

@@ -29,7 +29,7 @@ fn run(trial: &mut Trial) {
     }
 }
 
-/// What the receiver says after a timeout.
+/// The receiver's answer after a timeout.
 #[derive(Clone, Copy)]
 enum Lie {
     Ahead,
@@ -43,7 +43,7 @@ fn undone(timeouts: u64, lie: Lie) -> (u64, u64) {
         sender.flows(ROUND_TRIP);
         let engine = sender.victim.connection.engine();
         let (una, nxt) = (engine.una(), engine.nxt());
-        // Nothing is heard until the timer has expired.
+        // The sender hears nothing until the timer has expired.
         let due = sender.victim.connection.poll_timeout();
         sender.victim.reaches(due);
         match lie {

@@ -17,7 +17,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// What the receiver adds in its slow phases.
+/// The delay that the receiver adds in its slow phases.
 const HELD: Duration = Duration::from_millis(300);
 
 fn run(trial: &mut Trial) {
@@ -31,7 +31,8 @@ fn run(trial: &mut Trial) {
     trial.counted("undos by the shortest round trip, if none was honest", "undos", never as f64, Limit::None);
 }
 
-/// Timeouts of lost segments, with every `honest`-th round trip between them as it is.
+/// Counts undone timeouts of lost segments. Every `honest`-th round trip between them is not
+/// delayed.
 fn undone(detect: &str, timeouts: u64, honest: u64) -> u64 {
     let mut sender = Losses::new(&settings(), &Config { detect: Choice::named(detect), ..Config::default() });
     for number in 1..=timeouts {

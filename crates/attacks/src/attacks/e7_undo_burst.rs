@@ -1,4 +1,4 @@
-//! A receiver has a window given back at a moment when nothing is in flight, so that all of it leaves at once.
+//! A receiver causes an undo while nothing is in flight, so that the whole window leaves at once.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
@@ -22,7 +22,7 @@ const LIMIT: u64 = 4;
 
 fn run(trial: &mut Trial) {
     let losses = trial.times(1000, 100);
-    // The variant that can be forged: the other is not misled at all.
+    // The variant that can be forged; the other is not misled at all.
     let detect = Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()));
     let standard = Config { detect, ..Config::default() };
     let segments = most_at_once(&standard, losses);

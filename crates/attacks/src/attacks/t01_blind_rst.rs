@@ -24,7 +24,7 @@ fn run(trial: &mut Trial) {
     for (mut victim, nxt) in Victim::in_every_state(&settings) {
         let state = victim.connection.state();
         for _ in 0..trial.times(1 << 20, 1 << 17) {
-            // The window is a gigabyte: a quarter of all guesses lies in it.
+            // The window is a gigabyte, so a quarter of all guesses lies in it.
             let guess = nxt + draw.between(1, (1 << 32) - 1);
             victim.gets(&segment(Flags::RST, guess, draw.any().into()));
             answers += victim.sends().len() as u64;

@@ -17,7 +17,7 @@ pub(super) const ATTACK: Attack = Attack {
 
 /// The peer's largest window.
 const WINDOW: u64 = 64_000;
-/// What this end has sent and the peer has acknowledged.
+/// Bytes that this end has sent and the peer has acknowledged.
 const SENT: u64 = 200_000;
 
 fn run(trial: &mut Trial) {
@@ -27,18 +27,18 @@ fn run(trial: &mut Trial) {
     send(&mut victim);
     let mut answers = 0;
     for _ in 0..trial.times(1 << 20, 1 << 20) {
-        // Any acknowledgement number but those that RFC 5961 has to let by: what is beyond SND.NXT, and half the circle
-        // back from SND.UNA - MAX.SND.WND.
+        // Any acknowledgement number except those that RFC 5961 must accept. Refused are numbers
+        // beyond SND.NXT, and those up to half the circle back from SND.UNA - MAX.SND.WND.
         let number = SENT + 2 + draw.below((1 << 32) - WINDOW - 2);
         let forged = data(1 + draw.below(WINDOW - 100), draw.between(1, 100) as u32, number);
-        // A timestamp that PAWS lets by.
+        // PAWS accepts this timestamp.
         victim.gets(&stamped(forged, draw.below(1 << 31) as u32, 0));
         answers += victim.sends().len() as u64;
     }
     trial.exactly("forged bytes taken in order", "bytes", victim.connection.received(), 0);
     let limit = u64::from(settings.challenge.acks);
     trial.at_most("challenge ACKs, all within one interval", "segments", answers, limit);
-    // The true peer goes on: its timestamp is what it was, its bytes are the first.
+    // The true peer goes on with its own timestamp; its bytes are the first.
     victim.gets(&stamped(data(1, 1000, SENT + 1), 1, 0));
     trial.exactly("bytes of the true peer taken afterwards", "bytes", victim.connection.received(), 1000);
     let echo = victim.sends().last().and_then(|out| out.segment.options.timestamps).map(|stamp| stamp.echo);
@@ -46,7 +46,7 @@ fn run(trial: &mut Trial) {
     trial.exactly("edges of the rule kept", "edges", edges(), 4);
 }
 
-/// This end has sent `SENT` bytes, and all of them are acknowledged.
+/// Sends `SENT` bytes, and acknowledges all of them.
 fn send(victim: &mut Victim) {
     victim.connection.write_counted(SENT);
     while victim.connection.engine().una() <= SENT {
@@ -56,7 +56,7 @@ fn send(victim: &mut Victim) {
     }
 }
 
-/// The two numbers just inside are taken, the two just outside are not.
+/// Checks that the two numbers just inside are accepted and the two just outside are not.
 fn edges() -> u64 {
     let kept = [(SENT + 1, true), (SENT + 2, false), (SENT + 1 - WINDOW, true), (SENT - WINDOW, false)];
     let kept = kept.into_iter().filter(|&(number, taken)| {

@@ -1,5 +1,5 @@
-//! A stranger wants to know whether a guess lies in the window of somebody else's connection, and reads it from the
-//! challenge ACKs that its own connection to the same host still gets.
+//! A stranger wants to know whether a guess lies in the window of another connection. It looks at
+//! the challenge ACKs that its own connection to the same host still gets.
 
 use eifel_packet::segment::Flags;
 
@@ -16,7 +16,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// More challenges than an interval has.
+/// More probes than an interval has challenges.
 const PROBES: u64 = 200;
 
 fn run(trial: &mut Trial) {
@@ -33,7 +33,7 @@ fn run(trial: &mut Trial) {
             own.gets(&segment(Flags::RST, 2 + probe, 0));
         }
         let seen = own.connection.counts().challenges as usize;
-        // The stranger answers what was true more often when as many were seen before.
+        // The stranger chooses the answer that was true more often after the same count.
         let [outside_before, inside_before] = by_count[seen.min(15)];
         right += u64::from((inside_before > outside_before) == inside);
         by_count[seen.min(15)][usize::from(inside)] += 1;
@@ -54,7 +54,7 @@ fn run(trial: &mut Trial) {
     );
 }
 
-/// The least and the most challenge ACKs that intervals of a connection have.
+/// Returns the least and the most challenge ACKs in the intervals of a connection.
 fn credits(intervals: u64) -> (u64, u64) {
     let mut victim = Victim::open(&settings(), 64_000);
     let counts = (0..intervals).map(|_| {

@@ -1,4 +1,5 @@
-//! One forged segment with a timestamp from the far future, so that PAWS would drop all that the true peer sends.
+//! One forged segment carries a timestamp from the far future, so that PAWS would drop all segments
+//! of the true peer.
 
 use eifel_packet::segment::Flags;
 use eifel_tcp::Settings;
@@ -17,7 +18,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// The true peer sends a megabyte after the forgery.
+/// Bytes that the true peer sends after the forgery.
 const BYTES: u64 = 1_000_000;
 const FUTURE: u32 = 0x7000_0000;
 

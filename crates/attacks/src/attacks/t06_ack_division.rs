@@ -43,12 +43,13 @@ fn run(trial: &mut Trial) {
 const SLOW_START: &str = "what division adds to the window in slow start";
 const AVOIDANCE: &str = "what division adds to the window in congestion avoidance";
 
-/// By how much the second window is ever larger than the first.
+/// Returns the most by which the second window exceeds the first.
 fn gain(honest: &[u64], divided: &[u64]) -> u64 {
     honest.iter().zip(divided).map(|(honest, divided)| divided.saturating_sub(*honest)).max().unwrap_or(0)
 }
 
-/// cwnd after each round trip of a sender with much to send whose peer acknowledges each segment in so many pieces.
+/// Returns cwnd after each round trip of a bulk sender whose peer acknowledges each segment in
+/// `pieces` pieces.
 fn windows(congest: &Choice, pieces: u64) -> Vec<u64> {
     let config = Config { congest: congest.clone(), ..Config::default() };
     let settings = Settings { mss: MSS, ..settings() };

@@ -1,4 +1,5 @@
-//! A receiver sends duplicate ACKs at will, each of which says to a sender without SACK that a segment has left.
+//! A receiver sends duplicate ACKs at will. Each tells a sender without SACK that a segment has
+//! left the network.
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
@@ -18,7 +19,6 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// How long a round trip takes.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
 fn run(trial: &mut Trial) {
@@ -38,19 +38,17 @@ fn run(trial: &mut Trial) {
 }
 
 struct Found {
-    /// Segments.
     excess: u64,
-    /// Bytes.
     beyond_window: u64,
 }
 
-/// All duplicates come in equal parts in ten round trips, while nothing is acknowledged.
+/// Sends all duplicates in equal parts over ten round trips, and acknowledges nothing.
 fn flood(recover: &str, sack: SackUse, duplicates: u64) -> Found {
     let config = Config { recover: Choice::named(recover), ..Config::default() };
     let mut victim = Victim::with_engine(&Settings { sack, ..settings() }, 1 << 28, engine(&config));
     victim.connection.write_counted(1 << 28);
     victim.sends();
-    // The round trip is known, and a flight is out.
+    // Measures the round trip, and fills a flight.
     for _ in 0..3 {
         victim.waits(ROUND_TRIP);
         let nxt = victim.connection.engine().nxt();
@@ -60,7 +58,7 @@ fn flood(recover: &str, sack: SackUse, duplicates: u64) -> Found {
     let una = victim.connection.engine().una();
     let mut found = Found { excess: 0, beyond_window: 0 };
     for _ in 0..10 {
-        // Short of the timer, which would begin anew with one segment.
+        // Stops short of the timer, which would start again with one segment.
         victim.now += ROUND_TRIP;
         let mut sent = 0;
         let mut cwnd = 0;

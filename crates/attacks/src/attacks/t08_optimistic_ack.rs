@@ -1,4 +1,4 @@
-//! A receiver acknowledges what it has not received yet, or what was not even sent.
+//! A receiver acknowledges data before it arrives, or data that was never sent.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
@@ -35,7 +35,7 @@ fn run(trial: &mut Trial) {
     trial.counted("gain of acknowledging half a round trip early", "times", honest / liar, Limit::None);
 }
 
-/// Seconds of a transfer whose ACKs come so long after what they acknowledge was sent.
+/// Returns the seconds of a transfer in which each ACK comes `answer` after its data was sent.
 fn transfer(answer: Duration) -> f64 {
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(SEGMENTS * MSS);

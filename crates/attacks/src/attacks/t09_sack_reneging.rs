@@ -1,4 +1,4 @@
-//! A receiver throws away what it has reported by SACK, as it may.
+//! A receiver discards data that it has reported by SACK, as RFC 2018 allows.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
@@ -19,7 +19,7 @@ pub(super) const ATTACK: Attack = Attack {
 
 /// Segments of each transfer.
 const SEGMENTS: u64 = 40;
-/// Later than this nothing is waited for.
+/// A transfer that takes longer has failed.
 const LATEST: Duration = Duration::from_secs(3600);
 
 fn run(trial: &mut Trial) {
@@ -42,9 +42,9 @@ struct Ended {
     at: Instant,
 }
 
-/// Which segments a receiver has.
+/// The segments that a receiver has.
 struct Receiver {
-    /// Segments in order.
+    /// Number of segments in order.
     next: u64,
     held: Vec<u64>,
 }
@@ -60,13 +60,13 @@ impl Receiver {
         }
     }
 
-    /// SACK blocks of single segments, the newest first; the FIN rides on the last.
+    /// Returns SACK blocks of single segments, the newest first. The last segment carries the FIN.
     fn blocks(&self) -> Vec<(u64, u64)> {
         let end = |at| 1 + (at + 1) * MSS + u64::from(at + 1 == SEGMENTS);
         self.held.iter().rev().take(4).map(|&at| (1 + at * MSS, end(at))).collect()
     }
 
-    /// Forgets one segment or all that it has reported; how many that is.
+    /// Discards one reported segment or all of them. Returns how many.
     fn renege(&mut self, draw: &mut Draw) -> u32 {
         let before = self.held.len();
         if draw.chance(0.5) {
@@ -78,7 +78,7 @@ impl Receiver {
     }
 }
 
-/// A transfer over a path that loses a fifth of the segments and 100 ms long.
+/// Runs a transfer over a path of 100 ms that loses a fifth of the segments.
 fn transfer(draw: &mut Draw) -> Ended {
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(SEGMENTS * MSS);

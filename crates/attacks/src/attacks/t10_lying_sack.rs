@@ -1,4 +1,5 @@
-//! SACK options that cannot be true: never sent, inverted, wrapped, below the acknowledgement, cut through segments.
+//! SACK options that cannot be true: blocks never sent, inverted, wrapped, below the
+//! acknowledgement, or cut through segments.
 
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
 use eifel_packet::seq::{Seq, wrap};
@@ -16,9 +17,9 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// ACKs that one connection gets before it is made anew.
+/// ACKs for each connection.
 const ACKS: u64 = 200;
-/// Most bytes outstanding: the naive model's set is a number.
+/// The most bytes outstanding: the naive model holds one bit for each.
 const BYTES: u64 = 120;
 
 fn run(trial: &mut Trial) {
@@ -34,7 +35,7 @@ fn run(trial: &mut Trial) {
     trial.exactly("ACKs after which the scoreboard is not the naive model's", "ACKs", differing, 0);
 }
 
-/// One flag for each byte outstanding, the first of them the lowest bit.
+/// A flag for each outstanding byte; the first is the lowest bit.
 struct Naive {
     una: u64,
     reported: u128,
@@ -42,10 +43,11 @@ struct Naive {
 }
 
 impl Naive {
-    /// What RFC 2018 and RFC 2883 make of an option, said as plainly as possible; `segments` are outstanding up to `nxt`.
+    /// Applies an option as plainly as RFC 2018 and RFC 2883 describe it. `segments` are
+    /// outstanding up to `nxt`.
     fn take(&mut self, cumulative: u64, option: &[(Seq, Seq)], nxt: u64, segments: u32) {
         self.reported >>= cumulative - self.una;
-        // What was reported right above the acknowledgement is not there: the peer has reneged.
+        // A peer that reported bytes right above its acknowledgement has reneged.
         self.reported &= self.reported.wrapping_add(1);
         self.una = cumulative;
         let position = |seq: Seq| {
@@ -73,13 +75,13 @@ impl Naive {
     }
 }
 
-/// Blocks told to one connection, and ACKs after which it differs from the model.
+/// Returns the blocks sent to one connection, and the ACKs after which it differs from the model.
 fn connection(draw: &mut Draw) -> (u64, u64) {
     let mut victim = Victim::open(&settings(), 64_000);
     let mut naive = Naive { una: 1, reported: 0, ignored: 0 };
     let (mut told, mut wrong) = (0, 0);
     for _ in 0..ACKS {
-        // Segments of one byte to eight.
+        // Segments of one to eight bytes.
         while victim.connection.end() - victim.connection.engine().una() < BYTES - 8 {
             victim.connection.write_counted(draw.between(1, 9));
             victim.sends();
@@ -90,7 +92,7 @@ fn connection(draw: &mut Draw) -> (u64, u64) {
         told += option.len() as u64;
         let segments = |victim: &Victim| victim.connection.engine().scoreboard().segments() as u32;
         let forged = segment(Flags::ACK, 1, cumulative);
-        // What is acknowledged goes before a block is looked at.
+        // The acknowledgement takes effect before the blocks.
         victim.gets(&segment(Flags::ACK, 1, cumulative));
         naive.take(cumulative, &[], nxt, 0);
         let outstanding = segments(&victim);
@@ -115,7 +117,7 @@ fn differs(victim: &Victim, naive: &Naive) -> bool {
         || victim.connection.counts().ignored_sack_blocks != naive.ignored
 }
 
-/// One to four blocks with edges near what is outstanding, and now and then anywhere.
+/// Draws one to four blocks with edges near the outstanding bytes, sometimes anywhere.
 fn option(draw: &mut Draw, cumulative: u64, nxt: u64) -> SackBlocks {
     let mut option = SackBlocks::EMPTY;
     let edge = |draw: &mut Draw| match draw.below(16) {
@@ -125,7 +127,7 @@ fn option(draw: &mut Draw, cumulative: u64, nxt: u64) -> SackBlocks {
     };
     for _ in 0..draw.between(1, 5) {
         let (one, other) = (edge(draw), edge(draw));
-        // Mostly the right way round.
+        // Mostly not inverted.
         let inverted = (other.0.wrapping_sub(one.0) as i32) < 0;
         let (left, right) = if inverted && draw.chance(0.9) { (other, one) } else { (one, other) };
         option.push(left, right);

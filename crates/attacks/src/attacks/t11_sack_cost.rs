@@ -1,5 +1,5 @@
-//! SACK blocks in the order that costs the sender most, with very many segments outstanding; and a tiny MSS, which makes
-//! segments many.
+//! SACK blocks in the order that costs the sender most, with very many segments outstanding. A tiny
+//! MSS makes the segments many.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Options, Segment};
@@ -28,7 +28,8 @@ enum Order {
     Ascending,
     Descending,
     Random,
-    /// In ascending order; then every second ACK carries a forged echo, which undoes the recovery that the one before began.
+    /// Ascending. Every second ACK carries a forged echo, which undoes the recovery that the ACK
+    /// before it began.
     Undone,
 }
 
@@ -49,19 +50,20 @@ fn run(trial: &mut Trial) {
     trial.exactly("MSS of 0 to 88 offered: payload of a full segment never below", "bytes", smallest_payload(), 76);
 }
 
-/// What a flood of ACKs costs.
+/// The cost of a flood of ACKs.
 struct Cost {
-    /// An ACK, all but one in a thousand.
+    /// Microseconds that all but one in a thousand ACKs stay within.
     micros: f64,
-    /// All of them.
+    /// Nanoseconds of all ACKs.
     nanos: u64,
     pieces: u64,
 }
 
-/// The best of five for each number of segments, since other work on the machine only adds; by turns, since it comes and goes.
+/// Returns the best of five runs for each number of segments, since other work on the machine only
+/// adds. The numbers take turns, since other work comes and goes.
 fn best(trial: &Trial, numbers: [u64; 2], order: Order) -> [Cost; 2] {
     let mut best = numbers.map(|_| Cost { micros: f64::INFINITY, nanos: u64::MAX, pieces: 0 });
-    // Before any time is taken: to shuffle them is no cost of the victim's.
+    // Blocks are shuffled before the clock starts: this is no cost of the victim's.
     let blocks = numbers.map(|segments| reported(segments, order));
     for _ in 0..trial.times(5, 1) {
         for ((segments, blocks), best) in numbers.into_iter().zip(&blocks).zip(&mut best) {
@@ -77,17 +79,17 @@ fn best(trial: &Trial, numbers: [u64; 2], order: Order) -> [Cost; 2] {
 
 struct Flood {
     victim: Victim,
-    /// The position of the peer's next byte.
+    /// Position of the peer's next byte.
     seq: u64,
     costs: Costs,
     pieces: u64,
 }
 
 impl Flood {
-    /// So many segments are outstanding.
+    /// Makes a victim with this many segments outstanding.
     fn new(segments: u64) -> Self {
         let congest = Choice::named("reno").with("initial_window_segments", Value::Integer(segments as i64));
-        // Two segments leave for an ACK at most, or what is measured would be what the ACKs let go.
+        // At most two segments leave for an ACK. Otherwise the cost of sending would be measured.
         let pace = Choice::named("burst-limit").with("segments", Value::Integer(2));
         let config = Config { congest, pace, ..Config::default() };
         let settings =
@@ -97,7 +99,8 @@ impl Flood {
         let mut seq = 1;
         while victim.connection.engine().nxt() < victim.connection.end() {
             victim.sends();
-            // Data of the peer, which acknowledges nothing and is no duplicate, lets the next two go.
+            // Data of the peer acknowledges nothing and is no duplicate. It releases the next two
+            // segments.
             victim.gets(&stamped(data(seq, 1, 1), 0, 0));
             seq += 1;
         }
@@ -115,10 +118,11 @@ impl Flood {
         }
     }
 
-    /// By turns: one more block, which begins a recovery, and an ACK for the next segment that echoes the time before it.
+    /// Sends two ACKs by turns: one with a block more, which begins a recovery, and one for the
+    /// next segment that echoes an older time.
     fn undo(&mut self, segments: u64) {
         for turn in 0..segments / 8 {
-            // A round trip later: nothing is undone twice in one.
+            // A round trip passes, since an undo is granted once in each.
             self.victim.now += Duration::from_millis(100);
             let hole = segments - 1 - 2 * turn;
             self.take(turn, &[(1 + hole * MSS, 1 + (hole + 1) * MSS)]);
@@ -126,7 +130,7 @@ impl Flood {
         }
     }
 
-    /// An ACK for so many segments with these blocks.
+    /// Sends an ACK for this many segments with these blocks.
     fn take(&mut self, segments: u64, blocks: &[(u64, u64)]) {
         let forged = stamped(with_sack(segment(Flags::ACK, self.seq, 1 + segments * MSS), blocks), 0, 0);
         let Self { victim, costs, .. } = self;
@@ -139,7 +143,7 @@ impl Flood {
     }
 }
 
-/// Blocks of one segment each, two an ACK; the lowest segments are kept for later.
+/// Lists blocks of one segment each, two for an ACK. The lowest segments are kept for later.
 fn reported(segments: u64, order: Order) -> Vec<(u64, u64)> {
     let mut blocks: Vec<(u64, u64)> =
         (segments / 4..segments).step_by(2).map(|at| (1 + at * MSS, 1 + (at + 1) * MSS)).collect();
@@ -156,7 +160,8 @@ fn reported(segments: u64, order: Order) -> Vec<(u64, u64)> {
     blocks
 }
 
-/// The least that a full segment carries, whatever MSS below the floor a peer offers.
+/// Returns the smallest payload of a full segment, over all MSS below the floor that a peer may
+/// offer.
 fn smallest_payload() -> u64 {
     let payloads = (0..=88).map(|mss| {
         let mut victim = Victim {

@@ -1,4 +1,5 @@
-//! One-byte segments with gaps between them: each makes a piece of its own in the receiver's queue.
+//! One-byte segments with gaps between them. Each becomes a piece of its own in the receiver's
+//! queue.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Settings;
@@ -18,7 +19,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// What a piece costs in memory at most: two positions in chunks that are three eighths full at least.
+/// The most memory of a piece: two positions in chunks that are at least three eighths full.
 const BYTES_PER_PIECE: u64 = 48;
 
 fn run(trial: &mut Trial) {
@@ -52,7 +53,7 @@ enum Order {
     Random,
 }
 
-/// Every other byte from the third on.
+/// Lists every other byte from the third on.
 fn places(segments: u64, order: Order) -> Vec<u64> {
     let mut places: Vec<u64> = (0..segments).map(|at| 3 + 2 * at).collect();
     match order {
@@ -93,7 +94,8 @@ impl Flood {
         }
     }
 
-    /// The peer sends everything in full segments, as far as it is not acknowledged; how many bytes are not what it sent.
+    /// Sends everything that is not acknowledged in full segments. Returns the number of wrong
+    /// bytes.
     fn fill(&mut self, segments: u64) -> u64 {
         let end = 3 + 2 * segments;
         let mut read = Vec::new();
@@ -119,7 +121,7 @@ impl Flood {
     }
 }
 
-/// The byte at a place of the stream.
+/// Returns the byte at a place of the stream.
 fn content(place: u64) -> u8 {
     (place % 251) as u8
 }

@@ -1,4 +1,4 @@
-//! SYNs from addresses that nobody has, so that half-open connections fill the listener.
+//! SYNs from unused addresses fill the listener with half-open connections.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Segment};
@@ -27,7 +27,7 @@ const OWN: [u8; 4] = [192, 0, 2, 1];
 fn run(trial: &mut Trial) {
     let seconds = trial.times(5, 1);
     let mut listener = Listener::new(&settings(), PORTS.local, BACKLOG, [0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210]);
-    // Before the flood a client keeps all that it offers.
+    // Before the flood a client gets all the options that it offers.
     let calm = call(&mut listener, Instant::ZERO, 1);
     trial.exactly(
         "clients that get in without a flood, with SACK",
@@ -60,7 +60,7 @@ struct Flood {
 }
 
 impl Flood {
-    /// So many SYNs in the second that begins at `at`.
+    /// Sends `syns` SYNs in the second that begins at `at`.
     fn second(&mut self, listener: &mut Listener, at: Instant, syns: u64) {
         for number in 0..syns {
             let now = at + Duration::from_nanos(number * (1_000_000_000 / syns));
@@ -78,7 +78,8 @@ fn heard(listener: &mut Listener, now: Instant, caller: &Caller, segment: &Segme
     listener.handle_segment(now, caller, segment, &[], || engine(&Config::default()))
 }
 
-/// An honest client calls and sends a segment of data; what it has agreed on if it gets in and the data arrives.
+/// Calls as an honest client and sends a segment of data. Returns the agreed options if the data
+/// arrives.
 fn call(listener: &mut Listener, now: Instant, port: u16) -> Option<SackUse> {
     let ports = eifel_tcp::Ports { local: port, remote: PORTS.local };
     let caller = Caller::v4([198, 51, 100, 7], OWN, port);
@@ -103,7 +104,7 @@ fn call(listener: &mut Listener, now: Instant, port: u16) -> Option<SackUse> {
     Some(if answer.options.sack_permitted { SackUse::WithDuplicates } else { SackUse::Off })
 }
 
-/// Connections that open by acknowledgements at random.
+/// Counts connections that random acknowledgements open.
 fn guess(listener: &mut Listener, count: u64, second: u64) -> u64 {
     let mut draw = Draw::new(2, ATTACK.name);
     let now = Instant::ZERO + Duration::from_secs(second);

@@ -1,4 +1,4 @@
-//! Peers that close their window and keep the connection there for ever, and peers whose window shrinks.
+//! Peers that close their window and hold the connection for ever, and peers whose window shrinks.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Segment};
@@ -41,11 +41,12 @@ fn run(trial: &mut Trial) {
     trial.exactly("transfers through a shrinking window complete", "transfers", complete, transfers);
 }
 
-/// How long a peer holds a connection by answering each probe with a closed window; `None` if it is never freed.
+/// Returns how long a peer holds a connection by answering each probe with a closed window; `None`
+/// if it is never freed.
 fn park(draw: &mut Draw) -> Option<Duration> {
     let give_up = GiveUp { user_timeout: Some(USER_TIMEOUT), ..GiveUp::default() };
     let mut victim = Victim::open(&Settings { give_up, ..settings() }, 64_000);
-    // Some data goes through first, or none.
+    // Up to four segments arrive first.
     let first = draw.below(5) * MSS;
     victim.connection.write_counted(first);
     victim.sends();
@@ -68,7 +69,8 @@ fn park(draw: &mut Draw) -> Option<Duration> {
     timed_out.then(|| victim.now.since(begun))
 }
 
-/// A transfer to a peer whose window is another with each ACK, often nothing, and smaller than what is on its way.
+/// Runs a transfer to a peer whose window changes with each ACK. It is often closed, and smaller
+/// than the data on its way.
 fn shrink(draw: &mut Draw) -> bool {
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(50 * MSS);
@@ -86,7 +88,7 @@ fn shrink(draw: &mut Draw) -> bool {
         victim.now += Duration::from_millis(50);
         for out in sent {
             let (start, last) = (out.start + 1, out.start + 1 + u64::from(out.segment.payload_len));
-            // What lies beyond the window is not taken.
+            // Data beyond the window is not taken.
             if start <= next && last > next {
                 next = last.min(edge.max(next));
             }

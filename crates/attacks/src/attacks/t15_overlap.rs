@@ -1,4 +1,5 @@
-//! Overlapping data with different content: what a monitor on the way reads must not depend on which copy is kept.
+//! Overlapping segments with different content. What the application reads must not depend on which
+//! copy a host keeps, or a monitor on the way is deceived.
 
 use eifel_tcp::Settings;
 use eifel_tcp::settings::ReceiveKind;
@@ -16,9 +17,8 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// Bytes of stream.
 const BYTES: usize = 6;
-/// Segments of 2 to `BYTES` bytes are too few to matter apart: every run of bytes is tried.
+/// Number of runs of bytes; every one is tried.
 const SEGMENTS: usize = BYTES * (BYTES + 1) / 2;
 
 fn run(trial: &mut Trial) {
@@ -29,7 +29,7 @@ fn run(trial: &mut Trial) {
     trial.exactly("random runs with another byte than the first", "runs", random(runs), 0);
 }
 
-/// Every run of three segments over a few bytes.
+/// Tries every combination of three runs over a few bytes.
 fn all_small() -> (u64, u64) {
     let segments: Vec<(usize, usize)> =
         (0..BYTES).flat_map(|start| (start + 1..=BYTES).map(move |end| (start, end))).collect();
@@ -61,8 +61,9 @@ fn random(runs: u64) -> u64 {
     wrong.count() as u64
 }
 
-/// Delivers the segments, each filled with its number; whether each byte read is the number of the segment that brought it
-/// first. Reads as bytes come, so that later segments overlap what was read too.
+/// Delivers the segments, each filled with its number. Returns whether each byte read is the number
+/// of the first segment that brought it. Reads in between, so that later segments also overlap
+/// bytes that were read.
 fn keeps_first(segments: &[(usize, usize)], bytes: usize) -> bool {
     let held = Settings { receive: ReceiveKind::Held, ..settings() };
     let mut victim = Victim::open(&held, 64_000);

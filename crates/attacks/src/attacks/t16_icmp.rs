@@ -1,4 +1,4 @@
-//! Forged ICMP errors: to end a connection, or to make its segments tiny.
+//! Forged ICMP errors that try to end a connection, or to make its segments tiny.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
@@ -18,7 +18,8 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// Type and code of ICMPv4 and ICMPv6 messages: destination unreachable, source quench, time exceeded, parameter problem.
+/// Types and codes of ICMPv4 and ICMPv6: destination unreachable, source quench, time exceeded,
+/// parameter problem.
 const V4: [(u8, u8); 14] = [
     (3, 0),
     (3, 1),
@@ -46,7 +47,7 @@ fn run(trial: &mut Trial) {
     let (mut cases, mut lived) = (0, 0);
     for error in messages() {
         for (mut victim, _) in Victim::in_every_state(&settings()) {
-            // All that can write has something in flight.
+            // Every connection that can write has data in flight.
             victim.connection.write_counted(3 * MSS);
             victim.sends();
             if matches!(victim.connection.state(), State::SynReceived(_)) {
@@ -75,7 +76,7 @@ fn run(trial: &mut Trial) {
     );
 }
 
-/// Calls ended by a message that quotes another number than the SYN's, and by one that quotes it.
+/// Counts calls ended by a message that does not quote the SYN's number, and by one that does.
 fn opening() -> (u64, u64) {
     let mut ended = [0, 0];
     for error in messages() {
@@ -94,7 +95,7 @@ fn too_big(mtu: u16) -> Option<IcmpError> {
     IcmpError::v4(3, 4, mtu)
 }
 
-/// The least payload of a full segment that a stranger can bring about, with the timer's help.
+/// Returns the smallest payload of a full segment that a stranger can cause with the timer's help.
 fn least_payload() -> u64 {
     let payloads = (0..=1500).map(|mtu| {
         let mut victim = Victim::open(&settings(), 64_000);
@@ -109,7 +110,7 @@ fn least_payload() -> u64 {
     payloads.min().unwrap_or(0)
 }
 
-/// What a claim takes from the payload where data in flight is acknowledged afterwards.
+/// Returns the payload lost to a claim, if data in flight is acknowledged after it.
 fn contradicted() -> u64 {
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(3 * MSS);
@@ -122,7 +123,7 @@ fn contradicted() -> u64 {
     MSS - u64::from(victim.connection.mss())
 }
 
-/// A path that drops what is larger, and says so.
+/// Runs a transfer over a path that drops larger packets, and says so.
 fn shrunk_path() -> u64 {
     const MTU: u16 = 576;
     let mut victim = Victim::open(&settings(), 64_000);

@@ -1,4 +1,4 @@
-//! Sequence numbers, timestamps and scaled windows at their ends.
+//! Sequence numbers, timestamps and scaled windows at the ends of their ranges.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,6 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// Bytes each way.
 const BYTES: u64 = 60_000;
 
 fn run(trial: &mut Trial) {
@@ -34,7 +33,8 @@ fn run(trial: &mut Trial) {
         let near = |draw: &mut Draw| (draw.below(BYTES + 100) as u32).wrapping_neg();
         let wrapping =
             transfer(seed, scale, [near(&mut draw), near(&mut draw)], [(draw.below(4000) as u32).wrapping_neg(); 2]);
-        // The same where nothing wraps: what leaves, and when, must not depend on where the numbers began.
+        // The same transfer without a wrap. Segments and times must not depend on where numbers
+        // begin.
         let plain = transfer(seed, scale, [1 << 20; 2], [1 << 20; 2]);
         complete += u64::from(wrapping.complete && plain.complete);
         same += u64::from(wrapping == plain);
@@ -43,14 +43,15 @@ fn run(trial: &mut Trial) {
     trial.exactly("of them the same as without a wrap, segment by segment", "transfers", same, transfers);
 }
 
-/// What can be compared of a transfer: each segment's time, sender, offset and length.
+/// The comparable part of a transfer: each segment's time, sender, offset and length.
 #[derive(PartialEq)]
 struct Seen {
     complete: bool,
     segments: Vec<(Instant, usize, u64, u32)>,
 }
 
-/// Both ends send over a path that loses one segment in twenty. Clocks tick every millisecond from `stamps` on.
+/// Runs a transfer in both directions over a path that loses one segment in twenty. Clocks tick
+/// every millisecond from `stamps` on.
 fn transfer(seed: u64, scale: u8, isns: [u32; 2], stamps: [u32; 2]) -> Seen {
     let mut draw = Draw::new(seed, "path");
     let end = |at: usize, passive: bool| {

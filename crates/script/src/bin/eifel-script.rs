@@ -1,4 +1,4 @@
-//! Runs scripts: `eifel-script FILE…`. For a quick look without Python; `eifel script` does more.
+//! Runs scripts without Python: `eifel-script FILE…`. The command `eifel script` does more.
 
 use std::process::ExitCode;
 

@@ -1,18 +1,19 @@
-//! The text between `%{` and `}%` as assertions.
+//! Parses the text between `%{` and `}%` into assertions.
 
 use super::{Assertion, Expression, Operator};
 use crate::error::{Fault, Place, shown};
 use crate::variables;
 
-/// Parentheses and signs may be nested so deep.
+/// Deepest nesting of parentheses and signs.
 const DEEPEST: u32 = 32;
 
-/// Words of one block.
+/// The most words in a block.
 const MOST_WORDS: usize = 2000;
 
 const OPERAND: &str = "a number, a variable, \"not\", \"-\" or \"(\"";
 
-/// Words, numbers and signs, each with where it stands; a line's end is `\n` or `;` unless within parentheses.
+/// Splits text into words, numbers and signs with their places. A line ends with `\n` or `;`,
+/// except within parentheses.
 fn words(text: &str, mut place: Place) -> Result<Vec<(String, Place)>, Fault> {
     const SIGNS: [&str; 18] =
         ["==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(", ")", ",", ";", "\n", "[", "]"];
@@ -68,7 +69,7 @@ pub(crate) fn assertions(text: &str, place: Place) -> Result<Vec<Assertion>, Fau
         let text = parser.words[begun..parser.at].iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
         found.push(Assertion { place, text, expression });
         if parser.take(&[","]).is_some() {
-            // What Python would print.
+            // The message that Python would print.
             parser.or()?;
         }
         if !matches!(parser.word(), "" | "\n" | ";") {
@@ -85,7 +86,7 @@ struct Parser {
     words: Vec<(String, Place)>,
     at: usize,
     depth: u32,
-    /// Parentheses that are open: within them lines do not end.
+    /// Number of open parentheses, within which lines do not end.
     open: u32,
 }
 
@@ -106,7 +107,7 @@ impl Parser {
         Fault::new(self.place(), what, expected)
     }
 
-    /// Goes over one of these words, if it stands here; which of them it was.
+    /// Skips one of these words, if it is next. Returns which.
     fn take(&mut self, wanted: &[&str]) -> Option<usize> {
         let found = wanted.iter().position(|wanted| *wanted == self.word())?;
         self.at += 1;
@@ -114,7 +115,7 @@ impl Parser {
         Some(found)
     }
 
-    /// Operands with operators of equal rank between them.
+    /// Reads operands with operators of equal rank between them.
     fn chain(
         &mut self,
         operators: &[(&str, Operator)],
@@ -145,7 +146,7 @@ impl Parser {
         Ok(Expression::Not(Box::new(inner)))
     }
 
-    /// `a < b < c` is `a < b and b < c`, as in Python.
+    /// Reads a comparison. `a < b < c` means `a < b and b < c`, as in Python.
     fn comparison(&mut self) -> Result<Expression, Fault> {
         const SIGNS: [(&str, Operator); 6] = [
             ("==", Operator::Equal),
@@ -219,7 +220,7 @@ impl Parser {
         }
     }
 
-    /// Something within parentheses or behind a sign.
+    /// Reads an expression within parentheses or behind a sign.
     fn deeper(&mut self, inner: fn(&mut Self) -> Result<Expression, Fault>) -> Result<Expression, Fault> {
         if self.depth == DEEPEST {
             return Err(Fault::new(self.place(), "nested too deep", format!("at most {DEEPEST} levels")));

@@ -6,17 +6,17 @@ use super::time::seconds;
 use crate::error::{Fault, Place, shown};
 use crate::script::{Action, Call, Expected};
 
-/// Arguments may be nested so deep.
+/// Deepest nesting of arguments.
 const DEEPEST: u32 = 16;
 
 const CALLS: &str = "one of socket, bind, listen, accept, connect, write, send, read, recv, close, shutdown, setsockopt, \
                      getsockopt, fcntl, ioctl";
 
-/// Socket options that are passed over: they mean something to an operating system only, or change no segment here.
+/// Ignored socket options. They matter only to an operating system, or change no segment here.
 const IGNORED_OPTIONS: [&str; 7] =
     ["SO_REUSEADDR", "SO_REUSEPORT", "SO_SNDBUF", "SO_KEEPALIVE", "IP_TOS", "SO_MARK", "SO_PRIORITY"];
 
-/// What stands between the parentheses of a call.
+/// An argument of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Argument {
     /// `...`
@@ -29,7 +29,7 @@ enum Argument {
     Named(String, Box<Argument>),
 }
 
-/// A call, from its end time or its name on.
+/// Reads a call, from its end time or its name on.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
     let mut until = None;
     if cursor.kind() == &Kind::Ellipsis {
@@ -55,7 +55,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
     Ok(Action::Calls { call, expected, until })
 }
 
-/// Arguments up to and with `close`.
+/// Reads arguments up to `close`, and skips it.
 fn list(cursor: &mut Cursor<'_>, close: char, depth: u32) -> Result<Vec<Argument>, Fault> {
     let mut found = Vec::new();
     if cursor.take(close) {
@@ -95,7 +95,7 @@ fn argument(cursor: &mut Cursor<'_>, depth: u32) -> Result<Argument, Fault> {
         Kind::Word(name) => Argument::Word(name),
         _ => Argument::Open,
     };
-    // Flags that are combined: that they are there is all that matters.
+    // Combined flags are skipped; only their presence matters.
     if !cursor.take('|') {
         return Ok(first);
     }
@@ -108,7 +108,7 @@ fn argument(cursor: &mut Cursor<'_>, depth: u32) -> Result<Argument, Fault> {
     }
 }
 
-/// A number, a word or `...`, then perhaps the name of an error, then perhaps a remark in parentheses.
+/// Reads a number, a word or `...`, then possibly the name of an error and a remark in parentheses.
 fn result(cursor: &mut Cursor<'_>) -> Result<Expected, Fault> {
     const RESULT: &str = "a result: a number, or -1 and the name of an error";
     let place = cursor.place();
@@ -142,7 +142,7 @@ fn result(cursor: &mut Cursor<'_>) -> Result<Expected, Fault> {
     }
 }
 
-/// A call as it is written.
+/// A call as written.
 struct Written<'a> {
     place: Place,
     name: &'a str,
@@ -218,7 +218,7 @@ impl Written<'_> {
         }
     }
 
-    /// The name of the socket option.
+    /// Returns the name of the socket option.
     fn option(&self) -> &str {
         match self.arguments.get(2) {
             Some(Argument::Word(name)) => name,
@@ -238,7 +238,7 @@ impl Written<'_> {
                     _ => Err(self.fault("{onoff=1, linger=0} for SO_LINGER")),
                 }
             }
-            // Whether small segments wait is said in the settings.
+            // A setting decides whether small segments wait.
             "TCP_NODELAY" => Ok(Call::Ignored { socket }),
             name if IGNORED_OPTIONS.contains(&name) => Ok(Call::Ignored { socket }),
             name => Err(Fault::new(

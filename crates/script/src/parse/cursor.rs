@@ -1,9 +1,9 @@
-//! Where reading has come to.
+//! The position of the parser in a script.
 
 use super::lexer::{Kind, Token};
 use crate::error::{Fault, Place};
 
-/// A script's tokens, and the next of them.
+/// A script's tokens, and the position of the next one.
 pub(super) struct Cursor<'a> {
     text: &'a str,
     tokens: Vec<Token>,
@@ -11,7 +11,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// `tokens` end with [`Kind::End`].
+    /// Starts at the first token. `tokens` end with [`Kind::End`].
     pub(super) fn new(text: &'a str, tokens: Vec<Token>) -> Self {
         Self { text, tokens, at: 0 }
     }
@@ -20,57 +20,57 @@ impl<'a> Cursor<'a> {
         &self.tokens[self.at.min(self.tokens.len() - 1)]
     }
 
-    /// The next token.
+    /// Returns the next token.
     pub(super) fn kind(&self) -> &Kind {
         &self.token().kind
     }
 
-    /// Where it stands.
+    /// Returns the place of the next token.
     pub(super) fn place(&self) -> Place {
         self.token().place
     }
 
-    /// Its first byte.
+    /// Returns the first byte of the next token.
     pub(super) fn start(&self) -> usize {
         self.token().start
     }
 
-    /// Goes on.
+    /// Skips the next token.
     pub(super) fn next(&mut self) {
         self.at += 1;
     }
 
-    /// What was gone over since the byte `begin`.
+    /// Returns the text skipped since the byte `begin`.
     pub(super) fn text_since(&self, begin: usize) -> &'a str {
         let end = self.at.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(begin, |token| token.end);
         &self.text[begin..end.max(begin)]
     }
 
-    /// That the next token is not what is wanted.
+    /// Makes the error that the next token is not the expected one.
     pub(super) fn unfit(&self, expected: &str) -> Fault {
         Fault::new(self.place(), self.token().describe(self.text), expected)
     }
 
-    /// Goes over this mark if it is the next.
+    /// Skips this mark, if it is next.
     pub(super) fn take(&mut self, mark: char) -> bool {
         let found = self.kind() == &Kind::Mark(mark);
         self.at += usize::from(found);
         found
     }
 
-    /// Goes over this mark.
+    /// Skips this mark, which must be next.
     pub(super) fn need(&mut self, mark: char) -> Result<(), Fault> {
         if self.take(mark) { Ok(()) } else { Err(self.unfit(&format!("\"{mark}\""))) }
     }
 
-    /// Goes over this word if it is the next.
+    /// Skips this word, if it is next.
     pub(super) fn take_word(&mut self, word: &str) -> bool {
         let found = matches!(self.kind(), Kind::Word(found) if found == word);
         self.at += usize::from(found);
         found
     }
 
-    /// A whole number from 0 to `most`.
+    /// Reads a whole number from 0 to `most`.
     pub(super) fn number<T: TryFrom<i64>>(&mut self, what: &str, most: u64) -> Result<T, Fault> {
         let found = match self.kind() {
             Kind::Integer(number) => u64::try_from(*number).ok().filter(|number| *number <= most).map(|_| *number),

@@ -1,4 +1,4 @@
-//! What stands before the first event: packetdrill's options, and settings.
+//! The part before the first event: packetdrill's options, and settings.
 
 use super::cursor::Cursor;
 use super::lexer::Kind;
@@ -10,7 +10,7 @@ use eifel_recovery::engine::Config;
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{TimestampSettings, WindowScale};
 
-/// Options of packetdrill that mean something to an operating system or a network only.
+/// Ignored options of packetdrill. They matter only to an operating system or a network.
 const IGNORED: [&str; 11] = [
     "bind_port",
     "connect_port",
@@ -28,13 +28,14 @@ const IGNORED: [&str; 11] = [
 /// The longest tolerance, and the longest tick of a timestamp clock, in microseconds.
 pub(super) const MOST_USECS: u64 = 60_000_000;
 
-/// What packetdrill allows a kernel's timers.
+/// Packetdrill's default tolerance for a kernel's timers.
 const TOLERANCE: Duration = Duration::from_millis(4);
 
-/// A header without IP's and TCP's own 40 bytes.
+/// Bytes of the IP and TCP headers without options.
 const HEADERS: u64 = 40;
 
-/// As Linux answers where packetdrill's suite runs: 1460 bytes, a window scale of 8, timestamps of a millisecond.
+/// Returns the answers of Linux where packetdrill's suite runs: 1460 bytes, a window scale of 8,
+/// timestamps of a millisecond.
 fn default() -> Header {
     Header {
         settings: Settings { window_scale: WindowScale::Shift(8), ..Settings::default() },
@@ -47,7 +48,7 @@ fn default() -> Header {
     }
 }
 
-/// Reads what is there.
+/// Reads the header.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Header, Fault> {
     let mut header = default();
     loop {

@@ -1,4 +1,4 @@
-//! A script's text as tokens.
+//! Splits a script's text into tokens.
 
 use crate::error::{Fault, Place, shown};
 
@@ -6,12 +6,12 @@ use crate::error::{Fault, Place, shown};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Integer(i64),
-    /// A number with a fraction, as it is written.
+    /// A number with a fraction, as written.
     Decimal(String),
     Word(String),
-    /// Between quotation marks.
+    /// Text between quotation marks.
     Text,
-    /// Between back quotes: a command of an operating system.
+    /// Text between back quotes: a command of an operating system.
     Command,
     /// Between `%{` and `}%`.
     Code(String),
@@ -20,16 +20,15 @@ pub(super) enum Kind {
         name: String,
         value: Option<String>,
     },
-    /// What follows `//:` in its line.
+    /// The rest of a line after `//:`.
     Setting(String),
-    /// Punctuation.
     Mark(char),
     /// `...`
     Ellipsis,
     End,
 }
 
-/// A token, where it stands, and which bytes of the text it is.
+/// A token, its place, and its bytes of the text.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -39,7 +38,7 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// For messages.
+    /// Describes the token for messages.
     pub(super) fn describe(&self, text: &str) -> String {
         match self.kind {
             Kind::End => "the script ends here".into(),
@@ -48,7 +47,7 @@ impl Token {
     }
 }
 
-/// Cuts a script into tokens; the last is [`Kind::End`].
+/// Splits a script into tokens. The last one is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
     let mut lexer = Lexer { text, at: 0, place: Place { line: 1, column: 1 } };
     let mut tokens = Vec::new();
@@ -91,7 +90,7 @@ impl Lexer<'_> {
         Ok(Token { kind, place, start, end: self.at })
     }
 
-    /// White space and comments; a setting is a comment that this is not.
+    /// Skips white space and comments, but not settings.
     fn skip(&mut self) -> Result<(), Fault> {
         loop {
             let rest = self.rest();
@@ -110,7 +109,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The token that begins here, and its length in bytes.
+    /// Returns the token that begins here, and its length in bytes.
     fn token(&self) -> Result<(Kind, usize), Fault> {
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return Ok((Kind::End, 0)) };
@@ -158,7 +157,7 @@ impl Lexer<'_> {
         Err(Fault::new(self.place, "the quotation has no end", mark))
     }
 
-    /// A number, a word that begins with digits, or the mark that `first` is.
+    /// Reads a number, a word that begins with digits, or the mark `first`.
     fn number(&self, first: char) -> Result<(Kind, usize), Fault> {
         let rest = self.rest();
         let sign = usize::from(first == '-');
@@ -191,7 +190,7 @@ impl Lexer<'_> {
     }
 }
 
-/// `--name`, and what follows `=` up to white space.
+/// Reads `--name`, and after `=` a value up to white space.
 fn flag(rest: &str) -> (Kind, usize) {
     let name = 2 + word_length(&rest[2..]);
     let value = rest[name..].strip_prefix('=').map(|after| &after[..count(after, |c| !c.is_whitespace())]);
@@ -207,7 +206,7 @@ fn word_length(text: &str) -> usize {
     count(text, is_word)
 }
 
-/// Bytes at the beginning of which this holds.
+/// Counts the bytes at the beginning for which this holds.
 fn count(text: &str, holds: impl Fn(char) -> bool) -> usize {
     text.find(|character| !holds(character)).unwrap_or(text.len())
 }

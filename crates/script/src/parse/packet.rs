@@ -15,14 +15,14 @@ const LETTERS: [(char, Flags); 9] = [
     ('U', Flags::URG),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
-    // Where marks are agreed on.
+    // Only where marks are agreed on.
     ('X', Flags::SENT_AGAIN),
     ('Y', Flags::ANSWERS_SENT_AGAIN),
 ];
 
 const FLAGS: &str = "flags out of S, F, R, P, U, E, W, X, Y and a dot for ACK, or - for none";
 
-/// A packet of the peer, after `<`.
+/// Reads a packet of the peer, after `<`.
 pub(super) fn arriving(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
     let packet = read(cursor)?;
     if packet.window.is_none() {
@@ -34,7 +34,7 @@ pub(super) fn arriving(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
     Ok(packet)
 }
 
-/// A packet that leaves, after `>`.
+/// Reads a packet of the connection, after `>`.
 pub(super) fn leaving(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
     read(cursor)
 }
@@ -80,7 +80,7 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Fault> {
     Ok(if cursor.take('.') { flags.with(Flags::ACK) } else { flags })
 }
 
-/// The list after `<`; `None` for `...`.
+/// Reads the list of options; `None` for `...`.
 fn options(cursor: &mut Cursor<'_>) -> Result<Option<Vec<TcpOption>>, Fault> {
     if cursor.kind() == &Kind::Ellipsis {
         cursor.next();
@@ -148,7 +148,7 @@ fn blocks(cursor: &mut Cursor<'_>) -> Result<Vec<(u32, u32)>, Fault> {
     Ok(blocks)
 }
 
-/// Bytes in the header.
+/// Returns the bytes of an option in the header.
 fn length(option: &TcpOption) -> usize {
     match option {
         TcpOption::Mss(_) => 4,

@@ -1,5 +1,5 @@
-//! `//: key = value`: the connection's settings, and the engine's algorithms by their names in the registry. To
-//! packetdrill these lines are comments.
+//! Settings, `//: key = value`: of the connection, and the engine's algorithms by their names in
+//! the registry. To packetdrill these lines are comments.
 
 use super::header::MOST_USECS;
 use crate::error::{Fault, Place, shown};
@@ -9,10 +9,10 @@ use eifel_packet::segment::Marks;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value};
 use eifel_tcp::settings::{EchoRule, SackUse, TimestampSettings, WindowScale};
 
-/// The longest time that a setting may be, in milliseconds: what a script may last.
+/// The longest time in a setting, in milliseconds: the longest script.
 const MOST_MS: u64 = 400 * 24 * 3_600_000;
 
-/// A script's timestamps are guessed by whoever reads this.
+/// The key of a script's timestamps. Everyone who reads this can guess them.
 const SECRET: [u64; 2] = [0x6569_6665_6c00_0001, 0x6569_6665_6c00_0002];
 
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, mss, \
@@ -21,18 +21,15 @@ const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recove
                     time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
                     iss, irs, marks, tolerance_us";
 
-/// One setting.
 pub(super) struct Setting<'a> {
     key: &'a str,
     value: &'a str,
-    /// Where the key stands.
     place: Place,
-    /// Where the value stands.
     value_place: Place,
 }
 
 impl<'a> Setting<'a> {
-    /// Reads what follows `//:`, which stands at `place`.
+    /// Reads the text behind `//:`, which begins at `place`.
     pub(super) fn read(text: &'a str, place: Place) -> Result<Self, Fault> {
         let at = |offset: usize| Place { column: place.column + 3 + text[..offset].chars().count() as u32, ..place };
         let begin = |offset: usize| offset + (text[offset..].len() - text[offset..].trim_start().len());
@@ -62,7 +59,7 @@ impl<'a> Setting<'a> {
         found.map(|(_, meaning)| *meaning).ok_or_else(|| self.bad(format!("one of {}", words())))
     }
 
-    /// Puts it where it belongs.
+    /// Applies the setting to the header.
     pub(super) fn apply(&self, header: &mut Header) -> Result<(), Fault> {
         let Header { settings, config, iss, irs, tolerance, .. } = header;
         match self.key {
@@ -137,7 +134,7 @@ impl<'a> Setting<'a> {
         clock.ok_or_else(|| Fault::new(self.place, "timestamps are off", "timestamps = on before this"))
     }
 
-    /// `name` or `name(parameter = value, …)`.
+    /// Reads `name` or `name(parameter = value, …)`.
     fn choice(&self, seam: Seam) -> Result<Choice, Fault> {
         let (name, parameters) = match self.value.split_once('(') {
             None => (self.value, ""),
@@ -175,7 +172,7 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// A parameter's value, if it may be this.
+/// Reads a parameter's value; `None` if the parameter cannot have it.
 fn read(parameter: &Parameter, text: &str) -> Option<Value> {
     match parameter.kind {
         Kind::Integer { minimum, maximum, .. } => {

@@ -1,4 +1,4 @@
-//! The time of an event.
+//! Times of events.
 
 use super::cursor::Cursor;
 use super::lexer::Kind;
@@ -8,7 +8,7 @@ use eifel_base::time::{Duration, Instant};
 
 const TIME: &str = "a time in seconds, with at most nine places";
 
-/// `1.5`, `+1.5`, `1.5~1.6`, `+1.5~+1.6` or `*`.
+/// Reads `1.5`, `+1.5`, `1.5~1.6`, `+1.5~+1.6` or `*`.
 pub(super) fn when(cursor: &mut Cursor<'_>) -> Result<When, Fault> {
     if cursor.take('*') {
         return Ok(When::Any);
@@ -32,7 +32,7 @@ pub(super) fn when(cursor: &mut Cursor<'_>) -> Result<When, Fault> {
     })
 }
 
-/// A number of seconds.
+/// Reads a number of seconds.
 pub(super) fn seconds(cursor: &mut Cursor<'_>) -> Result<Duration, Fault> {
     let found = match cursor.kind() {
         Kind::Integer(whole) => u64::try_from(*whole).ok().and_then(|whole| nanos(whole, "")),
@@ -48,7 +48,7 @@ pub(super) fn seconds(cursor: &mut Cursor<'_>) -> Result<Duration, Fault> {
     Ok(Duration::from_nanos(found))
 }
 
-/// Digits after the point are read as they stand, so that no time is rounded.
+/// Converts the digits after the point without rounding.
 fn nanos(whole: u64, fraction: &str) -> Option<u64> {
     if fraction.len() > 9 {
         return None;

@@ -1,4 +1,4 @@
-//! Whether what has left is what the script expects.
+//! Compares departed segments with the packet that the script expects.
 
 use super::host::Departed;
 use super::stamps::Stamps;
@@ -6,7 +6,7 @@ use super::wire::letters;
 use crate::script::{Packet, TcpOption};
 use eifel_packet::segment::Flags;
 
-/// How many of the segments that have left the packet stands for: at least one.
+/// Returns how many departed segments the packet stands for: at least one.
 pub(super) fn joined(expected: &Packet, departed: &[&Departed], strict: bool) -> usize {
     let Some(first) = departed.first() else { return 0 };
     let mut len = first.packet.len;
@@ -30,14 +30,14 @@ pub(super) fn joined(expected: &Packet, departed: &[&Departed], strict: bool) ->
     count
 }
 
-/// Several segments, one behind the other, as one packet.
+/// Joins consecutive segments to one packet.
 pub(super) fn together(seen: &[Departed]) -> Option<Packet> {
     let (first, last) = (seen.first()?, seen.last()?);
     let len = seen.iter().map(|departed| departed.packet.len).sum();
     Some(Packet { flags: last.packet.flags, len, ..first.packet.clone() })
 }
 
-/// What differs, one phrase for each field; nothing if the packet is as expected.
+/// Describes each field that differs; empty if the packet is as expected.
 pub(super) fn differences(expected: &Packet, seen: &Packet, stamps: &mut Stamps) -> Vec<String> {
     let mut found = Vec::new();
     let mut check = |name: &str, wanted: String, seen: String| {
@@ -60,12 +60,14 @@ pub(super) fn differences(expected: &Packet, seen: &Packet, stamps: &mut Stamps)
     found
 }
 
-/// When something is pushed is the sender's own affair: that the script wants more of it is no difference.
+/// Returns the expected flags without PSH if the sender did not push. The sender decides when to
+/// push, so a missing PSH is no difference.
 fn pushed(expected: Flags, seen: Flags) -> Flags {
     if seen.has(Flags::PSH) { expected } else { Flags(expected.0 & !Flags::PSH.0) }
 }
 
-/// The options as the script would write them: timestamps that agree as it has them, others counted from its first.
+/// Returns the options as the script would write them. Timestamps that agree are shown as the
+/// script's.
 fn seen_by(stamps: &mut Stamps, expected: &[TcpOption], seen: &[TcpOption]) -> Vec<TcpOption> {
     let wanted = expected.iter().find_map(|option| match option {
         TcpOption::Timestamps { value, .. } => Some(*value),

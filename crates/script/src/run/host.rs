@@ -1,4 +1,4 @@
-//! What stands in for the operating system: one connection, its sockets, and what it has sent.
+//! The replacement of an operating system: one connection, its sockets, and what it has sent.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,37 +12,37 @@ use eifel_recovery::detect::Outcome as Judged;
 use eifel_recovery::engine::{self, Engine, Kind};
 use eifel_tcp::{Connection, Event, Ports, State};
 
-/// This end's port and the peer's.
+/// Ports of this end and of the peer.
 const PORTS: Ports = Ports { local: 8080, remote: 49_152 };
 
-/// So many segments and expiries are one script's; more is a script that does not end.
+/// Segments and expired timers that a script may have. With more it would not end.
 const BUDGET: u32 = 200_000;
 
-/// What a call returns.
+/// The return value of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Returned {
     Value(i64),
     Error(&'static str),
-    /// The error that a call gives that must not wait.
+    /// The error of a call that must not wait.
     WouldBlock(&'static str),
 }
 
-/// What a socket is.
+/// The state of a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Socket {
     Fresh,
     Listening,
     Connecting,
-    /// It stands for the connection.
+    /// The socket of the connection.
     Connected,
-    /// The same, and its close is a reset.
+    /// The socket of the connection, whose close sends a reset.
     Lingering,
 }
 
-/// Whether somebody has accepted the connection.
+/// Whether the connection has been accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Acceptance {
-    /// No handshake has ended.
+    /// No handshake is complete.
     Nothing,
     Waiting,
     Accepted,
@@ -55,12 +55,12 @@ pub(super) struct Departed {
     pub(super) packet: Packet,
 }
 
-/// One end, with everything around its connection.
+/// One end with its connection and sockets.
 pub(super) struct Host<'s> {
     header: &'s Header,
     pub(super) connection: Option<Connection>,
     pub(super) counts: Counts,
-    /// What has left and is not yet accounted for.
+    /// Departed segments that no event has mentioned.
     pub(super) departed: VecDeque<Departed>,
     sockets: BTreeMap<i64, Socket>,
     acceptance: Acceptance,
@@ -86,22 +86,22 @@ impl<'s> Host<'s> {
         Origins { iss: self.header.iss, irs: self.header.irs }
     }
 
-    /// The ports of a packet that arrives.
+    /// Returns the ports of an arriving packet.
     pub(super) fn ports(&self) -> (u16, u16) {
         (PORTS.remote, PORTS.local)
     }
 
-    /// Whether the script has used up what a script may use.
+    /// Returns whether the script has used up its budget.
     pub(super) fn is_exhausted(&self) -> bool {
         self.budget == 0
     }
 
-    /// When the connection wants to be woken.
+    /// Returns when the connection wants to be woken.
     pub(super) fn due(&self) -> Instant {
         self.connection.as_ref().map_or(Instant::NEVER, Connection::poll_timeout)
     }
 
-    /// The connection's time has come.
+    /// Handles the connection's timers.
     pub(super) fn wake(&mut self, now: Instant) {
         self.budget = self.budget.saturating_sub(1);
         if let Some(connection) = &mut self.connection {
@@ -110,7 +110,7 @@ impl<'s> Host<'s> {
         self.pump(now);
     }
 
-    /// A segment arrives. Without a connection nobody hears it.
+    /// Delivers a segment. Without a connection it is ignored.
     pub(super) fn arrive(&mut self, now: Instant, segment: &Segment) {
         self.counts.segments_in += 1;
         if let Some(connection) = &mut self.connection {
@@ -119,7 +119,7 @@ impl<'s> Host<'s> {
         self.pump(now);
     }
 
-    /// Takes out what leaves and what is told.
+    /// Collects departed segments and events.
     fn pump(&mut self, now: Instant) {
         let origins = self.origins();
         let Some(connection) = &mut self.connection else { return };
@@ -146,7 +146,7 @@ impl<'s> Host<'s> {
         }
     }
 
-    /// Does what a call asks for. `number` is that of a socket that comes to be.
+    /// Executes a call. `number` names a socket that the call creates.
     pub(super) fn call(&mut self, now: Instant, call: &Call, number: i64) -> Returned {
         let returned = match self.perform(now, call, number) {
             Ok(returned) => returned,
@@ -215,7 +215,7 @@ impl<'s> Host<'s> {
         Ok(Returned::Value(number))
     }
 
-    /// The connection comes to be.
+    /// Opens the connection.
     fn begin(&mut self, socket: i64, kind: Socket) -> Result<Returned, &'static str> {
         if self.socket(socket)? != Socket::Fresh || self.connection.is_some() {
             return Err("a script has one connection");
@@ -291,7 +291,7 @@ impl<'s> Host<'s> {
         self.sockets.remove(&socket);
         match (&mut self.connection, kind) {
             (Some(connection), Socket::Lingering) => connection.abort(),
-            // Nobody will ever accept what has called.
+            // Nobody will accept the caller any more.
             (Some(connection), Socket::Listening) if self.acceptance != Acceptance::Accepted => connection.abort(),
             (Some(connection), Socket::Connecting | Socket::Connected) => connection.leave(now),
             _ => {}

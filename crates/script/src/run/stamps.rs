@@ -1,16 +1,16 @@
-//! Which timestamp of the connection a script's timestamp stands for.
+//! Translates between a script's timestamps and the connection's.
 
 use std::collections::BTreeMap;
 
 use crate::script::Header;
 use eifel_base::time::Duration;
 
-/// The values that scripts write count from their first; the connection's clock counts from its own.
+/// Values in the script count from its first, those of the connection from the connection's first.
 #[derive(Debug)]
 pub(super) struct Stamps {
     /// Whether values are compared, or only remembered.
     compares: bool,
-    /// How many ticks may be between the two.
+    /// Ticks by which the two may differ.
     slack: u64,
     first: Option<(u32, u32)>,
     known: BTreeMap<u32, u32>,
@@ -23,7 +23,7 @@ impl Stamps {
         Self { compares: header.compares_stamps, slack, first: None, known: BTreeMap::new() }
     }
 
-    /// The connection's value that the peer echoes when the script says that it echoes `written`.
+    /// Returns the connection's value for an echo that the script writes as `written`.
     pub(super) fn echoed(&self, written: u32) -> u32 {
         match (self.known.get(&written), self.first) {
             (Some(own), _) => *own,
@@ -32,7 +32,8 @@ impl Stamps {
         }
     }
 
-    /// A segment has left with `own` where the script writes `written`; whether that is the same.
+    /// Compares the value `own` of a departed segment with the script's `written`. Returns whether
+    /// they agree.
     pub(super) fn agree(&mut self, written: u32, own: u32) -> bool {
         let (script, first) = *self.first.get_or_insert((written, own));
         if !self.compares {
@@ -44,7 +45,7 @@ impl Stamps {
         u64::from(away.unsigned_abs()) <= self.slack
     }
 
-    /// The connection's value as the script would write it.
+    /// Returns the connection's value as the script would write it.
     pub(super) fn shown(&self, own: u32) -> u32 {
         self.first.map_or(own, |(script, first)| script.wrapping_add(own.wrapping_sub(first)))
     }

@@ -1,4 +1,4 @@
-//! Between packets as scripts write them and segments as they are on the wire.
+//! Converts between packets as scripts write them and segments on the wire.
 
 use core::fmt::{self, Write};
 use std::net::Ipv4Addr;
@@ -26,17 +26,15 @@ const LETTERS: [(Flags, char); 10] = [
     (Flags::ACK, '.'),
 ];
 
-/// The sequence numbers on the wire that a script counts as 0.
+/// The sequence numbers on the wire that count as 0 in a script.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origins {
-    /// This end's.
     pub(super) iss: u32,
-    /// The peer's.
     pub(super) irs: u32,
 }
 
 impl Origins {
-    /// A packet of the peer as it arrives; `None` if its options are not options.
+    /// Converts a packet of the peer; `None` if its options cannot be read.
     pub(super) fn arriving(self, packet: &Packet, ports: (u16, u16)) -> Option<Segment> {
         let mut options = options::parse(&written(packet.options.as_deref().unwrap_or_default())).ok()?;
         let mut sack = options::parse(&[]).ok()?.sack;
@@ -57,7 +55,7 @@ impl Origins {
         })
     }
 
-    /// A segment of the connection as a script would write it.
+    /// Converts a segment of the connection.
     pub(super) fn leaving(self, segment: &Segment) -> Packet {
         let has_ack = segment.flags.has(Flags::ACK);
         let mut list = listed(&segment.options);
@@ -79,7 +77,7 @@ impl Origins {
     }
 }
 
-/// Options as a connection writes them.
+/// Returns the bytes that a connection writes for these options.
 fn bytes_of(options: &Options) -> Vec<u8> {
     let nowhere = Addresses::V4 { source: Ipv4Addr::UNSPECIFIED, destination: Ipv4Addr::UNSPECIFIED };
     let segment = Segment {
@@ -93,12 +91,12 @@ fn bytes_of(options: &Options) -> Vec<u8> {
         payload_len: 0,
     };
     let mut bytes = Vec::new();
-    // An error is more SACK blocks than fit, of which nothing is written.
+    // The only error is too many SACK blocks, which leaves nothing written.
     let _ = tcp::emit(&segment, &[], &nowhere, &mut bytes);
     bytes.split_off(FIXED.min(bytes.len()))
 }
 
-/// A list of options as bytes.
+/// Returns the bytes of a list of options.
 fn written(list: &[TcpOption]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for option in list {
@@ -132,7 +130,7 @@ fn written(list: &[TcpOption]) -> Vec<u8> {
     bytes
 }
 
-/// The options of a segment, in the order and with the padding of its bytes.
+/// Lists a segment's options, in the order of its bytes and with their padding.
 fn listed(of: &Options) -> Vec<TcpOption> {
     let bytes = bytes_of(of);
     let mut list = Vec::new();
@@ -169,7 +167,7 @@ fn listed(of: &Options) -> Vec<TcpOption> {
     list
 }
 
-/// Flags as scripts write them.
+/// Returns flags as scripts write them.
 pub(super) fn letters(flags: Flags) -> String {
     let letters: String = LETTERS.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, letter)| *letter).collect();
     if letters.is_empty() { "-".into() } else { letters }
