@@ -4,10 +4,10 @@
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Seq(pub u32);
 
-/// The position nearest to `near` whose low 32 bits, counted from `initial`, are `seq`.
+/// Returns the position nearest to `near` whose low 32 bits, counted from `initial`, are `seq`.
 ///
-/// Positions count from 0 at the initial sequence number (the SYN) and never wrap. A number more than half the circle
-/// below `near` that would lie before position 0 is read as lying ahead.
+/// Positions count from 0 at the initial sequence number (the SYN) and never wrap. If the nearest
+/// position would lie before 0, the number lies ahead.
 pub const fn unwrap(near: u64, initial: Seq, seq: Seq) -> u64 {
     let low = seq.0.wrapping_sub(initial.0);
     let distance = low.wrapping_sub(near as u32) as i32 as i64;
@@ -17,13 +17,13 @@ pub const fn unwrap(near: u64, initial: Seq, seq: Seq) -> u64 {
     }
 }
 
-/// The number that stands in the header for `position`.
+/// Returns the number in the header for `position`.
 pub const fn wrap(position: u64, initial: Seq) -> Seq {
     Seq(initial.0.wrapping_add(position as u32))
 }
 
-/// The position nearest to `near` whose low 16 bits are `seq`: for the stream sequence numbers of SCTP. One more than half
-/// the circle below `near` that would lie before position 0 is read as lying ahead.
+/// Returns the position nearest to `near` whose low 16 bits are `seq`, for SCTP's stream sequence
+/// numbers. If the nearest position would lie before 0, the number lies ahead.
 pub const fn unwrap_short(near: u64, seq: u16) -> u64 {
     let low = seq.wrapping_sub(near as u16);
     match near.checked_add_signed(low as i16 as i64) {
@@ -66,6 +66,15 @@ mod tests {
                 prop_assert!(position.abs_diff(near) <= near.abs_diff(below));
             }
         }
+    }
+
+    #[test]
+    fn a_number_that_would_lie_before_the_beginning_lies_ahead() {
+        // The SYN's number less one, as seen from position 10.
+        assert_eq!(unwrap(10, Seq(1000), Seq(999)), (1 << 32) - 1);
+        assert_eq!(unwrap_short(10, u16::MAX), (1 << 16) - 1);
+        // From further on it is the position before the next turn's beginning.
+        assert_eq!(unwrap((1 << 32) + 10, Seq(1000), Seq(999)), (1 << 32) - 1);
     }
 
     #[test]
