@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 from pathlib import Path
 
 from eifel import files, store
@@ -33,7 +34,7 @@ def command(options: argparse.Namespace) -> int:
     if not measured:
         raise BadInputError(f"{folder}: no finished artefacts there; `eifel reproduce` makes some")
     file.parent.mkdir(parents=True, exist_ok=True)
-    files.put(file, build(measured).encode())
+    files.put(file, build(measured, datetime.date.today().isoformat()).encode())
     if options.json:
         print_json({"report": str(file), "artefacts": [m.artefact.id for m in measured], "bytes": file.stat().st_size})
     else:

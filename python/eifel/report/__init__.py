@@ -14,14 +14,24 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from eifel import toml
-from eifel.papers.artefact import Recorded, Studied
+from eifel.papers.artefact import Recorded, Studied, word
 from eifel.report.chart import chart
 from eifel.report.comparison import claims_html, flows_html, known_html, settings_html, summary_html, verdict_of
+from eifel.report.headlines import headlines
+from eifel.report.svg import Dot, Line, dots
 
 COLUMNS = ("columns.js",)
 """What opens the numbers of both."""
 SCRIPTS = ("uplot/uPlot.iife.min.js", "touch.js", "chart.js")
 """What draws the charts, in the order in which it is needed."""
+PAGE = ("page.js",)
+"""What filters, sorts and downloads."""
+MOST_ROWS = 20
+"""A table of more rows is folded below its picture."""
+MOST_LINES = 60
+"""A picture of more rows has a line for each group of them."""
+MOST_PICTURED = 90
+"""Lines of a picture: with more, a section would be higher than two screens."""
 MAPS = ("atlas.js",)
 """What draws maps."""
 
@@ -31,12 +41,21 @@ if TYPE_CHECKING:
     from eifel.result import Result
 
 
-def build(measured: Sequence[Measured]) -> str:
-    """The page for these artefacts, in this order."""
-    index = "".join(_index_row(one) for one in measured)
+def build(measured: Sequence[Measured], date: str = "") -> str:
+    """The page for these artefacts, in this order; `date` stands on top."""
+    from eifel import _engine
+
     sections = "".join(_section(one) for one in measured)
     charts = any(map(_has_chart, measured))
-    intro = _part("index.html", rows=index, count=str(len(measured)), charts=_part("how.html") if charts else "")
+    intro = _part(
+        "index.html",
+        version=escape(_engine.version()),
+        date=f", {escape(date)}" if date else "",
+        groups=_contents(measured),
+        count=str(len(measured)),
+        charts=_part("how.html") if charts else "",
+        headlines=headlines(measured),
+    )
     maps = MAPS if any(map(_map_of, measured)) else ()
     return _page("Published beside measured", intro + sections, charts, maps)
 
@@ -82,7 +101,7 @@ def _section(measured: Measured) -> str:
         title=escape(artefact.title),
         source=escape(artefact.source),
         charts=charts,
-        summary=(_map_of(measured) or summary_html)(measured),
+        summary=(_map_of(measured) or _table)(measured),
         claims=claims_html(measured) + known_html(artefact),
         settings=settings_html(artefact),
         command=escape(command_of(measured)),
@@ -112,7 +131,8 @@ def _picture(measured: Measured) -> str:
     out = io.BytesIO()
     save(measured.artefact.draw(measured), out, "svg")
     source = base64.b64encode(out.getvalue()).decode()
-    return f'<img class="picture" alt="{escape(measured.artefact.title)}" src="data:image/svg+xml;base64,{source}">\n'
+    title, image = escape(measured.artefact.title), f"data:image/svg+xml;base64,{source}"
+    return f'<div class="scroll"><img class="picture" alt="{title}" src="{image}"></div>\n'
 
 
 def _settings(measured: Measured) -> str:
@@ -130,12 +150,52 @@ def _scenario(row: Row, seed: int) -> str:
     return f"<details><summary>{escape(row.name)}</summary><pre>{escape(text)}</pre></details>"
 
 
-def _index_row(measured: Measured) -> str:
+def _table(measured: Measured) -> str:
+    """The artefact's table; of many rows the picture is what one sees, and the table is folded below it."""
+    from eifel.exports import table_csv
+
+    table = summary_html(measured)
+    csv = table_csv(measured).replace("<", "&lt;")
+    taken = f'<script type="text/csv">\n{csv}</script>'
+    if len(measured.rows) <= MOST_ROWS:
+        return table + taken
+    shown = f"<details><summary>The table of {len(measured.rows)} rows</summary>{table}</details>"
+    return f'<div class="scroll">{_dots(measured)}</div>{shown}{taken}'
+
+
+def _dots(measured: Measured) -> str:
+    """The first column that is judged, or else the first, a line a row; a line a group where there are many rows."""
     artefact = measured.artefact
-    verdict, words = verdict_of(measured)
-    return (
-        f'<tr><td><a href="#{escape(artefact.id)}">{escape(artefact.id)}</a></td>'
-        f'<td>{escape(artefact.title)}</td><td class="{verdict}">{escape(words)}</td></tr>'
+    column = next((one for one in artefact.columns if one.relative or one.absolute), artefact.columns[0])
+    groups: dict[str, list[Dot]] = {}
+    kept = len(artefact.keys) if len(measured.rows) <= MOST_LINES else max(len(artefact.keys) - 1, 1)
+    for row in measured.rows:
+        mean = row.means.get(column.name)
+        if mean is None:
+            continue
+        low, high = mean.interval or (None, None)
+        title = f"{row.row.name}: {mean.mean:.{column.digits}f}"
+        name = ", ".join(word(value) for value in list(row.row.keys.values())[:kept])
+        colour = "spurious" if row.agrees(column) is False else "sent"
+        groups.setdefault(name, []).append(Dot(mean.mean, low, high, colour, title))
+    lines = [Line(name, found) for name, found in groups.items()]
+    return dots(lines[:MOST_PICTURED], column.title)
+
+
+def _contents(measured: Sequence[Measured]) -> str:
+    """The list of artefacts, paper by paper, each with what became of it."""
+    papers: dict[str, list[str]] = {}
+    for one in measured:
+        artefact, (verdict, words) = one.artefact, verdict_of(one)
+        paper, _, name = artefact.id.partition(".")
+        papers.setdefault(paper, []).append(
+            f'<li><a href="#{escape(artefact.id)}" title="{escape(artefact.title)}">'
+            f'<i class="{verdict}" aria-hidden="true"></i>{escape(name)} <span>{escape(artefact.title)}</span></a>'
+            f' <small class="{verdict}">{escape(words)}</small></li>'
+        )
+    return "".join(
+        f"<details open><summary>{escape(paper)}</summary><ul>{''.join(entries)}</ul></details>"
+        for paper, entries in papers.items()
     )
 
 
@@ -143,7 +203,8 @@ def _page(title: str, body: str, charts: bool, maps: Sequence[str] = ()) -> str:
     from eifel import _engine
 
     drawing = (*(SCRIPTS if charts else ()), *maps)
-    scripts = "".join(f"<script>{_script(name)}</script>\n" for name in (*(COLUMNS if drawing else ()), *drawing))
+    named = (*(COLUMNS if drawing else ()), *drawing, *PAGE)
+    scripts = "".join(f"<script>{_script(name)}</script>\n" for name in named)
     return _part(
         "page.html",
         title=escape(title),

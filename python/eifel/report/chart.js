@@ -187,7 +187,7 @@
           y: { auto: false, min: low, max: high, range: (u, min, max) => [min, max] },
         },
         axes: [
-          { ...axis, ...(index === this.panels.length - 1 ? { label: "Time, s", labelSize: 20, labelFont: font } : {}), size: 28 },
+          { ...axis, label: "Time, s", labelSize: 18, labelFont: font, size: 28 },
           { ...axis, label: panel.title, labelSize: 18, labelFont: font, size: 60 },
         ],
         series: [{}, { paths: () => null, points: { show: false } }],
@@ -324,7 +324,11 @@
 
     // What is under the cursor, or nearest to it.
     read(u, panel) {
-      if (!this.reading || u.cursor.left < 0 || u.cursor.event == null) return;
+      if (!this.reading || u.cursor.event == null) return;
+      if (u.cursor.left < 0) {
+        this.reading.hidden = true;
+        return;
+      }
       let best = null, distance = 24;
       for (const layer of panel.layers) {
         if (layer.hidden || layer.kind === "bars") continue;
@@ -335,6 +339,10 @@
           if (away < distance) { distance = away; best = [layer, i]; }
         }
       }
+      const box = u.over.getBoundingClientRect(), whole = this.figure.getBoundingClientRect();
+      this.reading.style.left = `${Math.min(box.left - whole.left + u.cursor.left + 14, whole.width - 240)}px`;
+      this.reading.style.top = `${box.top - whole.top + u.cursor.top + 14}px`;
+      this.reading.hidden = false;
       const t = u.posToVal(u.cursor.left, "x").toFixed(3);
       this.reading.textContent = best
         ? `${best[0].name}: ${+best[0].y[best[1]].toFixed(3)} at ${best[0].x[best[1]].toFixed(6)} s`

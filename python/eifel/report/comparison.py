@@ -16,8 +16,15 @@ if TYPE_CHECKING:
     from eifel.papers.measured import Measured, MeasuredRow
 
 
+MOSTLY = 0.8
+"""The share of values within tolerance from which on an artefact is mostly as published."""
+
+
 def verdict_of(measured: Measured) -> tuple[str, str]:
-    """A class and words for the whole artefact: how many values and claims are as published."""
+    """A class and words for the whole artefact: how many values and claims are as published.
+
+    The class is `good` if all are, `mostly` if every claim holds and most values are, and `outside` otherwise.
+    """
     judged = [row.agrees(column) for row in measured.rows for column in measured.artefact.columns]
     judged = [verdict for verdict in judged if verdict is not None]
     claims = [claim["holds"] for claim in measured.claims()]
@@ -26,7 +33,10 @@ def verdict_of(measured: Measured) -> tuple[str, str]:
         words.append(f"{sum(map(bool, judged))} of {len(judged)} values within tolerance")
     if claims:
         words.append(f"{sum(claims)} of {len(claims)} claims hold")
-    return ("good" if all(judged) and all(claims) else "outside", ", ".join(words) or "nothing to judge")
+    verdict = "good" if all(judged) and all(claims) else "outside"
+    if verdict == "outside" and all(claims) and sum(map(bool, judged)) >= MOSTLY * len(judged):
+        verdict = "mostly"
+    return verdict, ", ".join(words) or "nothing to judge"
 
 
 def summary_html(measured: Measured) -> str:

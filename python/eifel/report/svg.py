@@ -1,0 +1,105 @@
+"""Small pictures made of text: dots with intervals, whose colours are the page's, in daylight and in the dark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH = 760
+LINE = 18
+"""Pixels from row to row."""
+LEFT, RIGHT, ABOVE, BELOW = 250, 20, 8, 34
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One value in a row, with its interval, and how it is coloured: a name of the style's."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    colour: str = "sent"
+    title: str = ""
+    """What a reader sees who points at it."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: its name, its dots, and the band that they should lie in."""
+
+    name: str
+    dots: Sequence[Dot]
+    band: tuple[float, float] | None = None
+
+
+def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
+    """A row a line, values across, with one axis below."""
+    ends = [end for line in lines for dot in line.dots for end in (dot.low, dot.value, dot.high) if end is not None]
+    ends += [end for line in lines if line.band for end in line.band]
+    ends = [end for end in ends if math.isfinite(end) and (end > 0 or not logarithmic)]
+    if not ends:
+        return ""
+    scale = _Scale(min(ends), max(ends), logarithmic=logarithmic)
+    height = ABOVE + LINE * len(lines) + BELOW
+    bottom = height - BELOW
+    parts = []
+    for tick in scale.ticks():
+        x = scale(tick)
+        parts.append(f'<line x1="{x:.1f}" y1="{ABOVE}" x2="{x:.1f}" y2="{bottom}" class="grid"/>')
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 14}" class="tick">{tick:g}</text>')
+    parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{height - 4}" class="tick">{escape(axis)}</text>')
+    for number, line in enumerate(lines):
+        y = ABOVE + LINE * (number + 0.5)
+        parts.append(f'<text x="{LEFT - 10}" y="{y + 4:.1f}" class="name">{escape(_short(line.name))}</text>')
+        if line.band:
+            low, high = (scale(end) for end in line.band)
+            parts.append(
+                f'<rect x="{low:.1f}" y="{y - 6:.1f}" width="{max(high - low, 1):.1f}" height="12" class="band"/>'
+            )
+        parts += [_dot(dot, scale, y) for dot in line.dots if math.isfinite(dot.value)]
+    title = f'<svg class="dots" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img"'
+    return f'{title} aria-label="{escape(axis)}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+
+
+def _dot(dot: Dot, scale: _Scale, y: float) -> str:
+    shown = ""
+    if dot.low is not None and dot.high is not None:
+        style = f'class="span" style="stroke: var(--{dot.colour})"'
+        ends = f'x1="{scale(dot.low):.1f}" y1="{y:.1f}" x2="{scale(dot.high):.1f}" y2="{y:.1f}"'
+        shown = f"<line {ends} {style}/>"
+    title = f"<title>{escape(dot.title)}</title>" if dot.title else ""
+    place = f'cx="{scale(dot.value):.1f}" cy="{y:.1f}" r="4"'
+    return f'{shown}<circle {place} style="fill: var(--{dot.colour})">{title}</circle>'
+
+
+def _short(name: str, letters: int = 36) -> str:
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"
+
+
+class _Scale:
+    """Where a value stands across the picture."""
+
+    def __init__(self, low: float, high: float, *, logarithmic: bool) -> None:
+        self._logarithmic = logarithmic
+        self._low, self._high = (math.log10(low), math.log10(high)) if logarithmic else (min(low, 0.0), high)
+        room = (self._high - self._low or abs(self._high) or 1) * 0.04
+        self._high += room
+        self._low -= room if logarithmic or self._low < 0 else 0
+
+    def __call__(self, value: float) -> float:
+        at = math.log10(max(value, 1e-300)) if self._logarithmic else value
+        share = (at - self._low) / (self._high - self._low)
+        return LEFT + min(max(share, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
+
+    def ticks(self) -> list[float]:
+        """Some five round values."""
+        if self._logarithmic:
+            steps = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+            return [step for step in steps if self._low <= math.log10(step) <= self._high]
+        span = self._high - self._low
+        step = 10 ** math.floor(math.log10(span / 4))
+        step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= 6)
+        first = math.ceil(self._low / step)
+        return [round(number * step, 12) for number in range(first, math.floor(self._high / step) + 1)]

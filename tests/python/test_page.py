@@ -1,0 +1,158 @@
+"""The report as a page: what was found on top, contents that filter, tables that fold, sort and download."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from browser import CHROMIUM, Browser
+from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.measured import Measured, MeasuredRow
+from eifel.report import build
+from eifel.report.comparison import verdict_of
+from eifel.report.svg import Dot, Line, dots
+from eifel.reproduction import reproduce
+from eifel.statistics import Mean
+
+NAMES = ("responding.table1", "responding.table3", "responding.figure4a", "detectors.responses", "thesis.timers")
+
+
+def of(within: int, count: int, *holding: bool) -> Measured:
+    column = Column("time_s", "Time, s", relative=0.1)
+    rows = tuple(Row({"row": number}, published={"time_s": 100.0}) for number in range(count))
+    claims = tuple(Claim("so", lambda _, holds=holds: holds) for holds in holding)
+    artefact = Artefact("test.rows", "Rows", "nowhere", (column,), rows, claims=claims)
+    means = [{"time_s": Mean(100.0 if number < within else 150.0 + number, 5.0, 3)} for number in range(count)]
+    return Measured(artefact, [MeasuredRow(*both) for both in zip(rows, means, strict=True)], [], 3, 1, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("measured", "verdict"),
+    [
+        (of(10, 10, True), "good"),
+        (of(8, 10, True), "mostly"),
+        (of(7, 10, True), "outside"),
+        (of(9, 10, True, False), "outside"),
+        (of(10, 10, False), "outside"),
+        (of(4, 5), "mostly"),
+    ],
+)
+def test_amber_is_for_what_mostly_agrees_and_red_for_a_claim_that_fails(measured: Measured, verdict: str) -> None:
+    assert verdict_of(measured)[0] == verdict
+
+
+@pytest.mark.parametrize(("rows", "folded"), [(20, False), (21, True)])
+def test_of_many_rows_one_sees_a_picture_and_the_table_is_folded(rows: int, folded: bool) -> None:
+    page = build([of(rows, rows, True)])
+    assert ("<summary>The table of 21 rows</summary>" in page) == folded
+    section = page[page.index('<section id="test.rows"') :]
+    assert ('class="dots"' in section) == folded
+    if folded:
+        assert section.count("<circle") == rows
+
+
+def test_a_dot_stands_where_its_value_is() -> None:
+    picture = dots(
+        [Line("a", [Dot(0.0), Dot(5.0, 2.5, 7.5, "spurious", "<b>")]), Line("b", [Dot(10.0)], (9, 10))], "x & y"
+    )
+    # From 0 to 10.4, between 250 and 740 pixels.
+    assert 'cx="250.0"' in picture and 'cx="485.6"' in picture and 'cx="721.2"' in picture
+    assert 'x1="367.8"' in picture and 'x2="603.4"' in picture
+    assert "<title>&lt;b&gt;</title>" in picture and "x &amp; y" in picture
+    assert dots([], "x") == "" == dots([Line("a", [Dot(float("nan"))])], "x")
+    ratios = dots([Line("a", [Dot(0.5), Dot(2.0)])], "x", logarithmic=True)
+    places = [float(part.split('"')[0]) for part in ratios.split('cx="')[1:]]
+    assert sum(places) / 2 == pytest.approx((250 + 740) / 2, abs=0.1)
+
+
+def test_what_was_found_comes_first_with_numbers_of_this_very_report() -> None:
+    measured = reproduce("responding.table1", repetitions=5)
+    page = build([measured], "2026-01-02")
+    times = [measured.mean("time_s", eifel=on) for on in (False, True)]
+    assert f"takes {times[0]:.0f} s without Eifel and {times[1]:.0f} s with it" in page
+    assert page.index("2026-01-02") < page.index("What was found") < page.index('<section id="responding.table1"')
+    judged = [row.agrees(column) for row in measured.rows for column in measured.artefact.columns]
+    judged = [verdict for verdict in judged if verdict is not None]
+    assert f"{sum(judged)} of {len(judged)} published values come out within their tolerance" in page
+    assert "1 of 1 published values" in build([of(1, 1)])
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    measured = [reproduce(name, repetitions=2) for name in NAMES if name != "thesis.timers"]
+    file.write_text(build([*measured, of(25, 30, True)]), encoding="utf-8")
+    return file
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="SKIPPED: chromium is not installed, so the report was not opened")
+class TestInABrowser:
+    @pytest.fixture(params=[(1280, False), (1280, True), (390, False)], ids=["1280", "dark", "390"])
+    def page(self, browser: Browser, report: Path, request: pytest.FixtureRequest) -> Browser:
+        width, dark = request.param
+        browser.screen(width, 1000, dark=dark)
+        browser.open(report)
+        browser.until("document.querySelectorAll('.take').length > 3")
+        return browser
+
+    def test_it_fits_and_nothing_is_endless(self, page: Browser) -> None:
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        if page.evaluate("innerWidth") >= 1280:
+            heights = "[...document.querySelectorAll('section')].map((one) => one.getBoundingClientRect().height)"
+            assert max(page.evaluate(heights)) < 2000
+
+    def test_no_letter_is_smaller_than_ten_pixels(self, page: Browser) -> None:
+        sizes = page.evaluate(
+            "[...document.querySelectorAll('main *')].filter((one) => [...one.childNodes].some((node) =>"
+            " node.nodeType === 3 && node.data.trim())).map((one) => [parseFloat(getComputedStyle(one).fontSize),"
+            " one.outerHTML.slice(0, 60)]).sort((a, b) => a[0] - b[0])[0]"
+        )
+        assert sizes[0] >= 10, sizes[1]
+
+    def test_the_contents_filter_and_stay_in_sight(self, page: Browser) -> None:
+        shown = "[...document.querySelectorAll('.contents li')].filter((one) => one.offsetParent).length"
+        assert page.evaluate(shown) == len(NAMES)
+        page.evaluate(
+            "{ const box = document.querySelector('.contents input'); box.value = 'reno-sack uncongested';"
+            " box.dispatchEvent(new Event('input')); }"
+        )
+        assert page.evaluate(shown) == 1
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        top = page.evaluate("document.querySelector('.contents').getBoundingClientRect().top")
+        assert (top >= 0) == (page.evaluate("innerWidth") > 640)
+
+    def test_tables_sort_by_what_was_measured(self, page: Browser) -> None:
+        table = "document.getElementById('responding.table3').querySelector('table.rows')"
+        head = f"{table}.querySelector('th.n')"
+        values = f"[...{table}.tBodies[0].rows].map((row) => parseFloat(row.querySelectorAll('td.n')[1].textContent))"
+        before = page.evaluate(values)
+        page.evaluate(f"{head}.click()")
+        assert page.evaluate(values) == sorted(before, reverse=True)
+        page.evaluate(f"{head}.click()")
+        assert page.evaluate(values) == sorted(before)
+        assert page.evaluate(f"{head}.getAttribute('aria-sort')") == "ascending"
+
+    def test_tables_and_pictures_are_taken_away(self, page: Browser) -> None:
+        page.evaluate(
+            "{ window.taken = []; URL.createObjectURL = (blob) => { taken.push(blob); return '#'; };"
+            " HTMLAnchorElement.prototype.click = function () { taken.push(this.download); }; 0 }"
+        )
+        page.evaluate("document.querySelectorAll('#test\\\\.rows .take').forEach((one) => one.click())")
+        named = page.evaluate("taken.filter((one) => typeof one === 'string').sort()")
+        assert named == ["test.rows.csv", "test.rows.svg"]
+        texts = page.evaluate("Promise.all(taken.filter((one) => one instanceof Blob).map((one) => one.text()))")
+        svg, text = sorted(texts, key=lambda text: not text.startswith("<svg"))
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert len(rows) == 30 and float(rows[29]["time_s"]) == 179.0 and rows[0]["time_s_published"] == "100.0"
+        # Its colours are its own: the page's variables are not there any more.
+        assert "fill: rgb(" in svg and "var(--" not in svg
