@@ -7,7 +7,16 @@ import eifel
 from eifel import _engine, toml
 from eifel.papers.study import Effort
 from eifel.studies import detector_runs, facts, judged
-from eifel.studies.judged import FAST_RETRANSMIT, GENUINE, SPURIOUS, TIMEOUT, UNDECIDED
+from eifel.studies.judged import (
+    FAST_RETRANSMIT,
+    GENUINE,
+    MIXED,
+    NEEDED,
+    NEEDLESS,
+    SPURIOUS,
+    TIMEOUT,
+    UNDECIDED,
+)
 from eifel.studies.situations import SITUATIONS
 
 
@@ -38,7 +47,8 @@ def test_a_spike_is_found_at_its_end_and_by_dsack_a_round_trip_later() -> None:
     seen = judge({**path(), "spike": [spike]})
     assert seen["detector"] == [0, 1]
     assert seen["cause"] == [TIMEOUT] * 2
-    assert seen["truth"] == seen["verdict"] == [SPURIOUS] * 2
+    assert seen["truth"] == [NEEDLESS] * 2
+    assert seen["verdict"] == [SPURIOUS] * 2
     assert seen["lost"] == [False] * 2
     early, late = seen["delay_rtts"]
     assert 3 < early < late < early + 3
@@ -55,7 +65,9 @@ def test_a_spike_is_found_at_its_end_and_by_dsack_a_round_trip_later() -> None:
 def test_a_loss_is_no_spurious_retransmission() -> None:
     seen = judge(path(drops={"flow": "main", "segments": [100]}))
     assert seen["cause"] == [FAST_RETRANSMIT] * 2
-    assert seen["truth"] == seen["verdict"] == [GENUINE] * 2
+    assert seen["truth"] == [NEEDED] * 2
+    assert seen["needed_bytes"] == [1448] * 2
+    assert seen["verdict"] == [GENUINE] * 2
     assert seen["lost"] == [True] * 2
     assert seen["needless_bytes"] == [0, 0]
 
@@ -63,19 +75,33 @@ def test_a_loss_is_no_spurious_retransmission() -> None:
 def test_what_is_lost_beside_a_needless_retransmission_is_told() -> None:
     spike = {"links": ["bottleneck"], "holds": "sending", "at": [{"start_s": 1, "end_s": 2.5}]}
     seen = judge({**path(queue={"kind": "drop-tail", "packets": 6}), "spike": [spike]})
-    assert (SPURIOUS, True) in zip(seen["truth"], seen["lost"], strict=True)
+    assert (MIXED, True) in zip(seen["truth"], seen["lost"], strict=True)
+
+
+def test_an_episode_that_begins_needlessly_and_repairs_a_loss_later_is_mixed() -> None:
+    # Segment 100 is held until its timer expires; 103 of the same window is lost, and repaired by go-back-N.
+    spike = {"links": ["bottleneck"], "holds": "arriving", "at": [{"start_s": 1.0, "end_s": 2.5}]}
+    lossless = judge({**path(), "spike": [spike]})
+    again = eifel.run({**path(), "spike": [spike]}, record=judged.TABLES).of("transmissions")
+    first = int(again["segment"][again["kind"] == "retransmission"][0])
+    mixed = judge({**path(drops={"flow": "main", "segments": [first + 3]}), "spike": [spike]})
+    assert lossless["truth"][0] == NEEDLESS
+    assert lossless["needed_bytes"][0] == 0
+    assert (mixed["truth"][0], mixed["verdict"][0]) == (MIXED, SPURIOUS)
+    assert mixed["needed_bytes"][0] == 1448
 
 
 def test_shares_are_of_what_can_be_found() -> None:
     columns = {
-        "truth": np.array([SPURIOUS] * 4 + [GENUINE] * 2),
-        "verdict": np.array([SPURIOUS, SPURIOUS, GENUINE, UNDECIDED, SPURIOUS, GENUINE]),
-        "lost": np.array([False, False, True, False, True, True]),
-        "cause": np.array([TIMEOUT, TIMEOUT, TIMEOUT, FAST_RETRANSMIT, TIMEOUT, TIMEOUT]),
-        "delay_rtts": np.array([1.0, 3, 1, np.nan, 1, 1]),
-        "needless_bytes": np.array([0, 0, 0, 60, 0, 0]),
-        "header_bytes": np.ones(6),
-        "data_bytes": np.full(6, 1000.0),
+        "truth": np.array([NEEDLESS] * 4 + [NEEDED] * 2 + [MIXED] * 4),
+        "verdict": np.array([SPURIOUS, SPURIOUS, GENUINE, UNDECIDED] + [SPURIOUS, GENUINE] * 2 + [GENUINE, UNDECIDED]),
+        "lost": np.array([False, False, True, False] + [True] * 6),
+        "cause": np.array([TIMEOUT, TIMEOUT, TIMEOUT, FAST_RETRANSMIT] + [TIMEOUT] * 6),
+        "delay_rtts": np.array([1.0, 3, 1, np.nan, 1, 1, 1, 1, 1, np.nan]),
+        "needless_bytes": np.array([0, 0, 0, 60, 0, 0, 40, 0, 0, 0]),
+        "needed_bytes": np.array([0, 0, 0, 0, 1000, 1000, 3000, 1000, 1000, 1000]),
+        "header_bytes": np.ones(10),
+        "data_bytes": np.full(10, 1000.0),
     }
     means = {name: mean.mean for name, mean in facts.counts(columns).items()}
     assert means["found"] == pytest.approx(100 * 2 / 3)
@@ -83,8 +109,10 @@ def test_shares_are_of_what_can_be_found() -> None:
     assert means["found_timeouts"] == pytest.approx(100 * 2 / 3)
     assert means["found_fast_retransmits"] == 0
     assert means["false"] == 50
-    names = ("true_positives", "false_negatives", "undecided_spurious", "false_positives", "true_negatives")
+    assert (means["mixed"], means["lost_bytes"]) == (25, 2000)
+    names = ("true_positives", "false_negatives", "undecided_needless", "false_positives", "true_negatives")
     assert [means[name] for name in names] == [2, 1, 1, 1, 1]
+    assert [means[name] for name in ("mixed_undone", "mixed_kept", "undecided_mixed")] == [1, 2, 1]
     assert (means["delay_rtts"], means["needless_bytes"], means["header_per_mille"]) == (2, 10, 1)
     none = {name: values[:0] for name, values in columns.items()}
     assert facts.counts(none).keys().isdisjoint({"found", "false", "delay_rtts", "needless_bytes"})

@@ -10,7 +10,7 @@ import numpy as np
 from eifel.papers.artefact import Artefact, Row
 from eifel.papers.measured import means_of
 from eifel.statistics import Mean, mean_interval, share_interval
-from eifel.studies.judged import FAST_RETRANSMIT, GENUINE, SPURIOUS, TIMEOUT, UNDECIDED
+from eifel.studies.judged import FAST_RETRANSMIT, GENUINE, MIXED, NEEDED, NEEDLESS, SPURIOUS, TIMEOUT, UNDECIDED
 
 if TYPE_CHECKING:
     from eifel.runs import Runs
@@ -37,27 +37,34 @@ def counts(columns: Mapping[str, Any]) -> dict[str, Mean]:
     """What a detector did in some episodes. What there is none of has no share."""
     truth, verdict = columns["truth"], columns["verdict"]
     counted = {
-        "true_positives": (SPURIOUS, SPURIOUS),
-        "false_negatives": (SPURIOUS, GENUINE),
-        "undecided_spurious": (SPURIOUS, UNDECIDED),
-        "false_positives": (GENUINE, SPURIOUS),
-        "true_negatives": (GENUINE, GENUINE),
-        "undecided_genuine": (GENUINE, UNDECIDED),
+        "true_positives": (NEEDLESS, SPURIOUS),
+        "false_negatives": (NEEDLESS, GENUINE),
+        "undecided_needless": (NEEDLESS, UNDECIDED),
+        "false_positives": (NEEDED, SPURIOUS),
+        "true_negatives": (NEEDED, GENUINE),
+        "undecided_needed": (NEEDED, UNDECIDED),
+        "mixed_undone": (MIXED, SPURIOUS),
+        "mixed_kept": (MIXED, GENUINE),
+        "undecided_mixed": (MIXED, UNDECIDED),
     }
     means = {"episodes": _count(len(truth))}
     means |= {name: _count(int(((truth == t) & (verdict == v)).sum())) for name, (t, v) in counted.items()}
-    spurious = truth == SPURIOUS
+    needless = truth == NEEDLESS
     shares = {
-        "found": spurious & ~columns["lost"],
-        "found_beside_loss": spurious & columns["lost"],
-        "found_timeouts": spurious & (columns["cause"] == TIMEOUT),
-        "found_fast_retransmits": spurious & (columns["cause"] == FAST_RETRANSMIT),
-        "false": ~spurious,
+        "found": needless & ~columns["lost"],
+        "found_beside_loss": needless & columns["lost"],
+        "found_timeouts": needless & (columns["cause"] == TIMEOUT),
+        "found_fast_retransmits": needless & (columns["cause"] == FAST_RETRANSMIT),
+        "mixed": truth == MIXED,
+        "false": truth == NEEDED,
     }
     for name, of in shares.items():
         if of.any():
             means[name] = _percent(share_interval(int((of & (verdict == SPURIOUS)).sum()), int(of.sum())))
-    found = spurious & (verdict == SPURIOUS)
+    undone_beside_loss = (truth != NEEDLESS) & (verdict == SPURIOUS)
+    if undone_beside_loss.any():
+        means["lost_bytes"] = mean_interval(columns["needed_bytes"][undone_beside_loss])
+    found = needless & (verdict == SPURIOUS)
     if found.any():
         means["delay_rtts"] = Mean(float(np.median(columns["delay_rtts"][found])), None, int(found.sum()))
     if len(truth):

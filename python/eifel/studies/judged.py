@@ -15,7 +15,9 @@ from eifel.tables import Frame
 TABLES = ("episodes", "verdicts", "transmissions", "acks")
 """What has to be recorded."""
 UNDECIDED, SPURIOUS, GENUINE = 0, 1, 2
-"""Codes of `verdict` and `truth`; the truth is always one of the last two."""
+"""Codes of `verdict`."""
+NEEDLESS, NEEDED, MIXED = 1, 2, 3
+"""Codes of `truth`: none of the episode's retransmissions was needed, all of them were, or some were."""
 TIMEOUT, FAST_RETRANSMIT = 1, 2
 """Codes of `cause`."""
 
@@ -29,21 +31,25 @@ Columns = dict[str, NDArray[Any]]
 def judged(result: Result, detectors: Mapping[str, str]) -> Columns:
     """A row for each episode and each of these detectors, given as the name to be shown and the name in the registry.
 
-    `episode`; `cause`; `truth`, the oracle's word on the first retransmission; `lost`, whether any transmission of what
-    was outstanding then was lost; `detector`; `verdict`, the first that it gave; `delay_rtts`, from the loss signal to
-    the verdict, in smoothed round trips as they were then, NaN without; `needless_bytes`, sent again for nothing until
-    then, or until the next episode; `header_bytes` and `data_bytes`, what the detector costs in headers and what was
-    sent, of the whole run, shared out among its episodes.
+    `episode`; `cause`; `truth`, the oracle's word on all retransmissions up to the next episode; `needed_bytes`, those
+    of them that were needed; `lost`, whether any transmission of what was outstanding then was lost; `detector`;
+    `verdict`, the first that it gave; `delay_rtts`, from the loss signal to the verdict, in smoothed round trips as
+    they were then, NaN without; `needless_bytes`, sent again for nothing until then, or until the next episode;
+    `header_bytes` and `data_bytes`, what the detector costs in headers and what was sent, of the whole run, shared out
+    among its episodes.
     """
     episodes, again = result.of("episodes"), _retransmissions(result)
     known = (episodes["truth"] != "") & (episodes["saved_srtt_ns"] > 0)
     number, opened = episodes["episode"], episodes["opened_ns"]
     until = np.append(opened[1:], np.iinfo(np.int64).max)
-    needless = Sum(again["t_ns"], again["len"] * (again["needed"] == "spurious"))
+    needless, needed = (Sum(again["t_ns"], again["len"] * (again["needed"] == word)) for word in ("spurious", "needed"))
+    needed_bytes = needed.between(opened, until)
+    partly = np.where(needless.between(opened, until) > 0, MIXED, NEEDED)
     common = {
         "episode": number,
         "cause": np.where(episodes["cause"] == "timeout", TIMEOUT, FAST_RETRANSMIT).astype(np.int8),
-        "truth": np.where(episodes["truth"] == "spurious", SPURIOUS, GENUINE).astype(np.int8),
+        "truth": np.where(needed_bytes > 0, partly, NEEDLESS).astype(np.int8),
+        "needed_bytes": needed_bytes,
         "lost": _lost(result, episodes),
     }
     verdicts = result.of("verdicts")
