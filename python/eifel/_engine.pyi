@@ -19,6 +19,7 @@ __all__ = [
     "converse",
     "document",
     "record",
+    "hunt_liars",
     "registry",
     "run",
     "run_many",
@@ -85,6 +86,14 @@ def attack(name: str) -> str:
     """Does one attack whole and returns what was found, as a JSON list.
 
     The GIL is released; Ctrl-C is honoured. Raises ValueError for an attack that there is not.
+    """
+
+def hunt_liars(text: str, origin: str, runs: int, seed: int, progress: Callable[[int], object]) -> str:
+    """The receiver that gains most by lying to the sender of the scenario's first flow, as JSON.
+
+    `gain`, its goodput over an honest receiver's, in the last `runs`, which were not searched with; `liar`, its tables
+    below `[[flow]]`, as TOML. `progress` hears how many of `runs` are done. The GIL is released; Ctrl-C is honoured.
+    Raises ScenarioError where no receiver could gain.
     """
 
 def schema() -> str:

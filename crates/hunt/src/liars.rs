@@ -1,69 +1,69 @@
 //! The claim that no receiver gains by lying: its goodput over an honest one's, on the same path and seeds.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use eifel_path::stream::Stream;
+use eifel_sim::liar::Kind;
 use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Number, Occasion, Schedule};
 use eifel_sim::record::Record;
-use eifel_sim::scenario::Scenario;
+use eifel_sim::scenario::{Scenario, Traffic};
 
 use crate::climb::Subject;
 
-/// Receivers that lie to one sender over one path: 10 Mbit/s, 100 ms, a queue of 80 packets, random loss.
+/// Receivers that lie to the sender of a scenario's first flow.
 pub struct Liars {
-    sender: String,
-    loss: f64,
+    scenario: Scenario,
     /// Goodput of an honest receiver, by repetition.
     honest: Vec<f64>,
 }
 
-/// How long each transfer lasts: hundreds of losses at 1 %.
-const DURATION_S: u32 = 30;
-
 impl Liars {
-    /// The liars of a sender, given as the inside of the scenario's table `sender`, at a rate of loss. Runs the honest
-    /// receiver over the first `repetitions`.
+    /// Takes the scenario, and runs it with an honest receiver over the first `repetitions`.
     ///
     /// # Errors
-    /// What the scenario's check says of the sender.
-    pub fn new(sender: &str, loss: f64, repetitions: u32) -> Result<Self, String> {
-        let mut liars = Self { sender: sender.to_owned(), loss, honest: Vec::new() };
-        let scenario = Scenario::parse(&liars.scenario(&Schedule::default()), Path::new("liars"))
-            .map_err(|error| error.to_string())?;
-        liars.honest = (0..repetitions).map(|repetition| goodput(&scenario, repetition)).collect();
-        Ok(liars)
-    }
-
-    /// The scenario of one liar, as TOML.
-    pub fn scenario(&self, schedule: &Schedule) -> String {
-        let (sender, loss) = (&self.sender, self.loss);
-        let mut text = format!(
-            r#"duration_s = {DURATION_S}
-
-[point_to_point]
-rate_bps = 10_000_000
-delay_ms = 50
-queue = {{ kind = "drop-tail", packets = 80 }}
-loss = {{ kind = "random", rate = {loss} }}
-back = {{ rate_bps = 10_000_000, queue = {{ kind = "unlimited" }} }}
-
-[[flow]]
-name = "main"
-from = "sender"
-to = "receiver"
-application = {{ kind = "bulk", endless = true }}
-tcp = {{ payload_bytes = 1448, retransmission_marks = "bits" }}
-sender = {{ {sender} }}
-"#
-        );
-        for (key, answer) in Occasion::NAMES.iter().zip(&schedule.answers) {
-            if *answer != Answer::default() {
-                let _ = write!(text, "\n[flow.liar.{key}]\n{}", told(answer));
-            }
+    /// Says why no receiver of the scenario can gain: its first flow is no stream, or delivers nothing, or a run fails.
+    pub fn new(scenario: &Scenario, repetitions: u32) -> Result<Self, String> {
+        let liars = Self { scenario: scenario.clone(), honest: Vec::new() };
+        let honest = liars.with(None)?;
+        let goodput = |repetition| match eifel_sim::run(&honest, repetition, Record::none()) {
+            Ok(outcome) => Ok(outcome.summary.flows[0].goodput_bps),
+            Err(error) => Err(format!("repetition {repetition}: {error}")),
+        };
+        let honest = (0..repetitions).map(goodput).collect::<Result<Vec<f64>, String>>()?;
+        if honest.iter().sum::<f64>() == 0.0 {
+            return Err("flow[0]: an honest receiver gets nothing; expected a flow that delivers data".to_owned());
         }
-        text
+        Ok(Self { honest, ..liars })
     }
+
+    /// The scenario with this receiver.
+    fn with(&self, liar: Option<Kind>) -> Result<Scenario, String> {
+        let mut scenario = self.scenario.clone();
+        match scenario.flows.first_mut().map(|flow| &mut flow.traffic) {
+            Some(Traffic::Stream { connection, .. }) => connection.liar = liar,
+            _ => return Err("flow[0]: datagrams have no receiver that answers; expected a stream".to_owned()),
+        }
+        Ok(scenario)
+    }
+
+    fn goodput(&self, schedule: &Schedule, repetition: u32) -> f64 {
+        let scenario = self.with(Some(Kind::Scheduled(*schedule))).expect("checked: a stream");
+        let outcome =
+            eifel_sim::run(&scenario, repetition, Record::none()).expect("an honest receiver's run did not fail");
+        outcome.summary.flows[0].goodput_bps
+    }
+}
+
+/// Returns the liar as the tables of a scenario that stand below `[[flow]]`.
+pub fn to_toml(schedule: &Schedule) -> String {
+    let mut text = String::new();
+    for (key, answer) in Occasion::NAMES.iter().zip(&schedule.answers) {
+        if *answer != Answer::default() {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = write!(text, "{gap}[flow.liar.{key}]\n{}", told(answer));
+        }
+    }
+    text
 }
 
 /// One answer as TOML: what differs from the honest one.
@@ -83,11 +83,6 @@ fn told(answer: &Answer) -> String {
     word("denies_mark", answer.denies_mark, "true");
     word("withheld", answer.withheld, "true");
     text
-}
-
-fn goodput(scenario: &Scenario, repetition: u32) -> f64 {
-    let outcome = eifel_sim::run(scenario, repetition, Record::none()).expect("the scenario was checked");
-    outcome.summary.flows[0].goodput_bps
 }
 
 /// One of six things about an answer, drawn; the honest choice as often as all others together.
@@ -152,11 +147,10 @@ impl Subject for Liars {
 
     /// The mean goodput of the liar over that of the honest receiver.
     fn measure(&self, candidate: &Schedule, first: u32, repetitions: u32) -> f64 {
-        let scenario = Scenario::parse(&self.scenario(candidate), Path::new("liars")).expect("drawn by the format");
         let repetitions = first..first + repetitions;
-        let lying: f64 = repetitions.clone().map(|repetition| goodput(&scenario, repetition)).sum();
+        let lying: f64 = repetitions.clone().map(|repetition| self.goodput(candidate, repetition)).sum();
         let honest: f64 = repetitions.map(|repetition| self.honest[repetition as usize]).sum();
-        lying / honest
+        if honest == 0.0 { 0.0 } else { lying / honest }
     }
 }
 
@@ -164,16 +158,43 @@ impl Subject for Liars {
 mod tests {
     use super::*;
     use crate::climb::{Effort, search};
+    use std::path::Path;
+
+    /// 10 Mbit/s, 100 ms, and one segment in fifty is lost.
+    fn scenario(flow: &str) -> Scenario {
+        let text = format!(
+            r#"
+            duration_s = 30
+            [point_to_point]
+            rate_bps = 10_000_000
+            delay_ms = 50
+            queue = {{ kind = "drop-tail", packets = 80 }}
+            loss = {{ kind = "random", rate = 0.02 }}
+            [[flow]]
+            name = "main"
+            from = "sender"
+            to = "receiver"
+            {flow}
+            "#
+        );
+        Scenario::parse(&text, Path::new("test")).unwrap()
+    }
+
+    const BULK: &str = "application = { kind = \"bulk\", endless = true }";
+    const EFFORT: Effort = Effort { runs: 300, glance: 1, judging: 4, survivors: 4, seed: 1 };
 
     #[test]
     fn every_schedule_is_a_scenario_that_says_the_same() {
-        let liars = Liars { sender: "detect = \"dsack\"".to_owned(), loss: 0.01, honest: Vec::new() };
+        let liars = Liars { scenario: scenario(BULK), honest: Vec::new() };
         let mut stream = Stream::new(3, &["test"]);
         let mut seen = [0; 6];
         for _ in 0..300 {
             let schedule = liars.draw(&mut stream);
-            let scenario = Scenario::parse(&liars.scenario(&schedule), Path::new("liars")).expect("a scenario");
-            assert_eq!(liars_schedule(&scenario), schedule);
+            let read = scenario(&format!("{BULK}\n{}", to_toml(&schedule)));
+            let Traffic::Stream { connection, .. } = &read.flows[0].traffic else { panic!("a stream") };
+            // A liar that never lies is none.
+            let expected = (schedule != Schedule::default()).then_some(Kind::Scheduled(schedule));
+            assert_eq!(connection.liar, expected);
             for answer in schedule.answers {
                 seen[0] += usize::from(answer.number == Number::OneMore);
                 seen[1] += usize::from(answer.echoed == Echoed::Newest);
@@ -186,23 +207,20 @@ mod tests {
         assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
     }
 
-    fn liars_schedule(scenario: &Scenario) -> Schedule {
-        use eifel_sim::scenario::Traffic;
-        match &scenario.flows[0].traffic {
-            Traffic::Stream { connection, .. } => match connection.liar {
-                Some(eifel_sim::liar::Kind::Scheduled(schedule)) => schedule,
-                _ => Schedule::default(),
-            },
-            Traffic::Datagrams { .. } => panic!("a stream"),
-        }
-    }
-
     /// A detector that believes whatever a peer reports: a search that finds no gain against it finds nothing anywhere.
     #[test]
     fn a_search_of_seconds_finds_the_liar_against_dsack() {
-        let effort = Effort { runs: 120, glance: 1, judging: 4, survivors: 4, seed: 1 };
-        let liars = Liars::new("detect = \"dsack\", grant = \"always\"", 0.02, 5).expect("a sender");
-        let found = search(&liars, &effort, |_| {});
+        let sender = "sender = { detect = \"dsack\", grant = \"always\" }";
+        let liars = Liars::new(&scenario(&format!("{BULK}\n{sender}")), 5).unwrap();
+        let found = search(&liars, &EFFORT, |_| {});
         assert!(found[0].judged > 1.3, "{:?}", found[0]);
+    }
+
+    #[test]
+    fn a_flow_without_a_receiver_that_could_gain_is_refused() {
+        let refused = |flow: &str| Liars::new(&scenario(flow), 1).err().unwrap();
+        let datagrams = "application = { kind = \"cbr\", rate_bps = 1_000, packet_bytes = 100 }";
+        assert!(refused(datagrams).contains("expected a stream"));
+        assert!(refused(&format!("start_s = 29.99\n{BULK}")).contains("gets nothing"));
     }
 }

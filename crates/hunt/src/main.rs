@@ -1,29 +1,29 @@
 //! `eifel-hunt`: see the library.
 #![forbid(unsafe_code)]
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use eifel_hunt::climb::{Effort, search};
-use eifel_hunt::liars::Liars;
+use eifel_hunt::liars::{Liars, to_toml};
+use eifel_sim::scenario::Scenario;
 
 const USAGE: &str = "\
-Searches for the lying receiver that gains most against a sender, and prints it as a scenario.
+Searches for the lying receiver that gains most against the sender of a
+scenario's first flow, and prints it as the tables of that flow.
 
-usage: eifel-hunt liars [--sender TOML] [--loss RATE] [--runs N] [--seed S]
+usage: eifel-hunt liars SCENARIO.toml [--runs N] [--seed S]
 
-  --sender T   the inside of the scenario's table sender ('', the default sender)
-  --loss R     the rate of random loss (0.01)
   --runs N     runs of the search (2000); 40 more judge each of the last candidates
   --seed S     the search's seed (1)
   -h, --help   print this
 
-example: eifel-hunt liars --sender 'detect = \"dsack\"' --loss 0.001
+example: eifel-hunt liars lossy.toml --runs 4000
 ";
 
 /// What the command line asks for.
 struct Arguments {
-    sender: String,
-    loss: f64,
+    scenario: PathBuf,
     effort: Effort,
 }
 
@@ -34,35 +34,44 @@ fn main() -> ExitCode {
             print!("{USAGE}");
             return ExitCode::SUCCESS;
         }
-        Err(problem) => {
-            eprintln!("eifel-hunt: {problem}");
-            return ExitCode::from(2);
-        }
+        Err(problem) => return refused(&problem),
     };
-    let Arguments { sender, loss, effort } = arguments;
-    let liars = match Liars::new(&sender, loss, effort.glance + effort.judging) {
-        Ok(liars) => liars,
-        Err(problem) => {
-            eprintln!("eifel-hunt: --sender: {problem}");
-            return ExitCode::from(2);
-        }
-    };
+    match hunt(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => refused(&problem),
+    }
+}
+
+fn refused(problem: &str) -> ExitCode {
+    eprintln!("eifel-hunt: {problem}");
+    ExitCode::from(2)
+}
+
+fn hunt(Arguments { scenario, effort }: &Arguments) -> Result<(), String> {
+    let name = scenario.display();
+    let text = std::fs::read_to_string(scenario).map_err(|error| format!("{name}: {error}"))?;
+    let scenario = Scenario::parse(&text, scenario).map_err(|error| error.to_string())?;
+    let liars =
+        Liars::new(&scenario, effort.glance + effort.judging).map_err(|problem| format!("{name}: {problem}"))?;
     let mut told = 0;
-    let found = search(&liars, &effort, |done| {
-        if done / 200 > told {
-            told = done / 200;
+    let found = search(&liars, effort, |done| {
+        if done / 500 > told {
+            told = done / 500;
             eprintln!("{done} of {} runs", effort.runs);
         }
     });
-    println!("# gain {:.3} over {} runs of seeds that were not searched with", found[0].judged, effort.judging);
-    println!("# the next: {}", found[1..].iter().map(|other| format!("{:.3} ", other.judged)).collect::<String>());
-    print!("{}", liars.scenario(&found[0].candidate));
-    ExitCode::SUCCESS
+    let best = &found[0];
+    println!(
+        "# goodput over an honest receiver's: {:.3}, in {} runs that were not searched with",
+        best.judged, effort.judging
+    );
+    print!("{}", to_toml(&best.candidate));
+    Ok(())
 }
 
 fn read_arguments(mut rest: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let effort = Effort { runs: 2000, glance: 2, judging: 40, survivors: 8, seed: 1 };
-    let mut read = Arguments { sender: String::new(), loss: 0.01, effort };
+    let mut effort = Effort { runs: 2000, glance: 2, judging: 40, survivors: 8, seed: 1 };
+    let mut scenario = None;
     match rest.next().as_deref() {
         Some("liars") => {}
         Some("-h" | "--help") | None => return Ok(None),
@@ -72,24 +81,20 @@ fn read_arguments(mut rest: impl Iterator<Item = String>) -> Result<Option<Argum
         let mut value = || rest.next().ok_or(format!("{argument}: a value is missing"));
         match argument.as_str() {
             "-h" | "--help" => return Ok(None),
-            "--sender" => read.sender = value()?,
-            "--loss" => {
-                let text = value()?;
-                let rate = text.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
-                read.loss = rate.ok_or(format!("--loss: {text} is not a rate from 0 to 1"))?;
-            }
             "--runs" => {
                 let text = value()?;
                 let runs = text.parse().ok().filter(|&runs| runs > 0);
-                read.effort.runs = runs.ok_or(format!("--runs: {text} is not a number of runs, 1 or more"))?;
+                effort.runs = runs.ok_or(format!("--runs: {text} is not a number of runs, 1 or more"))?;
             }
             "--seed" => {
                 let text = value()?;
-                read.effort.seed =
-                    text.parse().map_err(|_| format!("--seed: {text} is not a whole number, 0 or more"))?;
+                effort.seed = text.parse().map_err(|_| format!("--seed: {text} is not a whole number, 0 or more"))?;
             }
-            other => return Err(format!("unknown option {other}; see --help")),
+            option if option.starts_with("--") => return Err(format!("unknown option {option}; see --help")),
+            _ if scenario.is_none() => scenario = Some(PathBuf::from(argument)),
+            _ => return Err("more than one scenario file; see --help".to_owned()),
         }
     }
-    Ok(Some(read))
+    let scenario = scenario.ok_or("the scenario file is missing; see --help")?;
+    Ok(Some(Arguments { scenario, effort }))
 }

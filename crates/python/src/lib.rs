@@ -3,6 +3,7 @@
 
 mod attacks;
 mod captures;
+mod hunt;
 mod many;
 mod numbers;
 mod outcome;
@@ -84,6 +85,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
+    module.add_function(wrap_pyfunction!(hunt::hunt_liars, module)?)?;
     module.add_function(wrap_pyfunction!(script::converse, module)?)?;
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
     module.add_function(wrap_pyfunction!(single::record, module)?)?;

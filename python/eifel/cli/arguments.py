@@ -36,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
         _add_list,
         _add_script,
         _add_worlds,
+        _add_hunt,
         _add_attacks,
         _add_analyze,
     ):
@@ -264,6 +265,23 @@ def _add_worlds(commands: Commands) -> None:
         "--set", action="append", default=[], metavar="KEY.PATH=VALUE", help="put another value at a key"
     )
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+
+
+def _add_hunt(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "hunt",
+        "search for what refutes a claim",
+        "eifel hunt liars examples/lossy.toml --set flow.main.sender.detect=dsack",
+    )
+    parser.add_argument("claim", choices=["liars"], help="liars: no receiver gains by lying to the first flow's sender")
+    parser.add_argument("scenario", type=_path, metavar="SCENARIO.toml", help="the path and the sender")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the scenario; as in `eifel run`"
+    )
+    parser.add_argument("--runs", type=_positive, default=2000, metavar="N", help="runs of the search (2000)")
+    parser.add_argument("--seed", type=_natural, default=1, metavar="S", help="the search's seed (1)")
+    parser.add_argument("--most", type=float, default=1.05, metavar="GAIN", help="fail above this gain (1.05)")
 
 
 def _add_attacks(commands: Commands) -> None:
