@@ -216,6 +216,16 @@ mod tests {
         assert!(found[0].judged > 1.3, "{:?}", found[0]);
     }
 
+    /// The rule of `eifel-timestamps` about later retransmissions: without it a search as short finds a gain of a half.
+    #[test]
+    fn a_search_of_seconds_finds_no_gain_against_the_default() {
+        for seed in [1, 2] {
+            let liars = Liars::new(&scenario(BULK), 5).unwrap();
+            let found = search(&liars, &Effort { seed, ..EFFORT }, |_| {});
+            assert!(found[0].judged <= 1.05, "{:?}", found[0]);
+        }
+    }
+
     #[test]
     fn a_flow_without_a_receiver_that_could_gain_is_refused() {
         let refused = |flow: &str| Liars::new(&scenario(flow), 1).err().unwrap();

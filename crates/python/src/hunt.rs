@@ -39,7 +39,9 @@ pub(crate) fn hunt_liars(
             let liars = Liars::new(&scenario, effort.glance + effort.judging)?;
             let found = climb::search(&liars, &effort, |done| drop(told.send(Told::Done(done))));
             let best = &found[0];
-            Ok::<String, String>(json!({ "gain": best.judged, "runs": effort.judging, "liar": to_toml(&best.candidate) }).to_string())
+            Ok::<String, String>(
+                json!({ "gain": best.judged, "runs": effort.judging, "liar": to_toml(&best.candidate) }).to_string(),
+            )
         });
         drop(sender.send(match found {
             Ok(Ok(found)) => Told::Found(found),

@@ -212,7 +212,7 @@ impl Watch {
                 Judgement::Probe if place > 0 => {
                     detector.observe(&Fact::NotProbed(Refusal::Watches), &self.view);
                 }
-                Judgement::Probe => {}
+                Judgement::Probe | Judgement::LostBesides(_) => {}
                 Judgement::Distrusted(reason) => {
                     index -= 1;
                     self.dismiss(index, reason);
@@ -253,7 +253,7 @@ impl Watch {
         let (outcome, reason) = match judgement {
             Judgement::Settled(outcome, reason) => (outcome, reason),
             Judgement::Mixed(_) => (Outcome::Genuine, MIXED),
-            Judgement::Undecided | Judgement::Probe | Judgement::Distrusted(_) => return,
+            Judgement::Undecided | Judgement::Probe | Judgement::LostBesides(_) | Judgement::Distrusted(_) => return,
         };
         if let Some(Episode { number, .. }) = self.judged().copied() {
             self.tell(Event::Judged { episode: number, detector, outcome, reason });
@@ -268,7 +268,7 @@ impl Watch {
     /// Settles the episode that is open or was the last by a judgement. Returns it, or `None` if the judgement decides
     /// nothing or the episode was settled before.
     pub fn settle(&mut self, judgement: Judgement) -> Option<Episode> {
-        if matches!(judgement, Judgement::Undecided | Judgement::Probe) {
+        if matches!(judgement, Judgement::Undecided | Judgement::Probe | Judgement::LostBesides(_)) {
             return None;
         }
         let episode = self.judged().filter(|episode| !episode.settled)?;

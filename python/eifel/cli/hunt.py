@@ -14,15 +14,15 @@ def command(options: argparse.Namespace) -> int:
     """Searches, and shows the worst that was found; 1 if the claim is refuted."""
     from rich.text import Text
 
-    from eifel import _engine, toml
+    from eifel import _engine
     from eifel import scenario as scenarios
 
     source = scenarios.override(scenarios.load(Path(options.scenario)), scenarios.parse_settings(options.set))
     with progress("runs") as advance:
         found = json.loads(
             _engine.hunt_liars(
-                toml.dumps(source),
-                str(options.scenario),
+                source.text,
+                source.origin,
                 options.runs,
                 options.seed,
                 lambda done: advance(done, options.runs),

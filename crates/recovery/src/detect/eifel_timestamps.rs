@@ -1,9 +1,10 @@
 //! *Looks at* the timestamp that the first acceptable ACK after a retransmission echoes.
 //! *Decides* spurious when the echo is older than the first retransmission's timestamp: the original caused the ACK. The safe
-//! variant asks for the original's own timestamp, which a receiver that has lost the segment cannot know. After three
-//! echoes of timestamps that were never sent it distrusts the peer.
+//! variant asks for the original's own timestamp, which a receiver that has lost the segment cannot know, and asks for it
+//! of every retransmission of the episode. After three echoes of timestamps that were never sent it distrusts the peer.
 //! *Blind to* peers without timestamps, and to a retransmission in the same tick of the clock as its original; the safe
-//! variant also to an original whose ACK was lost, or that left in the same tick as one of its neighbours.
+//! variant also to an original whose ACK was lost, that left in the same tick as one of its neighbours, or that arrived after
+//! its retransmission.
 //! *From* RFC 3522, sections 3.2 and 3.4; "Responding to Spurious Timeouts in TCP", section II.B.
 
 use super::{Detector, Judgement, MOST_CONTRADICTIONS, Outcome};
@@ -11,6 +12,7 @@ use crate::fact::{Acked, Echo, Fact};
 use crate::registry::{Entry, Need, Parameter};
 use crate::view::View;
 use eifel_base::units::Timestamp;
+use std::collections::VecDeque;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "eifel-timestamps",
@@ -46,6 +48,11 @@ pub struct EifelTimestamps {
     proof: Proof,
     /// RFC 3522's SpuriousRecovery and RetransmitTS; `None` while nothing is suspected. [rfc3522:3.2.1]
     waiting: Option<Waiting>,
+    /// Later retransmissions of the episode that are not acknowledged yet, by position. A verdict on the
+    /// first retransmission says nothing about them. Empty by plain RFC 3522.
+    trials: VecDeque<Trial>,
+    /// Whether the episode was called spurious, and its later retransmissions are on trial.
+    tries: bool,
     /// Whether the peer has ever sent a DSACK on this connection (step 5).
     dsack_seen: bool,
     /// Echoes of timestamps that were never sent.
@@ -60,6 +67,13 @@ struct Waiting {
     start: u64,
 }
 
+/// A retransmission that did not open its episode.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    start: u64,
+    original: Option<Timestamp>,
+}
+
 impl EifelTimestamps {
     /// Creates the algorithm with this proof.
     pub fn new(proof: Proof) -> Self {
@@ -72,6 +86,7 @@ impl EifelTimestamps {
         let Some(waiting) = self.waiting.take_if(|waiting| acked.cumulative > waiting.start) else {
             return Judgement::Undecided;
         };
+        let repaired_more = self.ends_trial(acked);
         let Some(Echo::Known { value: echo, .. }) = acked.echo else {
             return Judgement::Settled(Outcome::Genuine, "no timestamp echoed");
         };
@@ -90,8 +105,46 @@ impl EifelTimestamps {
         if acked.all && !self.dsack_seen {
             return Judgement::Settled(Outcome::Genuine, "all acknowledged at once: ACKs may have been lost");
         }
+        if repaired_more {
+            return Judgement::Settled(
+                Outcome::Genuine,
+                "the ACK covers another retransmission, which it does not prove spurious",
+            );
+        }
+        self.tries = self.proof == Proof::Original;
         // Step 6; the engine knows whether a timeout opened the episode. [rfc3522:3.2.6]
         Judgement::Settled(Outcome::Spurious, "echo older than the first retransmission")
+    }
+
+    /// Puts a retransmission on trial, unless an earlier one of the same segment is.
+    fn try_again(&mut self, trial: Trial) {
+        let place = self.trials.partition_point(|other| other.start < trial.start);
+        if self.trials.get(place).is_none_or(|other| other.start > trial.start) {
+            self.trials.insert(place, trial);
+        }
+    }
+
+    /// Ends the trials of what the ACK covers. Returns whether one of them was not proven spurious by the echo of its own
+    /// original's timestamp: a receiver that acknowledges late can prove the first retransmission of an episode spurious
+    /// after it has repaired a loss.
+    fn ends_trial(&mut self, acked: &Acked) -> bool {
+        let mut unproven = false;
+        while let Some(trial) = self.trials.front().copied().filter(|trial| acked.cumulative > trial.start) {
+            let proven = matches!(acked.echo, Some(Echo::Known { value, .. }) if trial.original == Some(value));
+            unproven |= !proven;
+            self.trials.pop_front();
+        }
+        unproven
+    }
+
+    /// Judges later retransmissions of an episode that was called spurious.
+    fn judge_trials(&mut self, acked: &Acked) -> Judgement {
+        if self.trials.is_empty() || !self.ends_trial(acked) {
+            return Judgement::Undecided;
+        }
+        self.trials.clear();
+        self.tries = false;
+        Judgement::LostBesides("a later retransmission is acknowledged without the original's timestamp")
     }
 
     /// Counts a forged echo. RFC 4015, section 6, only warns of receivers that forge.
@@ -101,13 +154,14 @@ impl EifelTimestamps {
             return Judgement::Undecided;
         }
         self.waiting = None;
+        self.tries = false;
         Judgement::Distrusted("echoes of timestamps that were never sent")
     }
 }
 
 impl Detector for EifelTimestamps {
     fn is_idle(&self) -> bool {
-        self.waiting.is_none()
+        self.waiting.is_none() && (!self.tries || self.trials.is_empty())
     }
 
     fn observe(&mut self, fact: &Fact<'_>, _: &View) -> Judgement {
@@ -116,11 +170,19 @@ impl Detector for EifelTimestamps {
             // [rfc3522:3.2.a] [rfc3522:3.2.2]
             Fact::Retransmitted { transmission, stamp, original, opens: true } => {
                 let (original, start) = (*original, transmission.start);
+                self.trials.clear();
+                self.tries = false;
                 self.waiting = stamp.filter(|_| self.forged < MOST_CONTRADICTIONS).map(|retransmit_ts| Waiting {
                     retransmit_ts,
                     original,
                     start,
                 });
+                Judgement::Undecided
+            }
+            Fact::Retransmitted { transmission, original, .. } => {
+                if self.proof == Proof::Original && (self.waiting.is_some() || self.tries) {
+                    self.try_again(Trial { start: transmission.start, original: *original });
+                }
                 Judgement::Undecided
             }
             Fact::Acked(acked) => {
@@ -129,11 +191,11 @@ impl Detector for EifelTimestamps {
                 {
                     return distrusted;
                 }
-                let judgement = self.judge(acked);
+                let judgement = if self.tries { self.judge_trials(acked) } else { self.judge(acked) };
                 self.dsack_seen |= !acked.dsacks.is_empty();
                 judgement
             }
-            Fact::Retransmitted { .. } | Fact::NotProbed(_) => Judgement::Undecided,
+            Fact::NotProbed(_) => Judgement::Undecided,
         }
     }
 }

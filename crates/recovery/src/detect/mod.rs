@@ -29,6 +29,8 @@ pub enum Judgement {
     Probe,
     /// It has decided, for this reason.
     Settled(Outcome, &'static str),
+    /// An episode that it has called spurious has repaired a loss besides, for this reason: a loss signal of its own.
+    LostBesides(&'static str),
     /// It has decided: something was lost, but some retransmissions were needless.
     Mixed(Share),
     /// The peer has contradicted itself too often, for this reason. The episode counts as genuine, and the engine drops the

@@ -58,8 +58,12 @@ impl Engine {
     fn judge(&mut self, acked: &Acked<'_>, sample: Option<Duration>) -> Effect {
         let judgement = self.path.watch.judge(acked);
         self.run_probe(judgement);
-        let effect = self.path.settle(judgement, Some(acked), sample, self.board.outstanding());
+        let mut effect = self.path.settle(judgement, Some(acked), sample, self.board.outstanding());
         self.resume(effect.resumes);
+        if matches!(judgement, Judgement::LostBesides(_)) {
+            self.path.cut_for_lost_besides();
+            effect.grows = false;
+        }
         self.path.sample(acked, sample, effect.change);
         effect
     }

@@ -47,6 +47,7 @@ impl Path {
         self.window = self.cut(cause, flight, false);
         let saved = Saved { window, reduced: self.window, flight: flight.outstanding, estimate: self.rto.estimate() };
         self.saved = Some(saved);
+        self.undone = false;
         let episode = self.watch.open_episode(cause);
         self.watch.tell(Event::EpisodeOpened { episode, saved });
     }
@@ -74,6 +75,17 @@ impl Path {
         self.watch.forget_closed();
         self.loss_seen = true;
         self.window = self.cut(Cause::FastRetransmit, flight, false);
+    }
+
+    /// Cuts the window for a loss that an undone episode has repaired besides. The undo took back what this loss had cost, so
+    /// the window falls to what a fast retransmit would have left of it when the episode began.
+    pub(crate) fn cut_for_lost_besides(&mut self) {
+        let Some(saved) = self.saved.filter(|_| std::mem::take(&mut self.undone)) else { return };
+        self.loss_seen = true;
+        let now = std::mem::replace(&mut self.window, saved.window);
+        let flight = Flight { outstanding: saved.flight, peer_window: u64::MAX };
+        let cut = self.cut(Cause::FastRetransmit, flight, false);
+        self.window = Window { cwnd: now.cwnd.min(cut.cwnd), ssthresh: now.ssthresh.min(cut.ssthresh) };
     }
 
     /// Cuts the window for a retransmission that was lost. It is another sign of congestion: no verdict on what it was

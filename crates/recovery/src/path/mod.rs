@@ -42,6 +42,8 @@ pub struct Path {
     pub(crate) consecutive_timeouts: u32,
     /// What an undo of the last episode can restore.
     saved: Option<Saved>,
+    /// Whether an undo has restored the threshold since the last loss signal.
+    undone: bool,
     /// Whether the path has ever lost anything, spurious loss signals apart.
     loss_seen: bool,
     /// The estimate before a spurious timeout, and the first position that was unsent then: the first sample from beyond
@@ -68,6 +70,7 @@ impl Path {
             idle_since: Instant::ZERO,
             consecutive_timeouts: 0,
             saved: None,
+            undone: false,
             loss_seen: false,
             lesson: None,
             rto: parts.rto,

@@ -102,7 +102,8 @@ impl Path {
 
     fn undo(&mut self, verdict: &Verdict, episode: &Episode, saved: &Saved) {
         let Adjust { window, reseed } = self.response.respond(verdict, saved, &self.window);
-        if window.ssthresh > saved.reduced.ssthresh {
+        self.undone = window.ssthresh > saved.reduced.ssthresh;
+        if self.undone {
             self.congest.on_undo(&self.window, self.watch.view());
         }
         self.adjust(episode, window);

@@ -1,4 +1,5 @@
-//! RFC 3522, section 3.2, step by step, and section 3.4 in place of step (4).
+//! RFC 3522, section 3.2, step by step, and section 3.4 in place of step (4). Section 3.4's variant also asks each later
+//! retransmission of an episode for proof of its own, which is this project's addition.
 
 use eifel_base::time::Duration;
 use eifel_base::units::Timestamp;
@@ -28,6 +29,11 @@ struct Naive {
     /// Section 3.4: the timestamp of the original, where only that is believed.
     asks_for_original: bool,
     original_ts: Option<u32>,
+    /// Not RFC 3522's: every later retransmission of the episode, with its original's timestamp, and whether the peer has
+    /// acknowledged it.
+    later: Vec<(u64, Option<u32>, bool)>,
+    /// Not RFC 3522's: the episode was called spurious, and none of the later ones has been found needed.
+    undone: bool,
     /// Not RFC 3522's: after three echoes of what was never sent there is nothing to be detected any more.
     forged: u32,
 }
@@ -42,12 +48,45 @@ impl Naive {
     /// Steps (1) and (2): loss recovery begins, and this is its first retransmission.
     fn begin(&mut self, start: u64, tsval: Option<u32>, original: Option<u32>) {
         self.at = At::Done;
+        self.later.clear();
+        self.undone = false;
         self.original_ts = original;
         if let Some(tsval) = tsval.filter(|_| self.forged < 3) {
             self.retransmit_ts = tsval;
             self.retransmitted = start;
             self.at = At::WaitingForAcceptableAck;
         }
+    }
+
+    fn again(&mut self, start: u64, original: Option<u32>) {
+        let in_episode = matches!(self.at, At::WaitingForAcceptableAck) || self.undone;
+        let known = self.later.iter().any(|&(other, _, acknowledged)| other == start && !acknowledged);
+        if self.asks_for_original && in_episode && !known {
+            self.later.push((start, original, false));
+        }
+    }
+
+    /// Whether the ACK covers a later retransmission for the first time whose original it does not name.
+    fn finds_another_loss(&mut self, acked: &Acked) -> bool {
+        let mut found = false;
+        for (start, original, acknowledged) in &mut self.later {
+            if !*acknowledged && acked.cumulative > *start {
+                *acknowledged = true;
+                found |= match (acked.echo, *original) {
+                    (Some(Echo::Known { value, .. }), Some(original)) => value.0 != original,
+                    _ => true,
+                };
+            }
+        }
+        found
+    }
+
+    /// LostBesides, where it is decided.
+    fn ack_after_undo(&mut self, acked: &Acked) -> bool {
+        let lost = self.finds_another_loss(acked);
+        self.undone &= !lost;
+        self.has_received_dsack |= !acked.dsacks.is_empty();
+        lost
     }
 
     /// SpuriousRecovery, where it is decided.
@@ -61,6 +100,7 @@ impl Naive {
             return None;
         }
         self.at = At::Done;
+        let another_loss = self.finds_another_loss(acked);
         // (4) Is the echoed timestamp less than RetransmitTS?
         let Some(Echo::Known { value: echo, .. }) = acked.echo else { return Some(false) };
         if !earlier(echo.0, self.retransmit_ts) {
@@ -75,8 +115,9 @@ impl Naive {
             return Some(false);
         }
         if had_received_dsack || !acked.all {
+            self.undone = self.asks_for_original && !another_loss;
             // (6)
-            return Some(true);
+            return Some(!another_loss);
         }
         Some(false)
     }
@@ -85,7 +126,7 @@ impl Naive {
 #[test]
 fn the_detector_is_rfc_3522s() {
     let mut dice = Dice::new(3);
-    let (mut judged, mut dismissed) = ([0_u64; 2], 0);
+    let (mut judged, mut dismissed, mut lost_besides) = ([0_u64; 2], 0, 0);
     for connection in 0..CONNECTIONS {
         let asks_for_original = connection % 2 == 0;
         let mut detector = EifelTimestamps::new(if asks_for_original { Proof::Original } else { Proof::Older });
@@ -96,6 +137,8 @@ fn the_detector_is_rfc_3522s() {
             has_received_dsack: false,
             asks_for_original,
             original_ts: None,
+            later: Vec::new(),
+            undone: false,
             forged: 0,
         };
         let mut clock = dice.below(1 << 33) as u32;
@@ -122,6 +165,8 @@ fn the_detector_is_rfc_3522s() {
                 if opens {
                     naive.begin(start, stamp, original);
                     last_stamp = clock;
+                } else {
+                    naive.again(start, original);
                 }
                 continue;
             }
@@ -154,10 +199,18 @@ fn the_detector_is_rfc_3522s() {
             assert_eq!(matches!(judgement, Judgement::Distrusted(_)), distrusted);
             if distrusted {
                 naive.at = At::Done;
+                naive.undone = false;
                 dismissed += 1;
                 continue;
             }
+            if naive.undone {
+                let lost = matches!(judgement, Judgement::LostBesides(_));
+                assert_eq!(lost, naive.ack_after_undo(&acked));
+                lost_besides += u64::from(lost);
+                continue;
+            }
             let spurious = match judgement {
+                Judgement::LostBesides(_) => panic!("nothing was undone"),
                 Judgement::Undecided | Judgement::Probe | Judgement::Mixed(_) | Judgement::Distrusted(_) => None,
                 Judgement::Settled(outcome, _) => Some(outcome == Outcome::Spurious),
             };
@@ -169,4 +222,5 @@ fn the_detector_is_rfc_3522s() {
     }
     assert!(judged.iter().all(|&count| count > CONNECTIONS), "{judged:?}");
     assert!(dismissed > CONNECTIONS / 20, "{dismissed}");
+    assert!(lost_besides > CONNECTIONS / 40, "{lost_besides}");
 }
