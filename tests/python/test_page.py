@@ -59,14 +59,14 @@ def test_a_dot_stands_where_its_value_is() -> None:
     picture = dots(
         [Line("a", [Dot(0.0), Dot(5.0, 2.5, 7.5, "spurious", "<b>")]), Line("b", [Dot(10.0)], (9, 10))], "x & y"
     )
-    # From 0 to 10.4, between 250 and 740 pixels.
-    assert 'cx="250.0"' in picture and 'cx="485.6"' in picture and 'cx="721.2"' in picture
-    assert 'x1="367.8"' in picture and 'x2="603.4"' in picture
+    # From 0 to 10.4, between 60 and 740 pixels.
+    assert 'cx="60.0"' in picture and 'cx="386.9"' in picture and 'cx="713.8"' in picture
+    assert 'x1="223.5"' in picture and 'x2="550.4"' in picture
     assert "<title>&lt;b&gt;</title>" in picture and "x &amp; y" in picture
     assert dots([], "x") == "" == dots([Line("a", [Dot(float("nan"))])], "x")
     ratios = dots([Line("a", [Dot(0.5), Dot(2.0)])], "x", logarithmic=True)
     places = [float(part.split('"')[0]) for part in ratios.split('cx="')[1:]]
-    assert sum(places) / 2 == pytest.approx((250 + 740) / 2, abs=0.1)
+    assert sum(places) / 2 == pytest.approx((60 + 740) / 2, abs=0.1)
 
 
 def test_what_was_found_comes_first_with_numbers_of_this_very_report() -> None:

@@ -10,7 +10,11 @@ from html import escape
 WIDTH = 760
 LINE = 18
 """Pixels from row to row."""
-LEFT, RIGHT, ABOVE, BELOW = 250, 20, 8, 34
+RIGHT, ABOVE, BELOW = 20, 8, 34
+LETTER = 6.6
+"""Pixels that a letter of a name takes, about."""
+LEAST = 60
+"""Pixels left of the values, at least."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,8 @@ def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
     ends = [end for end in ends if math.isfinite(end) and (end > 0 or not logarithmic)]
     if not ends:
         return ""
-    scale = _Scale(min(ends), max(ends), logarithmic=logarithmic)
+    left = max(LEAST, 16 + LETTER * max(len(_short(line.name)) for line in lines))
+    scale = _Scale(min(ends), max(ends), left, logarithmic=logarithmic)
     height = ABOVE + LINE * len(lines) + BELOW
     bottom = height - BELOW
     parts = []
@@ -49,10 +54,10 @@ def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
         x = scale(tick)
         parts.append(f'<line x1="{x:.1f}" y1="{ABOVE}" x2="{x:.1f}" y2="{bottom}" class="grid"/>')
         parts.append(f'<text x="{x:.1f}" y="{bottom + 14}" class="tick">{tick:g}</text>')
-    parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{height - 4}" class="tick">{escape(axis)}</text>')
+    parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2:.1f}" y="{height - 4}" class="tick">{escape(axis)}</text>')
     for number, line in enumerate(lines):
         y = ABOVE + LINE * (number + 0.5)
-        parts.append(f'<text x="{LEFT - 10}" y="{y + 4:.1f}" class="name">{escape(_short(line.name))}</text>')
+        parts.append(f'<text x="{left - 10:.1f}" y="{y + 4:.1f}" class="name">{escape(_short(line.name))}</text>')
         if line.band:
             low, high = (scale(end) for end in line.band)
             parts.append(
@@ -81,8 +86,9 @@ def _short(name: str, letters: int = 36) -> str:
 class _Scale:
     """Where a value stands across the picture."""
 
-    def __init__(self, low: float, high: float, *, logarithmic: bool) -> None:
+    def __init__(self, low: float, high: float, left: float, *, logarithmic: bool) -> None:
         self._logarithmic = logarithmic
+        self._left = left
         self._low, self._high = (math.log10(low), math.log10(high)) if logarithmic else (min(low, 0.0), high)
         room = (self._high - self._low or abs(self._high) or 1) * 0.04
         self._high += room
@@ -91,7 +97,7 @@ class _Scale:
     def __call__(self, value: float) -> float:
         at = math.log10(max(value, 1e-300)) if self._logarithmic else value
         share = (at - self._low) / (self._high - self._low)
-        return LEFT + min(max(share, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
+        return self._left + min(max(share, 0.0), 1.0) * (WIDTH - self._left - RIGHT)
 
     def ticks(self) -> list[float]:
         """Some five round values."""
