@@ -277,7 +277,7 @@ def _add_hunt(commands: Commands) -> None:
     parser.add_argument("claim", choices=["liars"], help="liars: no receiver gains by lying to the first flow's sender")
     parser.add_argument("scenario", type=_path, metavar="SCENARIO.toml", help="the path and the sender")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the scenario; as in `eifel run`"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a key, as in `eifel run`"
     )
     parser.add_argument("--runs", type=_positive, default=2000, metavar="N", help="runs of the search (2000)")
     parser.add_argument("--seed", type=_natural, default=1, metavar="S", help="the search's seed (1)")
