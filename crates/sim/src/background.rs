@@ -1,7 +1,8 @@
-//! Datagrams that go straight over one link: background traffic.
+//! Background traffic: datagrams that cross just one link.
 //!
-//! They meet nobody but the other packets of that link's queue, so they need no events: those that are due go into the
-//! link before the next other packet does. At one instant they go first.
+//! These datagrams meet only other packets in that link's queue, so they need no events. Datagrams
+//! that are due enter the link before the next other packet does. At the same instant they go
+//! first.
 
 use crate::app::{Alarm, DatagramApp};
 use crate::scenario::{Flow, Link};
@@ -10,29 +11,25 @@ use eifel_path::background::Source;
 
 /// A source of datagrams at the entrance of a link.
 pub struct Background {
-    /// Its application.
     pub app: DatagramApp,
     /// When the next datagram leaves, and when the source stops.
     pub alarm: Alarm,
-    /// Index of the flow.
     pub flow: u32,
-    /// When it began.
     pub started: Instant,
-    /// Datagrams sent.
     pub sent: u64,
 }
 
-/// Where a source stands.
+/// The location of a source.
 #[derive(Clone, Copy)]
 pub struct Place {
-    /// The link.
+    /// Index of the link.
     pub link: usize,
-    /// Its number there.
+    /// Index of the source on that link.
     pub source: usize,
 }
 
 impl Background {
-    /// Whether a flow of datagrams can be one.
+    /// Returns whether a flow of datagrams can be background traffic.
     pub fn is(flow: &Flow, links: &[Link]) -> bool {
         matches!(flow.there.as_slice(), [only] if links[*only].config.elements.is_empty())
     }

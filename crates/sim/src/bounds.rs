@@ -1,20 +1,21 @@
-//! What keeps a run from hanging and from taking all memory: time has to pass, and packets under way have to fit.
+//! Limits of a run: virtual time must pass, and the packets under way must fit into memory.
 //!
-//! Both are looked at now and then, so that they cost an event no more than a comparison.
+//! Both are checked only now and then, so that an event pays no more than a comparison.
 
 use crate::network::Span;
 use crate::run::Error;
 use crate::slab::Slab;
 use eifel_base::time::Instant;
 
-/// The most packets under way of all flows, background traffic aside: 1.2 GB with what links keep of each.
+/// The most packets under way in all flows, without background traffic. With the state that links
+/// keep for each, they take 1.2 GB.
 pub const MOST_PACKETS: usize = 1 << 22;
-/// Turns of the run's loop between two looks.
+/// Turns of the run's loop between two checks.
 const EVERY: u64 = 1 << 14;
-/// Looks in a row that may find the same instant: 4 million turns, about a second of computing.
+/// Consecutive checks that may find the same instant: 4 million turns, about a second of computing.
 const MOST_LOOKS: u32 = 1 << 8;
 
-/// How far a run has come since the last look.
+/// Progress of a run since the last check.
 #[derive(Debug)]
 pub struct Bounds {
     turns: u64,

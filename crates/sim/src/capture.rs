@@ -1,4 +1,4 @@
-//! Captures: the packets that a node sends and gets, as pcapng.
+//! Captures: the packets that a node sends and receives, as pcapng.
 
 use crate::record::{Record, Sink};
 use crate::wire;
@@ -9,15 +9,14 @@ use eifel_packet::pcapng::{Interface, Packet, Writer};
 use eifel_packet::segment::Segment;
 use std::io::{self, Write};
 
-/// The captures of a run.
 pub struct Captures {
     ip: Version,
-    /// Whether packets are kept whole; if not, their headers alone.
+    /// Whether packets are kept whole; otherwise only their headers are.
     payload: bool,
     taps: Vec<Tap>,
-    /// The first write that failed; nothing is written after it.
+    /// The first write that failed. Captures write nothing after it.
     failed: Option<io::Error>,
-    /// Which tap each node has; `u16::MAX` for none.
+    /// Index of each node's tap; `u16::MAX` for none.
     of_node: Vec<u16>,
 }
 
@@ -27,11 +26,11 @@ struct Tap {
     writer: Writer<Out>,
 }
 
-/// Where a capture is kept.
+/// The place that a capture is written to.
 enum Out {
-    /// Whole, until the run is over.
+    /// Memory, until the run is over.
     Memory(Vec<u8>),
-    /// Nowhere: it is written as it grows.
+    /// A stream that takes the capture while it grows.
     Stream(Box<dyn Write>),
 }
 
@@ -51,22 +50,19 @@ impl Write for Out {
     }
 }
 
-/// A capture of one node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Capture {
-    /// Index of the node.
     pub node: usize,
-    /// The node's name.
     pub name: String,
-    /// The file.
+    /// The contents of the pcapng file.
     pub pcapng: Vec<u8>,
 }
 
 const NO_TAP: u16 = u16::MAX;
 
 impl Captures {
-    /// Captures what `kept` asks for, in memory or as `sink` says; `names` are those of all nodes. Indices that there are
-    /// not are left out.
+    /// Creates the captures that `kept` asks for, in memory or in the streams of `sink`. `names`
+    /// are the names of all nodes. Indices that no node has are ignored.
     pub fn new(kept: &Record, names: &[String], ip: Version, sink: Option<&mut dyn Sink>) -> io::Result<Self> {
         let mut sink = sink;
         let payload = kept.keeps_payload();
@@ -85,12 +81,13 @@ impl Captures {
         Ok(captures)
     }
 
-    /// Whether this node's packets are captured.
+    /// Returns whether this node's packets are captured.
     pub fn wants(&self, node: u16) -> bool {
         self.of_node[usize::from(node)] != NO_TAP
     }
 
-    /// A segment passes `node`, on its way from one node to another; `offset` is that of its payload in the stream.
+    /// Captures a segment that passes `node` on its `path` from one node to another. `offset` is
+    /// the place of its payload in the stream.
     pub fn note(&mut self, now: Instant, node: u16, segment: &Segment, path: (u16, u16), offset: u64) {
         if self.failed.is_some() {
             return;
@@ -102,10 +99,9 @@ impl Captures {
         self.failed = tap.writer.packet(tap.interface, now.as_nanos(), packet).err();
     }
 
-    /// Those that were kept in memory.
+    /// Returns the captures that were kept in memory.
     ///
-    /// # Errors
-    /// The first that a write gave.
+    /// # Errors The first error of a write.
     pub fn finish(self, names: &[String]) -> io::Result<Vec<Capture>> {
         if let Some(error) = self.failed {
             return Err(error);

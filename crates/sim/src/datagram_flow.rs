@@ -5,30 +5,24 @@ use crate::network::Network;
 use crate::slab::{End, Packet};
 use eifel_base::time::Instant;
 
-/// A flow of datagrams.
 pub struct DatagramFlow {
-    /// Its application.
     pub app: DatagramApp,
     /// When the next datagram leaves, and when the source stops.
     pub alarm: Alarm,
-    /// The slot of the alarm.
+    /// The alarm's slot of the event queue.
     pub slot: u32,
-    /// Index of the flow.
     pub flow: u32,
-    /// The first link.
     pub link: u32,
-    /// The node of the sink.
+    /// Index of the sink's node.
     pub destination: u16,
-    /// When it began.
     pub started: Instant,
-    /// Datagrams sent.
     pub sent: u64,
     /// Bytes that arrived, headers included.
     pub arrived_bytes: u64,
 }
 
 impl DatagramFlow {
-    /// The alarm rings: a datagram leaves, or the source stops.
+    /// Handles the alarm: sends a datagram, or stops the source.
     pub fn ring<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
         if net.now >= self.alarm.stop_at {
             net.queue.set(self.slot, Instant::NEVER);

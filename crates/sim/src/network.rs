@@ -1,4 +1,4 @@
-//! The network between the hosts: links, routes, the packets under way and the queue of what happens next.
+//! The network between the hosts: links, routes, packets under way, and the queue of future events.
 
 use crate::background::{Background, Place};
 use crate::check::Checkers;
@@ -17,67 +17,66 @@ use eifel_path::link::{Link, NextEvent};
 use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
 use eifel_path::proxy::Filtered;
 
-/// A link and where it ends. Its parts stand as they are written, what is used together close together.
+/// A link and the node at its end. Fields used together are stored close together.
 #[repr(C)]
 pub struct Span {
-    /// The background traffic on it.
     pub background: Vec<Background>,
     /// Index of the node at its far end.
     pub to: u16,
-    /// What a packet that enters may be spared.
+    /// Events that a packet entering the link may skip.
     pub shortcut: Shortcut,
-    /// Who feeds it.
     pub entrance: Entrance,
-    /// The link.
     pub link: Link,
 }
 
-/// How many events a packet needs that a link has taken in.
+/// The number of events for a packet that a link has accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shortcut {
-    /// One at the far end.
+    /// One, at the far end of this link.
     None,
-    /// One at the far end of the link behind, which this one alone feeds: it stands in the lane of that number.
+    /// One, at the far end of the next link, which only this link feeds. The packet waits in the
+    /// lane of this number.
     Lane(u16),
-    /// None if it is for an end that is evaluated ahead of the clock.
+    /// None, if the packet is for an end that is evaluated ahead of the clock.
     Lookahead,
 }
 
-/// Where the packets of a link come from.
+/// The origin of a link's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entrance {
-    /// From anywhere.
+    /// Any link or host.
     Open,
-    /// From one other link alone, which passes them on in its [lane](crate::lane).
+    /// One other link alone, which passes them on in its [lane](crate::lane).
     Lane {
-        /// Packets that come from there with an event of their own, and are not here yet: others have to come behind them.
+        /// Packets still on that link with an event of their own. Later packets have to queue
+        /// behind them.
         awaited: u32,
     },
 }
 
-/// Which of a lane's slots is that of the next crossing.
+/// Offset of the slot for a lane's next crossing, after the one for its next arrival.
 const CROSSING: u32 = 1;
 
-/// What only some runs have.
+/// Instruments that only observed runs have.
 #[derive(Default)]
 pub struct Observers {
-    /// Keeps tables and captures.
+    /// Fills tables and captures.
     pub recorder: Option<Recorder>,
-    /// Verifies after each event.
+    /// Verifies laws after each event.
     pub checkers: Option<Checkers>,
     /// The bytes of each packet under way, by handle, where segments are carried as bytes.
     pub wire: Option<Vec<Vec<u8>>>,
 }
 
-/// What links dropped of one end's data segments or datagrams.
+/// Drops of one end's data segments or datagrams by links.
 #[derive(Clone, Default)]
 pub struct Drops {
-    /// All.
+    /// All drops.
     pub all: u64,
-    /// Those within a round trip after an undo.
+    /// Drops within a round trip after an undo.
     pub after_undo: u64,
-    /// From when until when a drop is one of those; all that there were, for an end that is evaluated ahead of the clock undoes
-    /// before what it has sent is dropped.
+    /// Periods after undos in which a drop counts. All are kept, because an end that is evaluated
+    /// ahead of the clock undoes before its segments are dropped.
     undone: Vec<(Instant, Instant)>,
 }
 
@@ -89,7 +88,8 @@ impl Drops {
         self.after_undo += u64::from(last.is_some_and(|&(_, until)| now < until));
     }
 
-    /// An undo at `now` may make its end send a burst; what is dropped within `round_trip` is put down to it.
+    /// Notes an undo at `now`, whose end may send a burst. Drops within `round_trip` are attributed
+    /// to it.
     pub fn undone(&mut self, now: Instant, round_trip: Duration) {
         let until = now + round_trip;
         match self.undone.last_mut() {
@@ -103,46 +103,40 @@ impl Drops {
 /// are watched (recorded, checked or carried as bytes), and those in which a proxy or a lying receiver interferes. With
 /// `OBSERVED` false, neither is possible, and the code for it is not there.
 pub struct Network<const OBSERVED: bool> {
-    /// Now.
     pub now: Instant,
-    /// What happens next: a slot for each link, then three for each flow.
+    /// Future events: a slot for each link, then two for each lane, then three for each flow.
     pub queue: EventQueue,
-    /// Packets under way.
     pub slab: Slab,
-    /// The links, in the order of the scenario.
+    /// In the scenario's order.
     pub spans: Vec<Span>,
-    /// The lanes of links that have one.
     pub lanes: Vec<Lane>,
-    /// Next links.
     pub routes: Routes,
     /// The ends that are evaluated ahead of the clock.
     pub lookahead: Lookahead,
-    /// What stands in front of some links; a run that has any is an observed one.
+    /// The proxies in front of links. A run with proxies is observed.
     pub proxies: Option<Box<Proxies>>,
-    /// The truth.
     pub oracle: Oracle,
-    /// What was dropped, by twice the flow's index plus the sending end.
+    /// Drops, by twice the flow's index plus the sending end.
     pub drops: Vec<Drops>,
-    /// The version of IP below TCP.
     pub ip: Version,
-    /// What links charge for a segment's headers in place of their length.
+    /// Bytes that links charge for a segment's headers; `None` for their actual length.
     pub header_bytes: Option<u32>,
-    /// Observers of an observed run.
+    /// Instruments of an observed run.
     pub observers: Observers,
-    /// Kept between events, so that it is allocated once.
+    /// Kept between events, so that it is allocated only once.
     pub outcomes: Vec<Outcome>,
 }
 
 impl<const OBSERVED: bool> Network<OBSERVED> {
-    /// The packet in the [vacant cell](Slab::vacant), of so many bytes, headers included, leaves for the node `destination`
-    /// over `link`.
+    /// Sends the packet in the [vacant cell](Slab::vacant) over `link` to the node `destination`.
+    /// `bytes` includes headers.
     #[inline]
     pub fn launch(&mut self, bytes: u32, destination: u16, link: usize) {
         let handle = self.slab.send(destination);
         self.offer(link, Parcel { handle, bytes });
     }
 
-    /// A parcel is at the entrance of `link`.
+    /// Offers a parcel to `link`.
     #[inline(always)]
     pub fn offer(&mut self, link: usize, parcel: Parcel) {
         let mut span = &mut self.spans[link];
@@ -164,7 +158,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         self.note_offer(link);
     }
 
-    /// A parcel is at the entrance of the last link to an end that is evaluated ahead.
+    /// Offers a parcel to the last link before an end that is evaluated ahead.
     #[inline(always)]
     fn offer_ahead(&mut self, link: usize, parcel: Parcel) {
         let Self { spans, slab, lookahead, outcomes, now, .. } = self;
@@ -190,7 +184,8 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         }
     }
 
-    /// A parcel is at the entrance of a link that has a lane: where the one behind it is idle when it comes, it crosses both.
+    /// Offers a parcel to a link that has a lane. If the next link is idle when the parcel gets
+    /// there, one event covers both links.
     #[inline(never)]
     fn offer_through(&mut self, link: usize, lane: u16, parcel: Parcel) {
         let slot = self.lane_slot(lane);
@@ -208,7 +203,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
                 let end = packet.sender.other();
                 let ahead = lookahead.is_ahead(packet.flow, end);
                 let goes_on = |crosses: Instant| {
-                    // Who is evaluated ahead need not keep its place among the others.
+                    // A parcel for an end evaluated ahead need not keep its place among the others.
                     let earliest = if ahead { Instant::ZERO } else { lane.last() };
                     let arrives = match awaited {
                         0 => second.cross(crosses, parcel.bytes, earliest),
@@ -242,17 +237,17 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         self.note_offer(link);
     }
 
-    /// The slot of the next arrival in a lane; that of the next crossing follows it.
+    /// Returns the slot of the next arrival in a lane. The slot of the next crossing follows it.
     fn lane_slot(&self, lane: u16) -> u32 {
         (self.spans.len() + SLOTS_PER_LANE * usize::from(lane)) as u32
     }
 
-    /// A source of background traffic.
+    /// Returns a source of background traffic.
     pub fn background(&self, place: Place) -> &Background {
         &self.spans[place.link].background[place.source]
     }
 
-    /// The background traffic that is due by now goes into `link`, each datagram at its own instant.
+    /// Puts background traffic that is due into `link`, each datagram at its own instant.
     #[inline(never)]
     pub fn catch_up(&mut self, link: usize) {
         loop {
@@ -278,11 +273,11 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         }
     }
 
-    /// What is due on `link` happens; the answer is what has come to its destination.
+    /// Handles the events due on `link`. Returns the packet that reached its destination, if any.
     #[inline]
     pub fn advance(&mut self, link: usize) -> Option<Delivery> {
         let mut span = &mut self.spans[link];
-        // What arrives stood in the queue that earlier background traffic found.
+        // The arriving packet stood in the queue that earlier background traffic met.
         if !span.background.is_empty() {
             self.catch_up(link);
             span = &mut self.spans[link];
@@ -310,7 +305,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         None
     }
 
-    /// Whether a proxy at `node` keeps the parcel from `link`.
+    /// Returns whether a proxy at `node` withholds the parcel from `link`.
     fn withheld(&mut self, node: u16, link: usize, parcel: Parcel) -> bool {
         let Some(proxies) = &mut self.proxies else { return false };
         let cell = self.slab.cell(parcel.handle);
@@ -325,7 +320,8 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         true
     }
 
-    /// What is due in a lane happens, in its slot of that number; the answer is what has come to its destination.
+    /// Handles the event due in a lane's slot. Returns the packet that reached its destination, if
+    /// any.
     #[inline]
     pub fn pass(&mut self, slot: usize) -> Option<Delivery> {
         let (lane, which) = (slot / SLOTS_PER_LANE, slot % SLOTS_PER_LANE);
@@ -334,7 +330,8 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             return None;
         }
         let (passage, next) = self.lanes[lane].leave()?;
-        // What was under way for long has left the caches: what comes soon is fetched while there is other work to do.
+        // Packets that were under way for long have left the caches. Those due soon are prefetched
+        // while other work is done.
         if let Some(soon) = self.lanes[lane].ahead(2) {
             self.slab.forward(soon.parcel.handle, soon.over as u16);
         }
@@ -343,7 +340,8 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         Some(delivery)
     }
 
-    /// A packet in a lane is between the two links: the queue of the second is recorded, in which it is alone.
+    /// Records the queue of the second link when a packet in a lane comes to it: the packet is
+    /// alone there.
     fn note_crossing(&mut self, lane: usize) {
         let slot = self.lane_slot(lane as u16) + CROSSING;
         let lane = &mut self.lanes[lane];
@@ -357,7 +355,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
 
     #[cold]
     fn settle_outcomes(&mut self, link: usize) {
-        // Taken out while they are settled and put back emptied: what is allocated stays.
+        // Taken out while they are settled and put back empty, to keep the allocation.
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {
             match outcome {
@@ -376,7 +374,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         self.gone(link, &packet, parcel, cause);
     }
 
-    /// A copy of the packet goes no further.
+    /// Settles a copy of the packet that a link or proxy dropped.
     fn gone(&mut self, link: usize, packet: &Packet, parcel: Parcel, cause: DropCause) {
         let remains = self.slab.drop_one(parcel.handle);
         if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
@@ -388,12 +386,12 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
     }
 }
 
-/// What elements of a link choose a packet by.
+/// Returns the label by which elements of a link select a packet.
 fn label(packet: &Packet) -> Label {
     Label { flow: packet.flow, copy: packet.copy, segment: packet.segment }
 }
 
-/// A packet's transmission as the oracle sees it.
+/// Returns a packet's transmission as the oracle sees it.
 #[inline]
 pub fn sent(packet: &Packet) -> Sent {
     Sent {

@@ -1,6 +1,7 @@
-//! The numbers of data segments within a flow: 1 for the first, in the order of the data, whatever is sent again.
+//! The numbers of data segments within a flow: 1 for the first, in the order of the data.
+//! Retransmissions keep their segment's number.
 
-/// Segments of one length, one after the other.
+/// A run of consecutive segments of one length.
 #[derive(Clone, Copy)]
 struct Row {
     start: u64,
@@ -8,18 +9,19 @@ struct Row {
     len: u64,
 }
 
-/// Counts the segments of one direction, and finds a position's segment again. Equal lengths cost no memory.
+/// Counts the segments of one direction, and finds the number of a position's segment. Segments of
+/// equal length cost no memory.
 #[derive(Default)]
 pub struct Numbering {
     rows: Vec<Row>,
     count: u64,
-    /// Length of the segments of the last row, and where the next one begins if it is of that row.
+    /// The segment length of the last row, and the position after its last segment.
     len: u64,
     next: u64,
 }
 
 impl Numbering {
-    /// The number of a new segment at `start`, `len` positions long, `len` above 0.
+    /// Returns the number of a new segment at `start`, `len` positions long. `len` is above 0.
     #[inline]
     pub fn next(&mut self, start: u64, len: u32) -> u64 {
         self.count += 1;
@@ -32,7 +34,7 @@ impl Numbering {
         number
     }
 
-    /// The number of the segment that holds `position`, which was sent before.
+    /// Returns the number of the segment that holds `position`, which was sent before.
     pub fn of(&self, position: u64) -> u64 {
         let after = self.rows.partition_point(|row| row.start <= position);
         match after.checked_sub(1).map(|index| self.rows[index]) {
@@ -41,7 +43,7 @@ impl Numbering {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of segments.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -1,4 +1,4 @@
-//! A flow begins: its two connections are made.
+//! Opens a flow: makes its two connections.
 
 use crate::app::Supply;
 use crate::endpoint::{Counts, Endpoint};
@@ -18,12 +18,12 @@ use eifel_recovery::engine::Engine;
 use eifel_tcp::settings::{ReceiveKind, SendKind, Stamping, TimestampSettings};
 use eifel_tcp::{Connection, Ports, Settings};
 
-/// The ports of the first flow; each flow has its own pair.
+/// The ports of the first flow. Each flow has its own pair.
 const FROM_PORT: u32 = 49_152;
 const TO_PORT: u32 = 5_001;
 const PORTS: u32 = 16_384;
 
-/// Makes the connections of a flow, and lets it begin.
+/// Makes the connections of a flow, and starts it.
 pub fn open<const OBSERVED: bool>(
     net: &mut Network<OBSERVED>,
     running: &mut StreamFlow,
@@ -104,7 +104,8 @@ pub fn open<const OBSERVED: bool>(
     Ok(())
 }
 
-/// The scenario's settings; the streams are those of the run: lengths as a rule, bytes on demand.
+/// Returns the settings of one end, from the scenario's. Streams hold only lengths, or bytes if the
+/// run carries them.
 fn settings(agreed: &Agreed, end: End, carries_bytes: bool, secret: &Secret<'_>) -> Settings {
     let own = match end {
         End::From => agreed.settings,
@@ -130,7 +131,7 @@ fn settings(agreed: &Agreed, end: End, carries_bytes: bool, secret: &Secret<'_>)
     Settings { send, receive, timestamps, ..own }
 }
 
-/// What the timestamps of a flow are drawn with. Words of the two ends differ by their numbers.
+/// The key of a flow's timestamps. The two ends' words differ by their numbers.
 struct Secret<'a> {
     seed: u64,
     flow: &'a str,

@@ -7,7 +7,7 @@ use crate::summary::{FlowSummary, Summary};
 use crate::world::{Running, World, seconds};
 use eifel_base::time::Instant;
 
-/// Sums a run up; the oracle's open judgements are closed first.
+/// Summarises a run, after closing the oracle's open judgements.
 pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary {
     world.net.oracle.finish();
     world.settle();
@@ -53,7 +53,7 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
             summary
         })
         .collect();
-    // What has crossed one link of two and is under way on the other.
+    // Packets that have crossed the first link of a lane and are on the second.
     let crossed: usize = world.net.lanes.iter().map(|lane| lane.crossed_by(now)).sum();
     let events = world.events + background_sent + crossed as u64;
     Summary { flows, duration_s: now.as_secs_f64(), events }

@@ -1,6 +1,7 @@
-//! Performance-enhancing proxies: which segments that a node forwards each one sees, and in which part.
+//! Performance-enhancing proxies: each sees the segments of some connections that its node
+//! forwards.
 //!
-//! A run with one is driven as an observed one is, so that the others pay nothing for it.
+//! A run with a proxy is observed, so that other runs pay nothing for it.
 
 use crate::scenario::{Flow, Link, Scenario, Traffic};
 use crate::slab::{Cell, End};
@@ -8,26 +9,27 @@ use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{self, Seq};
 use eifel_path::proxy::{Filtered, Proxy, Says};
 
-/// All proxies of a run.
 pub struct Proxies(Vec<Station>);
 
-/// One proxy: the link that it stands in front of, and what passes.
+/// A proxy, the link behind it, and the connections that pass it.
 struct Station {
-    /// Index of the link that data goes down to.
+    /// Index of the link on which data continues.
     link: usize,
     /// Index of the node where that link begins.
     node: u16,
-    /// By twice the flow's index plus the end that sends the data; `None`: its data or its ACKs do not come this way.
+    /// By twice the flow's index plus the end that sends the data. `None` if its data or its ACKs
+    /// take another way.
     connections: Vec<Option<Direction>>,
 }
 
-/// One direction of a connection, and the numbering of its ends as the proxy has met it.
+/// One direction of a connection, with the sequence numbers that the proxy has seen of both ends.
 #[derive(Clone, Default)]
 struct Direction {
     proxy: Option<Proxy>,
     /// Initial sequence number of the end that sends the data.
     isn: Seq,
-    /// What the proxy has heard from the end that sends the data; positions of the other end's stream.
+    /// Latest acknowledgement of the end that sends the data, in positions of the other end's
+    /// stream.
     answered: Answered,
 }
 
@@ -46,10 +48,11 @@ impl Answered {
     }
 }
 
-/// Whether data of `end` of this flow comes to the proxy of this link, and its acknowledgements back through its node.
+/// Returns whether the proxy of this link forwards both the data of `end` in this flow and the ACKs
+/// for it.
 pub fn sees(flow: &Flow, end: End, links: &[Link], link: usize) -> bool {
     let ways = [&flow.there, &flow.back];
-    // At the node where it begins a way is not forwarded.
+    // A node does not forward at the beginning of a way.
     let forwarded = |way: &[usize], is: &dyn Fn(usize) -> bool| way.iter().skip(1).any(|&link| is(link));
     let node = links[link].from;
     matches!(flow.traffic, Traffic::Stream { .. })
@@ -58,7 +61,7 @@ pub fn sees(flow: &Flow, end: End, links: &[Link], link: usize) -> bool {
 }
 
 impl Proxies {
-    /// The proxies of a scenario, if it has any.
+    /// Creates the proxies of a scenario; `None` if it has none.
     pub fn new(scenario: &Scenario) -> Option<Box<Self>> {
         let proxied = scenario.links.iter().enumerate().filter(|(_, link)| link.proxied);
         let stations = proxied.map(|(index, link)| {
@@ -70,7 +73,7 @@ impl Proxies {
         (!stations.is_empty()).then(|| Box::new(Self(stations)))
     }
 
-    /// What becomes of a packet that `node` is to forward to `link`.
+    /// Shows the proxies a packet that `node` forwards to `link`. Returns whether they withhold it.
     pub fn meet(&mut self, node: u16, link: usize, cell: &Cell) -> Filtered {
         let (packet, segment) = (&cell.packet, &cell.segment);
         let place = |end: End| 2 * packet.flow as usize + end.index();
@@ -94,7 +97,7 @@ impl Proxies {
 }
 
 impl Direction {
-    /// A segment of the end that sends the data.
+    /// Handles a segment of the end that sends the data.
     fn data(&mut self, start: u64, end: u64, segment: &Segment) -> Filtered {
         let says = self.answered.says(segment);
         if start == end || segment.flags.has(Flags::RST) {
@@ -109,7 +112,7 @@ impl Direction {
         proxy.data(start, end, says)
     }
 
-    /// A segment of the end that receives it.
+    /// Handles a segment of the end that receives the data.
     fn answer(&mut self, segment: &Segment) -> Filtered {
         let Some(proxy) = self.proxy.as_mut().filter(|_| segment.flags.has(Flags::ACK)) else {
             return Filtered::Passes;

@@ -1,30 +1,30 @@
-//! Static routes: which link a packet takes next.
+//! Static routes: the next link of a packet.
 
 use crate::run::Error;
 use crate::scenario::Scenario;
 
-/// No link.
 const NONE: u32 = u32::MAX;
 
-/// For each node that forwards packets, the next link towards each node that receives some.
+/// The next link from each node that forwards packets towards each node that receives some.
 pub struct Routes {
-    /// Where a node's row begins in `next`; nodes that never forward have none.
+    /// Index of each node's row in `next`. Nodes that never forward have none.
     rows: Vec<u32>,
-    /// A node's place in each row; nodes that never receive have none.
+    /// Column of each node in a row. Nodes that never receive have none.
     columns: Vec<u32>,
     next: Vec<u32>,
 }
 
 impl Routes {
-    /// The routes of all flows, there and back. A scenario has one next link for a node and a destination.
+    /// Computes the routes of all flows, there and back. A scenario has one next link for a node
+    /// and a destination.
     ///
-    /// # Errors
-    /// [`Error::TooLarge`] where more nodes forward to more nodes than the simulator has room for.
+    /// # Errors [`Error::TooLarge`] if more nodes forward to more nodes than the simulator has room
+    /// for.
     pub fn new(scenario: &Scenario) -> Result<Self, Error> {
         let nodes = scenario.nodes.len();
         let (mut forwarding, mut receiving) = (vec![false; nodes], vec![false; nodes]);
         let paths = || scenario.flows.iter().flat_map(|flow| [(&flow.there, flow.to), (&flow.back, flow.from)]);
-        // The first link is the sender's own affair.
+        // The sender itself selects the first link.
         let hops = |path: &'_ [usize]| path.iter().skip(1).map(|&link| (scenario.links[link].from, link)).collect();
         for (path, destination) in paths() {
             let hops: Vec<(usize, usize)> = hops(path);
@@ -45,17 +45,18 @@ impl Routes {
         Ok(routes)
     }
 
-    /// The link that a packet for `destination` takes at `node`, which is not its destination.
+    /// Returns the next link of a packet for `destination` at `node`, which is not its destination.
     #[inline]
     pub fn next(&self, node: u16, destination: u16) -> usize {
         self.next[(self.rows[usize::from(node)] + self.columns[usize::from(destination)]) as usize] as usize
     }
 }
 
-/// The most pairs of a node that forwards and one that receives: 256 MB.
+/// The most pairs of a forwarding and a receiving node: 256 MB.
 const MOST_CELLS: u64 = 1 << 26;
 
-/// Gives each node that is chosen the next `width` places; returns the number of all places, and where each node's begin.
+/// Gives each chosen node the next `width` places. Returns the number of places, and each node's
+/// first place.
 fn places(chosen: &[bool], width: u64) -> (u64, Vec<u32>) {
     let mut taken = 0;
     let place = |&chosen: &bool| {
@@ -71,7 +72,7 @@ fn places(chosen: &[bool], width: u64) -> (u64, Vec<u32>) {
 mod tests {
     use super::*;
 
-    /// A chain of nodes, and one flow from its beginning to its end.
+    /// Builds a chain of nodes with one flow from its beginning to its end.
     fn chain(nodes: usize) -> Scenario {
         let mut text = "duration_s = 1\n".to_owned();
         for node in 0..nodes {
@@ -92,7 +93,7 @@ mod tests {
     fn what_it_takes_grows_with_the_nodes_and_not_with_their_square() {
         let scenario = chain(500);
         let routes = Routes::new(&scenario).unwrap();
-        // All but the two ends forward, to these two.
+        // All nodes but the two ends forward, to those two.
         assert_eq!(routes.next.len(), 498 * 2);
         let flow = &scenario.flows[0];
         for (path, destination) in [(&flow.there, 499), (&flow.back, 0)] {

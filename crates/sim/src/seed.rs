@@ -1,7 +1,8 @@
-//! Where the randomness of a run comes from.
+//! The seed of a run's randomness.
 
-/// The seed of one repetition: what the run's random elements derive their streams from, each by its own name.
-/// Repetition 0 has the scenario's seed itself; the others' are spread by the finaliser of SplitMix64.
+/// Returns the seed of one repetition. Each random element of the run derives its stream from this
+/// seed and its own name. Repetition 0 has the scenario's seed itself; SplitMix64's finaliser
+/// spreads the others.
 pub const fn of_repetition(seed: u64, repetition: u32) -> u64 {
     if repetition == 0 {
         return seed;

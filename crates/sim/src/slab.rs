@@ -1,20 +1,20 @@
-//! Packets as values in one array: a packet under way is a number, a copy of it is one more reference.
+//! Packets as values in one array. A handle stands for a packet under way; a copy adds a reference.
 
 use eifel_packet::segment::Segment;
 use eifel_path::parcel::Parcel;
 
-/// Which end of a flow: the one that the scenario names in `from`, or the one in `to`.
+/// An end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum End {
-    /// The end that opens the flow.
+    /// The end in the scenario's `from`, which opens the flow.
     From = 0,
-    /// The end that answers.
+    /// The end in the scenario's `to`.
     To = 1,
 }
 
 impl End {
-    /// The end across the network.
+    /// Returns the end across the network.
     pub const fn other(self) -> Self {
         match self {
             Self::From => Self::To,
@@ -22,24 +22,25 @@ impl End {
         }
     }
 
-    /// 0 or 1, to look a thing up by.
+    /// Returns 0 or 1, to index arrays by end.
     pub const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// A packet in the simulated network, without the segment that it may carry.
+/// A packet in the simulated network, without its segment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
-    /// The number of the transmission at its sender, counted from 1; 0 when it is none (an acknowledgement alone).
+    /// The number of the transmission at its sender, counted from 1; 0 for an acknowledgement
+    /// without data.
     pub transmission: u64,
-    /// First position of the sender's stream that it carries (SYN is position 0).
+    /// First position of the sender's stream in it (SYN is position 0).
     pub start: u64,
     /// Number of the data segment in its flow and direction, from 1; 0 when it carries no data.
     pub segment: u64,
-    /// Positions that it carries (SYN and FIN take one each).
+    /// Number of its positions (SYN and FIN take one each).
     pub positions: u32,
-    /// How many transmissions of the same data came before this one.
+    /// Number of earlier transmissions of the same data.
     pub copy: u32,
     /// Index of the flow in the scenario.
     pub flow: u32,
@@ -49,71 +50,65 @@ pub struct Packet {
     pub repeats: bool,
 }
 
-/// A packet under way with the segment that it carries: two cache lines that lie side by side.
+/// A packet under way, with its segment: two adjacent cache lines.
 #[repr(C, align(128))]
 pub struct Cell {
-    /// The packet.
     pub packet: Packet,
-    /// How many places of the network hold this packet; 0 when the cell is free.
+    /// Number of places in the network that hold this packet; 0 when the cell is free.
     references: u32,
-    /// The free cell that is to be used after this one, if this one is free.
+    /// The next free cell, if this one is free.
     next_free: u32,
-    /// The link that it was forwarded to last.
+    /// The link that the packet entered last.
     link: u16,
     reached: Reached,
-    /// The segment; of no meaning for a datagram.
+    /// The segment; meaningless for a datagram.
     pub segment: Segment,
 }
 
 /// A packet at its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// The parcel that it came as.
+    /// The parcel that carried it.
     pub parcel: Parcel,
-    /// Index of its flow.
     pub flow: u32,
-    /// Which arrival of it this is.
     pub arrival: Arrival,
 }
 
-/// No cell.
 const NONE: u32 = u32::MAX;
 
-/// Whether a packet has been at its destination.
+/// Whether a packet has reached its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reached {
     NotYet,
     Already,
 }
 
-/// Which arrival of a packet one is.
+/// The arrivals of one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
-    /// The first.
     First,
-    /// The network had duplicated it.
+    /// The arrival of a duplicate that the network made.
     Again,
 }
 
-/// What is left of a packet that was dropped.
+/// The copies left after a packet was dropped in one place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Remains {
-    /// Another copy of it has arrived or is under way.
+    /// Another copy has arrived or is under way.
     Another,
     /// No copy has arrived, and none will.
     Nothing,
 }
 
-/// Nothing that is worth a transmission's name.
+/// A packet that is no transmission.
 pub const NO_PACKET: Packet =
     Packet { transmission: 0, start: 0, segment: 0, positions: 0, copy: 0, flow: 0, sender: End::From, repeats: false };
 
-/// All packets under way.
 pub struct Slab {
     cells: Vec<Cell>,
-    /// Index of the node that each packet goes to, apart: all that forwarding looks at, close together.
+    /// Destination node of each packet. Kept apart, so that forwarding touches little memory.
     destinations: Vec<u16>,
-    /// The free cell that is used next: the one that was freed last. There always is one.
+    /// The cell that is used next: the one freed last. There always is one.
     first_free: u32,
 }
 
@@ -126,15 +121,15 @@ impl Default for Slab {
 }
 
 impl Slab {
-    /// The cell of the next packet. It is written in its place, since segments are large to copy, and then
-    /// [sent](Self::send).
+    /// Returns the cell of the next packet. The caller fills it in place, since segments are large
+    /// to copy, and then [sends](Self::send) it.
     #[inline]
     pub fn vacant(&mut self) -> &mut Cell {
         &mut self.cells[self.first_free as usize]
     }
 
-    /// What stands in the [vacant](Self::vacant) cell is under way to the node of index `destination`, with one reference;
-    /// the answer is its handle.
+    /// Sends the packet in the [vacant](Self::vacant) cell to the node of index `destination`, with
+    /// one reference. Returns its handle.
     #[inline]
     pub fn send(&mut self, destination: u16) -> u32 {
         let handle = self.first_free;
@@ -150,7 +145,7 @@ impl Slab {
         handle
     }
 
-    /// The handle that the next packet will get.
+    /// Returns the handle that the next packet will get.
     pub fn next_handle(&self) -> u32 {
         self.first_free
     }
@@ -170,37 +165,37 @@ impl Slab {
         });
     }
 
-    /// The destination of the packet of this handle.
+    /// Returns the index of the packet's destination node.
     #[inline]
     pub fn destination(&self, handle: u32) -> u16 {
         self.destinations[handle as usize]
     }
 
-    /// The packet of this handle.
+    /// Returns the packet.
     #[inline]
     pub fn get(&self, handle: u32) -> &Packet {
         &self.cell(handle).packet
     }
 
-    /// The packet of this handle, and its segment.
+    /// Returns the packet and its segment.
     #[inline]
     pub fn cell(&self, handle: u32) -> &Cell {
         &self.cells[handle as usize]
     }
 
-    /// One more place holds the packet (the network duplicated it).
+    /// Adds a reference: the network duplicated the packet.
     pub fn share(&mut self, handle: u32) {
         self.cells[handle as usize].references += 1;
     }
 
-    /// The packet is forwarded to `link`. A write does not wait for memory, but fetches: when the packet arrives, what has
-    /// been under way for long is at hand again.
+    /// Notes that the packet enters `link`. The write fetches the packet into the cache without
+    /// waiting, so that it is there when the packet arrives.
     #[inline]
     pub fn forward(&mut self, handle: u32, link: u16) {
         self.cells[handle as usize].link = link;
     }
 
-    /// The packet of this parcel is at its destination.
+    /// Takes the packet of this parcel at its destination.
     #[inline]
     pub fn reach(&mut self, parcel: Parcel) -> Delivery {
         let cell = &mut self.cells[parcel.handle as usize];
@@ -212,7 +207,7 @@ impl Slab {
         Delivery { parcel, flow: cell.packet.flow, arrival }
     }
 
-    /// One place holds it no more; with the last reference, the handle is free for another packet.
+    /// Removes a reference. Without references the cell is free for another packet.
     #[inline]
     pub fn release(&mut self, handle: u32) {
         let cell = &mut self.cells[handle as usize];
@@ -224,7 +219,7 @@ impl Slab {
         }
     }
 
-    /// The network has dropped it in one place.
+    /// Removes a reference to a packet that the network dropped in one place.
     pub fn drop_one(&mut self, handle: u32) -> Remains {
         let cell = &self.cells[handle as usize];
         let lost = cell.references == 1 && cell.reached == Reached::NotYet;
@@ -232,12 +227,12 @@ impl Slab {
         if lost { Remains::Nothing } else { Remains::Another }
     }
 
-    /// The most packets that were under way at once, or little more.
+    /// Returns the most packets that were under way at once, or slightly more.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Packets under way, a duplicated one counted as often as it is there.
+    /// Counts the references to packets under way.
     pub fn references(&self) -> u64 {
         self.cells.iter().map(|cell| u64::from(cell.references)).sum()
     }

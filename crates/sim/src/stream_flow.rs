@@ -13,51 +13,43 @@ use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{self, Cause};
 use eifel_tcp::{Event, State};
 
-/// How far a flow has come.
+/// The progress of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// It has not begun.
+    /// It has not started.
     Waiting,
-    /// Its application is at work.
+    /// Its application runs.
     Running,
-    /// The application has read all; the connection is still busy.
-    Read {
-        /// When.
-        at: Instant,
-    },
-    /// Nothing more happens.
+    /// The application has read everything; the connection is still busy.
+    Read { at: Instant },
     Over {
-        /// When the application had read all; `None` if it never did.
+        /// When the application had read everything; `None` if it never did.
         read_at: Option<Instant>,
     },
 }
 
-/// A flow over a connection.
 pub struct StreamFlow {
-    /// The two ends, once the flow has begun.
+    /// The two ends; `None` before the flow has started.
     pub ends: Option<Box<[Endpoint; 2]>>,
-    /// Its application.
     pub app: StreamApp,
-    /// How the applications read; `None`: at once.
+    /// The applications' slow readers; `None` if they read at once.
     pub reader: Option<Box<Reader>>,
     /// When the application wants to be woken.
     pub alarm: Alarm,
-    /// The slot of the alarm.
+    /// The alarm's slot of the event queue.
     pub slot: u32,
-    /// When it began.
     pub started: Instant,
-    /// How far it has come.
     pub progress: Progress,
     /// Whether segments open and close its connection.
     pub handshake: bool,
     /// Whether its segments are carried as bytes.
     pub carries_bytes: bool,
-    /// Whether it is over, and nobody has been told.
+    /// Whether it is over and the run has not yet counted that.
     pub untold: bool,
 }
 
 impl StreamFlow {
-    /// A packet is at its destination, which is `end`.
+    /// Handles a packet that reached its destination, `end`.
     #[inline(always)]
     pub fn receive<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, delivery: Delivery, end: End) {
         let Delivery { parcel: Parcel { handle, .. }, flow, arrival } = delivery;
@@ -101,7 +93,8 @@ impl StreamFlow {
         self.pump(net, end);
     }
 
-    /// After an input to the connection at `end`: events, the application, what leaves, timers.
+    /// Handles the effects of an input to the connection at `end`: events, the application's
+    /// actions, segments that leave, timers.
     #[inline(always)]
     pub fn pump<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         self.read(net, end);
@@ -117,7 +110,8 @@ impl StreamFlow {
         if endpoint.supply == Supply::Ahead {
             endpoint.refill(net, &mut self.app, self.carries_bytes);
         }
-        // A timer that is pushed back again and again costs nothing until it fires too early and is set anew.
+        // A deadline that moves later and later costs nothing: the timer fires early, and is set
+        // anew.
         if endpoint.connection.may_wake_before(endpoint.alarm) {
             endpoint.set_alarm(net);
         }
@@ -131,13 +125,13 @@ impl StreamFlow {
         }
     }
 
-    /// The same, where it is not wanted inline.
+    /// Does what [`pump`](Self::pump) does, without being inlined.
     #[inline(never)]
     pub fn pump_apart<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         self.pump(net, end);
     }
 
-    /// The application at `end` reads what can be read, or makes up its mind to read it later.
+    /// Lets the application at `end` read available data, or schedules a later reading.
     #[inline(always)]
     fn read<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         let Some(ends) = &mut self.ends else { return };
@@ -158,7 +152,7 @@ impl StreamFlow {
         }
     }
 
-    /// When the alarm rings next.
+    /// Returns the time of the next alarm.
     pub fn next_alarm(&self) -> Instant {
         self.alarm.next().min(self.reader.as_ref().map_or(Instant::NEVER, |reader| reader.next()))
     }
@@ -170,7 +164,7 @@ impl StreamFlow {
         }
     }
 
-    /// What an application's step means for the flow.
+    /// Applies an application's step to the flow.
     #[cold]
     pub fn note<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, step: &Step) {
         if let Some(pause) = step.wake_after {
@@ -203,7 +197,7 @@ impl StreamFlow {
         }
     }
 
-    /// The application at `end` begins to write.
+    /// Starts the application at `end`.
     pub fn begin<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         let step = self.app.start(end);
         if let Some(ends) = &mut self.ends {
@@ -213,8 +207,8 @@ impl StreamFlow {
         self.note(net, &step);
     }
 
-    /// The connection is over, and the application has not read all that it was to read: it gives up once nothing is
-    /// left to read.
+    /// Ends the flow if its connection is closed and nothing is left to read, though the
+    /// application has not read all.
     fn give_up_if_read(&mut self) {
         if self.ends.iter().flat_map(|ends| ends.iter()).all(|endpoint| endpoint.connection.readable() == 0) {
             self.give_up();
@@ -231,7 +225,7 @@ impl StreamFlow {
         self.progress = Progress::Over { read_at };
     }
 
-    /// The application has all, and the connection too has come to rest.
+    /// Ends the flow if the application has all, and the connection is quiet.
     fn end_if_quiet(&mut self) {
         let Some(ends) = &self.ends else { return };
         let quiet = ends.iter().all(|endpoint| {
@@ -280,7 +274,7 @@ impl StreamFlow {
         }
     }
 
-    /// A judgement of the oracle on one of this flow's retransmissions.
+    /// Notes the oracle's judgement on one of this flow's retransmissions.
     pub fn settle<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, settled: &Settled) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[settled.sender.index()];
@@ -307,7 +301,7 @@ impl StreamFlow {
         }
     }
 
-    /// The application's alarm rings.
+    /// Handles the application's alarm.
     pub fn ring<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
         if net.now >= self.alarm.stop_at {
             self.alarm.stop_at = Instant::NEVER;
@@ -329,7 +323,7 @@ impl StreamFlow {
         net.queue.set(self.slot, self.next_alarm());
     }
 
-    /// What was left to read when the connection came to its end has been read.
+    /// Ends the flow once the data left in a closed connection has been read.
     fn give_up_if_closed(&mut self) {
         let closed = |ends: &[Endpoint; 2]| ends[End::From.index()].connection.state() == State::Closed;
         if self.progress == Progress::Running && self.ends.as_ref().is_some_and(|ends| closed(ends)) {
@@ -337,7 +331,7 @@ impl StreamFlow {
         }
     }
 
-    /// The application stops sending, done or not.
+    /// Stops the application, even if it is not done.
     fn stop<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
         self.app.stop();
         for endpoint in self.ends.iter_mut().flat_map(|ends| ends.iter_mut()) {
@@ -354,7 +348,7 @@ impl StreamFlow {
         }
     }
 
-    /// The timer of one end is due, or was when it was set.
+    /// Handles the timer of one end, which may be due or have moved later.
     #[inline]
     pub fn timer<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         let Some(ends) = &mut self.ends else { return };
@@ -367,12 +361,12 @@ impl StreamFlow {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let due = endpoint.connection.poll_timeout();
-        // A deadline that has come and that nothing answered would stop time.
+        // A past deadline that the connection leaves in place would stop time.
         endpoint.alarm = if due <= net.now { net.now + Duration::from_nanos(1) } else { due };
         net.queue.set(endpoint.slot, endpoint.alarm);
     }
 
-    /// What the timer of one end does until `until`, ahead of the clock; the answer is how often it is due.
+    /// Runs the timer of one end up to `until`, ahead of the clock. Returns how often it fired.
     #[inline]
     pub fn run_timer_until<const OBSERVED: bool>(
         &mut self,
@@ -391,7 +385,7 @@ impl StreamFlow {
         times
     }
 
-    /// Rows and checks after an input.
+    /// Records and checks after an input.
     fn observe<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
         let Some(ends) = &self.ends else { return };
         let endpoint = &ends[end.index()];

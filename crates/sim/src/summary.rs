@@ -1,74 +1,70 @@
-//! What a run came to, flow by flow.
+//! The results of a run, flow by flow.
 
 use std::fmt;
 
-/// One flow of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FlowSummary {
-    /// Its name in the scenario.
     pub flow: String,
-    /// Whether its application has read all that it was to read.
+    /// Whether its application has read everything.
     pub completed: bool,
-    /// From the start of the flow to the last byte read, in seconds; to the end of the run if it is not completed.
+    /// Seconds from the start of the flow to the last byte read; to the end of the run if it is not
+    /// completed.
     pub time_s: f64,
-    /// Bytes of data that the applications have read, in both directions; headers included for datagrams.
+    /// Bytes of data that the applications have read, in both directions. For datagrams headers are
+    /// included.
     pub bytes: u64,
-    /// Data segments sent, all copies; or datagrams.
+    /// Data segments sent, with all copies; or datagrams.
     pub segments_sent: u64,
-    /// Those of them that were sent before.
+    /// Data segments that repeated data.
     pub retransmissions: u64,
-    /// Retransmissions that the oracle says were not needed.
+    /// Retransmissions that the oracle calls spurious.
     pub spurious_retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
     /// Episodes that a timeout opened.
     pub timeout_episodes: u64,
-    /// Those whose first retransmission was not needed.
+    /// Timeout episodes whose first retransmission was spurious.
     pub spurious_timeouts: u64,
-    /// Those whose first retransmission was needed.
+    /// Timeout episodes whose first retransmission was needed.
     pub genuine_timeouts: u64,
-    /// What the segments of the genuine ones had waited, since they were last sent, until the timer expired; in seconds.
+    /// Sum over genuine timeouts of the seconds from the segment's last transmission to the timer's
+    /// expiry.
     pub genuine_timeouts_wait_s: f64,
     /// Episodes that duplicate ACKs or SACKs opened.
     pub fast_retransmits: u64,
-    /// Those whose first retransmission was not needed.
+    /// Fast-retransmit episodes whose first retransmission was spurious.
     pub spurious_fast_retransmits: u64,
     /// Episodes that the acting detector called spurious.
     pub detected_spurious: u64,
-    /// Verdicts after which the response moved the window.
+    /// Verdicts after which the response changed the window.
     pub undos: u64,
     /// Data segments (or datagrams) that links dropped.
     pub drops: u64,
-    /// Those of them that were dropped within a smoothed round trip after an undo.
+    /// Drops within a smoothed round trip after an undo.
     pub drops_after_undo: u64,
     /// `bytes` over `time_s`, in bits per second.
     pub goodput_bps: f64,
 }
 
-/// All flows of a run, in the order of the scenario.
+/// The results of all flows, in the scenario's order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Summary {
-    /// The flows.
     pub flows: Vec<FlowSummary>,
-    /// When the run stopped, in seconds.
+    /// Seconds of virtual time until the run stopped.
     pub duration_s: f64,
-    /// Events of the simulation.
     pub events: u64,
 }
 
-/// A number of a summary, as its type is.
+/// A number of a summary.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Number {
-    /// A count.
     Count(u64),
-    /// A measure.
     Measure(f64),
-    /// Yes or no.
     Flag(bool),
 }
 
 impl FlowSummary {
-    /// Every number by its name, in order.
+    /// Returns every number with its name, in order.
     pub fn numbers(&self) -> [(&'static str, Number); 18] {
         [
             ("completed", Number::Flag(self.completed)),
@@ -104,7 +100,7 @@ impl fmt::Display for Number {
 }
 
 impl Summary {
-    /// The summary as a JSON object.
+    /// Returns the summary as a JSON object.
     pub fn to_json(&self) -> String {
         let flows: Vec<String> = self
             .flows
@@ -120,7 +116,7 @@ impl Summary {
     }
 }
 
-/// A text as a JSON string.
+/// Quotes a text as a JSON string.
 fn json_text(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! Segments as bytes: for captures, and for runs that carry every segment as the bytes it would be.
+//! Segments as bytes, for captures and for runs that carry every segment as bytes.
 
 use crate::pattern;
 use eifel_packet::datagram;
@@ -6,7 +6,8 @@ use eifel_packet::ip::{Addresses, Header, Version};
 use eifel_packet::segment::Segment;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// From one node to another: of private addresses, 10.0.0.1 for the first node and so on; over IPv6 fd00::1 (RFC 4193).
+/// Returns the addresses of two nodes. They are private: 10.0.0.1 for the first node and so on, or
+/// fd00::1 over IPv6 (RFC 4193).
 fn addresses(ip: Version, (from, to): (u16, u16)) -> Addresses {
     let four = |node: u16| Ipv4Addr::from_bits(0x0a00_0001 + u32::from(node));
     let six = |node: u16| Ipv6Addr::from_bits((0xfd << 120) + 1 + u128::from(node));
@@ -16,10 +17,10 @@ fn addresses(ip: Version, (from, to): (u16, u16)) -> Addresses {
     }
 }
 
-/// The bytes of a segment from one node to another. Where no payload is given it is the pattern at `offset`.
+/// Returns the bytes of a segment from one node to another. Without a given payload, it carries the
+/// pattern at `offset`.
 ///
-/// # Panics
-/// When a connection made a segment that no packet can carry.
+/// # Panics When a connection made a segment that no packet can carry.
 pub fn bytes(ip: Version, segment: &Segment, path: (u16, u16), offset: u64, payload: Option<&[u8]>) -> Vec<u8> {
     let made;
     let payload = match payload {
@@ -36,10 +37,9 @@ pub fn bytes(ip: Version, segment: &Segment, path: (u16, u16), offset: u64, payl
     bytes
 }
 
-/// The segment and payload of bytes that [`bytes`] made.
+/// Reads the segment and payload from bytes that [`bytes`] made.
 ///
-/// # Panics
-/// When they cannot be read back.
+/// # Panics When they cannot be read back.
 pub fn read(bytes: &[u8]) -> (Segment, &[u8]) {
     match datagram::parse(bytes) {
         Ok((_, segment, payload)) => (segment, payload),

@@ -1,4 +1,4 @@
-//! A world: everything of one run, assembled from its scenario.
+//! A world: the whole state of one run, built from its scenario.
 
 use crate::app::bulk::{Bulk, Writing};
 use crate::app::cbr::Cbr;
@@ -26,43 +26,37 @@ use eifel_path::background::Source;
 use eifel_path::link::Link;
 use eifel_path::stream::Stream;
 
-/// Slots of the event queue that a flow has: a timer at each end, and an alarm.
+/// Slots of the event queue for each flow: a timer at each end, and an alarm.
 pub const SLOTS_PER_FLOW: usize = 3;
-/// The place of the alarm among them.
+/// Offset of the alarm among a flow's slots.
 pub const ALARM: usize = 2;
 
 /// One flow of a run.
 pub enum Running {
-    /// Over a connection.
     Stream(StreamFlow),
-    /// Datagrams.
     Datagrams(DatagramFlow),
-    /// Datagrams that go straight over one link, and stand there.
+    /// Datagrams over just one link, stored with that link.
     Background(Place),
 }
 
-/// Everything of one run.
 pub struct World<'a, const OBSERVED: bool> {
-    /// What it was made from.
     pub scenario: &'a Scenario,
     /// The seed of this repetition.
     pub seed: u64,
-    /// Slots of the event queue that are near ones: first one for each link, then two for each lane.
+    /// Number of near slots in the event queue: one for each link, then two for each lane.
     pub nears: usize,
-    /// The network.
     pub net: Network<OBSERVED>,
-    /// The flows, in the order of the scenario.
+    /// In the scenario's order.
     pub flows: Vec<Running>,
-    /// Flows that have an end and are not over.
+    /// Flows that end at some time and are not over.
     pub unfinished: usize,
-    /// Events so far.
     pub events: u64,
-    /// Keeps the run from hanging and from taking all memory.
+    /// Keeps the run from standing still and from exhausting memory.
     pub bounds: Bounds,
 }
 
 impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
-    /// The world at the beginning of a run.
+    /// Builds the world for the beginning of a run.
     pub fn new(scenario: &'a Scenario, seed: u64, observers: Observers) -> Result<Self, Error> {
         let most = usize::from(u16::MAX);
         if scenario.nodes.len() > most || scenario.links.len() > most {
@@ -118,7 +112,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             let due = match &running {
                 Running::Stream(stream) => stream.alarm.next(),
                 Running::Datagrams(datagrams) => datagrams.alarm.next(),
-                // Only so that rows stand in the order of time.
+                // An observed run needs this event, so that rows are in the order of time.
                 Running::Background(place) if OBSERVED => world.net.background(*place).due(),
                 Running::Background(_) => Instant::NEVER,
             };
@@ -129,7 +123,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
         Ok(world)
     }
 
-    /// Lets datagrams be background traffic of their only link.
+    /// Makes datagrams the background traffic of their only link.
     fn attach(&mut self, datagrams: DatagramFlow) -> Place {
         let DatagramFlow { app, alarm, flow, link, started, .. } = datagrams;
         let span = &mut self.net.spans[link as usize];
@@ -138,15 +132,15 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
         Place { link: link as usize, source }
     }
 
-    /// The slot of a flow's timer or alarm.
+    /// Returns the slot of a flow's timer or alarm.
     pub fn slot(&self, flow: usize, which: usize) -> u32 {
         (self.nears + SLOTS_PER_FLOW * flow + which) as u32
     }
 }
 
-/// The lanes of the links that alone feed many others. A link that only passes parcels on as they come may have one, and
-/// one with which nothing can happen to a parcel may be behind it. Where there are proxies, there are none: a proxy looks at
-/// what comes to its node.
+/// Gives lanes to links that alone feed many others. Such a link must pass parcels on unchanged,
+/// and nothing may happen to a parcel on the link behind it. A scenario with proxies has no lanes,
+/// because a proxy inspects the packets that come to its node.
 fn lanes(scenario: &Scenario, spans: &mut [Span]) -> Vec<Lane> {
     if scenario.links.iter().any(|link| link.proxied) {
         return Vec::new();
@@ -234,7 +228,7 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
     }
 }
 
-/// How long a flow had, in seconds: from its start to `until`.
+/// Returns the seconds from a flow's start to `until`.
 pub fn seconds(started: Instant, until: Instant) -> f64 {
     let length: Duration = until.since(started);
     length.as_secs_f64()

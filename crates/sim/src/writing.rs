@@ -1,51 +1,49 @@
-//! What an application writes, and what it has to write and its connection has no room for yet.
+//! The bytes that an application writes, and the backlog that its connection has no room for yet.
 
 use crate::app::{Step, StreamApp, Supply};
 use crate::endpoint::Endpoint;
 use crate::network::Network;
 use crate::pattern;
 
-/// What waits for room in the send buffer.
+/// Bytes that wait for room in the send buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Backlog {
-    /// The most that the connection takes at once, in bytes.
+    /// The most bytes that the connection takes at once.
     pub buffer: u64,
-    /// What waits, in bytes.
+    /// Number of bytes waiting.
     pub waiting: u64,
-    /// What follows the last byte.
     pub then: Then,
-    /// Whether the connection is worth trying.
     pub room: Room,
 }
 
-/// What follows the last byte that waits.
+/// The action after the last waiting byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Then {
-    /// Nothing yet.
+    /// None yet.
     More,
-    /// The end of this direction.
+    /// Closes this direction.
     Close,
 }
 
-/// What the connection has said last of room for more.
+/// The room that the connection last reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Room {
-    /// There may be some.
+    /// There may be room.
     Likely,
-    /// It has taken less than it was offered: it will say when there is some. An application that sleeps until then must not
-    /// sleep for ever.
+    /// The connection took less than it was offered, and will report when there is room. Until then
+    /// an idle application needs that report to go on.
     Awaited,
 }
 
 impl Backlog {
-    /// Nothing waits for a buffer of so many bytes.
+    /// Creates an empty backlog for a buffer of `buffer` bytes.
     pub fn new(buffer: u64) -> Self {
         Self { buffer, waiting: 0, then: Then::More, room: Room::Likely }
     }
 }
 
 impl Endpoint {
-    /// The application writes as far ahead of what is sent as it means to, and what that lets go leaves.
+    /// Writes until the application is as far ahead as it wants, and sends what the window allows.
     #[inline(never)]
     pub fn refill<const OBSERVED: bool>(
         &mut self,
@@ -74,17 +72,17 @@ impl Endpoint {
         self.note_supply(app);
     }
 
-    /// Whether its application waits for room.
+    /// Returns whether the application waits for room.
     fn is_blocked(&self) -> bool {
         self.backlog.as_ref().is_some_and(|backlog| backlog.waiting > 0)
     }
 
-    /// Notes whether there is more to write without anything having happened but what is sent.
+    /// Notes whether sending alone makes the application write more.
     pub fn note_supply(&mut self, app: &StreamApp) {
         self.supply = if self.is_blocked() { Supply::Ahead } else { app.supply(self.end) };
     }
 
-    /// The application writes and closes.
+    /// Applies an application's step: writes and closes.
     pub fn apply(&mut self, step: &Step, carries_bytes: bool) {
         if step.write > 0 {
             self.write(step.write, carries_bytes);
@@ -94,7 +92,7 @@ impl Endpoint {
         }
     }
 
-    /// The application writes so many bytes, or will when there is room.
+    /// Writes `count` bytes, now or when there is room.
     pub fn write(&mut self, count: u64, carries_bytes: bool) {
         match &mut self.backlog {
             Some(backlog) => {
@@ -110,7 +108,7 @@ impl Endpoint {
         }
     }
 
-    /// Writes what has waited, as far as there is room; the answer is whether that was anything.
+    /// Writes waiting bytes as far as there is room. Returns whether it wrote any.
     fn write_backlog(&mut self, carries_bytes: bool) -> bool {
         let Some(backlog) = self.backlog.as_deref().copied() else { return false };
         if backlog.waiting == 0 || backlog.room == Room::Awaited {
@@ -128,25 +126,25 @@ impl Endpoint {
         taken > 0
     }
 
-    /// Offers bytes to the connection; the answer is how many it takes.
+    /// Offers bytes to the connection. Returns how many it takes.
     fn offer(&mut self, count: u64, carries_bytes: bool) -> u64 {
         if !carries_bytes {
             return self.connection.write_counted(count);
         }
         let offset = self.connection.end().saturating_sub(1);
-        // A byte more than the buffer holds: the connection is to know that there was more.
+        // Offers one byte more than the buffer holds, so that the connection knows of more.
         let offered = self.backlog.as_ref().map_or(count, |backlog| count.min(backlog.buffer + 1));
         self.connection.write(&pattern::bytes(offset, offered as usize)) as u64
     }
 
-    /// The connection says that there is room again.
+    /// Notes that the connection reports room.
     pub fn note_room(&mut self) {
         if let Some(backlog) = &mut self.backlog {
             backlog.room = Room::Likely;
         }
     }
 
-    /// The application writes no more, once what waits is written.
+    /// Closes this direction, once the waiting bytes are written.
     pub fn close(&mut self) {
         match &mut self.backlog {
             Some(backlog) if backlog.waiting > 0 => backlog.then = Then::Close,
@@ -154,7 +152,7 @@ impl Endpoint {
         }
     }
 
-    /// The application drops what it could not write.
+    /// Drops the bytes that the application could not write.
     pub fn drop_backlog(&mut self) {
         if let Some(backlog) = &mut self.backlog {
             backlog.waiting = 0;

@@ -1,28 +1,28 @@
-//! A bulk transfer: so many bytes, or without end, as fast as TCP takes them.
+//! A bulk transfer: a number of bytes, or an endless stream, as fast as TCP takes them.
 
 use super::{Step, Supply};
 use crate::slab::End;
 
-/// What is written ahead of what is sent where a transfer cannot be written at once: more than leaves at one instant of
-/// any window that TCP can announce would be endless, so that this is a pipe that is filled again whenever it runs low.
+/// Bytes kept written ahead of the bytes sent, where a transfer cannot be written at once. The
+/// application tops this up whenever it runs low. It exceeds what any window that TCP can announce
+/// lets leave at one instant.
 const AHEAD: u64 = 128 * 1024;
-/// Written at once for a transfer without end: 36 years at 1 Tbit/s.
+/// Bytes written at once for a transfer without end: 36 years at 1 Tbit/s.
 const ENDLESS: u64 = 1 << 57;
 
-/// How the bytes come to the connection.
+/// How the application writes its bytes into the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writing {
-    /// All at the beginning.
+    /// Writes all bytes at the beginning.
     AtOnce,
-    /// As [`Writing::Ahead`], once the connection is there.
+    /// Writes as [`Writing::Ahead`] does, but only after the connection is established.
     AheadLater,
-    /// Only a little ahead of what is sent, so that it can be stopped.
+    /// Writes only a little ahead of the bytes sent, so that the transfer can be stopped.
     Ahead,
 }
 
-/// A bulk transfer.
 pub struct Bulk {
-    /// First offset that is not read once all is done; `u64::MAX` for a transfer without end.
+    /// Bytes to read until the transfer is done; `u64::MAX` for a transfer without end.
     total: u64,
     unwritten: u64,
     writing: Writing,
@@ -30,7 +30,8 @@ pub struct Bulk {
 }
 
 impl Bulk {
-    /// A transfer of `bytes`; `closes`: whether the connection is closed behind the last byte.
+    /// Creates a transfer of `bytes`, or an endless one for `None`. `closes` says whether the
+    /// connection is closed behind the last byte.
     pub fn new(bytes: Option<u64>, writing: Writing, closes: bool) -> Self {
         Self { total: bytes.unwrap_or(u64::MAX), unwritten: bytes.unwrap_or(ENDLESS), writing, closes }
     }
@@ -70,7 +71,7 @@ impl Bulk {
         self.unwritten = 0;
     }
 
-    /// Whether everything is written, and the connection to be closed then.
+    /// Returns whether everything is written and the connection is to be closed then.
     pub fn is_over(&self) -> bool {
         self.closes && self.unwritten == 0
     }

@@ -4,18 +4,18 @@ use eifel_base::time::Duration;
 use eifel_base::units::Rate;
 use eifel_path::stream::Stream;
 
-/// A source at a constant rate. With a jitter of 0.5 the intervals are those of ns-2's `random_`.
+/// A source with a constant rate. A jitter of 0.5 gives the intervals of ns-2's `random_`.
 pub struct Cbr {
     shortest: Duration,
-    /// Nanoseconds from the shortest interval to the longest; 0 where all are alike.
+    /// Nanoseconds from the shortest interval to the longest; 0 where all are equal.
     spread: u64,
     pub(super) packet_bytes: u32,
     stream: Stream,
 }
 
 impl Cbr {
-    /// A source of `packet_bytes` (headers included) at `rate`; each interval is drawn uniformly, in whole nanoseconds,
-    /// within plus or minus `jitter` of itself.
+    /// Creates a source of `packet_bytes` (headers included) at `rate`. Each interval is drawn
+    /// uniformly, in whole nanoseconds, within plus or minus `jitter` of the mean.
     pub fn new(rate: Rate, packet_bytes: u32, jitter: f64, stream: Stream) -> Self {
         let interval = rate.time_for(packet_bytes);
         let half = (interval.as_nanos() as f64 * jitter) as u64;
@@ -32,7 +32,7 @@ impl Cbr {
     }
 }
 
-/// Time goes on between two datagrams, whatever is drawn.
+/// The shortest interval: time passes between two datagrams even if the draw is zero.
 const SHORTEST_GAP: Duration = Duration::from_nanos(1);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! An exchange: both ends send so many bytes as fast as TCP takes them, at the same time, and each closes its direction
-//! behind its last byte while the other may still be sending.
+//! An exchange: both ends send a number of bytes at the same time, as fast as TCP takes them. Each
+//! closes its direction behind its last byte while the other may still be sending.
 
 use super::bulk::Bulk;
 use super::{Step, Supply};
@@ -7,14 +7,14 @@ use crate::slab::End;
 
 /// Two bulk transfers over one connection.
 pub struct Exchange {
-    /// By the end that sends.
+    /// Indexed by the sending end.
     directions: [Bulk; 2],
-    /// By the end that reads: whether it has all.
+    /// Whether the reading end, which is the index, has all bytes.
     has_all: [bool; 2],
 }
 
 impl Exchange {
-    /// Of these transfers, in the order of [`End`].
+    /// Creates an exchange of these transfers, indexed by [`End`].
     pub fn new(directions: [Bulk; 2]) -> Self {
         Self { directions, has_all: [false; 2] }
     }
@@ -24,7 +24,7 @@ impl Exchange {
     }
 
     pub(super) fn read(&mut self, end: End, total: u64) -> Option<Step> {
-        // A bulk transfer is read at its end `To`.
+        // `Bulk` counts as read what its end `To` reads, whichever end reads here.
         self.has_all[end.index()] |= self.directions[end.other().index()].read(End::To, total).is_some();
         (self.has_all == [true; 2]).then_some(Step { done: true, ..Step::NOTHING })
     }

@@ -1,4 +1,4 @@
-//! Applications: who writes what into a connection, and when; and what goes out as datagrams.
+//! Applications: they decide which end writes how many bytes and when, and when datagrams leave.
 
 pub mod bulk;
 pub mod cbr;
@@ -15,45 +15,41 @@ use exchange::Exchange;
 use on_off::OnOff;
 use request_response::RequestResponse;
 
-/// What an application does at one end of its connection.
+/// The actions of an application at one end of its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Step {
-    /// It writes so many bytes.
+    /// Bytes to write.
     pub write: u64,
-    /// It has no more to write, now or later.
+    /// Whether the application never writes again.
     pub close: bool,
-    /// It wants to be woken after so long.
+    /// Time after which the application wants to be woken; `None` for never.
     pub wake_after: Option<Duration>,
-    /// The last byte of all has been read.
+    /// Whether the last byte of the whole flow has been read.
     pub done: bool,
 }
 
 impl Step {
-    /// It does nothing.
     pub const NOTHING: Self = Self { write: 0, close: false, wake_after: None, done: false };
 }
 
-/// An application over a connection.
 pub enum StreamApp {
-    /// As much as TCP takes, one way.
+    /// Sends bytes one way, as fast as TCP takes them.
     Bulk(Bulk),
-    /// Requests and responses.
     RequestResponse(Box<RequestResponse>),
-    /// As much as TCP takes, both ways at once.
+    /// Sends bytes both ways at once, as fast as TCP takes them.
     Exchange(Box<Exchange>),
 }
 
-/// Whether an application has more to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Supply {
-    /// None before something arrives or it is woken.
+    /// Has none before something arrives or an alarm wakes it.
     Complete,
-    /// Whenever less is left to send than it means to be ahead.
+    /// Has more whenever fewer unsent bytes are left than it keeps written ahead.
     Ahead,
 }
 
 impl StreamApp {
-    /// The connection is there, as `end` sees it.
+    /// Starts the application at `end`, whose connection is established.
     pub fn start(&mut self, end: End) -> Step {
         match (self, end) {
             (Self::Exchange(exchange), _) => exchange.start(end),
@@ -63,7 +59,8 @@ impl StreamApp {
         }
     }
 
-    /// `end` has read `total` bytes since the beginning; `None` where nothing follows from it.
+    /// Reacts to `end` having read `total` bytes since the beginning. Returns `None` if the
+    /// application does nothing.
     #[inline]
     pub fn read(&mut self, end: End, total: u64) -> Option<Step> {
         match self {
@@ -73,7 +70,7 @@ impl StreamApp {
         }
     }
 
-    /// The time that it wanted to wait is over; this happens at the end [`End::From`].
+    /// Reacts to the end of a pause that the application asked for. Pauses happen at [`End::From`].
     pub fn wake(&mut self) -> Step {
         match self {
             Self::Bulk(_) | Self::Exchange(_) => Step::NOTHING,
@@ -81,7 +78,8 @@ impl StreamApp {
         }
     }
 
-    /// So many bytes are written at `end` and not sent: what is written there in addition.
+    /// Returns the bytes to write at `end` in addition to the `unsent` bytes that are written and
+    /// not sent.
     #[inline]
     pub fn refill(&mut self, end: End, unsent: u64) -> u64 {
         match (self, end) {
@@ -91,7 +89,7 @@ impl StreamApp {
         }
     }
 
-    /// Whether more is written at `end` when little is left there that is not sent.
+    /// Returns whether the application writes more at `end` when few unsent bytes are left there.
     pub fn supply(&self, end: End) -> Supply {
         match (self, end) {
             (Self::Bulk(bulk), End::From) => bulk.supply(),
@@ -100,7 +98,7 @@ impl StreamApp {
         }
     }
 
-    /// Whether all that `end` writes is written, and its direction to be closed then.
+    /// Returns whether `end` has written everything and its direction is to be closed.
     pub fn is_over(&self, end: End) -> bool {
         match (self, end) {
             (Self::Bulk(bulk), End::From) => bulk.is_over(),
@@ -109,12 +107,12 @@ impl StreamApp {
         }
     }
 
-    /// Whether an end closes its direction because the other one has.
+    /// Returns whether an end closes its direction as soon as the other end has closed.
     pub fn closes_with_peer(&self) -> bool {
         !matches!(self, Self::Exchange(_))
     }
 
-    /// It stops sending, done or not.
+    /// Stops sending, even if the application is not done.
     pub fn stop(&mut self) {
         match self {
             Self::Bulk(bulk) => bulk.stop(),
@@ -123,27 +121,25 @@ impl StreamApp {
         }
     }
 
-    /// Whether it leaves unwritten, when it stops, what it has not had room for. What has begun in a dialogue is finished.
+    /// Returns whether an application that stops drops the bytes that had no room in the send
+    /// buffer. A dialogue finishes the requests and responses that it has begun.
     pub fn breaks_off(&self) -> bool {
         !matches!(self, Self::RequestResponse(_))
     }
 
-    /// Whether this end sends data of the application.
+    /// Returns whether `end` sends application data.
     pub fn sends_from(&self, end: End) -> bool {
         end == End::From || !matches!(self, Self::Bulk(_))
     }
 }
 
-/// An application that sends datagrams.
 pub enum DatagramApp {
-    /// At a constant rate.
     Cbr(Cbr),
-    /// In bursts.
     OnOff(Box<OnOff>),
 }
 
 impl DatagramApp {
-    /// How long after its start the first datagram leaves.
+    /// Returns the time from the start of the source to its first datagram.
     pub fn first(&mut self) -> Duration {
         match self {
             Self::Cbr(_) => Duration::ZERO,
@@ -151,7 +147,7 @@ impl DatagramApp {
         }
     }
 
-    /// How long after a datagram the next one leaves.
+    /// Draws the time from one datagram to the next.
     #[inline]
     pub fn gap(&mut self) -> Duration {
         match self {
@@ -160,7 +156,7 @@ impl DatagramApp {
         }
     }
 
-    /// Bytes of a datagram on the link.
+    /// Returns the bytes of a datagram on the link.
     pub fn packet_bytes(&self) -> u32 {
         match self {
             Self::Cbr(cbr) => cbr.packet_bytes,
@@ -169,17 +165,17 @@ impl DatagramApp {
     }
 }
 
-/// The earlier of the times at which an application wants to be woken.
+/// The times at which an application wants to be woken.
 #[derive(Clone, Copy, Debug)]
 pub struct Alarm {
     /// Its start, or the end of a pause.
     pub wake_at: Instant,
-    /// When it stops sending.
+    /// The time at which it stops sending.
     pub stop_at: Instant,
 }
 
 impl Alarm {
-    /// The earlier one.
+    /// Returns the earlier of the two times.
     pub fn next(&self) -> Instant {
         self.wake_at.min(self.stop_at)
     }

@@ -1,23 +1,26 @@
-//! Datagrams at a constant rate in bursts, with pauses between; lengths as drawn, exponential as a rule.
+//! Datagrams at a constant rate in bursts, with pauses between. Lengths are drawn, usually from
+//! exponential distributions.
 
 use eifel_base::time::Duration;
 use eifel_base::units::Rate;
 use eifel_path::draw::Draw;
 use eifel_path::stream::Stream;
 
-/// A source that sends in bursts. It begins with a pause, and a burst is at least one datagram, as in ns-2.
+/// A source that sends in bursts. It begins with a pause, and a burst has at least one datagram, as
+/// in ns-2.
 pub struct OnOff {
     interval: Duration,
     pub(super) packet_bytes: u32,
     on: Draw,
     off: Draw,
     stream: Stream,
-    /// Datagrams of the present burst that have not left.
+    /// Datagrams left in the present burst.
     left: u64,
 }
 
 impl OnOff {
-    /// A source of `packet_bytes` (headers included) at `rate` while `on`, silent while `off`.
+    /// Creates a source of `packet_bytes` (headers included) at `rate` while `on`, silent while
+    /// `off`.
     pub fn new(rate: Rate, packet_bytes: u32, (on, off): (Draw, Draw), stream: Stream) -> Self {
         Self { interval: rate.time_for(packet_bytes), packet_bytes, on, off, stream, left: 0 }
     }

@@ -1,31 +1,33 @@
-//! An application that takes its time to read: so many bytes at once, and then not for a while.
+//! A slow reader: an application that reads a number of bytes at once, and then pauses.
 
 use crate::slab::End;
 use eifel_base::time::Instant;
 use eifel_path::draw::Draw;
 use eifel_path::stream::Stream;
 
-/// The readers at both ends of a flow. Each waits from the moment at which there is something to read.
+/// The readers at both ends of a flow. Each starts its wait when data becomes readable.
 pub struct Reader {
-    /// The most that is read at once.
+    /// The most bytes that one reading takes.
     bytes: u64,
     every: Draw,
-    /// By end: what its waits are drawn from, and when it reads next; never while there is nothing to read.
+    /// For each end: the stream that draws its waits, and the time of its next reading. The time is
+    /// never while nothing is readable.
     ends: [(Stream, Instant); 2],
 }
 
 impl Reader {
-    /// Readers of at most `bytes` at once, with a wait of `every` before each reading; the streams draw it.
+    /// Creates readers of at most `bytes` at once that wait `every` before each reading. Each end
+    /// draws its waits from its own stream.
     pub fn new(bytes: u64, every: Draw, streams: [Stream; 2]) -> Self {
         Self { bytes, every, ends: streams.map(|stream| (stream, Instant::NEVER)) }
     }
 
-    /// When one of them reads.
+    /// Returns the time of the earliest reading.
     pub fn next(&self) -> Instant {
         self.ends[0].1.min(self.ends[1].1)
     }
 
-    /// `end` can read: it will, unless it is waiting already. The answer is whether it was not.
+    /// Schedules a reading at `end`, unless one is scheduled. Returns whether it scheduled one.
     pub fn expect(&mut self, now: Instant, end: End) -> bool {
         let (stream, at) = &mut self.ends[end.index()];
         let idle = *at == Instant::NEVER;
@@ -35,7 +37,7 @@ impl Reader {
         idle
     }
 
-    /// Whether `end` reads now, and if so how much at most.
+    /// Returns the most bytes that `end` reads at `now`; `None` if it is not yet time.
     pub fn take(&mut self, now: Instant, end: End) -> Option<u64> {
         let at = &mut self.ends[end.index()].1;
         if now < *at {

@@ -1,4 +1,5 @@
-//! Requests and responses: `from` asks, `to` answers when it has the whole question, `from` thinks, and asks again.
+//! Requests and responses: `from` sends a request, `to` responds once it has read the whole
+//! request, `from` pauses, and sends the next one.
 
 use super::Step;
 use crate::slab::End;
@@ -6,7 +7,6 @@ use eifel_base::time::Duration;
 use eifel_path::draw::Draw;
 use eifel_path::stream::Stream;
 
-/// A dialogue over one connection.
 pub struct RequestResponse {
     requests: u32,
     request_bytes: u64,
@@ -20,7 +20,8 @@ pub struct RequestResponse {
 }
 
 impl RequestResponse {
-    /// A dialogue of so many requests of (request, response) bytes; `stream` draws the pauses.
+    /// Creates a dialogue of `requests` requests. `bytes` are those of (request, response), and
+    /// `pause` draws the pauses.
     pub fn new(requests: u32, bytes: (u64, u64), pause: (Draw, Stream), closes: bool) -> Self {
         let (think, stream) = pause;
         let (request_bytes, response_bytes) = bytes;

@@ -1,4 +1,4 @@
-//! `eifel-sim`: runs a scenario file and prints what came of it.
+//! `eifel-sim`: runs a scenario file and prints the results.
 #![forbid(unsafe_code)]
 
 use eifel_sim::record::Record;
@@ -23,7 +23,6 @@ usage: eifel-sim [options] SCENARIO.toml
   -h, --help       print this
 ";
 
-/// What the command line asks for.
 #[derive(Default)]
 struct Arguments {
     file: Option<PathBuf>,
@@ -34,7 +33,7 @@ struct Arguments {
     checked: bool,
 }
 
-/// What to print in place of a run.
+/// Information that is printed instead of running a scenario.
 enum Instead {
     Usage,
     Schema,
@@ -141,7 +140,7 @@ fn text_of(repetition: u32, summary: &Summary) -> String {
     text
 }
 
-/// To standard output; that it is closed early is no fault.
+/// Prints to standard output. A reader that closes it early is no error.
 fn print(text: &str) -> Result<(), String> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),

@@ -1,10 +1,11 @@
-//! What a sender believes to be under way is never more than it has sent, and never goes back.
+//! Law: a sender never believes that more is in flight than it has sent, and its positions never go
+//! back.
 
 use crate::endpoint::Endpoint;
 use eifel_base::time::Instant;
 use eifel_recovery::engine::Snapshot;
 
-/// The positions of one sender when it was checked last.
+/// The positions of a sender at the last check.
 #[derive(Clone, Copy, Default)]
 pub struct Flight {
     una: u64,
@@ -23,7 +24,8 @@ impl Flight {
         }
     }
 
-    /// Takes the positions of a sender whose application has written up to `written`; names the first broken law.
+    /// Accepts the positions of a sender whose application has written up to `written`, or returns
+    /// the first law that they break.
     fn accept(&mut self, snapshot: &Snapshot, written: u64) -> Result<(), &'static str> {
         let &Snapshot { una, nxt, flight, pipe, cwnd, .. } = snapshot;
         if una < self.una || nxt < self.nxt {
@@ -32,11 +34,11 @@ impl Flight {
         if una > nxt {
             return Err("more is acknowledged than was sent");
         }
-        // A counter that fell below zero would be a huge number.
+        // A counter that underflowed would be a huge number.
         if flight > nxt - una {
             return Err("flight is more than what is outstanding");
         }
-        // Every byte may be under way twice: once as sent first, once as sent again.
+        // Each byte may be under way twice: as an original and as a retransmission.
         if pipe > 2 * (nxt - una) {
             return Err("pipe is more than was sent");
         }

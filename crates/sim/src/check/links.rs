@@ -1,5 +1,5 @@
-//! Every packet and byte that goes into a link comes out, is dropped, or is inside; queues keep to their limits; and the
-//! packets under way are those that the links hold.
+//! Laws of links: each packet and byte that enters a link leaves it, is dropped, or is inside.
+//! Queues keep to their limits. The packets under way are exactly those that the links hold.
 
 use crate::lane::Lane;
 use crate::network::Span;
@@ -10,27 +10,24 @@ use eifel_path::parcel::Counts;
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 
-/// How often everything is counted anew; in between, only the link of the event is looked at.
+/// Events between two counts of everything. In between, only the link of the event is checked.
 const EVERY: u64 = 256;
 
-/// All packets under way, and where they are.
+/// All packets under way, and the links that hold them.
 pub struct UnderWay<'a> {
-    /// The links.
     pub spans: &'a [Span],
-    /// What crosses two of them.
+    /// The lanes that span two links.
     pub lanes: &'a [Lane],
-    /// The packets.
     pub slab: &'a Slab,
 }
 
-/// The links' limits.
 pub struct Links {
     limits: Vec<Option<DropTail>>,
     events: u64,
 }
 
 impl Links {
-    /// Links with these queues, in the order of the scenario.
+    /// Takes the limits of these queues, in the scenario's order.
     pub fn new<'a>(queues: impl Iterator<Item = &'a QueueConfig>) -> Self {
         let limits = queues
             .map(|queue| match queue {
@@ -41,7 +38,7 @@ impl Links {
         Self { limits, events: 0 }
     }
 
-    /// Checks `link` after an event on it, and now and then everything.
+    /// Checks `link` after an event on it, and everything every [`EVERY`] events.
     pub(super) fn after_event(&mut self, now: Instant, link: Option<usize>, under_way: &UnderWay<'_>) {
         if let Some(index) = link {
             let link = &under_way.spans[index].link;
@@ -56,7 +53,7 @@ impl Links {
         }
     }
 
-    /// Counts everything anew.
+    /// Counts everything, and compares.
     pub(super) fn all(&self, now: Instant, under_way: &UnderWay<'_>) {
         let UnderWay { spans, lanes, slab } = under_way;
         let mut held: u64 = lanes.iter().map(|lane| lane.len() as u64).sum();
@@ -71,7 +68,7 @@ impl Links {
     }
 }
 
-/// Takes a link's counts and queue; names the first broken law.
+/// Accepts a link's counts and queue, or returns the first law that they break.
 fn accept(limit: Option<DropTail>, counts: &Counts, queue: &QueueState) -> Result<(), &'static str> {
     if counts.inside().is_none() {
         return Err("more came out than went in");

@@ -1,5 +1,5 @@
-//! Checkers: laws that hold whatever a scenario does, verified after each event. A broken one is a fault of this
-//! program, and panics.
+//! Checkers: laws that hold in every scenario, verified after each event. A broken law is a fault
+//! of the simulator, so a checker panics.
 
 pub mod flight;
 pub mod links;
@@ -16,7 +16,6 @@ use flight::Flight;
 use links::{Links, UnderWay};
 use reading::Reading;
 
-/// All checkers of a run.
 pub struct Checkers {
     now: Instant,
     flights: Vec<Flight>,
@@ -25,26 +24,25 @@ pub struct Checkers {
 }
 
 impl Checkers {
-    /// Checkers for so many flows, and for links with these limits.
+    /// Creates checkers for `flows` flows, and for links with these limits.
     pub fn new(flows: usize, links: Links) -> Self {
         let flights = vec![Flight::default(); 2 * flows];
         Self { now: Instant::ZERO, flights, readings: vec![Reading::default(); 2 * flows], links }
     }
 
-    /// After an input to a connection.
+    /// Checks both ends after an input to a connection.
     ///
-    /// # Panics
-    /// When a law is broken.
+    /// # Panics When a law is broken.
     pub fn after_input(&mut self, now: Instant, endpoint: &Endpoint, other: &Endpoint) {
         let place = 2 * endpoint.flow as usize + endpoint.end.index();
         self.flights[place].check(now, endpoint);
         self.readings[place].check(now, endpoint, other);
     }
 
-    /// After an event: time, and the books of the link that it was on, if any.
+    /// Checks after an event: time must not go back, and the counts of the event's link must add
+    /// up.
     ///
-    /// # Panics
-    /// When a law is broken.
+    /// # Panics When a law is broken.
     pub fn after_event(&mut self, now: Instant, queue: &EventQueue, link: Option<usize>, under_way: &UnderWay<'_>) {
         assert!(self.now <= now, "time went back from {:?} to {now:?}", self.now);
         assert!(queue.peek().is_none_or(|(next, _)| next >= now), "an event is due before {now:?}, in the past");
@@ -52,20 +50,18 @@ impl Checkers {
         self.links.after_event(now, link, under_way);
     }
 
-    /// A proxy withholds a packet: whatever data it carries has arrived.
+    /// Checks that all data of a packet that a proxy withholds has arrived already.
     ///
-    /// # Panics
-    /// When a law is broken.
+    /// # Panics When a law is broken.
     pub fn withheld(&self, now: Instant, packet: &Packet, oracle: &Oracle) {
         let end = packet.start + u64::from(packet.positions);
         let needless = packet.positions == 0 || oracle.has_all_below(packet.flow, packet.sender, end);
         assert!(needless, "at {now:?}: a proxy withholds data that has not arrived: {packet:?}");
     }
 
-    /// When the run is over.
+    /// Checks everything at the end of a run.
     ///
-    /// # Panics
-    /// When a law is broken.
+    /// # Panics When a law is broken.
     pub fn finish(&mut self, now: Instant, under_way: &UnderWay<'_>) {
         self.links.all(now, under_way);
     }

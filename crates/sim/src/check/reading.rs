@@ -1,25 +1,24 @@
-//! What an application reads is what the other one wrote: no more, in order, each byte once. (Where bytes are carried,
-//! their reader verifies each.)
+//! Law: an application reads exactly the bytes that the other one wrote, in order, each once.
+//! (Where a run carries bytes, the reader verifies each.)
 
 use crate::endpoint::Endpoint;
 use eifel_base::time::Instant;
 
-/// What one reader had read when it was checked last.
+/// The count of one reader at the last check.
 #[derive(Clone, Copy, Default)]
 pub struct Reading {
     read: u64,
 }
 
-/// Bytes of one direction, as its two ends count them.
+/// Bytes of one direction, as both ends count them.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
-    /// Read by the application.
     read: u64,
-    /// Received in order by its connection.
+    /// Received in order by the reader's connection.
     received: u64,
     /// Known to the sender as received.
     acknowledged: u64,
-    /// Sent, counted without the SYN.
+    /// Sent, without the SYN.
     sent: u64,
 }
 
@@ -41,7 +40,7 @@ impl Reading {
         }
     }
 
-    /// Takes the counts of both ends; names the first broken law.
+    /// Accepts the counts of both ends, or returns the first law that they break.
     fn accept(&mut self, progress: Progress) -> Result<(), &'static str> {
         let Progress { read, received, acknowledged, sent } = progress;
         if read < self.read {

@@ -1,4 +1,5 @@
-//! Faults that are planted in a world while it runs. The checkers are asked by the run itself, and have to find each.
+//! Plants faults in a running world. The run asks its checkers itself, and they have to find each
+//! fault.
 
 use super::Checkers;
 use super::links::{Links, UnderWay};
@@ -92,7 +93,8 @@ fn checkers<'a>(world: &'a mut World<'_, true>) -> &'a mut Checkers {
     world.net.observers.checkers.as_mut().unwrap()
 }
 
-/// Sets what the first flow's application has read, by what it had and what was sent, and has that checked.
+/// Sets the bytes that the first flow's application has read, from the bytes that it had read and
+/// those sent. Then checks the flow.
 fn read_to(world: &mut World<'_, true>, read: impl Fn(u64, u64) -> u64) {
     let Running::Stream(stream) = &mut world.flows[0] else { panic!("a flow of datagrams") };
     let [sender, receiver] = &mut **stream.ends.as_mut().unwrap();
@@ -117,7 +119,7 @@ fn a_sender_that_forgets_what_was_acknowledged() {
             std::mem::swap(&mut one.connection, &mut other.connection);
             std::mem::swap(&mut one.read, &mut other.read);
         }
-        // The readers' checker would notice too.
+        // Keeps the readers' checker from finding the fault first.
         checkers(world).readings.fill(Reading::default());
     });
 }
@@ -187,7 +189,7 @@ fn a_packet_that_no_link_holds_when_the_run_is_over() {
         world.net.slab.send(1);
         let now = world.net.now;
         let Network { spans, lanes, slab, observers, .. } = &mut world.net;
-        // Taken out, so that the rest of the run does not find it either.
+        // Taken out, so that the rest of the run does not find the fault either.
         let mut checkers = observers.checkers.take().unwrap();
         checkers.finish(now, &UnderWay { spans, lanes, slab });
     });
@@ -214,7 +216,7 @@ fn an_event_that_was_forgotten() {
 #[test]
 #[should_panic(expected = "a proxy withholds data that has not arrived")]
 fn a_proxy_that_believes_a_forged_acknowledgement() {
-    // Again and again, so that one comes where something is lost and not yet sent again.
+    // Repeated, so that one forged ACK comes while a lost segment is not yet retransmitted.
     run_with_fault(PROXY, false, |world| {
         for round in 0..100 {
             acknowledge_all(world);

@@ -1,30 +1,34 @@
-//! The event queue: one entry a slot (a link, a timer), moved rather than queued again.
+//! The event queue: one entry for each slot (a link or a timer), which is moved rather than queued
+//! again.
 //!
-//! A binary heap, and above it the first of all, which nearly always is the one that moves: one comparison says whether it
-//! stays the first. Slots are of two classes, near ones (links, due within a packet's time) and far ones (timers, mostly
-//! moved before they are due), each with a heap of its own: the many far ones make the near ones no slower. Far ones are
-//! moved wherever they stand, so that their heap is indexed; near ones nearly always come anew or are moved when they are
-//! due, and are searched for otherwise.
+//! A binary heap, with the first entry kept apart above it. The first entry nearly always is the
+//! one that moves: a single comparison decides whether it stays first.
 //!
-//! Of two events of one instant, a far one happens before a near one. Two of one class are drawn for, by the instant and
-//! their slots alone: what happens does not depend on when it became known that it would, and nobody is always first. Were it
-//! the lower slot, of a hundred flows whose packets come to a full queue in step the first would take all the room.
+//! Slots have two classes, each with its own heap. Near slots are links, due within a packet's
+//! time. Far slots are timers, mostly moved before they are due. So the many far entries do not
+//! slow the near ones down. Far entries move from any place, so their heap is indexed. Near entries
+//! nearly always are new or move when they are due; otherwise they are searched for.
+//!
+//! At the same instant a far event happens before a near one. Within a class a draw decides, from
+//! the instant and the slots alone. So the order does not depend on when the events were scheduled,
+//! and no slot is always first. If the lower slot were always first, the first of a hundred flows
+//! in step at a full queue would take all the room.
 
 use eifel_base::time::Instant;
 
-/// Bits of an entry that name its slot.
+/// Bits of an entry that hold its slot.
 const SLOT_BITS: u32 = 20;
-/// `place` of a slot that has no entry.
+/// The place of a slot without an entry.
 const ABSENT: u32 = u32::MAX;
 
-/// Time (64 bits), class (1 bit), draw (43), slot (20): entries compare as numbers, which needs no branch.
+/// Time (64 bits), class (1 bit), draw (43), slot (20). Entries compare as numbers, without
+/// branches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
 
 impl Entry {
-    /// Later than every entry.
     const NONE: Self = Self(u128::MAX);
-    /// Set in an entry of a near slot.
+    /// Set in the entry of a near slot.
     const NEAR: u64 = 1 << 63;
 
     #[inline]
@@ -44,50 +48,50 @@ impl Entry {
     }
 }
 
-/// What a slot draws at an instant, the least of which is first: the two, mixed by multiplication with odd numbers (the
-/// golden ratio's and the one of MurmurHash3's last step).
+/// Draws a number for a slot at an instant; the least is first. It mixes both by multiplication
+/// with odd numbers: the golden ratio's, and that of MurmurHash3's last step.
 #[inline]
 fn draw(at: u64, slot: u32) -> u64 {
     let both = at ^ u64::from(slot).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (both ^ (both >> 32)).wrapping_mul(0xff51_afd7_ed55_8ccd)
 }
 
-/// What happens next, at most one entry a slot.
+/// Future events, at most one for each slot.
 pub struct EventQueue {
     near: Heap<false>,
     far: Heap<true>,
-    /// Slots below are near ones.
+    /// Number of near slots; they come before the far ones.
     nears: u32,
 }
 
 impl EventQueue {
-    /// The largest number of slots that a queue can hold.
+    /// The most slots that a queue can hold.
     pub const MAX_SLOTS: usize = 1 << SLOT_BITS;
 
-    /// A queue for the slots `0..slots`, of which those below `nears` are near; nothing is due.
+    /// Creates an empty queue for the slots `0..slots`. Slots below `nears` are near.
     ///
-    /// # Panics
-    /// With more than [`EventQueue::MAX_SLOTS`] slots.
+    /// # Panics With more than [`EventQueue::MAX_SLOTS`] slots.
     pub fn new(slots: usize, nears: usize) -> Self {
         assert!(slots <= Self::MAX_SLOTS, "{slots} event slots, the most is {}", Self::MAX_SLOTS);
         let far = Heap::new(slots.saturating_sub(nears), vec![ABSENT; slots]);
         Self { near: Heap::new(nears, Vec::new()), far, nears: nears as u32 }
     }
 
-    /// The earliest entry: its time and slot. It stays until it is moved or removed.
+    /// Returns the time and slot of the earliest entry, and leaves it in the queue.
     #[inline]
     pub fn peek(&self) -> Option<(Instant, u32)> {
         let first = self.near.first().min(self.far.first());
         (first != Entry::NONE).then(|| (first.at(), first.slot()))
     }
 
-    /// When `slot` is due, [`Instant::NEVER`] when it is not.
+    /// Returns the time at which `slot` is due; [`Instant::NEVER`] without an entry.
     #[inline]
     pub fn due(&self, slot: u32) -> Instant {
         if slot < self.nears { self.near.due(slot) } else { self.far.due(slot) }
     }
 
-    /// Lets `slot` be due at `at` and not before; [`Instant::NEVER`] takes its entry away.
+    /// Schedules `slot` for `at`, in place of any earlier schedule. [`Instant::NEVER`] removes its
+    /// entry.
     #[inline]
     pub fn set(&mut self, slot: u32, at: Instant) {
         if slot < self.nears {
@@ -97,27 +101,28 @@ impl EventQueue {
         }
     }
 
-    /// The same for a near slot that is not due, at an instant that comes.
+    /// Schedules a near slot that has no entry; `at` is not never.
     #[inline]
     pub fn begin(&mut self, slot: u32, at: Instant) {
         self.near.insert(Entry::new(at, Entry::NEAR, slot));
     }
 
-    /// Lets the near slot that is due first be due at `at`, or never again.
+    /// Reschedules the near slot that is due first; [`Instant::NEVER`] removes its entry.
     #[inline]
     pub fn move_first(&mut self, slot: u32, at: Instant) {
         self.near.move_first(Entry::new(at, Entry::NEAR, slot));
     }
 }
 
-/// Entries of one class; `INDEXED` if it is known where each stands.
+/// Entries of one class; `INDEXED` says whether `place` is kept.
 ///
-/// The first of all is number 0, and number 1 the first of the others; below it, number `n` stands above `2 n` and `2 n + 1`.
+/// Entry 0 is the first of all, and entry 1 the first of the others. Below it, entry `n` is the
+/// parent of entries `2 n` and `2 n + 1`.
 struct Heap<const INDEXED: bool> {
-    /// Behind the entries stands [`Entry::NONE`], so that every node has two children to compare.
+    /// [`Entry::NONE`] follows the last entry, so that every parent has two children to compare.
     entries: Vec<Entry>,
     length: usize,
-    /// Where in `entries` each slot's is, if indexed.
+    /// Index in `entries` of each slot's entry, if indexed.
     place: Vec<u32>,
 }
 
@@ -131,7 +136,7 @@ impl<const INDEXED: bool> Heap<INDEXED> {
         self.entries[0]
     }
 
-    /// Where the entry of `slot` stands.
+    /// Finds the index of a slot's entry.
     #[inline]
     fn find(&self, slot: u32) -> Option<usize> {
         if !INDEXED {
@@ -203,7 +208,7 @@ impl<const INDEXED: bool> Heap<INDEXED> {
         }
     }
 
-    /// Moves the hole at `place` towards the first until `entry` fits into it.
+    /// Moves the hole at `place` towards the root until `entry` fits into it.
     #[inline]
     fn sift_up(&mut self, mut place: usize, entry: Entry) {
         while place > 0 {
@@ -218,7 +223,7 @@ impl<const INDEXED: bool> Heap<INDEXED> {
         self.put(place, entry);
     }
 
-    /// Moves the hole at `place` away from the first until `entry` fits into it.
+    /// Moves the hole at `place` away from the root until `entry` fits into it.
     #[inline(always)]
     fn sift_down(&mut self, place: usize, entry: Entry) {
         if place > 0 {
@@ -229,11 +234,11 @@ impl<const INDEXED: bool> Heap<INDEXED> {
             return self.put(0, entry);
         }
         self.put(0, second);
-        // Of two, as a single path has, they change places.
+        // With two entries, as on a single path, they swap places.
         if self.length == 2 { self.put(1, entry) } else { self.sink(1, entry) }
     }
 
-    /// The same below the first.
+    /// Moves an entry below the first one down to its place.
     #[inline(always)]
     fn sink(&mut self, mut place: usize, entry: Entry) {
         while let Some(&[left, right]) = self.entries.get(2 * place..2 * place + 2) {
@@ -296,12 +301,14 @@ mod tests {
             assert_eq!(slots, order([3, 1, 2, 0]));
             firsts[slots[0].1 as usize] += 1;
         }
-        // Of a binomial distribution with 4000 tries at a quarter, 5 standard deviations to each side.
+        // A binomial distribution with 4000 trials of probability 1/4, 5 standard deviations to
+        // each side.
         assert!(firsts.iter().all(|count| (863..=1137).contains(count)), "{firsts:?}");
     }
 
     proptest! {
-        /// Against the plainest queue there is: a list that is searched for its least (time, class, draw)
+        /// Compares with the simplest queue: a list that is searched for its least (time, class,
+        /// draw).
         #[test]
         fn it_does_as_a_searched_list_does(steps in prop::collection::vec((0u32..40, 0u64..50, 0u8..6), 1..400)) {
             let mut queue = EventQueue::new(40, 25);

@@ -8,7 +8,7 @@ use super::{Lie, after, is_before};
 
 #[derive(Default)]
 pub(super) struct ForgedDsack {
-    /// What is reported next.
+    /// The range that the next acknowledgement reports as a duplicate.
     duplicate: Option<(Seq, Seq)>,
 }
 
@@ -24,7 +24,7 @@ impl Lie for ForgedDsack {
         let mut forged = SackBlocks::EMPTY;
         forged.push(left, right);
         let room = if segment.options.timestamps.is_some() { 2 } else { 3 };
-        // An honest report of the same is one already.
+        // The honest acknowledgement may already report the duplicate.
         let honest = segment.options.sack.as_slice();
         for &(left, right) in honest.iter().filter(|block| is_before(segment.ack, block.1)).take(room) {
             forged.push(left, right);

@@ -1,6 +1,7 @@
-//! *Alters* the echo of an acknowledgement that answers a retransmission: it shows the timestamp of the first segment that
-//! came after the gap, which left its sender right behind the one that is missing; where none came, the newest original's.
-//! *Against* Eifel detection by timestamps (RFC 3522, section 6), and its safe variant where neighbours have one timestamp.
+//! *Alters* the echo of an acknowledgement that answers a retransmission. It shows the timestamp of
+//! the first segment that came after the gap; that one left its sender right behind the missing
+//! one. Without such a segment it shows the newest original's. *Against* Eifel detection by
+//! timestamps (RFC 3522, section 6), and its safe variant where neighbours share a timestamp.
 
 use std::collections::VecDeque;
 
@@ -9,16 +10,16 @@ use eifel_packet::seq::Seq;
 
 use super::{Lie, after, is_before};
 
-/// Gaps remembered at most.
+/// The most gaps remembered.
 const MOST_GAPS: usize = 1024;
 
 #[derive(Default)]
 pub(super) struct ForgedEcho {
-    /// What came right after a gap, and its TSval; in order.
+    /// The sequence number right after each gap, and the TSval of the segment there; in order.
     gaps: VecDeque<(Seq, u32)>,
-    /// Where the newest original ended, and its TSval.
+    /// The end of the newest original, and its TSval.
     newest: Option<(Seq, u32)>,
-    /// What is echoed next in place of the truth.
+    /// The forged echo of the next acknowledgement.
     forged: Option<u32>,
 }
 

@@ -1,6 +1,6 @@
-//! *Alters* the echo of an acknowledgement that answers a retransmission: it shows what the original's timestamp most likely
-//! was, by those of the segments before and after the gap.
-//! *Against* Eifel's safe variant (RFC 3522, section 3.4), where each segment has a timestamp of its own.
+//! *Alters* the echo of an acknowledgement that answers a retransmission: it shows a guess of the
+//! original's timestamp, from the segments before and after the gap. *Against* Eifel's safe variant
+//! (RFC 3522, section 3.4), where each segment has a timestamp of its own.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use eifel_packet::seq::Seq;
 
 use super::{Lie, after, is_before};
 
-/// Gaps remembered at most.
+/// The most gaps remembered.
 const MOST_GAPS: usize = 1024;
 
-/// What is missing, and the TSvals around it.
+/// A missing range, and the TSvals around it.
 struct Gap {
     begin: Seq,
     end: Seq,
@@ -21,7 +21,7 @@ struct Gap {
 }
 
 impl Gap {
-    /// TSval of the segment that is missing at `seq`, if they are evenly spread.
+    /// Guesses the TSval of the missing segment at `seq`, as if TSvals were spread evenly.
     fn guess(&self, seq: Seq, len: u32) -> u32 {
         let missing = u64::from(self.end.0.wrapping_sub(self.begin.0) / len.max(1));
         let place = u64::from(seq.0.wrapping_sub(self.begin.0) / len.max(1)) + 1;
@@ -34,9 +34,9 @@ impl Gap {
 pub(super) struct GuessedEcho {
     /// In order.
     gaps: VecDeque<Gap>,
-    /// Where the newest original ended, and its TSval.
+    /// The end of the newest original, and its TSval.
     newest: Option<(Seq, u32)>,
-    /// What is echoed next in place of the truth.
+    /// The guessed echo of the next acknowledgement.
     guessed: Option<u32>,
 }
 

@@ -1,7 +1,8 @@
-//! Receivers that complete the handshake and then cheat, so that a sender takes losses for spurious retransmissions. One
-//! file a lie. The connection below is honest; a lie hears what arrives, and alters the acknowledgements that leave.
+//! Lying receivers: they complete the handshake, then cheat, so that a sender takes real losses for
+//! spurious retransmissions. Each lie has a file. The connection below is honest; a lie hears the
+//! segments that arrive, and alters the acknowledgements that leave.
 //!
-//! A flow with a liar is driven as an observed one is, so that honest ones pay nothing for it.
+//! A flow with a liar needs an observed run, so that honest flows pay nothing for the lies.
 
 mod forged_dsack;
 mod forged_echo;
@@ -16,39 +17,41 @@ use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
 use schedule::{Schedule, Scheduled};
 
-/// What a receiver lies about.
+/// A lie that a receiver tells.
 pub(crate) trait Lie: Send {
-    /// Data arrives, before the connection has answered it. It was sent again if `again`, as far as its receiver can tell.
+    /// Hears data that arrives, before the connection has answered it. `again` says whether it
+    /// looks like a retransmission to its receiver.
     fn hears(&mut self, segment: &Segment, again: bool);
     /// Alters an acknowledgement that is about to leave. Returns whether it leaves.
     fn says(&mut self, segment: &mut Segment) -> bool;
 }
 
-/// The lies, by their names in scenarios.
+/// The lies that scenarios can name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Echoes the timestamp of an original for a retransmission (RFC 3522, section 6).
     ForgedEcho,
-    /// Echoes what the timestamp of the original most likely was.
+    /// Echoes a guess of the original's timestamp.
     GuessedEcho,
     /// Reports every retransmission as a duplicate (RFC 3708, section 3).
     ForgedDsack,
-    /// Never says that it answers a retransmission, where retransmissions are marked.
+    /// Claims that no ACK answers a retransmission, where retransmissions are marked.
     ForgedMark,
-    /// Says after a retransmission that only that has arrived, and the rest with the next segment (RFC 5682, section 5).
+    /// Acknowledges only the retransmission that has arrived, and the rest with the next segment
+    /// (RFC 5682, section 5).
     WithheldAck,
-    /// Echoes any number.
+    /// Echoes random numbers.
     RandomEcho,
     /// Answers each arrival as a table says.
     Scheduled(Schedule),
 }
 
 impl Kind {
-    /// Their names.
+    /// The names, in the order of the variants.
     pub const NAMES: &'static [&'static str] =
         &["none", "forged-echo", "guessed-echo", "forged-dsack", "forged-mark", "withheld-ack", "random-echo"];
 
-    /// The lie of that name.
+    /// Returns the lie with this name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "forged-echo" => Some(Self::ForgedEcho),
@@ -62,15 +65,14 @@ impl Kind {
     }
 }
 
-/// A liar at work.
 pub struct Liar {
     lie: Box<dyn Lie>,
-    /// First sequence number beyond all that has arrived.
+    /// The first sequence number above all that has arrived.
     highest: Option<Seq>,
 }
 
 impl Liar {
-    /// One that tells this lie; what it draws comes from `stream`.
+    /// Creates a liar; it draws its random numbers from `stream`.
     pub fn new(kind: Kind, stream: Stream) -> Self {
         let lie: Box<dyn Lie> = match kind {
             Kind::ForgedEcho => Box::new(forged_echo::ForgedEcho::default()),
@@ -84,13 +86,13 @@ impl Liar {
         Self { lie, highest: None }
     }
 
-    /// Something arrives.
+    /// Hears a segment that arrives.
     pub fn hears(&mut self, segment: &Segment) {
         if segment.payload_len == 0 {
             return;
         }
         let end = after(segment);
-        // What begins below the highest was left out before.
+        // A segment below the highest fills a gap, or is a duplicate.
         let again = self.highest.is_some_and(|highest| is_before(segment.seq, highest));
         if self.highest.is_none_or(|highest| is_before(highest, end)) {
             self.highest = Some(end);
@@ -98,8 +100,8 @@ impl Liar {
         self.lie.hears(segment, again);
     }
 
-    /// Alters what is about to leave; handshake and end are honest, or there would be no connection. Returns whether it
-    /// leaves.
+    /// Alters a segment that is about to leave. Handshake and close stay honest, or there would be
+    /// no connection. Returns whether the segment leaves.
     pub fn says(&mut self, segment: &mut Segment) -> bool {
         if segment.payload_len == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) == 0 {
             return self.lie.says(segment);
@@ -108,12 +110,12 @@ impl Liar {
     }
 }
 
-/// First sequence number beyond a segment.
+/// Returns the first sequence number after a segment.
 fn after(segment: &Segment) -> Seq {
     Seq(segment.seq.0.wrapping_add(segment.payload_len))
 }
 
-/// Whether `one` comes before `other` in a window.
+/// Returns whether `one` comes before `other` in a window.
 fn is_before(one: Seq, other: Seq) -> bool {
     other.0.wrapping_sub(one.0).wrapping_sub(1) < 1 << 31
 }

@@ -1,7 +1,7 @@
-//! *Alters* every acknowledgement by a table: what has just arrived decides which number is acknowledged, which timestamp is
-//! echoed, which blocks are reported, and whether the acknowledgement leaves at all. It forges no timestamp: every echo is one
-//! that a segment has carried to it.
-//! *Against* any detector: the table is what a search varies.
+//! *Alters* every acknowledgement by a table. The kind of the last arrival decides the acknowledged
+//! number, the echoed timestamp, the reported blocks, and whether the acknowledgement leaves at
+//! all. It forges no timestamp: a segment has carried every echo to the receiver. *Against* any
+//! detector: a search varies the table.
 
 use std::collections::BTreeMap;
 
@@ -10,141 +10,138 @@ use eifel_packet::seq::{Seq, unwrap, wrap};
 
 use super::Lie;
 
-/// Segments remembered at most, the newest.
+/// The most segments remembered; the oldest are forgotten.
 const MOST_REMEMBERED: usize = 4096;
 
-/// Which number an acknowledgement carries. It never falls behind what was acknowledged before.
+/// The number that an acknowledgement carries. It never falls below the last acknowledged number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Number {
-    /// All that has arrived in order.
+    /// Acknowledges all that has arrived in order.
     #[default]
     All,
-    /// All but the last segment of that.
+    /// Acknowledges all but the last segment that has arrived in order.
     OneLess,
-    /// What was acknowledged before.
+    /// Repeats the last acknowledged number.
     Same,
-    /// One segment more than before, if it has arrived.
+    /// Acknowledges one segment more than before, if it has arrived.
     OneMore,
 }
 
 impl Number {
-    /// Their names in scenarios.
+    /// Names in scenarios.
     pub const NAMES: &'static [&'static str] = &["all", "one-less", "same", "one-more"];
     /// In the order of the names.
     pub const ALL: [Self; 4] = [Self::All, Self::OneLess, Self::Same, Self::OneMore];
 }
 
-/// Which timestamp an acknowledgement echoes.
+/// The timestamp that an acknowledgement echoes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Echoed {
-    /// The one that RFC 7323 asks for.
+    /// The timestamp that RFC 7323 requires.
     #[default]
     Due,
-    /// That of the first segment which was not acknowledged before; the original's, if that has arrived.
+    /// The timestamp of the first segment that was not acknowledged before: the original's, if that
+    /// has arrived.
     FirstUnacknowledged,
-    /// That of the segment right before the lowest gap.
+    /// The timestamp of the segment right before the lowest gap.
     BelowGap,
-    /// That of the segment right after the lowest gap.
+    /// The timestamp of the segment right after the lowest gap.
     AboveGap,
-    /// That of the newest original.
+    /// The timestamp of the newest original.
     Newest,
 }
 
 impl Echoed {
-    /// Their names in scenarios.
+    /// Names in scenarios.
     pub const NAMES: &'static [&'static str] = &["due", "first-unacknowledged", "below-gap", "above-gap", "newest"];
     /// In the order of the names.
     pub const ALL: [Self; 5] = [Self::Due, Self::FirstUnacknowledged, Self::BelowGap, Self::AboveGap, Self::Newest];
 }
 
-/// Which duplicates an acknowledgement reports (RFC 2883).
+/// The duplicates that an acknowledgement reports (RFC 2883).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Duplicates {
-    /// Those that have arrived.
+    /// Reports the duplicates that have arrived.
     #[default]
     True,
-    /// None.
+    /// Reports none.
     Hidden,
-    /// The segment that arrived last, whether or not it is one.
+    /// Reports the segment that arrived last, even if it is no duplicate.
     Invented,
 }
 
 impl Duplicates {
-    /// Their names in scenarios.
+    /// Names in scenarios.
     pub const NAMES: &'static [&'static str] = &["true", "hidden", "invented"];
     /// In the order of the names.
     pub const ALL: [Self; 3] = [Self::True, Self::Hidden, Self::Invented];
 }
 
-/// How one acknowledgement is altered.
+/// The alterations of one acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
-    /// Its number.
     pub number: Number,
-    /// Its echo.
     pub echoed: Echoed,
-    /// The duplicates that it reports.
     pub duplicates: Duplicates,
-    /// Whether it keeps quiet about what arrived above its number.
+    /// Whether it leaves out SACK blocks above its number.
     pub hides_sack: bool,
-    /// Whether it says that it answers an original, where retransmissions are marked.
+    /// Whether it claims to answer an original, where retransmissions are marked.
     pub denies_mark: bool,
     /// Whether it does not leave.
     pub withheld: bool,
 }
 
-/// What arrived last, as far as the receiver can tell.
+/// The kind of the last arrival, as far as the receiver can tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Occasion {
-    /// The next segment in order, and nothing is missing.
+    /// The next segment in order, with nothing missing.
     InOrder,
     /// A new segment above a gap.
     AboveGap,
-    /// Something that has arrived before.
+    /// A segment that has arrived before.
     Again,
-    /// A part of what was missing, and something is missing still.
+    /// A part of the missing data, with more still missing.
     Repair,
-    /// The last part of what was missing.
+    /// The last part of the missing data.
     LastRepair,
 }
 
 impl Occasion {
-    /// Their keys in scenarios.
+    /// Keys in scenarios.
     pub const NAMES: [&'static str; 5] = ["in_order", "above_gap", "again", "repair", "last_repair"];
     /// In the order of the keys, and of [`Schedule`]'s answers.
     pub const ALL: [Self; 5] = [Self::InOrder, Self::AboveGap, Self::Again, Self::Repair, Self::LastRepair];
 }
 
-/// The table: an answer for each [`Occasion`].
+/// A table with an answer for each [`Occasion`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Schedule {
     /// In the order of [`Occasion::ALL`].
     pub answers: [Answer; 5],
 }
 
-/// A segment that has arrived, by its first arrival.
+/// The first arrival of a segment.
 struct Heard {
     end: u64,
     stamp: u32,
 }
 
-/// The lie at work.
 pub(super) struct Scheduled {
     schedule: Schedule,
     occasion: Occasion,
-    /// The sequence number that position 0 stands for; `None` until something arrives.
+    /// The sequence number of position 0; `None` until a segment arrives.
     base: Option<Seq>,
-    /// By first position.
+    /// Arrivals by their first position.
     heard: BTreeMap<u64, Heard>,
     /// First position that has not arrived in order.
     complete: u64,
-    /// First position beyond all that has arrived.
+    /// First position above all that has arrived.
     highest: u64,
     /// The number of the last acknowledgement that left.
     acknowledged: u64,
     /// TSval of the newest original.
     newest: Option<u32>,
-    /// What arrived last.
+    /// The range that arrived last.
     last: Option<(u64, u64)>,
 }
 
@@ -163,7 +160,7 @@ impl Scheduled {
         }
     }
 
-    /// Notes the segment, and says what its arrival was.
+    /// Remembers the segment, and returns the kind of its arrival.
     fn note(&mut self, start: u64, end: u64, stamp: u32) -> Occasion {
         let had = end <= self.complete
             || self.heard.range(..=start).next_back().is_some_and(|(_, segment)| segment.end >= end);
@@ -274,7 +271,7 @@ impl Lie for Scheduled {
         }
         segment.ack = wrap(number, base);
         self.acknowledged = number;
-        // What is acknowledged is never echoed again, but for the segment before the gap.
+        // Acknowledged segments are never echoed again, except the one before the gap.
         while let Some((&start, first)) = self.heard.first_key_value()
             && first.end < number
             && self.heard.len() > 1
@@ -305,7 +302,7 @@ mod tests {
         }
     }
 
-    /// The honest acknowledgement of everything below segment `number`.
+    /// Builds the honest acknowledgement of everything below segment `number`.
     fn ack(number: u64, sack: &[(u64, u64)]) -> Segment {
         let mut segment = data(0, 7);
         segment.payload_len = 0;
@@ -355,7 +352,7 @@ mod tests {
         let mut said = ack(3, &[]);
         assert!(lie.says(&mut said));
         assert_eq!((position(&said), said.options.timestamps.unwrap().echo), (2000, 0));
-        // Segment 3 is lost; 2, which has arrived, and 3 are sent again.
+        // Segment 3 is lost. Segments 2, which has arrived, and 3 are retransmitted.
         lie.hears(&data(4, 14), false);
         let mut said = ack(3, &[(4, 5)]);
         assert!(lie.says(&mut said));

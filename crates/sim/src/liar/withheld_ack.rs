@@ -1,6 +1,6 @@
-//! *Alters* the number of the first acknowledgement after a retransmission: only that has arrived, it says, though more
-//! waited behind it; and the next tells the truth. Two ACKs that advance are F-RTO's proof.
-//! *Against* F-RTO (RFC 5682, section 5).
+//! *Alters* the number of the first acknowledgement after a retransmission: it admits only the
+//! retransmission, though more data waited behind it. The next acknowledgement tells the truth.
+//! F-RTO takes two ACKs that advance for a proof. *Against* F-RTO (RFC 5682, section 5).
 
 use eifel_packet::segment::{SackBlocks, Segment};
 use eifel_packet::seq::Seq;
@@ -9,7 +9,7 @@ use super::{Lie, after, is_before};
 
 #[derive(Default)]
 pub(super) struct WithheldAck {
-    /// The end of a retransmission that is to be answered.
+    /// The end of the retransmission to acknowledge.
     admitted: Option<Seq>,
 }
 

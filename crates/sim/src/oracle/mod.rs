@@ -1,38 +1,38 @@
 //! The oracle: the simulator's truth about every retransmission.
 //!
-//! It sees both ends and the network. A retransmission was *needed* when, as it left, some of its data had neither
-//! arrived at the receiver nor was on its way there in an earlier copy that arrives in the end; otherwise it was
-//! *spurious*. Whether an earlier copy arrives is often known only later, so some judgements are open for a while.
+//! It sees both ends and the network. A retransmission is *needed* if, when it leaves, some of its
+//! data has neither arrived nor is on its way in an earlier copy that will arrive. Otherwise it is
+//! *spurious*. The arrival of an earlier copy is often known only later, so some judgements stay
+//! open for a while.
 //!
-//! What is neither lost nor repeated costs one comparison at its arrival; everything else is rare.
+//! Data that is neither lost nor repeated costs one comparison at its arrival; everything else is
+//! rare.
 
 use crate::slab::End;
 use eifel_base::ranges::Ranges;
 use eifel_recovery::fact::Block;
 use std::collections::BTreeMap;
 
-/// One transmission, as far as the oracle cares.
+/// One transmission, reduced to what the oracle needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// Its number at its sender, growing from transmission to transmission.
+    /// Its number at its sender; numbers grow.
     pub transmission: u64,
-    /// First position that it carries.
     pub start: u64,
-    /// First position beyond.
+    /// First position after it.
     pub end: u64,
-    /// How the oracle treats it.
     pub role: Role,
 }
 
-/// What a transmission is to the oracle.
+/// How the oracle treats a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Carries its positions for the first time.
     Original,
     /// Repeats positions, and is judged.
     Retransmission,
-    /// Repeats positions to probe a window that the receiver has closed: a copy on its way like any other, which later
-    /// retransmissions may lean on, but no retransmission that could be needless.
+    /// Repeats positions to probe a window that the receiver has closed. It counts as a copy under
+    /// way for later retransmissions, but is not judged itself.
     Probe,
 }
 
@@ -42,16 +42,13 @@ impl Sent {
     }
 }
 
-/// A judgement that is final.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settled {
-    /// Index of the flow.
     pub flow: u32,
     /// The end that sent the retransmission.
     pub sender: End,
-    /// The number of the transmission at that sender.
+    /// Its number at that sender.
     pub transmission: u64,
-    /// Whether it was needed.
     pub needed: bool,
 }
 
@@ -60,18 +57,19 @@ pub struct Settled {
 struct Retransmitted {
     end: u64,
     under_way: bool,
-    /// What had not arrived when it left, and has not arrived since in an earlier copy; `None` when it is judged.
+    /// Ranges that had not arrived when it left, and have not arrived since in an earlier copy;
+    /// `None` once it is judged.
     missing: Option<Ranges>,
 }
 
-/// What one end of a flow has sent, seen from above.
+/// All that one end of a flow has sent, and its fate.
 #[derive(Clone, Default)]
 struct Direction {
-    /// Everything below has arrived.
+    /// First position that has not arrived.
     arrived: u64,
-    /// What has arrived beyond.
+    /// Ranges that have arrived above `arrived`.
     beyond: Ranges,
-    /// What was lost when it was sent first.
+    /// Ranges whose original was lost.
     lost: Ranges,
     /// By first position and transmission.
     retransmitted: BTreeMap<(u64, u64), Retransmitted>,
@@ -79,7 +77,6 @@ struct Direction {
     longest: u64,
 }
 
-/// The oracle of a whole run.
 #[derive(Clone, Default)]
 pub struct Oracle {
     directions: Vec<Direction>,
@@ -87,17 +84,17 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// An oracle for so many flows, each with two ends that may send.
+    /// Creates an oracle for `flows` flows, each with two ends that may send.
     pub fn new(flows: usize) -> Self {
         Self { directions: (0..2 * flows).map(|_| Direction::default()).collect(), settled: Vec::new() }
     }
 
-    /// The stream of this end begins at `position`: nothing before it is ever sent.
+    /// Notes the first position of this end's stream: nothing before it is ever sent.
     pub fn begin(&mut self, flow: u32, sender: End, position: u64) {
         self.directions[2 * flow as usize + sender.index()].arrived = position;
     }
 
-    /// A transmission leaves its sender.
+    /// Notes that a transmission leaves its sender.
     #[inline]
     pub fn left(&mut self, flow: u32, sender: End, sent: Sent) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
@@ -105,13 +102,13 @@ impl Oracle {
             let judged = direction.retransmit(sent);
             self.settled.extend(judged.map(|needed| Settled { flow, sender, transmission: sent.transmission, needed }));
         } else if !direction.lost.is_empty() {
-            // A probe that the receiver refused is sent again as new data.
+            // The sender repeats a probe that the receiver refused as new data.
             direction.lost.remove(sent.block());
         }
     }
 
-    /// A transmission arrives for the first time; the receiver takes what lies before `accepted`. The answer is the
-    /// number of positions that had not arrived before, and whether the first of them was the next in order.
+    /// Notes the first arrival of a transmission; the receiver takes positions below `accepted`.
+    /// Returns the number of new positions, and whether the first of them was the next in order.
     pub fn arrived(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
         if sent.end <= accepted && self.arrived_in_order(flow, sender, sent.start, sent.end) {
             return ((sent.end - sent.start) as u32, true);
@@ -119,16 +116,16 @@ impl Oracle {
         self.arrived_after_all(flow, sender, sent, accepted)
     }
 
-    /// A SYN arrives outside of its sender's course: in the answer to the SYN of a peer that has called at the same time. It
-    /// is no transmission that could be judged, but position 0 has arrived.
+    /// Notes that a SYN arrived in the answer to a simultaneous open. It is no transmission to
+    /// judge, but position 0 has arrived.
     #[cold]
     pub fn syn_arrived(&mut self, flow: u32, sender: End) {
         let syn = Sent { transmission: 0, start: 0, end: 1, role: Role::Original };
         self.directions[2 * flow as usize + sender.index()].note_arrival(syn);
     }
 
-    /// Whether positions `start..end` that arrive for the first time, and are taken, are the next, and nothing else follows
-    /// from it; otherwise nothing is noted.
+    /// Tries to note that `start..end` arrive for the first time and in order, as the next
+    /// positions. Returns false, and notes nothing, if anything else would follow from the arrival.
     #[inline]
     pub fn arrived_in_order(&mut self, flow: u32, sender: End, start: u64, end: u64) -> bool {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
@@ -142,18 +139,18 @@ impl Oracle {
         plain
     }
 
-    /// Whether everything below `position` has arrived.
+    /// Returns whether everything below `position` has arrived.
     pub fn has_all_below(&self, flow: u32, sender: End, position: u64) -> bool {
         self.directions[2 * flow as usize + sender.index()].arrived >= position
     }
 
-    /// Whether something that left is known to be lost.
+    /// Returns whether any transmission is known to be lost.
     #[inline]
     pub fn knows_losses(&self, flow: u32, sender: End) -> bool {
         !self.directions[2 * flow as usize + sender.index()].lost.is_empty()
     }
 
-    /// The same where something was lost or sent again, or is refused.
+    /// Notes a first arrival where data was lost, retransmitted or refused.
     #[inline(never)]
     fn arrived_after_all(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
@@ -170,7 +167,8 @@ impl Oracle {
         news
     }
 
-    /// A further copy of a transmission arrives, that the network has made: it counts where there was no room for the first.
+    /// Notes the arrival of a copy that the network has made. It counts if the receiver had no room
+    /// for the first.
     #[cold]
     pub fn arrived_again(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
@@ -182,7 +180,7 @@ impl Oracle {
         }
     }
 
-    /// The last copy of a transmission is lost, and none has arrived.
+    /// Notes that the last copy of a transmission is lost, and that none has arrived.
     pub fn lost(&mut self, flow: u32, sender: End, sent: Sent) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         direction.settle_loss(sent, |transmission, needed| {
@@ -190,7 +188,7 @@ impl Oracle {
         });
     }
 
-    /// The receiver has no room for (all of) what arrives: it is as good as lost.
+    /// Notes that the receiver has no room for part of an arrival: that part counts as lost.
     #[cold]
     fn refused(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) {
         if accepted > sent.start {
@@ -200,18 +198,18 @@ impl Oracle {
         self.lost(flow, sender, sent);
     }
 
-    /// Whether judgements wait to be taken.
+    /// Returns whether there are judgements to take.
     #[inline]
     pub fn has_settled(&self) -> bool {
         !self.settled.is_empty()
     }
 
-    /// The judgements since the last call, in the order in which they became final.
+    /// Takes the judgements since the last call, in the order in which they became final.
     pub fn take_settled(&mut self) -> Vec<Settled> {
         std::mem::take(&mut self.settled)
     }
 
-    /// The run is over: a copy that is still on its way counts as one that arrives.
+    /// Closes open judgements at the end of the run. A copy still on its way counts as arriving.
     pub fn finish(&mut self) {
         for (index, direction) in self.directions.iter_mut().enumerate() {
             let (flow, sender) = ((index / 2) as u32, if index % 2 == 0 { End::From } else { End::To });
@@ -225,7 +223,7 @@ impl Oracle {
 }
 
 impl Direction {
-    /// Notes that a copy leaves. Returns the judgement on a retransmission where it can be given at once.
+    /// Notes that a copy leaves. Returns the judgement on a retransmission if it is final at once.
     fn retransmit(&mut self, sent: Sent) -> Option<bool> {
         self.longest = self.longest.max(sent.end - sent.start);
         let mut missing = Ranges::default();
@@ -248,7 +246,7 @@ impl Direction {
         judged
     }
 
-    /// Whether all of `missing` is on its way in copies sent before `transmission`.
+    /// Returns whether all of `missing` is on its way in copies sent before `transmission`.
     fn on_its_way(&self, missing: &Ranges, transmission: u64) -> bool {
         missing.ascending().all(|part| {
             let mut uncovered = Ranges::default();
@@ -287,7 +285,8 @@ impl Direction {
         }
     }
 
-    /// A copy arrived: later copies of it may turn out spurious.
+    /// Settles the judgements that the arrival of a copy decides: later copies of it may be
+    /// spurious.
     fn settle_arrival(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
         let from = (sent.start.saturating_sub(self.longest), 0);
         for (&(_, number), open) in self.retransmitted.range_mut(from..(sent.end, 0)) {
@@ -306,7 +305,7 @@ impl Direction {
         self.forget(sent);
     }
 
-    /// A copy is lost: later copies of it may turn out needed.
+    /// Settles the judgements that the loss of a copy decides: later copies of it may be needed.
     fn settle_loss(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
         if sent.role == Role::Original {
             self.lost.add(sent.block());
@@ -325,7 +324,7 @@ impl Direction {
         self.forget(sent);
     }
 
-    /// Drops what no judgement can depend on any more.
+    /// Drops state that no judgement can depend on any more.
     fn forget(&mut self, sent: Sent) {
         let from = (sent.start.saturating_sub(self.longest), 0);
         let over: Vec<(u64, u64)> = self

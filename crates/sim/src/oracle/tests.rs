@@ -1,11 +1,11 @@
 use super::*;
 
-/// Segment `number` of 1000 bytes.
+/// Describes segment `number`, 1000 bytes long.
 fn sent(transmission: u64, number: u64, role: Role) -> Sent {
     Sent { transmission, start: 1 + 1000 * number, end: 1001 + 1000 * number, role }
 }
 
-/// Of the case's transmissions the first four carry segments for the first time.
+/// Returns the role of a transmission in the case: the first four are originals.
 fn role(transmission: u64) -> Role {
     if transmission > 4 { Role::Retransmission } else { Role::Original }
 }
@@ -13,7 +13,7 @@ fn role(transmission: u64) -> Role {
 struct Case(Oracle);
 
 impl Case {
-    /// Segments 0 to 3 have left as transmissions 1 to 4.
+    /// Creates a case: segments 0 to 3 have left as transmissions 1 to 4.
     fn new() -> Self {
         let mut oracle = Oracle::new(1);
         oracle.arrived(0, End::From, Sent { transmission: 0, start: 0, end: 1, role: Role::Original }, u64::MAX);
@@ -171,7 +171,7 @@ fn at_the_end_of_the_run_what_is_under_way_counts_as_arriving() {
 }
 
 mod model {
-    //! The definition, byte by byte, with the whole future known.
+    //! The definition, byte by byte, with knowledge of the whole future.
     use super::*;
     use proptest::prelude::*;
 
@@ -179,7 +179,7 @@ mod model {
     struct Trip {
         sent: Sent,
         leaves: u64,
-        /// When it arrives or is lost.
+        /// The time at which it arrives or is lost.
         ends: u64,
         arrives: bool,
     }

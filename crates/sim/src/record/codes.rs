@@ -1,4 +1,4 @@
-//! Columns of words are kept as small numbers: here is what the numbers mean.
+//! The numbers that stand for words in columns of codes.
 
 use super::Table;
 use eifel_path::parcel::DropCause;
@@ -22,24 +22,20 @@ pub const VERDICTS: &[&str] = &["undecided", "spurious", "genuine"];
 /// Words of `truth`.
 pub const TRUTHS: &[&str] = &["-", "spurious", "genuine"];
 
-/// Code of [`KINDS`]: it was never sent before.
+/// Code of [`KINDS`]: data that was never sent before.
 pub const NEW: u8 = 0;
 /// Codes of [`FATES`].
 pub const UNDER_WAY: u8 = 0;
-/// It has arrived.
 pub const DELIVERED: u8 = 1;
-/// It was lost.
 pub const DROPPED: u8 = 2;
 /// Codes of [`TIMER_EVENTS`].
 pub const SAMPLE: u8 = 0;
-/// The timeout was backed off.
 pub const BACK_OFF: u8 = 1;
-/// The timer expired.
 pub const EXPIRED: u8 = 2;
-/// The timeout was changed after a verdict.
+/// The timeout changed after a verdict.
 pub const ADAPTED: u8 = 3;
 
-/// Codes of [`KINDS`] and [`CAUSES`].
+/// Returns the codes of [`KINDS`] and [`CAUSES`].
 pub fn kind_and_cause(kind: Kind) -> (u8, u8) {
     match kind {
         Kind::New => (0, 0),
@@ -48,7 +44,7 @@ pub fn kind_and_cause(kind: Kind) -> (u8, u8) {
     }
 }
 
-/// Code of [`CAUSES`].
+/// Returns the code of [`CAUSES`].
 pub fn cause(cause: Cause) -> u8 {
     match cause {
         Cause::Timeout => 1,
@@ -56,17 +52,17 @@ pub fn cause(cause: Cause) -> u8 {
     }
 }
 
-/// Code of [`NEEDS`].
+/// Returns the code of [`NEEDS`].
 pub fn need(needed: bool) -> u8 {
     if needed { 1 } else { 2 }
 }
 
-/// Code of [`TRUTHS`].
+/// Returns the code of [`TRUTHS`].
 pub fn truth(needed: bool) -> u8 {
     if needed { 2 } else { 1 }
 }
 
-/// Code of [`VERDICTS`].
+/// Returns the code of [`VERDICTS`].
 pub fn verdict(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Spurious => 1,
@@ -74,34 +70,34 @@ pub fn verdict(outcome: Outcome) -> u8 {
     }
 }
 
-/// Code of a drop's cause: its place in [`DropCause::ALL`].
+/// Returns the code of a drop's cause: its index in [`DropCause::ALL`].
 pub fn drop_cause(cause: DropCause) -> u8 {
     DropCause::ALL.iter().position(|other| *other == cause).unwrap_or_default() as u8
 }
 
-/// Words that are only known from the run.
+/// Words that become known only during the run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Dictionaries {
     /// Names of links: the code is the link's index in the scenario.
     pub links: Vec<String>,
     /// Names of detectors.
     pub detectors: Vec<String>,
-    /// Reasons of verdicts; the first is "-".
+    /// Reasons of verdicts. The first is "-".
     pub reasons: Vec<String>,
 }
 
 impl Dictionaries {
-    /// The code of a reason, new or known.
+    /// Returns the code of a reason; adds the reason if it is new.
     pub fn reason(&mut self, reason: &str) -> u8 {
         intern(&mut self.reasons, reason)
     }
 
-    /// The code of a detector's name, new or known.
+    /// Returns the code of a detector's name; adds the name if it is new.
     pub fn detector(&mut self, name: &str) -> u8 {
         intern(&mut self.detectors, name)
     }
 
-    /// The words of one table's columns of codes.
+    /// Returns the words of one table's columns of codes.
     pub(super) fn of(&self, table: Table) -> Vec<(&'static str, Vec<String>)> {
         let columns = self.by_column().into_iter().filter(|(of, ..)| *of == table);
         columns.map(|(_, column, words)| (column, words)).collect()
@@ -139,7 +135,8 @@ impl Dictionaries {
     }
 }
 
-/// The place of `word`, which is appended if it is not there. Beyond 256 words the last stands for the rest.
+/// Returns the index of `word`, which it appends if absent. Beyond 256 words the last index stands
+/// for all others.
 fn intern(words: &mut Vec<String>, word: &str) -> u8 {
     let place = words.iter().position(|known| known == word).unwrap_or_else(|| {
         words.push(word.to_owned());

@@ -1,6 +1,5 @@
 //! Columns of the record tables, and the macro that declares a table as its columns.
 
-/// The values of one column.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Column {
     /// Times in nanoseconds, positions, bytes; -1 for none.
@@ -9,15 +8,14 @@ pub enum Column {
     Small(Vec<i32>),
     /// Codes of a column's categories (see [`Tables::categories`](super::Tables::categories)).
     Codes(Vec<u8>),
-    /// The same for columns of more than 256 categories.
+    /// Codes of columns with more than 256 categories.
     WideCodes(Vec<u16>),
-    /// Yes or no.
     Flags(Vec<bool>),
 }
 
-/// A type that a column can have.
+/// A type of a column's values.
 pub(super) trait Cell: Sized {
-    /// The column of these values.
+    /// Makes a column of these values.
     fn column(values: Vec<Self>) -> Column;
 }
 
@@ -51,7 +49,7 @@ impl Cell for bool {
     }
 }
 
-/// Declares a table: the struct of its columns, a row, and how one becomes the other.
+/// Declares a table: the struct of its columns, and the struct of a row.
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident, $row:ident { $($(#[$about:meta])* $column:ident: $kind:ty,)* }) => {
         $(#[$doc])*
@@ -60,20 +58,19 @@ macro_rules! table {
             $($(#[$about])* pub $column: Vec<$kind>,)*
         }
 
-        /// One row of the table of the same name.
+        /// One row of the table with a similar name.
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub struct $row {
             $($(#[$about])* pub $column: $kind,)*
         }
 
         impl $name {
-            /// Appends a row.
             #[inline]
             pub fn push(&mut self, row: $row) {
                 $(self.$column.push(row.$column);)*
             }
 
-            /// Takes its first rows out of it.
+            /// Removes and returns the first rows.
             pub fn take(&mut self, rows: usize) -> Self {
                 Self {
                     $($column: {
@@ -83,7 +80,7 @@ macro_rules! table {
                 }
             }
 
-            /// Its columns by name, in order; the values are moved out.
+            /// Moves the columns out, by name and in order.
             pub fn into_columns(self) -> Vec<(&'static str, $crate::record::column::Column)> {
                 vec![$((stringify!($column), $crate::record::column::Cell::column(self.$column)),)*]
             }

@@ -1,4 +1,4 @@
-//! What a run keeps: tables of what happened, column by column, and only those asked for.
+//! The record of a run: tables of events, column by column. A run keeps only the tables asked for.
 
 pub mod codes;
 pub mod column;
@@ -14,20 +14,18 @@ use std::io;
 /// The columns of a table, by name and in order.
 pub type Columns = Vec<(&'static str, Column)>;
 
-/// Takes what a run keeps while the run goes on, so that its length costs no memory.
+/// Takes a run's record while the run goes on, so that memory does not grow with the run's length.
 pub trait Sink {
-    /// More rows of a table, in the order in which they happened, and what their codes mean. At the end every table that
-    /// is kept comes once more, with what is left of it.
+    /// Takes more rows of a table, in the order of events, and the words of their codes. At the end
+    /// each kept table comes once more, with its remaining rows.
     fn rows(&mut self, table: Table, columns: Columns, words: Vec<(&'static str, Vec<String>)>);
 
-    /// Where the capture of this node is written.
+    /// Opens the stream for the capture of a node.
     ///
-    /// # Errors
-    /// Those of opening it.
+    /// # Errors The error of opening it.
     fn capture(&mut self, node: &str) -> io::Result<Box<dyn io::Write>>;
 }
 
-/// A table of the run's record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Table {
@@ -44,7 +42,7 @@ pub enum Table {
 }
 
 impl Table {
-    /// All, in the order in which results list them: that of [`TABLES`].
+    /// All tables, in the order in which results list them: that of [`TABLES`].
     pub const ALL: [Self; 10] = [
         Self::Transmissions,
         Self::Arrivals,
@@ -58,13 +56,13 @@ impl Table {
         Self::Spikes,
     ];
 
-    /// Its name in scenarios and results.
+    /// Returns its name in scenarios and results.
     pub fn name(self) -> &'static str {
         TABLES[self as usize]
     }
 }
 
-/// What a run is to keep.
+/// The tables and captures that a run keeps.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Record {
     tables: u16,
@@ -72,7 +70,7 @@ pub struct Record {
     payload: bool,
 }
 
-/// A table that there is not.
+/// A name that no table has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownTable(pub String);
 
@@ -85,17 +83,17 @@ impl core::fmt::Display for UnknownTable {
 impl core::error::Error for UnknownTable {}
 
 impl Record {
-    /// Nothing: the fastest run.
+    /// Keeps nothing: the fastest run.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// All tables, no captures.
+    /// Keeps all tables, but no captures.
     pub fn all() -> Self {
         Self { tables: (1 << Table::ALL.len()) - 1, ..Self::default() }
     }
 
-    /// What the scenario itself asks for.
+    /// Keeps the tables and captures that the scenario asks for.
     pub fn of(scenario: &Scenario) -> Self {
         let mut record = Self::none();
         for table in Table::ALL {
@@ -107,10 +105,9 @@ impl Record {
         record
     }
 
-    /// The tables of these names.
+    /// Keeps the tables with these names.
     ///
-    /// # Errors
-    /// A name that is no table's.
+    /// # Errors A name that no table has.
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownTable> {
         names.into_iter().try_fold(Self::none(), |record, name| {
             let table = Table::ALL.into_iter().find(|table| table.name() == name);
@@ -118,14 +115,14 @@ impl Record {
         })
     }
 
-    /// This table too.
+    /// Keeps this table too.
     #[must_use]
     pub fn with(mut self, table: Table) -> Self {
         self.tables |= 1 << table as u16;
         self
     }
 
-    /// The packets too that the node of this index sends and gets, as bytes.
+    /// Captures the packets too that the node of this index sends and receives.
     #[must_use]
     pub fn capturing(mut self, node: usize) -> Self {
         if !self.captures.contains(&node) {
@@ -134,65 +131,56 @@ impl Record {
         self
     }
 
-    /// Captures hold the payload too, and not the headers alone.
+    /// Keeps whole packets in captures, not just headers.
     #[must_use]
     pub fn with_payload(mut self) -> Self {
         self.payload = true;
         self
     }
 
-    /// Whether captures hold the payload.
     pub fn keeps_payload(&self) -> bool {
         self.payload
     }
 
-    /// Whether this table is kept.
     pub fn keeps(&self, table: Table) -> bool {
         self.tables & 1 << table as u16 != 0
     }
 
-    /// The nodes whose packets are kept.
+    /// Returns the indices of nodes whose packets are captured.
     pub fn captures(&self) -> &[usize] {
         &self.captures
     }
 
-    /// Whether nothing is kept.
+    /// Returns whether the run keeps neither tables nor captures.
     pub fn is_none(&self) -> bool {
         self.tables == 0 && self.captures.is_empty()
     }
 }
 
-/// The tables of a run; those that were not asked for are empty.
+/// The tables of a run. Tables that were not asked for are empty.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tables {
-    /// Which were asked for.
     pub kept: Record,
-    /// What left a sender.
+    /// Segments that left a sender.
     pub transmissions: tables::Transmissions,
-    /// Data at a receiver.
+    /// Data segments that reached a receiver.
     pub arrivals: tables::Arrivals,
-    /// Acknowledgements as a sender got them.
+    /// ACKs that reached a sender.
     pub acks: tables::Acks,
-    /// Packets that a link dropped.
     pub drops: tables::Drops,
-    /// A sender's window.
     pub window: tables::WindowTable,
-    /// A sender's retransmission timer.
     pub timer: tables::Timer,
-    /// Loss signals.
     pub episodes: tables::Episodes,
-    /// What detectors said.
+    /// Verdicts of detectors.
     pub verdicts: tables::Verdicts,
-    /// Queues.
     pub queues: tables::Queues,
-    /// Delay spikes.
     pub spikes: tables::Spikes,
-    /// What the codes mean.
+    /// The words of codes.
     pub dictionaries: Dictionaries,
 }
 
 impl Tables {
-    /// The tables that were asked for, by name, each with its columns by name; the values are moved out.
+    /// Moves the kept tables out, by name, each with its columns by name.
     pub fn into_columns(self) -> Vec<(&'static str, Columns)> {
         let columns = [
             self.transmissions.into_columns(),
@@ -215,13 +203,14 @@ impl Tables {
             .collect()
     }
 
-    /// The words of every column of codes, as ("table.column", words); a code is an index into them.
+    /// Returns the words of every column of codes, as ("table.column", words). A code is an index
+    /// into the words.
     pub fn categories(&self) -> Vec<(String, Vec<String>)> {
         let kept = self.dictionaries.by_column().into_iter().filter(|(table, ..)| self.kept.keeps(*table));
         kept.map(|(table, column, words)| (format!("{}.{column}", table.name()), words)).collect()
     }
 
-    /// Takes the first rows of a table out of it, as columns.
+    /// Removes and returns the first rows of a table, as columns.
     fn take(&mut self, table: Table, rows: usize) -> Columns {
         match table {
             Table::Transmissions => self.transmissions.take(rows).into_columns(),
@@ -237,7 +226,6 @@ impl Tables {
         }
     }
 
-    /// How many rows a table has.
     fn rows(&self, table: Table) -> usize {
         match table {
             Table::Transmissions => self.transmissions.flow.len(),

@@ -1,4 +1,4 @@
-//! Fills the tables while a run goes on. It reads, and nothing reads it before the end.
+//! Fills the tables during a run. It only reads the run, and the run never reads it.
 
 use super::codes;
 use super::rows::Rows;
@@ -20,27 +20,26 @@ use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Event, Kind, Snapshot};
 use eifel_recovery::episode::{Episode, Saved};
 
-/// What is remembered of one end.
+/// State that is remembered of one end.
 #[derive(Clone, Default)]
 struct Memory {
     /// Rows of its transmissions.
     transmissions: Rows,
-    /// Row of its first episode, and of those that follow.
+    /// Row of each episode, in order.
     episodes: Vec<u32>,
-    /// Its variables after the last input.
+    /// Its snapshot and peer window after the last input.
     last: Option<(Snapshot, u64)>,
-    /// The timer has expired since.
+    /// Whether the timer has expired since the last input.
     expired: bool,
-    /// Whether its data is the application's.
+    /// Whether it sends application data.
     recorded: bool,
-    /// Names of its detectors, as codes.
+    /// Codes of its detectors.
     detectors: Vec<u8>,
 }
 
-/// So many rows of a table are handed over together.
+/// Rows that are handed over at once.
 pub const ROWS: usize = 1 << 16;
 
-/// Fills the tables.
 pub struct Recorder {
     tables: Tables,
     memories: Vec<Memory>,
@@ -48,19 +47,19 @@ pub struct Recorder {
     sink: Option<Handing>,
 }
 
-/// What is handed over while the run goes on.
+/// State of handing rows over while the run goes on.
 struct Handing {
     sink: Box<dyn Sink>,
-    /// A table that has come to this many rows is handed over.
+    /// Rows at which a table is handed over.
     rows: usize,
-    /// The transmissions' table has come to this many rows when it is next looked at.
+    /// Rows of the transmissions' table at which it is checked next.
     transmissions: usize,
-    /// Transmissions handed over.
+    /// Transmissions already handed over.
     taken: u64,
 }
 
 impl Recorder {
-    /// A recorder for so many flows; `links` are the names of all links.
+    /// Creates a recorder for `flows` flows. `links` are the names of all links.
     pub fn new(kept: Record, links: Vec<String>, flows: usize, captures: Option<Captures>) -> Self {
         let mut tables = Tables { kept, ..Tables::default() };
         tables.dictionaries.links = links;
@@ -68,12 +67,12 @@ impl Recorder {
         Self { tables, memories: vec![Memory::default(); 2 * flows], captures, sink: None }
     }
 
-    /// Hands a table over whenever it has come to so many rows.
+    /// Makes the recorder hand each table over to `sink` whenever it has `rows` rows.
     pub fn hand_over(&mut self, sink: Box<dyn Sink>, rows: usize) {
         self.sink = Some(Handing { sink, rows, transmissions: rows, taken: 0 });
     }
 
-    /// A table has grown: it is handed over if it has enough rows.
+    /// Hands a table over if it has enough rows.
     #[inline]
     fn grown(&mut self, table: Table) {
         let Some(handing) = &mut self.sink else { return };
@@ -87,7 +86,7 @@ impl Recorder {
         }
     }
 
-    /// Hands over the first transmissions, as far as nothing of them can change any more.
+    /// Hands over the first transmissions, up to the first that may still change.
     #[cold]
     fn hand_transmissions(&mut self) {
         let Some(handing) = &mut self.sink else { return };
@@ -105,7 +104,7 @@ impl Recorder {
         }
     }
 
-    /// This end of this flow is to be recorded; these are its detectors, the acting one first.
+    /// Records this end of this flow. `detectors` are its detectors, the acting one first.
     pub fn follow<'a>(&mut self, flow: u32, end: End, detectors: impl Iterator<Item = &'a str>) {
         let memory = &mut self.memories[place(flow, end)];
         memory.recorded = true;
@@ -116,7 +115,7 @@ impl Recorder {
         self.tables.kept.keeps(table) && self.memories[place(flow, end)].recorded
     }
 
-    /// A transmission leaves.
+    /// Records a transmission that leaves.
     pub fn sent(&mut self, now: Instant, packet: &Packet, kind: Kind) {
         if !self.records(packet.flow, packet.sender, Table::Transmissions) {
             return;
@@ -142,12 +141,12 @@ impl Recorder {
         self.grown(Table::Transmissions);
     }
 
-    /// Transmissions that have been handed over.
+    /// Returns the number of transmissions handed over.
     fn taken(&self) -> u64 {
         self.sink.as_ref().map_or(0, |handing| handing.taken)
     }
 
-    /// A segment passes a node.
+    /// Captures a segment that passes a node.
     pub fn passes(&mut self, now: Instant, node: u16, segment: &Segment, path: (u16, u16), offset: u64) {
         if let Some(captures) = &mut self.captures
             && captures.wants(node)
@@ -161,7 +160,8 @@ impl Recorder {
         usize::try_from(row.checked_sub(self.taken())?).ok()
     }
 
-    /// A transmission is at its destination for the first time; so much of it is new.
+    /// Records the first arrival of a transmission, with the number of new positions and whether
+    /// they are in order.
     pub fn arrived(&mut self, now: Instant, packet: &Packet, (new, in_order): (u32, bool)) {
         if let Some(row) = self.row(packet.flow, packet.sender, packet.transmission) {
             self.tables.transmissions.fate[row] = codes::DELIVERED;
@@ -182,7 +182,7 @@ impl Recorder {
         }
     }
 
-    /// A segment is handed to the connection of `to`, for which it may be an acknowledgement.
+    /// Records a segment for the connection of `to`, if it is an acknowledgement.
     pub fn acknowledged(&mut self, now: Instant, to: &Endpoint, segment: &Segment) {
         if !segment.flags.has(eifel_packet::segment::Flags::ACK) || !self.records(to.flow, to.end, Table::Acks) {
             return;
@@ -221,7 +221,7 @@ impl Recorder {
         self.grown(Table::Acks);
     }
 
-    /// A link dropped a packet, or the proxy in front of it did.
+    /// Records a drop by a link or by the proxy in front of it.
     pub fn dropped(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause, remains: Remains) {
         if remains == Remains::Nothing
             && let Some(row) = self.row(packet.flow, packet.sender, packet.transmission)
@@ -231,7 +231,7 @@ impl Recorder {
         self.drop_row(now, link, (packet.flow, packet.sender, packet.transmission as i64 - 1), cause);
     }
 
-    /// A link dropped a datagram of background traffic.
+    /// Records the drop of a datagram of background traffic.
     pub fn dropped_background(&mut self, now: Instant, link: usize, flow: u32, cause: DropCause) {
         self.drop_row(now, link, (flow, End::From, -1), cause);
     }
@@ -250,7 +250,7 @@ impl Recorder {
         }
     }
 
-    /// A parcel came to a queue.
+    /// Records the state of a queue after an arrival.
     pub fn queue(&mut self, now: Instant, link: usize, state: impl FnOnce() -> QueueState) {
         if self.tables.kept.keeps(Table::Queues) {
             let state = state();
@@ -265,7 +265,7 @@ impl Recorder {
         }
     }
 
-    /// The engine of an end reports.
+    /// Records an event of an end's engine.
     pub fn recovery(&mut self, now: Instant, endpoint: &Endpoint, event: &Event) {
         let (flow, end) = (endpoint.flow, endpoint.end);
         let place = place(flow, end);
@@ -324,7 +324,7 @@ impl Recorder {
         rows.get((number as usize).checked_sub(1)?).map(|&row| row as usize)
     }
 
-    /// The oracle has judged a retransmission, maybe the first of an episode.
+    /// Records the oracle's judgement on a retransmission; `episode` is the one that it opened.
     pub fn settled(&mut self, settled: &Settled, episode: Option<u32>) {
         if let Some(row) = self.row(settled.flow, settled.sender, settled.transmission) {
             self.tables.transmissions.needed[row] = codes::need(settled.needed);
@@ -334,7 +334,7 @@ impl Recorder {
         }
     }
 
-    /// An end's variables after an input: rows where they have changed.
+    /// Records an end's variables after an input, where they have changed.
     pub fn variables(&mut self, now: Instant, endpoint: &Endpoint) {
         let (flow, end) = (endpoint.flow, endpoint.end);
         let place = place(flow, end);
@@ -398,7 +398,7 @@ impl Recorder {
         self.grown(Table::Timer);
     }
 
-    /// The run is over at `now`: the tables, and the captures.
+    /// Ends the record at `now`. Returns the tables and the captures.
     pub fn finish(mut self, now: Instant, spans: &mut [Span]) -> (Tables, Option<Captures>) {
         if self.tables.kept.keeps(Table::Spikes) {
             for (index, span) in spans.iter_mut().enumerate() {
@@ -447,7 +447,7 @@ fn place(flow: u32, end: End) -> usize {
     2 * flow as usize + end.index()
 }
 
-/// Nanoseconds as tables keep them; -1 for never.
+/// Returns nanoseconds as tables keep them; -1 for never.
 fn nanos(at: Instant) -> i64 {
     i64::try_from(at.as_nanos()).unwrap_or(-1)
 }

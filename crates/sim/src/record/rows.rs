@@ -1,8 +1,9 @@
-//! Where the transmissions of an end stand in their table, of which the first rows may have been handed over already.
+//! The rows of an end's transmissions in their table. The first rows may have been handed over
+//! already.
 
 use std::collections::VecDeque;
 
-/// Rows by the number of the transmission.
+/// Rows, by the number of the transmission.
 #[derive(Clone, Default)]
 pub(super) struct Rows {
     /// Number of the transmission at the front.
@@ -12,14 +13,14 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// A transmission has this row; numbers only grow.
+    /// Notes the row of a transmission; numbers only grow.
     pub(super) fn push(&mut self, transmission: u64, row: u64) {
         let gap = transmission.saturating_sub(self.first + self.rows.len() as u64);
         self.rows.extend((0..gap).map(|_| None));
         self.rows.push_back(Some(row));
     }
 
-    /// The row of a transmission that was recorded and not yet handed over.
+    /// Returns the row of a transmission that was recorded and is not yet handed over.
     pub(super) fn get(&self, transmission: u64) -> Option<u64> {
         *self.rows.get(usize::try_from(transmission.checked_sub(self.first)?).ok()?)?
     }

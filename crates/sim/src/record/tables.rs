@@ -1,16 +1,15 @@
-//! The record tables of a run: times in nanoseconds since its beginning, positions in the sender's stream (SYN is
-//! position 0, the first byte 1), lengths in bytes; -1 where there is nothing. `flow` is the index of the flow in the
-//! scenario, `end` 0 for the end that opens the flow and 1 for the other; of the two, those that send data of the
-//! application are recorded.
+//! The record tables of a run. Times are nanoseconds since its beginning, lengths bytes. Positions
+//! count the sender's stream: SYN is position 0, the first byte is 1. Absent values are -1.
+//!
+//! `flow` is the flow's index in the scenario. `end` is 0 for the end that opens the flow and 1 for
+//! the other. Only ends that send application data are recorded.
 
 use super::column::table;
 
 table! {
-    /// What left a sender.
+    /// Segments that left a sender.
     Transmissions, TransmissionRow {
-        /// When it left.
         t_ns: i64,
-        /// The flow.
         flow: i32,
         /// The end that sent it.
         end: u8,
@@ -24,27 +23,24 @@ table! {
         segment: i64,
         /// New, a retransmission, or a probe of a closed window.
         kind: u8,
-        /// What made it be sent again.
+        /// The reason for sending it again.
         cause: u8,
-        /// How often it had been sent before.
+        /// Number of earlier transmissions of the same data.
         copy: i32,
-        /// What became of it.
         fate: u8,
-        /// When it was at its destination.
+        /// Time at which it reached its destination.
         arrived_ns: i64,
-        /// The oracle's word on a retransmission.
+        /// The oracle's judgement on a retransmission.
         needed: u8,
     }
 }
 
 table! {
-    /// Data at a receiver.
+    /// Data segments that reached a receiver.
     Arrivals, ArrivalRow {
-        /// When.
         t_ns: i64,
-        /// The flow.
         flow: i32,
-        /// The end that had sent it.
+        /// The end that sent it.
         end: u8,
         /// Number of the transmission at that end.
         tx: i64,
@@ -60,35 +56,33 @@ table! {
 }
 
 table! {
-    /// Acknowledgements as a sender got them.
+    /// ACKs that reached a sender.
     Acks, AckRow {
-        /// When.
         t_ns: i64,
-        /// The flow.
         flow: i32,
-        /// The end that got it.
+        /// The end that received it.
         end: u8,
         /// First position not acknowledged.
         cumulative: i64,
         /// Timestamp echo (TSecr).
         echo: i64,
-        /// Whether it acknowledges nothing new, carries nothing, and something is outstanding.
+        /// Whether it acknowledges nothing new and carries no data, while data is outstanding.
         duplicate: bool,
-        /// The duplicate that it reports.
+        /// First position of the duplicate that it reports.
         dsack_start: i64,
-        /// First position beyond.
+        /// First position after that duplicate.
         dsack_end: i64,
-        /// First SACK block.
+        /// First position of the first SACK block.
         sack1_start: i64,
-        /// First position beyond.
+        /// First position after that block.
         sack1_end: i64,
-        /// Second SACK block.
+        /// First position of the second SACK block.
         sack2_start: i64,
-        /// First position beyond.
+        /// First position after that block.
         sack2_end: i64,
-        /// Third SACK block.
+        /// First position of the third SACK block.
         sack3_start: i64,
-        /// First position beyond.
+        /// First position after that block.
         sack3_end: i64,
     }
 }
@@ -96,29 +90,22 @@ table! {
 table! {
     /// Packets that a link dropped.
     Drops, DropRow {
-        /// When.
         t_ns: i64,
-        /// The link.
         link: u16,
-        /// The flow.
         flow: i32,
-        /// The end that had sent it.
+        /// The end that sent it.
         end: u8,
         /// Number of the transmission at that end; -1 for acknowledgements and datagrams.
         tx: i64,
-        /// Why.
         cause: u8,
     }
 }
 
 table! {
-    /// A sender's window, whenever it has changed.
+    /// A sender's window, one row for each change.
     WindowTable, WindowRow {
-        /// When.
         t_ns: i64,
-        /// The flow.
         flow: i32,
-        /// The end.
         end: u8,
         /// Congestion window in bytes.
         cwnd: i64,
@@ -126,7 +113,7 @@ table! {
         ssthresh: i64,
         /// FlightSize in bytes.
         flight: i64,
-        /// Bytes that the peer announces from `una` on.
+        /// Bytes that the peer's window allows from `una` on.
         peer_window: i64,
         /// First position not acknowledged.
         una: i64,
@@ -138,99 +125,81 @@ table! {
 table! {
     /// A sender's retransmission timer.
     Timer, TimerRow {
-        /// When.
         t_ns: i64,
-        /// The flow.
         flow: i32,
-        /// The end.
         end: u8,
-        /// What happened to it.
         event: u8,
-        /// The newest sample of the round-trip time.
+        /// The newest round-trip time sample.
         rtt_ns: i64,
-        /// Its smoothed value.
+        /// The smoothed round-trip time.
         srtt_ns: i64,
-        /// Its variation.
+        /// The variation of the round-trip time.
         rttvar_ns: i64,
         /// The timeout, back-off included.
         rto_ns: i64,
-        /// When the sender wants to be woken.
+        /// The time for which the timer is set.
         deadline_ns: i64,
     }
 }
 
 table! {
-    /// Loss signals, and what followed.
+    /// Loss signals and their outcome.
     Episodes, EpisodeRow {
-        /// The flow.
         flow: i32,
-        /// The end.
         end: u8,
         /// Number of the episode at this end, from 1.
         episode: i32,
         /// When it was opened.
         opened_ns: i64,
-        /// By what.
         cause: u8,
-        /// First position not acknowledged then.
+        /// First position not acknowledged at that time.
         start: i64,
-        /// First position never sent then.
+        /// First position never sent at that time.
         recovery_point: i64,
-        /// Expiries of the timer for its oldest segment.
+        /// Expiries of the timer for the oldest segment.
         timeouts: i32,
-        /// When it was over.
         closed_ns: i64,
-        /// The window before it, in bytes.
+        /// The window before the episode, in bytes.
         saved_cwnd: i64,
-        /// The threshold before it, in bytes; -1 while unset.
+        /// The threshold before the episode, in bytes; -1 while unset.
         saved_ssthresh: i64,
-        /// The smoothed round-trip time before it; -1 without a sample.
+        /// The smoothed round-trip time before the episode; -1 without a sample.
         saved_srtt_ns: i64,
-        /// What the acting detector said.
+        /// The acting detector's verdict.
         verdict: u8,
-        /// When.
         verdict_ns: i64,
-        /// Why.
         reason: u8,
-        /// The oracle's word on its first retransmission.
+        /// The oracle's judgement on the episode's first retransmission.
         truth: u8,
     }
 }
 
 table! {
-    /// What detectors said.
+    /// Verdicts of detectors.
     Verdicts, VerdictRow {
-        /// When.
         t_ns: i64,
-        /// The flow.
         flow: i32,
-        /// The end.
         end: u8,
         /// Number of the episode at this end.
         episode: i32,
-        /// Which detector.
         detector: u8,
-        /// Whether it is the one that acts.
+        /// Whether this detector is the acting one.
         acting: bool,
-        /// What it said.
         verdict: u8,
-        /// Why.
         reason: u8,
     }
 }
 
 table! {
-    /// Queues, just after each arrival.
+    /// Queue lengths just after each arrival.
     Queues, QueueRow {
-        /// When.
         t_ns: i64,
-        /// The link.
         link: u16,
         /// Packets not yet transmitted.
         packets: i64,
         /// Their bytes.
         bytes: i64,
-        /// The average that RED goes by, in bytes; -1 for other queues.
+        /// RED's average queue, in bytes; -1 for other queues.
         average_bytes: i64,
     }
 }
@@ -238,11 +207,9 @@ table! {
 table! {
     /// Delay spikes.
     Spikes, SpikeRow {
-        /// The link that was held.
+        /// The link that held its packets.
         link: u16,
-        /// From when.
         start_ns: i64,
-        /// Until when.
         end_ns: i64,
     }
 }
