@@ -1,7 +1,8 @@
-//! SYN cookies: a half-open connection that is kept by its peer (RFC 4987, section 3.6).
+//! SYN cookies: the peer keeps the half-open connection (RFC 4987, section 3.6).
 //!
-//! The initial sequence number holds, from the top, five bits of a counter that moves every 64 seconds, three bits that
-//! name an MSS, and 24 bits that only who knows the secret can make. What else the peer offered is forgotten.
+//! The initial sequence number holds, from the top, five bits of a counter that advances every 64
+//! seconds, three bits for an MSS, and 24 bits of a keyed hash. All other options of the peer are
+//! forgotten.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
@@ -9,10 +10,10 @@ use eifel_packet::seq::Seq;
 use crate::listener::Caller;
 use eifel_base::siphash::{Secret, siphash};
 
-/// How long the counter stands still. A cookie is good for this and the next.
+/// Time between steps of the counter. A cookie is valid in its own period and the next.
 pub(crate) const PERIOD: Duration = Duration::from_secs(64);
 
-/// What a peer's MSS is rounded down to.
+/// The sizes to which a peer's MSS is rounded down.
 const SIZES: [u16; 8] = [88, 216, 536, 966, 1220, 1440, 1460, 8960];
 
 fn counter(now: Instant) -> u64 {
@@ -24,14 +25,14 @@ fn proof(secret: &Secret, caller: &Caller, seq: Seq, counter: u64) -> u32 {
     (siphash(secret, &[a, b, c, d, ports, u64::from(seq.0), counter]) & 0xff_ffff) as u32
 }
 
-/// The cookie for a SYN with sequence number `seq` from a peer that takes `mss` bytes.
+/// Makes the cookie for a SYN with sequence number `seq` from a peer that takes `mss` bytes.
 pub(crate) fn make(secret: &Secret, now: Instant, caller: &Caller, seq: Seq, mss: u16) -> Seq {
     let counter = counter(now);
     let size = SIZES.iter().rposition(|&size| size <= mss).unwrap_or(0) as u32;
     Seq(((counter & 31) as u32) << 27 | size << 24 | proof(secret, caller, seq, counter))
 }
 
-/// The MSS that a cookie stands for, if it was made for this caller's SYN lately.
+/// Returns the MSS of a cookie, if it was recently made for this caller's SYN.
 pub(crate) fn check(secret: &Secret, now: Instant, caller: &Caller, seq: Seq, cookie: Seq) -> Option<u16> {
     let current = counter(now);
     let lately = [Some(current), current.checked_sub(1)];

@@ -1,8 +1,8 @@
-//! A listener for many peers, whose half-open connections are few and small (RFC 4987).
+//! A listener for many peers, with few and small half-open connections (RFC 4987).
 //!
-//! What a SYN has said is kept in a few bytes until its handshake completes; there are at most as many of these as the
-//! backlog allows. Beyond it the answer is a SYN cookie, and nothing is kept. An answer that is lost is sent again when the
-//! peer asks again: the listener has no timer.
+//! A half-open connection is a few bytes, and the backlog limits their number. Beyond it the
+//! listener answers with a SYN cookie, and keeps nothing. It has no timer: if its answer is lost,
+//! it answers the peer's next SYN.
 
 use std::collections::BTreeMap;
 
@@ -22,22 +22,21 @@ use crate::timestamps::Stamps;
 use crate::window::ReceiveWindow;
 use eifel_base::siphash::{Secret, siphash};
 
-/// Who calls, and whom.
+/// The addresses and the port of a peer that calls.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Caller {
-    /// The caller's address, and ours.
+    /// The caller's address as source, this end's as destination.
     pub addresses: Addresses,
-    /// The caller's port.
     pub port: u16,
 }
 
 impl Caller {
-    /// A caller at `source` who calls `destination` over IPv4.
+    /// Creates a caller at `source` that calls `destination` over IPv4.
     pub fn v4(source: [u8; 4], destination: [u8; 4], port: u16) -> Self {
         Self { addresses: Addresses::V4 { source: source.into(), destination: destination.into() }, port }
     }
 
-    /// As numbers, for a hash.
+    /// Returns its fields as numbers, for a hash.
     pub(crate) fn words(&self) -> [u64; 5] {
         let (source, destination) = match self.addresses {
             Addresses::V4 { source, destination } => (source.to_ipv6_mapped(), destination.to_ipv6_mapped()),
@@ -52,28 +51,27 @@ impl Caller {
     }
 }
 
-/// What a listener makes of a segment.
+/// The listener's reaction to a segment.
 pub enum Heard {
-    /// Nothing.
     Nothing,
-    /// It is answered.
+    /// Sends this segment.
     Answer(Segment),
-    /// A handshake is complete, and the segment that completed it has been taken in.
+    /// The handshake is complete, and the connection has processed the segment that completed it.
     Opened(Box<Connection>),
 }
 
-/// The initial sequence number of a connection with `caller`, who is at this end's `port`: a clock, and what nobody can know
-/// without the secret (RFC 6528).
+/// Returns the initial sequence number for a connection of `caller` to this end's `port`: a clock
+/// plus a keyed hash (RFC 6528).
 pub fn isn(secret: &[u64; 2], now: Instant, caller: &Caller, port: u16) -> Seq {
     let [a, b, c, d, remote] = caller.words();
     let ticks = now.as_nanos() / 4000;
     Seq((siphash(secret, &[a, b, c, d, remote | u64::from(port) << 16]) as u32).wrapping_add(ticks as u32))
 }
 
-/// What a SYN has said.
+/// A half-open connection: the contents of its SYN.
 #[derive(Clone, Copy, Debug)]
 struct HalfOpen {
-    /// What the answer was numbered with.
+    /// The initial sequence number of the answer.
     isn: Seq,
     seq: Seq,
     window: u16,
@@ -82,16 +80,15 @@ struct HalfOpen {
     sack_permitted: bool,
     stamp: Option<u32>,
     answered: Instant,
-    /// When it was answered last, if more than once.
+    /// Time of the last answer, if there was more than one.
     again: Option<Instant>,
     /// Its place by age.
     number: u64,
 }
 
-/// How long a half-open connection waits for its peer.
+/// Lifetime of a half-open connection.
 const LIFETIME: Duration = Duration::from_secs(60);
 
-/// A port that many may call.
 pub struct Listener {
     settings: Settings,
     port: u16,
@@ -100,13 +97,13 @@ pub struct Listener {
     half_open: BTreeMap<Caller, HalfOpen>,
     by_age: BTreeMap<u64, Caller>,
     next_number: u64,
-    /// When the backlog was full last.
+    /// The last time at which the backlog was full.
     overflowed: Option<Instant>,
 }
 
 impl Listener {
-    /// Listens on `port` for connections of these settings; at most `backlog` of them are half open. Nobody else may know
-    /// `secret`.
+    /// Listens on `port` for connections with these settings. At most `backlog` of them are half
+    /// open. `secret` must stay secret.
     pub fn new(settings: &Settings, port: u16, backlog: usize, secret: [u64; 2]) -> Self {
         Self {
             settings: *settings,
@@ -120,18 +117,19 @@ impl Listener {
         }
     }
 
-    /// Half-open connections that are kept.
+    /// Returns the number of half-open connections.
     pub fn half_open(&self) -> usize {
         self.half_open.len()
     }
 
-    /// The most bytes that one half-open connection takes, its share of the trees included.
+    /// Returns the most bytes that one half-open connection takes, with its share of the trees.
     pub const fn half_open_bytes() -> usize {
-        // Nodes of a B-tree are half full at the least.
+        // Nodes of a B-tree are at least half full.
         2 * (size_of::<(Caller, HalfOpen)>() + size_of::<(u64, Caller)>())
     }
 
-    /// Takes a segment that belongs to no connection. `engine` makes the engine of one that opens.
+    /// Handles a segment that belongs to no connection. `engine` makes the engine of a connection
+    /// that opens.
     pub fn handle_segment(
         &mut self,
         now: Instant,
@@ -185,7 +183,7 @@ impl Listener {
         self.answer(now, caller, &half)
     }
 
-    /// The SYN-ACK of a connection that is kept: what both ends offer.
+    /// Returns the SYN-ACK of a half-open connection, with the options that both ends offer.
     fn answer(&self, now: Instant, caller: &Caller, half: &HalfOpen) -> Segment {
         let own = offer(&self.settings);
         let stamps = half.stamp.zip(self.settings.timestamps);
@@ -198,7 +196,8 @@ impl Listener {
         self.syn_ack(caller, half.seq, half.isn, options)
     }
 
-    /// What [`connection`](Self::connection) will have stamped the answer with.
+    /// Returns the timestamp with which [`connection`](Self::connection) will have stamped the
+    /// answer.
     fn stamp(&self, now: Instant, caller: &Caller, half: &HalfOpen, own: &TimestampSettings) -> Timestamp {
         let ports = Ports { local: self.port, remote: caller.port };
         let mut stamps = Stamps::new(own, ports.with(half.isn));
@@ -232,13 +231,13 @@ impl Listener {
         let kept = self.half_open.get(caller).filter(|half| segment.ack.0 == half.isn.0.wrapping_add(1)).copied();
         let half = match kept.or_else(|| self.proven(now, caller, segment)) {
             Some(half) if !segment.flags.has(Flags::SYN) => half,
-            // An acknowledgement of nothing that was answered.
+            // It acknowledges something that was never sent.
             _ => return reset(segment).map_or(Heard::Nothing, Heard::Answer),
         };
         let mut connection = Box::new(self.connection(caller, &half, engine()));
         connection.handle_segment(now, segment, payload);
         if connection.state() == State::SynReceived(Opening::Passive) {
-            // Not what completes a handshake: out of the window, or from the past.
+            // It cannot complete the handshake: it is outside of the window, or old.
             let mut answer = Segment::default();
             let answers = connection.poll_transmit(now, &mut answer).is_some();
             return if answers { Heard::Answer(answer) } else { Heard::Nothing };
@@ -247,7 +246,7 @@ impl Listener {
         Heard::Opened(connection)
     }
 
-    /// What a cookie proves that this end has answered, while there may be cookies about.
+    /// Rebuilds the half-open connection that a cookie proves, while cookies may be valid.
     fn proven(&self, now: Instant, caller: &Caller, segment: &Segment) -> Option<HalfOpen> {
         self.overflowed.filter(|&at| now.since(at) <= cookie::PERIOD * 2)?;
         let (seq, isn) = (Seq(segment.seq.0.wrapping_sub(1)), Seq(segment.ack.0.wrapping_sub(1)));
@@ -261,13 +260,13 @@ impl Listener {
             sack_permitted: false,
             stamp: None,
             answered: now,
-            // Nobody knows when the answer left: it gives no round trip.
+            // The time of the answer is unknown, so it gives no round-trip sample.
             again: Some(now),
             number: u64::MAX,
         })
     }
 
-    /// The connection as it would stand if it had been there from the SYN on.
+    /// Creates the connection in the state that it would have after seeing the SYN itself.
     fn connection(&self, caller: &Caller, half: &HalfOpen, engine: Engine) -> Connection {
         let ports = Ports { local: self.port, remote: caller.port };
         let mut connection = Connection::listen(&self.settings, engine, ports, half.isn);

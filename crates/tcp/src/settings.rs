@@ -1,66 +1,67 @@
-//! What one end of a connection is told before it begins.
+//! The settings of one end of a connection.
 
 use eifel_base::time::Duration;
 pub use eifel_packet::segment::Marks;
 use eifel_packet::seq::Seq;
 
-/// The two ports of a connection, as this end sees them.
+/// The two ports of a connection, from this end's view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ports {
-    /// This end's port.
     pub local: u16,
-    /// The peer's port.
     pub remote: u16,
 }
 
 impl Ports {
-    /// Tells this end of a connection from other ends with the same secret.
+    /// Returns a number that distinguishes this end from other ends with the same secret.
     pub(crate) fn with(self, isn: Seq) -> u64 {
         u64::from(self.local) << 48 | u64::from(self.remote) << 32 | u64::from(isn.0)
     }
 }
 
-/// Whether and how a window scale is offered (RFC 7323, section 2).
+/// The window scale that is offered (RFC 7323, section 2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowScale {
-    /// Not offered: windows end at 65 535 bytes.
+    /// Offers none: windows end at 65 535 bytes.
     Off,
-    /// The smallest shift that lets the receive window be announced whole.
+    /// Offers the smallest shift with which the whole receive window can be announced.
     Fit,
-    /// This shift; more than 14 is read as 14.
+    /// Offers this shift. Values above 14 mean 14.
     Shift(u8),
 }
 
-/// Whether selective acknowledgements are offered and generated.
+/// The selective acknowledgements that are offered and generated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SackUse {
-    /// SACK-permitted is not sent.
+    /// Does not send SACK-permitted.
     Off,
-    /// RFC 2018.
+    /// Generates the blocks of RFC 2018.
     Plain,
-    /// RFC 2018, and duplicates are reported by RFC 2883.
+    /// Generates the blocks of RFC 2018, and reports duplicates (RFC 2883).
     WithDuplicates,
 }
 
-/// Which segments may change the timestamp that is echoed.
+/// The segments that may change the timestamp to echo.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EchoRule {
-    /// RFC 7323, section 4.3: never a segment that lies wholly below the cumulative acknowledgement.
+    /// RFC 7323, section 4.3: a segment wholly below the cumulative acknowledgement changes
+    /// nothing.
     Standard,
-    /// Duplicates below the cumulative acknowledgement update it too, as some stacks did (Gurtov and Ludwig,
-    /// "Responding to Spurious Timeouts in TCP", section II.B).
+    /// Duplicates below the cumulative acknowledgement update it too, as in some stacks (Gurtov and
+    /// Ludwig, "Responding to Spurious Timeouts in TCP", section II.B).
     OnDuplicates,
 }
 
-/// Which timestamp a segment carries.
+/// The timestamp that a segment carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stamping {
-    /// What the clock shows: segments that leave within one tick share it.
+    /// The clock's value. Segments that leave within one tick share it.
     Clock,
-    /// Later than that of the segment before by the time in between, as far as the clock tells it, and by a step of 1 to 64
-    /// ticks that is drawn: a timestamp names one transmission, and who has not received it can only guess it.
+    /// A distinct value for each segment. It exceeds the previous one by the elapsed time and a
+    /// drawn step of 1 to 64 ticks. So a timestamp names one transmission, and a receiver that has
+    /// not got it can only guess it.
     Distinct {
-        /// What the steps are drawn with. Nobody else may know it; it may serve many connections.
+        /// The key from which the steps are drawn. It must stay secret; many connections may share
+        /// it.
         secret: [u64; 2],
     },
 }
@@ -68,30 +69,31 @@ pub enum Stamping {
 /// The timestamps option and the clock behind it (RFC 7323, sections 3 to 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimestampSettings {
-    /// How long the clock shows one value. Zero is read as one nanosecond.
+    /// Length of a tick. Zero means one nanosecond.
     pub granularity: Duration,
-    /// What the clock shows at the beginning of the run.
+    /// The clock's value at the beginning of the run.
     pub offset: u32,
-    /// What this end echoes when it gets duplicates.
+    /// The effect of duplicates on the echo.
     pub echo: EchoRule,
-    /// Which value of the clock a segment carries.
     pub stamping: Stamping,
 }
 
 impl TimestampSettings {
-    /// Distinct timestamps in ticks of a microsecond. Eifel detection with the proof `original` needs them: with those of a
-    /// coarse clock it is safe, and finds next to nothing.
+    /// Distinct timestamps in ticks of a microsecond. Eifel detection with the proof `original`
+    /// needs them. With a coarse clock it stays safe, but detects almost nothing.
     ///
-    /// RFC 7323, section 5.4, asks for ticks of 1 ms to 1 s, so that 24 days of idleness are no half of the circle. Here a
-    /// segment is never more than 2^20 ticks and a step ahead of the one before, however long that was ago: 2047 in a row
-    /// would have to be lost before PAWS could take the next for one of the past.
+    /// RFC 7323, section 5.4, asks for ticks of 1 ms to 1 s, so that 24 idle days do not cover half
+    /// of the timestamp's range. Here a segment's timestamp exceeds the previous one by at most
+    /// 2^20 ticks and a step, however long that was ago. PAWS could mistake a new segment for an
+    /// old one only after 2047 consecutive losses.
     pub fn distinct(secret: [u64; 2]) -> Self {
         Self { granularity: Duration::from_micros(1), stamping: Stamping::Distinct { secret }, ..Self::default() }
     }
 }
 
 impl Default for TimestampSettings {
-    /// A clock of 1 ms. It takes a secret to do better: see [`TimestampSettings::distinct`].
+    /// A clock with ticks of 1 ms. Better timestamps need a secret: see
+    /// [`TimestampSettings::distinct`].
     fn default() -> Self {
         let granularity = Duration::from_millis(1);
         Self { granularity, offset: 0, echo: EchoRule::Standard, stamping: Stamping::Clock }
@@ -101,9 +103,10 @@ impl Default for TimestampSettings {
 /// When data received in order is acknowledged (RFC 5681, section 4.2; RFC 9293, section 3.8.6.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckSettings {
-    /// An acknowledgement leaves at once when so many full-sized segments' bytes wait for one. 0 and 1: every segment.
+    /// Full-sized segments whose bytes cause an immediate acknowledgement. With 0 or 1 every
+    /// segment does.
     pub every: u32,
-    /// The longest that an acknowledgement waits. Zero: every segment is acknowledged at once.
+    /// The longest delay of an acknowledgement. Zero acknowledges every segment at once.
     pub delay: Duration,
 }
 
@@ -113,14 +116,15 @@ impl Default for AckSettings {
     }
 }
 
-/// When an end gives the connection up (RFC 9293, section 3.8.3).
+/// When an end gives up the connection (RFC 9293, section 3.8.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GiveUp {
-    /// Consecutive timeouts of a SYN or SYN-ACK before its timer's next expiry ends the attempt.
+    /// Consecutive timeouts of a SYN or SYN-ACK; the next expiry ends the attempt.
     pub handshake_timeouts: u32,
-    /// Consecutive timeouts after the handshake before the timer's next expiry ends the connection.
+    /// Consecutive timeouts after the handshake; the next expiry ends the connection.
     pub timeouts: u32,
-    /// The longest time that something may wait without any of it being acknowledged, zero windows included.
+    /// The longest time without any acknowledgement while data waits for one, zero windows
+    /// included.
     pub user_timeout: Option<Duration>,
 }
 
@@ -130,13 +134,13 @@ impl Default for GiveUp {
     }
 }
 
-/// How many challenge ACKs a connection sends (RFC 5961, section 7). The count is the connection's own: a count shared
-/// among connections would tell an observer about others.
+/// The limit on a connection's challenge ACKs (RFC 5961, section 7). Each connection counts its
+/// own: a shared count would tell an observer about other connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChallengeLimit {
-    /// At most so many in one interval; each interval's number is drawn between half of this and this.
+    /// The most challenge ACKs in one interval. Each interval draws its limit between half of this
+    /// and this.
     pub acks: u32,
-    /// The interval.
     pub interval: Duration,
 }
 
@@ -146,74 +150,70 @@ impl Default for ChallengeLimit {
     }
 }
 
-/// What is kept of the data that the application writes.
+/// The part of written data that is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendKind {
-    /// Only its length; the wire carries segments without bytes.
+    /// Keeps only the length. Segments carry no bytes.
     Counted,
-    /// Only its length, and at most so many bytes.
+    /// Keeps only the length, up to a limit.
     CountedUpTo {
-        /// Room for bytes that are written and not yet acknowledged.
+        /// The most bytes written and not yet acknowledged.
         buffer: u64,
     },
-    /// The bytes, until they are acknowledged; at most so many of them.
+    /// Keeps the bytes until they are acknowledged, up to a limit.
     Held {
-        /// Room for bytes that are written and not yet acknowledged.
+        /// The most bytes written and not yet acknowledged.
         buffer: usize,
     },
 }
 
-/// What is kept of the data that arrives.
+/// The part of received data that is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReceiveKind {
-    /// Only its length, and the application reads at once whatever can be read: no reads, no [`Readable`] events, and
-    /// the window never closes.
+    /// Keeps only the length, and reads at once for the application. There are no [`Readable`]
+    /// events, and the window never closes.
     ///
     /// [`Readable`]: crate::Event::Readable
     Drained,
-    /// Only its length; the application reads when it wants to.
+    /// Keeps only the length. The application reads when it wants to.
     Counted,
-    /// The bytes; the application reads when it wants to.
+    /// Keeps the bytes. The application reads when it wants to.
     Held,
 }
 
-/// All settings of one end. The default is a present-day stack's, with counted streams, but for one thing that only its user
-/// can give: the secret of [distinct timestamps](TimestampSettings::distinct). Without them, timestamps are those of a clock of
-/// 1 ms, and the engine's default detector, which asks for the proof `original`, finds few spurious retransmissions.
+/// All settings of one end. The default is a present-day stack's, with counted streams. It lacks
+/// the secret of [distinct timestamps](TimestampSettings::distinct), which only the user can
+/// provide. So its timestamps come from a clock of 1 ms. The engine's default detector, which asks
+/// for the proof `original`, then detects few spurious retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Bytes: the value of the MSS option sent, and the most that this end puts into a segment. As in RFC 9293, section
-    /// 3.7.1, TCP options count: with timestamps, 12 bytes fewer of payload go into each segment.
+    /// Bytes in the MSS option, and the most that this end puts into a segment. TCP options count,
+    /// as in RFC 9293, section 3.7.1: with timestamps, each segment has 12 bytes less payload.
     pub mss: u16,
-    /// Bytes of receive buffer: the largest window announced (as far as the agreed window scale can express it).
+    /// Bytes of receive buffer: the largest window announced, within the agreed window scale.
     pub receive_window: u32,
-    /// Window scale option.
     pub window_scale: WindowScale,
-    /// Timestamps option; `None`: not offered. For Eifel detection [`TimestampSettings::distinct`], rather than the default.
+    /// Timestamps option; `None` offers none. Eifel detection needs
+    /// [`TimestampSettings::distinct`], not the default.
     pub timestamps: Option<TimestampSettings>,
-    /// Selective acknowledgements.
     pub sack: SackUse,
-    /// Marks of retransmissions; `None`: not offered. [`Marks::Timestamps`] is not offered beside [`timestamps`]: there
-    /// every segment has one.
+    /// Marks of retransmissions; `None` offers none. [`Marks::Timestamps`] is not offered beside
+    /// [`timestamps`], with which every segment has one.
     ///
     /// [`timestamps`]: Self::timestamps
     pub marks: Option<Marks>,
-    /// Delayed acknowledgements.
     pub acks: AckSettings,
     /// Whether a small segment waits while anything is unacknowledged (RFC 9293, section 3.7.4).
     pub nagle: bool,
-    /// The longest that FIN-WAIT-2 lasts once the application has [left](crate::Connection::leave): the peer then has
-    /// nobody to send to. As Linux, and with its `tcp_fin_timeout` as default; RFC 9293 knows no such limit.
+    /// The longest that FIN-WAIT-2 lasts after the application has
+    /// [left](crate::Connection::leave), when nothing reads the peer's data. RFC 9293 has no such
+    /// limit; this default is Linux's `tcp_fin_timeout`.
     pub fin_wait_2: Duration,
     /// Length of TIME-WAIT, twice the maximum segment lifetime.
     pub time_wait: Duration,
-    /// When to give up.
     pub give_up: GiveUp,
-    /// Challenge ACKs.
     pub challenge: ChallengeLimit,
-    /// What is kept of sent data.
     pub send: SendKind,
-    /// What is kept of received data.
     pub receive: ReceiveKind,
 }
 
@@ -242,7 +242,7 @@ impl Default for Settings {
 pub(crate) const LARGEST_SHIFT: u8 = 14;
 
 impl Settings {
-    /// The shift that this end offers for its own window; `None` if it offers none.
+    /// Returns the shift that this end offers for its own window; `None` if it offers none.
     pub(crate) fn shift(&self) -> Option<u8> {
         match self.window_scale {
             WindowScale::Off => None,

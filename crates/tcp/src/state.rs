@@ -2,12 +2,12 @@
 
 use eifel_base::time::Instant;
 
-/// How a connection came to SYN-RECEIVED.
+/// The way into SYN-RECEIVED.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
     /// From LISTEN.
     Passive,
-    /// From SYN-SENT: both ends have called each other.
+    /// From SYN-SENT: both ends have opened at the same time.
     Simultaneous,
 }
 
@@ -16,9 +16,9 @@ pub enum Opening {
 pub enum State {
     /// Waiting for a SYN.
     Listen,
-    /// A SYN is sent.
+    /// Has sent a SYN.
     SynSent,
-    /// A SYN is received, and one is sent.
+    /// Has sent and received a SYN.
     SynReceived(Opening),
     /// Open in both directions.
     Established,
@@ -28,15 +28,12 @@ pub enum State {
     FinWait2,
     /// The peer has closed; this end may still send.
     CloseWait,
-    /// Both have closed at the same time; this end's FIN is not yet acknowledged.
+    /// Both ends have closed at the same time; this end's FIN is not yet acknowledged.
     Closing,
-    /// The peer closed first, this end has closed too; its FIN is not yet acknowledged.
+    /// The peer has closed, then this end; its FIN is not yet acknowledged.
     LastAck,
-    /// All is done; what is left of the connection in the network is waited out.
-    TimeWait {
-        /// When the wait is over.
-        until: Instant,
-    },
-    /// No connection: all is over.
+    /// Both directions are closed; old segments in the network must expire.
+    TimeWait { until: Instant },
+    /// There is no connection.
     Closed,
 }

@@ -1,4 +1,4 @@
-//! Algorithms by their names in the registry, with their parameters: checked, described, chosen.
+//! Algorithms by their names in the registry, with parameters: checks, describes and selects them.
 
 use super::check::{self, join};
 use super::error::Fault;
@@ -7,12 +7,12 @@ use super::tree::{Entry as Pair, Node, Value};
 use eifel_base::time::Duration;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value as Set};
 
-/// The algorithms of a seam.
+/// Iterates over the algorithms of a seam.
 pub(super) fn of(seam: Seam) -> impl Iterator<Item = &'static Entry> {
     seam.entries().iter()
 }
 
-/// Their names.
+/// Returns the names of a seam's algorithms.
 pub(super) fn names(seam: Seam) -> Vec<&'static str> {
     of(seam).map(|entry| entry.name).collect()
 }
@@ -22,12 +22,12 @@ pub(super) fn check(node: &Node, seam: Seam, path: &str) -> Result<(), Fault> {
     read(node, seam, path).map(|_| ())
 }
 
-/// The choice that a checked value stands for.
+/// Returns the choice that a checked value names.
 pub(super) fn choice(node: &Node, seam: Seam) -> Choice {
     read(node, seam, "").expect("checked already")
 }
 
-/// The algorithm that a checked value names.
+/// Returns the algorithm that a checked value names.
 pub(super) fn entry(node: &Node, seam: Seam) -> &'static Entry {
     let name = choice(node, seam).name;
     of(seam).find(|entry| entry.name == name).expect("checked already")
@@ -54,7 +54,7 @@ fn read(node: &Node, seam: Seam, path: &str) -> Result<Choice, Fault> {
         })?;
         parameters.push((parameter.name.to_owned(), set));
     }
-    // The order of the registry, so that equal choices are equal however they are written.
+    // In the registry's order, so that equal choices compare as equal however they are written.
     parameters.sort_by_key(|(name, _)| entry.parameters.iter().position(|parameter| parameter.name == name));
     Ok(Choice { name: entry.name.to_owned(), parameters })
 }
@@ -100,7 +100,7 @@ fn value(value: &Value, kind: Kind) -> Option<Set> {
     }
 }
 
-/// What a parameter may be, in words.
+/// Describes the allowed values of a parameter.
 pub(super) fn allowed(parameter: &Parameter) -> String {
     match parameter.kind {
         Kind::Integer { minimum, maximum: i64::MAX, .. } => format!("a whole number, {minimum} or more"),
@@ -113,7 +113,7 @@ pub(super) fn allowed(parameter: &Parameter) -> String {
     }
 }
 
-/// A length of time in milliseconds, for people and for the schema.
+/// Returns a duration in milliseconds, for people and for the schema.
 pub(super) fn milliseconds(length: Duration) -> f64 {
     length.as_nanos() as f64 / 1e6
 }

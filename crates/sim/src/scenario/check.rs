@@ -1,5 +1,5 @@
-//! Holds a tree of values against the shapes: unknown keys, missing keys, wrong types, ranges and words.
-//! After it, every value is what its shape says, and the readers need no second look.
+//! Checks a tree of values against the shapes: unknown keys, missing keys, wrong types, ranges and
+//! words. Afterwards every value fits its shape, and readers need no checks.
 
 use super::algorithm;
 use super::error::Fault;
@@ -7,12 +7,12 @@ use super::near;
 use super::shape::{Key, Kind, Presence, Rule, Table, names};
 use super::tree::{Entry, Node, Value};
 
-/// The path of `key` inside the table at `path`.
+/// Returns the path of `key` inside the table at `path`.
 pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Checks that the node is this table; `tag` is a key that was read already.
+/// Checks that the node is a table of this shape. `tag` is a key that was read already.
 pub(super) fn table(node: &Node, shape: &'static Table, tag: Option<&str>, path: &str) -> Result<(), Fault> {
     let Value::Table(entries) = &node.value else { return Err(wrong_type(node, &Kind::Table(shape), path)) };
     for entry in entries {
@@ -82,7 +82,7 @@ fn value(node: &Node, kind: &'static Kind, path: &str) -> Result<(), Fault> {
         (Kind::OneOrMore(of), Value::List(items)) if !items.is_empty() => each(items, of, path),
         (Kind::OneOrMore(of), Value::Table(_)) => value(node, of, path),
         (Kind::Either(kinds), _) => match kinds.iter().find(|kind| takes(kind, &node.value)) {
-            // What is allowed instead is more than the one kind that was meant.
+            // More is allowed in its place than the kind that was meant.
             Some(meant @ Kind::Word(_)) => {
                 value(node, meant, path).map_err(|fault| fault.allowed(kind.allowed(last(path))))
             }
@@ -98,7 +98,7 @@ fn each(items: &[Node], of: &'static Kind, path: &str) -> Result<(), Fault> {
     items.iter().enumerate().try_for_each(|(index, item)| value(item, of, &format!("{path}[{index}]")))
 }
 
-/// Whether a value of this sort is meant for this kind, right or wrong as it may be there.
+/// Returns whether a value of this sort is meant for this kind, even if its content is wrong.
 fn takes(kind: &Kind, value: &Value) -> bool {
     match kind {
         Kind::Integer { .. } | Kind::Number { .. } | Kind::Positive { .. } => {
@@ -114,7 +114,7 @@ fn takes(kind: &Kind, value: &Value) -> bool {
     }
 }
 
-/// The table that the tag chooses.
+/// Returns the table that the tag selects.
 pub(super) fn choose(
     line: u32,
     entries: &[Entry],
@@ -138,7 +138,7 @@ pub(super) fn choose(
     }
 }
 
-/// A whole number, however it is written; beyond 2^53 only without a point or exponent.
+/// Returns a whole number in any notation. Beyond 2^53 it must have no point or exponent.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),
@@ -149,7 +149,7 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// A number, however it is written.
+/// Returns a number in any notation.
 pub(super) fn real(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),
@@ -162,7 +162,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "._-:/()#".contains(c))
 }
 
-/// The last key of a path, which carries the unit.
+/// Returns the last key of a path, which carries the unit.
 pub(super) fn last(path: &str) -> &str {
     let path = path.trim_end_matches(|c: char| c == ']' || c == '[' || c.is_ascii_digit());
     path.rsplit('.').next().unwrap_or(path)

@@ -1,11 +1,11 @@
-//! Lengths of time that are fixed or drawn.
+//! Durations that are fixed or drawn.
 
 use super::check;
 use super::error::Fault;
 use super::reader::Reader;
 use eifel_path::draw::Draw;
 
-/// The length under `key`, which is there or has a default; in the unit of the key's name.
+/// Reads the duration under `key`, which exists or has a default, in the unit of the key's name.
 pub(super) fn read(table: &Reader<'_>, key: &str) -> Result<Draw, Fault> {
     let seconds = if key.ends_with("_ms") { 1e-3 } else { 1.0 };
     let drawn = match table.node(key).map(|node| &node.value) {
@@ -13,7 +13,7 @@ pub(super) fn read(table: &Reader<'_>, key: &str) -> Result<Draw, Fault> {
             let distribution = table.table(key).expect("checked to be a number or a table");
             distributed(&distribution, seconds)?
         }
-        // Through the same rounding as other times, so that 300 ms is 0.3 s.
+        // Rounded as other times are, so that 300 ms is 0.3 s.
         _ => Draw::Constant { value_s: table.duration(key).as_secs_f64() },
     };
     drawn.check("").map_err(|error| super::link::problem(table, key, &error.problem))?;

@@ -1,21 +1,21 @@
-//! Why a scenario is refused, in one line.
+//! Errors that refuse a scenario, in one line.
 
 use core::fmt;
 
-/// A refused scenario: where, which key, what is wrong, and what is allowed there. It displays as one line,
-/// `file:line: key.path: what is wrong; allowed: …`.
+/// A refused scenario: the place, the key, the problem, and the allowed values. It displays as one
+/// line, `file:line: key.path: problem; allowed: …`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
-    /// The scenario's file, as it was named by the caller.
+    /// The scenario's file, as the caller named it.
     pub file: String,
     /// Line in that file, from 1.
     pub line: u32,
-    /// The key from the top of the file, such as `link[0].queue.packets` (elements of a list count from 0). Empty
-    /// where the text is not TOML or JSON at all.
+    /// The key from the top of the file, such as `link[0].queue.packets` (list elements count from
+    /// 0). Empty if the text is neither TOML nor JSON.
     pub key: String,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// What would have been accepted in its place, where that can be listed.
+    /// The values that are allowed in its place, if they can be listed.
     pub allowed: Option<String>,
 }
 
@@ -35,12 +35,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Text from outside (keys, names, parsers' messages) may hold line breaks; the error stays on one line.
+/// Removes line breaks, which keys, names and parsers' messages may contain.
 fn one_line(text: &str) -> String {
     text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// An [`Error`] before the file's name is known.
+/// An [`Error`] without the file's name.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) line: u32,

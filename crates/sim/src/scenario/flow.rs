@@ -19,10 +19,10 @@ use eifel_path::draw::Draw;
 use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Seam};
 
-/// The most segments in a window: what a connection remembers of them takes some hundred megabytes.
+/// The most segments in a window. A connection's memory of so many takes some hundred megabytes.
 const MOST_SEGMENTS: u32 = 1 << 21;
 
-/// A flow before its nodes are known: one `flow` table, or one of those that it repeats.
+/// A flow without its nodes: one `flow` table, or one of its repetitions.
 pub(super) struct Draft<'a> {
     table: Reader<'a>,
     name: String,
@@ -30,7 +30,7 @@ pub(super) struct Draft<'a> {
     to: String,
 }
 
-/// Every flow, repeated ones one by one.
+/// Returns every flow, with each repetition as one.
 pub(super) fn drafts<'a>(top: &Reader<'a>) -> Result<Vec<Draft<'a>>, Fault> {
     let mut drafts = Vec::new();
     for table in top.tables("flow") {
@@ -57,7 +57,7 @@ pub(super) fn drafts<'a>(top: &Reader<'a>) -> Result<Vec<Draft<'a>>, Fault> {
     Ok(drafts)
 }
 
-/// The flows' names, each of which there is one.
+/// Returns the flows' names; each must be unique.
 pub(super) fn names(drafts: &[Draft<'_>]) -> Result<Names, Fault> {
     let mut names = Names::new("flow");
     for draft in drafts {
@@ -83,7 +83,7 @@ pub(super) fn build(
             let what = format!("the flow {:?} leads from {:?} to itself", draft.name, draft.to);
             return Err(table.fault("to", what).allowed("another node than `from`"));
         }
-        // What a table says is the same for each flow that it repeats.
+        // Flows that a table repeats share the table's settings.
         let repeated = previous.filter(|_| table.maybe_count("repeat").is_some() && !draft.name_is_first());
         let plain = match repeated {
             Some(flow) => flow,
@@ -107,7 +107,7 @@ impl Draft<'_> {
     }
 }
 
-/// Ways between nodes.
+/// Finds ways between nodes.
 struct Ways<'a> {
     topology: &'a Topology,
     routes: &'a Routes<'a>,
@@ -130,7 +130,7 @@ impl Ways<'_> {
     }
 }
 
-/// What a flow's table says, ends and ways aside.
+/// Reads a flow from its table, without ends and ways.
 fn one(top: &Reader<'_>, table: &Reader<'_>) -> Result<Flow, Fault> {
     let duration = Instant::ZERO + top.duration("duration_s");
     let start = draw::read(table, "start_s")?;

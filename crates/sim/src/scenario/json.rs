@@ -1,4 +1,4 @@
-//! A scenario as JSON: the same structure as the TOML, for programs that make scenarios.
+//! A scenario as JSON, with the structure of the TOML, for programs that write scenarios.
 
 use super::error::Fault;
 use super::tree::{Entry, Lines, Node, Value};
@@ -15,7 +15,8 @@ pub(super) fn read(text: &str) -> Result<Node, Fault> {
     Source { text, lines: Lines::of(text) }.node(raw, 0)
 }
 
-/// `serde_json` ends its messages with a line and column; the line is given in front already.
+/// Removes the line and column that `serde_json` appends to its messages; our messages begin with
+/// the line.
 fn plain(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message.split(" at line ").next().unwrap_or_default().to_owned()
@@ -27,7 +28,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// A raw value is a slice of the text, so the distance of their addresses is its offset.
+    /// Returns the line of a raw value. The value is a slice of the text, so the difference of the
+    /// addresses is its offset.
     fn line(&self, raw: &RawValue) -> u32 {
         self.lines.line((raw.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize))
     }
@@ -73,10 +75,10 @@ impl Source<'_> {
     }
 }
 
-/// Far more than a scenario has, and far less than a stack has room for.
+/// Deepest nesting: far more than a scenario has, and far less than the stack has room for.
 const DEEPEST: u32 = 64;
 
-/// The members of an object in their order, doubles included.
+/// The members of an object in their order, with any repeated keys.
 struct Pairs<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {

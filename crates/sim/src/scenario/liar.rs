@@ -4,7 +4,7 @@ use super::reader::Reader;
 use crate::liar::Kind;
 use crate::liar::schedule::{Answer, Duplicates, Echoed, Number, Occasion, Schedule};
 
-/// Reads what stands under `liar`: the name of a lie, or a table of answers.
+/// Reads the value of `liar`: the name of a lie, or a table of answers.
 pub(super) fn read(flow: &Reader<'_>) -> Option<Kind> {
     let Some(table) = flow.table("liar") else { return flow.maybe_text("liar").and_then(Kind::named) };
     let answers = Occasion::NAMES.map(|key| table.table(key).map_or_else(Answer::default, |table| answer(&table)));

@@ -18,15 +18,15 @@ use eifel_path::trace::Trace;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What link settings refer to outside themselves.
+/// Things outside a link that its settings refer to.
 pub(super) struct Surroundings<'a> {
-    /// Where the files are that a scenario names.
+    /// Folder of the files that a scenario names.
     pub(super) folder: &'a Path,
-    /// The flows, for drops and reordering.
+    /// The flows, which drops and reordering refer to.
     pub(super) flows: &'a Names,
 }
 
-/// The link of a table, and the one back with what the table's `back` changes.
+/// Reads the link of a table, and the reverse link with the changes of the table's `back`.
 pub(super) fn both_ways(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<(LinkConfig, LinkConfig), Fault> {
     let there = one_way(table, None, around)?;
     let plain = LinkConfig { elements: Vec::new(), ..there.clone() };
@@ -37,7 +37,7 @@ pub(super) fn both_ways(table: &Reader<'_>, around: &Surroundings<'_>) -> Result
     Ok((there, back))
 }
 
-/// The link of a table; what is not given is as in `like`.
+/// Reads the link of a table. Settings not given are those of `like`.
 pub(super) fn one_way(
     table: &Reader<'_>,
     like: Option<LinkConfig>,
@@ -60,7 +60,7 @@ pub(super) fn one_way(
     Ok(config)
 }
 
-/// What the path elements say of a setting, as a fault: their text ends in what is allowed.
+/// Turns a path element's error, which ends in the allowed values, into a fault.
 pub(super) fn problem(table: &Reader<'_>, key: &str, problem: &str) -> Fault {
     let (first, rest) = key.split_once('.').unwrap_or((key, ""));
     let inner = (!first.is_empty()).then(|| table.table(first)).flatten();
@@ -143,7 +143,7 @@ fn manner(table: &Reader<'_>) -> Manner {
     }
 }
 
-/// What a packet meets before the queue: drops, loss, duplication, reordering.
+/// Reads the elements that a packet meets before the queue: drops, loss, duplication, reordering.
 fn elements(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<Vec<ElementConfig>, Fault> {
     let mut elements = Vec::new();
     let mut drops = Vec::new();

@@ -1,9 +1,10 @@
-//! A run as data: a scenario is TOML, or JSON of the same structure, and is either understood wholly or refused with
-//! one line that says where and why. `docs/scenario.md` is the reference of the format.
+//! A run as data. A scenario is TOML, or JSON of the same structure. It is either understood
+//! completely or refused with one line that says where and why. `docs/scenario.md` is the reference
+//! of the format.
 //!
-//! The text becomes a tree of values with their lines; the tree is checked against the
-//! format, which is data and also the source of the JSON [schema](schema()); what a format cannot say (names, routes,
-//! times in order) is checked while the result is built.
+//! The text becomes a tree of values with their lines. The tree is checked against the format,
+//! which is data, and also the source of the JSON [schema](schema()). Names, routes and the order
+//! of times, which the format cannot express, are checked while the result is built.
 
 mod algorithm;
 mod check;
@@ -44,23 +45,22 @@ use names::Names;
 use reader::Reader;
 use std::path::Path;
 
-/// The record tables that a scenario may ask for.
+/// The record tables that a scenario can ask for.
 pub const TABLES: &[&str] =
     &["transmissions", "arrivals", "acks", "drops", "window", "timer", "episodes", "verdicts", "queues", "spikes"];
 
 impl Scenario {
-    /// Reads a scenario: TOML, or JSON where the text begins with a brace. `origin` is the file's name, for messages;
-    /// files that the scenario names are looked for in its folder.
+    /// Reads a scenario: TOML, or JSON if the text begins with a brace. `origin` is the file's name
+    /// for messages. Its folder holds the files that the scenario names.
     pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
         build(text, origin.parent().unwrap_or(Path::new(""))).map_err(|fault| fault.in_file(&origin.to_string_lossy()))
     }
 }
 
-/// A scenario's text as JSON, for programs that change a value of it and hand it back: the keys in the order of the text,
-/// nothing added and nothing checked.
+/// Converts a scenario's text to JSON, for programs that change a value and parse the result. It
+/// keeps the order of the keys, adds nothing and checks nothing.
 ///
-/// # Errors
-/// Where the text is neither TOML nor JSON.
+/// # Errors If the text is neither TOML nor JSON.
 pub fn document(text: &str, origin: &Path) -> Result<String, Error> {
     let tree = tree::read(text).map_err(|fault| fault.in_file(&origin.to_string_lossy()))?;
     let mut json = String::new();
@@ -68,10 +68,9 @@ pub fn document(text: &str, origin: &Path) -> Result<String, Error> {
     Ok(json)
 }
 
-/// The timer that a sender's table names: `text` is what `sender` is in a scenario, for what needs no more of it.
+/// Returns the timer that a `sender` table names; `text` is that table.
 ///
-/// # Errors
-/// What is wrong with the table; without `rto`, that it is missing.
+/// # Errors A wrong table, or one without `rto`.
 pub fn timer(text: &str) -> Result<Choice, Error> {
     let read = || {
         let tree = tree::read(text)?;

@@ -1,4 +1,4 @@
-//! Names that a scenario gives, and their indices.
+//! The names that a scenario gives, and their indices.
 
 use super::error::Fault;
 use super::near;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The names of all nodes, of all links, or of all flows.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// What it is that they name.
+    /// The kind of thing that they name.
     what: &'static str,
     order: Vec<String>,
     index: BTreeMap<String, usize>,
@@ -19,7 +19,7 @@ impl Names {
         Self { what, order: Vec::new(), index: BTreeMap::new() }
     }
 
-    /// Adds a name; the error says that it is there already.
+    /// Adds a name, and returns its index. The error says that the name is taken.
     pub(super) fn add(&mut self, name: &str) -> Result<usize, String> {
         let index = self.order.len();
         if self.index.insert(name.to_owned(), index).is_some() {
@@ -29,17 +29,17 @@ impl Names {
         Ok(index)
     }
 
-    /// The index of the name that stands under `key`.
+    /// Returns the index of the name under `key`.
     pub(super) fn key(&self, table: &Reader<'_>, key: &str) -> Result<usize, Fault> {
         self.find(table.text(key), |what| table.fault(key, what))
     }
 
-    /// The index of the name in a list.
+    /// Returns the index of a name in a list.
     pub(super) fn item(&self, item: &Item<'_>) -> Result<usize, Fault> {
         self.find(item.text(), |what| item.fault(what))
     }
 
-    /// The index of `name`, or the fault that says which there are.
+    /// Returns the index of `name`, or a fault that lists the known names.
     pub(super) fn find(&self, name: &str, fault: impl Fn(String) -> Fault) -> Result<usize, Fault> {
         self.index.get(name).copied().ok_or_else(|| {
             let known = self.order.iter().map(String::as_str);
@@ -47,7 +47,7 @@ impl Names {
         })
     }
 
-    /// All names, shortened where there are very many.
+    /// Lists all names, or the first ones if there are very many.
     fn list(&self) -> String {
         match self.order.as_slice() {
             [] => format!("there is no {}", self.what),

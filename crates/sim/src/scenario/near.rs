@@ -1,6 +1,6 @@
-//! The nearest of the known names to one that is not known, and the units that keys carry.
+//! Finds the known name nearest to an unknown one, and the units that keys carry.
 
-/// Units as the end of a key says them, longest first where one ends another.
+/// The units that end a key, longest first where one ends another.
 const UNITS: &[(&str, &str)] = &[
     ("_bps", "of bits per second"),
     ("_bytes", "of bytes"),
@@ -10,13 +10,13 @@ const UNITS: &[(&str, &str)] = &[
     ("_s", "of seconds"),
 ];
 
-/// Ends of keys that are units in other tools, and never here.
+/// Endings that are units in other tools, but not here.
 const FOREIGN_UNITS: &[&str] = &[
     "_kbps", "_mbps", "_gbps", "_kbit", "_mbit", "_kb", "_mb", "_kib", "_mib", "_us", "_ns", "_sec", "_secs",
     "_seconds", "_msec", "_millis", "_min", "_bits", "_b", "_pkts",
 ];
 
-/// The unit that a key's name ends in, in words.
+/// Returns the unit at the end of a key, in words.
 pub(super) fn unit_of(key: &str) -> Option<&'static str> {
     match key {
         "packets" | "segments" | "bytes" => UNITS.iter().find(|(end, _)| end[1..] == *key).map(|&(_, words)| words),
@@ -24,19 +24,19 @@ pub(super) fn unit_of(key: &str) -> Option<&'static str> {
     }
 }
 
-/// A key without its unit.
+/// Returns a key without its unit.
 fn stem(key: &str) -> &str {
     let ends = UNITS.iter().map(|&(end, _)| end).chain(FOREIGN_UNITS.iter().copied());
     ends.filter_map(|end| key.strip_suffix(end)).min_by_key(|stem| stem.len()).unwrap_or(key)
 }
 
-/// Known keys that are the unknown one but for the unit.
+/// Returns the known keys that differ from the unknown one only in the unit.
 pub(super) fn in_other_units<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let lower = unknown.to_lowercase();
     known.filter(|known| unit_of(known).is_some() && stem(known) == stem(&lower)).collect()
 }
 
-/// The known name most like `unknown`, if any is much like it.
+/// Returns the known name that is most similar to `unknown`, if one is similar enough.
 pub(super) fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.to_lowercase().replace('_', "-");
     let wanted = plain(unknown);
@@ -47,7 +47,7 @@ pub(super) fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -
         .map(|(_, name)| name)
 }
 
-/// `unknown … ; nearest: …` for a name out of a list.
+/// Returns `unknown … ; nearest: …` for a name that is not in a list.
 pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     match nearest(name, known) {
         Some(near) => format!("unknown {what} {name:?}; nearest: {near}"),

@@ -1,5 +1,6 @@
-//! What a detector goes by has to be there: its end's own settings give it, or the scenario is refused. What the other end
-//! leaves out is between the two of them, as in life: the detector is blind then, and says so.
+//! Checks that the evidence that a detector needs is available. An end's own settings must provide
+//! it, or the scenario is refused. If the other end does not agree to it, the run goes on, and the
+//! detector reports that it is blind.
 
 use super::algorithm;
 use super::error::Fault;
@@ -7,8 +8,8 @@ use super::reader::Reader;
 use eifel_recovery::registry::{Need, Seam};
 use eifel_tcp::settings::{SackUse, Settings};
 
-/// Checks the detectors that these tables name, the closest first. One that nobody names is the default: where it is blind,
-/// nobody has asked for more.
+/// Checks the detectors that these tables name, the closest table first. The default detector may
+/// be blind, because nobody asked for it by name.
 pub(super) fn check<const N: usize>(tables: [Option<Reader<'_>>; N], settings: &Settings) -> Result<(), Fault> {
     for key in ["detect", "observers"] {
         let Some(table) = tables.iter().flatten().find(|table| table.has(key)) else { continue };
@@ -33,7 +34,7 @@ fn gives(settings: &Settings, need: Need) -> bool {
     }
 }
 
-/// The settings under `tcp` with which it sees.
+/// Returns the settings under `tcp` that provide the evidence.
 fn remedy(need: Need) -> &'static str {
     match need {
         Need::Timestamps => "timestamps = true in tcp, or another detector",

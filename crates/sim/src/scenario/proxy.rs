@@ -1,4 +1,4 @@
-//! Performance-enhancing proxies, put in front of the links that they guard.
+//! Performance-enhancing proxies, and the links that they guard.
 
 use super::error::Fault;
 use super::model::Flow;

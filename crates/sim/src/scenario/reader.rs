@@ -1,5 +1,5 @@
-//! Typed access to a table that has been checked against its shape. Asking for a key that the shape does not have, or
-//! as another type than it says, is a mistake of this crate and panics.
+//! Typed access to a table that was checked against its shape. It panics on a key that the shape
+//! does not have, or that has another type: both are mistakes of this crate.
 
 use super::check::{self, join};
 use super::error::Fault;
@@ -22,12 +22,12 @@ impl<'a> Reader<'a> {
         Self { entries, line: node.line, path: path.into(), shape }
     }
 
-    /// A table in which nothing is given: the defaults.
+    /// Creates a table without keys, which gives the defaults.
     pub(super) fn empty(shape: &'static Table) -> Self {
         Self { entries: &[], line: 1, path: String::new(), shape }
     }
 
-    /// The table's own name; of a tagged table, the value of the tag.
+    /// Returns the table's name; for a tagged table, the value of the tag.
     pub(super) fn kind(&self) -> &'static str {
         self.shape.name
     }
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
         self.node(key).is_some()
     }
 
-    /// Something wrong with the value of `key` that a shape cannot say; placed at the table where the key is absent.
+    /// Builds a fault of `key` that no shape can express, at the table's line if the key is absent.
     pub(super) fn fault(&self, key: &str, what: impl Into<String>) -> Fault {
         Fault::new(self.node(key).map_or(self.line, |node| node.line), join(&self.path, key), what)
     }
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         integer.map(|integer| u64::try_from(integer).unwrap_or(0))
     }
 
-    /// A whole number that is required or has a default.
+    /// Returns a whole number that is required or has a default.
     pub(super) fn integer(&self, key: &str) -> u64 {
         self.maybe_integer(key).expect("checked: required, or with a default")
     }
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         self.maybe_integer(key).map(|integer| u32::try_from(integer).unwrap_or(u32::MAX))
     }
 
-    /// A whole number whose shape keeps it within 32 bits.
+    /// Returns a whole number that its shape limits to 32 bits.
     pub(super) fn count(&self, key: &str) -> u32 {
         self.maybe_count(key).expect("checked: required, or with a default")
     }
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         self.maybe_number(key).expect("checked: required, or with a default")
     }
 
-    /// A length of time in the unit that the key's name ends in.
+    /// Returns a duration, in the unit at the end of the key's name.
     pub(super) fn maybe_duration(&self, key: &str) -> Option<Duration> {
         self.maybe_number(key).map(|number| duration(key, number))
     }
@@ -120,13 +120,13 @@ impl<'a> Reader<'a> {
         self.maybe_text(key).expect("checked: required, or with a default")
     }
 
-    /// The table under `key`, where a table stands there.
+    /// Returns the table under `key`, if the value is a table.
     pub(super) fn table(&self, key: &str) -> Option<Reader<'a>> {
         let node = self.node(key).filter(|node| matches!(node.value, Value::Table(_)))?;
         Some(enter(node, self.kind_of(key), join(&self.path, key)))
     }
 
-    /// The tables under `key`: of a list, or the single one.
+    /// Returns the tables under `key`: those of a list, or the single one.
     pub(super) fn tables(&self, key: &str) -> Vec<Reader<'a>> {
         let Some(node) = self.node(key) else { return Vec::new() };
         let path = join(&self.path, key);
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The elements of a list, or the single value, with what is needed to complain about one of them.
+    /// Returns the elements of a list or the single value, each with its place for messages.
     pub(super) fn items(&self, key: &str) -> Vec<Item<'a>> {
         let Some(node) = self.node(key) else { return Vec::new() };
         let path = join(&self.path, key);
@@ -200,7 +200,7 @@ fn enter<'a>(node: &'a Node, kind: &'static Kind, path: String) -> Reader<'a> {
     Reader::new(node, shape, path)
 }
 
-/// Seconds or milliseconds, as the key says, to the nearest nanosecond.
+/// Converts seconds or milliseconds, as the key says, to the nearest nanosecond.
 fn duration(key: &str, number: f64) -> Duration {
     if key.ends_with("_ms") {
         Duration::from_nanos((number * 1e6).round() as u64)

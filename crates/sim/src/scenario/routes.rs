@@ -1,4 +1,4 @@
-//! Static routes: the shortest path by hops, and what the scenario lists in its place.
+//! Static routes: the shortest path by hops, and the routes that the scenario lists instead.
 
 use super::error::Fault;
 use super::model::Link;
@@ -6,18 +6,19 @@ use super::reader::Reader;
 use super::topology::Topology;
 use std::collections::BTreeMap;
 
-/// Which link leads from a node towards another.
+/// The links that lead from each node towards any other.
 pub(super) struct Routes<'a> {
     links: &'a [Link],
     nodes: usize,
-    /// Links by the node where they begin, and by the node where they end; each in the order of the scenario.
+    /// Links by the node where they begin, and by the node where they end, each in the scenario's
+    /// order.
     leaving: Vec<Vec<usize>>,
     entering: Vec<Vec<usize>>,
-    /// The listed routes: (at, to) and the link.
+    /// The listed routes: the link for (at, to).
     listed: BTreeMap<(usize, usize), usize>,
 }
 
-/// Why there is no way.
+/// The reason for having no way.
 pub(super) enum NoWay {
     /// No link leads on from this node.
     Ends(usize),
@@ -53,7 +54,7 @@ impl<'a> Routes<'a> {
         Ok(Self { links: &topology.links, nodes, leaving, entering, listed })
     }
 
-    /// Hops from each node to `to`.
+    /// Returns the hops from each node to `to`.
     pub(super) fn distances(&self, to: usize) -> Vec<Option<u32>> {
         let mut distance = vec![None; self.nodes];
         distance[to] = Some(0);
@@ -74,7 +75,7 @@ impl<'a> Routes<'a> {
         distance
     }
 
-    /// The links from one node to another, by the distances to it.
+    /// Returns the links from one node to another, by the distances to it.
     pub(super) fn way(&self, from: usize, to: usize, distance: &[Option<u32>]) -> Result<Vec<usize>, NoWay> {
         let mut way = Vec::new();
         let mut at = from;
@@ -89,7 +90,7 @@ impl<'a> Routes<'a> {
         Ok(way)
     }
 
-    /// Of several links that are as short, the first of the scenario.
+    /// Returns the next link. Among equally short ones it is the scenario's first.
     fn next(&self, at: usize, to: usize, distance: &[Option<u32>]) -> Option<usize> {
         if let Some(&link) = self.listed.get(&(at, to)) {
             return Some(link);

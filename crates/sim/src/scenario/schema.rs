@@ -1,4 +1,4 @@
-//! The JSON Schema (draft 7) of a scenario, for editors: keys, types, ranges, words, and what they mean.
+//! The JSON Schema (draft 7) of a scenario, for editors: keys, types, ranges, words and meanings.
 
 use super::algorithm;
 use super::format;
@@ -7,7 +7,7 @@ use super::shape::{Fallback, Key, Kind, Presence, Rule, Table};
 use eifel_recovery::registry::{self, Seam};
 use serde_json::{Map, Value, json};
 
-/// The schema as JSON text.
+/// Returns the schema as JSON text.
 pub fn schema() -> String {
     let mut definitions = Definitions(Map::new());
     let Value::Object(mut root) = definitions.table(&format::SCENARIO, None) else { return String::new() };
@@ -17,7 +17,7 @@ pub fn schema() -> String {
     format!("{:#}\n", Value::Object(root))
 }
 
-/// The tables and seams that were met, by name.
+/// The definitions of tables and seams met so far, by name.
 struct Definitions(Map<String, Value>);
 
 impl Definitions {
@@ -52,7 +52,7 @@ impl Definitions {
         let unit = near::unit_of(key.name).map_or(String::new(), |unit| format!(" A number {unit}."));
         let mut described = json!({ "description": format!("{}{unit}", key.summary) });
         match self.kind(&key.kind) {
-            // Draft 7 ignores what stands beside a reference.
+            // Draft 7 ignores keys beside a reference.
             reference @ Value::Object(_) if reference.get("$ref").is_some() => described["allOf"] = json!([reference]),
             Value::Object(kind) => {
                 for (name, value) in kind {
@@ -101,7 +101,7 @@ impl Definitions {
 
     fn reference(&mut self, name: &str, define: impl FnOnce(&mut Self) -> Value) -> Value {
         if !self.0.contains_key(name) {
-            // Held open while it is defined, in case that it refers to itself.
+            // Reserved while it is defined, in case it refers to itself.
             self.0.insert(name.to_owned(), Value::Null);
             let definition = define(self);
             self.0.insert(name.to_owned(), definition);
@@ -110,7 +110,7 @@ impl Definitions {
     }
 }
 
-/// A rule between keys, as far as the schema can say it.
+/// Returns the part of a rule between keys that the schema can express.
 fn rule(rule: &Rule) -> Vec<Value> {
     match rule {
         Rule::Needs(key, other) => vec![json!({ "dependencies": { *key: [other] } })],
@@ -127,7 +127,7 @@ fn rule(rule: &Rule) -> Vec<Value> {
     }
 }
 
-/// The names of a seam's algorithms, or tables with a name and parameters.
+/// Describes the names of a seam's algorithms, or a table with a name and parameters.
 fn algorithms(seam: Seam) -> Value {
     let mut each = vec![json!({ "enum": algorithm::names(seam) })];
     for entry in algorithm::of(seam) {

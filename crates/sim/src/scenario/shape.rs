@@ -1,20 +1,19 @@
-//! What a scenario may hold, as data. One description of each key serves the check, the defaults, the JSON Schema and
-//! the test of the reference, so that they cannot disagree.
+//! The allowed contents of a scenario, as data. One description of each key serves the checks, the
+//! defaults, the JSON Schema and the test of the reference, so that they cannot disagree.
 
 use super::near;
 use eifel_recovery::registry::Seam;
 
-/// A table of the format and the keys it knows.
+/// A table of the format.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// Its name in the schema; for one of the tables that a tag chooses between, the tag's value.
+    /// Its name in the schema. For a table that a tag selects, the tag's value.
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
     pub(super) keys: &'static [Key],
     pub(super) rules: &'static [Rule],
 }
 
-/// One key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) name: &'static str,
@@ -23,7 +22,7 @@ pub(super) struct Key {
     pub(super) presence: Presence,
 }
 
-/// Whether a key has to be there.
+/// Whether a key is required.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Presence {
     Required,
@@ -31,7 +30,7 @@ pub(super) enum Presence {
     Default(Fallback),
 }
 
-/// What stands where a key is left out.
+/// The value of a key that is left out.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fallback {
     Integer(i64),
@@ -40,32 +39,32 @@ pub(super) enum Fallback {
     Word(&'static str),
 }
 
-/// What a value may be.
+/// The kinds of values.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    /// A whole number; `2e6` is one.
+    /// A whole number, also in a form like `2e6`.
     Integer {
         minimum: i64,
         maximum: i64,
     },
-    /// A whole number or a fraction.
+    /// Any number.
     Number {
         minimum: f64,
         maximum: f64,
     },
-    /// More than zero.
+    /// A number above zero.
     Positive {
         maximum: f64,
     },
     Switch,
-    /// Any text but the empty one.
+    /// Any text that is not empty.
     Text,
-    /// A name that the scenario gives: no blanks, no quotes.
+    /// A name that the scenario gives, without blanks and quotes.
     Name,
     /// One of these words.
     Word(&'static [&'static str]),
     Table(&'static Table),
-    /// One of several tables; the value of the key `tag` says which.
+    /// One of several tables, selected by the value of the key `tag`.
     Tagged {
         tag: &'static str,
         tables: &'static [Table],
@@ -74,20 +73,20 @@ pub(super) enum Kind {
         of: &'static Kind,
         at_least: usize,
     },
-    /// A single one, or a list of them.
+    /// One value, or a list of them.
     OneOrMore(&'static Kind),
-    /// Told apart by what the value is (text, number, table, list).
+    /// One of these kinds, told apart by the type of the value (text, number, table, list).
     Either(&'static [Kind]),
     /// An algorithm of this seam: its name, or a table with `name` and parameters.
     Algorithm(Seam),
 }
 
-/// What holds between keys of one table.
+/// A rule between keys of one table.
 #[derive(Debug)]
 pub(super) enum Rule {
     ExactlyOne(&'static [&'static str]),
     AtMostOne(&'static [&'static str]),
-    /// The first makes no sense without the second.
+    /// The first key makes no sense without the second.
     Needs(&'static str, &'static str),
 }
 
@@ -110,7 +109,7 @@ impl Table {
 }
 
 impl Kind {
-    /// What is allowed, in words; `key` carries the unit.
+    /// Describes the allowed values; `key` carries the unit.
     pub(super) fn allowed(&self, key: &str) -> String {
         let unit = near::unit_of(key).map_or(String::new(), |unit| format!(" {unit}"));
         match self {
@@ -137,7 +136,7 @@ impl Kind {
     }
 }
 
-/// The keys' names, in the order they are described.
+/// Lists the keys' names, in the order of their descriptions.
 pub(super) fn names(keys: &[Key]) -> String {
     keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
 }

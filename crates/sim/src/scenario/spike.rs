@@ -1,4 +1,4 @@
-//! Spikes, put onto the links that they hold.
+//! Delay spikes, and the links that they hold.
 
 use super::draw;
 use super::error::Fault;

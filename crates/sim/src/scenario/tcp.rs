@@ -1,4 +1,4 @@
-//! Connection settings: those of a flow over those of the scenario, key by key.
+//! Connection settings: a flow's settings override the scenario's, key by key.
 
 use super::error::Fault;
 use super::format;
@@ -9,12 +9,12 @@ use eifel_tcp::settings::{
     AckSettings, EchoRule, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings, WindowScale,
 };
 
-/// The tables that hold a flow's settings, the closest first; the last is empty, for the defaults.
+/// The tables with a flow's settings, the closest first. The last one is empty, for the defaults.
 pub(super) struct Layers<'a>(Vec<Reader<'a>>);
 
 impl<'a> Layers<'a> {
-    /// The table `key` of the flow, then that of the scenario, then nothing. The end that answers has a table of its own
-    /// before them.
+    /// Collects the table `key` of the flow, that of the scenario, and an empty one. The answering
+    /// end has its own table before these.
     pub(super) fn new(key: &str, end: End, flow: &Reader<'a>, top: &Reader<'a>) -> Self {
         let (own, empty) = match key {
             "tcp" => ("answering_tcp", Reader::empty(&format::TCP)),
@@ -24,19 +24,19 @@ impl<'a> Layers<'a> {
         Self([own, flow.table(key), top.table(key), Some(empty)].into_iter().flatten().collect())
     }
 
-    /// The closest table that has one of these keys, or the empty one.
+    /// Returns the closest table that has one of these keys, or the empty one.
     pub(super) fn of(&self, keys: &[&str]) -> &Reader<'a> {
         let found = self.0.iter().find(|layer| keys.iter().any(|key| layer.has(key)));
         found.or(self.0.last()).expect("there is at least the empty layer")
     }
 }
 
-/// Bytes that the timestamps option takes in each segment, its padding included (RFC 7323, appendix A).
+/// Bytes of the timestamps option in each segment, with its padding (RFC 7323, appendix A).
 const TIMESTAMPS_BYTES: u32 = 12;
 /// Bytes of a TCP header without options.
 const TCP_HEADER: u32 = 20;
 
-/// The version of IP below all connections.
+/// Returns the version of IP below all connections.
 pub(super) fn ip(top: &Reader<'_>) -> Version {
     match top.text("ip") {
         "ipv6" => Version::V6,
@@ -44,11 +44,11 @@ pub(super) fn ip(top: &Reader<'_>) -> Version {
     }
 }
 
-/// Bytes of a packet that every link of today takes, Ethernet's. Less the headers it is the MSS where none is given
-/// (RFC 9293, section 3.7.1).
+/// Bytes of Ethernet's largest packet, which every present-day link takes. Without its headers it
+/// is the default MSS (RFC 9293, section 3.7.1).
 const USUAL_PACKET: u32 = 1500;
 
-/// The settings over this version of IP, and the payload of a full-sized segment in bytes.
+/// Returns the settings over this version of IP, and the payload bytes of a full-sized segment.
 pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u32), Fault> {
     let timestamps = timestamps(layers)?;
     let marks = marks(layers, timestamps.is_some())?;
@@ -97,7 +97,7 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
     Ok((settings, payload))
 }
 
-/// MSS and payload of a full-sized segment.
+/// Returns the MSS and the payload of a full-sized segment.
 fn sizes(layers: &Layers<'_>, options: u32, ip: Version) -> Result<(u32, u32), Fault> {
     let size = layers.of(&["mss_bytes", "payload_bytes"]);
     if let Some(payload) = size.maybe_count("payload_bytes") {
@@ -129,7 +129,7 @@ fn timestamps(layers: &Layers<'_>) -> Result<Option<TimestampSettings>, Fault> {
     let [values, granularity, offset, echo] = keys.map(|key| layers.of(&[key]));
     let usual = match values.maybe_text("timestamp_values") {
         Some("clock") => TimestampSettings::default(),
-        // The secret is the run's.
+        // The run draws the secret.
         _ => TimestampSettings::distinct([0; 2]),
     };
     Ok(Some(TimestampSettings {

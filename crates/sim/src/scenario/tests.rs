@@ -1,4 +1,4 @@
-//! Tests of the scenario: the examples, what settings come to, and how mistakes are refused.
+//! Tests of scenarios: the examples, the meaning of settings, and the refusal of mistakes.
 
 mod examples;
 mod meaning;
@@ -8,7 +8,7 @@ mod refused;
 use super::Scenario;
 use std::path::Path;
 
-/// A scenario whose lines the tests change.
+/// A scenario that tests change.
 const PLAIN: &str = r#"duration_s = 100
 
 [point_to_point]
@@ -35,7 +35,7 @@ rto = { name = "rfc6298", minimum_ms = 1000 }
 recover = "reno-sack"
 "#;
 
-/// One with nodes and links of its own.
+/// A scenario with nodes and links of its own.
 const GRAPH: &str = r#"duration_s = 100
 
 [[node]]
@@ -66,7 +66,7 @@ to = "c"
 application = { kind = "bulk", segments = 10 }
 "#;
 
-/// `base` with one place changed.
+/// Returns `base` with one place changed.
 fn with(base: &str, old: &str, new: &str) -> String {
     assert_eq!(base.matches(old).count(), 1, "{old:?} is there once");
     base.replace(old, new)
@@ -76,7 +76,7 @@ fn parse(text: &str) -> Scenario {
     Scenario::parse(text, Path::new("run.toml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The line that refuses the text.
+/// Returns the line that refuses the text.
 fn refusal(text: &str) -> String {
     Scenario::parse(text, Path::new("run.toml")).expect_err("a bad scenario").to_string()
 }

@@ -7,7 +7,6 @@ use super::names::Names;
 use super::reader::Reader;
 use eifel_path::config::LinkConfig;
 
-/// The graph.
 pub(super) struct Topology {
     pub(super) nodes: Vec<Node>,
     pub(super) links: Vec<Link>,
@@ -35,7 +34,7 @@ pub(super) fn build(top: &Reader<'_>, around: &Surroundings<'_>) -> Result<Topol
 }
 
 impl Topology {
-    /// Nodes and links one by one.
+    /// Reads nodes and links one by one.
     fn listed(&mut self, top: &Reader<'_>, around: &Surroundings<'_>) -> Result<(), Fault> {
         let nodes = top.tables("node");
         if nodes.len() > MOST_NODES {
@@ -114,13 +113,13 @@ impl Topology {
         Ok(())
     }
 
-    /// A node of a short form, whose names are all different.
+    /// Adds a node of a short form, whose names are unique.
     fn host(&mut self, name: &str) -> usize {
         self.nodes.push(Node { name: name.to_owned() });
         self.node_names.add(name).expect("short forms give each node its own name")
     }
 
-    /// A link and the one back of a short form, whose names are all different.
+    /// Adds a link of a short form and its reverse. Names of short forms are unique.
     fn pair(&mut self, names: [&str; 2], [from, to]: [usize; 2], (there, back): (LinkConfig, LinkConfig)) {
         for (name, ends, config) in [(names[0], [from, to], there), (names[1], [to, from], back)] {
             self.link(name.to_owned(), ends, config).expect("short forms give each link its own name");
@@ -134,7 +133,7 @@ impl Topology {
     }
 }
 
-/// Packets carry the number of a node in 16 bits.
+/// The most nodes: packets hold the number of a node in 16 bits.
 const MOST_NODES: usize = 65_535;
 const BOTTLENECK: &str = "bottleneck";
 const BOTTLENECK_BACK: &str = "bottleneck-back";

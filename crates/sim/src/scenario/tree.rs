@@ -1,18 +1,18 @@
-//! A scenario's text as a tree of values that know their lines: the same tree from TOML and from JSON.
+//! A scenario's text as a tree of values with line numbers. TOML and JSON give the same tree.
 
 use super::check::join;
 use super::error::Fault;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// One value and the line it begins on (from 1).
+/// A value and the line on which it begins (from 1).
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) line: u32,
     pub(super) value: Value,
 }
 
-/// What a value is, before anything is known about what it should be.
+/// The type of a value in the text.
 #[derive(Debug)]
 pub(super) enum Value {
     /// In the order of the text.
@@ -22,7 +22,7 @@ pub(super) enum Value {
     Float(f64),
     Text(String),
     Switch(bool),
-    /// A kind of value that no scenario has a use for: a date, or JSON's null.
+    /// A type without use in scenarios: a date, or JSON's null.
     Foreign(&'static str),
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Entry {
 }
 
 impl Value {
-    /// The value as a message names it.
+    /// Describes the value for a message.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Table(_) => "a table".to_owned(),
@@ -52,7 +52,7 @@ impl Value {
 }
 
 impl Node {
-    /// Writes the value as JSON, in the order of the text. What no scenario has a use for is null.
+    /// Writes the value as JSON, in the order of the text. Values of types without use become null.
     pub(super) fn write_json(&self, out: &mut String) {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         match &self.value {
@@ -81,7 +81,7 @@ impl Node {
     }
 }
 
-/// Where the lines of a text begin, to turn offsets into line numbers.
+/// The offsets of a text's lines.
 pub(super) struct Lines(Vec<usize>);
 
 impl Lines {
@@ -89,15 +89,15 @@ impl Lines {
         Self(text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at).collect())
     }
 
-    /// The line, from 1, that holds the byte at `offset`.
+    /// Returns the line, from 1, of the byte at `offset`.
     pub(super) fn line(&self, offset: usize) -> u32 {
         let before = self.0.partition_point(|&end| end < offset);
         u32::try_from(before).unwrap_or(u32::MAX - 1) + 1
     }
 }
 
-/// Reads TOML, or JSON where the text begins with a brace, which no TOML document does. Editors may have put a byte order
-/// mark in front of either.
+/// Reads TOML, or JSON if the text begins with a brace, which no TOML document does. Either may
+/// begin with a byte order mark.
 pub(super) fn read(text: &str) -> Result<Node, Fault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim_start().starts_with('{') { super::json::read(text) } else { read_toml(text) }

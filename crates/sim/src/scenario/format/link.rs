@@ -91,7 +91,7 @@ static REORDER: Table = Table {
 
 const MOMENTS: Kind = Kind::List { of: &Kind::Integer { minimum: 0, maximum: u32::MAX as i64 }, at_least: 1 };
 
-/// The keys that every kind of link has, after those that only some have.
+/// The keys of every kind of link, after keys of particular kinds.
 macro_rules! link_keys {
     ($delay:expr, [$($own:expr),* $(,)?]) => {
         &[

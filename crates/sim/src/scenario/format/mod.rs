@@ -1,4 +1,4 @@
-//! The format of a scenario: every table and key, what it may hold and what it means.
+//! The format of a scenario: every table and key, its allowed values and its meaning.
 
 mod flow;
 mod liar;
@@ -19,7 +19,7 @@ mod kinds {
     use super::super::shape::Fallback::Number;
     use super::{Kind, Rule, Table, default, optional, required};
 
-    /// Ten years: sums of times stay far from the end of 64 bits of nanoseconds.
+    /// Ten years: sums of times stay far below 2^64 nanoseconds.
     const LONGEST_S: f64 = 315_360_000.0;
     pub(super) const SECONDS: Kind = Kind::Number { minimum: 0.0, maximum: LONGEST_S };
     pub(super) const SECONDS_ABOVE_ZERO: Kind = Kind::Positive { maximum: LONGEST_S };
@@ -83,7 +83,7 @@ mod kinds {
         rules: &[],
     };
 
-    /// A fixed length of time, or one that is drawn.
+    /// A fixed or drawn duration.
     pub(super) const DRAWN: Kind = Kind::Either(&[TIME, Kind::Table(&DISTRIBUTION)]);
 }
 

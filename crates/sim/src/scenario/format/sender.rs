@@ -1,9 +1,9 @@
-//! The sender's algorithms, one key a seam.
+//! The sender's algorithms, one key for each seam.
 
 use super::super::shape::{Key, Kind, Table, optional};
 use eifel_recovery::registry::Seam;
 
-/// The keys of the table `sender` that name one algorithm each, and their seams.
+/// The keys of the table `sender` that name an algorithm, and their seams.
 pub(in super::super) const SEAMS: &[(&str, Seam)] = &[
     ("detect", Seam::Detect),
     ("respond", Seam::Respond),

@@ -1,4 +1,4 @@
-//! The scenarios that are shipped, and those in the documents.
+//! The scenarios in the repository, and those in the documents.
 
 use super::super::model::{Opening, StreamApplication, Traffic};
 use super::super::tree;
@@ -9,7 +9,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The names of the scenarios there; a sweep over one is no scenario.
+/// Returns the names of the example scenarios. A sweep over one is no scenario.
 fn examples() -> Vec<String> {
     let folder = std::fs::read_dir(root().join("examples")).expect("the folder of examples");
     let names = folder.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! What settings come to.
+//! The effects of settings.
 
 use super::super::model::{DatagramApplication, Opening, Stop, StreamApplication, Traffic};
 use super::super::{Connection, Scenario};
@@ -144,7 +144,7 @@ fn the_end_that_answers_may_have_settings_and_algorithms_of_its_own() {
     assert_eq!((answering_settings.mss, answering_settings.nagle, answering_settings.sack), (212, true, SackUse::Off));
     assert_eq!((sender.recover.name.as_str(), answering_sender.recover.name.as_str()), ("reno-sack", "reno"));
     assert_eq!(answering_sender.detect, sender.detect);
-    // What nobody has said is the same at both ends.
+    // Settings that the scenario does not give are equal at both ends.
     let plain = parse(PLAIN);
     let Connection { settings, sender, answering_settings, answering_sender, .. } = connection(&plain, 0);
     assert_eq!((settings, sender), (answering_settings, answering_sender));

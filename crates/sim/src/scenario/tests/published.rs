@@ -6,7 +6,7 @@ use super::super::shape::{Kind, Table};
 use serde_json::Value;
 use std::path::Path;
 
-/// Every table that can be reached, each once.
+/// Returns every table of the format once.
 fn tables() -> Vec<&'static Table> {
     fn follow(kind: &'static Kind, found: &mut Vec<&'static Table>) {
         match kind {
@@ -78,7 +78,7 @@ fn the_schema_names_algorithms_and_says_what_keys_mean() {
 
 #[test]
 fn table_names_are_unique_among_definitions() {
-    // Tables that a tag chooses between stand in place and share names with nobody's reference.
+    // Tables that a tag selects are defined in place, so their names may repeat.
     let names: Vec<&str> = tables().iter().map(|table| table.name).collect();
     let tagged =
         ["request-response", "random", "unlimited", "drop-tail", "red", "adaptive-red", "bulk", "cbr", "on-off"];

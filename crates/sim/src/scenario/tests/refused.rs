@@ -3,12 +3,12 @@
 use super::{GRAPH, PLAIN, refusal, with};
 use eifel_recovery::registry::Seam;
 
-/// Mistakes made in [`PLAIN`] and [`GRAPH`]: lines that are replaced (`-`), lines that replace them (`+`), and the refusal
-/// (`=`), from the line's number on. `{detectors}` stands for the names of all detectors.
+/// Mistakes in [`PLAIN`] and [`GRAPH`]: lines to replace (`-`), their replacements (`+`), and the
+/// refusal (`=`) from its line number on. `{detectors}` stands for the names of all detectors.
 const PLAIN_MISTAKES: &str = include_str!("refused_plain.txt");
 const GRAPH_MISTAKES: &str = include_str!("refused_graph.txt");
 
-/// Checks each mistake, and tells how many there are.
+/// Checks each mistake. Returns their number.
 fn verify(base: &str, mistakes: &str) -> usize {
     let mut wrong = String::new();
     let detectors: Vec<_> = Seam::Detect.entries().iter().map(|entry| entry.name).collect();
