@@ -69,6 +69,12 @@ def test_a_dot_stands_where_its_value_is() -> None:
     assert sum(places) / 2 == pytest.approx((60 + 740) / 2, abs=0.1)
 
 
+def test_an_artefact_says_what_one_should_see() -> None:
+    assert '<p class="see">One should see: so.</p>' in build([of(1, 1, True)])
+    assert "One should see: so. <span" in build([of(1, 1, False, True)])
+    assert "One should see" not in build([of(1, 1)])
+
+
 def test_what_was_found_comes_first_with_numbers_of_this_very_report() -> None:
     measured = reproduce("responding.table1", repetitions=5)
     page = build([measured], "2026-01-02")

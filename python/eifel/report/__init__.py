@@ -100,6 +100,7 @@ def _section(measured: Measured) -> str:
         id=escape(artefact.id),
         title=escape(artefact.title),
         source=escape(artefact.source),
+        see=_see(measured),
         charts=charts,
         summary=(_map_of(measured) or _table)(measured),
         claims=claims_html(measured) + known_html(artefact),
@@ -110,6 +111,16 @@ def _section(measured: Measured) -> str:
         elapsed=f"{measured.elapsed_s:.2f}",
         scenarios=_settings(measured),
     )
+
+
+def _see(measured: Measured) -> str:
+    """What one should see, in a sentence: the first claim, and whether it was borne out."""
+    judged = measured.claims()[:1]
+    if not judged:
+        return ""
+    text = str(judged[0]["text"])
+    end = "" if judged[0]["holds"] else ' <span class="outside">Not so here.</span>'
+    return f'<p class="see">One should see: {escape(text)}.{end}</p>'
 
 
 def _has_chart(measured: Measured) -> bool:
