@@ -47,6 +47,8 @@ def asked() -> list[list[str]]:
         for command in ("run", "sweep", "script", "worlds"):
             made.append([command, path])
         made += [["report", "--from", path], ["reproduce", path], ["attacks", path, "--list"], ["list", path]]
+        made += [["analyze", path], ["hunt", "liars", path], ["compare", SPIKE, path], ["new", path]]
+        made += [["run", SPIKE, "--flow", path], ["run", SPIKE, "--record", "record", "--tables", path]]
     for count in COUNTS:
         for option in ("--repetitions", "--seed", "--jobs", "--repetition"):
             if (option, count) != ("--seed", "0"):
@@ -73,6 +75,11 @@ def asked() -> list[list[str]]:
         ["run", SPIKE, "--repetition", "3", "--repetitions", "3", "--pcap", "x.pcapng"],
         ["run", SPIKE, "--record", "folder"],
         ["sweep", SWEEP, "--show", "bogus"],
+        ["compare", SPIKE],
+        ["compare", SPIKE, "--set", "seed"],
+        ["compare", SPIKE, SPIKE, "--plot", "x.html"],
+        ["new", "handover", "--out", "folder"],
+        ["new", "handover", "--out", "nowhere/x.toml"],
         ["sweep", SWEEP, "--show", "cell"],
         ["sweep", SWEEP, "--flow", "other", "--check"],
         ["sweep", SWEEP, "--dask", "nonsense"],
