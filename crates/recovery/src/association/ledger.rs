@@ -81,6 +81,10 @@ pub(super) struct Share {
     pub(super) acked: u64,
     /// Bytes that gap ack blocks newly reported.
     pub(super) sacked: u64,
+    /// Of [`acked`](Self::acked), the bytes of chunks that left more than once.
+    pub(super) acked_again: u64,
+    /// Of [`sacked`](Self::sacked), the bytes of chunks that left more than once.
+    pub(super) sacked_again: u64,
     /// The highest chunk that the cumulative TSN newly passed.
     pub(super) highest: Option<Covered>,
     /// Whether the oldest chunk under way was acknowledged.
@@ -251,6 +255,7 @@ impl Ledger {
             share.highest = Some(Covered { end: position + 1, copies, last_sent });
             if self.reported.containing(position).is_none() {
                 share.acked += wire;
+                share.acked_again += if copies > 0 { wire } else { 0 };
                 newest = position + 1;
                 if self.marked.containing(position).is_none() {
                     self.land(position);
@@ -273,8 +278,10 @@ impl Ledger {
         self.reported.insert(block, |gap| news.push(gap));
         for gap in &news {
             for position in gap.start..gap.end {
-                let Chunk { size, last, .. } = *self.chunk(position);
-                shares[last.0].sacked += u64::from(size.wire);
+                let Chunk { size, last, copies, .. } = *self.chunk(position);
+                let wire = u64::from(size.wire);
+                shares[last.0].sacked += wire;
+                shares[last.0].sacked_again += if copies > 0 { wire } else { 0 };
                 if self.marked.containing(position).is_none() {
                     self.land(position);
                 }

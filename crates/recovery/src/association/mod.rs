@@ -6,12 +6,14 @@
 //!
 //! A position is an unwrapped TSN: 0 is the first chunk. Bytes count the chunk's header and padding (section 7.2).
 
+mod credit;
 mod ledger;
 pub mod retransmit;
 mod sack;
 mod send;
 mod timeout;
 
+pub use credit::Credit;
 pub use ledger::Size;
 pub use sack::Sack;
 pub use send::{Go, Offer, What};
@@ -40,6 +42,8 @@ pub struct Config {
     pub path: crate::config::Config,
     /// Where retransmissions go.
     pub retransmit: Box<dyn Retransmit>,
+    /// Which acknowledged chunks let a path's window grow.
+    pub credit: Credit,
 }
 
 impl Default for Config {
@@ -52,7 +56,7 @@ impl Default for Config {
             pace: Choice::named("burst-limit"),
             ..crate::config::Config::default()
         };
-        Self { path, retransmit: Box::new(Rfc9260) }
+        Self { path, retransmit: Box::new(Rfc9260), credit: Credit::LastPath }
     }
 }
 

@@ -87,8 +87,9 @@ impl Engine {
         };
         let effect = target.settle(judgement, Some(&acked), sample, under_way);
         target.sample(&acked, sample, effect.change);
-        if effect.grows && grows && delivered > 0 {
-            target.grow(&Progress { acked: share.acked, sacked: share.sacked, flight });
+        let (acked, sacked) = self.config.credit.of(path, &share, sack);
+        if effect.grows && grows && acked + sacked > 0 {
+            target.grow(&Progress { acked, sacked, flight });
         }
         if effect.resumes == Some(Cause::Timeout) {
             // Sending goes on with new data: what the path deemed lost is under way after all.

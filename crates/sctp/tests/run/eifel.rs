@@ -3,8 +3,8 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{Chunk, DataFlags, SackFlags};
-use eifel_recovery::association::PathId;
 use eifel_recovery::association::retransmit::all_to_alternate::AllToAlternate;
+use eifel_recovery::association::{Credit, PathId};
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::event::Event;
 use eifel_recovery::registry::{Choice, Value};
@@ -163,6 +163,41 @@ fn what_was_lost_is_not_called_spurious() {
         assert!(told.again >= 3, "{with:?}: {} sent again", told.again);
         assert!(told.verdicts.iter().all(|(_, outcome)| *outcome == Outcome::Genuine), "{with:?}: {:?}", told.verdicts);
     }
+}
+
+/// The alternate's largest window while a spike on the primary has everything sent again there, and nothing of it arrives.
+fn overgrown(credit: Credit, with: With) -> u64 {
+    let mut path = spike(0, 5000, 6800);
+    // The alternate dies after its address was confirmed.
+    let dead = Instant::ZERO + ms(1000);
+    let fate: Fate = Box::new(move |sent| if sent.path == 1 && sent.now > dead { vec![] } else { path(sent) });
+    let change = move |end: usize, all: &mut Settings| {
+        settings(with)(end, all);
+        all.brain.credit = credit;
+        all.brain.path.detect = Choice::named("none");
+    };
+    let mut world = World::new(2, change, fate);
+    world.open();
+    let mut largest = 0;
+    while world.now < Instant::ZERO + ms(9000) {
+        while world.caller.send_room() > 200_000 {
+            world.caller.send(Delivery::default(), vec![1; 1436]).unwrap();
+        }
+        assert!(world.step());
+        if world.now > dead {
+            largest = largest.max(world.caller.brain().window(PathId(1)).cwnd);
+        }
+    }
+    largest
+}
+
+#[test]
+fn the_alternates_window_overgrows_by_the_rfc_and_not_by_evidence() {
+    // Section 4 and figure 3. The initial window is 4404 bytes.
+    assert!(overgrown(Credit::LastPath, With::Nothing) > 15_000);
+    assert_eq!(overgrown(Credit::Unambiguous, With::Nothing), 4404);
+    assert_eq!(overgrown(Credit::Evidence, With::Timestamps), 4404);
+    assert_eq!(overgrown(Credit::Evidence, With::Bit), 4404);
 }
 
 #[test]

@@ -10,7 +10,8 @@ use std::time;
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_sctp::{
-    Association, Delivery, Encapsulation, Event, Failure, Heard, Listener, Message, Phase, Ports, Settings,
+    Association, Delivery, Encapsulation, Event, Failure, Heard, Listener, Message, Phase, Ports, RetransmitBit,
+    Settings, TimestampChunk,
 };
 
 use crate::talk::Dice;
@@ -50,9 +51,20 @@ struct Peer {
 
 impl Peer {
     fn start(arguments: &[String]) -> Option<Self> {
-        let mut child = Command::new(peer()?).args(arguments).stdout(Stdio::piped()).spawn().expect("it was compiled");
+        let mut child = Command::new(peer()?)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it was compiled");
         let lines = BufReader::new(child.stdout.take().expect("it is piped"));
         Some(Self { child, lines })
+    }
+
+    /// What it says at its end. Until then what it sends is answered, also out of the blue: our last packet may be lost.
+    fn last_line(&mut self, wire: &mut Wire) -> String {
+        wire.run_until(|_| self.child.try_wait().expect("it can be asked").is_some());
+        self.line()
     }
 
     fn line(&mut self) -> String {
@@ -231,6 +243,10 @@ impl Wire {
 
 /// We call usrsctp, send messages on several streams, and get each back.
 fn call(harm: Harm, count: usize, size: usize) -> Option<String> {
+    call_with(&settings(), harm, count, size)
+}
+
+fn call_with(settings: &Settings, harm: Harm, count: usize, size: usize) -> Option<String> {
     // A port that is free now.
     let port = UdpSocket::bind((LOCALHOST, 0)).expect("loopback").local_addr().expect("bound").port();
     let mut peer = Peer::start(&["listen".into(), port.to_string(), "7".into()])?;
@@ -238,7 +254,8 @@ fn call(harm: Harm, count: usize, size: usize) -> Option<String> {
     let mut wire = Wire::new(harm);
     wire.remote = port;
     let ports = Ports { local: 40_000, remote: 7 };
-    let association = Association::connect(Instant::ZERO, &settings(), ports, &[LOCALHOST], 0);
+    wire.listener = Some(Listener::new(settings.clone(), ports.local).expect("known names"));
+    let association = Association::connect(Instant::ZERO, settings, ports, &[LOCALHOST], 0);
     wire.association = Some(association.expect("known names"));
     let mut next = 0;
     wire.run_until(|wire| {
@@ -264,7 +281,7 @@ fn call(harm: Harm, count: usize, size: usize) -> Option<String> {
     wire.association().shutdown();
     wire.run_until(|wire| wire.association().phase() == Phase::Closed);
     assert_eq!(wire.events.last(), Some(&Event::Closed));
-    Some(peer.line())
+    Some(peer.last_line(&mut wire))
 }
 
 /// usrsctp calls us, and we echo.
@@ -291,6 +308,14 @@ fn counted(line: &str, count: usize, size: usize) {
 fn we_call_usrsctp_and_it_echoes() {
     let Some(line) = call(Harm::none(), 500, 1000) else { return };
     counted(&line, 500, 1000);
+}
+
+#[test]
+fn usrsctp_skips_our_timestamp_chunk_and_our_offer_of_the_bit() {
+    let settings =
+        Settings { timestamp_chunk: TimestampChunk::Always, retransmit_bit: RetransmitBit::Agreed, ..settings() };
+    let Some(line) = call_with(&settings, Harm::some(3), 100, 1000) else { return };
+    counted(&line, 100, 1000);
 }
 
 #[test]
@@ -339,6 +364,6 @@ fn we_abort() {
     wire.run_until(|wire| wire.received.len() == 1);
     wire.association().abort(b"enough");
     wire.turn();
-    assert!(peer.line().starts_with("messages=1 "), "usrsctp ends when it is aborted");
+    assert!(peer.last_line(&mut wire).starts_with("messages=1 "), "usrsctp ends when it is aborted");
     assert_eq!(wire.events.last(), Some(&Event::Failed(Failure::AbortedHere)));
 }
