@@ -88,8 +88,7 @@ pub fn judge(text: &str, law: Option<Law>) -> Result<Summary, Violation> {
 pub fn hold(mut scenario: Scenario, patience: &Patience, law: Option<Law>) -> Result<Summary, Violation> {
     // A path that never heals cannot be held to an end, so it runs for a while.
     scenario.duration = patience.until.unwrap_or(scenario.duration.min(FOR_A_WHILE));
-    let options = Options { record: Record::none(), checked: true, bytes: true, most_events: Some(patience.events) };
-    let summary = match caught(|| run_with(&scenario, 0, options))? {
+    let summary = match caught(|| run_with(&scenario, 0, options(patience)))? {
         Ok(outcome) => outcome.summary,
         Err(Error::TooManyEvents { .. }) if patience.until.is_none() => return Ok(Summary::default()),
         Err(error @ (Error::TooManyEvents { .. } | Error::Standstill { .. } | Error::Overfull { .. })) => {
@@ -121,6 +120,11 @@ thread_local! {
     static EXPECTED: RefCell<bool> = const { RefCell::new(false) };
 }
 
+/// Returns how a case is run: with all checkers, all bytes, and a bound on its events.
+fn options(patience: &Patience) -> Options {
+    Options { record: Record::none(), checked: true, bytes: true, most_events: Some(patience.events) }
+}
+
 /// Calls `run`, and turns its panic into a violation without printing it.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
     static HOOK: Once = Once::new();
@@ -146,4 +150,16 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
         let (message, place) = LAST_PANIC.take().unwrap_or_default();
         Violation::Panicked { message, place }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_checked_carries_bytes_and_has_a_bound() {
+        let options = options(&Patience { until: None, events: 17, completes: true });
+        assert!(options.checked && options.bytes);
+        assert_eq!(options.most_events, Some(17));
+    }
 }

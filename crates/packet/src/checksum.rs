@@ -1,17 +1,17 @@
 //! The Internet checksum (RFC 1071): the ones' complement of the ones' complement sum of 16-bit words.
 
-/// A sum under way. The order of the pieces does not matter.
+/// A partial sum. The order of the pieces does not matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sum(u64);
 
 impl Sum {
-    /// Adds one 16-bit word.
+    /// Adds a 16-bit word.
     #[must_use]
     pub const fn word(self, word: u16) -> Self {
         Self(self.0 + word as u64)
     }
 
-    /// Adds a 32-bit number: two words.
+    /// Adds a 32-bit number as two words.
     #[must_use]
     pub const fn double_word(self, double_word: u32) -> Self {
         Self(self.0 + double_word as u64)
@@ -30,7 +30,7 @@ impl Sum {
         Self(self.0 + sum + u64::from(u32::from_be_bytes(last)))
     }
 
-    /// The checksum of what was added. Over bytes that contain their own right checksum it is 0.
+    /// Returns the checksum. It is 0 over bytes that contain their own correct checksum.
     pub const fn finish(self) -> u16 {
         let mut sum = self.0;
         while sum >> 16 != 0 {

@@ -1,11 +1,11 @@
-//! A whole packet as it stands on the wire: an IP header with a TCP segment in it.
+//! A whole packet on the wire: an IP header with a TCP segment.
 
 use crate::error::Error;
 use crate::ip::{self, Header, Version};
 use crate::segment::Segment;
 use crate::tcp;
 
-/// Bytes that a segment takes on the wire from the IP header on; links add their own framing.
+/// Returns the bytes of a segment on the wire from the IP header on. Links add their own framing.
 pub const fn len(segment: &Segment, version: Version) -> u32 {
     version.header_len() + tcp::header_len(&segment.options) + segment.payload_len
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with bytes, said so that a person finds the place.
+//! Errors of readers and writers, with the place of each.
 
 use core::fmt;
 
@@ -10,62 +10,46 @@ pub enum Error {
     Truncated {
         /// The field or header that is cut off.
         what: &'static str,
-        /// Where it starts.
         offset: usize,
-        /// Bytes that it needs from there.
+        /// Bytes that it needs from `offset` on.
         expected: usize,
-        /// Bytes that are there.
         found: usize,
     },
-    /// A field holds what it must not.
+    /// A field holds a value that is not allowed.
     Invalid {
-        /// The field.
         what: &'static str,
-        /// Where it stands.
         offset: usize,
-        /// What is allowed.
+        /// The allowed values.
         expected: &'static str,
-        /// What it holds.
         found: u32,
     },
-    /// A checksum does not agree with the bytes that it covers.
+    /// A checksum does not match the bytes that it covers.
     Checksum {
         /// The header that it protects.
         what: &'static str,
-        /// Where the checksum stands.
         offset: usize,
-        /// What the other bytes give.
+        /// The checksum of the other bytes.
         expected: u16,
-        /// What stands there.
         found: u16,
     },
-    /// The CRC32c of an SCTP packet does not agree with its bytes.
+    /// The CRC32c of an SCTP packet does not match its bytes.
     Crc32c {
-        /// Where the checksum stands.
         offset: usize,
-        /// What the other bytes give.
+        /// The checksum of the other bytes.
         expected: u32,
-        /// What stands there.
         found: u32,
     },
-    /// A part of a fragmented IP packet: only whole packets are analysed.
+    /// A fragment of an IP packet. Only whole packets are read.
     Fragment {
-        /// Where the header says so.
+        /// Place of the field that says so.
         offset: usize,
     },
     /// A value does not fit the format; nothing was written.
-    TooLong {
-        /// The part that is too long.
-        what: &'static str,
-        /// The bytes that fit.
-        limit: usize,
-        /// The bytes that it has.
-        found: usize,
-    },
+    TooLong { what: &'static str, limit: usize, found: usize },
 }
 
 impl Error {
-    /// The same error, seen from a slice that starts `base` bytes earlier.
+    /// Returns the error as seen from a slice that starts `base` bytes earlier.
     pub(crate) fn beyond(mut self, base: usize) -> Self {
         match &mut self {
             Self::Truncated { offset, .. }

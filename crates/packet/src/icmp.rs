@@ -21,28 +21,24 @@ const ERRORS_V4: [u8; 4] = [3, 4, 11, 12];
 /// The types below this one are errors (RFC 4443, section 2.1).
 const FIRST_INFORMATIONAL_V6: u8 = 128;
 
-/// An error, and the segment that it is about.
+/// An ICMP error and the segment that it is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Complaint {
-    /// The version of IP, by which type and code are to be read.
+    /// The version of IP, which gives type and code their meaning.
     pub version: Version,
-    /// The type of the message.
     pub kind: u8,
-    /// Its code.
     pub code: u8,
-    /// The MTU that a message of the kind "too big" names; in others, whatever stands there.
+    /// The MTU in a message of the kind "too big"; in others the same field, whatever it holds.
     pub mtu: u32,
-    /// From where to where the segment was on its way.
+    /// Sender and receiver of the segment.
     pub addresses: Addresses,
-    /// Its source port.
     pub source_port: u16,
-    /// Its destination port.
     pub destination_port: u16,
-    /// Its sequence number.
     pub seq: Seq,
 }
 
-/// Reads a packet's ICMP message; `None` where it is no error, or quotes something else than the beginning of a TCP segment.
+/// Reads a packet's ICMP message. `None` if it is no error, or does not quote the beginning of a
+/// TCP segment.
 ///
 /// # Errors
 /// [`Error::Truncated`] for a message without a whole header, [`Error::Checksum`] for a wrong checksum.
@@ -82,8 +78,8 @@ pub fn parse(packet: &Packet<'_>) -> Result<Option<Complaint>, Error> {
     }))
 }
 
-/// The addresses of a quoted packet, and the first eight bytes of its segment. What follows may be cut off, so that lengths and
-/// checksums tell nothing.
+/// Returns the addresses of a quoted packet, and the first eight bytes of its segment. The rest may
+/// be cut off, so lengths and checksums are not checked.
 fn quoted_segment(quoted: &[u8], version: Version) -> Option<(Addresses, [u8; 8])> {
     let (addresses, protocol, header_len) = match version {
         Version::V4 => {

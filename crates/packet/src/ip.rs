@@ -16,7 +16,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// Bytes of the header that [`emit`] writes: 20 or 40.
+    /// Returns the bytes of the header that [`emit`] writes: 20 or 40.
     pub const fn header_len(self) -> u32 {
         match self {
             Self::V4 => ipv4::HEADER_LEN as u32,
@@ -25,27 +25,15 @@ impl Version {
     }
 }
 
-/// Where a packet comes from and where it goes; both in one version of IP.
+/// Sender and receiver of a packet, in one version of IP.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Addresses {
-    /// Over IPv4.
-    V4 {
-        /// The sender.
-        source: Ipv4Addr,
-        /// The receiver.
-        destination: Ipv4Addr,
-    },
-    /// Over IPv6.
-    V6 {
-        /// The sender.
-        source: Ipv6Addr,
-        /// The receiver.
-        destination: Ipv6Addr,
-    },
+    V4 { source: Ipv4Addr, destination: Ipv4Addr },
+    V6 { source: Ipv6Addr, destination: Ipv6Addr },
 }
 
 impl Addresses {
-    /// `None` where the versions differ.
+    /// Combines two addresses; `None` if their versions differ.
     pub const fn new(source: IpAddr, destination: IpAddr) -> Option<Self> {
         match (source, destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => Some(Self::V4 { source, destination }),
@@ -54,7 +42,7 @@ impl Addresses {
         }
     }
 
-    /// The way back.
+    /// Swaps sender and receiver.
     #[must_use]
     pub const fn reversed(self) -> Self {
         match self {
@@ -63,7 +51,7 @@ impl Addresses {
         }
     }
 
-    /// The sender.
+    /// Returns the sender.
     pub const fn source(&self) -> IpAddr {
         match self {
             Self::V4 { source, .. } => IpAddr::V4(*source),
@@ -71,7 +59,7 @@ impl Addresses {
         }
     }
 
-    /// The receiver.
+    /// Returns the receiver.
     pub const fn destination(&self) -> IpAddr {
         match self {
             Self::V4 { destination, .. } => IpAddr::V4(*destination),
@@ -79,8 +67,8 @@ impl Addresses {
         }
     }
 
-    /// The pseudo-header that TCP and UDP put into their checksums: RFC 9293, section 3.1 for IPv4, and RFC 8200, section
-    /// 8.1 for IPv6. The words differ in order only, and their sum not at all.
+    /// Returns the sum of the pseudo-header of TCP and UDP: RFC 9293, section 3.1 for IPv4, and RFC
+    /// 8200, section 8.1 for IPv6. Only the order of the words differs, so the sum is the same.
     pub(crate) fn pseudo_header(&self, protocol: u8, len: u32) -> Sum {
         let sum = Sum::default().word(u16::from(protocol)).double_word(len);
         match self {
@@ -89,7 +77,7 @@ impl Addresses {
         }
     }
 
-    /// The version of IP that both belong to.
+    /// Returns the version of IP of both addresses.
     pub const fn version(&self) -> Version {
         match self {
             Self::V4 { .. } => Version::V4,
@@ -98,40 +86,38 @@ impl Addresses {
     }
 }
 
-/// What this stack cares for in an IP header. IPv4 options, IPv6 extension headers and the IPv6 flow label are not
-/// kept: none are written (the label as 0), and they are skipped in reading.
+/// The fields of an IP header that this stack uses. Readers skip IPv4 options, IPv6 extension
+/// headers and the flow label. Writers leave them out, and write the label as 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Header {
-    /// From where to where.
     pub addresses: Addresses,
     /// DSCP in the upper six bits (RFC 2474), ECN in the lower two (RFC 3168).
     pub traffic_class: u8,
     /// Hops left: the time to live of IPv4, the hop limit of IPv6.
     pub hop_limit: u8,
-    /// The identification field of IPv4, by which a reader of captures can tell a network's duplicate from a
-    /// retransmission. IPv6 has none: it is not written there, and read as 0.
+    /// Identification field of IPv4, by which a reader of captures can tell a network's duplicate
+    /// from a retransmission. IPv6 has none: it is read as 0.
     pub identification: u16,
 }
 
 impl Header {
-    /// A header with 64 hops left, and all else 0.
+    /// Makes a header with 64 hops left and all else 0.
     pub const fn new(addresses: Addresses) -> Self {
         Self { addresses, traffic_class: 0, hop_limit: 64, identification: 0 }
     }
 }
 
-/// An IP packet as read: its header, and what it carries.
+/// An IP packet as read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// The header.
     pub header: Header,
     /// The protocol of the payload: 6 is TCP, 17 UDP, 132 SCTP.
     pub protocol: u8,
-    /// Where the byte stands that names the protocol: in the header, or in the last extension header.
+    /// Offset of the byte that names the protocol, in the header or in the last extension header.
     pub protocol_offset: usize,
-    /// Where the payload starts in the bytes that were read.
+    /// Offset of the payload.
     pub offset: usize,
-    /// What the header carries, as long as the header says; padding of the link behind it is left out.
+    /// The payload, without the link's padding.
     pub payload: &'a [u8],
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn emit(
     out.extend(total_len.to_be_bytes());
     out.extend(header.identification.to_be_bytes());
     out.extend(DO_NOT_FRAGMENT.to_be_bytes());
-    // Checksum, to be filled in.
+    // The checksum is filled in later.
     out.extend([header.hop_limit, protocol, 0, 0]);
     out.extend(source.octets());
     out.extend(destination.octets());

@@ -8,7 +8,8 @@ use crate::ip::{Addresses, Header, Packet};
 /// Bytes of the fixed header.
 pub(crate) const HEADER_LEN: usize = 40;
 const NEXT_HEADER_OFFSET: usize = 6;
-/// More extension headers than this are refused: real packets have one or two, and a chain costs its reader time.
+/// Longer chains of extension headers are refused. Real packets have one or two, and each costs
+/// time.
 const EXTENSION_LIMIT: usize = 8;
 
 const HOP_BY_HOP: u8 = 0;
@@ -65,11 +66,11 @@ fn halves(addresses: [u8; 32]) -> ([u8; 16], [u8; 16]) {
     (source, destination)
 }
 
-/// What comes after the last extension header.
+/// The payload behind the last extension header.
 struct Last {
     protocol: u8,
     protocol_offset: usize,
-    /// Where it starts: never beyond the packet's end.
+    /// Its offset, never beyond the packet's end.
     offset: usize,
 }
 
@@ -99,8 +100,8 @@ fn skip_extensions(packet: &[u8], first: u8) -> Result<Last, Error> {
         if kind == FRAGMENT && u16::from_be_bytes([start[2], start[3]]) & 0xfff9 != 0 {
             return Err(Error::Fragment { offset });
         }
-        // While segments are left, the checksum of the payload is over a last destination that is not the header's
-        // (RFC 8200, section 8.1).
+        // While segments are left, the payload's checksum covers a last destination that is not the
+        // header's (RFC 8200, section 8.1).
         if kind == ROUTING && start[3] != 0 {
             let found = u32::from(start[3]);
             let what = "segments left in IPv6 routing header";

@@ -19,15 +19,16 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
-/// An option of an experiment (RFC 6994), which the two bytes after its length tell from others.
+/// Kind of an experimental option (RFC 6994). The two bytes after its length name the experiment.
 const EXPERIMENT: u8 = 253;
-/// This one's: marks of retransmissions. No registered number, so it is for ends that know of each other.
+/// Name of this experiment: marks of retransmissions. It is not registered, so use it only between
+/// ends that know of each other.
 const MARKS: [u8; 2] = [0xe1, 0xfe];
 const BITS: u8 = 1;
 const TIMESTAMPS_WHEN_SENT_AGAIN: u8 = 2;
 
-/// Bytes that the options take in a header, padding included: a multiple of 4. More than [`LIMIT`] cannot be written;
-/// see [`sack_room`].
+/// Returns the bytes of the options in a header, padding included: a multiple of 4. More than
+/// [`LIMIT`] cannot be written; see [`sack_room`].
 pub const fn len(options: &Options) -> usize {
     let sack = match options.sack.len() {
         0 => 0,
@@ -36,7 +37,8 @@ pub const fn len(options: &Options) -> usize {
     len_without_sack(options) + sack
 }
 
-/// How many SACK blocks fit beside the other options: 4 without timestamps, 3 with them (RFC 2018, section 3).
+/// Returns how many SACK blocks fit beside the other options: 4 without timestamps, 3 with them
+/// (RFC 2018, section 3).
 pub const fn sack_room(options: &Options) -> usize {
     (LIMIT - 4 - len_without_sack(options)) / 8
 }
@@ -44,7 +46,7 @@ pub const fn sack_room(options: &Options) -> usize {
 const fn len_without_sack(options: &Options) -> usize {
     let mss = if options.mss.is_some() { 4 } else { 0 };
     let timestamps = if options.timestamps.is_some() { 12 } else { 0 };
-    // With timestamps, SACK-permitted stands where their padding would.
+    // With timestamps, SACK-permitted replaces their padding.
     let sack_permitted = if options.sack_permitted && options.timestamps.is_none() { 4 } else { 0 };
     let window_scale = if options.window_scale.is_some() { 4 } else { 0 };
     let marks = if options.marks.is_some() { 8 } else { 0 };
@@ -127,7 +129,11 @@ pub fn parse(bytes: &[u8]) -> Result<Options, Error> {
     Ok(options)
 }
 
-/// Puts one option's body into `options`; the error is the length that its kind must have.
+/// Stores one option's body in `options`.
+///
+/// # Errors
+///
+/// The length that its kind must have.
 fn read(kind: u8, body: &[u8], options: &mut Options) -> Result<(), &'static str> {
     match (kind, body) {
         (MSS, &[high, low]) => options.mss = Some(u16::from_be_bytes([high, low])),
@@ -137,7 +143,7 @@ fn read(kind: u8, body: &[u8], options: &mut Options) -> Result<(), &'static str
         (SACK_PERMITTED, []) => options.sack_permitted = true,
         (SACK_PERMITTED, _) => return Err("2 for SACK permitted"),
         (SACK, edges) => options.sack = read_sack(edges).ok_or("10, 18, 26 or 34 for SACK")?,
-        // Whatever else an experiment says is not for this stack.
+        // Other experiments are ignored.
         (EXPERIMENT, &[a, b, BITS]) if [a, b] == MARKS => options.marks = Some(Marks::Bits),
         (EXPERIMENT, &[a, b, TIMESTAMPS_WHEN_SENT_AGAIN]) if [a, b] == MARKS => {
             options.marks = Some(Marks::Timestamps);

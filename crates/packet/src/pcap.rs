@@ -7,7 +7,7 @@ pub(crate) const LINKTYPE_RAW: u32 = 101;
 
 /// The magic number of files whose fractions of a second are nanoseconds.
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// What libpcap takes as the largest packet.
+/// The largest packet that libpcap accepts.
 const SNAPLEN: u32 = 262_144;
 
 /// Writes a pcap file of IP packets. It is little-endian on every machine, so that the same packets give the same
@@ -49,7 +49,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(bytes)
     }
 
-    /// Flushes, and gives the sink back.
+    /// Flushes, and returns the sink.
     ///
     /// # Errors
     /// Those of the sink.
@@ -59,7 +59,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The number of bytes kept of a packet, where readers will accept it.
+/// Returns the number of bytes to keep of a packet, if readers accept it.
 pub(crate) fn captured_len(bytes: &[u8], wire_len: u32) -> io::Result<u32> {
     match u32::try_from(bytes.len()) {
         Ok(captured) if captured <= wire_len && captured <= SNAPLEN => Ok(captured),

@@ -1,5 +1,5 @@
-//! Capture files of the pcapng format (IETF draft draft-ietf-opsawg-pcapng): IP packets with times in nanoseconds, the
-//! place where each was seen, and a comment where there is something to say about it.
+//! Writes capture files of the pcapng format (IETF draft draft-ietf-opsawg-pcapng): IP packets with
+//! times in nanoseconds, the place where each was seen, and comments.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,8 @@ const INTERFACE_NAME: u16 = 2;
 const TIME_RESOLUTION: u16 = 9;
 const APPLICATION: u16 = 4;
 
-/// A place where packets are seen: an end of a link, say. Only the [`Writer`] that made it understands it.
+/// A place where packets are seen, such as an end of a link. Only the [`Writer`] that made it
+/// understands it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Interface(u32);
 
@@ -25,7 +26,7 @@ pub struct Interface(u32);
 pub struct Writer<W: Write> {
     out: W,
     interfaces: u32,
-    /// The body of the block being made; kept, so that packets cost no allocation.
+    /// The body of the current block; kept, so that packets cost no allocation.
     body: Vec<u8>,
 }
 
@@ -90,7 +91,7 @@ impl<W: Write> Writer<W> {
         self.block(ENHANCED_PACKET)
     }
 
-    /// Flushes, and gives the sink back.
+    /// Flushes, and returns the sink.
     ///
     /// # Errors
     /// Those of the sink.
@@ -115,7 +116,7 @@ impl<W: Write> Writer<W> {
         self.body.extend([0; 2]);
     }
 
-    /// The body is a multiple of 4 bytes before and after.
+    /// Appends bytes and pads the body to a multiple of 4 bytes.
     fn padded(&mut self, bytes: &[u8]) {
         self.body.extend_from_slice(bytes);
         self.body.resize(self.body.len().next_multiple_of(4), 0);
@@ -136,9 +137,9 @@ impl<W: Write> Writer<W> {
 pub struct Packet<'a> {
     /// Its first bytes, from the IP header on.
     pub bytes: &'a [u8],
-    /// How many bytes it had in all.
+    /// Bytes of the whole packet.
     pub wire_len: u32,
-    /// What a reader of the capture should know about it.
+    /// A comment for readers of the capture.
     pub comment: Option<&'a str>,
 }
 

@@ -1,24 +1,23 @@
-//! A TCP segment as a value: what its header says, without the payload's bytes.
+//! TCP segments as values: the header's fields and the payload's length.
 
 use crate::seq::Seq;
 
-/// The control bits of a TCP header (RFC 9293, section 3.1; ECN bits by RFC 3168), the four beside the data offset
-/// included. Those that are reserved mean nothing unless both ends have agreed that they do: see [`Marks`].
+/// The control bits of a TCP header (RFC 9293, section 3.1; ECN bits by RFC 3168) and the four bits
+/// beside the data offset. Reserved bits mean nothing unless both ends agreed on [`Marks`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Flags(pub u16);
 
 impl Flags {
-    /// No more data from the sender.
+    /// The sender has no more data.
     pub const FIN: Self = Self(0x01);
     /// Synchronise sequence numbers.
     pub const SYN: Self = Self(0x02);
     /// Reset the connection.
     pub const RST: Self = Self(0x04);
-    /// Push.
     pub const PSH: Self = Self(0x08);
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: Self = Self(0x20);
     /// ECN echo.
     pub const ECE: Self = Self(0x40);
@@ -28,15 +27,15 @@ impl Flags {
     pub const SENT_AGAIN: Self = Self(0x0400);
     /// By agreement on [`Marks::Bits`]: this answers a segment with [`SENT_AGAIN`](Self::SENT_AGAIN).
     pub const ANSWERS_SENT_AGAIN: Self = Self(0x0800);
-    /// All twelve.
+    /// All twelve bits.
     pub const ALL: Self = Self(0x0fff);
 
-    /// These bits and `other`'s.
+    /// Returns these bits and those of `other`.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether all bits of `other` are set.
+    /// Returns whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -70,10 +69,10 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// No blocks.
     pub const EMPTY: Self = Self { blocks: [(Seq(0), Seq(0)); 4], len: 0 };
 
-    /// Adds a block of left edge and first number beyond it; `false` (and unchanged) when four are there already.
+    /// Adds a block of left edge and first number beyond it. Returns `false` if there are four
+    /// already.
     pub fn push(&mut self, left: Seq, right: Seq) -> bool {
         if usize::from(self.len) == self.blocks.len() {
             return false;
@@ -83,17 +82,17 @@ impl SackBlocks {
         true
     }
 
-    /// The blocks in the order of the option.
+    /// Returns the blocks in the order of the option.
     pub fn as_slice(&self) -> &[(Seq, Seq)] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// How many blocks, 0 to 4.
+    /// Returns the number of blocks, 0 to 4.
     pub const fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no blocks.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
