@@ -70,7 +70,7 @@ def replaced(place: Path) -> Iterator[Path]:
 
 
 def partial_of(place: Path) -> Path:
-    """Where this process makes a file before it gets its name."""
+    """Returns where this process makes a file before it gets its name."""
     return place.with_name(f".{place.name}.partial-{os.getpid()}")
 
 
@@ -126,7 +126,7 @@ def remove(place: Path) -> None:
 
 
 def digest(file: Path) -> str:
-    """The SHA-256 of a file's content."""
+    """Returns the SHA-256 of a file's content."""
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 

@@ -20,7 +20,7 @@ class Flow:
 
 
 def flows_of(settings: Mapping[str, Any]) -> tuple[Flow, ...]:
-    """The flows of a scenario's values, in the engine's order: a row of a result counts them from 0."""
+    """Returns the flows of a scenario's values, in the engine's order: a row of a result counts them from 0."""
     flows: list[Flow] = []
     for entry in settings.get("flow", ()):
         group = str(entry["name"]) if "repeat" in entry else ""

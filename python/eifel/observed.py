@@ -154,6 +154,6 @@ def _means(runs: Sequence[dict[str, float] | None]) -> dict[str, Mean] | None:
 
 
 def fairness(goodputs: Sequence[float]) -> float | None:
-    """Jain's index: 1 where all flows have as much, 1/n where one of n has everything; None where none has anything."""
+    """Returns Jain's index: 1 if all flows have as much, 1/n if one of n has everything, None if none has anything."""
     shares = np.asarray(goodputs, float)
     return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum())) if shares.any() else None

@@ -181,7 +181,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def manifest_text(source: Source, repetition: int, flows: Sequence[Mapping[str, Any]], tables: Sequence[str]) -> str:
-    """What a recording's folder says of itself."""
+    """Writes what a recording's folder says of itself."""
     from eifel import _engine
 
     manifest = {

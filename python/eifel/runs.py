@@ -73,7 +73,7 @@ class Runs:
 
 
 def means_of_flows(runs: Runs, scenario: int = 0) -> list[dict[str, Mean]]:
-    """The mean of each number over the repetitions of a scenario, flow by flow."""
+    """Returns the mean of each number over the repetitions of a scenario, flow by flow."""
     rows = runs.where(scenario=scenario)
     flows = [rows.where(flow=number) for number in range(int(rows["flow"].max()) + 1)]
     return [{name: mean_interval(flow[name]) for name in runs.numbers} for flow in flows]
@@ -111,5 +111,5 @@ def check_count(name: str, count: int, least: int) -> None:
 
 
 def with_seed(settings: Mapping[str, Any] | None, seed: int | None) -> dict[str, Any]:
-    """The settings with another seed among them, if there is one."""
+    """Adds another seed to the settings, if there is one."""
     return {**(settings or {}), **({} if seed is None else {"seed": seed})}

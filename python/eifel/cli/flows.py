@@ -40,7 +40,7 @@ class Flows:
     means: Sequence[Mapping[str, Mean]]
 
     def text(self, name: str) -> str:
-        """The number: of a flow its mean and how far it can be trusted, of a group its mean and range."""
+        """Writes a number: of a flow its mean and interval, of a group its mean and range."""
         means = [one[name] for one in self.means]
         if len(means) == 1:
             return number(means[0].mean, means[0].half_width)
@@ -50,7 +50,7 @@ class Flows:
         return middle if low == high else f"{middle} ({low} to {high})"
 
     def is_zero(self, name: str) -> bool:
-        """Whether there was none of it in any run of any flow."""
+        """Tells whether a number is zero in every run of every flow."""
         return all(one[name].mean == 0 and not one[name].half_width for one in self.means)
 
 
@@ -120,6 +120,6 @@ def _width(shown: Table) -> int:
 
 
 def values(flow: Mapping[str, Any]) -> dict[str, Mean]:
-    """The numbers of one run's summary as means of one value."""
+    """Returns the numbers of one run's summary as means of one value."""
     words = ("flow", "from", "to")
     return {name: Mean(float(value), None, 1) for name, value in flow.items() if name not in words}

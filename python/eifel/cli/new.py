@@ -40,7 +40,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def templates() -> dict[str, str]:
-    """The text of each scenario that can be begun with, by its name."""
+    """Returns the text of each scenario to begin with, by its name."""
     there = sorted((files("eifel") / "templates").iterdir(), key=lambda file: file.name)
     return {file.name.removesuffix(".toml"): file.read_text(encoding="utf-8") for file in there}
 

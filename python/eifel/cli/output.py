@@ -32,7 +32,7 @@ def print_json(content: Any) -> None:
 
 
 def _finite(content: Any) -> Any:
-    """The same with null for what is no number: JSON has no word for it."""
+    """Puts null in the place of what is no number: JSON has no word for it."""
     if isinstance(content, Mapping):
         return {key: _finite(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
@@ -79,7 +79,7 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def number(value: float | None, half_width: float | None = None) -> str:
-    """A number as people read it: four digits, or as many as its interval leaves meaning, in groups of three."""
+    """Writes a number as people read it: four digits, or as many as its interval leaves meaning, in groups of three."""
     if value is None or math.isnan(value):
         return "-"
     if not half_width:
@@ -98,7 +98,7 @@ def _grouped(value: float, digits: int, *, strip: bool = False) -> str:
 
 
 def size(count: int) -> str:
-    """So many bytes, as people read it."""
+    """Writes a number of bytes as people read it."""
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB" if count >= 1e3 else f"{count} bytes"
 
 

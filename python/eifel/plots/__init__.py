@@ -77,7 +77,7 @@ def write(result: Result, file: Path, flows: Sequence[int] = (0,)) -> list[Path]
 
 
 def titled(result: Result, flow: int) -> str:
-    """What stands above the picture of a flow: the scenario's title, and the flow's name."""
+    """Returns what stands above the picture of a flow: the scenario's title, and the flow's name."""
     title = str(result.source.settings.get("title", ""))
     return ": ".join(filter(None, [title, f"flow {result.flows[flow]['flow']}"]))
 

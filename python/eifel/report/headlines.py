@@ -15,7 +15,7 @@ MOST_LINES = 40
 
 
 def headlines(measured: Sequence[Measured]) -> str:
-    """The headlines for which the report has the numbers."""
+    """Makes the headlines for which the report has the numbers."""
     known = {one.artefact.id: one for one in measured}
     made = [(title, build(known)) for title, build in _HEADLINES]
     shown = [f"<article><h3>{escape(title)}</h3>{body}</article>" for title, body in made if body]

@@ -39,7 +39,7 @@ class Line:
 
 
 def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
-    """A row a line, values across, with one axis below."""
+    """Draws a row a line, values across, with one axis below."""
     ends = [end for line in lines for dot in line.dots for end in (dot.low, dot.value, dot.high) if end is not None]
     ends += [end for line in lines if line.band for end in line.band]
     ends = [end for end in ends if math.isfinite(end) and (end > 0 or not logarithmic)]

@@ -119,7 +119,7 @@ class Folder:
         return found
 
     def done(self, design: Plan) -> set[int]:
-        """The shards that are there as they were written. What is known of any other is forgotten."""
+        """Returns the shards that are there as they were written, and forgets what is known of any other."""
         sums, identity = self._sums(), identity_of(design)
         found = {}
         for number in range(design.shards):
@@ -190,12 +190,12 @@ def load_sweep(folder: str | Path) -> pa.Table:
 
 
 def identity_of(design: Plan) -> str:
-    """The digest of all that a sweep's results depend on, the engine among it."""
+    """Returns the digest of all that a sweep's results depend on, the engine among it."""
     return _digest([engine_build(), design.definition()])
 
 
 def sealed(table: pa.Table, identity: str, number: int) -> bytes:
-    """A shard as a Parquet file that says which shard it is, of which sweep."""
+    """Makes a Parquet file of a shard that says which shard it is, of which sweep."""
     import pyarrow.parquet as pq
 
     out = io.BytesIO()
