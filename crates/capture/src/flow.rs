@@ -4,6 +4,7 @@ mod ack;
 mod again;
 mod clock;
 mod connection;
+mod detectors;
 mod half;
 mod replica;
 mod sent;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::When;
 use super::half::{Acknowledgement, Data, Half, Setting};
-use super::replica::Replica;
+use super::replica::{Explained, Replica};
 use super::sent::Sent;
 use super::trip::Vantage;
 use crate::attribute::Sending;
@@ -28,6 +28,8 @@ struct Row {
     payload: u32,
     copy: usize,
     causes: Causes,
+    /// The episode of loss recovery that it belongs to.
+    episode: Option<u32>,
     /// The segments that it repeats, each with the number of this sending.
     parts: Vec<(u64, usize)>,
     /// The ACK that had covered all of it before it passed.
@@ -153,6 +155,7 @@ pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause,
         payload: data.payload,
         copy: parts.1 + 1,
         causes: Causes::Known(cause),
+        episode: None,
         parts: vec![parts],
         acknowledged,
     });
@@ -194,9 +197,10 @@ impl Trouble {
         let acknowledged = (block.end <= half.una).then_some(half.last_advance.frame);
         half.counts.retransmissions += 1;
         half.counts.bytes_again += u64::from(data.payload.min((block.end - block.start) as u32));
-        let causes = Causes::Modelled(self.replica.on_again(block, data, half, setting));
+        let Explained { causes, episode } = self.replica.on_again(block, data, half, setting);
+        let causes = Causes::Modelled(causes);
         let (when, payload) = (setting.when, data.payload);
-        self.rows.push(Row { when, block, payload, copy, causes, parts, acknowledged });
+        self.rows.push(Row { when, block, payload, copy, causes, episode, parts, acknowledged });
     }
 
     /// Whether this is the first sending of a segment of which only a retransmission has passed. Then it is noted as such.
@@ -410,11 +414,12 @@ impl Trouble {
 
     /// Hands out what was sent again, with verdicts; returns the name of the model that explains it best.
     pub(super) fn finish(
-        &self,
+        &mut self,
         setting: &Setting,
         (connection, sender, initial): (u64, End, Seq),
         into: &mut Vec<Retransmission>,
     ) -> Option<&'static str> {
+        self.replica.finish();
         let (place, model) = self.replica.best_model();
         let circumstances = Circumstances {
             at_receiver: setting.vantage() == Vantage::Receiver,
@@ -442,7 +447,7 @@ impl Trouble {
                 reason: judged.reason,
                 evidence_frame: judged.evidence,
                 stack_noticed: Noticed::CannotBeTold,
-                first_told: Vec::new(),
+                first_told: row.episode.map(|episode| self.replica.told(episode)).unwrap_or_default(),
             });
         }
         (!self.rows.is_empty()).then_some(model)

@@ -212,7 +212,7 @@ impl Connection {
         let directions = [0, 1].map(|side| {
             let setting = self.setting(side, self.last);
             let half = &mut self.halves[side];
-            let model = half.trouble.take().and_then(|trouble| {
+            let model = half.trouble.take().and_then(|mut trouble| {
                 let initial = half.initial.unwrap_or_default();
                 let sender = if side == 0 { End::Client } else { End::Server };
                 trouble.finish(&setting, (self.number, sender, initial), &mut again)

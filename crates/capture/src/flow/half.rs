@@ -122,6 +122,8 @@ pub struct Half {
     pub(super) timer_since: u64,
     pub(super) last_advance: When,
     pub(super) stamped: bool,
+    /// Bytes of the largest segment.
+    pub(super) largest: u32,
     pub(super) clock: Clock,
     pub(super) unheard: Unheard,
     pub(super) trouble: Option<Box<Trouble>>,
@@ -143,6 +145,7 @@ impl Half {
         if data.payload > 0 {
             self.counts.segments += 1;
             self.counts.bytes += u64::from(data.payload);
+            self.largest = self.largest.max(data.payload);
         }
         let start = self.position(data);
         if !setting.is_next_to_sender() && self.trouble.is_none() {

@@ -6,8 +6,10 @@
 use std::collections::VecDeque;
 
 use super::When;
+use super::detectors::Detectors;
 use super::half::{Acknowledgement, Data, Half, Setting};
 use super::unheard::is_heard;
+use crate::report::Told;
 use crate::sender::{Cause, Heard, MODELS, Model, Resent};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
@@ -31,6 +33,16 @@ pub(super) struct Replica {
     last_sent: u64,
     timer_since: u64,
     waiting: VecDeque<Waiting>,
+    detectors: Detectors,
+}
+
+/// What a retransmission is taken for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Explained {
+    /// By each model.
+    pub(super) causes: [Cause; MODELS.len()],
+    /// The episode of loss recovery that it belongs to.
+    pub(super) episode: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +55,11 @@ struct Waiting {
 impl Replica {
     pub(super) fn new(half: &Half, setting: &Setting) -> Self {
         let trip = setting.sender.unwrap_or(0);
-        let heard = half.unheard.last_heard();
+        let heard = half.unheard.last_heard().filter(|_| half.unheard.waiting(setting).next().is_some());
+        let una = heard.map_or(half.una, |heard| heard.cumulative);
         let mut replica = Self {
             models: MODELS.each_ref().map(Model::new),
-            una: half.una,
+            una,
             nxt: half.nxt,
             sacked: Ranges::default(),
             again: Ranges::default(),
@@ -55,13 +68,14 @@ impl Replica {
             last_sent: half.last_sent,
             timer_since: half.timer_since + trip,
             waiting: VecDeque::new(),
+            detectors: Detectors::new(half, una, setting),
         };
         for ack in half.unheard.waiting(setting) {
             replica.on_ack(&ack, setting);
         }
-        if let Some(heard) = heard.filter(|_| !replica.waiting.is_empty()) {
+        if let Some(heard) = heard {
             let due = heard.nanos + trip;
-            (replica.una, replica.last_ack, replica.timer_since) = (heard.cumulative, due, due);
+            (replica.last_ack, replica.timer_since) = (due, due);
         }
         replica
     }
@@ -70,11 +84,13 @@ impl Replica {
     pub(super) fn on_new(&mut self, data: &Data) {
         self.hear_until(data.left, data.echo);
         self.on_sent(data.left, data.len);
+        self.detectors.on_new(data.left, data.len, data.stamp);
     }
 
     /// Data that never passed must have left before what follows them.
     pub(super) fn on_unseen(&mut self, when: When, len: u32) {
         self.on_sent(when.nanos, len);
+        self.detectors.on_new(when.nanos, len, None);
     }
 
     fn on_sent(&mut self, now: u64, len: u32) {
@@ -85,6 +101,18 @@ impl Replica {
         self.last_sent = now;
     }
 
+    /// What the detectors would have said of an episode.
+    pub(super) fn told(&self, episode: u32) -> Vec<Told> {
+        self.detectors.told(episode)
+    }
+
+    /// The capture has ended: the sender hears whatever was on its way.
+    pub(super) fn finish(&mut self) {
+        while !self.waiting.is_empty() {
+            self.hear_next();
+        }
+    }
+
     /// What each model takes a retransmission for.
     pub(super) fn on_again(
         &mut self,
@@ -92,7 +120,7 @@ impl Replica {
         data: &Data,
         half: &Half,
         setting: &Setting,
-    ) -> [Cause; MODELS.len()] {
+    ) -> Explained {
         let now = data.left;
         self.hear_until(now, data.echo);
         let reported = self.sacked.highest().is_some_and(|highest| highest > block.start);
@@ -120,7 +148,9 @@ impl Replica {
             self.again.add(block);
         }
         self.last_sent = now;
-        causes
+        let (place, _) = self.best_model();
+        let episode = self.detectors.on_again(now, block, causes[place], data.stamp);
+        Explained { causes, episode }
     }
 
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
@@ -172,6 +202,7 @@ impl Replica {
         for model in &mut self.models {
             model.hear(&heard);
         }
+        self.detectors.on_ack(due, &ack, sack);
     }
 
     /// Takes note of what an ACK covers: the lowest position of those that were sent once and are covered for the first time,

@@ -1,0 +1,205 @@
+//! What the detectors of the registry would have said, given what the sender has sent and heard: the very files that judge in a
+//! live sender.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::half::{Acknowledgement, Half, Setting};
+use crate::report::Told;
+use crate::sender::Cause as Why;
+use eifel_base::ranges::Block;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
+use eifel_recovery::detect::{Detector, Judgement, Outcome};
+use eifel_recovery::event::Event;
+use eifel_recovery::fact::{Ack, Cause, Echo, Kind, Transmission, TxId};
+use eifel_recovery::recover::HighRxt;
+use eifel_recovery::registry::{Choice, Need, Seam, part};
+use eifel_recovery::scoreboard::Scoreboard;
+use eifel_recovery::view::Negotiated;
+use eifel_recovery::watch::Watch;
+
+/// Timestamps remembered with the times at which they left.
+const MOST_STAMPS: usize = 4096;
+/// The detectors that ask for new data, with SACK and without. The first of all that watch is the only one that is not refused.
+const PROBERS: [&str; 2] = ["f-rto-sack", "f-rto"];
+
+/// A scoreboard as the sender has it, and the watch over it.
+pub(super) struct Detectors {
+    names: Vec<&'static str>,
+    board: Scoreboard,
+    watch: Watch,
+    stamps: VecDeque<(Timestamp, u64)>,
+    next: u64,
+    /// The first detector has asked for new data, and nothing has left since.
+    asked: bool,
+    /// By the number of the episode.
+    told: BTreeMap<u32, Vec<Told>>,
+}
+
+impl std::fmt::Debug for Detectors {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Detectors").field("names", &self.names).field("told", &self.told).finish_non_exhaustive()
+    }
+}
+
+fn at(nanos: u64) -> Instant {
+    Instant::from_nanos(nanos)
+}
+
+impl Detectors {
+    /// Those that can see anything on this connection, as `half` stands when the first trouble comes. What is known of the round
+    /// trip by then takes the place of the handshake's.
+    pub(super) fn new(half: &Half, una: u64, setting: &Setting) -> Self {
+        let (names, detectors) = chosen(half, setting).into_iter().unzip();
+        let (mut board, mut watch) = (Scoreboard::default(), Watch::new(detectors));
+        let now = setting.when.nanos;
+        if let Some(round_trip) = setting.round_trip() {
+            let began = now.saturating_sub(round_trip);
+            board.on_new(at(began), 1, None);
+            watch.on_new(at(began), 1);
+            let acked = board.on_ack(&ack_of(1, &[], &[], None, false), false);
+            watch.look(at(now), 1, 1);
+            watch.on_ack(&acked);
+        }
+        board.skip_to(una);
+        watch.agree(Negotiated { mss: half.largest.max(1), sack: setting.sack, timestamps: half.stamped });
+        let smoothed = half.whole_estimate(setting.sender).map(|(smoothed, _)| Duration::from_nanos(smoothed));
+        watch.on_smoothed(smoothed);
+        watch.look(at(now), una, una);
+        let stamps = VecDeque::new();
+        let mut made = Self { names, board, watch, stamps, next: 0, asked: false, told: BTreeMap::new() };
+        for sent in half.out.iter().filter(|sent| sent.end() > una) {
+            let stamp = (half.stamped && !sent.missing).then_some(Timestamp(sent.stamp));
+            let len = sent.end() - sent.start.max(una);
+            made.on_new(sent.when.nanos, len as u32, stamp);
+        }
+        made
+    }
+
+    pub(super) fn on_new(&mut self, now: u64, len: u32, stamp: Option<Timestamp>) {
+        self.asked = false;
+        self.remember(now, stamp);
+        self.board.on_new(at(now), len, stamp);
+        self.watch.on_new(at(now), self.board.nxt());
+        self.next += 1;
+    }
+
+    fn remember(&mut self, now: u64, stamp: Option<Timestamp>) {
+        let Some(stamp) = stamp else { return };
+        if self.stamps.back().is_none_or(|(last, _)| last.precedes(stamp)) {
+            if self.stamps.len() == MOST_STAMPS {
+                self.stamps.pop_front();
+            }
+            self.stamps.push_back((stamp, now));
+        }
+    }
+
+    /// Something is sent again; returns the number of the episode that it belongs to.
+    pub(super) fn on_again(&mut self, now: u64, block: Block, why: Why, stamp: Option<Timestamp>) -> Option<u32> {
+        let block = Block { start: block.start.max(self.board.una()), end: block.end.min(self.board.nxt()) };
+        if block.start >= block.end {
+            return None;
+        }
+        self.watch.look(at(now), self.board.una(), self.board.nxt());
+        if std::mem::take(&mut self.asked) {
+            // It sends what was sent before: nobody knows what new data would have brought.
+            self.watch.refuse_probe();
+            self.hear_of(0, true);
+        }
+        let cause = self.open(why);
+        self.remember(now, stamp);
+        let (copy, original) = self.board.on_retransmission(at(now), block, HighRxt::Leave);
+        let (id, len) = (TxId(self.next), (block.end - block.start) as u32);
+        self.next += 1;
+        let kind = Kind::Retransmission(cause);
+        let transmission = Transmission { id, start: block.start, len, kind, copy };
+        self.watch.on_retransmission(&transmission, stamp, original);
+        self.watch.episode().map(|episode| episode.number)
+    }
+
+    /// Opens an episode where there has to be one.
+    fn open(&mut self, why: Why) -> Cause {
+        let cause = match why {
+            Why::Rto | Why::Loss => Cause::Timeout,
+            _ => Cause::FastRetransmit,
+        };
+        let opens = match why {
+            Why::Rto => self.watch.count_timeout().is_none(),
+            _ => self.watch.episode().is_none_or(|episode| episode.cause != cause),
+        };
+        if opens {
+            self.watch.open_episode(cause);
+        }
+        cause
+    }
+
+    /// The sender hears an ACK at `now`.
+    pub(super) fn on_ack(&mut self, now: u64, ack: &Acknowledgement, sack: bool) {
+        if ack.cumulative < self.board.una() || ack.cumulative > self.board.nxt() {
+            return;
+        }
+        let echo = ack.echo.and_then(|echo| self.echo(echo, now));
+        let dsack = ack.dsack.as_slice();
+        let acked = self.board.on_ack(&ack_of(ack.cumulative, ack.sacks(), dsack, echo, ack.plain), sack);
+        self.watch.look(at(now), self.board.una(), self.board.nxt());
+        self.watch.on_ack(&acked);
+        self.asked = matches!(self.watch.judge(&acked), Judgement::Probe);
+        self.watch.close_if_repaired(ack.cumulative);
+        if self.watch.has_events() {
+            self.hear_of(ack.when.frame, false);
+        }
+    }
+
+    /// When the newest sending left that carries what is echoed, or the one before.
+    fn echo(&self, value: Timestamp, now: u64) -> Option<Echo> {
+        let place = self.stamps.partition_point(|(stamp, _)| !value.precedes(*stamp));
+        let (_, left) = self.stamps.get(place.checked_sub(1)?)?;
+        Some(Echo { value, age: Duration::from_nanos(now.saturating_sub(*left)) })
+    }
+
+    fn hear_of(&mut self, frame: u64, refused: bool) {
+        while let Some(event) = self.watch.poll_event() {
+            let Event::Judged { episode, detector, outcome, reason } = event else { continue };
+            let Some(name) = self.names.get(detector).copied().filter(|_| !refused) else { continue };
+            let told = self.told.entry(episode).or_default();
+            if told.iter().all(|told| told.detector != name) {
+                told.push(Told { detector: name, frame, spurious: outcome == Outcome::Spurious, reason });
+            }
+        }
+    }
+
+    /// What was said of an episode.
+    pub(super) fn told(&self, episode: u32) -> Vec<Told> {
+        self.told.get(&episode).cloned().unwrap_or_default()
+    }
+}
+
+/// Every detector of the registry that has what it needs, with its name; that which may ask for new data comes first.
+fn chosen(half: &Half, setting: &Setting) -> Vec<(&'static str, Box<dyn Detector>)> {
+    let sees = |need: Option<Need>| match need {
+        None => true,
+        Some(Need::Timestamps) => half.stamped,
+        Some(Need::Sack | Need::Duplicates) => setting.sack,
+        Some(_) => false,
+    };
+    let prober = PROBERS[usize::from(!setting.sack)];
+    let mut found: Vec<_> = Seam::Detect
+        .entries()
+        .iter()
+        .filter(|entry| sees(entry.needs))
+        .filter_map(|entry| Some((entry.name, part::detector(&Choice::named(entry.name)).ok()?)))
+        .filter(|(_, detector)| detector.judges())
+        .collect();
+    found.sort_by_key(|(name, _)| *name != prober);
+    found
+}
+
+fn ack_of<'a>(
+    cumulative: u64,
+    sacks: &'a [Block],
+    dsacks: &'a [Block],
+    echo: Option<Echo>,
+    plain: bool,
+) -> Ack<'a> {
+    Ack { cumulative, sacks, dsacks, echo, mark: None, plain, ece: false }
+}
