@@ -194,12 +194,6 @@ fn chosen(half: &Half, setting: &Setting) -> Vec<(&'static str, Box<dyn Detector
     found
 }
 
-fn ack_of<'a>(
-    cumulative: u64,
-    sacks: &'a [Block],
-    dsacks: &'a [Block],
-    echo: Option<Echo>,
-    plain: bool,
-) -> Ack<'a> {
+fn ack_of<'a>(cumulative: u64, sacks: &'a [Block], dsacks: &'a [Block], echo: Option<Echo>, plain: bool) -> Ack<'a> {
     Ack { cumulative, sacks, dsacks, echo, mark: None, plain, ece: false }
 }

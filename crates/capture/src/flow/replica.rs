@@ -47,7 +47,9 @@ pub(super) struct Explained {
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
+    /// When the sender hears it, as far as is known, and the soonest that it can.
     due: u64,
+    soonest: u64,
     ack: Acknowledgement,
     sack: bool,
 }
@@ -114,13 +116,7 @@ impl Replica {
     }
 
     /// What each model takes a retransmission for.
-    pub(super) fn on_again(
-        &mut self,
-        block: Block,
-        data: &Data,
-        half: &Half,
-        setting: &Setting,
-    ) -> Explained {
+    pub(super) fn on_again(&mut self, block: Block, data: &Data, half: &Half, setting: &Setting) -> Explained {
         let now = data.left;
         self.hear_until(now, data.echo);
         let reported = self.sacked.highest().is_some_and(|highest| highest > block.start);
@@ -138,6 +134,7 @@ impl Replica {
             sack: setting.sack,
             segments: half.out.len(),
             stamp: data.stamp,
+            may_be_unseen: !setting.is_next_to_sender(),
             repeated: self.again.containing(block.start).is_some(),
         };
         let mut causes = [Cause::Unknown; MODELS.len()];
@@ -154,18 +151,20 @@ impl Replica {
     }
 
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
-        let due = ack.when.nanos + setting.sender.unwrap_or(0);
+        let trip = setting.sender.unwrap_or(0);
+        let due = ack.when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
             self.hear_next();
         }
-        self.waiting.push_back(Waiting { due, ack: *ack, sack: setting.sack });
+        // The shortest trip that was seen may have been a little longer than the shortest there is.
+        self.waiting.push_back(Waiting { due, soonest: due - trip / 16, ack: *ack, sack: setting.sack });
     }
 
     /// The sender hears what has come to it until `now`. The timestamp that it echoes says which ACK it has heard last; without
     /// timestamps the time alone says so.
     fn hear_until(&mut self, now: u64, echo: Option<Timestamp>) {
         while let Some(first) = self.waiting.front() {
-            if !is_heard(first.due, first.ack.stamp, now, echo, 0) {
+            if !is_heard(first.soonest, first.ack.stamp, now, echo, 0) {
                 return;
             }
             self.hear_next();
@@ -175,7 +174,7 @@ impl Replica {
     }
 
     fn hear_next(&mut self) {
-        let Some(Waiting { due, ack, sack }) = self.waiting.pop_front() else { return };
+        let Some(Waiting { due, ack, sack, .. }) = self.waiting.pop_front() else { return };
         let advances = ack.cumulative > self.una;
         let (lowest, reported) = self.report(&ack, advances);
         let duplicate = !advances && ack.cumulative == self.una && self.nxt > self.una && (ack.plain || reported > 0);

@@ -16,6 +16,8 @@ const UNEXPLAINED: f64 = 5.0;
 const PROBE_LEFT_OUT: f64 = 1.5;
 /// What a timeout costs for a segment that duplicate ACKs or SACKs would have had repaired before.
 const REPAIR_LEFT_OUT: f64 = 1.0;
+/// What a timeout costs of which nothing was seen.
+const UNSEEN_TIMEOUT: f64 = 1.5;
 /// An ACK's consequences leave within this time, however slow the machine, in nanoseconds.
 const AT_ONCE: u64 = 4_000_000;
 const TICK: u64 = 8_000_000;
@@ -53,6 +55,8 @@ pub struct Resent {
     pub stamp: Option<Timestamp>,
     /// Whether it was sent again before.
     pub repeated: bool,
+    /// Whether what the sender sends may be lost before it comes to the place of the capture.
+    pub may_be_unseen: bool,
 }
 
 /// What an ACK says, for a model.
@@ -100,6 +104,8 @@ pub struct Model {
     back_off: u32,
     /// A tail-loss probe is under way.
     probed: bool,
+    /// Where the last that go-back-N has sent ends.
+    gone_back_to: u64,
     /// When the timer was set by a retransmission.
     armed: u64,
     cost: f64,
@@ -108,7 +114,7 @@ pub struct Model {
 impl Model {
     /// A sender with nothing outstanding.
     pub fn new(settings: &'static Settings) -> Self {
-        Self { settings, state: State::Open, back_off: 0, probed: false, armed: 0, cost: 0.0 }
+        Self { settings, state: State::Open, back_off: 0, probed: false, gone_back_to: u64::MAX, armed: 0, cost: 0.0 }
     }
 
     /// Its name.
@@ -166,10 +172,22 @@ impl Model {
     }
 
     fn go_back_n(&self, resent: &Resent) -> Option<(Cause, f64)> {
+        let unheard = resent.end <= resent.una;
         match self.state {
             State::Loss { high, .. } if resent.start < high => Some((Cause::Loss, clocked(resent))),
+            // It would not send what is acknowledged: it goes on with what it began before it heard of that.
+            _ if unheard && resent.start >= self.gone_back_to => Some((Cause::Loss, 0.0)),
+            // The timeout's own retransmission may have been lost on its way here.
+            _ if resent.may_be_unseen && !resent.missing && self.was_silent(resent) => {
+                Some((Cause::Loss, clocked(resent) + UNSEEN_TIMEOUT))
+            }
             _ => None,
         }
+    }
+
+    /// Whether it has sent nothing for about as long as its timer takes.
+    fn was_silent(&self, resent: &Resent) -> bool {
+        resent.now.saturating_sub(resent.last_sent) >= self.rto(resent) / 4 * 3
     }
 
     fn fast(&self, resent: &Resent) -> Option<(Cause, f64)> {
@@ -192,6 +210,7 @@ impl Model {
     }
 
     fn enter(&mut self, cause: Cause, resent: &Resent) {
+        self.gone_back_to = if matches!(cause, Cause::Rto | Cause::Loss) { resent.end } else { u64::MAX };
         match cause {
             Cause::Rto => {
                 let again = matches!(self.state, State::Loss { .. });
@@ -223,6 +242,9 @@ impl Model {
             Cause::Loss => {
                 if let State::Loss { unreported, .. } = &mut self.state {
                     *unreported += 1;
+                } else if resent.end > resent.una {
+                    let (high, stamp) = (resent.nxt, resent.stamp);
+                    self.state = State::Loss { high, forward: false, stamp, unreported: 1 };
                 }
             }
             _ => {}
