@@ -144,8 +144,8 @@ pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause,
         return;
     }
     begin(half, setting);
+    let acknowledged = half.acknowledged(block.end);
     let Some(trouble) = &mut half.trouble else { return };
-    let acknowledged = (block.end <= half.una).then_some(half.last_advance.frame);
     let parts = trouble.repeat(half.out.get(0).copied().filter(|sent| sent.start == block.start), block, data, setting);
     half.counts.retransmissions += u64::from(data.payload > 0);
     half.counts.bytes_again += u64::from(data.payload);
@@ -194,7 +194,7 @@ impl Trouble {
             }
         }
         let Some(copy) = parts.iter().map(|(_, index)| index + 1).max() else { return };
-        let acknowledged = (block.end <= half.una).then_some(half.last_advance.frame);
+        let acknowledged = half.acknowledged(block.end);
         half.counts.retransmissions += 1;
         half.counts.bytes_again += u64::from(data.payload.min((block.end - block.start) as u32));
         let Explained { causes, episode } = self.replica.on_again(block, data, half, setting);

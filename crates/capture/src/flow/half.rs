@@ -108,6 +108,8 @@ impl Acknowledgement {
 #[derive(Debug, Default)]
 pub struct Half {
     pub(super) initial: Option<Seq>,
+    /// The lowest position that was seen.
+    lowest: u64,
     pub(super) una: u64,
     pub(super) nxt: u64,
     pub(super) out: Outstanding,
@@ -165,7 +167,7 @@ impl Half {
             None => {
                 let start = if data.syn { 0 } else { MIDSTREAM };
                 self.initial = Some(Seq(data.seq.0.wrapping_sub(start as u32)));
-                (self.una, self.nxt) = (start, start);
+                (self.una, self.nxt, self.lowest) = (start, start, start);
                 start
             }
         }
@@ -198,6 +200,12 @@ impl Half {
         }
         let end = start + u64::from(data.len);
         if self.nxt - start > HALF {
+            return;
+        }
+        if start < self.lowest {
+            // From before the capture began; whether it was sent before, nobody knows.
+            self.lowest = start;
+            self.counts.reordered += 1;
             return;
         }
         if let Some(cause) = self.probe_of(start, data) {
@@ -239,6 +247,11 @@ impl Half {
     fn on_probe(&mut self, start: u64, data: &Data, cause: Cause, setting: &Setting) {
         let end = start + u64::from(data.len);
         again::on_probe(self, Block { start, end: end.min(self.nxt) }, data, cause, setting);
+    }
+
+    /// The ACK that covers everything below `end`, if one has been seen.
+    pub(super) fn acknowledged(&self, end: u64) -> Option<u64> {
+        (end <= self.una && self.last_advance.frame > 0).then_some(self.last_advance.frame)
     }
 
     /// What the sender's model goes by: the estimate of the whole round trip.

@@ -1,0 +1,131 @@
+//! Whatever a capture holds, its analysis ends, panics nowhere, and speaks of frames that there are.
+
+use eifel_capture::analysis::{Analysis, Analyzer};
+use eifel_capture::read::{Frame, Reader};
+use eifel_packet::datagram;
+use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use eifel_packet::seq::Seq;
+use proptest::prelude::*;
+
+const LINKTYPE_RAW: u32 = 101;
+
+/// A segment of one of two ends, of which numbers are drawn near those that a connection would use.
+#[derive(Clone, Debug)]
+struct Step {
+    from_server: bool,
+    flags: u16,
+    seq: i32,
+    ack: i32,
+    payload: u16,
+    window: u16,
+    stamps: Option<(u8, u8)>,
+    sacks: Vec<(i16, i16)>,
+    later_us: i32,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let flags = prop_oneof![8 => Just(0x10_u16), 1 => Just(0x02), 1 => Just(0x12), 1 => Just(0x11), 1 => Just(0x04), 1 => 0u16..64];
+    let near = prop_oneof![8 => 0i32..20, 1 => -20i32..0, 1 => any::<i32>()];
+    (
+        (any::<bool>(), flags, near.clone(), near),
+        (prop_oneof![Just(0u16), Just(100), 0u16..300], any::<u16>(), proptest::option::of((0u8..9, 0u8..9))),
+        (proptest::collection::vec((-5i16..20, -5i16..20), 0..4), prop_oneof![8 => 0i32..300_000, 1 => any::<i32>()]),
+    )
+        .prop_map(|((from_server, flags, seq, ack), (payload, window, stamps), (sacks, later_us))| Step {
+            from_server,
+            flags,
+            seq: seq.wrapping_mul(100),
+            ack: ack.wrapping_mul(100),
+            payload,
+            window,
+            stamps,
+            sacks,
+            later_us,
+        })
+}
+
+fn bytes(step: &Step) -> Vec<u8> {
+    let number = |offset: i32| Seq(4_294_966_000_u32.wrapping_add(offset as u32));
+    let mut sack = SackBlocks::EMPTY;
+    for (left, right) in step.sacks.iter().take(3) {
+        sack.push(number(i32::from(*left) * 100), number(i32::from(*right) * 100));
+    }
+    let timestamps =
+        step.stamps.map(|(value, echo)| Timestamps { value: u32::from(value), echo: u32::from(echo) });
+    let (source_port, destination_port) = if step.from_server { (80, 1000) } else { (1000, 80) };
+    let segment = Segment {
+        source_port,
+        destination_port,
+        seq: number(step.seq),
+        ack: number(step.ack),
+        flags: Flags(step.flags),
+        window: step.window,
+        options: Options { timestamps, sack, ..Options::default() },
+        payload_len: u32::from(step.payload),
+    };
+    let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+    let addresses = if step.from_server { addresses.reversed() } else { addresses };
+    let mut bytes = Vec::new();
+    datagram::emit(&Header::new(addresses), &segment, &[], &mut bytes).unwrap();
+    bytes
+}
+
+fn check(analysis: &Analysis) {
+    let frames = 1..=analysis.frames;
+    for one in &analysis.retransmissions {
+        assert!(frames.contains(&one.frame) && one.copy >= 2, "{one:?}");
+        assert!(one.evidence_frame.is_none_or(|frame| frames.contains(&frame)), "{one:?}");
+        assert!(one.first_told.iter().all(|told| frames.contains(&told.frame)), "{one:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_conversation_is_analysed(steps in proptest::collection::vec(step(), 1..120)) {
+        let mut analyzer = Analyzer::default();
+        let mut nanos = 1_000_000_000_000_i64;
+        for (index, step) in steps.iter().enumerate() {
+            nanos = (nanos + i64::from(step.later_us) * 1000).max(0);
+            let bytes = bytes(step);
+            let wire_len = bytes.len() as u32 + u32::from(step.payload);
+            let number = index as u64 + 1;
+            analyzer.frame(&Frame { number, nanos: nanos as u64, link: LINKTYPE_RAW, interface: 0, wire_len, bytes: &bytes });
+        }
+        let analysis = analyzer.finish();
+        prop_assert_eq!(analysis.frames, steps.len() as u64);
+        check(&analysis);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(magic in 0usize..6, rest in proptest::collection::vec(any::<u8>(), 0..400), piece in 1usize..64) {
+        let magics: [&[u8]; 6] = [
+            &[],
+            &[0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 101, 0, 0, 0],
+            &[0xa1, 0xb2, 0x3c, 0x4d, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1],
+            &[0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 28, 0, 0, 0],
+            b"snoop\0\0\0\0\0\0\x02\0\0\0\x04",
+            &[0x34, 0xcd, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 113, 0, 0, 0],
+        ];
+        let file = [magics[magic], &rest].concat();
+        let read = |piece: usize| {
+            let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
+            for bytes in file.chunks(piece) {
+                reader.feed(bytes);
+                loop {
+                    match reader.frame() {
+                        Ok(Some(frame)) => analyzer.frame(&frame),
+                        Ok(None) => break,
+                        Err(error) => return (analyzer.finish(), Err(error)),
+                    }
+                }
+            }
+            (analyzer.finish(), reader.finish())
+        };
+        let (whole, pieces) = (read(file.len().max(1)), read(piece));
+        check(&whole.0);
+        prop_assert_eq!(whole, pieces);
+    }
+}
