@@ -54,6 +54,12 @@ class Captures:
     def text(self) -> str:
         """What it comes to, for people."""
 
+    def annotate(self, output: Path | str) -> None:
+        """Copies the file to a pcapng file, with what was found as comments."""
+
+    def plot(self, folder: Path | str) -> None:
+        """Writes plots for xplot into a folder."""
+
     def score(self, truth: str) -> str:
         """How it agrees with the text of a truth file, as a JSON object."""
 

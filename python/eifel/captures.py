@@ -58,6 +58,14 @@ class Analysis:
         """The retransmissions as CSV, without what single detectors would have said."""
         return self._found.csv()
 
+    def annotate(self, output: Path | str) -> None:
+        """Copies the only file to a pcapng file, with what was found as comments on its frames."""
+        self._found.annotate(output)
+
+    def plot(self, folder: Path | str) -> None:
+        """Writes a time-sequence graph for xplot of each direction in which something was sent again into a folder."""
+        self._found.plot(folder)
+
     def score(self, truth: Path | str) -> Mapping[str, Any]:
         """How it agrees with a truth file. Raises CaptureError for one that cannot be read."""
         from eifel import _engine

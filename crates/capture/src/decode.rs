@@ -105,7 +105,16 @@ impl<'a> Rest<'a> {
 ///
 /// # Errors
 /// Why there is none.
+#[inline]
 pub fn packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> Result<Packet, Other> {
+    match ip::plain(link, bytes) {
+        Some(packet) => Ok(packet),
+        None => any_packet(link, bytes, wire_len, fragments),
+    }
+}
+
+#[inline(never)]
+fn any_packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> Result<Packet, Other> {
     let mut rest = link::first(link, Rest { layer: Layer::Ip, bytes, wire_len })?;
     let mut tunnel = 0;
     for _ in 0..MOST_LAYERS {

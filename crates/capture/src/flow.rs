@@ -5,6 +5,7 @@ mod again;
 mod clock;
 mod connection;
 mod detectors;
+mod flight;
 mod half;
 mod replica;
 mod sent;

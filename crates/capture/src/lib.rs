@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod annotate;
 pub mod attribute;
 pub mod decode;
 pub mod error;
@@ -17,5 +18,6 @@ pub mod sender;
 pub mod source;
 pub mod text;
 pub mod verdict;
+pub mod xpl;
 
 pub use error::Error;

@@ -104,6 +104,7 @@ impl Reader {
     ///
     /// # Errors
     /// What is wrong with the record that comes next; nothing behind it can be read.
+    #[inline]
     pub fn frame(&mut self) -> Result<Option<Frame<'_>>, Error> {
         let (start, captured, head) = loop {
             if self.skip > 0 {

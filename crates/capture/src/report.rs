@@ -142,6 +142,11 @@ impl Report {
         csv::write(&self.retransmissions)
     }
 
+    /// What was sent again in one file.
+    pub fn of_capture(&self, capture: usize) -> impl Iterator<Item = &Retransmission> {
+        self.retransmissions.iter().filter(move |one| one.capture == capture)
+    }
+
     /// How many retransmissions got this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.retransmissions.iter().filter(|one| one.verdict == verdict).count()

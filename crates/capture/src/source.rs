@@ -1,17 +1,24 @@
 //! Captures in files and pipes, compressed or not.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::analysis::Analyzer;
+use crate::annotate::Annotator;
+use crate::decode::{self, Fragments};
+use crate::flow::When;
 use crate::read::{Frame, Reader};
-use crate::report::{Capture, Report};
+use crate::report::{Capture, End, Report};
+use crate::xpl::Plot;
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 18;
+/// Directions that are drawn.
+pub const MOST_PLOTS: usize = 50;
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
@@ -119,6 +126,89 @@ pub fn frames_of(
         progress(count.get()).map_err(Stopped::ByCaller)?;
     }
     reader.finish().map_err(|error| said(error.to_string()))
+}
+
+/// Copies the only file of a report to a pcapng file, with what was found as comments.
+///
+/// # Errors
+/// One line that names the file which could not be read or written.
+pub fn annotate(report: &Report, output: &Path) -> Result<(), String> {
+    let input = only_file(report)?;
+    written(output, |out| {
+        let mut annotator = Annotator::new(BufWriter::new(out), report.of_capture(0))?;
+        let mut failed = None;
+        let mut take = |frame: &Frame<'_>| {
+            if let Err(error) = annotator.frame(frame) {
+                failed.get_or_insert(error);
+            }
+        };
+        // What was read before the file's damage is what was analysed.
+        let _ = frames_of(&input, &mut take, &mut |_| Ok(()));
+        match failed {
+            Some(error) => Err(error),
+            None => annotator.finish().map(drop),
+        }
+    })
+}
+
+/// Writes a plot for xplot of each direction in which something was sent again, of the first [`MOST_PLOTS`], into a folder.
+///
+/// # Errors
+/// One line that names the file which could not be read or written.
+pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
+    let input = only_file(report)?;
+    let mut plots: BTreeMap<(u64, bool), Plot> = BTreeMap::new();
+    for one in &report.retransmissions {
+        let from_server = one.sender == End::Server;
+        let Some(connection) = report.connections.iter().find(|found| found.connection == one.connection) else {
+            continue;
+        };
+        if plots.len() < MOST_PLOTS && !plots.contains_key(&(one.connection, from_server)) {
+            let same = report
+                .retransmissions
+                .iter()
+                .filter(|other| other.connection == one.connection && other.sender == one.sender);
+            plots.insert((one.connection, from_server), Plot::new(connection.way(from_server), same));
+        }
+    }
+    let mut fragments = Fragments::default();
+    let mut take = |frame: &Frame<'_>| {
+        if let Ok(packet) = decode::packet(frame.link, frame.bytes, frame.wire_len, &mut fragments) {
+            let when = When { nanos: frame.nanos, frame: frame.number };
+            plots.values_mut().for_each(|plot| plot.packet(&packet, when));
+        }
+    };
+    let _ = frames_of(&input, &mut take, &mut |_| Ok(()));
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {}", folder.display(), plain(&error)))?;
+    for ((connection, from_server), plot) in plots {
+        let name = format!("{connection}.{}.xpl", if from_server { "server" } else { "client" });
+        written(&folder.join(name), |out| out.write_all(plot.finish().as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// What needs the frames once more is made of one file.
+fn only_file(report: &Report) -> Result<PathBuf, String> {
+    match report.captures.as_slice() {
+        [one] if one.file != STANDARD_INPUT => Ok(PathBuf::from(&one.file)),
+        [_] => Err("-: standard input cannot be read twice; expected a file".into()),
+        _ => Err("expected one file, because its frames are read once more".into()),
+    }
+}
+
+/// Writes a file beside its place and moves it there, so that there is never half a file.
+fn written(output: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), String> {
+    let said = |error: io::Error| format!("{}: {}", output.display(), plain(&error));
+    let mut beside = output.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let mut file = File::create(&beside).map_err(said)?;
+    let done = write(&mut file).and_then(|()| std::fs::rename(&beside, output));
+    if done.is_err() {
+        // The first error is the one to tell of.
+        let _ = std::fs::remove_file(&beside);
+    }
+    done.map_err(said)
 }
 
 /// Without the number that Rust adds.

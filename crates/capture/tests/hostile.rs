@@ -51,8 +51,7 @@ fn bytes(step: &Step) -> Vec<u8> {
     for (left, right) in step.sacks.iter().take(3) {
         sack.push(number(i32::from(*left) * 100), number(i32::from(*right) * 100));
     }
-    let timestamps =
-        step.stamps.map(|(value, echo)| Timestamps { value: u32::from(value), echo: u32::from(echo) });
+    let timestamps = step.stamps.map(|(value, echo)| Timestamps { value: u32::from(value), echo: u32::from(echo) });
     let (source_port, destination_port) = if step.from_server { (80, 1000) } else { (1000, 80) };
     let segment = Segment {
         source_port,
@@ -67,7 +66,7 @@ fn bytes(step: &Step) -> Vec<u8> {
     let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
     let addresses = if step.from_server { addresses.reversed() } else { addresses };
     let mut bytes = Vec::new();
-    datagram::emit(&Header::new(addresses), &segment, &[], &mut bytes).unwrap();
+    datagram::emit(&Header::new(addresses), &segment, &[], &mut bytes).expect("it fits a packet");
     bytes
 }
 

@@ -6,6 +6,7 @@
 //! an engine may say to that seam.
 #![forbid(unsafe_code)]
 
+mod analysis;
 mod association;
 mod canary;
 mod capture;
@@ -26,6 +27,7 @@ mod scenario;
 mod script;
 mod segment;
 
+pub use analysis::analysis;
 pub use association::association;
 pub use canary::canary;
 pub use capture::capture;
@@ -50,6 +52,7 @@ pub type Target = fn(&[u8]);
 
 /// Every target by its name, but for the [`canary`].
 pub const TARGETS: &[(&str, Target)] = &[
+    ("analysis", analysis),
     ("association", association),
     ("capture", capture),
     ("chunks", chunks),

@@ -53,10 +53,18 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the sink; [`io::ErrorKind::InvalidInput`] when the name is longer than 65 535 bytes.
     pub fn interface(&mut self, name: &str) -> io::Result<Interface> {
+        self.interface_of(name, LINKTYPE_RAW as u16)
+    }
+
+    /// The same for packets that start with the header of another link type, from the registry of tcpdump.org.
+    ///
+    /// # Errors
+    /// As [`interface`](Self::interface).
+    pub fn interface_of(&mut self, name: &str, link: u16) -> io::Result<Interface> {
         self.body.clear();
         // Link type and reserved bits, then a snapshot length of 0: no limit.
-        self.body.extend(LINKTYPE_RAW.to_le_bytes());
-        self.body.extend([0; 4]);
+        self.body.extend(link.to_le_bytes());
+        self.body.extend([0; 6]);
         self.option(INTERFACE_NAME, name.as_bytes())?;
         self.option(TIME_RESOLUTION, &[9])?;
         self.end_of_options();

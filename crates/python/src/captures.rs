@@ -37,6 +37,16 @@ impl Captures {
         text::summary(&self.report)
     }
 
+    /// Copies the file to a pcapng file, with what was found as comments.
+    fn annotate(&self, output: PathBuf) -> PyResult<()> {
+        source::annotate(&self.report, &output).map_err(CaptureError::new_err)
+    }
+
+    /// Writes plots for xplot into a folder.
+    fn plot(&self, folder: PathBuf) -> PyResult<()> {
+        source::plot(&self.report, &folder).map_err(CaptureError::new_err)
+    }
+
     /// How it agrees with the text of a truth file, as a JSON object.
     fn score(&self, truth: &str) -> PyResult<String> {
         let truth = score::read_truth(truth).map_err(CaptureError::new_err)?;

@@ -70,12 +70,12 @@ def command(options: argparse.Namespace) -> int:
         with _progress() as progress:
             analysis = captures.analyze(*options.files, progress=progress)
         score = analysis.score(options.score) if options.score else None
+        _write(analysis, options)
     except _engine.CaptureError as error:
         raise BadInputError(str(error)) from None
     for capture in analysis.report["captures"]:
         if capture["error"]:
             note(f"eifel: {capture['error']}")
-    _write(analysis, options)
     if options.json:
         print_json({**analysis.report, "score": score} if score else analysis.report)
     elif score:
@@ -93,6 +93,10 @@ def command(options: argparse.Namespace) -> int:
 def _write(analysis: Analysis, options: argparse.Namespace) -> None:
     if options.csv:
         Path(options.csv).write_text(analysis.csv(), encoding="utf-8")
+    if options.annotate:
+        analysis.annotate(options.annotate)
+    if options.xpl:
+        analysis.plot(options.xpl)
     if options.parquet:
         from pyarrow import parquet
 

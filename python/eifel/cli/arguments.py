@@ -308,6 +308,8 @@ def _add_analyze(commands: Commands) -> None:
     )
     parser.add_argument("--csv", type=_path, metavar="FILE", help="write the retransmissions as CSV")
     parser.add_argument("--parquet", type=_path, metavar="FILE", help="write the retransmissions as Parquet")
+    parser.add_argument("--annotate", type=_path, metavar="FILE", help="copy the capture to a pcapng with comments")
+    parser.add_argument("--xpl", type=_path, metavar="FOLDER", help="write time-sequence graphs for xplot there")
     parser.add_argument("--score", type=_path, metavar="TRUTH.csv", help="compare with the truth (docs/captures.md)")
     parser.add_argument(
         "--fail-if",

@@ -39,6 +39,29 @@ struct Carried<'a> {
     part: Option<Part>,
 }
 
+/// Reads what most captures are made of, TCP over IPv4 without options, over Ethernet or nothing, without any detour.
+#[inline]
+pub(super) fn plain(link: u32, bytes: &[u8]) -> Option<Packet> {
+    let header = match link {
+        1 if bytes.get(12..14)? == [8, 0] => bytes.get(14..)?,
+        101 | 228 => bytes,
+        _ => return None,
+    };
+    let (fixed, rest) = header.split_first_chunk::<20>()?;
+    let fragmented = u16::from_be_bytes([fixed[6], fixed[7]]) & 0x3fff != 0;
+    let wire_len = u32::from(u16::from_be_bytes([fixed[2], fixed[3]])).checked_sub(20)?;
+    if fixed[0] != 0x45 || fixed[9] != TCP || fragmented {
+        return None;
+    }
+    let segment = tcp::parse(&rest[..rest.len().min(wire_len as usize)], wire_len).ok()?;
+    let addresses = Addresses::V4 {
+        source: Ipv4Addr::new(fixed[12], fixed[13], fixed[14], fixed[15]),
+        destination: Ipv4Addr::new(fixed[16], fixed[17], fixed[18], fixed[19]),
+    };
+    let identification = u16::from_be_bytes([fixed[4], fixed[5]]);
+    Some(Packet { addresses, identification, hop_limit: fixed[8], tunnel: 0, segment })
+}
+
 pub(super) fn step<'a>(rest: Rest<'a>, tunnel: &mut u32, fragments: &mut Fragments) -> Result<Step<'a>, Other> {
     let carried = match (rest.layer, rest.bytes.first().ok_or(Other::Cut)? >> 4) {
         (Layer::Ip | Layer::Ipv4, 4) => v4(rest)?,

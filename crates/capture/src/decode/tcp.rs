@@ -10,6 +10,7 @@ const ALIGNED_TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
 
 /// Reads the header of a segment that is `wire_len` bytes long. Options that are cut off or malformed are left out with all
 /// that follow them.
+#[inline]
 pub(super) fn parse(bytes: &[u8], wire_len: u32) -> Result<Segment, Other> {
     let header = bytes.first_chunk::<16>().ok_or(Other::Cut)?;
     let header_len = u32::from(header[12] >> 4) * 4;

@@ -35,7 +35,7 @@ impl Half {
         if segment.options.sack.is_empty() && self.trouble.is_none() {
             if !setting.is_next_to_sender() && cumulative > self.una {
                 let stamp = segment.options.timestamps.map(|stamps| Timestamp(stamps.value));
-                self.unheard.on_ack(Plain { nanos: setting.when.nanos, cumulative, stamp });
+                self.away().unheard.on_ack(Plain { nanos: setting.when.nanos, cumulative, stamp });
             }
             return self.on_quiet_ack(cumulative, plain, setting);
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::When;
+use super::flight::Flight;
 use super::half::{Acknowledgement, Data, Half, Setting};
 use super::replica::{Explained, Replica};
 use super::sent::Sent;
@@ -60,6 +61,7 @@ pub(super) struct Trouble {
     neighbour: Option<(u64, When)>,
     rows: Vec<Row>,
     pub(super) replica: Replica,
+    pub(super) flight: Flight,
 }
 
 /// Segments that one ACK covers.
@@ -126,6 +128,7 @@ pub(super) fn begin(half: &mut Half, setting: &Setting) {
         neighbour: None,
         rows: Vec::new(),
         replica: Replica::new(half, setting),
+        flight: Flight::default(),
     };
     half.trouble = Some(Box::new(trouble));
 }
@@ -149,6 +152,7 @@ pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause,
     let parts = trouble.repeat(half.out.get(0).copied().filter(|sent| sent.start == block.start), block, data, setting);
     half.counts.retransmissions += u64::from(data.payload > 0);
     half.counts.bytes_again += u64::from(data.payload);
+    trouble.flight.on_again(trouble.rows.len(), block.end, half.nxt - half.una);
     trouble.rows.push(Row {
         when: setting.when,
         block,
@@ -200,6 +204,7 @@ impl Trouble {
         let Explained { causes, episode } = self.replica.on_again(block, data, half, setting);
         let causes = Causes::Modelled(causes);
         let (when, payload) = (setting.when, data.payload);
+        self.flight.on_again(self.rows.len(), block.end, half.nxt - half.una);
         self.rows.push(Row { when, block, payload, copy, causes, episode, parts, acknowledged });
     }
 
@@ -233,7 +238,7 @@ impl Trouble {
         let by_stamp = match (data.stamp, next.filter(|_| half.stamped)) {
             (Some(stamp), Some(next)) if stamp.precedes(Timestamp(next.stamp)) => Some(true),
             (Some(stamp), Some(next)) if Timestamp(next.stamp).precedes(stamp) => Some(false),
-            (Some(_), Some(_)) if half.clock.is_fine() => Some(true),
+            (Some(_), Some(_)) if half.has_fine_clock() => Some(true),
             _ => None,
         };
         let late = by_stamp.unwrap_or(setting.when.nanos.saturating_sub(sent.when.nanos) < within(setting));
@@ -317,6 +322,7 @@ impl Trouble {
                 None => {}
             }
         }
+        self.flight.on_ack(ack.when.nanos, block.end, setting.round_trip().unwrap_or(0));
         self.neighbour = popped.originals.last().map(|last| (last.end, ack.when));
         self.sacked.remove_below(block.end, |_| {});
         self.retire();
@@ -427,8 +433,10 @@ impl Trouble {
             reports: self.reports || setting.sack && !self.silent,
             shortest: setting.receiver.unwrap_or(0),
         };
-        for row in &self.rows {
+        let noticed: Vec<_> = self.flight.finish().collect();
+        for (number, row) in self.rows.iter().enumerate() {
             let judged = self.judge(row, &circumstances);
+            let undone = noticed.get(number).copied().filter(|_| judged.verdict == Verdict::Spurious);
             into.push(Retransmission {
                 capture: 0,
                 frame: row.when.frame,
@@ -446,7 +454,7 @@ impl Trouble {
                 confidence: judged.confidence,
                 reason: judged.reason,
                 evidence_frame: judged.evidence,
-                stack_noticed: Noticed::CannotBeTold,
+                stack_noticed: undone.unwrap_or(Noticed::CannotBeTold),
                 first_told: row.episode.map(|episode| self.replica.told(episode)).unwrap_or_default(),
             });
         }

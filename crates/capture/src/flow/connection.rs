@@ -18,8 +18,8 @@ struct Side {
     twins: Twins,
     shift: Option<u8>,
     sack: bool,
-    /// When its SYN was seen.
-    syn: Option<When>,
+    /// Its SYN was seen.
+    syn: bool,
     fin: bool,
 }
 
@@ -53,6 +53,8 @@ pub struct Summary {
     pub client: super::Endpoint,
     /// The other end.
     pub server: super::Endpoint,
+    /// The tunnel that it goes through, or 0.
+    pub tunnel: u32,
     /// First packet, seconds since 1970.
     pub time_s: f64,
     /// From the first packet to the last.
@@ -63,6 +65,18 @@ pub struct Summary {
     pub twins: u64,
     /// The data of the client, and of the server.
     pub directions: [Direction; 2],
+}
+
+impl Summary {
+    /// From the server to the client, or the other way.
+    pub fn way(&self, from_server: bool) -> Way {
+        let (client, server, tunnel) = (self.client, self.server, self.tunnel);
+        if from_server {
+            Way { source: server, destination: client, tunnel }
+        } else {
+            Way { source: client, destination: server, tunnel }
+        }
+    }
 }
 
 /// One direction of a connection that is over.
@@ -126,14 +140,13 @@ impl Connection {
         segment.flags.has(Flags::SYN)
             && !segment.flags.has(Flags::ACK)
             && self.halves[side].initial.is_some_and(|initial| initial != segment.seq)
-            && (self.is_over() || self.sides[side].syn.is_some())
+            && (self.is_over() || self.sides[side].syn)
     }
 
     /// Takes a packet in, which comes from end `side`.
     #[inline]
     pub fn on_packet(&mut self, packet: &Packet, side: usize, when: When) {
-        let trips = self.sides.map(|side| side.trip.shortest());
-        let whole = trips[0].zip(trips[1]).map(|(one, other)| one + other);
+        let whole = self.sides[0].trip.shortest().zip(self.sides[1].trip.shortest()).map(|(one, other)| one + other);
         if self.sides[side].twins.knows(packet, when, whole) {
             self.twins += 1;
             return;
@@ -143,7 +156,7 @@ impl Connection {
         let segment = &packet.segment;
         let flags = segment.flags;
         if flags.has(Flags::SYN) {
-            self.on_syn(packet, side, when);
+            self.on_syn(packet, side);
         }
         if let Some(stamps) = segment.options.timestamps {
             self.sides[1 - side].trip.passes(stamps.value, when);
@@ -180,12 +193,12 @@ impl Connection {
         self.reset |= flags.has(Flags::RST);
     }
 
-    fn on_syn(&mut self, packet: &Packet, side: usize, when: When) {
+    fn on_syn(&mut self, packet: &Packet, side: usize) {
         let options = &packet.segment.options;
         let offered = &mut self.sides[side];
         offered.shift = options.window_scale;
         offered.sack = options.sack_permitted;
-        offered.syn = Some(when);
+        offered.syn = true;
     }
 
     /// RFC 7323, section 2.2: both have to offer it.
@@ -229,6 +242,7 @@ impl Connection {
             connection: self.number,
             client: self.way.source,
             server: self.way.destination,
+            tunnel: self.way.tunnel,
             time_s: self.first.nanos as f64 / 1e9,
             duration_s: self.last.nanos.saturating_sub(self.first.nanos) as f64 / 1e9,
             packets: self.packets,

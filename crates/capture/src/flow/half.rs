@@ -104,6 +104,13 @@ impl Acknowledgement {
     }
 }
 
+/// What is kept of a direction where its sender is some time away.
+#[derive(Debug, Default)]
+pub(super) struct Away {
+    clock: Clock,
+    pub(super) unheard: Unheard,
+}
+
 /// One direction.
 #[derive(Debug, Default)]
 pub struct Half {
@@ -126,8 +133,7 @@ pub struct Half {
     pub(super) stamped: bool,
     /// Bytes of the largest segment.
     pub(super) largest: u32,
-    pub(super) clock: Clock,
-    pub(super) unheard: Unheard,
+    away: Option<Box<Away>>,
     pub(super) trouble: Option<Box<Trouble>>,
     /// What it amounts to.
     pub counts: Counts,
@@ -138,7 +144,22 @@ impl Half {
     #[inline]
     pub(super) fn left(&mut self, stamp: Option<Timestamp>, setting: &Setting) -> u64 {
         let passes = setting.when.nanos;
-        if setting.is_next_to_sender() { passes } else { self.clock.left(stamp, passes) }
+        if setting.is_next_to_sender() { passes } else { self.away().clock.left(stamp, passes) }
+    }
+
+    /// What is kept only away from the sender.
+    pub(super) fn away(&mut self) -> &mut Away {
+        self.away.get_or_insert_default()
+    }
+
+    /// The ACKs that the sender has not heard, and the last that it has.
+    pub(super) fn unheard(&self) -> Option<&Unheard> {
+        self.away.as_ref().map(|away| &away.unheard)
+    }
+
+    /// Whether the sender's timestamps tell when segments left.
+    pub(super) fn has_fine_clock(&self) -> bool {
+        self.away.as_ref().is_some_and(|away| away.clock.is_fine())
     }
 
     /// Takes in a segment with data, a SYN or a FIN.
@@ -151,7 +172,7 @@ impl Half {
         }
         let start = self.position(data);
         if !setting.is_next_to_sender() && self.trouble.is_none() {
-            self.unheard.on_data(data.left, data.echo, setting.sender.unwrap_or(0));
+            self.away().unheard.on_data(data.left, data.echo, setting.sender.unwrap_or(0));
         }
         if start == self.nxt {
             self.on_new(start, data, setting);
@@ -185,6 +206,7 @@ impl Half {
         self.out.push(Sent { start, len: data.len, stamp, when, copies: 1, missing: false });
         if let Some(trouble) = &mut self.trouble {
             trouble.replica.on_new(data);
+            trouble.flight.on_new(when.nanos, self.nxt - self.una);
         }
     }
 

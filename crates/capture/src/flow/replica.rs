@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use super::When;
 use super::detectors::Detectors;
 use super::half::{Acknowledgement, Data, Half, Setting};
-use super::unheard::is_heard;
+use super::unheard::{Unheard, is_heard};
 use crate::report::Told;
 use crate::sender::{Cause, Heard, MODELS, Model, Resent};
 use eifel_base::ranges::{Block, Ranges};
@@ -57,7 +57,8 @@ struct Waiting {
 impl Replica {
     pub(super) fn new(half: &Half, setting: &Setting) -> Self {
         let trip = setting.sender.unwrap_or(0);
-        let heard = half.unheard.last_heard().filter(|_| half.unheard.waiting(setting).next().is_some());
+        let unheard = half.unheard().filter(|unheard| unheard.waiting(setting).next().is_some());
+        let heard = unheard.and_then(Unheard::last_heard);
         let una = heard.map_or(half.una, |heard| heard.cumulative);
         let mut replica = Self {
             models: MODELS.each_ref().map(Model::new),
@@ -72,7 +73,7 @@ impl Replica {
             waiting: VecDeque::new(),
             detectors: Detectors::new(half, una, setting),
         };
-        for ack in half.unheard.waiting(setting) {
+        for ack in unheard.iter().flat_map(|unheard| unheard.waiting(setting)) {
             replica.on_ack(&ack, setting);
         }
         if let Some(heard) = heard {

@@ -9,7 +9,7 @@ use crate::decode::Packet;
 use eifel_packet::segment::Flags;
 
 /// Packets remembered of a direction.
-const REMEMBERED: usize = 4;
+const REMEMBERED: usize = 2;
 /// Twins come within this, in nanoseconds, while no round trip is known.
 const AT_ONCE: u64 = 1_000_000;
 
@@ -31,8 +31,7 @@ impl Twins {
         let print = fingerprint(packet);
         self.identifies |= self.identification != packet.identification && self.identification != 0;
         self.identification = packet.identification;
-        let found = self.prints.iter().position(|(known, _)| *known == print);
-        if let Some(index) = found {
+        if let Some(index) = self.prints.iter().position(|(known, _)| *known == print) {
             let gap = when.nanos.saturating_sub(self.prints[index].1);
             let most = shortest.map_or(AT_ONCE, |shortest| (shortest / 4).max(AT_ONCE / 10));
             let named = self.identifies && packet.identification != 0;

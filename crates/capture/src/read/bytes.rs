@@ -9,6 +9,7 @@ pub(super) enum Order {
 }
 
 impl Order {
+    #[inline]
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let two = [bytes[at], bytes[at + 1]];
         match self {
@@ -17,6 +18,7 @@ impl Order {
         }
     }
 
+    #[inline]
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         match self {
             Self::Little => u32::from_le_bytes(four(bytes, at)),
@@ -25,6 +27,7 @@ impl Order {
     }
 }
 
+#[inline]
 pub(super) fn four(bytes: &[u8], at: usize) -> [u8; 4] {
     [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]
 }

@@ -1,0 +1,107 @@
+//! A capture with what was found written on its frames, as comments that Wireshark shows.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use crate::read::Frame;
+use crate::report::Retransmission;
+use crate::sender::Cause;
+use eifel_packet::pcapng::{Interface, Packet, Writer};
+
+/// Copies frames into a pcapng file, with a comment on each retransmission and on each frame that shows a verdict.
+#[derive(Debug)]
+pub struct Annotator<W: Write> {
+    writer: Writer<W>,
+    /// By interface and link type in the file that is copied.
+    interfaces: BTreeMap<(u32, u32), Interface>,
+    comments: BTreeMap<u64, String>,
+}
+
+impl<W: Write> Annotator<W> {
+    /// Writes to `out` what was found in one file.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new<'a>(out: W, found: impl Iterator<Item = &'a Retransmission>) -> io::Result<Self> {
+        let mut comments: BTreeMap<u64, String> = BTreeMap::new();
+        let mut add = |frame: u64, text: String| {
+            let comment = comments.entry(frame).or_default();
+            if !comment.is_empty() {
+                comment.push_str("; ");
+            }
+            comment.push_str(&text);
+        };
+        for one in found {
+            let Retransmission { frame, verdict, cause, confidence, reason, evidence_frame, .. } = one;
+            let shown = evidence_frame.map(|frame| format!(", see frame {frame}")).unwrap_or_default();
+            add(
+                *frame,
+                format!("{verdict:?} retransmission ({}, {confidence:?}): {reason}{shown}", Cause::name(*cause)),
+            );
+            for told in &one.first_told {
+                let said = if told.spurious { "spurious" } else { "genuine" };
+                add(told.frame, format!("{} calls frame {frame} {said}: {}", told.detector, told.reason));
+            }
+        }
+        Ok(Self { writer: Writer::new(out, "eifel analyze")?, interfaces: BTreeMap::new(), comments })
+    }
+
+    /// Copies a frame. Frames come in the order of the file.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        let key = (frame.interface, frame.link);
+        let interface = match self.interfaces.get(&key) {
+            Some(interface) => *interface,
+            None => {
+                let link = u16::try_from(frame.link).unwrap_or(u16::MAX);
+                let made = self.writer.interface_of(&format!("interface {}", frame.interface), link)?;
+                self.interfaces.insert(key, made);
+                made
+            }
+        };
+        let comment = self.comments.get(&frame.number).map(|text| shortened(text));
+        self.writer.packet(interface, frame.nanos, Packet { bytes: frame.bytes, wire_len: frame.wire_len, comment })
+    }
+
+    /// Flushes, and gives the sink back.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn finish(self) -> io::Result<W> {
+        self.writer.finish()
+    }
+}
+
+/// What a comment has room for.
+fn shortened(text: &str) -> &str {
+    const MOST: usize = 4000;
+    text.get(..MOST).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_has_the_frames_of_the_original_and_their_link_types() {
+        let bytes = [1_u8, 2, 3];
+        let frame =
+            |number, interface, link| Frame { number, nanos: 7 + number, link, interface, wire_len: 9, bytes: &bytes };
+        let mut annotator = Annotator::new(Vec::new(), std::iter::empty()).unwrap();
+        let frames = [frame(1, 0, 1), frame(2, 3, 276), frame(3, 0, 1)];
+        for frame in &frames {
+            annotator.frame(frame).unwrap();
+        }
+        let file = annotator.finish().unwrap();
+        let mut reader = crate::read::Reader::new();
+        reader.feed(&file);
+        for (index, original) in frames.iter().enumerate() {
+            let copy = reader.frame().unwrap().unwrap();
+            assert_eq!((copy.number, copy.nanos, copy.link), (index as u64 + 1, original.nanos, original.link));
+            assert_eq!((copy.wire_len, copy.bytes), (9, &bytes[..]));
+        }
+        assert_eq!(reader.finish(), Ok(()));
+    }
+}

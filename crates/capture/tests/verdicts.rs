@@ -1,0 +1,203 @@
+//! Conversations whose truth is known by hand: a client sends segments of 1000 bytes over a path with a round trip of 100 ms,
+//! and the capture stands at the client unless a test says otherwise.
+
+use eifel_capture::analysis::{Analysis, Analyzer};
+use eifel_capture::read::Frame;
+use eifel_capture::report::Retransmission;
+use eifel_capture::sender::Cause;
+use eifel_capture::verdict::{Confidence, Verdict};
+use eifel_packet::datagram;
+use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use eifel_packet::seq::Seq;
+
+const CLIENT: u32 = 4_294_960_000;
+const SERVER: u32 = 7;
+
+/// Makes frames; times are milliseconds.
+struct Talk {
+    analyzer: Analyzer,
+    frame: u64,
+    stamps: bool,
+    /// The last packet: time, bytes, and length on the wire.
+    last: (u64, Vec<u8>, u32),
+}
+
+impl Talk {
+    /// The handshake, with SACK permitted and timestamps if `stamps`.
+    fn open(stamps: bool, sack: bool) -> Self {
+        let mut talk = Self { analyzer: Analyzer::default(), frame: 0, stamps, last: Default::default() };
+        let offer = Options { mss: Some(1000), sack_permitted: sack, ..Options::default() };
+        talk.packet(0.0, false, Flags::SYN, (0, 0), 0, (0, 0), offer);
+        talk.packet(100.0, true, Flags::SYN.with(Flags::ACK), (0, 1), 0, (0, 0), offer);
+        talk.packet(100.0, false, Flags::ACK, (1, 1), 0, (100, 0), Options::default());
+        talk
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a packet has as many fields")]
+    fn packet(
+        &mut self,
+        ms: f64,
+        from_server: bool,
+        flags: Flags,
+        (seq, ack): (u32, u32),
+        payload_len: u32,
+        (value, echo): (u32, u32),
+        options: Options,
+    ) {
+        let timestamps = self.stamps.then_some(Timestamps { value, echo });
+        let (here, there) = if from_server { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
+        let (source_port, destination_port) = if from_server { (80, 1000) } else { (1000, 80) };
+        let segment = Segment {
+            source_port,
+            destination_port,
+            seq: Seq(here.wrapping_add(seq)),
+            ack: Seq(there.wrapping_add(ack)),
+            flags,
+            window: 60_000,
+            options: Options { timestamps, ..options },
+            payload_len,
+        };
+        let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        let addresses = if from_server { addresses.reversed() } else { addresses };
+        let mut header = Header::new(addresses);
+        header.identification = self.frame as u16 + 1;
+        let mut bytes = Vec::new();
+        datagram::emit(&header, &segment, &[], &mut bytes).unwrap();
+        let nanos = 1_000_000_000_000 + (ms * 1e6) as u64;
+        let wire_len = bytes.len() as u32 + payload_len;
+        self.last = (nanos, bytes, wire_len);
+        self.show(0);
+    }
+
+    /// The capture shows the last packet, so many nanoseconds later.
+    fn show(&mut self, later: u64) {
+        self.frame += 1;
+        let (nanos, ref bytes, wire_len) = self.last;
+        let nanos = nanos + later;
+        self.analyzer.frame(&Frame { number: self.frame, nanos, link: 101, interface: 0, wire_len, bytes });
+    }
+
+    /// The client sends segment `number`, from 0.
+    fn data(&mut self, ms: f64, number: u32) -> u64 {
+        self.packet(ms, false, Flags::ACK, (1 + number * 1000, 1), 1000, (ms as u32, 0), Options::default());
+        self.frame
+    }
+
+    /// The server acknowledges `number` segments and echoes the time `echo`; `blocks` are SACK blocks in segments.
+    fn ack(&mut self, ms: f64, number: u32, echo: u32, blocks: &[(u32, u32)]) -> u64 {
+        let mut sack = SackBlocks::EMPTY;
+        let position = |number: u32| Seq(CLIENT.wrapping_add(1 + number * 1000));
+        for (left, right) in blocks {
+            sack.push(position(*left), position(*right));
+        }
+        let options = Options { sack, ..Options::default() };
+        self.packet(ms, true, Flags::ACK, (1, 1 + number * 1000), 0, (ms as u32, echo), options);
+        self.frame
+    }
+
+    fn end(self) -> Analysis {
+        self.analyzer.finish()
+    }
+}
+
+fn said(one: &Retransmission) -> (u64, Cause, Verdict, Confidence, Option<u64>) {
+    (one.frame, one.cause, one.verdict, one.confidence, one.evidence_frame)
+}
+
+/// Ten segments leave; nothing comes back in time.
+fn flight(talk: &mut Talk) {
+    for number in 0..10 {
+        talk.data(110.0 + f64::from(number), number);
+    }
+}
+
+#[test]
+fn a_delay_spike_is_told_by_the_timestamp_that_comes_back() {
+    let mut talk = Talk::open(true, true);
+    flight(&mut talk);
+    let again = talk.data(415.0, 0);
+    let answer = talk.ack(700.0, 1, 110, &[]);
+    for number in 2..=10 {
+        talk.ack(700.0 + f64::from(number), number, 109 + number, &[]);
+    }
+    let found = talk.end();
+    let expected = (again, Cause::Rto, Verdict::Spurious, Confidence::Certain, Some(answer));
+    assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
+    let eifel = found.retransmissions[0].first_told.iter().find(|told| told.detector == "eifel-timestamps").unwrap();
+    assert_eq!((eifel.frame, eifel.spurious), (answer, true));
+}
+
+#[test]
+fn a_loss_that_later_data_reveal_was_needed() {
+    let mut talk = Talk::open(false, true);
+    flight(&mut talk);
+    for number in 1..4 {
+        talk.ack(211.0 + f64::from(number), 0, 0, &[(1, number + 1)]);
+    }
+    let again = talk.data(214.0, 0);
+    for number in 4..10 {
+        talk.ack(211.0 + f64::from(number), 0, 0, &[(1, number + 1)]);
+    }
+    let answer = talk.ack(316.0, 10, 0, &[]);
+    let found = talk.end();
+    let expected = (again, Cause::Fast, Verdict::Needed, Confidence::Certain, Some(answer));
+    assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
+}
+
+#[test]
+fn an_original_that_comes_late_is_reported_as_a_duplicate() {
+    let mut talk = Talk::open(false, true);
+    flight(&mut talk);
+    for number in 1..4 {
+        talk.ack(211.0 + f64::from(number), 0, 0, &[(1, number + 1)]);
+    }
+    let again = talk.data(214.0, 0);
+    talk.ack(315.0, 10, 0, &[]);
+    let duplicate = talk.ack(330.0, 10, 0, &[(0, 1)]);
+    let found = talk.end();
+    let expected = (again, Cause::Fast, Verdict::Spurious, Confidence::Certain, Some(duplicate));
+    assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
+}
+
+#[test]
+fn go_back_n_after_a_spike_is_answered_sooner_than_it_can_be() {
+    let mut talk = Talk::open(false, false);
+    flight(&mut talk);
+    let first = talk.data(1110.0, 0);
+    talk.ack(1400.0, 1, 0, &[]);
+    let rest = [talk.data(1400.1, 1), talk.data(1400.2, 2)];
+    let answers: Vec<_> = (2..=10).map(|number| talk.ack(1400.0 + f64::from(number), number, 0, &[])).collect();
+    let found = talk.end();
+    let spurious = |frame, cause, confidence, evidence| (frame, cause, Verdict::Spurious, confidence, Some(evidence));
+    assert_eq!(
+        found.retransmissions.iter().map(said).collect::<Vec<_>>(),
+        [
+            spurious(first, Cause::Rto, Confidence::Likely, answers[0]),
+            spurious(rest[0], Cause::Loss, Confidence::Certain, answers[0]),
+            spurious(rest[1], Cause::Loss, Confidence::Certain, answers[1]),
+        ]
+    );
+}
+
+#[test]
+fn packets_that_a_capture_shows_twice_are_no_retransmissions() {
+    let mut talk = Talk::open(true, true);
+    for number in 0..10 {
+        talk.data(110.0 + f64::from(number), number);
+        talk.show(20_000);
+    }
+    talk.ack(220.0, 10, 119, &[]);
+    talk.show(20_000);
+    let found = talk.end();
+    assert_eq!((found.retransmissions.len(), found.connections[0].twins), (0, 11));
+}
+
+#[test]
+fn without_an_answer_nothing_is_decided() {
+    let mut talk = Talk::open(true, true);
+    flight(&mut talk);
+    talk.data(415.0, 0);
+    let found = talk.end();
+    assert_eq!(found.retransmissions[0].verdict, Verdict::Undecidable);
+}

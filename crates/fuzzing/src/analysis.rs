@@ -1,0 +1,23 @@
+//! Capture files, and what they hold.
+
+use eifel_capture::analysis::Analyzer;
+use eifel_capture::read::Reader;
+
+/// Any bytes are read as a capture up to where they are none, and analysed; whatever is said of a retransmission speaks of
+/// frames that there are.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn analysis(data: &[u8]) {
+    let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
+    reader.feed(data);
+    while let Ok(Some(frame)) = reader.frame() {
+        analyzer.frame(&frame);
+    }
+    let found = analyzer.finish();
+    assert_eq!(found.frames, reader.frames());
+    for one in &found.retransmissions {
+        assert!((1..=found.frames).contains(&one.frame) && one.copy >= 2);
+        assert!(one.evidence_frame.is_none_or(|frame| (1..=found.frames).contains(&frame)));
+    }
+}
