@@ -154,7 +154,7 @@ impl Detectors {
     fn echo(&self, value: Timestamp, now: u64) -> Option<Echo> {
         let place = self.stamps.partition_point(|(stamp, _)| !value.precedes(*stamp));
         let (_, left) = self.stamps.get(place.checked_sub(1)?)?;
-        Some(Echo { value, age: Duration::from_nanos(now.saturating_sub(*left)) })
+        Some(Echo::Known { value, age: Duration::from_nanos(now.saturating_sub(*left)) })
     }
 
     fn hear_of(&mut self, frame: u64, refused: bool) {
