@@ -63,7 +63,7 @@ impl Talk {
         let mut header = Header::new(addresses);
         header.identification = self.frame as u16 + 1;
         let mut bytes = Vec::new();
-        datagram::emit(&header, &segment, &[], &mut bytes).unwrap();
+        datagram::emit(&header, &segment, &[], &mut bytes).expect("it fits a packet");
         let nanos = 1_000_000_000_000 + (ms * 1e6) as u64;
         let wire_len = bytes.len() as u32 + payload_len;
         self.last = (nanos, bytes, wire_len);
