@@ -133,8 +133,7 @@ impl Victim {
 
     /// Returns the events for the application, without the engine's reports.
     pub(crate) fn events(&mut self) -> Vec<Event> {
-        let all = core::iter::from_fn(|| self.connection.poll_event());
-        all.filter(|event| !matches!(event, Event::Recovery(_))).collect()
+        eifel_talk::events(&mut self.connection)
     }
 
     /// Returns whether the connection still exists.

@@ -1,19 +1,22 @@
 //! Drives connections in tests and attacks.
 #![forbid(unsafe_code)]
 
+mod pair;
+
 use eifel_base::time::Instant;
 use eifel_packet::segment::Segment;
 use eifel_recovery::fact::Transmission;
-use eifel_tcp::{Connection, Outgoing};
+use eifel_tcp::{Connection, Event, Outgoing};
+
+pub use pair::{Flying, Pair};
 
 /// A segment that a connection has sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sent {
-    /// Its header.
     pub segment: Segment,
     /// Offset of its payload in the stream of data.
     pub start: u64,
-    /// What the engine knows it as; `None` for acknowledgements without data, and resets.
+    /// The engine's transmission; `None` for resets and for acknowledgements without data.
     pub transmission: Option<Transmission>,
 }
 
@@ -29,8 +32,15 @@ pub fn all(connection: &mut Connection, now: Instant) -> Vec<Sent> {
     core::iter::from_fn(|| next(connection, now)).collect()
 }
 
-/// Returns the payload of a segment that `connection` has just sent; empty where it does not hold bytes.
+/// Returns the payload of a segment that `connection` has just sent; empty where it does not hold
+/// bytes.
 pub fn payload(connection: &Connection, sent: &Sent) -> Vec<u8> {
     let (front, back) = connection.payload(sent.start, sent.segment.payload_len);
     [front, back].concat()
+}
+
+/// Takes the events of `connection`, and leaves out the engine's reports.
+pub fn events(connection: &mut Connection) -> Vec<Event> {
+    let all = core::iter::from_fn(|| connection.poll_event());
+    all.filter(|event| !matches!(event, Event::Recovery(_))).collect()
 }

@@ -3,12 +3,11 @@
 
 mod talk;
 
-use std::collections::BTreeMap;
-
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::options;
-use eifel_packet::segment::{Flags, Marks, Segment};
+use eifel_packet::segment::{Flags, Marks};
 use eifel_packet::seq::Seq;
+use eifel_talk::Pair;
 use eifel_tcp::settings::{
     AckSettings, EchoRule, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings, WindowScale,
 };
@@ -67,38 +66,32 @@ fn settings() -> impl Strategy<Value = Settings> {
     )
 }
 
-struct End {
-    connection: Connection,
+/// The application of one end.
+struct App {
     to_send: Vec<u8>,
     written: usize,
     received: Vec<u8>,
     events: Vec<Event>,
-    /// Whether it has marked a segment.
-    marked: bool,
 }
 
-impl End {
-    fn new(connection: Connection, salt: u8, len: usize) -> Self {
+impl App {
+    fn new(salt: u8, len: usize) -> Self {
         let to_send = (0..len).map(|at| (at % 251) as u8 ^ salt).collect();
-        Self { connection, to_send, written: 0, received: Vec::new(), events: Vec::new(), marked: false }
+        Self { to_send, written: 0, received: Vec::new(), events: Vec::new() }
     }
 
-    /// The application: writes what fits, closes when all is written, and reads `appetite` bytes.
-    fn act(&mut self, appetite: usize) {
-        self.written += self.connection.write(&self.to_send[self.written..]);
-        // A close before there is a peer would end it.
-        let called = !matches!(self.connection.state(), State::Listen | State::SynSent);
+    /// Writes as much as fits, closes when all is written, and reads `appetite` bytes.
+    fn act(&mut self, connection: &mut Connection, appetite: usize) {
+        self.written += connection.write(&self.to_send[self.written..]);
+        // A close before there is a peer would end the connection.
+        let called = !matches!(connection.state(), State::Listen | State::SynSent);
         if called && self.written == self.to_send.len() {
-            self.connection.close();
+            connection.close();
         }
         let mut into = vec![0; appetite];
-        let count = self.connection.read(&mut into);
+        let count = connection.read(&mut into);
         self.received.extend(&into[..count]);
-        while let Some(event) = self.connection.poll_event() {
-            if !matches!(event, Event::Recovery(_)) {
-                self.events.push(event);
-            }
-        }
+        self.events.extend(eifel_talk::events(connection));
     }
 
     fn is_over(&self) -> bool {
@@ -106,58 +99,42 @@ impl End {
     }
 }
 
-type Flying = BTreeMap<(Instant, u64), (usize, Segment, Vec<u8>)>;
-
-fn run(ends: &mut [End; 2], fates: &[Fate], appetite: usize) -> Instant {
-    let mut now = Instant::ZERO;
-    let mut flying: Flying = BTreeMap::new();
-    let (mut sent, mut steps) = (0u64, 0);
-    loop {
-        for (from, end) in ends.iter_mut().enumerate() {
-            end.act(appetite);
-            while let Some(out) = eifel_talk::next(&mut end.connection, now) {
-                let bytes = eifel_talk::payload(&end.connection, &out);
-                assert_eq!(bytes.len() as u32, out.segment.payload_len);
-                assert!(options::len(&out.segment.options) <= options::LIMIT);
-                end.marked |= out.segment.flags.0 & MARKS != 0 || out.segment.options.timestamps.is_some();
-                let delays: &[u64] = match fates.get(sent as usize).copied().unwrap_or(Fate::Deliver) {
-                    Fate::Deliver => &[50],
-                    Fate::Lose => &[],
-                    Fate::Repeat => &[50, 80],
-                    Fate::Delay(by) => &[50 + by],
-                };
-                for &delay in delays {
-                    let key = (now + Duration::from_millis(delay), sent * 2 + u64::from(delay == 80));
-                    flying.insert(key, (1 - from, out.segment, bytes.clone()));
-                }
-                sent += 1;
-            }
-            let timer = end.connection.poll_timeout();
+/// Runs both ends until nothing is left to do. Returns which ends have marked a segment.
+fn run(pair: &mut Pair, apps: &mut [App; 2], fates: &[Fate], appetite: usize) -> [bool; 2] {
+    let mut fates = fates.iter().copied();
+    let mut marked = [false; 2];
+    for _ in 0..100_000 {
+        for (app, end) in apps.iter_mut().zip(&mut pair.ends) {
+            app.act(end, appetite);
+        }
+        pair.send(|flying| {
+            let segment = &flying.sent.segment;
+            assert_eq!(flying.payload.len() as u32, segment.payload_len);
+            assert!(options::len(&segment.options) <= options::LIMIT);
+            marked[flying.from] |= segment.flags.0 & MARKS != 0 || segment.options.timestamps.is_some();
+            let delays = match fates.next().unwrap_or(Fate::Deliver) {
+                Fate::Deliver => [Some(50), None],
+                Fate::Lose => [None; 2],
+                Fate::Repeat => [Some(50), Some(80)],
+                Fate::Delay(by) => [Some(50 + by), None],
+            };
+            delays.into_iter().flatten().map(Duration::from_millis)
+        });
+        for end in &pair.ends {
+            let timer = end.poll_timeout();
             let later = timer + Duration::from_nanos(1);
-            assert!(timer == Instant::NEVER || end.connection.may_wake_before(later), "due at {timer:?}");
+            assert!(timer == Instant::NEVER || end.may_wake_before(later), "due at {timer:?}");
         }
-        steps += 1;
-        assert!(steps < 100_000, "no end in sight at {now:?}");
-        let arrival = flying.first_key_value().map_or(Instant::NEVER, |(key, _)| key.0);
-        let timer = ends[0].connection.poll_timeout().min(ends[1].connection.poll_timeout());
         // A reader with little appetite comes back every 10 ms.
-        let hungry = ends.iter().any(|end| end.connection.readable() > 0);
-        let reader = if hungry { now + Duration::from_millis(10) } else { Instant::NEVER };
-        let next = arrival.min(timer).min(reader);
+        let hungry = pair.ends.iter().any(|end| end.readable() > 0);
+        let reader = if hungry { pair.now + Duration::from_millis(10) } else { Instant::NEVER };
+        let next = pair.due().min(reader);
         if next == Instant::NEVER {
-            return now;
+            return marked;
         }
-        assert!(next >= now, "time goes back");
-        now = next;
-        if arrival == next {
-            let Some((_, (to, segment, bytes))) = flying.pop_first() else { continue };
-            ends[to].connection.handle_segment(now, &segment, &bytes);
-        } else {
-            for end in ends.iter_mut().filter(|end| end.connection.poll_timeout() <= now) {
-                end.connection.handle_timeout(now);
-            }
-        }
+        pair.step(next);
     }
+    panic!("no end in sight at {:?}", pair.now);
 }
 
 fn ports(local: u16) -> Ports {
@@ -191,16 +168,17 @@ proptest! {
         } else {
             Connection::listen(&settings.1, engine(), ports(2), isn(isns.1))
         };
-        let mut ends = [End::new(first, 0, lens.0), End::new(second, 0xff, lens.1)];
-        run(&mut ends, &fates, appetite);
+        let mut pair = Pair::new([first, second]);
+        let mut apps = [App::new(0, lens.0), App::new(0xff, lens.1)];
+        let marked = run(&mut pair, &mut apps, &fates, appetite);
         for (own, other) in [(0, 1), (1, 0)] {
-            prop_assert!(may_mark || !ends[own].marked, "marked without agreement");
-            prop_assert!(ends[own].received == ends[other].to_send, "{} of {} bytes", ends[own].received.len(),
-                ends[other].to_send.len());
-            prop_assert!(ends[own].is_over(), "{:?} {:?}", ends[own].connection.state(), ends[own].events);
-            prop_assert!(ends[own].events.contains(&Event::PeerClosed));
+            prop_assert!(may_mark || !marked[own], "marked without agreement");
+            prop_assert!(apps[own].received == apps[other].to_send, "{} of {} bytes", apps[own].received.len(),
+                apps[other].to_send.len());
+            prop_assert!(apps[own].is_over(), "{:?} {:?}", pair.ends[own].state(), apps[own].events);
+            prop_assert!(apps[own].events.contains(&Event::PeerClosed));
             for never in [Event::TimedOut, Event::Reset, Event::Refused] {
-                prop_assert!(!ends[own].events.contains(&never), "{:?}", ends[own].events);
+                prop_assert!(!apps[own].events.contains(&never), "{:?}", apps[own].events);
             }
         }
     }

@@ -1,11 +1,9 @@
 //! Sequence numbers, timestamps and scaled windows at the ends of their ranges.
 
-use std::collections::BTreeMap;
-
 use eifel_base::time::{Duration, Instant};
-use eifel_packet::segment::Segment;
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Config;
+use eifel_talk::Pair;
 use eifel_tcp::settings::{ReceiveKind, TimestampSettings, WindowScale};
 use eifel_tcp::{Connection, Ports, Settings};
 
@@ -67,41 +65,25 @@ fn transfer(seed: u64, scale: u8, isns: [u32; 2], stamps: [u32; 2]) -> Seen {
         let make = if passive { Connection::listen } else { Connection::connect };
         make(&settings, engine(&Config::default()), ports, Seq(isns[at]))
     };
-    let mut ends = [end(0, false), end(1, true)];
+    let mut pair = Pair::new([end(0, false), end(1, true)]);
     let mut seen = Seen { complete: false, segments: Vec::new() };
-    let mut flying: BTreeMap<(Instant, u64), (usize, Segment)> = BTreeMap::new();
-    let (mut now, mut number) = (Instant::ZERO, 0);
-    for connection in &mut ends {
+    for connection in &mut pair.ends {
         connection.write_counted(BYTES);
     }
-    while now < Instant::ZERO + Duration::from_secs(10_000) {
-        for (at, end) in ends.iter_mut().enumerate() {
-            while let Some(out) = eifel_talk::next(end, now) {
-                seen.segments.push((now, at, out.start, out.segment.payload_len));
-                number += 1;
-                if !draw.chance(0.05) {
-                    flying.insert((now + Duration::from_millis(50), number), (1 - at, out.segment));
-                }
-            }
+    loop {
+        let now = pair.now;
+        pair.send(|flying| {
+            seen.segments.push((now, flying.from, flying.sent.start, flying.sent.segment.payload_len));
+            (!draw.chance(0.05)).then_some(Duration::from_millis(50))
+        });
+        seen.complete = pair.ends.iter().all(|end| end.received() == BYTES && end.engine().una() == end.end());
+        let due = pair.due();
+        if seen.complete || due > Instant::ZERO + Duration::from_secs(10_000) {
+            return seen;
         }
-        seen.complete = ends.iter().all(|end| end.received() == BYTES && end.engine().una() == end.end());
-        let arrival = flying.first_key_value().map_or(Instant::NEVER, |(key, _)| key.0);
-        let due = ends[0].poll_timeout().min(ends[1].poll_timeout()).min(arrival);
-        if seen.complete || due == Instant::NEVER {
-            break;
-        }
-        now = due;
-        if arrival == due
-            && let Some((_, (to, segment))) = flying.pop_first()
-        {
-            ends[to].handle_segment(now, &segment, &[]);
-        }
-        for end in &mut ends {
-            if end.poll_timeout() <= now {
-                end.handle_timeout(now);
-            }
-            while end.poll_event().is_some() {}
+        pair.step(due);
+        for end in &mut pair.ends {
+            eifel_talk::events(end);
         }
     }
-    seen
 }

@@ -6,6 +6,7 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::segment::Flags;
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine, Kind};
+use eifel_talk::{Flying, Pair};
 use eifel_tcp::settings::{ReceiveKind, SendKind, TimestampSettings};
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
 
@@ -51,80 +52,63 @@ fn engine() -> Engine {
     Engine::new(&Config::default()).unwrap()
 }
 
-/// A segment under way.
-struct Flying {
-    at: Instant,
-    to_writer: bool,
-    seen: Seen,
-}
-
 /// Every tenth data segment is lost once; the reader reads a little now and then.
 fn talk(end: End) -> Talk {
     let (near, far) = (Ports { local: 49152, remote: 5001 }, Ports { local: 5001, remote: 49152 });
-    let mut ends = [
+    let mut pair = Pair::new([
         Connection::connect(&settings(1), engine(), near, Seq(u32::MAX - 20_000)),
         Connection::listen(&settings(2), engine(), far, Seq(u32::MAX)),
-    ];
+    ]);
     let written: Vec<u8> = (0..WRITTEN).map(|at| (at % 251) as u8).collect();
     let (mut read, mut sent) = (Vec::new(), 0);
-    let (mut flying, mut done): (Vec<Flying>, _) = (Vec::new(), Talk { packets: Vec::new(), kinds: Vec::new() });
-    let (mut now, mut reads_at) = (Instant::ZERO, Instant::ZERO + Duration::from_millis(700));
-    assert_eq!(ends[0].write(&written), WRITTEN);
-    while ends.iter().any(|one| one.state() != State::Closed) {
-        for from in [0, 1] {
-            while let Some(out) = eifel_talk::next(&mut ends[from], now) {
-                let payload = eifel_talk::payload(&ends[from], &out);
-                let seen =
-                    Seen { nanos: now.as_nanos(), addresses: addresses(from == 0), segment: out.segment, payload };
-                if from == 0 {
-                    done.packets.push(seen.clone());
-                    done.kinds.extend(out.transmission.map(|sent| sent.kind));
-                    sent += u32::from(out.segment.payload_len > 0);
-                }
-                if from == 1 || out.segment.payload_len == 0 || sent % 10 != 0 {
-                    flying.push(Flying { at: now + DELAY, to_writer: from == 1, seen });
-                }
+    let mut done = Talk { packets: Vec::new(), kinds: Vec::new() };
+    let mut reads_at = Instant::ZERO + Duration::from_millis(700);
+    assert_eq!(pair.ends[0].write(&written), WRITTEN);
+    while pair.ends.iter().any(|one| one.state() != State::Closed) {
+        let now = pair.now;
+        pair.send(|flying| {
+            let of_data = flying.from == 0 && flying.sent.segment.payload_len > 0;
+            if flying.from == 0 {
+                done.packets.push(seen(now, flying));
+                done.kinds.extend(flying.sent.transmission.map(|sent| sent.kind));
+                sent += u32::from(of_data);
             }
-        }
-        for one in &mut ends {
-            while let Some(event) = one.poll_event() {
-                assert!(!matches!(event, Event::TimedOut), "{event:?}");
+            (!of_data || sent % 10 != 0).then_some(DELAY)
+        });
+        for one in &mut pair.ends {
+            for event in eifel_talk::events(one) {
+                assert!(event != Event::TimedOut, "{event:?}");
                 if event == Event::PeerClosed {
                     one.close();
                 }
             }
         }
-        let due = flying.iter().map(|flying| flying.at).min().unwrap_or(Instant::NEVER);
-        let timers = ends[0].poll_timeout().min(ends[1].poll_timeout());
-        now = due.min(timers).min(reads_at);
-        assert_ne!(now, Instant::NEVER, "{end:?}: all wait: {:?} {:?}", ends[0].state(), ends[1].state());
-        let (here, still) = flying.into_iter().partition(|flying| flying.at <= now);
-        flying = still;
-        let here: Vec<Flying> = here;
-        for Flying { to_writer, mut seen, .. } in here {
-            ends[usize::from(!to_writer)].handle_segment(now, &seen.segment, &seen.payload);
-            if to_writer {
-                seen.nanos = now.as_nanos();
-                done.packets.push(seen);
-            }
+        let next = pair.due().min(reads_at);
+        assert_ne!(next, Instant::NEVER, "{end:?}: all wait: {:?}", pair.ends.each_ref().map(Connection::state));
+        if let Some(flying) = pair.step(next).filter(|flying| flying.from == 1) {
+            done.packets.push(seen(next, &flying));
         }
-        ends.iter_mut().for_each(|one| one.handle_timeout(now));
-        if now >= reads_at {
+        if next >= reads_at {
             let mut bytes = vec![0; 5000];
-            let count = ends[1].read(&mut bytes);
+            let count = pair.ends[1].read(&mut bytes);
             read.extend_from_slice(&bytes[..count]);
             reads_at += Duration::from_millis(2500);
             if read.len() == WRITTEN {
                 reads_at = Instant::NEVER;
                 match end {
-                    End::Fin => ends[0].close(),
-                    End::Reset => ends[1].abort(),
+                    End::Fin => pair.ends[0].close(),
+                    End::Reset => pair.ends[1].abort(),
                 }
             }
         }
     }
     assert!(read == written, "{end:?}: other bytes than were written");
     done
+}
+
+fn seen(now: Instant, flying: &Flying) -> Seen {
+    let addresses = addresses(flying.from == 0);
+    Seen { nanos: now.as_nanos(), addresses, segment: flying.sent.segment, payload: flying.payload.clone() }
 }
 
 #[test]

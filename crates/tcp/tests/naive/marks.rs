@@ -2,10 +2,11 @@
 //! whether that was; by a bit each way, or by timestamps on those segments alone. Two ends over a path that loses, repeats
 //! and reorders, and every segment carries what the transcription says.
 
-use eifel_base::time::{Duration, Instant};
+use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Marks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
+use eifel_talk::Pair;
 use eifel_tcp::{Connection, Ports, Settings, State};
 
 use crate::dice::Dice;
@@ -13,8 +14,8 @@ use crate::dice::Dice;
 const CONNECTIONS: u64 = 300;
 const STEPS: u64 = 400;
 
+/// The transcription of one end.
 struct End {
-    connection: Connection,
     iss: u32,
     /// The first position that it has never sent.
     unsent: u32,
@@ -30,8 +31,8 @@ struct Said {
 }
 
 impl End {
-    fn new(connection: Connection, iss: u32) -> Self {
-        Self { connection, iss, unsent: 1, marked: None }
+    fn new(iss: u32) -> Self {
+        Self { iss, unsent: 1, marked: None }
     }
 
     /// A segment has left.
@@ -61,7 +62,7 @@ impl End {
     }
 
     /// A segment arrives: what takes positions will be answered.
-    fn hears(&mut self, now: Instant, segment: &Segment, marks: Marks) {
+    fn hears(&mut self, segment: &Segment, marks: Marks) {
         if positions(segment) > 0 {
             let mark = match marks {
                 Marks::Bits => segment.flags.has(Flags::SENT_AGAIN).then_some(1),
@@ -69,7 +70,6 @@ impl End {
             };
             self.marked = self.marked.or(mark);
         }
-        self.connection.handle_segment(now, segment, &[]);
     }
 }
 
@@ -78,23 +78,22 @@ fn positions(segment: &Segment) -> u32 {
 }
 
 /// Both ends, established without a loss.
-fn opened(dice: &mut Dice, marks: Marks, now: &mut Instant) -> [End; 2] {
+fn opened(dice: &mut Dice, marks: Marks) -> (Pair, [End; 2]) {
     let settings = Settings { mss: 500, marks: Some(marks), timestamps: None, ..Settings::default() };
     let isns = [0, 1].map(|_| dice.below(1 << 32) as u32);
     let ports = [Ports { local: 1, remote: 2 }, Ports { local: 2, remote: 1 }];
     let engine = || Engine::new(&Config::default()).unwrap_or_else(|error| panic!("{error}"));
-    let mut ends = [
-        End::new(Connection::connect(&settings, engine(), ports[0], Seq(isns[0])), isns[0]),
-        End::new(Connection::listen(&settings, engine(), ports[1], Seq(isns[1])), isns[1]),
-    ];
-    for from in [0, 1, 0] {
-        *now += Duration::from_millis(20);
-        while let Some(out) = eifel_talk::next(&mut ends[from].connection, *now) {
-            ends[1 - from].connection.handle_segment(*now, &out.segment, &[]);
-        }
+    let mut pair = Pair::new([
+        Connection::connect(&settings, engine(), ports[0], Seq(isns[0])),
+        Connection::listen(&settings, engine(), ports[1], Seq(isns[1])),
+    ]);
+    pair.now += Duration::from_secs(1);
+    for _ in 0..3 {
+        pair.send(|_| Some(Duration::from_millis(20)));
+        pair.step(pair.due());
     }
-    assert!(ends.iter().all(|end| end.connection.state() == State::Established));
-    ends
+    assert!(pair.ends.iter().all(|end| end.state() == State::Established));
+    (pair, isns.map(End::new))
 }
 
 #[test]
@@ -103,48 +102,34 @@ fn marks_are_the_thesis_s() {
         let mut dice = Dice::new(18);
         let mut said = Said::default();
         for connection in 0..CONNECTIONS {
-            let mut now = Instant::ZERO + Duration::from_secs(1);
-            let mut ends = opened(&mut dice, marks, &mut now);
-            let mut path: Vec<(Instant, usize, Segment)> = Vec::new();
+            let (mut pair, mut ends) = opened(&mut dice, marks);
             for step in 0..STEPS {
                 let place = format!("{marks:?}, connection {connection}, step {step}");
-                now += Duration::from_millis(dice.below(60));
-                path.sort_by_key(|&(at, ..)| at);
-                while path.first().is_some_and(|&(at, ..)| at <= now) {
-                    let (_, to, segment) = path.remove(0);
-                    ends[to].hears(now, &segment, marks);
-                    send(&mut dice, &mut ends, now, (marks, &mut said, &place), &mut path);
+                let then = pair.now + Duration::from_millis(dice.below(60));
+                while let Some(flying) = pair.step(then) {
+                    ends[1 - flying.from].hears(&flying.sent.segment, marks);
+                    send(&mut dice, &mut pair, &mut ends, (marks, &mut said, &place));
                 }
-                for end in &mut ends {
-                    if end.connection.poll_timeout() <= now {
-                        end.connection.handle_timeout(now);
-                    }
+                for end in &mut pair.ends {
                     if dice.once_in(20) {
-                        end.connection.write_counted(dice.of_any_size(4));
+                        end.write_counted(dice.of_any_size(4));
                     }
                 }
-                send(&mut dice, &mut ends, now, (marks, &mut said, &place), &mut path);
+                send(&mut dice, &mut pair, &mut ends, (marks, &mut said, &place));
             }
         }
         assert!(said.again > CONNECTIONS && said.answers > CONNECTIONS, "{marks:?}: {said:?}");
     }
 }
 
-fn send(
-    dice: &mut Dice,
-    ends: &mut [End; 2],
-    now: Instant,
-    (marks, said, place): (Marks, &mut Said, &str),
-    path: &mut Vec<(Instant, usize, Segment)>,
-) {
-    for (from, end) in ends.iter_mut().enumerate() {
-        while let Some(out) = eifel_talk::next(&mut end.connection, now) {
-            end.says(&out.segment, marks, said, place);
-            let copies = if dice.once_in(10) { 0 } else { 1 + usize::from(dice.once_in(20)) };
-            for _ in 0..copies {
-                let delay = if dice.once_in(10) { 2000 } else { 50 };
-                path.push((now + Duration::from_millis(1 + dice.below(delay)), 1 - from, out.segment));
-            }
-        }
-    }
+fn send(dice: &mut Dice, pair: &mut Pair, ends: &mut [End; 2], (marks, said, place): (Marks, &mut Said, &str)) {
+    pair.send(|flying| {
+        ends[flying.from].says(&flying.sent.segment, marks, said, place);
+        let copies = if dice.once_in(10) { 0 } else { 1 + usize::from(dice.once_in(20)) };
+        let mut delay = || {
+            let most = if dice.once_in(10) { 2000 } else { 50 };
+            Duration::from_millis(1 + dice.below(most))
+        };
+        (0..copies).map(|_| delay()).collect::<Vec<_>>()
+    });
 }

@@ -111,9 +111,7 @@ impl Talk {
     }
 
     pub fn events(&mut self) -> Vec<Event> {
-        std::iter::from_fn(|| self.connection.poll_event())
-            .filter(|event| !matches!(event, Event::Recovery(_)))
-            .collect()
+        eifel_talk::events(&mut self.connection)
     }
 
     pub fn is(&self, state: State) {
