@@ -5,13 +5,16 @@ use std::process::ExitCode;
 
 use eifel_capture::{score, source, text};
 
-const USAGE: &str = "usage: eifel-capture [--json | --csv | --score TRUTH.csv] FILE… (- is standard input)";
+const USAGE: &str = "usage: eifel-capture [--json | --csv | --score TRUTH.csv | --annotate OUT.pcapng | --xpl FOLDER] FILE…\n\
+                     - is standard input";
 
 enum Output {
     Text,
     Json,
     Csv,
     Score(String),
+    Annotate(PathBuf),
+    Plots(PathBuf),
 }
 
 fn main() -> ExitCode {
@@ -33,6 +36,8 @@ fn run() -> Result<(), String> {
             "--json" => output = Output::Json,
             "--csv" => output = Output::Csv,
             "--score" => output = Output::Score(arguments.next().ok_or(USAGE)?),
+            "--annotate" => output = Output::Annotate(arguments.next().ok_or(USAGE)?.into()),
+            "--xpl" => output = Output::Plots(arguments.next().ok_or(USAGE)?.into()),
             _ if argument.starts_with("--") => return Err(USAGE.into()),
             _ => files.push(PathBuf::from(argument)),
         }
@@ -45,6 +50,8 @@ fn run() -> Result<(), String> {
         Output::Text => print!("{}", text::summary(&report)),
         Output::Json => println!("{}", report.json()),
         Output::Csv => print!("{}", report.csv()),
+        Output::Annotate(file) => source::annotate(&report, &file)?,
+        Output::Plots(folder) => source::plot(&report, &folder)?,
         Output::Score(file) => {
             let truth = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
             let truth = score::read_truth(&truth).map_err(|error| format!("{file}: {error}"))?;
