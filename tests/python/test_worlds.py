@@ -96,4 +96,4 @@ def test_the_claims_hold_over_three_segments(tmp_path: Path, monkeypatch: pytest
 
 
 def test_it_is_left_to_those_who_name_it() -> None:
-    assert artefacts()["detectors.small_worlds"].long
+    assert artefacts()["detectors.small_worlds"].is_long
