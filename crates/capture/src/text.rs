@@ -104,7 +104,7 @@ fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut Str
         "connection {}: {from} -> {to}: {spurious} of {all} retransmissions spurious, {} bytes in {} segments",
         one.connection, data.bytes, data.segments
     )?;
-    write!(text, "  seen at the {}", vantage.name())?;
+    write!(text, "  seen {}", vantage.name())?;
     if let Some(rtt) = rtt_ms_min {
         write!(text, ", to the receiver and back in {rtt:.3} ms at least")?;
     }

@@ -87,10 +87,10 @@ impl Vantage {
     /// The place, for people.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Sender => "sender",
-            Self::Receiver => "receiver",
-            Self::Between => "path between",
-            Self::Unknown => "an unknown place",
+            Self::Sender => "at the sender",
+            Self::Receiver => "at the receiver",
+            Self::Between => "on the path between",
+            Self::Unknown => "at an unknown place",
         }
     }
 
