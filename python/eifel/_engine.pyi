@@ -19,6 +19,7 @@ __all__ = [
     "converse",
     "document",
     "hunt_liars",
+    "live",
     "record",
     "registry",
     "run",
@@ -81,6 +82,13 @@ def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] 
 
 def version() -> str:
     """The version of the engine."""
+
+def live(called_as: Sequence[str], arguments: Sequence[str]) -> int:
+    """Runs a command of `eifel live` and returns its exit code.
+
+    `called_as` is how this program was called, up to `arguments`: where rights are missing it is started again that way in
+    a user namespace.
+    """
 
 def registry() -> str:
     """Every algorithm of every seam with its parameters, as JSON."""

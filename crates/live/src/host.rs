@@ -289,7 +289,7 @@ impl Host {
                 }
                 connection.handle_segment(now, segment, payload);
             }
-            return;
+            return self.take_events(now, handle);
         }
         let full = self.table.len() >= self.config.most_connections;
         let Some(open) = self.listeners.get_mut(&(key.port, addresses.version())) else {
@@ -312,6 +312,7 @@ impl Host {
                 let handle = self.table.insert(key, *connection);
                 self.happened.push_back((handle, Happening::Opened { port: key.port }));
                 self.make_ready(handle);
+                self.take_events(now, handle);
             }
         }
     }
@@ -367,7 +368,7 @@ impl Host {
     }
 
     /// Writes the next packet that leaves into `packet`, in place of what is there; `false` if there is none. To be called until
-    /// there is none, after every input: only then events are complete.
+    /// there is none, after every input; what an application reads before that is in the acknowledgement.
     pub fn poll_packet(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
         packet.clear();
         if let Some((addresses, segment)) = self.replies.pop_front() {
@@ -422,8 +423,8 @@ impl Host {
         }
     }
 
-    /// A connection has sent all that it may: what it tells is taken, its timer set, and if it is over it goes.
-    fn settle(&mut self, now: Instant, handle: Handle) {
+    /// What a connection tells is taken.
+    fn take_events(&mut self, now: Instant, handle: Handle) {
         let Some(connection) = self.table.connection(handle) else { return };
         while let Some(event) = connection.poll_event() {
             if let Some(witness) = &mut self.witness {
@@ -431,6 +432,12 @@ impl Host {
             }
             self.happened.push_back((handle, Happening::Event(event)));
         }
+    }
+
+    /// A connection has sent all that it may: its timer is set, and if it is over it goes.
+    fn settle(&mut self, now: Instant, handle: Handle) {
+        self.take_events(now, handle);
+        let Some(connection) = self.table.connection(handle) else { return };
         if let Some(witness) = &mut self.witness {
             witness.settles(now, handle, connection);
         }

@@ -10,5 +10,7 @@ pub mod capture;
 pub mod command;
 pub mod hiccup;
 pub mod host;
+pub mod recording;
+pub mod side;
 pub mod station;
 pub mod system;

@@ -2,10 +2,11 @@
 
 use crate::capture::Capture;
 use crate::host::{Config, Host};
+use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::signals::Signals;
 use crate::system::tun::Tun;
-use crate::system::{Error, wait};
+use crate::system::wait::{self, Urgency};
 use eifel_base::time::Instant;
 use eifel_packet::pcapng::Interface;
 use std::os::fd::AsFd;
@@ -43,6 +44,7 @@ pub struct Station {
     tun: Tun,
     clock: Clock,
     capture: Option<(Capture, Interface)>,
+    urgency: Urgency,
     /// Packets that the kernel had no room for.
     lost: u64,
 }
@@ -50,7 +52,7 @@ pub struct Station {
 impl Station {
     /// A host on `tun`; its time is that of `clock`.
     pub fn new(config: Config, tun: Tun, clock: Clock) -> Self {
-        Self { host: Host::new(config), tun, clock, capture: None, lost: 0 }
+        Self { host: Host::new(config), tun, clock, capture: None, urgency: Urgency::Ordinary, lost: 0 }
     }
 
     /// All packets are kept in `capture` from now on.
@@ -61,6 +63,11 @@ impl Station {
         let place = capture.place(self.tun.name())?;
         self.capture = Some((capture, place));
         Ok(())
+    }
+
+    /// Its loop goes before others: for a flow with pauses, whose times matter.
+    pub fn urgent(&mut self) {
+        self.urgency = Urgency::First;
     }
 
     /// Packets that the kernel had no room for.
@@ -74,11 +81,11 @@ impl Station {
     /// Those of the device, of the capture and of the application.
     pub fn run(&mut self, application: &mut dyn Application) -> Result<(), Error> {
         let signals = Signals::note()?;
-        let _precise = wait::Precise::begin();
+        let _precise = wait::Precise::begin(self.urgency);
         let (mut input, mut output) = (vec![0; LONGEST], Vec::with_capacity(LONGEST));
         let mut asked = false;
         loop {
-            let taken = self.take_in(&mut input)?;
+            let taken = self.take_in(application, &mut input, &mut output)?;
             let now = self.clock.now();
             self.host.handle_timeout(now);
             if signals.ask_to_stop() && !std::mem::replace(&mut asked, true) {
@@ -98,15 +105,26 @@ impl Station {
         self.capture.take().map_or(Ok(()), |(capture, _)| capture.finish())
     }
 
-    fn take_in(&mut self, room: &mut [u8]) -> Result<usize, Error> {
-        let now = self.clock.now();
+    /// Takes packets in. After each the application reads, and what the packet has given rise to is sent: of acknowledgements that
+    /// waited for each other only one would leave, and detectors would see less than a simulated sender's.
+    fn take_in(
+        &mut self,
+        application: &mut dyn Application,
+        room: &mut [u8],
+        output: &mut Vec<u8>,
+    ) -> Result<usize, Error> {
         for count in 0..BATCH {
             let Some(length) = self.tun.read(room)? else { return Ok(count) };
+            let now = self.clock.now();
             let packet = &room[..length];
             if let Some((capture, place)) = &mut self.capture {
-                capture.note(self.clock.now(), *place, packet, None)?;
+                capture.note(now, *place, packet, None)?;
             }
             self.host.handle_packet(now, packet);
+            if self.host.has_events() {
+                application.turn(now, &mut self.host)?;
+            }
+            self.send(output)?;
         }
         Ok(BATCH)
     }

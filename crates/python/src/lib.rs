@@ -4,6 +4,7 @@
 mod attacks;
 mod captures;
 mod hunt;
+mod live;
 mod many;
 mod numbers;
 mod outcome;
@@ -86,6 +87,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(hunt::hunt_liars, module)?)?;
+    module.add_function(wrap_pyfunction!(live::live, module)?)?;
     module.add_function(wrap_pyfunction!(script::converse, module)?)?;
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
     module.add_function(wrap_pyfunction!(single::record, module)?)?;

@@ -190,7 +190,7 @@ impl Endpoint {
     ) {
         if let Some(recorder) = &mut net.observers.recorder {
             if let Some(transmission) = &outgoing.transmission {
-                recorder.sent(net.now, packet, transmission.kind);
+                recorder.sent(net.now, (self.flow, self.end), transmission, packet.segment);
             }
             recorder.passes(net.now, self.path.0, segment, self.path, outgoing.start);
         }

@@ -75,7 +75,8 @@ impl StreamFlow {
             if packet.transmission > 0 && arrival == Arrival::First {
                 recorder.arrived(net.now, packet, news);
             }
-            recorder.acknowledged(net.now, endpoint, segment);
+            let of = (endpoint.flow, endpoint.end);
+            recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);
             let (own, other) = endpoint.path;
             recorder.passes(net.now, own, segment, (other, own), packet.start.saturating_sub(1));
         }
@@ -270,7 +271,7 @@ impl StreamFlow {
             && self.app.sends_from(end)
             && let Some(recorder) = &mut net.observers.recorder
         {
-            recorder.recovery(net.now, endpoint, &event);
+            recorder.recovery(net.now, (endpoint.flow, end), &event);
         }
     }
 
@@ -392,7 +393,7 @@ impl StreamFlow {
         if let Some(recorder) = &mut net.observers.recorder
             && self.app.sends_from(end)
         {
-            recorder.variables(net.now, endpoint);
+            recorder.variables(net.now, (endpoint.flow, end), &endpoint.connection);
         }
         if let Some(checkers) = &mut net.observers.checkers {
             checkers.after_input(net.now, endpoint, &ends[end.other().index()]);

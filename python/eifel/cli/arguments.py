@@ -39,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
         _add_hunt,
         _add_attacks,
         _add_analyze,
+        _add_live,
     ):
         add(commands)
     return made
@@ -290,6 +291,18 @@ def _add_attacks(commands: Commands) -> None:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="an attack or how its name begins; all without any")
     parser.add_argument("--list", action="store_true", help="say what there is, and do nothing")
+
+
+def _add_live(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "live",
+        help="put the engine on a real network: send, receive, hiccup, compare",
+        add_help=False,
+        # What follows is the engine's to read, `--help` too.
+        prefix_chars="\0",
+    )
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    parser.set_defaults(module="live", resumes=False, json=False)
 
 
 def _add_analyze(commands: Commands) -> None:

@@ -55,6 +55,8 @@ pub struct Answer<'a> {
     pattern: Pattern,
     watch: Watch<'a>,
     room: Vec<u8>,
+    /// No interval ends earlier.
+    due: Instant,
 }
 
 impl<'a> Answer<'a> {
@@ -65,7 +67,7 @@ impl<'a> Answer<'a> {
     pub fn begin(host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, NotMade> {
         host.listen(plan.port, BACKLOG, &plan.settings, &plan.sender)?;
         let (pattern, room) = (Pattern::new(), vec![0; 1 << 16]);
-        Ok(Self { plan, streams: BTreeMap::new(), done: Vec::new(), pattern, watch, room })
+        Ok(Self { plan, streams: BTreeMap::new(), done: Vec::new(), pattern, watch, room, due: Instant::NEVER })
     }
 
     /// What was read of the connections that are over.
@@ -112,7 +114,9 @@ impl Application for Answer<'_> {
         while let Some((handle, happening)) = host.poll_event() {
             match happening {
                 Happening::Opened { .. } => {
-                    self.streams.insert(handle, Stream { read: 0, meter: Meter::new(now, self.plan.every) });
+                    let meter = Meter::new(now, self.plan.every);
+                    self.due = self.due.min(meter.due());
+                    self.streams.insert(handle, Stream { read: 0, meter });
                     (self.watch)(now, &News::Connected);
                     self.read(now, host, handle)?;
                 }
@@ -126,14 +130,16 @@ impl Application for Answer<'_> {
                 Happening::Ended(_) => self.close(now, host, handle),
             }
         }
-        let due: Vec<Handle> =
-            self.streams.iter().filter(|(_, stream)| stream.meter.due() <= now).map(|(&handle, _)| handle).collect();
-        due.into_iter().try_for_each(|handle| self.read(now, host, handle))?;
+        if self.due <= now {
+            let open: Vec<Handle> = self.streams.keys().copied().collect();
+            open.into_iter().try_for_each(|handle| self.read(now, host, handle))?;
+            self.due = self.streams.values().map(|stream| stream.meter.due()).min().unwrap_or(Instant::NEVER);
+        }
         let over = self.plan.calls.is_some_and(|calls| self.done.len() as u64 >= calls);
         if over && host.connections() == 0 {
             return Ok(Next::Done);
         }
-        Ok(Next::Turn(self.streams.values().map(|stream| stream.meter.due()).min().unwrap_or(Instant::NEVER)))
+        Ok(Next::Turn(self.due))
     }
 
     fn stop(&mut self, now: Instant, host: &mut Host) {

@@ -8,10 +8,10 @@ use crate::hiccup::log::Log;
 use crate::hiccup::order::Trigger;
 use crate::hiccup::run::{Control, Relay, Report};
 use crate::hiccup::tally::{Expectation, Numbers, numbers};
+use crate::side::Side;
 use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::namespace::{Namespace, Running};
-use crate::system::tun::Tun;
 use eifel_sim::scenario::Scenario;
 use serde_json::{Map, Value, json};
 use std::os::unix::net::UnixDatagram;
@@ -43,7 +43,6 @@ example: eifel live hiccup examples/spike.toml --peer 'iperf3 -s -1' -- sh -c 'i
 ";
 
 const VALUED: [&str; 7] = ["--peer", "--out", "--on", "--control", "--seed", "--expect", "--mtu"];
-const DEVICE: &str = "hiccup%d";
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let Some(options) = Options::read(words, &VALUED, &["--json", "--keys"])? else { return print(USAGE).map(|()| OK) };
@@ -75,7 +74,7 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
     let near = namespace()?;
     let peer = options.text("--peer");
     let far = if peer.is_some() { namespace()? } else { Namespace::current()? };
-    let tuns = [device(&near, 1, mtu, true)?, device(&far, 2, mtu, peer.is_some())?];
+    let tuns = [Side::NEAR.device(&near, mtu, true)?, Side::FAR.device(&far, mtu, peer.is_some())?];
     let clock = Clock::start();
     let log = options.text("--out").map(|folder| Log::create(Path::new(folder), clock)).transpose()?;
     let control = control(options)?;
@@ -88,7 +87,7 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
     };
     let mut peer: Option<Running> = match peer {
         Some(text) => {
-            let running = far.spawn(prepared(shell(text), 2, options))?;
+            let running = far.spawn(prepared(shell(text), Side::FAR, options))?;
             far.wait_for_listener()?;
             Some(running)
         }
@@ -96,7 +95,7 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
     };
     let mut main = Command::new(&options.command[0]);
     main.args(&options.command[1..]);
-    let mut running = near.spawn(prepared(main, 1, options))?;
+    let mut running = near.spawn(prepared(main, Side::NEAR, options))?;
     let mut status = None;
     let report = relay.run(|| {
         status = running.ended()?;
@@ -111,32 +110,14 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
     Ok((report, status))
 }
 
-/// A device of side 1 or 2, with its addresses; a side of ours sends everything over it, and forwards.
-fn device(side: &Namespace, number: u8, mtu: u32, ours: bool) -> Result<Tun, Failure> {
-    let tun = side.within(|| Tun::create(DEVICE))?;
-    let (name, other) = (tun.name(), 3 - number);
-    let mut commands = format!(
-        "link set {name} mtu {mtu} txqueuelen 5000 addrgenmode none up\n\
-         addr add 10.77.0.{number} peer 10.77.0.{other} dev {name}\n\
-         addr add fd77::{number} peer fd77::{other} dev {name} nodad\n"
-    );
-    if ours {
-        commands += &format!("route add default dev {name}\nroute add ::/0 dev {name}\n");
-        // Hosts of ours may stand behind the device's own side.
-        side.set(&[("net/ipv4/ip_forward", "1"), ("net/ipv6/conf/all/forwarding", "1")])?;
-    }
-    side.configure(&commands)?;
-    Ok(tun)
-}
-
-fn prepared(mut command: Command, number: u8, options: &Options) -> Command {
-    let other = 3 - number;
-    command.env("EIFEL_ADDRESS", format!("10.77.0.{number}")).env("EIFEL_PEER", format!("10.77.0.{other}"));
-    command.env("EIFEL_ADDRESS6", format!("fd77::{number}")).env("EIFEL_PEER6", format!("fd77::{other}"));
-    if number == 2 || options.has("--keys") {
+fn prepared(mut command: Command, side: Side, options: &Options) -> Command {
+    let (own, other) = (side, side.other());
+    command.env("EIFEL_ADDRESS", own.v4().to_string()).env("EIFEL_PEER", other.v4().to_string());
+    command.env("EIFEL_ADDRESS6", own.v6().to_string()).env("EIFEL_PEER6", other.v6().to_string());
+    if side == Side::FAR || options.has("--keys") {
         command.stdin(Stdio::null());
     }
-    if number == 2 || options.has("--json") {
+    if side == Side::FAR || options.has("--json") {
         // What they print would stand in the middle of the document.
         command.stdout(std::io::stderr());
     }

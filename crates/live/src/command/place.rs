@@ -91,6 +91,7 @@ impl Place {
              addr add {v4_kernel} peer {v4} dev {device}\n\
              addr add {v6_kernel} peer {v6} dev {device} nodad\n"
         ))?;
+        namespace.wait_for_route(v6.into())?;
         let peer = match options.command.split_first() {
             None => None,
             Some((program, arguments)) => {

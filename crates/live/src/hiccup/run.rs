@@ -6,10 +6,11 @@ use super::order::Order;
 use super::tally::Counts;
 use super::truth::{Judged, Truth};
 use super::{Direction, Fate, Hiccup, Passage};
+use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::signals::Signals;
 use crate::system::tun::Tun;
-use crate::system::{Error, wait};
+use crate::system::wait::{self, Urgency};
 use eifel_base::time::{Duration, Instant};
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -75,7 +76,7 @@ impl Relay {
     /// Those of devices and files.
     pub fn run(mut self, mut done: impl FnMut() -> Result<bool, Error>) -> Result<Report, Error> {
         let signals = Signals::note()?;
-        let _precise = wait::Precise::begin();
+        let _precise = wait::Precise::begin(Urgency::First);
         let mut room = vec![0; LONGEST];
         while !signals.ask_to_stop() && !done()? {
             let mut moved = 0;

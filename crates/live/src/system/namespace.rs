@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 use std::fs::File;
 use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
@@ -99,6 +100,26 @@ impl Namespace {
                 std::fs::write(&path, value)
                     .map_err(|error| Error::new(format!("write {path}"), &error, advice(&error)))
             })
+        })
+    }
+
+    /// Waits until there is a route to `peer`: over IPv6 a device is of use only some time after it is up.
+    ///
+    /// # Errors
+    /// Where there is none within two seconds.
+    pub fn wait_for_route(&self, peer: IpAddr) -> Result<(), Error> {
+        self.within(|| {
+            let any: IpAddr = if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+            let mut last = String::new();
+            for _ in 0..LOOKS {
+                // A connected datagram socket has looked up its route, and sends nothing.
+                match UdpSocket::bind((any, 0)).and_then(|socket| socket.connect((peer, 9))) {
+                    Ok(()) => return Ok(()),
+                    Err(error) => last = error.to_string(),
+                }
+                thread::sleep(BETWEEN_LOOKS);
+            }
+            Err(Error::new(format!("find a route to {peer}"), &last, ""))
         })
     }
 

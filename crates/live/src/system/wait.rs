@@ -41,24 +41,46 @@ pub fn is_readable(descriptor: BorrowedFd<'_>) -> Result<bool, Error> {
     }
 }
 
-/// The calling thread's waits end on time as long as this lives.
+/// How much a thread matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Urgency {
+    /// As others.
+    Ordinary,
+    /// It goes before all ordinary threads of the machine, where the rights are there: what it has to do is little and has its
+    /// time.
+    First,
+}
+
+/// The calling thread's waits end on time as long as this lives: without timer slack, and with its urgency.
 #[derive(Debug)]
 pub struct Precise {
-    before: Option<NonZeroU64>,
+    slack: Option<NonZeroU64>,
+    scheduled: bool,
 }
 
 impl Precise {
-    /// Takes the timer slack away from this thread.
-    pub fn begin() -> Self {
-        let before = rustix::thread::current_timer_slack().ok().and_then(NonZeroU64::new);
-        // Without it waits are longer by some 50 µs, which is no reason to give up.
+    /// Begins. What the system refuses makes the thread later than it could be, which is no reason to give up.
+    pub fn begin(urgency: Urgency) -> Self {
+        let slack = rustix::thread::current_timer_slack().ok().and_then(NonZeroU64::new);
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        Self { before }
+        // Commands that it starts are ordinary.
+        let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
+        Self { slack, scheduled: urgency == Urgency::First && schedule(policy, 1) }
     }
 }
 
 impl Drop for Precise {
     fn drop(&mut self) {
-        let _ = rustix::thread::set_current_timer_slack(self.before);
+        let _ = rustix::thread::set_current_timer_slack(self.slack);
+        if self.scheduled {
+            schedule(libc::SCHED_OTHER, 0);
+        }
     }
+}
+
+/// Sets the policy of the calling thread; whether that was allowed.
+fn schedule(policy: i32, sched_priority: i32) -> bool {
+    let parameters = libc::sched_param { sched_priority };
+    // SAFETY: 0 names the calling thread, and the kernel reads the parameters during the call only.
+    unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) == 0 }
 }

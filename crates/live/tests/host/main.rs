@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod hostile;
 mod pair;
 
 use eifel_base::time::{Duration, Instant};
@@ -105,7 +106,7 @@ fn nobody_there_is_refused() {
 
 #[test]
 fn as_many_as_there_may_be_and_no_more() {
-    let mut pair = Pair::with_at_most(3);
+    let mut pair = Pair::made(1500, 3);
     pair.b.listen(80, 16, &held(), &sender()).unwrap();
     for _ in 0..5 {
         connect(&mut pair, "10.0.0.2:80");
@@ -148,7 +149,7 @@ fn an_icmp_error_reaches_its_connection_and_no_other() {
 #[test]
 fn segments_fit_the_device() {
     for (peer, version) in [("10.0.0.2:80", Version::V4), ("[fd00::2]:80", Version::V6)] {
-        let mut pair = Pair::of_mtu(1300);
+        let mut pair = Pair::made(1300, usize::MAX);
         connect(&mut pair, peer);
         let mut packet = Vec::new();
         assert!(pair.a.poll_packet(Instant::ZERO, &mut packet));

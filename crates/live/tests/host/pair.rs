@@ -32,15 +32,8 @@ impl Pair {
         Self::made(1500, usize::MAX)
     }
 
-    pub fn of_mtu(mtu: u32) -> Self {
-        Self::made(mtu, usize::MAX)
-    }
-
-    pub fn with_at_most(connections: usize) -> Self {
-        Self::made(1500, connections)
-    }
-
-    fn made(mtu: u32, most_connections: usize) -> Self {
+    /// Hosts whose devices take packets of `mtu` bytes, and that take no more than so many calls.
+    pub fn made(mtu: u32, most_connections: usize) -> Self {
         let host = |number: u8| {
             let (v4, v6) = ([10, 0, 0, number].into(), format!("fd00::{number}").parse().unwrap());
             let secret = [u64::from(number), 7];
@@ -67,8 +60,10 @@ impl Pair {
                 return;
             }
             self.now = self.now.max(next);
-            while self.under_way.front().is_some_and(|first| first.0 <= self.now) {
-                let Some((_, to_b, bytes)) = self.under_way.pop_front() else { return };
+            // One by one, and what each gives rise to leaves before the next comes.
+            if self.under_way.front().is_some_and(|first| first.0 <= self.now)
+                && let Some((_, to_b, bytes)) = self.under_way.pop_front()
+            {
                 let host = if to_b { &mut self.b } else { &mut self.a };
                 host.handle_packet(self.now, &bytes);
             }

@@ -33,6 +33,7 @@ pub fn rig() -> Rig {
              addr add 10.9.0.1 peer 10.9.0.2 dev tun0\n\
              addr add fd09::1 peer fd09::2 dev tun0 nodad\n",
         )?;
+        namespace.wait_for_route("fd09::2".parse().expect("an address"))?;
         let config = Config {
             v4: Some([10, 9, 0, 2].into()),
             v6: Some("fd09::2".parse().expect("an address")),

@@ -7,18 +7,18 @@ use super::tables::{
 };
 use super::{Record, Sink, Table, Tables};
 use crate::capture::Captures;
-use crate::endpoint::Endpoint;
 use crate::network::Span;
 use crate::oracle::Settled;
 use crate::slab::{End, Packet, Remains};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
-use eifel_packet::seq::unwrap;
+use eifel_packet::seq::{Seq, unwrap};
 use eifel_path::link::QueueState;
 use eifel_path::parcel::DropCause;
 use eifel_recovery::detect::Outcome;
-use eifel_recovery::engine::{Event, Kind, Snapshot};
+use eifel_recovery::engine::{Event, Snapshot, Transmission};
 use eifel_recovery::episode::{Episode, Saved};
+use eifel_tcp::Connection;
 
 /// State that is remembered of one end.
 #[derive(Clone, Default)]
@@ -115,25 +115,25 @@ impl Recorder {
         self.tables.kept.keeps(table) && self.memories[place(flow, end)].recorded
     }
 
-    /// Records a transmission that leaves.
-    pub fn sent(&mut self, now: Instant, packet: &Packet, kind: Kind) {
-        if !self.records(packet.flow, packet.sender, Table::Transmissions) {
+    /// Records a transmission that leaves this end of this flow, with the data segment of that number (0: no data).
+    pub fn sent(&mut self, now: Instant, (flow, end): (u32, End), transmission: &Transmission, segment: u64) {
+        if !self.records(flow, end, Table::Transmissions) {
             return;
         }
         let row = self.taken() + self.tables.rows(Table::Transmissions) as u64;
-        self.memories[place(packet.flow, packet.sender)].transmissions.push(packet.transmission - 1, row);
-        let (kind, cause) = codes::kind_and_cause(kind);
+        self.memories[place(flow, end)].transmissions.push(transmission.id.0, row);
+        let (kind, cause) = codes::kind_and_cause(transmission.kind);
         self.tables.transmissions.push(TransmissionRow {
             t_ns: nanos(now),
-            flow: packet.flow as i32,
-            end: packet.sender as u8,
-            tx: packet.transmission as i64 - 1,
-            start: packet.start as i64,
-            len: i64::from(packet.positions),
-            segment: packet.segment as i64,
+            flow: flow as i32,
+            end: end as u8,
+            tx: transmission.id.0 as i64,
+            start: transmission.start as i64,
+            len: i64::from(transmission.len),
+            segment: segment as i64,
             kind,
             cause,
-            copy: packet.copy as i32,
+            copy: transmission.copy as i32,
             fate: codes::UNDER_WAY,
             arrived_ns: -1,
             needed: 0,
@@ -182,14 +182,20 @@ impl Recorder {
         }
     }
 
-    /// Records a segment for the connection of `to`, if it is an acknowledgement.
-    pub fn acknowledged(&mut self, now: Instant, to: &Endpoint, segment: &Segment) {
-        if !segment.flags.has(eifel_packet::segment::Flags::ACK) || !self.records(to.flow, to.end, Table::Acks) {
+    /// Records a segment for this end of this flow, if it is an acknowledgement; `isn` is the end's initial sequence number.
+    pub fn acknowledged(
+        &mut self,
+        now: Instant,
+        (flow, end): (u32, End),
+        (connection, isn): (&Connection, Seq),
+        segment: &Segment,
+    ) {
+        if !segment.flags.has(eifel_packet::segment::Flags::ACK) || !self.records(flow, end, Table::Acks) {
             return;
         }
-        let engine = to.connection.engine();
+        let engine = connection.engine();
         let una = engine.una();
-        let position = |seq| unwrap(una, to.isn, seq);
+        let position = |seq| unwrap(una, isn, seq);
         let cumulative = position(segment.ack);
         let mut blocks: Vec<(i64, i64)> =
             segment.options.sack.as_slice().iter().map(|&(l, r)| (position(l) as i64, position(r) as i64)).collect();
@@ -204,8 +210,8 @@ impl Recorder {
         let block = |index: usize| blocks.get(index).copied().unwrap_or(none);
         self.tables.acks.push(AckRow {
             t_ns: nanos(now),
-            flow: to.flow as i32,
-            end: to.end as u8,
+            flow: flow as i32,
+            end: end as u8,
             cumulative: cumulative as i64,
             echo: segment.options.timestamps.map_or(-1, |stamps| i64::from(stamps.echo)),
             duplicate: cumulative == una && segment.payload_len == 0 && engine.nxt() > una,
@@ -266,8 +272,7 @@ impl Recorder {
     }
 
     /// Records an event of an end's engine.
-    pub fn recovery(&mut self, now: Instant, endpoint: &Endpoint, event: &Event) {
-        let (flow, end) = (endpoint.flow, endpoint.end);
+    pub fn recovery(&mut self, now: Instant, (flow, end): (u32, End), event: &Event) {
         let place = place(flow, end);
         match *event {
             Event::TimerExpired { .. } => self.memories[place].expired = true,
@@ -335,16 +340,14 @@ impl Recorder {
     }
 
     /// Records an end's variables after an input, where they have changed.
-    pub fn variables(&mut self, now: Instant, endpoint: &Endpoint) {
-        let (flow, end) = (endpoint.flow, endpoint.end);
+    pub fn variables(&mut self, now: Instant, (flow, end): (u32, End), connection: &Connection) {
         let place = place(flow, end);
         let wanted = self.records(flow, end, Table::Window) || self.records(flow, end, Table::Timer);
         if !wanted {
             return;
         }
-        let snapshot = endpoint.connection.engine().snapshot();
-        let snapshot = Snapshot { deadline: endpoint.connection.sender_deadline(), ..snapshot };
-        let peer_window = endpoint.connection.peer_window();
+        let snapshot = Snapshot { deadline: connection.sender_deadline(), ..connection.engine().snapshot() };
+        let peer_window = connection.peer_window();
         let last = self.memories[place].last.replace((snapshot, peer_window));
         let expired = std::mem::take(&mut self.memories[place].expired);
         let key = |(s, window): &(Snapshot, u64)| (s.cwnd, s.ssthresh, s.flight, s.una, s.nxt, *window);

@@ -1,0 +1,81 @@
+//! A side of the box: a namespace with the box's device, and where that is wanted a host of ours behind it.
+
+use crate::host::Config;
+use crate::system::Error;
+use crate::system::namespace::Namespace;
+use crate::system::tun::Tun;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// The name of the box's devices.
+const BOX: &str = "hiccup%d";
+
+/// A side, 1 or 2. The kernel there has 10.77.0.1 and fd77::1, or 10.77.0.2 and fd77::2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Side(pub u8);
+
+impl Side {
+    /// The side that the scenario's first flow is from.
+    pub const NEAR: Self = Self(1);
+    /// The other.
+    pub const FAR: Self = Self(2);
+
+    /// The side across the box.
+    pub fn other(self) -> Self {
+        Self(3 - self.0)
+    }
+
+    /// The kernel's IPv4 address.
+    pub fn v4(self) -> Ipv4Addr {
+        Ipv4Addr::new(10, 77, 0, self.0)
+    }
+
+    /// The kernel's IPv6 address.
+    pub fn v6(self) -> Ipv6Addr {
+        Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, u16::from(self.0))
+    }
+
+    /// The IPv4 address of a host of ours there.
+    pub fn host(self) -> Ipv4Addr {
+        Ipv4Addr::new(10, 85, self.0, 2)
+    }
+
+    /// Makes the box's device in `namespace`. Where that is `ours`, everything that is not for the side itself goes over the box,
+    /// and what comes for a host behind the side is forwarded.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn device(self, namespace: &Namespace, mtu: u32, ours: bool) -> Result<Tun, Error> {
+        let tun = namespace.within(|| Tun::create(BOX))?;
+        let (name, own, other) = (tun.name(), self, self.other());
+        let mut commands = format!(
+            "link set {name} mtu {mtu} txqueuelen 5000 addrgenmode none up\n\
+             addr add {} peer {} dev {name}\n\
+             addr add {} peer {} dev {name} nodad\n",
+            own.v4(),
+            other.v4(),
+            own.v6(),
+            other.v6(),
+        );
+        if ours {
+            commands += &format!("route add default dev {name}\nroute add ::/0 dev {name}\n");
+            namespace.set(&[("net/ipv4/ip_forward", "1"), ("net/ipv6/conf/all/forwarding", "1")])?;
+        }
+        namespace.configure(&commands)?;
+        namespace.wait_for_route(other.v6().into())?;
+        Ok(tun)
+    }
+
+    /// Makes a device for a host of ours behind the side, over IPv4.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn behind(self, namespace: &Namespace, secret: [u64; 2]) -> Result<(Tun, Config), Error> {
+        let tun = namespace.within(|| Tun::create("eifel%d"))?;
+        let (name, host) = (tun.name(), self.host());
+        let kernel = Ipv4Addr::from_bits(host.to_bits() ^ 3);
+        namespace.configure(&format!(
+            "link set {name} mtu 1500 txqueuelen 5000 addrgenmode none up\naddr add {kernel} peer {host} dev {name}\n"
+        ))?;
+        Ok((tun, Config { v4: Some(host), v6: None, mtu: 1500, secret, most_connections: 16 }))
+    }
+}

@@ -1,0 +1,107 @@
+//! Strangers.
+
+use crate::pair::{Pair, held};
+use crate::{connect, opened, sender};
+use eifel_base::time::Duration;
+use eifel_live::host::Handle;
+use eifel_packet::datagram;
+use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::segment::{Flags, Options, Segment};
+use eifel_packet::seq::Seq;
+use eifel_path::stream::Stream;
+use eifel_sim::pattern;
+use std::net::Ipv4Addr;
+
+/// Numbers of a stranger, who knows addresses and ports and nothing else.
+struct Stranger(Stream);
+
+impl Stranger {
+    fn new() -> Self {
+        Self(Stream::new(1, &["stranger"]))
+    }
+
+    fn below(&mut self, count: u64) -> u32 {
+        self.0.below(count) as u32
+    }
+
+    /// A segment with any flags and numbers, and some data.
+    fn segment(&mut self, source: Ipv4Addr, ports: (u16, u16), flags: Flags) -> Vec<u8> {
+        let payload = vec![0x55; self.below(1400) as usize];
+        let segment = Segment {
+            source_port: ports.0,
+            destination_port: ports.1,
+            seq: Seq(self.below(1 << 32)),
+            ack: Seq(self.below(1 << 32)),
+            flags,
+            window: self.below(1 << 16) as u16,
+            options: Options::default(),
+            payload_len: payload.len() as u32,
+        };
+        let addresses = Addresses::V4 { source, destination: [10, 0, 0, 2].into() };
+        let mut bytes = Vec::new();
+        datagram::emit(&Header::new(addresses), &segment, &payload, &mut bytes).unwrap();
+        bytes
+    }
+}
+
+/// Sends `count` bytes of the pattern from `from` to `to`, and compares what arrives; `meanwhile` after each step.
+fn transfer(pair: &mut Pair, (from, to): (Handle, Handle), count: usize, mut meanwhile: impl FnMut(&mut Pair)) {
+    let (mut written, mut read) = (0, Vec::new());
+    for _ in 0..10_000 {
+        if read.len() == count {
+            break;
+        }
+        written += pair.a.connection(from).unwrap().write(&pattern::bytes(written as u64, count - written));
+        meanwhile(pair);
+        pair.run_for(Duration::from_millis(10));
+        let mut room = vec![0; 1 << 16];
+        let got = pair.b.connection(to).unwrap().read(&mut room);
+        read.extend_from_slice(&room[..got]);
+    }
+    assert!(read == pattern::bytes(0, count));
+}
+
+#[test]
+fn a_stranger_who_knows_the_ports_changes_no_byte_and_ends_nothing() {
+    let mut pair = Pair::new();
+    pair.b.listen(80, 16, &held(), &sender()).unwrap();
+    let from = connect(&mut pair, "10.0.0.2:80");
+    let mut syn = Vec::new();
+    assert!(pair.a.poll_packet(pair.now, &mut syn));
+    let port = datagram::parse(&syn).unwrap().1.source_port;
+    pair.b.handle_packet(pair.now, &syn);
+    pair.run_for(Duration::from_secs(1));
+    let to = opened(&mut pair.b)[0];
+    let mut stranger = Stranger::new();
+    transfer(&mut pair, (from, to), 300_000, |pair| {
+        for _ in 0..500 {
+            let flags = Flags(stranger.below(64) as u16);
+            let forged = stranger.segment([10, 0, 0, 1].into(), (port, 80), flags);
+            pair.b.handle_packet(pair.now, &forged);
+        }
+    });
+    assert_eq!(pair.b.connections(), 1);
+    let counts = pair.b.connection(to).unwrap().counts();
+    // Each of them was seen, and few were answered.
+    assert!(counts.challenges + counts.withheld_challenges > 0 && counts.challenges < 100, "{counts:?}");
+}
+
+#[test]
+fn a_flood_of_calls_costs_no_memory_and_an_honest_peer_gets_in() {
+    let mut pair = Pair::new();
+    pair.b.listen(80, 64, &held(), &sender()).unwrap();
+    let mut stranger = Stranger::new();
+    let mut answer = Vec::new();
+    for _ in 0..100_000 {
+        let source = Ipv4Addr::from_bits(0x0b00_0000 + stranger.below(1 << 24));
+        let port = stranger.below(1 << 16) as u16;
+        let syn = stranger.segment(source, (port, 80), Flags::SYN);
+        pair.b.handle_packet(pair.now, &syn);
+        while pair.b.poll_packet(pair.now, &mut answer) {}
+    }
+    assert_eq!(pair.b.connections(), 0);
+    let from = connect(&mut pair, "10.0.0.2:80");
+    pair.run_for(Duration::from_secs(1));
+    let to = opened(&mut pair.b)[0];
+    transfer(&mut pair, (from, to), 50_000, |_| {});
+}
