@@ -281,23 +281,9 @@ impl fmt::Display for Kind {
 }
 
 fn write_known(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str]) -> fmt::Result {
-    if let Some(nearest) = known.iter().min_by_key(|candidate| edit_distance(name, candidate)) {
+    if let Some(nearest) = known.iter().min_by_key(|candidate| strsim::levenshtein(name, candidate)) {
         write!(f, " (did you mean \"{nearest}\"?); allowed: {}", known.join(", "))
     } else {
         f.write_str("; it has none")
     }
-}
-
-/// Computes Levenshtein's distance.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = core::mem::replace(&mut row[0], i + 1);
-        for (j, right) in b.chars().enumerate() {
-            let changed = diagonal + usize::from(left != right);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.chars().count()]
 }

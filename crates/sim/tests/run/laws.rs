@@ -1,6 +1,7 @@
 //! The checkers watch over scenarios of all sorts, drawn at random.
 
 use crate::common::{ROUGH, SPIKES, observed, scenario};
+use eifel_recovery::registry::Seam;
 use eifel_sim::record::Record;
 use eifel_sim::{Options, run_with};
 use proptest::prelude::*;
@@ -77,7 +78,8 @@ fn drops_after_an_undo_are_those_of_the_round_trip_after_it() {
 }
 
 fn recoveries() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675", "rack-tlp"])
+    let names = Seam::Recover.entries().iter().map(|entry| entry.name);
+    prop::sample::select(names.collect::<Vec<_>>())
 }
 
 proptest! {
