@@ -1,5 +1,5 @@
-//! SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"): what a stranger without the secret cannot tell
-//! from chance.
+//! SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"): without the secret, its
+//! output looks random.
 
 use core::hash::Hasher;
 

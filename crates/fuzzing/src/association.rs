@@ -10,11 +10,11 @@ use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Retransmi
 /// Packets that answer one input, at the most.
 const MOST_ANSWERS: usize = 200;
 
-/// Two ends open an association; then one of them hears chunks that bytes make up, with the right tag and checksum, between
-/// timeouts, messages and reads: no panic, what it sends is well formed, and no input is answered without end.
+/// Opens an association between two ends. Then one end receives chunks made from the input, with
+/// valid tag and checksum, between timeouts, messages and reads. It must not panic, it sends only
+/// well-formed packets, and its answers to one input end.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn association(data: &[u8]) {
     // Bytes that mean nothing are no input.
     let _ = run(&mut Unstructured::new(data));
@@ -38,7 +38,7 @@ fn settings(end: u64) -> Settings {
     }
 }
 
-/// An association that is open, and the tag of packets to it.
+/// Opens an association. Returns it with the tag of packets to it.
 fn open() -> (Association, u32) {
     let now = Instant::ZERO;
     let mut caller = Association::connect(now, &settings(0), PORTS, &[there().destination()], 0).expect("known names");
@@ -104,7 +104,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A packet of these bytes, with the checksum that they need.
+/// Builds a packet of these bytes, with a valid checksum.
 fn packet(tag: u32, chunks: &[u8]) -> Vec<u8> {
     let header = Header { source_port: PORTS.remote, destination_port: PORTS.local, verification_tag: tag };
     let mut bytes = Vec::new();

@@ -1,10 +1,9 @@
 //! The bird in the mine: a target that must fail, so that a fuzzer which finds nothing is known to look.
 
-/// Panics for what only one who follows the branches comes upon: five bytes, each of which shows that the one before was
-/// right.
+/// Panics for five bytes that only a fuzzer guided by branches finds: each comparison shows that
+/// the byte before was right.
 ///
-/// # Panics
-/// For bytes that begin with "eifel".
+/// # Panics For bytes that begin with "eifel".
 pub fn canary(data: &[u8]) {
     let mut right = 0;
     for (byte, wanted) in data.iter().zip(b"eifel") {

@@ -7,11 +7,10 @@ use eifel_packet::{pcap, pcapng};
 const PCAP_HEADER: usize = 24;
 const PCAP_RECORD: usize = 16;
 
-/// Any packets, names and comments: what the formats can say is written as blocks whose lengths agree, what they cannot
-/// is refused and leaves no bytes.
+/// Writes any packets, names and comments. Those that the formats can express become blocks with
+/// consistent lengths; others are refused without writing a byte.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn capture(data: &[u8]) {
     // Bytes that mean nothing are no input.
     let _ = run(&mut Unstructured::new(data));
@@ -47,7 +46,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// How many blocks a pcapng file has, each of which says its length at both of its ends.
+/// Counts the blocks of a pcapng file; each gives its length at both ends.
 fn blocks_of(mut file: &[u8]) -> u32 {
     let mut blocks = 0;
     while let [_, _, _, _, a, b, c, d, ..] = *file {

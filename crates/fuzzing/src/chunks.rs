@@ -5,12 +5,11 @@ use eifel_packet::sctp::{Cause, Causes, Chunk, Parameter, Parameters, Writer, pa
 
 use crate::options::assert_one_line_within;
 
-/// Any bytes are read as a packet or refused with a place within them; chunks, parameters and causes that were read are
-/// written in the length that was announced, and read back as they were. Where only the checksum is wrong, the error says
-/// what would be right.
+/// Reads any bytes as a packet, or refuses them with a place within them. Chunks, parameters and
+/// causes that were read are written in the announced length, and read back equal. If only the
+/// checksum is wrong, the error gives the right one.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn chunks(data: &[u8]) {
     let mut bytes = data.to_vec();
     if let Err(Error::Crc32c { offset, expected, .. }) = parse(&bytes) {
@@ -44,7 +43,7 @@ pub fn chunks(data: &[u8]) {
     good.iter().for_each(inside);
 }
 
-/// What stands in a chunk.
+/// Reads everything inside a chunk.
 fn inside(chunk: &Chunk<'_>) {
     match chunk {
         Chunk::Init(init) | Chunk::InitAck(init) => parameters(init.parameters),

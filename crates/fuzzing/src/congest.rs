@@ -9,13 +9,12 @@ use eifel_recovery::rtt::RoundTrips;
 
 use crate::input::{MOST_BYTES, cause, choice, duration, magnitude, mss, view, window};
 
-/// ACKs, losses, idle times and undone losses in any order: no panic and no overflow; the window never falls below a
-/// segment, but where it was below before, nor ssthresh by a first loss below two; an ACK never shrinks it and grows it
-/// by no more than half and what was acknowledged; a loss never grows it beyond what a loss window is, and an idle time
-/// never at all.
+/// Gives ACKs, losses, idle times and undone losses in any order. Nothing panics or overflows. The
+/// window never falls below a segment unless it was below before, nor ssthresh below two by a first
+/// loss. An ACK never shrinks the window, and grows it by at most half plus the bytes acknowledged.
+/// A loss never grows it beyond a loss window, and an idle time never grows it.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn congest(data: &[u8]) {
     // Bytes that mean nothing are no input.
     let _ = run(&mut Unstructured::new(data));

@@ -14,24 +14,25 @@ use crate::input::{duration, magnitude};
 use crate::recover::config;
 
 const PORTS: Ports = Ports { local: 1000, remote: 2000 };
-/// Writes of at most [`MOST_OF_A_WRITE`] segments, however small a peer may ask for them: what may leave for one input is
-/// bounded by both.
+/// Writes of at most [`MOST_OF_A_WRITE`] segments, even if the peer wants tiny ones. Both limits
+/// bound the segments that may leave for one input.
 const MOST_WRITES: u32 = 8;
 const MOST_OF_A_WRITE: u64 = 4;
 const SMALL_SEGMENT: u32 = 76;
 /// Segments for one input: all that can be outstanding, twice, and answers. More is without end.
 const MOST_ANSWERS: u32 = 200;
-/// Timers that have expired for one input: each of a connection's, and what follows from it.
+/// Timers that may expire for one input: each of the connection's, with its consequences.
 const MOST_WAITS: u32 = 8;
 /// Bytes of one arriving segment where bytes are held.
 const MOST_HELD: u32 = 4000;
 
-/// Any segments in any state, while the application writes, reads, closes and aborts: no panic and no overflow; no more
-/// is acknowledged than was sent, no more received than the window, and no more is read than was received; a bounded
-/// number of answers, of which a listener and a closed connection give one; and no timer that expires without end.
+/// Delivers any segments in any state, while the application writes, reads, closes and aborts.
+/// Nothing panics or overflows. The peer acknowledges no more than was sent, and the connection
+/// receives no more than its window. The application reads no more than was received. Each input
+/// has a bounded number of answers, at most one from a listener or a closed connection. No timer
+/// expires endlessly.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn connection(data: &[u8]) {
     // Bytes that mean nothing are no input.
     let _ = run(&mut Unstructured::new(data));
@@ -46,7 +47,7 @@ pub(crate) struct Driver {
     irs: u32,
     writes: u32,
     read: u64,
-    /// What the connection has seen of the peer, by which new segments are made plausible.
+    /// Positions received from the peer, which make new segments plausible.
     received: u64,
 }
 
@@ -60,7 +61,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
 }
 
 impl Driver {
-    /// A listener, a caller, or a connection that is established.
+    /// Makes a listener, a caller, or an established connection.
     pub(crate) fn new(u: &mut Unstructured<'_>) -> Result<Self> {
         let settings = settings(u)?;
         let engine = Engine::new(&config(u)?).expect("the registry's own");
@@ -190,7 +191,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Mostly near what is expected, for of the others a connection knows nothing to do.
+    /// Draws a segment, mostly near the expected numbers, since a connection ignores most others.
     fn segment(&self, u: &mut Unstructured<'_>) -> Result<Segment> {
         let una = self.iss.wrapping_add(self.connection.engine().una() as u32);
         let nxt = self.irs.wrapping_add(1).wrapping_add(self.connection.received() as u32);
@@ -226,7 +227,7 @@ impl Driver {
         })
     }
 
-    /// How many segments leave.
+    /// Takes the segments that leave. Returns their number.
     fn answers(&mut self) -> u32 {
         let mut answers = 0;
         while let Some(sent) = eifel_talk::next(&mut self.connection, self.now) {

@@ -17,7 +17,7 @@ struct Sender {
     una: u64,
     nxt: u64,
     next_id: u64,
-    /// What the retransmission that opened the last episode begins with.
+    /// First position of the retransmission that opened the last episode.
     first: Option<u64>,
     mss: u32,
 }
@@ -58,7 +58,8 @@ fn observe(pair: &mut [Box<dyn Detector>; 2], fact: &Fact<'_>, view: &View) -> J
 }
 
 impl Sender {
-    /// Whether this opened an episode, or repeats what opened it, as a further expiry does: F-RTO begins anew then.
+    /// Sends a retransmission. Returns whether it opened an episode or repeats the first, as a
+    /// further expiry does: F-RTO then starts again.
     fn sends_again(&mut self, u: &mut Unstructured<'_>, pair: &mut [Box<dyn Detector>; 2]) -> Result<bool> {
         self.nxt += 1 + magnitude(u, 1 << 32)?;
         let start = self.una + magnitude(u, self.nxt - self.una - 1)?;

@@ -1,4 +1,5 @@
-//! What targets read from their bytes. Where bytes run out, zeros follow, so that every input means something.
+//! Values that targets read from their bytes. Zeros follow the last byte, so that every input is
+//! valid.
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::{Duration, Instant};
@@ -9,12 +10,12 @@ use eifel_recovery::registry::{Choice, Kind, Seam, Value};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
-/// A window that no connection reaches: what is asked of sums is asked up to here.
+/// A window that no connection reaches: sums must not overflow below it.
 pub const MOST_BYTES: u64 = 1 << 50;
 /// A round trip that no path has.
 pub const LONGEST: Duration = Duration::from_secs(1 << 20);
 
-/// An algorithm of the seam, with any of its parameters at any value that is allowed.
+/// Draws an algorithm of the seam, with any allowed parameters.
 pub fn choice(u: &mut Unstructured<'_>, seam: Seam) -> Result<Choice> {
     let entry = u.choose(seam.entries())?;
     let mut choice = Choice::named(entry.name);
@@ -37,7 +38,7 @@ fn value(u: &mut Unstructured<'_>, kind: &Kind) -> Result<Value> {
     })
 }
 
-/// The bounds themselves more often than chance would have it.
+/// Draws a number within bounds, and the bounds themselves more often than by chance.
 fn edge_or_within<T: arbitrary::unstructured::Int>(u: &mut Unstructured<'_>, low: T, high: T) -> Result<T> {
     Ok(match u.int_in_range(0..=3)? {
         0 => low,
@@ -46,13 +47,13 @@ fn edge_or_within<T: arbitrary::unstructured::Int>(u: &mut Unstructured<'_>, low
     })
 }
 
-/// A number of any magnitude up to `most`: small ones as often as large ones.
+/// Draws a number of any magnitude up to `most`: small ones as often as large ones.
 pub fn magnitude(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
     let shift = u.int_in_range(0..=63)?;
     Ok((u.arbitrary::<u64>()? >> shift).min(most))
 }
 
-/// A length of time up to [`LONGEST`].
+/// Draws a duration up to [`LONGEST`].
 pub fn duration(u: &mut Unstructured<'_>) -> Result<Duration> {
     magnitude(u, LONGEST.as_nanos()).map(Duration::from_nanos)
 }
@@ -62,18 +63,18 @@ pub fn mss(u: &mut Unstructured<'_>) -> Result<u32> {
     u.int_in_range(1..=65_535)
 }
 
-/// A window as congestion control may have left it.
+/// Draws a window as congestion control may leave it.
 pub fn window(u: &mut Unstructured<'_>) -> Result<Window> {
     let ssthresh = if u.arbitrary()? { u64::MAX } else { magnitude(u, MOST_BYTES)?.max(1) };
     Ok(Window { cwnd: magnitude(u, MOST_BYTES)?.max(1), ssthresh })
 }
 
-/// What opened an episode.
+/// Draws the cause of an episode.
 pub fn cause(u: &mut Unstructured<'_>) -> Result<Cause> {
     Ok(if u.arbitrary()? { Cause::Timeout } else { Cause::FastRetransmit })
 }
 
-/// An echo that may have been stamped at any time so far.
+/// Draws an echo that may have been stamped at any time so far.
 pub fn echo(u: &mut Unstructured<'_>, now: Instant) -> Result<Option<Echo>> {
     if u.arbitrary()? {
         return Ok(None);
@@ -82,18 +83,18 @@ pub fn echo(u: &mut Unstructured<'_>, now: Instant) -> Result<Option<Echo>> {
     Ok(Some(Echo::Known { value: Timestamp(u.arbitrary()?), age }))
 }
 
-/// What caused an ACK, where that was agreed on.
+/// Draws the mark of an ACK, or none if marks were not agreed on.
 pub fn mark(u: &mut Unstructured<'_>) -> Result<Option<Mark>> {
     Ok(*u.choose(&[None, Some(Mark::Original), Some(Mark::Retransmission)])?)
 }
 
-/// A block of positions within `low..=high`, which may be empty.
+/// Draws a block of positions within `low..=high`, which may be empty.
 pub fn block(u: &mut Unstructured<'_>, low: u64, high: u64) -> Result<Block> {
     let start = low + magnitude(u, high - low)?;
     Ok(Block { start, end: start + magnitude(u, high - start)? })
 }
 
-/// What a seam reads, of a connection that has sent nothing.
+/// Returns the view of a connection that has sent nothing.
 pub fn view(now: Instant, mss: u32, round_trips: &RoundTrips) -> View {
     View { now, una: 1, nxt: 1, mss, sack: true, round_trips: *round_trips }
 }

@@ -5,11 +5,11 @@ use eifel_packet::ip::{Packet, Version, emit, parse};
 use crate::options::assert_one_line_within;
 use crate::segment::repaired;
 
-/// Any bytes are read as an IP packet or refused with a place within them; a packet's header is written in the length
-/// of its version, and read back as it was. Where only a checksum is wrong, the error says what would be right.
+/// Reads any bytes as an IP packet, or refuses them with a place within them. A packet's header is
+/// written in the length of its version, and read back equal. If only a checksum is wrong, the
+/// error gives the right one.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn ip(data: &[u8]) {
     let bytes = repaired(data, |bytes| parse(bytes).err());
     let packet = match parse(&bytes) {

@@ -1,9 +1,10 @@
-//! What must hold for any bytes whatever. Each target takes bytes, makes of them what it drives, and panics where an
-//! invariant does not hold; `fuzz/` hands these functions to libFuzzer, and a test replays the corpus without it.
+//! Invariants that hold for any bytes. Each target takes bytes, turns them into inputs, and panics
+//! if an invariant does not hold. `fuzz/` hands these functions to libFuzzer, and a test replays
+//! the corpus without it.
 //!
-//! A target that reads bytes or text takes them as they are. One that drives a seam reads from them which algorithm of
-//! the registry it is, with which parameters, and what happens to it: any value that a scenario may set, and whatever
-//! an engine may say to that seam.
+//! A target for bytes or text reads them directly. A target for a seam draws an algorithm of the
+//! registry, its parameters and its inputs from them: any value that a scenario can set, and
+//! anything that an engine may tell that seam.
 #![forbid(unsafe_code)]
 
 mod analysis;

@@ -1,4 +1,4 @@
-//! A listener with a backlog and SYN cookies, and whoever calls.
+//! A listener with a backlog and SYN cookies, and its callers.
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::Instant;
@@ -14,12 +14,12 @@ const PORT: u16 = 1000;
 const MOST_BACKLOG: usize = 6;
 const MOST_PAYLOAD: u64 = 4000;
 
-/// Any segments from few callers: no panic and no overflow; never more half open than the backlog allows; a reset is never
-/// answered, and an answer is a SYN-ACK for a SYN and a reset for what acknowledges nothing; whoever completes a handshake
-/// has a connection that is open, and is no longer half open.
+/// Delivers any segments from a few callers. Nothing panics or overflows, and half-open connections
+/// never exceed the backlog. The listener never answers a reset, answers a SYN with a SYN-ACK, and
+/// answers a wrong acknowledgement with a reset. A caller that completes a handshake has an open
+/// connection, and is no longer half open.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn listener(data: &[u8]) {
     // Bytes that mean nothing are no input.
     let _ = run(&mut Unstructured::new(data));
@@ -83,7 +83,7 @@ impl Driver {
         }
     }
 
-    /// Mostly a SYN, or what its answer asks for.
+    /// Draws a segment: mostly a SYN, or the reply to its answer.
     fn segment(&self, u: &mut Unstructured<'_>, number: usize) -> Result<Segment> {
         let stamps = u.arbitrary::<Option<(u32, u32)>>()?;
         let options = Options {

@@ -7,11 +7,10 @@ use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_packet::tcp;
 
-/// Any bytes are read as options or refused with a place within them; what was read is written in its own length, and
-/// read back as it was.
+/// Reads any bytes as options, or refuses them with a place within them. Options that were read are
+/// written in their own length, and read back equal.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn options(data: &[u8]) {
     let options = match parse(data) {
         Ok(options) => options,
@@ -40,7 +39,7 @@ pub fn options(data: &[u8]) {
     assert_eq!(tcp::parse(&bytes, &addresses), Ok((segment, &[][..])));
 }
 
-/// What an error says fits on a line, and speaks of a place in the bytes that were read.
+/// Checks that an error's text fits on a line, and names a place in the bytes that were read.
 pub fn assert_one_line_within(error: Error, length: usize) {
     let text = error.to_string();
     assert!(!text.is_empty() && !text.contains(['\n', '\r']), "{text:?}");

@@ -8,27 +8,27 @@ use eifel_recovery::registry::Seam;
 
 use crate::input::{block, choice, duration, echo, magnitude, mark, mss};
 
-/// The most that the peer's window opens to, in segments: what may leave for one input is bounded by it.
+/// The most segments of the peer's window. It bounds the segments that may leave for one input.
 const MOST_SEGMENTS: u64 = 64;
-/// Transmissions for one input: each segment of that window once, cut by what the peer has reported, and what is sent
-/// again without need. More is without end.
+/// The most transmissions for one input: each segment of that window once, split by the peer's
+/// reports, plus needless retransmissions. More would be endless.
 const MOST_TRANSMISSIONS: u32 = 1000;
 
 /// Timers that may expire at one instant: pacing's, and the retransmission's once.
 const MOST_EXPIRIES: u32 = 3;
 
-/// ACKs, SACK blocks true and false, DSACKs, echoes, expiries and windows in any order: no panic and no overflow; what
-/// leaves is new data in order and within the peer's window, or something outstanding again; a timer runs while anything
-/// is outstanding, and does not expire without end.
+/// Gives ACKs, true and false SACK blocks, DSACKs, echoes, expiries and windows in any order.
+/// Nothing panics or overflows. Only new data in order and within the peer's window leaves, or
+/// outstanding data again. A timer runs while anything is outstanding, and does not expire
+/// endlessly.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn recover(data: &[u8]) {
     // Bytes that mean nothing are no input.
     let _ = run(&mut Unstructured::new(data));
 }
 
-/// An engine of any algorithms.
+/// Draws the algorithms of an engine.
 pub fn config(u: &mut Unstructured<'_>) -> Result<Config> {
     let observers = if u.ratio(1, 4)? { vec![choice(u, Seam::Detect)?] } else { Vec::new() };
     Ok(Config {
@@ -140,7 +140,7 @@ impl Driver {
         let count = u.int_in_range(0..=4)?;
         for sack in &mut blocks[..count] {
             *sack = if u.ratio(1, 16)? {
-                // What a connection would have dropped: never sent, or inverted.
+                // A block that a connection would have dropped: never sent, or inverted.
                 Block { start: magnitude(u, 2 * self.nxt)?, end: magnitude(u, 2 * self.nxt)? }
             } else {
                 block(u, cumulative, self.nxt)?
@@ -231,7 +231,8 @@ impl Driver {
         Ok(())
     }
 
-    /// A timer that counts the oldest segment's age may be over when it starts; but not again for what was sent then.
+    /// Handles timers that are over already. A timer that counts the age of the oldest segment may
+    /// be over when it starts, but not again for the retransmission.
     fn catch_up(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         for _ in 0..MOST_EXPIRIES {
             if self.engine.deadline() > self.now {

@@ -9,11 +9,11 @@ use eifel_recovery::respond::Verdict;
 
 use crate::input::{MOST_BYTES, cause, choice, duration, magnitude, mss, window};
 
-/// Any verdict on any episode: no panic and no overflow; a window of at least a byte, and no larger than what was saved,
-/// what the loss signal left of ssthresh, what is now, or what RFC 4015's step 9 allows.
+/// Gives any verdict on any episode. Nothing panics or overflows. The window is at least a byte. It
+/// is no larger than the saved window, the ssthresh that the loss signal left, the present window,
+/// or the limit of RFC 4015's step 9.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn respond(data: &[u8]) {
     // Bytes that mean nothing are no input.
     let _ = run(&mut Unstructured::new(data));

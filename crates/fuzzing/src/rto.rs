@@ -1,4 +1,4 @@
-//! Timers, and what they learn from verdicts.
+//! Timers, and their adaptation to verdicts.
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::{Duration, Instant};
@@ -20,7 +20,7 @@ pub fn rto(data: &[u8]) {
     let _ = run(&mut Unstructured::new(data));
 }
 
-/// What the timeout must lie within.
+/// The limits of the timeout.
 struct Bounds {
     minimum: Duration,
     maximum: Duration,
@@ -29,7 +29,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Those that the choice sets, where its algorithm has such parameters.
+    /// Returns the limits that the choice sets, if its algorithm has such parameters.
     fn of(choice: &Choice) -> Self {
         let set = |name, without| {
             let given = choice.parameters.iter().rev().find(|(key, _)| key == name);
@@ -134,7 +134,7 @@ fn teach(timer: &mut dyn Rto, change: TimerChange, bounds: &mut Bounds) {
     bounds.note(change);
 }
 
-/// What an engine asks for by itself: for RFC 4015, and for a lost SYN.
+/// Draws a change that an engine asks for by itself: for RFC 4015, and for a lost SYN.
 fn engines_own(u: &mut Unstructured<'_>) -> Result<TimerChange> {
     let sample = duration(u)?;
     Ok(if u.arbitrary()? {

@@ -6,7 +6,7 @@ use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Error, Options, run_with};
 
-/// What a run may take; with its checkers on, a hundredth of a second.
+/// The most events of a run. With its checkers they take a hundredth of a second.
 const MOST_EVENTS: u64 = 3000;
 
 /// Any text is a scenario that runs, or refused in one line that names a place. A run ends, or uses up its events, or says

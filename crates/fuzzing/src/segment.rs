@@ -6,11 +6,11 @@ use eifel_packet::options::{self, LIMIT};
 
 use crate::options::assert_one_line_within;
 
-/// Any bytes are read as a packet or refused with a place within them; what was read is written in the length that was
-/// announced, and read back as it was. Where only checksums are wrong, the errors say what would be right.
+/// Reads any bytes as a packet, or refuses them with a place within them. Segments that were read
+/// are written in the announced length, and read back equal. If only checksums are wrong, the
+/// errors give the right ones.
 ///
-/// # Panics
-/// Where that does not hold.
+/// # Panics Where that does not hold.
 pub fn segment(data: &[u8]) {
     let bytes = repaired(data, |bytes| parse(bytes).err());
     let (header, segment, payload) = match parse(&bytes) {
@@ -31,10 +31,9 @@ pub fn segment(data: &[u8]) {
     assert_eq!(parse(&written[1..]), Ok((header, segment, payload)));
 }
 
-/// The bytes with the checksums that errors ask for, so that a fuzzer need not guess them.
+/// Replaces wrong checksums by those that errors give, so that a fuzzer need not guess them.
 ///
-/// # Panics
-/// Where a checksum that was put right is still wrong.
+/// # Panics Where a corrected checksum is still wrong.
 pub fn repaired(data: &[u8], wrong: impl Fn(&[u8]) -> Option<Error>) -> Vec<u8> {
     let mut bytes = data.to_vec();
     let mut last = None;

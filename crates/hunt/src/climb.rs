@@ -7,7 +7,7 @@ use std::thread;
 
 use eifel_path::stream::Stream;
 
-/// What a search varies and measures.
+/// The candidates of a search, and their measurement.
 pub trait Subject: Sync {
     /// One that may refute the claim.
     type Candidate: Clone + Send + Sync + PartialEq;
@@ -38,7 +38,7 @@ pub struct Effort {
     pub seed: u64,
 }
 
-/// A candidate and what it was measured to be worth.
+/// A candidate and its measured worth.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found<C> {
     /// The candidate.
@@ -85,10 +85,10 @@ pub fn search<S: Subject>(subject: &S, effort: &Effort, mut progress: impl FnMut
     best
 }
 
-/// What a simpler candidate may lose of the worth of the one that it replaces.
+/// The share of worth that a simpler candidate may lose.
 const PRICE_OF_SIMPLICITY: f64 = 0.005;
 
-/// Takes away from a candidate what its worth does not need, one thing after another.
+/// Removes every part of a candidate that its worth does not need, one after another.
 fn simplest<S: Subject>(subject: &S, mut found: Found<S::Candidate>, effort: &Effort) -> Found<S::Candidate> {
     loop {
         let simpler = subject.simpler(&found.candidate);
@@ -101,7 +101,7 @@ fn simplest<S: Subject>(subject: &S, mut found: Found<S::Candidate>, effort: &Ef
     }
 }
 
-/// The survivors of these and of those before.
+/// Ranks these candidates and those before, and keeps the best.
 fn ranked<S: Subject>(
     subject: &S,
     candidates: Vec<S::Candidate>,

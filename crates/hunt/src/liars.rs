@@ -36,7 +36,7 @@ impl Liars {
         Ok(Self { honest, ..liars })
     }
 
-    /// The scenario with this receiver.
+    /// Returns the scenario with this receiver.
     fn with(&self, liar: Option<Kind>) -> Result<Scenario, String> {
         let mut scenario = self.scenario.clone();
         match scenario.flows.first_mut().map(|flow| &mut flow.traffic) {
@@ -66,7 +66,7 @@ pub fn to_toml(schedule: &Schedule) -> String {
     text
 }
 
-/// One answer as TOML: what differs from the honest one.
+/// Returns the parts of an answer that differ from the honest one, as TOML.
 fn told(answer: &Answer) -> String {
     let honest = Answer::default();
     let mut text = String::new();
@@ -85,7 +85,8 @@ fn told(answer: &Answer) -> String {
     text
 }
 
-/// One of six things about an answer, drawn; the honest choice as often as all others together.
+/// Alters one of six parts of an answer at random. The honest choice is as likely as all others
+/// together.
 fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
     let mut pick = |count: usize| if stream.chance(0.5) { 0 } else { stream.below(count as u64) as usize };
     match thing {
@@ -145,7 +146,7 @@ impl Subject for Liars {
         simpler
     }
 
-    /// The mean goodput of the liar over that of the honest receiver.
+    /// Returns the mean goodput of the liar, divided by the honest receiver's.
     fn measure(&self, candidate: &Schedule, first: u32, repetitions: u32) -> f64 {
         let repetitions = first..first + repetitions;
         let lying: f64 = repetitions.clone().map(|repetition| self.goodput(candidate, repetition)).sum();
@@ -207,7 +208,8 @@ mod tests {
         assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
     }
 
-    /// A detector that believes whatever a peer reports: a search that finds no gain against it finds nothing anywhere.
+    /// DSACK believes everything that a peer reports: a search that finds no gain against it is
+    /// broken.
     #[test]
     fn a_search_of_seconds_finds_the_liar_against_dsack() {
         let sender = "sender = { detect = \"dsack\", grant = \"always\" }";
@@ -216,7 +218,8 @@ mod tests {
         assert!(found[0].judged > 1.3, "{:?}", found[0]);
     }
 
-    /// The rule of `eifel-timestamps` about later retransmissions: without it a search as short finds a gain of a half.
+    /// Tests the rule of `eifel-timestamps` about later retransmissions: without it, as short a
+    /// search finds a gain of a half.
     #[test]
     fn a_search_of_seconds_finds_no_gain_against_the_default() {
         for seed in [1, 2] {

@@ -1,8 +1,8 @@
-//! Searches for what refutes a claim: at random first, then uphill from the best that was found.
+//! Searches for counterexamples to a claim: at random first, then uphill from the best found.
 //!
-//! A claim names what it searches ([`climb::Subject`]) and measures how far one candidate refutes it. The search is the
-//! same for all of them ([`climb::search`]), is repeatable from its seed, and judges its winners on seeds that it has not
-//! searched with, since the best of many noisy measurements is better than it is.
+//! A claim names its candidates ([`climb::Subject`]) and measures how strongly one of them refutes
+//! it. One search ([`climb::search`]) serves all claims, and is repeatable from its seed. It judges
+//! its winners on new seeds, because the best of many noisy measurements is overestimated.
 #![forbid(unsafe_code)]
 
 pub mod climb;

@@ -21,7 +21,6 @@ usage: eifel-hunt liars SCENARIO.toml [--runs N] [--seed S]
 example: eifel-hunt liars lossy.toml --runs 4000
 ";
 
-/// What the command line asks for.
 struct Arguments {
     scenario: PathBuf,
     effort: Effort,

@@ -357,12 +357,12 @@ impl Host {
         }
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has something.
+    /// Returns whether [`poll_event`](Self::poll_event) has something.
     pub fn has_events(&self) -> bool {
         !self.happened.is_empty()
     }
 
-    /// Whether [`poll_packet`](Self::poll_packet) may have something.
+    /// Returns whether [`poll_packet`](Self::poll_packet) may have something.
     pub fn may_send(&self) -> bool {
         !self.ready.is_empty() || !self.replies.is_empty()
     }

@@ -16,13 +16,14 @@ pub(crate) fn attacks() -> String {
     Value::from(listed).to_string()
 }
 
-/// Does one attack whole and returns what was found, as JSON.
+/// Runs one attack in full. Returns its findings as JSON.
 #[pyfunction]
 pub(crate) fn attack(py: Python<'_>, name: &str) -> PyResult<String> {
     let unknown = || PyValueError::new_err(format!("there is no attack {name}"));
     let attack = eifel_attacks::all().iter().find(|attack| attack.name == name).ok_or_else(unknown)?;
     let (sender, mut receiver) = mpsc::channel();
-    // A thread of its own, so that this one can look for Ctrl-C; after that nobody waits for it.
+    // A thread of its own, so that this one can check for Ctrl-C. After that, no thread waits for
+    // it.
     thread::spawn(move || drop(sender.send(catch_unwind(|| attack.run(Effort::Whole)))));
     match waiting::next(py, &mut receiver)? {
         Ok(findings) => Ok(Value::from(findings.iter().map(found).collect::<Vec<_>>()).to_string()),
@@ -57,7 +58,7 @@ fn found(finding: &Finding) -> Value {
     })
 }
 
-/// A whole number where it is one.
+/// Returns an integer if the value is whole.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { Value::from(value as i64) } else { Value::from(value) }
 }

@@ -14,7 +14,7 @@ pyo3::create_exception!(
     "A capture that cannot be read, or a truth file; the message is one line: file, place, what is wrong, what is expected."
 );
 
-/// What was found in captures.
+/// The findings of an analysis of captures.
 #[pyclass(frozen)]
 pub(crate) struct Captures {
     report: Report,
@@ -27,17 +27,17 @@ impl Captures {
         self.report.json()
     }
 
-    /// The retransmissions, as CSV.
+    /// Returns the retransmissions as CSV.
     fn csv(&self) -> String {
         self.report.csv()
     }
 
-    /// What it comes to, for people.
+    /// Returns a summary for people.
     fn text(&self) -> String {
         text::summary(&self.report)
     }
 
-    /// Copies the file to a pcapng file, with what was found as comments.
+    /// Compares with the text of a truth file. Returns a JSON object.
     fn annotate(&self, output: PathBuf) -> PyResult<()> {
         source::annotate(&self.report, &output).map_err(CaptureError::new_err)
     }

@@ -1,4 +1,4 @@
-//! The search for what refutes a claim, as JSON.
+//! The search for counterexamples to a claim, as JSON.
 
 use crate::{ScenarioError, parse, waiting};
 use eifel_hunt::climb::{self, Effort};
@@ -10,7 +10,7 @@ use std::panic::catch_unwind;
 use std::sync::mpsc;
 use std::thread;
 
-/// What the search's thread tells.
+/// A message of the search's thread.
 enum Told {
     Done(u32),
     Found(String),
@@ -32,7 +32,8 @@ pub(crate) fn hunt_liars(
     let scenario = parse(text, origin)?;
     let effort = Effort { runs, glance: 2, judging: 40, survivors: 8, seed };
     let (sender, mut receiver) = mpsc::channel();
-    // A thread of its own, so that this one can look for Ctrl-C; after that nobody waits for it.
+    // A thread of its own, so that this one can check for Ctrl-C. After that, no thread waits for
+    // it.
     thread::spawn(move || {
         let told = sender.clone();
         let found = catch_unwind(move || {

@@ -35,24 +35,24 @@ pyo3::create_exception!(
     "A script that is refused; the message is one line: file, line, column, what is wrong, what is expected."
 );
 
-/// Reads a scenario, or raises what is wrong with it.
+/// Reads a scenario, or raises an error that describes the mistake.
 fn parse(text: &str, origin: &str) -> PyResult<Scenario> {
     Scenario::parse(text, Path::new(origin)).map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
-/// The version of the engine.
+/// Returns the version of the engine.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The JSON Schema of a scenario file.
+/// Returns the JSON Schema of a scenario file.
 #[pyfunction]
 fn schema() -> String {
     eifel_sim::scenario::schema()
 }
 
-/// The names of the numbers that a flow's summary has.
+/// Returns the names of the numbers in a flow's summary.
 #[pyfunction]
 fn summary_numbers() -> Vec<&'static str> {
     FlowSummary::default().numbers().into_iter().map(|(name, _)| name).collect()
@@ -64,7 +64,7 @@ fn check(text: &str, origin: &str) -> PyResult<()> {
     parse(text, origin).map(drop)
 }
 
-/// A scenario's text, TOML or JSON, as JSON.
+/// Converts a scenario's text, TOML or JSON, to JSON.
 #[pyfunction]
 fn document(text: &str, origin: &str) -> PyResult<String> {
     eifel_sim::scenario::document(text, Path::new(origin)).map_err(|error| ScenarioError::new_err(error.to_string()))

@@ -23,7 +23,7 @@ type Flows = Option<Result<Vec<Numbered>, String>>;
 /// A run that failed: scenario, repetition, why.
 type Failed = (usize, u32, String);
 
-/// What happens when a run fails.
+/// The reaction to a failed run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OnFailure {
     /// Nothing more is begun.
@@ -70,7 +70,8 @@ pub(crate) fn run_many<'py>(
 
     let on_failure = if keep_going { OnFailure::GoOn } else { OnFailure::Stop };
     let gathered = gather(&mut receiver, py, work.1.len(), progress.as_ref(), on_failure);
-    // After an interrupt or a failure, what has not begun is left; what has begun ends on its own.
+    // After an interrupt or a failure, no further run begins; those that have begun end on their
+    // own.
     stop.store(true, Ordering::Relaxed);
 
     let mut columns = Columns::default();
@@ -91,7 +92,7 @@ pub(crate) fn run_many<'py>(
     Ok((columns.into_dict(py)?, failed))
 }
 
-/// What the runs gave, in their order.
+/// Collects the results of runs, in their order.
 fn gather(
     receiver: &mut Receiver<(usize, Flows)>,
     py: Python<'_>,

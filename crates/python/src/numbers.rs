@@ -17,7 +17,7 @@ pub(crate) enum Number {
     Switch(bool),
 }
 
-/// A recorded table's columns by name, as NumPy arrays that take over the memory.
+/// Returns a recorded table's columns by name, as NumPy arrays that take over the memory.
 pub(crate) fn columns_into_dict(py: Python<'_>, columns: Recorded) -> PyResult<Bound<'_, PyDict>> {
     let arrays = PyDict::new(py);
     for (name, column) in columns {
@@ -55,7 +55,7 @@ impl Columns {
         }
     }
 
-    /// The columns by name, as NumPy arrays that take over the memory.
+    /// Returns the columns by name, as NumPy arrays that take over the memory.
     pub(crate) fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let dict = PyDict::new(py);
         for (name, numbers) in self.0 {

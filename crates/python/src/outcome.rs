@@ -1,4 +1,4 @@
-//! The only file that knows what the simulator's results are made of: they become names and columns here.
+//! Converts the simulator's results to names and columns. No other file knows their structure.
 
 use crate::numbers::Number;
 use eifel_sim::Outcome;
@@ -6,7 +6,7 @@ use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary;
 
-/// A flow's summary: what names it, and its numbers.
+/// A flow's summary: its names and numbers.
 pub(crate) struct Numbered {
     /// The flow's name and its ends.
     pub(crate) words: [(&'static str, String); 3],
@@ -14,7 +14,8 @@ pub(crate) struct Numbered {
     pub(crate) numbers: Vec<(&'static str, Number)>,
 }
 
-/// What to keep: these tables, and what passes at these nodes. Says what is allowed if a name is unknown.
+/// Returns the record of these tables, with captures at these nodes. An error for an unknown name
+/// lists the known ones.
 pub(crate) fn kept<'a>(
     scenario: &Scenario,
     tables: &[String],
@@ -27,7 +28,7 @@ pub(crate) fn kept<'a>(
     })
 }
 
-/// The summary of every flow, in the scenario's order.
+/// Returns the summary of every flow, in the scenario's order.
 pub(crate) fn flows(scenario: &Scenario, outcome: &Outcome) -> Vec<Numbered> {
     let name = |node: usize| scenario.nodes[node].name.clone();
     let numbered = scenario.flows.iter().zip(&outcome.summary.flows).map(|(flow, summary)| Numbered {

@@ -45,7 +45,7 @@ fn parameter(parameter: &Parameter) -> Value {
     })
 }
 
-/// A whole number where it is one.
+/// Returns milliseconds, as an integer if they are whole.
 fn milliseconds(duration: Duration) -> Value {
     let nanos = duration.as_nanos();
     if nanos.is_multiple_of(1_000_000) { json!(nanos / 1_000_000) } else { json!(nanos as f64 / 1e6) }

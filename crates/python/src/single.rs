@@ -28,12 +28,12 @@ pub(crate) struct Run {
     categories: Vec<(String, Vec<String>)>,
 }
 
-/// What comes of a run, or why it failed; a panic has a message.
+/// The result of a run, its error, or the message of its panic.
 type Ended = thread::Result<Result<Outcome, Error>>;
 
-/// What a run that is handed over sends.
+/// A message of a run that hands its record over.
 enum Message {
-    /// Some rows of a table, and what their codes mean.
+    /// Some rows of a table, and the words of their codes.
     Rows(Table, Columns, Vec<(&'static str, Vec<String>)>),
     /// It is over.
     Ended(Box<(Scenario, Ended)>),
@@ -63,7 +63,8 @@ pub(crate) fn run(py: Python<'_>, text: &str, origin: &str, repetition: u32, tab
     let scenario = parse(text, origin)?;
     let keep = kept(&scenario, &tables, []).map_err(PyValueError::new_err)?;
     let (sender, mut receiver) = mpsc::channel();
-    // A thread of its own, so that this one can look for Ctrl-C; after that nobody waits for it, and it ends alone.
+    // A thread of its own, so that this one can check for Ctrl-C. After that, no thread waits for
+    // it, and it ends alone.
     thread::spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| eifel_sim::run(&scenario, repetition, keep)));
         // Nobody may be there to receive it any more.
@@ -131,7 +132,7 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
     Ok(Run { summary, tables: outcome.tables.into_columns(), categories })
 }
 
-/// A flow's summary as a JSON object, in its own order.
+/// Returns a flow's summary as a JSON object, in its own order.
 fn object(flow: Numbered) -> String {
     let words = flow.words.into_iter().map(|(name, word)| (name, Value::from(word)));
     let numbers = flow.numbers.into_iter().map(|(name, number)| (name, number.json()));
@@ -141,12 +142,12 @@ fn object(flow: Numbered) -> String {
 
 #[pymethods]
 impl Run {
-    /// The summary of every flow, as a JSON list of objects.
+    /// Returns the summary of every flow, as a JSON list of objects.
     fn summary_json(&self) -> &str {
         &self.summary
     }
 
-    /// The recorded tables, moved out.
+    /// Moves the recorded tables out.
     fn columns<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
         for (table, columns) in std::mem::take(&mut self.tables) {
@@ -155,7 +156,7 @@ impl Run {
         Ok(tables)
     }
 
-    /// What the small integers of a category column mean, by "table.column".
+    /// Returns the words for the codes of category columns, by "table.column".
     fn categories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let categories = PyDict::new(py);
         for (name, words) in &self.categories {
@@ -166,7 +167,7 @@ impl Run {
 }
 
 impl Number {
-    /// As JSON; what is not a number is null there.
+    /// Converts to JSON. Infinite values and NaN become null.
     fn json(self) -> Value {
         match self {
             Self::Integer(value) => Value::from(value),

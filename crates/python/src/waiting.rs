@@ -9,8 +9,8 @@ use std::time::Duration;
 /// How often signals are looked for while nothing comes.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The next thing that comes. Raises `KeyboardInterrupt` when Ctrl-C was pressed, and `RuntimeError` when nothing can
-/// come any more.
+/// Returns the next message. Raises `KeyboardInterrupt` after Ctrl-C, and `RuntimeError` if the
+/// senders are gone.
 pub(crate) fn next<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>) -> PyResult<T> {
     loop {
         let waiting = &mut *receiver;
@@ -24,7 +24,7 @@ pub(crate) fn next<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>) -> PyRes
     }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<String>()

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// What the threads tell.
+/// A message of the threads.
 enum Told {
     Counted(u64),
     Over(Result<Vec<Tally>, String>),

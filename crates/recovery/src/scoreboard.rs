@@ -243,7 +243,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether nothing is deemed lost or reported, and loss recovery does not ask what an ACK delivers.
+    /// Returns whether nothing is deemed lost or reported, and loss recovery does not ask what an
+    /// ACK delivers.
     pub(crate) fn is_quiet(&self) -> bool {
         self.sacked.is_empty() && self.lost.at == self.una && self.delivered.is_none()
     }

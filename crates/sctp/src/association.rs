@@ -298,7 +298,8 @@ impl Association {
         self.queue.room()
     }
 
-    /// Whether a packet between these addresses, as they stand in its header, may be of this association.
+    /// Returns whether a packet between these addresses, as they stand in its header, may be of
+    /// this association.
     pub fn owns(&self, addresses: &Addresses) -> bool {
         self.path_of(addresses.source()).is_some()
     }

@@ -130,8 +130,8 @@ impl Association {
         }
     }
 
-    /// Whether a SACK goes into the packet: one that is due; or one that is owed, where data that leaves anyway has room
-    /// for it.
+    /// Returns whether a SACK goes into the packet: one that is due; or one that is owed, where
+    /// data that leaves anyway has room for it.
     fn writes_sack(&self, now: Instant, (path, pmdcs): (PathId, usize), with_data: bool, written: usize) -> bool {
         let stamp = if self.stamps.is_some() { Chunk::TIMESTAMP_LEN } else { 0 };
         let free = (HEADER_LEN + pmdcs).saturating_sub(written + stamp);

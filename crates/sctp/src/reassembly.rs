@@ -180,7 +180,7 @@ impl Reassembly {
         let _ = self.deliver_more(run);
     }
 
-    /// Whether a message is not preceded in its stream by one that has not arrived.
+    /// Returns whether a message is not preceded in its stream by one that has not arrived.
     fn is_next(&self, run: &Run) -> bool {
         match run.order {
             Order::Unordered => true,
@@ -297,7 +297,7 @@ impl Reassembly {
         Some(Block { start: position, end: position + 1 })
     }
 
-    /// Whether there is a message to take.
+    /// Returns whether there is a message to take.
     pub(crate) fn is_readable(&self) -> bool {
         !self.ready.is_empty()
     }

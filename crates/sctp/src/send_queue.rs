@@ -148,7 +148,7 @@ impl SendQueue {
         });
     }
 
-    /// Whether everything was sent and acknowledged.
+    /// Returns whether everything was sent and acknowledged.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.sent.is_empty()
     }

@@ -73,17 +73,17 @@ impl State {
         }
     }
 
-    /// Whether DATA may leave (section 6).
+    /// Returns whether DATA may leave (section 6).
     pub(crate) const fn sends_data(&self) -> bool {
         matches!(self, Self::Established | Self::ShutdownPending | Self::ShutdownReceived)
     }
 
-    /// Whether DATA is taken in (section 6).
+    /// Returns whether DATA is taken in (section 6).
     pub(crate) const fn takes_data(&self) -> bool {
         matches!(self, Self::Established | Self::ShutdownPending | Self::ShutdownSent(_))
     }
 
-    /// Whether HEARTBEATs are sent (section 8.3).
+    /// Returns whether HEARTBEATs are sent (section 8.3).
     pub(crate) const fn heartbeats(&self) -> bool {
         matches!(self, Self::Established | Self::ShutdownPending | Self::ShutdownReceived)
     }

@@ -95,7 +95,7 @@ impl Tracker {
         Seq(self.tsn(self.next).0.wrapping_sub(1))
     }
 
-    /// Whether something beyond a gap is here.
+    /// Returns whether something beyond a gap is here.
     pub(crate) fn has_gaps(&self) -> bool {
         !self.beyond.is_empty()
     }
@@ -121,7 +121,7 @@ impl Tracker {
         self.retransmission = true;
     }
 
-    /// Whether the SACK that leaves now answers a retransmission. To be asked once a SACK.
+    /// Returns whether the SACK that leaves now answers a retransmission. To be asked once a SACK.
     pub(crate) fn take_mark(&mut self) -> bool {
         std::mem::take(&mut self.retransmission)
     }
@@ -177,7 +177,7 @@ impl Tracker {
         self.due = Due::Now;
     }
 
-    /// Whether a SACK leaves now.
+    /// Returns whether a SACK leaves now.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         match self.due {
             Due::No => false,
@@ -186,7 +186,7 @@ impl Tracker {
         }
     }
 
-    /// Whether something is to be acknowledged, now or later.
+    /// Returns whether something is to be acknowledged, now or later.
     pub(crate) fn is_owed(&self) -> bool {
         self.due != Due::No
     }

@@ -1,59 +1,61 @@
-//! Packets that cross two links at once: the second one is fed by the first alone, and idle when they come.
+//! Packets that cross two links with one event: only the first link feeds the second, which is idle
+//! when they come.
 //!
-//! Of such a packet it is known as the first link takes it in when it comes to its destination, at the far end of the
-//! second. Its arrival there is its only event; all that one link passes on like this stands in one lane, in order, so
-//! that a bottleneck with a hundred links behind it has one event pending and not a hundred.
+//! When the first link accepts such a packet, its arrival at the far end of the second is known.
+//! That arrival is its only event. All packets that a link passes on like this wait in one lane, in
+//! order. So a bottleneck with a hundred links behind it has one pending event instead of a
+//! hundred.
 //!
-//! At one instant, what comes out of a lane comes behind everything else, while without it the order would depend on when
-//! At one instant what comes out of a lane comes in the order of its departures, behind what comes over links. Lanes are made
-//! where they save most and leave paths of a few links as they are.
+//! At the same instant, packets of a lane come in the order of their departures, after packets that
+//! come over links. Lanes exist where they save most; paths of a few links have none.
 
 use crate::scenario::Scenario;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_path::parcel::Parcel;
 
-/// So many links that one link alone feeds are worth a lane.
+/// Links fed by one link alone that make a lane worth having.
 pub const MANY: usize = 8;
-/// Slots of the event queue that a lane has: the next arrival, and, in observed runs, the next crossing.
+/// Slots of the event queue for each lane: the next arrival, and the next crossing in observed
+/// runs.
 pub const SLOTS_PER_LANE: usize = 2;
 
-/// A packet in a lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
-    /// When it is at its destination.
+    /// Time at its destination.
     pub arrives: Instant,
-    /// When it is between the two links.
+    /// Time between the two links.
     pub crosses: Instant,
-    /// The packet.
     pub parcel: Parcel,
-    /// The second link.
+    /// Index of the second link.
     pub over: u32,
 }
 
-/// What one link passes on to the links behind it.
+/// The packets that one link passes on to the links behind it.
 #[derive(Default)]
 pub struct Lane {
     passages: Ring<Passage>,
-    /// How many, at the front, have been seen between the links; counted in observed runs.
+    /// Number of packets, from the front, that were seen between the links; counted in observed
+    /// runs.
     crossed: usize,
 }
 
 impl Lane {
-    /// The earliest instant at which the next packet may arrive: it comes behind all others.
+    /// Returns the arrival of the last packet: the next one arrives after all others.
     #[inline]
     pub fn last(&self) -> Instant {
         self.passages.back().map_or(Instant::ZERO, |last| last.arrives)
     }
 
-    /// One more packet, behind all others; the answer is whether it is the only one.
+    /// Adds a packet behind all others. Returns whether it is the only one.
     #[inline]
     pub fn enter(&mut self, passage: Passage) -> bool {
         self.passages.push_back(passage);
         self.passages.len() == 1
     }
 
-    /// The first packet is at its destination; with it, when the one behind it will be.
+    /// Removes the first packet, which is at its destination. Returns it with the arrival of the
+    /// next one.
     #[inline]
     pub fn leave(&mut self) -> Option<(Passage, Instant)> {
         let first = self.passages.pop_front()?;
@@ -61,37 +63,37 @@ impl Lane {
         Some((first, self.passages.front().map_or(Instant::NEVER, |next| next.arrives)))
     }
 
-    /// The packet behind so many others.
+    /// Returns the packet at this place from the front.
     #[inline]
     pub fn ahead(&self, place: usize) -> Option<&Passage> {
         self.passages.get(place)
     }
 
-    /// When a packet is seen next between the links.
+    /// Returns the time at which a packet is next between the links.
     pub fn next_crossing(&self) -> Instant {
         self.passages.get(self.crossed).map_or(Instant::NEVER, |next| next.crosses)
     }
 
-    /// It is seen there.
+    /// Notes the next packet between the links, and returns it.
     pub fn cross(&mut self) -> Option<Passage> {
         let passage = self.passages.get(self.crossed).copied()?;
         self.crossed += 1;
         Some(passage)
     }
 
-    /// Packets in it.
+    /// Returns the number of packets in the lane.
     pub fn len(&self) -> usize {
         self.passages.len()
     }
 
-    /// How many of them have been between the links by `now`.
+    /// Returns the number of packets that have passed between the links by `now`.
     pub fn crossed_by(&self, now: Instant) -> usize {
         self.passages.iter().take_while(|passage| passage.crosses <= now).count()
     }
 }
 
-/// For each link, the only one that feeds it, where there is one and everything that it carries has arrived at its far
-/// end.
+/// Returns the only feeder of each link. A link has none if several links feed it, or if some packets
+/// of its feeder do not arrive at the far end.
 pub fn feeders(scenario: &Scenario) -> Vec<Option<usize>> {
     #[derive(Clone, Copy, PartialEq)]
     enum Fed {

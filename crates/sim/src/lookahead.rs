@@ -1,14 +1,17 @@
 //! Ends that are evaluated ahead of the clock.
 //!
-//! When a link takes a packet in, it is known when it arrives. If it arrives at an end of a connection, everything that this
-//! end has seen until then is known as well: packets come to it over that one link, in order, and else there are only its
-//! own timers. So the end is let have the packet at once, at its instant to come; what it sends then enters a link that
-//! nobody else feeds, at that instant too. The packet needs no event, and is still at hand. Where both ends of a connection
-//! can be had like this and share no link with others, they take turns until the run is over, without any event.
+//! When a link accepts a packet, the packet's arrival is known. If it arrives at an end of a
+//! connection, everything that this end sees until then is known too. Packets come to it only over
+//! that one link, in order, and besides it has only its own timers. So the end receives the packet
+//! at once, stamped with its future arrival time. Its answers enter a link that no other end feeds,
+//! with their own future times. The packet needs no event, and is still in the cache. If both ends
+//! of a connection qualify and share no link with others, they take turns until the run is over,
+//! without any event.
 //!
-//! That is the lookahead of conservative parallel simulation, and changes nothing: at one instant the order of events does not
-//! depend on when they became known. It is not done in observed runs, whose rows stand in the order of time, nor where the run
-//! or the flow may end before the duration is over: nobody shall have seen what happens after the end.
+//! This is the lookahead of conservative parallel simulation, and changes no result: at one
+//! instant, the order of events does not depend on when they became known. Observed runs do not use
+//! it, because their rows are in the order of time. Nor do runs or flows that may end before the
+//! duration is over, because events after the end must not happen.
 
 use crate::network::{Shortcut, Span};
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
@@ -17,31 +20,29 @@ use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_path::parcel::Parcel;
 
-/// A packet whose arrival at its end is foreseen.
+/// A packet with a known arrival at its end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Foreseen {
-    /// When it arrives.
     pub arrives: Instant,
-    /// The packet.
     pub parcel: Parcel,
-    /// Index of its flow.
     pub flow: u32,
-    /// How many links it crosses without an event.
+    /// Number of links that it crosses without an event.
     pub links: u32,
 }
 
-/// Which ends are evaluated ahead, and what they are to have.
+/// The ends that are evaluated ahead, and the packets that they will receive.
 pub struct Lookahead {
-    /// By twice the flow's index plus the end: whether it is.
+    /// By twice the flow's index plus the end: whether the end is evaluated ahead.
     ahead: Vec<bool>,
-    /// Nothing later is foreseen: the run is over then.
+    /// The end of the run: later arrivals do not happen.
     until: Instant,
-    /// By the end that they come to.
+    /// By the receiving end.
     foreseen: [Ring<Foreseen>; 2],
 }
 
 impl Lookahead {
-    /// That of a scenario; the links over which packets come to such ends, and that have no lane, are told.
+    /// Selects the ends of a scenario. It marks the links over which packets come to them and that
+    /// have no lane.
     pub fn new(scenario: &Scenario, spans: &mut [Span]) -> Self {
         let mut paths_over = vec![0; scenario.links.len()];
         for &link in scenario.flows.iter().flat_map(|flow| flow.there.iter().chain(&flow.back)) {
@@ -66,7 +67,7 @@ impl Lookahead {
         lookahead
     }
 
-    /// For runs in which no end is evaluated ahead.
+    /// Selects no ends.
     pub fn none(scenario: &Scenario) -> Self {
         Self {
             ahead: vec![false; 2 * scenario.flows.len()],
@@ -75,13 +76,14 @@ impl Lookahead {
         }
     }
 
-    /// Whether an end of a flow is evaluated ahead.
+    /// Returns whether an end of a flow is evaluated ahead.
     #[inline]
     pub fn is_ahead(&self, flow: u32, end: End) -> bool {
         self.ahead[2 * flow as usize + end.index()]
     }
 
-    /// A packet arrives at such an end; the answer is whether that is all it needs.
+    /// Adds a packet that arrives at such an end. Returns false if it arrives after the end of the
+    /// run.
     #[inline]
     pub fn foresee(&mut self, end: End, foreseen: Foreseen) -> bool {
         let in_time = foreseen.arrives <= self.until;
@@ -91,8 +93,8 @@ impl Lookahead {
         in_time
     }
 
-    /// The next packet to arrive at such an end, and the end: for each end, in the order of time. What was sent as data comes
-    /// first, so that it is still at hand.
+    /// Returns the next packet to arrive at such an end, in the order of time for each end. Packets
+    /// sent as data come first, because they are still in the cache.
     #[inline]
     pub fn next(&mut self) -> Option<(End, Foreseen)> {
         let [from, to] = &mut self.foreseen;
@@ -100,8 +102,8 @@ impl Lookahead {
     }
 }
 
-/// Whether nothing comes to the ends of a flow but packets and their own timers: no alarm of an application, and no end of
-/// all, which is one for both.
+/// Returns whether only packets and their own timers reach the ends of a flow. An application's
+/// alarm is shared by both ends, and so is a flow's end.
 fn leaves_ends_alone(flow: &Flow) -> bool {
     match &flow.traffic {
         Traffic::Stream { application: StreamApplication::Bulk { bytes: None }, connection } => {

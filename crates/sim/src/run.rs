@@ -22,66 +22,52 @@ use eifel_path::config::ConfigError;
 use eifel_recovery::registry;
 use std::fmt;
 
-/// How a run is done.
+/// The way in which a run is done.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// What it keeps.
+    /// The tables and captures that it keeps.
     pub record: Record,
-    /// Whether the laws of [`check`](crate::check) are verified after each event.
+    /// Whether checkers verify the laws after each event.
     pub checked: bool,
-    /// Whether every segment is carried as the bytes it would be on a wire, and every byte read is verified. The outcome
-    /// is the same.
+    /// Whether segments are carried as bytes, and every byte read is verified. The results are
+    /// equal.
     pub bytes: bool,
-    /// How many events the run may have; `None`: as many as it needs.
+    /// The most events of the run; `None` for no limit.
     pub most_events: Option<u64>,
 }
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
-    /// Flow by flow.
     pub summary: Summary,
-    /// What was asked for.
+    /// The tables asked for.
     pub tables: Tables,
-    /// What was asked for, in the order of the request.
+    /// The captures asked for, in the order of the request.
     pub captures: Vec<Capture>,
 }
 
-/// Why a run cannot be done. What [`Scenario::parse`] accepts gives none but [`TooLarge`](Self::TooLarge)
-/// and the last three.
+/// The reason for which a run fails. A scenario that [`Scenario::parse`] accepts can only give
+/// [`TooLarge`](Self::TooLarge) and the last three.
 #[derive(Debug)]
 pub enum Error {
-    /// More links, nodes or flows than the simulator has numbers for.
+    /// There are more links, nodes or flows than the simulator has numbers for.
     TooLarge,
     /// A link's settings make no sense.
-    Link {
-        /// The link's name.
-        name: String,
-        /// What is wrong.
-        error: ConfigError,
-    },
-    /// A flow's algorithms cannot be made.
-    Engine {
-        /// The flow's name.
-        flow: String,
-        /// What is wrong.
-        error: registry::Error,
-    },
+    Link { name: String, error: ConfigError },
+    /// The registry cannot make a flow's algorithms.
+    Engine { flow: String, error: registry::Error },
     /// A capture cannot be written.
     Capture(std::io::Error),
-    /// The run has had all the events that it was allowed, and is not over.
+    /// The run has had its most events, and is not over.
     TooManyEvents {
-        /// The virtual time that it has come to.
+        /// The virtual time reached.
         at: Instant,
     },
-    /// Virtual time does not pass any more: packets go round in no time.
-    Standstill {
-        /// Where it stands.
-        at: Instant,
-    },
-    /// More packets are under way than memory is meant for.
+    /// Virtual time stands still: packets circulate without delay.
+    Standstill { at: Instant },
+    /// The packets under way exceed the memory limit.
     Overfull {
-        /// The virtual time that the run has come to.
+        /// The virtual time reached.
         at: Instant,
     },
 }
@@ -117,31 +103,28 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Runs one repetition of a scenario. It depends on nothing else: the same arguments give the same outcome, on any
-/// machine and in any thread. In debug builds the laws of [`check`](crate::check) are verified.
+/// Runs one repetition of a scenario. Equal arguments give equal results, on any machine and in any
+/// thread. Debug builds verify the laws of the checkers.
 ///
-/// # Errors
-/// See [`Error`].
+/// # Errors See [`Error`].
 pub fn run(scenario: &Scenario, repetition: u32, record: Record) -> Result<Outcome, Error> {
     run_with(scenario, repetition, Options { record, checked: cfg!(debug_assertions), ..Options::default() })
 }
 
-/// Runs one repetition of a scenario in a given way.
+/// Runs one repetition of a scenario with these options.
 ///
-/// # Errors
-/// See [`Error`].
+/// # Errors See [`Error`].
 ///
-/// # Panics
-/// When a law of [`check`](crate::check) is broken, or bytes are not those sent: a fault of this program.
+/// # Panics When a law is broken, or bytes differ from those sent. Both are faults of the
+/// simulator.
 pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Result<Outcome, Error> {
     run_observed(scenario, repetition, options, None)
 }
 
-/// Runs one repetition of a scenario and hands what it keeps to `sink` while it goes on: a table whenever it has come to
-/// `rows` rows. The outcome holds no tables and no captures.
+/// Runs one repetition of a scenario, and hands its record to `sink` during the run: each table
+/// whenever it has `rows` rows. The outcome holds no tables and no captures.
 ///
-/// # Errors
-/// See [`Error`].
+/// # Errors See [`Error`].
 pub fn run_into(
     scenario: &Scenario,
     repetition: u32,
@@ -236,7 +219,8 @@ fn observers(
 }
 
 impl<const OBSERVED: bool> World<'_, OBSERVED> {
-    /// Runs event after event to the scenario's end. An observed run stops after `most_events`, and can go on from there.
+    /// Runs events up to the scenario's end. An observed run stops after `most_events`, and can
+    /// continue from there.
     pub(crate) fn run(&mut self, most_events: u64) -> Result<(), Error> {
         let links = self.scenario.links.len();
         let end = Instant::ZERO + self.scenario.duration;
@@ -266,7 +250,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                 }
             } else if slot < self.nears {
                 if let Some(delivery) = self.net.pass(slot - links) {
-                    // It has been over two links.
+                    // The packet has crossed two links.
                     self.events += 2;
                     self.deliver(delivery);
                 }
@@ -290,7 +274,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
         Ok(())
     }
 
-    /// A packet is at its destination.
+    /// Delivers a packet at its destination.
     #[inline]
     fn deliver(&mut self, delivery: Delivery) {
         let index = delivery.flow as usize;
@@ -310,7 +294,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
         }
     }
 
-    /// What is foreseen to arrive at ends that are evaluated ahead arrives there.
+    /// Delivers packets to the ends that are evaluated ahead of the clock.
     #[inline]
     fn look_ahead(&mut self) -> Result<(), Error> {
         let Some(mut next) = self.net.lookahead.next() else { return Ok(()) };
@@ -338,7 +322,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
         Ok(())
     }
 
-    /// A timer or alarm of a flow is due.
+    /// Handles a flow's timer or alarm that is due.
     fn wake(&mut self, index: usize, which: usize) -> Result<(), Error> {
         match &mut self.flows[index] {
             Running::Background(place) => {
@@ -372,7 +356,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
         Ok(())
     }
 
-    /// A flow is over.
+    /// Counts a flow that is over.
     #[cold]
     fn note_end(&mut self, index: usize) {
         if let Running::Stream(flow) = &mut self.flows[index] {

@@ -36,7 +36,7 @@ impl State {
         }
     }
 
-    /// Whether the application may still write.
+    /// Returns whether the application may still write.
     pub(crate) fn takes_writes(self) -> bool {
         matches!(self, Self::Listen | Self::SynSent | Self::SynReceived(_) | Self::Established | Self::CloseWait)
     }

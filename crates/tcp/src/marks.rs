@@ -39,7 +39,7 @@ impl Marking {
         }
     }
 
-    /// Whether nothing was agreed on.
+    /// Returns whether nothing was agreed on.
     #[inline]
     pub(crate) fn is_off(&self) -> bool {
         matches!(self, Self::Off)

@@ -86,8 +86,9 @@ impl Receiver {
         unwrap(self.nxt, self.irs, seq)
     }
 
-    /// Whether a segment of positions `start..end` is acceptable (RFC 9293, section 3.4, the four cases). A segment that
-    /// takes no position may stand at the very end of the window: so does every ACK of a peer that has filled it.
+    /// Returns whether a segment of positions `start..end` is acceptable (RFC 9293, section 3.4,
+    /// the four cases). A segment that takes no position may stand at the very end of the window:
+    /// so does every ACK of a peer that has filled it.
     #[inline]
     pub(crate) fn accepts(&self, start: u64, end: u64) -> bool {
         if start == self.nxt {
@@ -254,7 +255,7 @@ impl Receiver {
         self.stream.unread(self.arrived())
     }
 
-    /// Whether bytes are kept, so that segments must bring them.
+    /// Returns whether bytes are kept, so that segments must bring them.
     #[inline]
     pub(crate) fn holds_bytes(&self) -> bool {
         matches!(self.stream, RecvStream::Held(_))
@@ -269,7 +270,7 @@ impl Receiver {
         (wrap(self.nxt, self.irs), self.window.field(self.nxt))
     }
 
-    /// Whether an acknowledgement may have SACK blocks to carry.
+    /// Returns whether an acknowledgement may have SACK blocks to carry.
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
         self.order == Order::Broken

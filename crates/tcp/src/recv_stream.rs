@@ -23,7 +23,7 @@ impl RecvStream {
         }
     }
 
-    /// Whether the application reads at once whatever arrives.
+    /// Returns whether the application reads at once whatever arrives.
     #[inline]
     pub(crate) fn is_drained(&self) -> bool {
         matches!(self, Self::Drained)

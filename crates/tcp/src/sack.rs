@@ -42,7 +42,7 @@ impl SackReport {
         self.remembered = 0;
     }
 
-    /// Whether neither block nor duplicate is remembered.
+    /// Returns whether neither block nor duplicate is remembered.
     pub(crate) fn is_empty(&self) -> bool {
         self.duplicate.is_none() && self.remembered == 0
     }

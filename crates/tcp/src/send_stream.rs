@@ -69,7 +69,7 @@ impl SendStream {
         self.end - 1 - u64::from(self.is_finished())
     }
 
-    /// Whether the last position is the FIN's.
+    /// Returns whether the last position is the FIN's.
     #[inline]
     pub(crate) fn is_finished(&self) -> bool {
         self.ending == Ending::Finished

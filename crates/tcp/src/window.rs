@@ -43,8 +43,8 @@ impl SendWindow {
         changed
     }
 
-    /// Whether such a segment leaves the window unchanged. It is noted as the latest. An end that only receives data gets few
-    /// others.
+    /// Returns whether such a segment leaves the window unchanged. It is noted as the latest. An
+    /// end that only receives data gets few others.
     #[inline(always)]
     pub(crate) fn is_unchanged(&mut self, seq: u64, ack: u64, field: u16) -> bool {
         let unchanged = ack == self.update.0 && u64::from(field) << self.shift == self.size && seq >= self.update.1;
@@ -54,7 +54,7 @@ impl SendWindow {
         unchanged
     }
 
-    /// Whether the peer takes nothing now.
+    /// Returns whether the peer takes nothing now.
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.size == 0
@@ -102,8 +102,8 @@ impl ReceiveWindow {
         u16::try_from(self.buffer).unwrap_or(u16::MAX)
     }
 
-    /// Whether the peer should hear of a larger window at once: it has become at least twice as large as the peer knows.
-    /// Smaller steps ride on the next acknowledgement.
+    /// Returns whether the peer should hear of a larger window at once: it has become at least
+    /// twice as large as the peer knows. Smaller steps ride on the next acknowledgement.
     pub(crate) fn is_worth_telling(&self, nxt: u64, unread: u64) -> bool {
         let target = nxt + self.buffer.saturating_sub(unread);
         target >= self.edge + self.step && target - nxt >= 2 * self.edge.saturating_sub(nxt)

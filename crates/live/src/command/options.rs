@@ -36,7 +36,7 @@ impl Options {
         Ok(Some(read))
     }
 
-    /// Whether an option was given.
+    /// Returns whether an option was given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.text(name).is_some()
     }

@@ -12,7 +12,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Whether it holds what comes.
+    /// Returns whether it holds what comes.
     pub(super) fn is_closed(&self) -> bool {
         self.until.is_some()
     }

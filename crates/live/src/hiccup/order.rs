@@ -27,7 +27,7 @@ pub enum Ways {
 }
 
 impl Ways {
-    /// Whether `direction` is among them.
+    /// Returns whether `direction` is among them.
     pub fn cover(self, direction: Direction) -> bool {
         self == Self::Both || self == Self::One(direction)
     }
@@ -65,7 +65,7 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// Whether this packet sets it off.
+    /// Returns whether this packet sets it off.
     pub fn fires(&self, direction: Direction, seen: &Seen) -> bool {
         if direction != self.direction || seen.label.flow != 0 {
             return false;

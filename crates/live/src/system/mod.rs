@@ -34,7 +34,7 @@ impl Error {
 }
 
 impl Error {
-    /// Whether rights are missing.
+    /// Returns whether rights are missing.
     pub fn is_denied(&self) -> bool {
         self.advice == NEEDS_ROOT
     }

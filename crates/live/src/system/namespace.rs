@@ -176,7 +176,8 @@ impl Namespace {
 const LOOKS: u32 = 100;
 const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(20);
 
-/// Whether a table of the kernel's sockets has one in the state LISTEN, which is its fourth column.
+/// Returns whether a table of the kernel's sockets has one in the state LISTEN, which is its fourth
+/// column.
 fn has_listener(table: &str) -> bool {
     table.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some("0A"))
 }

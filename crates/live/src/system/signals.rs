@@ -27,7 +27,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Whether one has asked for the end.
+    /// Returns whether one has asked for the end.
     pub fn ask_to_stop(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }

@@ -65,7 +65,8 @@ impl Engine {
         due.then_some(Go { path: offer.path, what: What::Probe })
     }
 
-    /// Whether a closed window may be probed now (section 6.1, rule A). Sets the instant when it may be.
+    /// Returns whether a closed window may be probed now (section 6.1, rule A). Sets the instant
+    /// when it may be.
     fn probe_is_due(&mut self, now: Instant, path: PathId) -> bool {
         if self.ledger.una() < self.ledger.nxt() {
             return false;
@@ -78,8 +79,8 @@ impl Engine {
         self.persist <= now
     }
 
-    /// Whether cwnd, the timer's expiry and pacing let a packet leave on a path. Rule B: cwnd may be exceeded by less than
-    /// one packet.
+    /// Returns whether cwnd, the timer's expiry and pacing let a packet leave on a path. Rule B:
+    /// cwnd may be exceeded by less than one packet.
     fn may_send(&mut self, now: Instant, path: PathId) -> bool {
         let flight = self.ledger.flight(path);
         let destination = &mut self.destinations[path.0];

@@ -113,8 +113,8 @@ impl Engine {
         if self.has_alarm { deadline.min(self.alarm().at()) } else { deadline }
     }
 
-    /// Whether the [`deadline`](Self::deadline) may be before `instant`. It is cheaper than the deadline itself; `false`
-    /// is certain.
+    /// Returns whether the [`deadline`](Self::deadline) may be before `instant`. It is cheaper than
+    /// the deadline itself; `false` is certain.
     #[inline]
     pub fn may_expire_before(&self, instant: Instant) -> bool {
         self.path.timer < instant || self.path.released_at < instant || self.has_alarm
@@ -139,7 +139,7 @@ impl Engine {
         self.path.rto.back_off();
     }
 
-    /// Whether pacing holds back what could leave otherwise.
+    /// Returns whether pacing holds back what could leave otherwise.
     pub fn is_held_back(&self) -> bool {
         self.path.released_at != Instant::NEVER
     }
@@ -169,7 +169,7 @@ impl Engine {
         self.path.consecutive_timeouts
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has one.
+    /// Returns whether [`poll_event`](Self::poll_event) has one.
     #[inline]
     pub fn has_events(&self) -> bool {
         self.path.watch.has_events()
