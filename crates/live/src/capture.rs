@@ -1,4 +1,4 @@
-//! A capture of what passes, written while it does.
+//! A capture of packets, written while they pass.
 
 use crate::system::Error;
 use crate::system::clock::Clock;
@@ -27,18 +27,16 @@ impl Capture {
         Ok(Self { path: path.to_owned(), clock, writer })
     }
 
-    /// A place where packets are seen.
+    /// Adds a place where packets are seen.
     ///
-    /// # Errors
-    /// Those of the file.
+    /// # Errors Those of the file.
     pub fn place(&mut self, name: &str) -> Result<Interface, Error> {
         self.writer.interface(name).map_err(|error| failed(&self.path, &error))
     }
 
-    /// A packet passes a place.
+    /// Writes a packet that passes a place.
     ///
-    /// # Errors
-    /// Those of the file.
+    /// # Errors Those of the file.
     pub fn note(&mut self, at: Instant, place: Interface, bytes: &[u8], comment: Option<&str>) -> Result<(), Error> {
         let packet = Packet { bytes, wire_len: bytes.len() as u32, comment };
         let nanos = self.clock.unix_nanos(at);

@@ -21,7 +21,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use table::{Key, Table};
 
-/// What a host is told before it begins.
+/// The settings of a host.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Its IPv4 address.
@@ -46,7 +46,7 @@ pub enum Happening {
     },
     /// A connection reports.
     Event(Event),
-    /// A connection has come to its end, and is handed out as it stands. Its handle names nothing from now on.
+    /// A connection has ended, and is handed over. Its handle is invalid from now on.
     Ended(Box<Ended>),
 }
 
@@ -54,7 +54,6 @@ pub enum Happening {
 pub struct Ended {
     /// The connection.
     pub connection: Connection,
-    /// What it has sent.
     pub tally: Tally,
 }
 
@@ -64,7 +63,7 @@ impl fmt::Debug for Ended {
     }
 }
 
-/// What came and was for nobody.
+/// Counts of packets that belong to no connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Packets that could not be read: their headers or checksums are wrong.
@@ -110,13 +109,13 @@ impl std::error::Error for NotMade {}
 
 /// Sees segments as they come and go, and changes nothing.
 pub trait Witness {
-    /// A segment is about to be handed to a connection.
+    /// Sees a segment before its connection does.
     fn arrives(&mut self, now: Instant, at: Handle, connection: &Connection, segment: &Segment);
-    /// A segment leaves a connection.
+    /// Sees a segment that leaves a connection.
     fn leaves(&mut self, now: Instant, at: Handle, connection: &Connection, sent: (&Segment, &Outgoing));
-    /// A connection has taken something in, or sent all that it may.
+    /// Sees a connection that has processed its input and sent all that it may.
     fn settles(&mut self, now: Instant, at: Handle, connection: &Connection);
-    /// A connection reports something.
+    /// Sees an event of a connection.
     fn happens(&mut self, now: Instant, at: Handle, event: &Event);
 }
 
@@ -126,7 +125,8 @@ struct Open {
     sender: engine::Config,
 }
 
-/// At most so many answers outside of connections wait to be sent; more are dropped, as a network would.
+/// The most answers outside of connections that wait to be sent. More are dropped, as a network
+/// would.
 const MOST_REPLIES: usize = 1024;
 
 /// A host.
@@ -149,7 +149,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host without connections.
+    /// Makes a host without connections.
     pub fn new(config: Config) -> Self {
         Self {
             config,
@@ -229,28 +229,28 @@ impl Host {
         Ok(handle)
     }
 
-    /// A connection, to write, read or close. `None` once it has ended.
+    /// Returns a connection, to write, read or close; `None` once it has ended.
     pub fn connection(&mut self, handle: Handle) -> Option<&mut Connection> {
         self.make_ready(handle);
         self.table.connection(handle)
     }
 
-    /// What a connection has sent; nothing once it has ended.
+    /// Returns the counts of a connection's segments; zeros once it has ended.
     pub fn tally(&self, handle: Handle) -> Tally {
         self.table.tally(handle)
     }
 
-    /// How many connections there are.
+    /// Returns the number of connections.
     pub fn connections(&self) -> usize {
         self.table.len()
     }
 
-    /// What came and was for nobody.
+    /// Returns the counts of packets that belong to no connection.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// The next thing that happened, oldest first.
+    /// Returns the next event, oldest first.
     pub fn poll_event(&mut self) -> Option<(Handle, Happening)> {
         self.happened.pop_front()
     }
@@ -340,12 +340,12 @@ impl Host {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) has something to do; never if there is nothing.
+    /// Returns the time for [`handle_timeout`](Self::handle_timeout); never if no timer runs.
     pub fn poll_timeout(&self) -> Instant {
         self.table.next_alarm()
     }
 
-    /// Does what is due.
+    /// Handles the timers that are due.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(handle) = self.table.take_alarm(now) {
             if let Some(connection) = self.table.connection(handle)
@@ -423,7 +423,7 @@ impl Host {
         }
     }
 
-    /// What a connection tells is taken.
+    /// Takes the events of a connection.
     fn take_events(&mut self, now: Instant, handle: Handle) {
         let Some(connection) = self.table.connection(handle) else { return };
         while let Some(event) = connection.poll_event() {
@@ -454,7 +454,8 @@ impl Host {
     }
 }
 
-/// The header of the next packet. Each IPv4 packet has an identification of its own, as far as 16 bits go.
+/// Returns the header of the next packet. Each IPv4 packet has its own identification, as far as 16
+/// bits allow.
 fn header(addresses: Addresses, identification: &mut u16) -> Header {
     *identification = identification.wrapping_add(1);
     Header { identification: *identification, ..Header::new(addresses) }

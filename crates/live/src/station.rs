@@ -16,7 +16,7 @@ const BATCH: usize = 64;
 /// The longest packet of IP.
 const LONGEST: usize = 65_535;
 
-/// What an application wants next.
+/// The next wish of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// A turn by then, or when something has happened.
@@ -25,7 +25,7 @@ pub enum Next {
     Done,
 }
 
-/// What uses a host.
+/// An application on a host.
 pub trait Application {
     /// Takes what has happened, writes and reads.
     ///
@@ -33,7 +33,7 @@ pub trait Application {
     /// Why it cannot go on.
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error>;
 
-    /// What was asked to stop stops: the application ends its connections as soon as it can.
+    /// Stops the application: it ends its connections as soon as it can.
     fn stop(&mut self, now: Instant, host: &mut Host);
 }
 
@@ -50,15 +50,14 @@ pub struct Station {
 }
 
 impl Station {
-    /// A host on `tun`; its time is that of `clock`.
+    /// Makes a host on `tun` with the time of `clock`.
     pub fn new(config: Config, tun: Tun, clock: Clock) -> Self {
         Self { host: Host::new(config), tun, clock, capture: None, urgency: Urgency::Ordinary, lost: 0 }
     }
 
-    /// All packets are kept in `capture` from now on.
+    /// Captures all packets in `capture` from now on.
     ///
-    /// # Errors
-    /// Those of the file.
+    /// # Errors Those of the file.
     pub fn captured(&mut self, mut capture: Capture) -> Result<(), Error> {
         let place = capture.place(self.tun.name())?;
         self.capture = Some((capture, place));

@@ -1,4 +1,4 @@
-//! The association: what holds the parts together, and what the application calls.
+//! The association: it holds the parts together, and is the application's interface.
 
 use core::net::IpAddr;
 use std::collections::VecDeque;
@@ -43,7 +43,7 @@ pub struct Outgoing {
     pub path: Option<PathId>,
 }
 
-/// What arrives.
+/// The receiving side.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbound {
     pub(crate) tracker: Tracker,
@@ -86,7 +86,7 @@ pub struct Association {
     /// Whole packets that answer something outside of the association's course.
     pub(crate) replies: VecDeque<(Addresses, Vec<u8>)>,
     pub(crate) events: VecDeque<Event>,
-    /// What the newest packet carried.
+    /// The transmissions in the newest packet.
     pub(crate) transmissions: Vec<Transmission>,
     pub(crate) draws: u64,
 }
@@ -118,7 +118,7 @@ impl Association {
         Ok(association)
     }
 
-    /// An association without peer; `local` are its tag and initial TSN.
+    /// Makes an association without peer. `local` are its tag and initial TSN.
     pub(crate) fn new(settings: &Settings, ports: Ports, local: (u32, Seq)) -> Result<Self, Error> {
         Ok(Self {
             ports,
@@ -145,7 +145,8 @@ impl Association {
         })
     }
 
-    /// The association that a valid cookie stands for; its COOKIE ECHO came by `addresses`, as seen from this end.
+    /// Makes the association that a valid cookie describes. `addresses` are those of its COOKIE
+    /// ECHO, from this end's view.
     pub(crate) fn from_cookie(
         now: Instant,
         settings: &Settings,
@@ -163,7 +164,7 @@ impl Association {
         Ok(association)
     }
 
-    /// Takes over what a cookie says of the peer.
+    /// Learns the peer's properties from a cookie.
     pub(crate) fn learn(&mut self, cookie: &Cookie) {
         self.peer_tag = cookie.peer_tag;
         self.extensions = cookie.extensions;
@@ -205,7 +206,7 @@ impl Association {
         self.fit_chunks();
     }
 
-    /// Limits the chunks that messages are cut into to what a packet on each path holds.
+    /// Limits the size of chunks to the packets of every path.
     pub(crate) fn fit_chunks(&mut self) {
         let stamps = if self.stamps.is_some() { Chunk::TIMESTAMP_LEN as u32 } else { 0 };
         self.queue.set_amdcs(self.brain.amdcs() - stamps);
@@ -314,7 +315,7 @@ impl Association {
         self.brain.poll_event()
     }
 
-    /// Returns what the newest packet carried, chunk by chunk.
+    /// Returns the transmissions in the newest packet, chunk by chunk.
     pub fn transmissions(&self) -> &[Transmission] {
         &self.transmissions
     }
@@ -332,7 +333,7 @@ impl Association {
     }
 }
 
-/// A verification tag: not 0, and not to be guessed.
+/// Makes a verification tag: not 0, and hard to guess.
 pub(crate) fn tag(settings: &Settings, ports: Ports, number: u64) -> u32 {
     let ports = u64::from(ports.local) << 16 | u64::from(ports.remote);
     let drawn = siphash(&settings.secret, &[ports, number]) as u32;

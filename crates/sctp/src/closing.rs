@@ -70,7 +70,7 @@ impl Association {
         }
     }
 
-    /// The association is over, in order.
+    /// Ends the association in good order.
     pub(crate) fn finish(&mut self) {
         self.state = State::Closed;
         self.control.clear();

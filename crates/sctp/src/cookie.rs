@@ -14,7 +14,7 @@ const MAC_LEN: usize = 16;
 /// Bytes before the addresses.
 const FIXED_LEN: usize = 8 + 8 + 4 + 8 * 4 + 2 * 2 + 2;
 
-/// What the cookie holds. "Local" is the end that made it.
+/// The contents of a cookie. "Local" is the end that made it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Cookie {
     pub(crate) made: Instant,
@@ -34,7 +34,7 @@ pub(crate) struct Cookie {
     pub(crate) addresses: Vec<IpAddr>,
 }
 
-/// What is wrong with a cookie.
+/// The reason for refusing a cookie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bad {
     /// It was not made here, or was changed.
@@ -42,7 +42,7 @@ pub(crate) enum Bad {
 }
 
 impl Cookie {
-    /// The signed bytes.
+    /// Returns the cookie's bytes with their signature.
     pub(crate) fn sign(&self, secret: &Secret) -> Vec<u8> {
         let mut out = Vec::with_capacity(FIXED_LEN + 17 * self.addresses.len() + MAC_LEN);
         out.extend(self.made.as_nanos().to_be_bytes());
@@ -125,7 +125,7 @@ impl Cookie {
         })
     }
 
-    /// How long ago the cookie has expired, if it has.
+    /// Returns the time since the cookie's expiry, if it has expired.
     pub(crate) fn stale_for(&self, now: Instant) -> Option<Duration> {
         let age = now.since(self.made);
         (age > self.life).then(|| age.saturating_sub(self.life))
@@ -151,7 +151,7 @@ impl Reader<'_> {
     }
 }
 
-/// A signature of 128 bits: SipHash with two keys that are derived from the secret.
+/// Computes a signature of 128 bits: SipHash with two keys derived from the secret.
 fn mac(secret: &Secret, bytes: &[u8]) -> [u8; MAC_LEN] {
     let mut words: Vec<u64> = Vec::with_capacity(bytes.len() / 8 + 2);
     let (whole, rest) = bytes.as_chunks::<8>();

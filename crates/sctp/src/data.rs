@@ -59,7 +59,7 @@ impl Association {
     pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>) {
         let Some(inbound) = self.inbound.as_mut().filter(|_| self.state.takes_data()) else { return };
         let position = inbound.tracker.position(forward.cumulative) + 1;
-        // What lies half the circle ahead was never sent.
+        // A TSN half the circle ahead was never sent.
         if position > inbound.tracker.next() + (1 << 30) || !inbound.tracker.forward(position) {
             return;
         }
@@ -133,7 +133,8 @@ impl Association {
         }
     }
 
-    /// The first position that a cumulative TSN leaves unacknowledged; `None` for one before the first.
+    /// Returns the first position that a cumulative TSN leaves unacknowledged; `None` if the TSN
+    /// precedes the first.
     pub(crate) fn acknowledged(&self, cumulative: Seq) -> Option<u64> {
         let next = Seq(cumulative.0.wrapping_add(1));
         let position = unwrap(self.brain.una(), self.queue.initial(), next);

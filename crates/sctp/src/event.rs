@@ -1,4 +1,4 @@
-//! What the application hears of an association.
+//! Events that an association reports to its application.
 
 use core::net::IpAddr;
 

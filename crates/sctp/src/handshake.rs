@@ -1,4 +1,4 @@
-//! INIT and INIT ACK: what is offered, and what the peer's says (RFC 9260, sections 3.3.2, 3.3.3 and 5.1).
+//! INIT and INIT ACK: this end's offer, and the peer's (RFC 9260, sections 3.3.2, 3.3.3 and 5.1).
 
 use core::net::IpAddr;
 
@@ -10,7 +10,7 @@ use crate::settings::{RetransmitBit, Settings, TimestampChunk};
 /// The smallest receive buffer that may be advertised.
 const LEAST_A_RWND: u32 = 1500;
 
-/// What both ends agreed on beyond RFC 9260.
+/// Extensions of RFC 9260 that both ends agreed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Extensions {
     /// FORWARD TSN (RFC 3758).
@@ -30,7 +30,7 @@ impl Extensions {
         Self { forward_tsn: byte & 1 != 0, timestamps: byte & 2 != 0, retransmit_bit: byte & 4 != 0 }
     }
 
-    /// What both this end and the peer want.
+    /// Returns the extensions that both ends want.
     pub(crate) fn agreed(self, settings: &Settings) -> Self {
         Self {
             forward_tsn: self.forward_tsn,
@@ -40,7 +40,7 @@ impl Extensions {
     }
 }
 
-/// What a peer's INIT or INIT ACK says.
+/// The contents of a peer's INIT or INIT ACK.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Offer {
     pub(crate) tag: u32,
@@ -52,7 +52,7 @@ pub(crate) struct Offer {
     /// The source of the packet, and after it the addresses that are listed; none twice.
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) cookie: Option<Vec<u8>>,
-    /// The cookie's lifetime is asked to be longer by so many milliseconds.
+    /// Milliseconds by which the peer asks for a longer lifetime of the cookie.
     pub(crate) preservative_ms: u32,
     /// Unknown parameters that are to be reported, one behind the other and padded.
     pub(crate) unrecognized: Vec<Vec<u8>>,
@@ -61,9 +61,9 @@ pub(crate) struct Offer {
 /// Why an offer is not taken.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// There is nobody to answer: the tag is 0.
+    /// Without an answer, because the tag is 0.
     Silently,
-    /// The answer is an ABORT with this cause.
+    /// With an ABORT that has this cause.
     Abort(Vec<u8>),
 }
 
@@ -141,7 +141,7 @@ fn add(addresses: &mut Vec<IpAddr>, address: IpAddr) {
     }
 }
 
-/// The parameters that this end's INIT and INIT ACK have in common.
+/// Returns the parameters that this end's INIT and INIT ACK share.
 pub(crate) fn parameters(settings: &Settings) -> Vec<u8> {
     let mut out = Vec::new();
     // One address alone is the packet's source, which a translator between the ends may change.
@@ -163,7 +163,7 @@ pub(crate) fn parameters(settings: &Settings) -> Vec<u8> {
     out
 }
 
-/// This end's INIT or INIT ACK.
+/// Makes this end's INIT or INIT ACK.
 pub(crate) fn init<'a>(settings: &Settings, tag: u32, initial_tsn: Seq, parameters: &'a [u8]) -> Init<'a> {
     Init {
         initiate_tag: tag,

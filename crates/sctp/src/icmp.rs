@@ -7,7 +7,7 @@ use crate::event::Failure;
 use crate::settings::pmdcs;
 use crate::state::State;
 
-/// What an ICMP message says.
+/// The content of an ICMP message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IcmpError {
     /// Packet Too Big, or Fragmentation Needed: the next hop's MTU in bytes.

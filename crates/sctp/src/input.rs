@@ -1,4 +1,5 @@
-//! A packet comes in: whether it is of this association (RFC 9260, section 8.5), and what its chunks do.
+//! Handles a packet: checks that it belongs to this association (RFC 9260, section 8.5), and
+//! processes its chunks.
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
@@ -54,7 +55,7 @@ impl Association {
         self.take_all(now, &origin, chunks);
     }
 
-    /// Takes in what stands behind the COOKIE ECHO that has made this association.
+    /// Handles the chunks after the COOKIE ECHO that made this association.
     pub(crate) fn handle_rest(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) {
         let Ok((header, chunks)) = sctp::parse(bytes) else { return };
         let back = addresses.reversed();
@@ -70,7 +71,7 @@ impl Association {
     ) {
         self.stamp = None;
         for chunk in chunks {
-            // A malformed chunk ends what can be trusted of the packet.
+            // After a malformed chunk, the rest of the packet cannot be trusted.
             let Ok(chunk) = chunk else { break };
             if self.take(now, origin, &chunk) == Then::Stop || self.state == State::Closed {
                 break;
@@ -91,7 +92,7 @@ impl Association {
                     tag == self.local_tag
                 }
             }
-            // Their tags are compared with what the cookie says, or answered out of the blue.
+            // The cookie determines their tags, or the answer is out of the blue.
             Chunk::CookieEcho(_) => true,
             Chunk::ShutdownAck if matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. }) => true,
             _ => tag == self.local_tag,
@@ -149,7 +150,7 @@ impl Association {
         !matches!(self.state, State::Closed | State::CookieWait(_) | State::ShutdownAckSent(_))
     }
 
-    /// Section 3.2: what the two high bits of the type ask for.
+    /// Handles an unknown chunk as the two high bits of its type ask (section 3.2).
     fn on_unknown(&mut self, origin: &Origin, unknown: &Unknown<'_>) -> Then {
         let unaware = unknown.unaware();
         if unaware.reports() {
@@ -169,7 +170,7 @@ impl Association {
         }
     }
 
-    /// Answers with a chunk, unless so many answers wait already that the peer can only want to cause work.
+    /// Queues an answer, unless so many are waiting that the peer can only want to cause work.
     fn answer(&mut self, path: PathId, control: Control) {
         if self.control.len() < MOST_ANSWERS {
             self.control.push_back((path, control));
@@ -193,7 +194,7 @@ impl Association {
         }
     }
 
-    /// What is due once all chunks of a packet were taken in.
+    /// Does the work that is due after all chunks of a packet.
     fn end_packet(&mut self, now: Instant) {
         let (every, delay) = (self.settings.sack_every, self.settings.sack_delay);
         let buffer = self.settings.receive_buffer as usize;
@@ -226,7 +227,7 @@ impl Association {
         self.replies.push_back((addresses, packet(&header, chunk)));
     }
 
-    /// The header of a packet to the peer.
+    /// Returns the header of a packet to the peer.
     pub(crate) fn header(&self, tag: u32) -> Header {
         Header { source_port: self.ports.local, destination_port: self.ports.remote, verification_tag: tag }
     }
@@ -240,7 +241,7 @@ impl Association {
     }
 }
 
-/// A packet of one chunk.
+/// Makes a packet of one chunk.
 pub(crate) fn packet(header: &Header, chunk: &Chunk<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(header, &mut bytes);
@@ -252,7 +253,7 @@ pub(crate) fn packet(header: &Header, chunk: &Chunk<'_>) -> Vec<u8> {
     bytes
 }
 
-/// What the peer's user says of an ABORT.
+/// Returns the reason that the peer's user gave for an ABORT.
 fn reason(causes: Causes<'_>) -> Vec<u8> {
     let mut user = causes.iter().filter_map(|cause| match cause {
         Ok(Cause::UserAbort(reason)) => Some(reason.to_vec()),

@@ -1,4 +1,5 @@
-//! Packets that belong to no association: calls, and what comes out of the blue (RFC 9260, sections 5.1 and 8.4).
+//! Packets that belong to no association: calls, and packets out of the blue (RFC 9260, sections
+//! 5.1 and 8.4).
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
@@ -14,7 +15,7 @@ use crate::input::packet;
 use crate::opening::{Answer, stale};
 use crate::settings::{Ports, Settings};
 
-/// What follows from a packet that belongs to no association.
+/// The reaction to a packet that belongs to no association.
 pub enum Heard {
     /// Nothing.
     Nothing,
@@ -118,7 +119,7 @@ impl Listener {
     }
 }
 
-/// The header of an answer.
+/// Returns the header of an answer.
 fn reply(ports: Ports, tag: u32) -> Header {
     Header { source_port: ports.local, destination_port: ports.remote, verification_tag: tag }
 }

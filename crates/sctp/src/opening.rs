@@ -19,7 +19,7 @@ use crate::state::{Repeated, State};
 /// Cookies live no longer than asked for by this much (section 5.2.6).
 const MOST_PRESERVATIVE_MS: u32 = 1000;
 
-/// What an INIT ACK is made of.
+/// The parts of an INIT ACK.
 pub(crate) struct Answer<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) ports: Ports,
@@ -29,7 +29,8 @@ pub(crate) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Writes the parameters of the INIT ACK to an offer: this end's, what was not understood, and the cookie.
+    /// Writes the parameters of the INIT ACK: this end's own, the parameters of the offer that it
+    /// did not understand, and the cookie.
     pub(crate) fn parameters(&self, now: Instant, offer: &Offer) -> Vec<u8> {
         let Self { settings, ports, tag, initial_tsn, tie_tags } = *self;
         let preservative = offer.preservative_ms.min(MOST_PRESERVATIVE_MS);
@@ -50,7 +51,7 @@ impl Answer<'_> {
         };
         let mut out = handshake::parameters(settings);
         Parameter::Cookie(&cookie.sign(&settings.secret)).emit(&mut out);
-        // Last, so that what does not fit is what matters least.
+        // Last, so that the least important parameters are those that may not fit.
         for parameter in &offer.unrecognized {
             if out.len() + parameter.len() < usize::from(u16::MAX) / 2 {
                 Parameter::Unrecognized(parameter).emit(&mut out);
@@ -241,7 +242,7 @@ impl Association {
     }
 }
 
-/// The causes of an ERROR chunk about a cookie that came too late.
+/// Returns the causes of an ERROR chunk about a cookie that came too late.
 pub(crate) fn stale(late: Duration) -> Vec<u8> {
     let us = u32::try_from(late.as_nanos().div_ceil(1000)).unwrap_or(u32::MAX);
     let mut causes = Vec::new();

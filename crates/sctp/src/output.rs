@@ -1,4 +1,4 @@
-//! What leaves (RFC 9260, sections 6.1, 6.2 and 6.10).
+//! Sends packets (RFC 9260, sections 6.1, 6.2 and 6.10).
 
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
@@ -12,8 +12,8 @@ use crate::settings::Nagle;
 use crate::state::State;
 
 impl Association {
-    /// Writes the next packet that leaves now behind what `out` holds: the payload of IP, or of UDP. `None` where nothing
-    /// leaves.
+    /// Appends the next packet that leaves now to `out`: the payload of IP, or of UDP. Returns
+    /// `None` if none leaves.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
         self.transmissions.clear();
         if let Some((addresses, bytes)) = self.replies.pop_front() {
@@ -92,12 +92,13 @@ impl Association {
         Some(Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) })
     }
 
-    /// Where an answer to `path` goes: there, unless nothing but a HEARTBEAT may go there yet (section 5.4).
+    /// Returns the path for an answer to `path`: the path itself, unless it may only carry a
+    /// HEARTBEAT yet (section 5.4).
     fn confirmed(&self, path: PathId) -> PathId {
         if self.paths[path.0].answers == Answers::Unconfirmed { self.data_path() } else { path }
     }
 
-    /// What data may leave now.
+    /// Finds the data that may leave now.
     fn go(&mut self, now: Instant) -> Option<Go> {
         if !self.state.sends_data() {
             return None;
@@ -124,7 +125,7 @@ impl Association {
             if *to != path || !fits {
                 return;
             }
-            // What the peer wants echoed came in a packet, so it fits one.
+            // The peer's information came in a packet, so it fits into one.
             writer.chunk(&chunk).expect("a control chunk fits a packet");
             self.control.pop_front();
         }

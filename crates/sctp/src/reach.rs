@@ -52,7 +52,7 @@ impl Reach {
         self.addresses.destination()
     }
 
-    /// When something is to be done.
+    /// Returns the time of the next HEARTBEAT or timeout.
     pub(crate) fn deadline(&self) -> Instant {
         self.asked.map_or(Instant::NEVER, |asked| asked.until).min(self.next)
     }
@@ -71,7 +71,8 @@ impl Association {
         }
     }
 
-    /// The time to the next HEARTBEAT: the interval and the RTO, which varies by half (section 8.3).
+    /// Draws the time to the next HEARTBEAT: the interval, and the RTO, which varies by half
+    /// (section 8.3).
     fn heartbeat_period(&mut self, path: PathId) -> Duration {
         let rto = self.brain.rto(path);
         let random = self.draw() % (rto.as_nanos() + 1);
@@ -94,7 +95,7 @@ impl Association {
         }
     }
 
-    /// Does what is due: counts silence, and asks again.
+    /// Handles timeouts that are due: counts errors, and sends HEARTBEATs again.
     pub(crate) fn run_heartbeats(&mut self, now: Instant) {
         if !self.state.heartbeats() {
             return;
@@ -127,7 +128,7 @@ impl Association {
         self.control.push_back((path, Control::Heartbeat(info)));
     }
 
-    /// A HEARTBEAT was answered.
+    /// Handles the answer to a HEARTBEAT.
     pub(crate) fn on_heartbeat_ack(&mut self, now: Instant, parameters: Parameters<'_>) {
         let Some(Ok(Parameter::HeartbeatInfo(info))) = parameters.iter().next() else { return };
         let (Some((path, rest)), 16) = (info.split_first_chunk::<8>(), info.len()) else { return };
@@ -143,7 +144,7 @@ impl Association {
         self.heard_of(path);
     }
 
-    /// An address has answered.
+    /// Notes that an address has answered.
     pub(crate) fn heard_of(&mut self, path: PathId) {
         let reach = &mut self.paths[path.0];
         reach.errors = 0;
@@ -155,7 +156,8 @@ impl Association {
         }
     }
 
-    /// An address was silent; `counts` says whether the association's own counter hears of it.
+    /// Counts an error of a silent address. `counts` says whether the association's own counter
+    /// grows too.
     pub(crate) fn count_error(&mut self, path: PathId, counts: bool) {
         let most = self.settings.path_max_retransmits;
         let reach = &mut self.paths[path.0];
@@ -174,19 +176,20 @@ impl Association {
         }
     }
 
-    /// The path for new data: the primary, or while that is silent the first that answers (section 6.4.1).
+    /// Returns the path for new data: the primary, or while that is silent the first that answers
+    /// (section 6.4.1).
     pub(crate) fn data_path(&self) -> PathId {
         let active = |path: &PathId| self.paths[path.0].answers == Answers::Active;
         let all = (0..self.paths.len()).map(PathId);
         std::iter::once(self.primary).chain(all).find(active).unwrap_or(self.primary)
     }
 
-    /// The path whose peer's address is `remote`.
+    /// Returns the path whose peer's address is `remote`.
     pub(crate) fn path_of(&self, remote: IpAddr) -> Option<PathId> {
         self.paths.iter().position(|reach| reach.remote() == remote).map(PathId)
     }
 
-    /// A number that nobody else can guess.
+    /// Draws a number that is hard to guess.
     pub(crate) fn draw(&mut self) -> u64 {
         self.draws += 1;
         siphash(&self.settings.secret, &[u64::from(self.local_tag), u64::from(self.ports.remote), self.draws])

@@ -6,8 +6,8 @@ use eifel_base::ranges::Block;
 use eifel_packet::sctp::{Data, DataFlags};
 use eifel_packet::seq::unwrap_short;
 
-/// What a chunk that is kept costs at the least, in bytes of the receive buffer: many small ones must not cost more memory
-/// than they count for.
+/// The least cost of a stored chunk, in bytes of the receive buffer: many small chunks must not
+/// take more memory than they count for.
 const LEAST_COST: usize = 64;
 
 /// A message; or a part of one that is so long that half of the receive buffer does not hold it (RFC 9260, section 6.9).
@@ -21,8 +21,8 @@ pub struct Message {
     pub unordered: bool,
     /// The user's bytes.
     pub bytes: Vec<u8>,
-    /// Whether the message begins with these bytes. No other message is delivered in parts before one is at its end: what
-    /// does not begin goes on with the one that has not ended.
+    /// Whether the message begins with these bytes. A message delivered in parts is delivered to
+    /// its end before any other. So bytes that do not begin a message continue the last one.
     pub begins: bool,
     /// Whether the message ends with these bytes.
     pub ends: bool,
@@ -81,7 +81,7 @@ impl Run {
     }
 }
 
-/// A message of which a part was delivered.
+/// A message that was delivered in part.
 #[derive(Clone, Debug)]
 struct Partial {
     /// The position of its next chunk.
@@ -103,7 +103,7 @@ struct Stream {
     waiting: BTreeMap<u64, (Message, Block)>,
 }
 
-/// What has arrived and was not taken by the application.
+/// Data that has arrived, and that the application has not taken.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     /// Incomplete messages, by the position of their first chunk that is here.
@@ -113,7 +113,7 @@ pub(crate) struct Reassembly {
     waiting: BTreeMap<u64, (u16, u64)>,
     ready: VecDeque<Message>,
     partial: Option<Partial>,
-    /// What is kept, in bytes of the receive buffer.
+    /// Bytes of the receive buffer in use.
     held: usize,
 }
 
@@ -223,7 +223,7 @@ impl Reassembly {
         Message { stream: run.stream, ppid: run.ppid, unordered, bytes, begins: run.begins, ends: run.ends }
     }
 
-    /// A message is complete whose first chunk is at `start`.
+    /// Handles a complete message; its first chunk is at `start`.
     fn complete(&mut self, start: u64, run: Run) {
         let order = run.order;
         let chunks = Block { start, end: start + run.pieces.len() as u64 };
@@ -240,7 +240,7 @@ impl Reassembly {
         self.release(number);
     }
 
-    /// Delivers what is in order in a stream.
+    /// Delivers messages that are next in a stream.
     fn release(&mut self, stream: u16) {
         let stream = self.streams.entry(stream).or_default();
         while let Some(entry) = stream.waiting.first_entry().filter(|entry| *entry.key() <= stream.next) {
@@ -266,7 +266,7 @@ impl Reassembly {
         }
     }
 
-    /// Delivers what waits for messages of a stream up to `ssn`, which will not come.
+    /// Delivers messages that wait for earlier ones of a stream up to `ssn`, which will not come.
     pub(crate) fn skip(&mut self, stream: u16, ssn: u16) {
         let skipping = self.streams.entry(stream).or_default();
         skipping.next = skipping.next.max(unwrap_short(skipping.next, ssn) + 1);
@@ -302,7 +302,7 @@ impl Reassembly {
         !self.ready.is_empty()
     }
 
-    /// The next message.
+    /// Takes the next message.
     pub(crate) fn take(&mut self) -> Option<Message> {
         let message = self.ready.pop_front()?;
         self.held -= cost(message.bytes.len());

@@ -46,7 +46,7 @@ impl core::fmt::Display for Refused {
 
 impl core::error::Error for Refused {}
 
-/// A message of which something is unsent.
+/// A message with unsent parts.
 #[derive(Clone, Debug)]
 struct Waiting {
     delivery: Delivery,
@@ -111,7 +111,7 @@ impl SendQueue {
         self.most = amdcs as usize - Data::HEADER_LEN;
     }
 
-    /// How many streams there are.
+    /// Returns the number of streams.
     pub(crate) fn streams(&self) -> u16 {
         self.streams
     }
@@ -153,7 +153,7 @@ impl SendQueue {
         self.waiting.is_empty() && self.sent.is_empty()
     }
 
-    /// The next new chunk.
+    /// Returns the size of the next new chunk.
     pub(crate) fn next(&self) -> Option<Size> {
         self.waiting.front().map(|message| size((message.bytes.len() - message.offset).min(self.most)))
     }
@@ -203,7 +203,7 @@ impl SendQueue {
         self.sent.push_back(Sent { flags, stream, ssn, ppid, bytes, start, end });
     }
 
-    /// A chunk that was sent.
+    /// Returns a chunk that was sent.
     pub(crate) fn chunk(&self, position: u64, also: DataFlags) -> Data<'_> {
         let sent = &self.sent[(position - self.una) as usize];
         Data {
@@ -216,7 +216,7 @@ impl SendQueue {
         }
     }
 
-    /// Drops what the peer has in order.
+    /// Drops the chunks that the peer has in order.
     pub(crate) fn acknowledge(&mut self, una: u64) {
         while self.una < una {
             let sent = self.sent.pop_front().expect("what is acknowledged was sent");
@@ -225,13 +225,13 @@ impl SendQueue {
         }
     }
 
-    /// The initial TSN.
+    /// Returns the initial TSN.
     pub(crate) fn initial(&self) -> Seq {
         self.initial
     }
 }
 
-/// The size of a chunk with so many bytes of user data.
+/// Returns the size of a chunk with `data` bytes of user data.
 fn size(data: usize) -> Size {
     Size { data: data as u32, wire: (Data::HEADER_LEN + data.next_multiple_of(4)) as u32 }
 }

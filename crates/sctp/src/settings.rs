@@ -1,4 +1,4 @@
-//! What an association is configured with.
+//! The settings of an association.
 
 use core::net::IpAddr;
 
@@ -25,7 +25,7 @@ pub enum Encapsulation {
     Udp,
 }
 
-/// What holds small messages back.
+/// The condition that holds small messages back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Nagle {
     /// While data is outstanding, a message that does not fill a packet waits (RFC 9260, section 6.1, rule A: silly window
@@ -68,13 +68,13 @@ pub struct Settings {
     pub secret: Secret,
     /// Bytes of the longest packet from the IP header on.
     pub pmtu: u32,
-    /// What is between IP and SCTP.
+    /// The protocol between IP and SCTP.
     pub encapsulation: Encapsulation,
     /// Streams that this end wants to send on; at least 1.
     pub outbound_streams: u16,
     /// Streams that this end takes at the most; at least 1.
     pub inbound_streams: u16,
-    /// Bytes that are kept of what arrives until the application takes them; at least 1500.
+    /// Bytes of the receive buffer, at least 1500.
     pub receive_buffer: u32,
     /// Bytes of messages that are kept until the peer has them.
     pub send_buffer: usize,

@@ -11,7 +11,7 @@ use eifel_recovery::engine;
 use eifel_tcp::{Event, Settings};
 use std::collections::BTreeMap;
 
-/// What an answering end is to do.
+/// The task of an answering end.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Where it listens.
@@ -20,7 +20,7 @@ pub struct Plan {
     pub settings: Settings,
     /// Algorithms of their sending sides.
     pub sender: engine::Config,
-    /// It is done after so many connections; `None`: never.
+    /// The number of connections after which it is done; `None` for no limit.
     pub calls: Option<u64>,
     /// Whether the bytes are the pattern, and each is compared.
     pub checked: bool,
@@ -36,7 +36,7 @@ struct Stream {
     meter: Meter,
 }
 
-/// What was read of one connection.
+/// The data read from one connection.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// Bytes.
@@ -70,7 +70,7 @@ impl<'a> Answer<'a> {
         Ok(Self { plan, streams: BTreeMap::new(), done: Vec::new(), pattern, watch, room, due: Instant::NEVER })
     }
 
-    /// What was read of the connections that are over.
+    /// Returns the data read from connections that are over.
     pub fn finish(self) -> Vec<Read> {
         self.done
     }

@@ -1,4 +1,5 @@
-//! What is written to a connection: so many bytes of the pattern, or as many as go in a time.
+//! The data written to a connection: a number of bytes of the pattern, or as many as fit into a
+//! time.
 
 use super::Amount;
 use super::pattern::Pattern;
@@ -16,7 +17,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// A body that nothing is written of.
+    /// Makes a body of which nothing is written yet.
     pub fn new(amount: Amount) -> Self {
         Self { amount, pattern: Pattern::new(), written: 0, until: Instant::NEVER }
     }
@@ -28,7 +29,7 @@ impl Body {
         }
     }
 
-    /// No more of it is written.
+    /// Ends the body: nothing more is written.
     pub fn stop(&mut self) {
         self.amount = Amount::Time(Duration::ZERO);
         self.until = Instant::ZERO;
@@ -39,7 +40,7 @@ impl Body {
         self.written
     }
 
-    /// When time ends it; never if that is over, or something else does.
+    /// Returns the time that ends the body; never if it is over, or if a number of bytes ends it.
     pub fn due(&self, now: Instant) -> Instant {
         if self.until > now { self.until } else { Instant::NEVER }
     }

@@ -1,4 +1,4 @@
-//! A call: opens a connection, sends what there is to send, reads what comes.
+//! A call: opens a connection, sends its data, and reads the answer.
 
 use super::body::Body;
 use super::meter::Meter;
@@ -11,26 +11,25 @@ use eifel_recovery::engine::{self, Snapshot};
 use eifel_tcp::{Connection, Counts, Event, Settings, State};
 use std::net::SocketAddr;
 
-/// What a call is to do.
+/// The task of a call.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Who is called.
     pub peer: SocketAddr,
     /// Settings of the connection.
     pub settings: Settings,
     /// Algorithms of its sending side.
     pub sender: engine::Config,
-    /// What is said first, before the body.
+    /// Bytes sent before the body.
     pub preamble: Vec<u8>,
     /// How much of the pattern follows.
     pub body: Amount,
-    /// What ends the call.
+    /// The event that ends the call.
     pub end: End,
     /// How long an interval is.
     pub every: Duration,
 }
 
-/// What ends a call.
+/// The event that ends a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// This end closes behind the body.
@@ -39,12 +38,12 @@ pub enum End {
     PeerCloses,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Bytes of the body that were written.
     pub written: u64,
-    /// Of what was written, preamble included, how much the peer has acknowledged.
+    /// Bytes that the peer has acknowledged, preamble included.
     pub acknowledged: u64,
     /// Bytes read.
     pub read: u64,
@@ -52,9 +51,8 @@ pub struct Outcome {
     pub head: Vec<u8>,
     /// From the opening to the last acknowledgement or byte.
     pub lasted: Duration,
-    /// What was sent.
     pub tally: Tally,
-    /// What was not believed.
+    /// Counts of the input that the connection refused.
     pub counts: Counts,
     /// Payload bytes of a full segment.
     pub mss: u32,
@@ -77,7 +75,7 @@ pub struct Call<'a> {
     outcome: Option<Result<Outcome, Error>>,
 }
 
-/// How much of what is read is kept.
+/// The most bytes read that are kept.
 const HEAD: usize = 4096;
 
 impl<'a> Call<'a> {
@@ -102,10 +100,9 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// What came of it, once it is over; and its intervals.
+    /// Returns the result of a call that is over, and its intervals.
     ///
-    /// # Errors
-    /// Why it did not come to a good end.
+    /// # Errors The reason for which it failed.
     pub fn finish(self) -> Result<(Outcome, Meter), Error> {
         match (self.outcome, self.meter) {
             (Some(Err(error)), _) => Err(error),

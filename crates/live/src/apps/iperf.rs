@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 
 use super::call::Outcome;
 
-/// What a test is to be.
+/// The task of a test.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The server.
@@ -51,7 +51,7 @@ const BLOCK: u64 = 128 * 1024;
 /// The longest document that a server sends is some kilobytes.
 const LONGEST_DOCUMENT: usize = 1 << 20;
 
-/// What the control connection waits for.
+/// The message that the control connection waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Awaits {
     State,
@@ -66,9 +66,9 @@ pub struct Test<'a> {
     control: Handle,
     stream: Option<Handle>,
     awaits: Awaits,
-    /// What the control connection has said and nobody has read.
+    /// Bytes of the control connection that were not yet interpreted.
     heard: Vec<u8>,
-    /// What is still to be said on it, and on the stream before the body.
+    /// Bytes to send on the control connection, and on the stream before the body.
     to_say: Vec<u8>,
     cookie_said: usize,
     body: Body,
@@ -108,10 +108,9 @@ impl<'a> Test<'a> {
         })
     }
 
-    /// What came of the stream, its intervals, and the server's own results.
+    /// Returns the stream's result, its intervals, and the server's own results.
     ///
-    /// # Errors
-    /// Why it did not come to a good end.
+    /// # Errors The reason for which it failed.
     pub fn finish(self) -> Result<(Outcome, Meter, Value), Error> {
         if let Some(failure) = self.failure {
             return Err(failure);

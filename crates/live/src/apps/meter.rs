@@ -1,4 +1,4 @@
-//! What a stream has done, second by second.
+//! The progress of a stream, second by second.
 
 use crate::host::Tally;
 use eifel_base::time::{Duration, Instant};
@@ -32,7 +32,7 @@ impl Interval {
 pub struct Meter {
     every: Duration,
     begun: Instant,
-    /// When the current interval began, and what had been done by then.
+    /// The start of the current interval, and the totals at that time.
     start: Instant,
     bytes: u64,
     retransmissions: u64,
@@ -45,17 +45,17 @@ impl Meter {
         Self { every, begun: now, start: now, bytes: 0, retransmissions: 0, intervals: Vec::new() }
     }
 
-    /// When the current interval ends.
+    /// Returns the end of the current interval.
     pub fn due(&self) -> Instant {
         self.start + self.every
     }
 
-    /// When it began.
+    /// Returns the start of the stream.
     pub fn begun(&self) -> Instant {
         self.begun
     }
 
-    /// Ends the current interval at `now`: so many bytes have passed, and so much was sent, since the beginning.
+    /// Ends the current interval at `now`. `bytes` and `tally` are totals since the beginning.
     pub fn cut(&mut self, now: Instant, bytes: u64, tally: Tally, variables: Snapshot) -> &Interval {
         let interval = Interval {
             start: self.start.since(self.begun),
@@ -75,7 +75,7 @@ impl Meter {
         news.then(|| self.cut(now, bytes, tally, variables))
     }
 
-    /// All intervals.
+    /// Returns all intervals.
     pub fn intervals(&self) -> &[Interval] {
         &self.intervals
     }

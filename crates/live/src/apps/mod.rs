@@ -22,7 +22,7 @@ pub enum Amount {
     Time(Duration),
 }
 
-/// What an application tells whoever watches.
+/// A report of an application to its observer.
 #[derive(Debug)]
 pub enum News<'a> {
     /// The connection is open.
@@ -36,7 +36,7 @@ pub enum News<'a> {
 /// Takes the news of a run.
 pub type Watch<'a> = Box<dyn FnMut(Instant, &News<'_>) + 'a>;
 
-/// Whether an event ends a connection other than in good order, as an error.
+/// Returns the error of an event that ends a connection, unless it ended in good order.
 fn trouble(peer: &str, event: &Event) -> Option<Error> {
     let (cause, advice) = match event {
         Event::Refused => ("connection refused", "nothing listens at this port"),

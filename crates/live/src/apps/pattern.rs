@@ -15,13 +15,13 @@ const PERIOD: usize = 251;
 const AT_HAND: usize = 1 << 16;
 
 impl Pattern {
-    /// The pattern.
+    /// Makes the pattern.
     #[expect(clippy::new_without_default, reason = "it is no empty value")]
     pub fn new() -> Self {
         Self { block: pattern::bytes(0, AT_HAND + PERIOD) }
     }
 
-    /// At most `limit` bytes of it from `offset` on, and some at least if `limit` is not 0.
+    /// Returns at most `limit` bytes of it from `offset` on, and at least one if `limit` is not 0.
     pub fn from(&self, offset: u64, limit: u64) -> &[u8] {
         let start = (offset % PERIOD as u64) as usize;
         &self.block[start..start + limit.min(AT_HAND as u64) as usize]

@@ -15,11 +15,11 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// The exit codes: done; failed, or not as expected; what was asked for cannot be done.
+/// Exit code: done as asked.
 pub const OK: u8 = 0;
 /// Failed, or not as expected.
 pub const FAILED: u8 = 1;
-/// What was asked for makes no sense.
+/// The command line is wrong.
 pub const BAD_INPUT: u8 = 2;
 
 const USAGE: &str = "\
@@ -40,9 +40,9 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
 
 /// Why a command was not done.
 enum Failure {
-    /// The call makes no sense; the line says what is wrong and what is allowed.
+    /// The command line is wrong; the text says what is wrong and what is allowed.
     Usage(String),
-    /// What the system, the network or the peer said.
+    /// An error of the system, the network or the peer.
     Failed(Error),
     /// Rights are missing that a user namespace would give.
     NeedsRoot(Error),

@@ -1,15 +1,15 @@
-//! Words of a command line: options with a value, switches, and what remains.
+//! The words of a command line: options with a value, switches, and other words.
 
 use super::Failure;
 use std::str::FromStr;
 
-/// What a command line says.
+/// A parsed command line.
 #[derive(Debug, Default)]
 pub(super) struct Options {
     given: Vec<(String, String)>,
-    /// What is neither an option nor its value.
+    /// Words that are neither an option nor its value.
     pub(super) rest: Vec<String>,
-    /// What stands behind `--`.
+    /// Words after `--`.
     pub(super) command: Vec<String>,
 }
 
@@ -41,23 +41,23 @@ impl Options {
         self.text(name).is_some()
     }
 
-    /// The value of an option, the last if there are several.
+    /// Returns the value of an option, the last if there are several.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.all(name).last()
     }
 
-    /// All values of an option.
+    /// Returns all values of an option.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.given.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value of an option as what `expected` names.
+    /// Parses the value of an option; `expected` describes it in errors.
     pub(super) fn value<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Failure> {
         let read = |text: &str| text.parse().map_err(|_| Failure::Usage(format!("{name} {text}: expected {expected}")));
         self.text(name).map(read).transpose()
     }
 
-    /// A length of time in seconds, more than 0.
+    /// Parses a duration in seconds, more than 0.
     pub(super) fn seconds(&self, name: &str) -> Result<Option<eifel_base::time::Duration>, Failure> {
         let expected = "seconds, more than 0";
         match self.value::<f64>(name, expected)? {
@@ -68,7 +68,7 @@ impl Options {
         }
     }
 
-    /// A number of bytes: with K, M or G for thousands, millions and milliards.
+    /// Parses a number of bytes: K, M and G stand for 10^3, 10^6 and 10^9.
     pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, Failure> {
         self.text(name)
             .map(|text| {

@@ -22,7 +22,7 @@ use std::process::Command;
 /// The options of every command that puts a host somewhere.
 pub(super) const VALUED: [&str; 8] =
     ["--device", "--address", "--address6", "--mtu", "--like", "--capture", "--interval", "--buffer"];
-/// What they mean.
+/// Their descriptions.
 pub(super) const HELP: &str = "\
   --like SCENARIO.toml  settings and algorithms of the scenario's first flow over TCP
   --buffer BYTES        room for what is sent and received (default: the scenario's, or 4M)
@@ -70,7 +70,7 @@ impl Application for Attended<'_> {
 }
 
 impl Place {
-    /// Makes what the options ask for.
+    /// Makes the place that the options ask for.
     pub(super) fn make(options: &Options) -> Result<Self, Failure> {
         let v4 = options.value("--address", "an IPv4 address")?.unwrap_or(Ipv4Addr::new(10, 85, 0, 2));
         let v6 = options.value("--address6", "an IPv6 address")?.unwrap_or(Ipv6Addr::new(0xfd85, 0, 0, 0, 0, 0, 0, 2));
@@ -120,7 +120,8 @@ impl Place {
     }
 }
 
-/// A namespace; where rights are missing, the call is started again in one where they are not.
+/// Returns a namespace. Without the rights for one, it restarts the command in a user namespace
+/// that has them.
 pub(super) fn namespace() -> Result<Namespace, Failure> {
     Namespace::new().map_err(|error| match error.is_denied() {
         true => Failure::NeedsRoot(error),
@@ -137,7 +138,7 @@ pub(super) fn secret() -> Result<[u64; 2], Error> {
     Ok([words as u64, (words >> 64) as u64])
 }
 
-/// A scenario file.
+/// Reads a scenario file.
 pub(super) fn scenario(path: &str) -> Result<Scenario, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
     Scenario::parse(&text, Path::new(path)).map_err(|error| Failure::Usage(error.to_string()))
@@ -157,7 +158,7 @@ pub(super) enum Role {
 }
 
 impl End {
-    /// What `--like` says, or what a present-day stack has.
+    /// Returns the settings of `--like`, or those of a present-day stack.
     pub(super) fn of(options: &Options, role: Role, secret: [u64; 2]) -> Result<Self, Failure> {
         let distinct = TimestampSettings::distinct(secret);
         let given = options.bytes("--buffer")?;

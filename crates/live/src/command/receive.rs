@@ -1,4 +1,4 @@
-//! `receive`: takes what is sent to a port, or gets a document from an HTTP server.
+//! `receive`: receives the data sent to a port, or gets a document from an HTTP server.
 
 use super::options::Options;
 use super::place::{self, End, Place, Role};

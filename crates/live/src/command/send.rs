@@ -69,7 +69,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     finish(&show, &target, &outcome, meter, amount)
 }
 
-/// What HTTP says before the body.
+/// Returns the HTTP request before the body.
 fn preamble(target: &Target, amount: Amount) -> Result<Vec<u8>, Failure> {
     if target.service != Service::Http {
         return Ok(Vec::new());
@@ -82,7 +82,7 @@ fn preamble(target: &Target, amount: Amount) -> Result<Vec<u8>, Failure> {
         .into_bytes())
 }
 
-/// The status of an HTTP answer.
+/// Returns the status of an HTTP answer.
 pub(super) fn status(outcome: &Outcome) -> Option<u16> {
     let line = outcome.head.split(|&byte| byte == b'\r').next()?;
     std::str::from_utf8(line).ok()?.strip_prefix("HTTP/1.")?.split(' ').nth(1)?.parse().ok()

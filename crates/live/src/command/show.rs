@@ -1,5 +1,5 @@
-//! What commands print: lines as iperf3 prints them, with what the engine reports between them, or one JSON document in
-//! iperf3's shape.
+//! The output of commands: lines as iperf3 prints them, mixed with the engine's reports, or one
+//! JSON document in iperf3's format.
 
 use crate::apps::News;
 use crate::apps::call::Outcome;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Whether lines are printed, and what they are about.
+/// The output: whether lines are printed, and about which connection.
 #[derive(Clone, Debug)]
 pub(super) struct Show {
     pub(super) json: bool,
@@ -89,7 +89,7 @@ impl Show {
         }
     }
 
-    /// The last lines.
+    /// Prints the last lines.
     pub(super) fn summary(&self, outcome: &Outcome) {
         let rate = rate_of(outcome.written.max(outcome.read), outcome.lasted);
         println!("- - - - - - - - - - - - - - - - - - - - - - - - -");
@@ -103,7 +103,7 @@ impl Show {
         );
     }
 
-    /// What the engine has reported, for the JSON document.
+    /// Returns the engine's reports, for the JSON document.
     pub(super) fn events(&self) -> Value {
         Value::Array(self.events.borrow_mut().drain(..).collect())
     }
@@ -180,7 +180,7 @@ fn micros(length: Option<Duration>) -> u64 {
     length.map_or(0, |length| length.as_nanos() / 1000)
 }
 
-/// An interval as iperf3's `--json` has it.
+/// Returns an interval in the format of iperf3's `--json`.
 fn interval_json(interval: &Interval, sends: bool) -> Value {
     let (start, end) = (interval.start.as_secs_f64(), interval.end.as_secs_f64());
     let mut sum = json!({
@@ -196,7 +196,7 @@ fn interval_json(interval: &Interval, sends: bool) -> Value {
         stream["snd_cwnd"] = json!(variables.cwnd);
         stream["rtt"] = json!(micros(variables.srtt));
         stream["rttvar"] = json!(micros(variables.rttvar));
-        // What iperf3 does not know.
+        // Beyond iperf3's format.
         stream["rto"] = json!(micros(Some(variables.rto)));
         stream["ssthresh"] = if variables.ssthresh == u64::MAX { Value::Null } else { json!(variables.ssthresh) };
         stream["flight"] = json!(variables.flight);
@@ -204,7 +204,7 @@ fn interval_json(interval: &Interval, sends: bool) -> Value {
     json!({ "streams": [stream], "sum": sum })
 }
 
-/// A run as iperf3's `--json` has it, with what the engine has reported under `eifel`.
+/// Returns a run in the format of iperf3's `--json`, with the engine's reports under `eifel`.
 pub(super) fn document(start: Value, outcome: &Outcome, meter: &Meter, sends: bool, events: Value) -> Value {
     let seconds = outcome.lasted.as_secs_f64();
     let intervals: Vec<Value> = meter.intervals().iter().map(|interval| interval_json(interval, sends)).collect();

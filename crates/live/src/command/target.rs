@@ -3,7 +3,7 @@
 use super::Failure;
 use std::net::{IpAddr, SocketAddr};
 
-/// What is at the other end.
+/// The service at the other end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Service {
     /// Whatever takes bytes.
@@ -14,16 +14,16 @@ pub(super) enum Service {
     Http,
 }
 
-/// A peer, and what it serves.
+/// A peer and its service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Target {
     pub(super) service: Service,
     pub(super) address: SocketAddr,
-    /// What HTTP asks for.
+    /// The path of the HTTP request.
     pub(super) path: String,
 }
 
-/// What is understood.
+/// The forms that are understood.
 pub(super) const FORMS: &str =
     "ADDRESS:PORT, iperf3://ADDRESS[:PORT] or http://ADDRESS[:PORT]/PATH, with a numeric address";
 

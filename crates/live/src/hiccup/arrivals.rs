@@ -10,7 +10,7 @@ pub struct Lateness {
     longest: Duration,
 }
 
-/// What is later than this, in microseconds, is counted as this.
+/// The largest lateness that is distinguished, in microseconds.
 const STEPS: usize = 100_000;
 
 impl Default for Lateness {
@@ -20,7 +20,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// A packet is let go so late.
+    /// Notes that a packet left `late`.
     pub fn note(&mut self, late: Duration) {
         let step = (late.as_nanos() / 1000).min(STEPS as u64);
         self.steps[step as usize] += 1;
@@ -28,12 +28,12 @@ impl Lateness {
         self.longest = self.longest.max(late);
     }
 
-    /// How many were noted.
+    /// Returns the number of packets noted.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The longest.
+    /// Returns the longest lateness.
     pub fn longest(&self) -> Duration {
         self.longest
     }

@@ -1,4 +1,5 @@
-//! A gate at the far end of the box: closed, it holds what arrives; opened, it lets all go back to back, in order.
+//! A gate at the far end of the box. Closed, it holds arriving packets; when it opens, it releases
+//! them back to back, in order.
 
 use super::way::Exit;
 use eifel_base::time::Instant;
@@ -6,7 +7,7 @@ use eifel_base::time::Instant;
 /// A gate.
 #[derive(Debug, Default)]
 pub struct Gate {
-    /// When it opens by itself; `None` while it is open.
+    /// The time at which it opens by itself; never if it is open, or waits for an order.
     until: Option<Instant>,
     waiting: Vec<u32>,
 }
@@ -22,7 +23,7 @@ impl Gate {
         self.until = Some(self.until.map_or(until, |before| before.max(until)));
     }
 
-    /// When it opens by itself; never if it is open, or waits for an order.
+    /// Returns the time at which it opens by itself; never if it is open, or waits for an order.
     pub(super) fn due(&self) -> Instant {
         self.until.unwrap_or(Instant::NEVER)
     }
@@ -33,7 +34,7 @@ impl Gate {
         exits.extend(self.waiting.drain(..).map(|handle| Exit::Arrived { handle, at }));
     }
 
-    /// A packet comes.
+    /// Handles a packet: passes it on, or holds it.
     pub(super) fn pass(&mut self, at: Instant, handle: u32, exits: &mut Vec<Exit>) {
         match self.is_closed() {
             true => self.waiting.push(handle),

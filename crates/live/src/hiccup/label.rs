@@ -1,4 +1,5 @@
-//! What a packet is, as far as the box cares: which flow, which packet of it, which data segment, and how often it was sent.
+//! The box's view of a packet: its flow, its number in the flow, its data segment, and the number
+//! of earlier copies.
 
 use super::Direction;
 use eifel_base::ranges::Block;
@@ -21,10 +22,10 @@ struct Key {
     ports: (u16, u16),
 }
 
-/// What the box has seen of a packet.
+/// The box's view of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Seen {
-    /// What elements choose it by; the flow is the k-th that was seen.
+    /// The label by which elements select it; the flow is the k-th that was seen.
     pub label: Label,
     /// Which packet of its flow and direction it is, from 1.
     pub number: u64,
@@ -57,7 +58,7 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// A packet comes in.
+    /// Identifies a packet that comes in.
     pub fn see(&mut self, direction: Direction, bytes: &[u8]) -> Seen {
         let nothing =
             Seen { label: Label::default(), number: 0, protocol: 0, identification: 0, tcp: None, data: None };
@@ -117,7 +118,8 @@ impl Course {
         self.packets
     }
 
-    /// The number of the data segment, how often it was sent before, and where its data stands.
+    /// Returns the number of the data segment, the number of earlier copies, and the positions of
+    /// its data.
     fn data(&mut self, segment: &Segment) -> (u64, u32, Option<Block>) {
         if segment.flags.has(Flags::SYN) {
             if self.isn != Some(segment.seq) {

@@ -1,4 +1,5 @@
-//! What the box writes: a line for each packet's fate, captures of both sides, and the truth about retransmissions.
+//! The box's files: a line for each packet's fate, captures of both sides, and the truth about
+//! retransmissions.
 
 use super::truth::Judged;
 use super::{Direction, Fate, Passage};
@@ -53,23 +54,22 @@ impl Log {
         Ok(Self { clock, origin: Instant::ZERO, path, captures, frames: [0; 2], truth, line: String::new() })
     }
 
-    /// The box's time begins at `origin` of the clock.
+    /// Sets the beginning of the box's time, `origin` on the clock.
     pub fn begin(&mut self, origin: Instant) {
         self.origin = origin;
     }
 
-    /// A packet comes in; returns its number in the capture of its side. `comment` says what is already known of its fate.
+    /// Records a packet that comes in, and returns its number in the capture of its side. `comment`
+    /// tells a fate that is already known.
     ///
-    /// # Errors
-    /// Those of the files.
+    /// # Errors Those of the files.
     pub fn enters(&mut self, passage: &Passage, packet: &[u8], comment: Option<&str>) -> Result<u64, Error> {
         self.note(passage.direction as usize, passage.entered, packet, comment)
     }
 
-    /// A packet was handed to the kernel.
+    /// Records a packet that was handed to the kernel.
     ///
-    /// # Errors
-    /// Those of the files.
+    /// # Errors Those of the files.
     pub fn leaves(&mut self, passage: &Passage, packet: &[u8], left: Instant) -> Result<(), Error> {
         let held = passage.due.since(passage.entered).as_secs_f64();
         let late = left.since(passage.due).as_nanos() / 1000;
@@ -87,10 +87,9 @@ impl Log {
         Ok(self.frames[side])
     }
 
-    /// A line of `path.csv`.
+    /// Writes a line of `path.csv`.
     ///
-    /// # Errors
-    /// Those of the file.
+    /// # Errors Those of the file.
     pub fn row(&mut self, passage: &Passage, left: Option<Instant>) -> Result<(), Error> {
         let seconds = |at: Instant| self.seconds(at);
         let (seen, t_in) = (&passage.seen, seconds(passage.entered));

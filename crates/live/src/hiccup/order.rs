@@ -4,14 +4,14 @@ use super::Direction;
 use super::label::Seen;
 use eifel_base::time::Duration;
 
-/// What an order says.
+/// The action of an order.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Verb {
-    /// Holds what arrives: for a time, or until it is released.
+    /// Holds arriving packets: for a time, or until they are released.
     Hold(Option<Duration>),
-    /// Lets go what is held.
+    /// Releases held packets.
     Release,
-    /// Holds, or lets go what is held.
+    /// Holds packets, or releases held ones.
     Toggle,
     /// Drops the next packets.
     Drop(u64),
@@ -42,7 +42,7 @@ pub struct Order {
     pub ways: Ways,
 }
 
-/// What an order waits for: a packet that comes in.
+/// The packet that an order waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
     /// The n-th packet of the first flow, from 1.

@@ -29,12 +29,12 @@ pub struct Control {
     pub socket: Option<UnixDatagram>,
 }
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Report {
-    /// What passed, there and back.
+    /// Counts of packets, there and back.
     pub counts: [Counts; 2],
-    /// How late packets were let go.
+    /// How late packets left the box.
     pub lateness: Lateness,
     /// Retransmissions of TCP flows, judged.
     pub judged: Vec<Judged>,
@@ -58,7 +58,8 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// A box between two devices: packets from the first go there, those from the second back.
+    /// Makes a box between two devices. Packets from the first go there, those from the second
+    /// back.
     pub fn new(hiccup: Hiccup, tuns: [Tun; 2], clock: Clock, control: Control, log: Option<Log>) -> Self {
         let report = Report {
             counts: Default::default(),
@@ -93,7 +94,7 @@ impl Relay {
         self.finish()
     }
 
-    /// The box's time: it stands still until the first packet comes.
+    /// Returns the box's time, which stands still until the first packet comes.
     fn now(&self) -> Instant {
         self.origin.map_or(Instant::ZERO, |origin| Instant::ZERO + self.clock.now().since(origin))
     }

@@ -1,4 +1,4 @@
-//! What has passed the box, counted; and what was expected of it.
+//! Counts of the packets that passed the box, and expectations about them.
 
 use super::{Direction, Fate, Passage};
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// A packet, or a copy of it, has met its fate.
+    /// Counts the fate of a packet, or of a copy of it.
     pub fn note(&mut self, passage: &Passage) {
         if passage.fate != Fate::Copied {
             self.packets += 1;
@@ -37,7 +37,7 @@ impl Counts {
 /// Numbers by name, as `there.dropped`.
 pub type Numbers = Vec<(String, f64)>;
 
-/// The counts of both directions as numbers.
+/// Returns the counts of both directions by name.
 pub fn numbers(counts: &[Counts; 2]) -> Numbers {
     let of = |direction: Direction| {
         let counts = counts[direction as usize];
@@ -53,7 +53,7 @@ pub fn numbers(counts: &[Counts; 2]) -> Numbers {
     Direction::ALL.into_iter().flat_map(of).collect()
 }
 
-/// What is expected of a number.
+/// An expectation about a number.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expectation {
     name: String,
@@ -92,10 +92,9 @@ impl Expectation {
         Ok(Self { name: name.trim().to_owned(), compares, bound })
     }
 
-    /// Whether it is met.
+    /// Checks that the expectation is met.
     ///
-    /// # Errors
-    /// A line that says what was found, or that there is no such number.
+    /// # Errors The number found, or that there is none of this name, in a line.
     pub fn check(&self, numbers: &Numbers) -> Result<(), String> {
         let Some(&(_, found)) = numbers.iter().find(|(name, _)| *name == self.name) else {
             let names: Vec<&str> = numbers.iter().map(|(name, _)| name.as_str()).collect();

@@ -1,7 +1,8 @@
-//! Ground truth about a sender that nobody here wrote: which of its retransmissions were needed.
+//! Ground truth about a foreign sender: which of its retransmissions were needed.
 //!
-//! The box alone loses packets, so what it let out has reached the receiver. A retransmission is *spurious* if every byte of it
-//! had an earlier copy that came out, also if that copy came out later than the retransmission was sent.
+//! Only the box loses packets, so packets that it let out have reached the receiver. A
+//! retransmission is *spurious* if every byte of it had an earlier copy that came out, even if that
+//! copy came out after the retransmission was sent.
 
 use super::{Direction, Fate, Passage};
 use eifel_base::ranges::{Block, Ranges};
@@ -36,7 +37,7 @@ pub struct Judged {
     pub len: u64,
     /// Which sending of its first byte it is, from 2.
     pub nth: u32,
-    /// What became of it.
+    /// Its fate in the box.
     pub fate: Fate,
     /// Whether it was not needed.
     pub spurious: bool,
@@ -44,7 +45,7 @@ pub struct Judged {
     pub original_known: bool,
 }
 
-/// What was sent, flow by flow.
+/// The packets sent, flow by flow.
 #[derive(Debug, Default)]
 pub struct Truth {
     /// By flow and direction; within, by the number of the packet.
@@ -52,7 +53,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// A packet has come in, as frame number `frame` of its sender's capture.
+    /// Notes a packet that has come in, as frame number `frame` of its sender's capture.
     pub fn enters(&mut self, passage: &Passage, frame: u64) {
         let (Some(block), Some(segment)) = (passage.seen.data, passage.seen.tcp) else { return };
         let flow = self.sent.entry((passage.seen.label.flow, passage.direction)).or_default();
@@ -60,7 +61,7 @@ impl Truth {
         flow.insert(passage.seen.number, Sent { at, frame, block, seq, came_out: false, fate: Fate::Inside });
     }
 
-    /// It, or a copy of it, has met its fate.
+    /// Notes the fate of a packet, or of a copy of it.
     pub fn ends(&mut self, passage: &Passage) {
         let flow = self.sent.get_mut(&(passage.seen.label.flow, passage.direction));
         if let Some(sent) = flow.and_then(|flow| flow.get_mut(&passage.seen.number))
@@ -71,7 +72,7 @@ impl Truth {
         }
     }
 
-    /// All retransmissions, flow by flow, in the order in which they came in.
+    /// Judges all retransmissions, flow by flow, in the order in which they came in.
     pub fn judge(&self) -> Vec<Judged> {
         let mut judged = Vec::new();
         for (&(flow, direction), sent) in &self.sent {

@@ -7,7 +7,7 @@ use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
 use eifel_path::queue::QueueConfig;
 
-/// What happens to a parcel.
+/// The end of a parcel's way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Exit {
     /// It has passed the last link, and the gate.
@@ -57,7 +57,7 @@ impl Way {
         Ok(Self { stages, gate: Gate::default(), labels: Vec::new(), outcomes: Vec::new() })
     }
 
-    /// A parcel of so many bytes comes to the first link.
+    /// Takes a parcel of `bytes` bytes at the first link.
     pub(super) fn take(&mut self, now: Instant, (handle, bytes): (u32, u32), label: Label, exits: &mut Vec<Exit>) {
         let place = handle as usize;
         if self.labels.len() <= place {
@@ -67,12 +67,12 @@ impl Way {
         self.enter(0, now, Parcel { handle, bytes }, exits);
     }
 
-    /// When something happens next by itself.
+    /// Returns the time of the next event.
     pub(super) fn next_event(&self) -> Instant {
         self.stages.iter().map(Stage::next_event).min().unwrap_or(Instant::NEVER).min(self.gate.due())
     }
 
-    /// Does what happens next, at its own instant.
+    /// Handles the next event, at its own instant.
     pub(super) fn step(&mut self, exits: &mut Vec<Exit>) {
         let at = self.next_event();
         // A gate opens before anything else arrives.
@@ -96,7 +96,7 @@ impl Way {
         }
     }
 
-    /// A parcel comes to a link, or has passed the last.
+    /// Hands a parcel to a link, or out of the box after the last one.
     fn enter(&mut self, index: usize, at: Instant, parcel: Parcel, exits: &mut Vec<Exit>) {
         let Some(stage) = self.stages.get_mut(index) else {
             return self.gate.pass(at, parcel.handle, exits);
@@ -107,7 +107,7 @@ impl Way {
         let label = self.labels[parcel.handle as usize];
         stage.entrance_of(label.flow).offer(at, parcel, || label, &mut self.outcomes);
         self.report(at, exits);
-        // What the elements let pass is at the link at this instant, in order.
+        // Parcels that pass the elements are at the link at this instant, in order.
         while let Some(stage) = self.stages.get_mut(index)
             && stage.entrance_of(label.flow).next_event() <= at
         {
@@ -138,7 +138,8 @@ impl Stage {
         entrances.min(self.link.next_event())
     }
 
-    /// The elements of a flow. The first flow's are named as the simulator names those of the link.
+    /// Returns the elements of a flow. The first flow's have the names that the simulator gives
+    /// those of the link.
     fn entrance_of(&mut self, flow: u32) -> &mut Link {
         while self.entrances.len() <= flow as usize {
             let name = match self.entrances.len() {

@@ -14,19 +14,18 @@ pub struct Handle {
     generation: u32,
 }
 
-/// What a segment says of the connection that it is for: the peer, our address, and our port.
+/// The key of a segment's connection: the peer, our address, and our port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Key {
     pub(super) caller: Caller,
     pub(super) port: u16,
 }
 
-/// What a connection has sent.
+/// Counts of a connection's segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// Segments, acknowledgements included.
     pub segments: u64,
-    /// Of these, what was sent again.
     pub retransmissions: u64,
 }
 
@@ -114,12 +113,13 @@ impl Table {
         place.and_then(|place| place.entry.as_ref()).map_or(Tally::default(), |entry| entry.tally)
     }
 
-    /// The connection is to stand in line; whether it did not already.
+    /// Queues the connection. Returns whether it was not queued yet.
     pub(super) fn mark(&mut self, handle: Handle) -> bool {
         self.get(handle).is_some_and(|entry| std::mem::replace(&mut entry.stands, Stands::InLine) == Stands::Idle)
     }
 
-    /// The connection has had its turn: its alarm is set if it is due earlier than known; if it is over, it is taken out.
+    /// Ends the connection's turn: sets its alarm if it is due earlier than known, and removes the
+    /// connection if it is over.
     pub(super) fn settle(&mut self, handle: Handle) -> Option<Ended> {
         let entry = self.get(handle)?;
         entry.stands = Stands::Idle;
@@ -145,12 +145,12 @@ impl Table {
         Some(Ended { connection: entry.connection, tally: entry.tally })
     }
 
-    /// When the first is to be woken.
+    /// Returns the time of the first alarm.
     pub(super) fn next_alarm(&self) -> Instant {
         self.alarms.first().map_or(Instant::NEVER, |&(at, _)| at)
     }
 
-    /// The next connection whose alarm is due at `now`; its alarm is off from now on.
+    /// Returns the next connection whose alarm is due at `now`, and clears the alarm.
     pub(super) fn take_alarm(&mut self, now: Instant) -> Option<Handle> {
         let &(at, index) = self.alarms.first().filter(|(at, _)| *at <= now)?;
         self.alarms.remove(&(at, index));

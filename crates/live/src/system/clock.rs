@@ -11,14 +11,14 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that begins now.
+    /// Starts a clock.
     #[expect(clippy::disallowed_methods, reason = "here is where time comes from")]
     pub fn start() -> Self {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self { start: std::time::Instant::now(), start_unix_nanos: nanos(unix) }
     }
 
-    /// The time since the beginning. It never goes back.
+    /// Returns the time since the start. It never goes back.
     pub fn now(&self) -> Instant {
         Instant::from_nanos(nanos(self.start.elapsed()))
     }

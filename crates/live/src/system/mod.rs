@@ -1,4 +1,5 @@
-//! What the operating system gives: a clock, devices, namespaces, commands in them. Everything `unsafe` of this crate is below.
+//! The operating system's services: a clock, devices, namespaces, and commands in them. All
+//! `unsafe` code of this crate is below.
 
 pub mod clock;
 pub mod namespace;
@@ -9,19 +10,19 @@ pub mod wait;
 use std::fmt;
 use std::io;
 
-/// Why the system did not do what was asked, and what helps.
+/// The failure of a system call, with advice.
 #[derive(Debug)]
 pub struct Error {
-    /// What was tried, as "open /dev/net/tun".
+    /// The attempted action, as "open /dev/net/tun".
     pub tried: String,
-    /// What the system said.
+    /// The system's message.
     pub cause: String,
-    /// What to do about it; empty where there is nothing to advise.
+    /// Advice; empty if there is none.
     pub advice: &'static str,
 }
 
 impl Error {
-    /// An error of a system call.
+    /// Makes an error of a system call.
     pub fn new(tried: impl Into<String>, cause: &dyn fmt::Display, advice: &'static str) -> Self {
         Self { tried: tried.into(), cause: cause.to_string(), advice }
     }
@@ -49,11 +50,11 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What helps where rights are missing.
+/// Advice for missing rights.
 const NEEDS_ROOT: &str =
     "run it as root, or in a namespace where the kernel allows that: unshare --user --map-root-user --net";
 
-/// The advice for an error of a call that needs rights.
+/// Returns the advice for an error of a call that needs rights.
 fn advice(error: &io::Error) -> &'static str {
     if error.kind() == io::ErrorKind::PermissionDenied { NEEDS_ROOT } else { "" }
 }

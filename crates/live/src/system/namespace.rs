@@ -33,10 +33,9 @@ impl Namespace {
         Ok(made)
     }
 
-    /// The namespace of the calling thread.
+    /// Returns the namespace of the calling thread.
     ///
-    /// # Errors
-    /// Where `/proc` is not there.
+    /// # Errors Where `/proc` is missing.
     pub fn current() -> Result<Self, Error> {
         let link = File::open("/proc/thread-self/ns/net").map_err(Error::of("open /proc/thread-self/ns/net"))?;
         Ok(Self { link })
@@ -53,10 +52,9 @@ impl Namespace {
         })
     }
 
-    /// The calling thread is in it from now on.
+    /// Moves the calling thread into it.
     ///
-    /// # Errors
-    /// Where the rights are missing.
+    /// # Errors Where the rights are missing.
     pub fn enter(&self) -> Result<(), Error> {
         move_into_link_name_space(self.link.as_fd(), Some(LinkNameSpaceType::Network)).map_err(|error| {
             let error = io::Error::from(error);
@@ -192,10 +190,9 @@ pub struct Running {
 }
 
 impl Running {
-    /// How it ended; `None` while it runs.
+    /// Returns the exit status; `None` while it runs.
     ///
-    /// # Errors
-    /// Those of waiting for it.
+    /// # Errors Those of waiting for it.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
         if self.status.is_none()
             && let Ok(status) = self.end.try_recv()
@@ -234,7 +231,7 @@ fn apart<T: Send>(what: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, E
 }
 
 fn leave(flags: UnshareFlags, tried: &str) -> Result<(), Error> {
-    // SAFETY: the table of file descriptors is not among what is left.
+    // SAFETY: the remaining flags do not include the table of file descriptors.
     let left = unsafe { rustix::thread::unshare_unsafe(flags) };
     left.map_err(|error| {
         let error = io::Error::from(error);

@@ -65,7 +65,7 @@ impl Tun {
         Ok(Self { file, name })
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
     }
