@@ -32,14 +32,13 @@ pub enum Filtered {
     Needless,
 }
 
-/// Retransmissions that went down and may each bring a duplicate ACK back.
+/// Retransmissions that went down and may each bring a duplicate ACK back. Over a link that keeps
+/// order, their duplicates show that all below has arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Repeats {
-    /// A duplicate ACK says something new.
-    None,
-    /// `count` retransmissions, none beyond `below`. Over a link that keeps order, their duplicates
-    /// show that all below has arrived.
-    Passed { count: u32, below: u64 },
+struct Repeats {
+    count: u32,
+    /// No repeat went beyond.
+    below: u64,
 }
 
 /// The proxy's memory of one direction of one connection.
@@ -51,7 +50,8 @@ pub struct Proxy {
     acked: u64,
     /// First position beyond all that was withheld.
     withheld: u64,
-    repeats: Repeats,
+    /// `None` if a duplicate ACK says something new.
+    repeats: Option<Repeats>,
     /// Acknowledgement and window of the sender's last segment.
     sender_said: Says,
     /// Window of the receiver's last segment.
@@ -61,14 +61,7 @@ pub struct Proxy {
 impl Proxy {
     /// Makes a memory that begins with data at `start`. The proxy never saw data before it.
     pub fn new(start: u64) -> Self {
-        Self {
-            passed: start,
-            acked: start,
-            withheld: start,
-            repeats: Repeats::None,
-            sender_said: Says::default(),
-            window: 0,
-        }
+        Self { passed: start, acked: start, withheld: start, repeats: None, sender_said: Says::default(), window: 0 }
     }
 
     /// Returns the first position beyond all that was acknowledged.
@@ -87,10 +80,10 @@ impl Proxy {
                 self.withheld = end;
                 return Filtered::Needless;
             }
-            self.repeats = Repeats::None;
+            self.repeats = None;
         } else if start < self.passed {
-            let count = if let Repeats::Passed { count, .. } = self.repeats { count } else { 0 };
-            self.repeats = Repeats::Passed { count: count + 1, below: self.passed.max(end) };
+            let count = self.repeats.map_or(0, |repeats| repeats.count);
+            self.repeats = Some(Repeats { count: count + 1, below: self.passed.max(end) });
         }
         self.passed = self.passed.max(end);
         Filtered::Passes
@@ -99,7 +92,7 @@ impl Proxy {
     /// Takes a SYN or FIN without data. It is never withheld.
     pub fn control(&mut self, end: u64) {
         if end <= self.acked {
-            self.repeats = Repeats::None;
+            self.repeats = None;
         }
         self.passed = self.passed.max(end);
     }
@@ -113,9 +106,9 @@ impl Proxy {
         self.window = says.window;
         self.acked = self.acked.max(ack);
         match self.repeats {
-            Repeats::Passed { below, .. } if ack > below => self.repeats = Repeats::None,
-            Repeats::Passed { count, below } if duplicate && ack == below => {
-                self.repeats = if count > 1 { Repeats::Passed { count: count - 1, below } } else { Repeats::None };
+            Some(Repeats { below, .. }) if ack > below => self.repeats = None,
+            Some(Repeats { count, below }) if duplicate && ack == below => {
+                self.repeats = (count > 1).then(|| Repeats { count: count - 1, below });
                 return Filtered::Needless;
             }
             _ => {}

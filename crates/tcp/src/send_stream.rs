@@ -8,25 +8,20 @@ use crate::settings::SendKind;
 #[derive(Clone, Debug)]
 enum Kept {
     Nothing,
-    /// How many are acknowledged, and how many more there may be.
+    /// Counts bytes: `base` are acknowledged, and `capacity` more have room. A write that found too
+    /// little room sets `blocked`.
     Count {
         base: u64,
         capacity: u64,
-        blocked: Blocked,
+        blocked: bool,
     },
+    /// Keeps bytes, with the same numbers.
     Bytes {
         bytes: VecDeque<u8>,
         base: u64,
         capacity: usize,
-        blocked: Blocked,
+        blocked: bool,
     },
-}
-
-/// Whether a write found too little room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Blocked {
-    No,
-    Yes,
 }
 
 /// Whether more can be written.
@@ -50,9 +45,9 @@ impl SendStream {
     pub(crate) fn new(kind: SendKind) -> Self {
         let kept = match kind {
             SendKind::Counted => Kept::Nothing,
-            SendKind::CountedUpTo { buffer } => Kept::Count { base: 0, capacity: buffer, blocked: Blocked::No },
+            SendKind::CountedUpTo { buffer } => Kept::Count { base: 0, capacity: buffer, blocked: false },
             SendKind::Held { buffer } => {
-                Kept::Bytes { bytes: VecDeque::new(), base: 0, capacity: buffer, blocked: Blocked::No }
+                Kept::Bytes { bytes: VecDeque::new(), base: 0, capacity: buffer, blocked: false }
             }
         };
         Self { end: 1, ending: Ending::Open, kept }
@@ -89,7 +84,7 @@ impl SendStream {
             Kept::Bytes { bytes, capacity, blocked, .. } => {
                 let count = new.len().min(capacity.saturating_sub(bytes.len()));
                 if count < new.len() {
-                    *blocked = Blocked::Yes;
+                    *blocked = true;
                 }
                 bytes.extend(&new[..count]);
                 count
@@ -107,7 +102,7 @@ impl SendStream {
             Kept::Count { base, capacity, blocked } => {
                 let taken = count.min(capacity.saturating_sub(written - *base));
                 if taken < count {
-                    *blocked = Blocked::Yes;
+                    *blocked = true;
                 }
                 taken
             }
@@ -135,7 +130,7 @@ impl SendStream {
             }
         };
         *base += gone;
-        gone > 0 && core::mem::replace(blocked, Blocked::No) == Blocked::Yes
+        gone > 0 && core::mem::take(blocked)
     }
 
     /// Returns the bytes `offset..offset + len` in two parts; empty where they are not kept.
