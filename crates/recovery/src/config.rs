@@ -23,7 +23,7 @@ pub struct Config {
     pub grant: Choice,
     /// The retransmission timer.
     pub rto: Choice,
-    /// What the timer learns from a spurious timeout.
+    /// The timer's adaptation to spurious timeouts.
     pub after_spurious: Choice,
     /// Loss recovery.
     pub recover: Choice,
@@ -34,7 +34,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// Returns what a careful sender uses today: RFC 6675, RFC 6298, Eifel detection and RFC 4015.
+    /// Returns a careful present-day sender: RFC 6675, RFC 6298, Eifel detection and RFC 4015.
     fn default() -> Self {
         Self {
             // A detector that an RFC specifies, in the variant that a receiver cannot forge. [rfc4015:2] [rfc4015:5]

@@ -1,4 +1,4 @@
-//! Facts: the values that a connection hands to its engine, and what detectors observe.
+//! Facts: the values that a connection hands to its engine, and that detectors observe.
 
 pub use eifel_base::ranges::Block;
 
@@ -117,7 +117,7 @@ pub struct Covered {
     pub last_sent: Instant,
 }
 
-/// What an ACK has newly delivered, by its cumulative acknowledgement or by SACK blocks.
+/// The segments that an ACK newly delivers, by its cumulative acknowledgement or by SACK blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delivered {
     /// The segment sent last, of those sent once.
@@ -155,7 +155,7 @@ pub struct Acked<'a> {
     pub all: bool,
 }
 
-/// What a detector observes.
+/// A fact that detectors observe.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
     /// A retransmission has left.

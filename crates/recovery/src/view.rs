@@ -1,9 +1,9 @@
-//! What every seam may read. Windows are left out, because detectors must not see them.
+//! The view that every seam may read. It has no windows, because detectors must not see them.
 
 use crate::rtt::RoundTrips;
 use eifel_base::time::Instant;
 
-/// What the peers agreed on in the handshake.
+/// The options that the peers agreed on in the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Negotiated {
     /// Payload bytes of a full segment.

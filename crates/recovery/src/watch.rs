@@ -118,7 +118,7 @@ impl Watch {
         self.view.nxt = nxt;
     }
 
-    /// Returns what the seams see.
+    /// Returns the seams' view.
     #[inline]
     pub fn view(&self) -> &View {
         &self.view
@@ -186,12 +186,13 @@ impl Watch {
         }
     }
 
-    /// Takes in a round trip that was not measured by an ACK of data, such as that of a HEARTBEAT.
+    /// Processes a round trip that was not measured by an ACK of data, such as that of a HEARTBEAT.
     pub fn on_sample(&mut self, rtt: Duration) {
         self.view.round_trips.on_sample(rtt);
     }
 
-    /// Takes note of SRTT after the newest sample. Whoever smooths the samples calls this: a sender's timer, for one.
+    /// Notes SRTT after the newest sample. The owner of the smoothing calls this: a sender's timer,
+    /// for one.
     #[inline]
     pub fn on_smoothed(&mut self, srtt: Option<Duration>) {
         self.view.round_trips.on_smoothed(srtt);

@@ -1,13 +1,14 @@
-//! What was sent and is not yet acknowledged in order: every chunk, where it went, and what became of it.
+//! The chunks that were sent and are not yet acknowledged in order, with their paths and fates.
 //!
-//! A position is an unwrapped TSN; how many bytes a chunk has is kept apart. Each chunk is in one of three states: under
-//! way on the path that it left on last, reported by a gap ack block, or marked for retransmission. Reported and marked
-//! chunks are kept as ranges, so a SACK costs what it newly says and not what is outstanding.
+//! A position is an unwrapped TSN; sizes in bytes are kept apart. Each chunk is in one of three
+//! states: under way on the path that it left on last, reported by a gap ack block, or marked for
+//! retransmission. Reported and marked chunks are ranges, so the cost of a SACK grows with its news
+//! only.
 //!
-//! Miss indications need no counter a chunk. A SACK counts one for every missing TSN below some position, so the number of
-//! indications falls with the position, and three marks say it all: everything missing below `missed[k]` has more than
-//! `k` indications. A position crosses the last mark once, so a chunk is fast retransmitted once (RFC 9260, section
-//! 7.2.4, step 5).
+//! Miss indications need no counter for each chunk. A SACK counts one for every missing TSN below
+//! some position, so indications decrease with the position. Three marks hold them: everything
+//! missing below `missed[k]` has more than `k` indications. A position crosses the last mark once,
+//! so a chunk is fast retransmitted once (RFC 9260, section 7.2.4, step 5).
 
 use super::PathId;
 use crate::fact::{Block, Cause, Covered};
@@ -22,9 +23,9 @@ const MISS_INDICATIONS: usize = 3;
 /// How large a chunk is, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Size {
-    /// User data: what the peer's window counts.
+    /// Bytes of user data, which the peer's window counts.
     pub data: u32,
-    /// The chunk with its header and padding: what congestion control counts.
+    /// Bytes of the chunk with header and padding, which congestion control counts.
     pub wire: u32,
 }
 
@@ -56,7 +57,7 @@ impl Default for Chunk {
     }
 }
 
-/// What is under way on one path.
+/// Chunks under way on one path.
 #[derive(Clone, Copy, Debug, Default)]
 struct UnderWay {
     size: Total,
@@ -72,7 +73,7 @@ pub(super) struct Total {
     pub(super) wire: u64,
 }
 
-/// What a SACK says about the chunks of one path: those that left on it last.
+/// A SACK's news about the chunks that left on one path last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Share {
     /// Bytes that the cumulative TSN newly passed, reported before or not.
@@ -91,7 +92,7 @@ pub(super) struct Share {
     pub(super) oldest: bool,
 }
 
-/// What a SACK says about all chunks.
+/// A SACK's news about all chunks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
     /// Whether the cumulative TSN moved.
@@ -140,7 +141,7 @@ impl Ledger {
         self.under_way.iter().map(|path| path.size.data).sum()
     }
 
-    /// The lowest position that is marked for retransmission, from `from` on.
+    /// Returns the lowest position that is marked for retransmission, from `from` on.
     pub(super) fn marked_from(&self, from: u64) -> Option<u64> {
         let within = Block { start: from.max(self.una), end: self.nxt() };
         if self.marked.is_empty() || within.start >= within.end {
@@ -157,7 +158,7 @@ impl Ledger {
         self.chunks.get_mut((position - self.una) as usize).expect("the position is outstanding")
     }
 
-    /// A chunk leaves for the first time; returns its position.
+    /// Adds a new chunk, and returns its position.
     pub(super) fn on_new(&mut self, now: Instant, path: PathId, size: Size, stamp: Option<Timestamp>) -> u64 {
         let position = self.nxt();
         self.chunks.push_back(Chunk { size, last: path, last_sent: now, stamp, ..Chunk::default() });
@@ -165,7 +166,7 @@ impl Ledger {
         position
     }
 
-    /// A chunk that is marked leaves again on `path`. Returns what it was before.
+    /// Notes that a marked chunk leaves again on `path`. Returns its state before.
     pub(super) fn on_retransmission(&mut self, now: Instant, position: u64, path: PathId) -> Chunk {
         self.marked.remove(Block { start: position, end: position + 1 });
         let chunk = self.chunk_mut(position);
@@ -200,7 +201,7 @@ impl Ledger {
         self.reported.containing(position).is_none() && self.marked.containing(position).is_none()
     }
 
-    /// The lowest position under way on a path.
+    /// Returns the lowest position under way on a path.
     pub(super) fn oldest(&mut self, path: PathId) -> Option<u64> {
         let UnderWay { chunks, oldest, .. } = self.under_way[path.0];
         if chunks == 0 {
@@ -291,8 +292,9 @@ impl Ledger {
         news.last().map_or(0, |gap| gap.end)
     }
 
-    /// Finds what was reported before and is not in these blocks, below `up_to`: the peer has dropped it again (RFC 9260,
-    /// section 6.2.1, rule D iii). Above, the SACK may only have had no room for it. A SACK without blocks has room.
+    /// Finds chunks below `up_to` that were reported before and are not in these blocks: the peer
+    /// has dropped them (RFC 9260, section 6.2.1, rule D iii). Above `up_to`, the SACK may only
+    /// lack room for them. A SACK without blocks has room.
     fn renege(&mut self, blocks: &[Block], up_to: u64) -> bool {
         let up_to = if blocks.is_empty() { self.nxt() } else { up_to };
         let mut dropped = Vec::new();
@@ -353,7 +355,7 @@ impl Ledger {
         self.marked.add(Block { start: position, end: position + 1 });
     }
 
-    /// Takes the marks of a path back: what left on it last counts as under way again.
+    /// Removes a path's marks: chunks that left on it last count as under way again.
     pub(super) fn unmark(&mut self, path: PathId) {
         let marked: Vec<Block> = self.marked.ascending().collect();
         for position in marked.iter().flat_map(|block| block.start..block.end) {

@@ -47,7 +47,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// Returns RFC 9260 as it stands: nothing is detected.
+    /// Returns plain RFC 9260, without detection.
     fn default() -> Self {
         let path = crate::config::Config {
             detect: Choice::named("none"),
@@ -60,7 +60,7 @@ impl Default for Config {
     }
 }
 
-/// What stands beside a path: whether it may be used, and for how much.
+/// The state beside a path: whether it may be used, and its room.
 #[derive(Clone)]
 struct Destination {
     path: Path,
@@ -94,7 +94,7 @@ pub struct Engine {
     persist: Instant,
     /// Probes since the window was open last.
     probes: u32,
-    /// What the newest SACK said, by path.
+    /// The newest SACK's news, by path.
     shares: Vec<Share>,
     next_id: u64,
 }
@@ -220,13 +220,13 @@ impl Engine {
             .find_map(|(index, destination)| destination.path.watch.poll_event().map(|event| (PathId(index), event)))
     }
 
-    /// Refreshes what the seams of a path see.
+    /// Refreshes the view of a path's seams.
     fn look(&mut self, now: Instant, path: PathId) {
         let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
         self.destinations[path.0].path.watch.look(now, una, nxt);
     }
 
-    /// Returns how much is outstanding on a path. The peer's window does not limit what is lost.
+    /// Returns the bytes outstanding on a path. The peer's window does not limit lost chunks.
     fn flight_of(&self, path: PathId) -> Flight {
         Flight { outstanding: self.ledger.flight(path), peer_window: u64::MAX }
     }

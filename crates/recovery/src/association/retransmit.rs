@@ -43,7 +43,8 @@ impl Clone for Box<dyn Retransmit> {
     }
 }
 
-/// The next usable path after `last`, in the order of ids and around; `last` itself if there is no other.
+/// Returns the next usable path after `last`, in the cyclic order of ids; `last` itself if there is
+/// no other.
 fn alternate(last: PathId, usable: &[Candidate]) -> PathId {
     let after = usable.iter().find(|candidate| candidate.path > last);
     let other = after.or_else(|| usable.iter().find(|candidate| candidate.path != last));

@@ -1,4 +1,4 @@
-//! What leaves, when, and on which path (RFC 9260, sections 6.1 and 6.4).
+//! Sends packets: their contents, time and path (RFC 9260, sections 6.1 and 6.4).
 
 use super::ledger::Size;
 use super::{Engine, PathId};
@@ -10,7 +10,7 @@ use eifel_base::units::Timestamp;
 /// The longest between two probes of a closed window, unless the timer itself is longer.
 const LONGEST_PROBE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What the association has to send.
+/// The data that the association could send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offer {
     /// The path for new data: the primary, unless it has failed or the user wants another.
@@ -26,18 +26,17 @@ pub struct Offer {
 pub struct Go {
     /// On which path.
     pub path: PathId,
-    /// What goes into it.
     pub what: What,
 }
 
-/// What goes into a packet.
+/// The contents of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
     /// Chunks that are marked for retransmission, as many as fit. See [`Engine::next_again`].
     Again,
-    /// New chunks, as many as fit into the packet and into so many bytes of user data.
+    /// New chunks that fit into the packet and into `room` bytes of user data.
     New {
-        /// What the peer's window has room for.
+        /// Bytes of user data that the peer's window allows.
         room: u64,
     },
     /// One new chunk, although the peer's window has no room for it.
@@ -48,7 +47,7 @@ impl Engine {
     /// Returns the packet that may leave now, if there is one.
     pub fn poll(&mut self, now: Instant, offer: &Offer) -> Option<Go> {
         if let Some(first) = self.ledger.marked_from(0) {
-            // Section 6.1, rule C: what is marked goes before new data, as far as cwnd allows.
+            // Section 6.1, rule C: marked chunks go before new data, as far as cwnd allows.
             let path = self.target(first);
             let may = self.owed || self.may_send(now, path);
             return may.then_some(Go { path, what: What::Again });

@@ -20,7 +20,8 @@ impl Engine {
         paths.min().unwrap_or(Instant::NEVER).min(self.persist)
     }
 
-    /// Does what is due at [`Engine::deadline`]. Returns a retransmission timer that has expired; there may be another.
+    /// Handles the timers due at [`Engine::deadline`]. Returns a retransmission timer that has
+    /// expired; there may be another.
     pub fn on_timeout(&mut self, now: Instant) -> Option<Expired> {
         for destination in &mut self.destinations {
             if destination.path.released_at <= now {

@@ -57,7 +57,8 @@ pub struct Idle {
 pub enum Grow {
     /// On every ACK of new data.
     Always,
-    /// While it is what limits sending: at least half of it is outstanding in slow start, all but a segment after.
+    /// While the window limits sending: at least half of it is outstanding in slow start, all but a
+    /// segment afterwards.
     WhenLimiting,
 }
 
@@ -134,8 +135,8 @@ pub trait Congest: Send + DuplicateCongest {
     fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window;
     /// Returns the window after a loss signal.
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window;
-    /// Restores what the last loss signal changed: it was spurious, and a response gives back what it took from the window,
-    /// which is still `now`.
+    /// Undoes the algorithm's own changes for the last loss signal, which was spurious. The
+    /// response restores the window afterwards; `now` is the window before that.
     fn on_undo(&mut self, now: &Window, view: &View);
     /// Returns the window with which sending begins again after an idle time longer than the RTO.
     fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window;

@@ -40,7 +40,7 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// What a loss halves to find ssthresh.
+/// The value that a loss halves to find ssthresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HalfOf {
     /// FlightSize, as RFC 5681's equation 4 has it.
@@ -49,7 +49,7 @@ pub enum HalfOf {
     Window,
 }
 
-/// What a further timeout of the same segment does to ssthresh.
+/// The effect on ssthresh of a further timeout of the same segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repeated {
     /// It leaves ssthresh alone, as RFC 5681, section 3.1, asks.

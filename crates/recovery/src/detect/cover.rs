@@ -31,7 +31,7 @@ impl Cover {
         cover
     }
 
-    /// A further retransmission.
+    /// Adds a further retransmission.
     pub(super) fn add(&mut self, transmission: &Transmission) {
         let end = transmission.start + u64::from(transmission.len);
         self.resent.add(Block { start: transmission.start, end });

@@ -131,7 +131,7 @@ impl Dsack {
             self.state = State::Idle;
             return Judgement::Settled(Outcome::Spurious, "every retransmission has come back as a duplicate");
         }
-        // What was unsent at the last retransmission left after it.
+        // Data that was unsent at the last retransmission left after it.
         if acked.cumulative > self.unsent {
             self.state = State::Idle;
             return match self.needless {

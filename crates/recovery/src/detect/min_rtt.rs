@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// What an ACK has to be sooner than.
+/// The time within which an ACK must come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// The smallest round trip measured so far.

@@ -19,7 +19,7 @@ pub enum Outcome {
     Genuine,
 }
 
-/// What a detector says of the open episode.
+/// A detector's judgement on the open episode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Judgement {
     /// It cannot tell yet.

@@ -3,7 +3,7 @@
 use crate::fact::{Cause, Kind, Transmission};
 use crate::view::View;
 
-/// What a retransmission means to F-RTO.
+/// The meaning of a retransmission to F-RTO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step1 {
     /// Nothing: it belongs to the recovery that is under way.

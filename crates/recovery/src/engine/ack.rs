@@ -81,7 +81,7 @@ impl Engine {
         }
     }
 
-    /// Applies what loss recovery decided.
+    /// Applies loss recovery's decisions.
     pub(super) fn apply(&mut self, now: Instant, decisions: &Decisions) {
         let flight = self.flight();
         match decisions.step {

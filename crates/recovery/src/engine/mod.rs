@@ -26,7 +26,7 @@ use crate::scoreboard::Scoreboard;
 use eifel_base::time::{Duration, Instant};
 use probe::Probe;
 
-/// What is left of the handshake.
+/// The state of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Handshake {
     /// Expiries of its timer.
@@ -185,7 +185,7 @@ impl Engine {
         self.path.watch.episode()
     }
 
-    /// Refreshes what the seams see.
+    /// Refreshes the seams' view.
     #[inline]
     fn look(&mut self, now: Instant) {
         self.path.watch.look(now, self.board.una(), self.board.nxt());

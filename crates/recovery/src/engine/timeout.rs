@@ -5,8 +5,9 @@ use crate::recover::Alarm;
 use eifel_base::time::Instant;
 
 impl Engine {
-    /// Does what is due at [`Engine::deadline`]. Too early a call does nothing. Returns whether the connection has to probe
-    /// the peer's window instead: the retransmission timer expired, but the peer takes nothing of what is outstanding.
+    /// Handles the timer due at [`Engine::deadline`]; too early a call does nothing. Returns
+    /// whether the connection has to probe the peer's window instead: the retransmission timer
+    /// expired, but the peer's closed window refuses the outstanding data.
     pub fn on_timeout(&mut self, now: Instant) -> bool {
         self.room = None;
         self.quiet = false;
@@ -28,7 +29,7 @@ impl Engine {
         expired && self.expire(now)
     }
 
-    /// Asks loss recovery what follows from its own timer.
+    /// Asks loss recovery for its decisions about its own timer.
     fn ring(&mut self, now: Instant, alarm: Alarm) {
         self.path.on_input();
         let decisions = self.recovery.on_alarm(&self.board, self.path.watch.view());
@@ -39,7 +40,7 @@ impl Engine {
         }
     }
 
-    /// Does what follows from an expiry of the retransmission timer. Returns as [`on_timeout`](Self::on_timeout).
+    /// Handles an expiry of the retransmission timer. Returns as [`on_timeout`](Self::on_timeout).
     fn expire(&mut self, now: Instant) -> bool {
         self.path.consecutive_timeouts += 1;
         self.path.on_input();

@@ -1,5 +1,5 @@
-//! What all recovery algorithms share: counting duplicate ACKs, beginning a fast retransmit at the third of them, Limited
-//! Transmit (RFC 3042), and go-back-N after a timeout.
+//! The common course of all recovery algorithms: they count duplicate ACKs, begin a fast retransmit
+//! at the third, allow Limited Transmit (RFC 3042), and go back N after a timeout.
 
 use super::rules::Rules;
 use super::{HighRxt, Next, Resume, Step};
@@ -29,7 +29,7 @@ pub enum Phase {
     },
 }
 
-/// What an ACK means for loss recovery.
+/// The meaning of an ACK for loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
     /// Nothing.
@@ -268,7 +268,7 @@ impl Course {
         counted.min(window.cwnd.saturating_sub(board.sent_since(since)))
     }
 
-    /// Returns what goes out outside of fast recovery: first what is deemed lost, then new data.
+    /// Returns the next segment outside of fast recovery: lost data first, then new data.
     pub fn next(&mut self, board: &Scoreboard, window: &Window, view: &View) -> Next {
         if board.lost_below() > board.una() {
             let room = window.cwnd.saturating_sub(board.pipe());

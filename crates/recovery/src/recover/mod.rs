@@ -17,7 +17,7 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 use eifel_base::time::Instant;
 
-/// What follows from an ACK.
+/// Loss recovery's decisions about an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decisions {
     /// Whether fast recovery begins or ends.
@@ -60,7 +60,7 @@ pub enum Step {
     },
 }
 
-/// What goes out next.
+/// The next segment to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// The segment at this position, again.
@@ -145,7 +145,7 @@ pub enum Attention {
 
 /// Finds losses and repairs them. It holds neither the window nor the retransmission timer.
 pub trait Recovery: Send + DuplicateRecovery {
-    /// Decides what follows from an ACK that the scoreboard has taken in.
+    /// Decides about an ACK that the scoreboard has processed.
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions;
     /// Learns that the retransmission timer has expired: everything outstanding is deemed lost.
     fn on_timeout(&mut self, view: &View);
@@ -153,13 +153,13 @@ pub trait Recovery: Send + DuplicateRecovery {
     fn on_spurious(&mut self, cause: Cause) -> Resume;
     /// Learns that `sent` has left.
     fn on_sent(&mut self, sent: Block, kind: Kind);
-    /// Returns what it wants to see from now on.
+    /// Returns the ACKs that it wants to see from now on.
     fn attention(&self) -> Attention;
     /// Returns its alarm as things stand.
     fn alarm(&self, _: &Scoreboard, _: &View) -> Alarm {
         Alarm::None
     }
-    /// Decides what follows from its alarm. A probe is owed from then on until [`Recovery::next`] returns it.
+    /// Decides about its alarm. A probe is owed from then on until [`Recovery::next`] returns it.
     fn on_alarm(&mut self, _: &Scoreboard, _: &View) -> Decisions {
         Decisions::STAY
     }

@@ -89,7 +89,7 @@ pub enum Kind {
     },
 }
 
-/// What a parameter is set to.
+/// The value of a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
     /// A whole number.

@@ -1,4 +1,4 @@
-//! What is undone after a spurious retransmission, and how much of it. One file a response.
+//! Responses: how much they undo after a spurious retransmission. One file a response.
 
 crate::registry::algorithms! {
     none, option_1, option_2, option_3, option_4, option_4_ssthresh, by_retransmissions, rfc4015, rfc3708, partial_credit
@@ -13,7 +13,7 @@ use crate::fact::Cause;
 /// A spurious episode, as its response sees it. Lengths in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Verdict {
-    /// What opened the episode.
+    /// The loss signal that opened the episode.
     pub cause: Cause,
     /// Timeouts of the oldest segment; 0 after a fast retransmit.
     pub timeouts: u32,
@@ -31,7 +31,7 @@ pub struct Verdict {
     pub initial_window: u64,
 }
 
-/// What a response wants changed.
+/// The changes that a response wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Adjust {
     /// The window from now on.
@@ -48,9 +48,9 @@ impl Adjust {
     }
 }
 
-/// Undoes what a spurious retransmission has done. It cannot see packets.
+/// Undoes the effects of a spurious retransmission. It cannot see packets.
 pub trait Response: Send + DuplicateResponse {
-    /// Returns what changes because of `verdict`.
+    /// Returns the changes for `verdict`.
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust;
 
     /// Returns whether the ACK that brought the verdict may also grow the window.

@@ -58,7 +58,7 @@ impl Started {
     }
 }
 
-/// What a response or an adaptation asks of the timer.
+/// A change of the timer that a response or an adaptation wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimerChange {
     /// Nothing.
@@ -79,9 +79,9 @@ pub enum TimerChange {
     HoldBackOff,
     /// Let samples reset the back-off again, and reset it now.
     ReleaseBackOff,
-    /// Raise the minimum by so much.
+    /// Raises the minimum by this.
     RaiseMinimum(Duration),
-    /// Set the minimum back to what was configured.
+    /// Resets the minimum to the configured one.
     ResetMinimum,
 }
 
@@ -112,6 +112,6 @@ pub trait Rto: Send + DuplicateRto {
         self.sample(sample, view);
         Started { srtt: self.srtt().unwrap_or(Duration::MAX), expires: self.expires(view.now, oldest) }
     }
-    /// Does what a response or an adaptation asks for.
+    /// Applies a change that a response or an adaptation wants.
     fn change(&mut self, change: TimerChange);
 }
