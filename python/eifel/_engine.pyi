@@ -86,8 +86,8 @@ def version() -> str:
 def live(called_as: Sequence[str], arguments: Sequence[str]) -> int:
     """Runs a command of `eifel live` and returns its exit code.
 
-    `called_as` is how this program was called, up to `arguments`: where rights are missing it is started again that way in
-    a user namespace.
+    `called_as` is how this program was called, up to `arguments`: where rights are missing it is started again that way
+    in a user namespace.
     """
 
 def registry() -> str:

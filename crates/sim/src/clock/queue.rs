@@ -85,7 +85,7 @@ impl EventQueue {
     }
 
     /// Returns the time at which `slot` is due; [`Instant::NEVER`] without an entry.
-    #[inline]
+    #[cfg(test)]
     pub fn due(&self, slot: u32) -> Instant {
         if slot < self.nears { self.near.due(slot) } else { self.far.due(slot) }
     }
@@ -145,7 +145,7 @@ impl<const INDEXED: bool> Heap<INDEXED> {
         Some(self.place[slot as usize]).filter(|&place| place != ABSENT).map(|place| place as usize)
     }
 
-    #[inline]
+    #[cfg(test)]
     fn due(&self, slot: u32) -> Instant {
         self.find(slot).map_or(Instant::NEVER, |place| self.entries[place].at())
     }
