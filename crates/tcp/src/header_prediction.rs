@@ -7,7 +7,7 @@
 //! - A segment that begins at RCV.NXT is acceptable, and no part of it is old.
 //! - Without SYN, RST and FIN there is nothing to answer, to close or to challenge.
 //! - An acknowledgement from SND.UNA to SND.NXT is acceptable in every state in which data flows.
-//! - Where nothing is outstanding and the window is what it was, the acknowledgement says nothing.
+//! - Where nothing is outstanding and the window is what it was, an acknowledgement on data says nothing without SACK blocks.
 
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
@@ -40,7 +40,8 @@ impl Connection {
             }
         }
         let block = Block { start, end: start + u64::from(segment.payload_len) };
-        if una < nxt || !self.peer.is_unchanged(block.start, una, segment.window) {
+        let says_nothing = segment.payload_len > 0 && segment.options.sack.is_empty();
+        if una < nxt || !says_nothing || !self.peer.is_unchanged(block.start, una, segment.window) {
             self.take_current_acknowledgement(now, segment, block, una + acknowledged);
         }
         if segment.payload_len > 0 {

@@ -183,6 +183,7 @@ impl Connection {
             stamps.accept(now, stamp.value, block.start, self.receiver.last_ack_sent);
         }
         if ack < una {
+            self.take_report(now, segment, ack, false);
             return Next::GoOn;
         }
         self.take_current_acknowledgement(now, segment, block, ack);
@@ -197,9 +198,11 @@ impl Connection {
     pub(crate) fn take_current_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block, ack: u64) {
         let outstanding = self.engine.nxt() > self.engine.una();
         let window_changed = self.peer.update(block.start, ack, segment.window);
-        if outstanding {
-            // An answer to a probe of a closed window is no duplicate: there is no room for what would be sent again.
-            let plain = block.start == block.end && !window_changed && !self.peer.is_closed();
+        // An answer to a probe of a closed window is no duplicate: there is no room for what would be sent again.
+        let plain = block.start == block.end && !window_changed && !self.peer.is_closed();
+        if !outstanding {
+            self.take_report(now, segment, ack, plain);
+        } else {
             self.acknowledge_to_engine(now, ack, segment, plain);
             if self.peer.is_closed() {
                 // As long as probes are answered, the connection stays (RFC 9293, section 3.8.6.1).
@@ -217,9 +220,8 @@ impl Connection {
         let mut ack =
             Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: self.marks.read(segment), plain, ece: false };
         let reported;
-        if !segment.options.sack.is_empty() && self.cold.negotiated.sack {
-            reported = Reported::read(&segment.options.sack, self.iss, cumulative, self.engine.nxt());
-            self.cold.counts.ignored_sack_blocks += u64::from(reported.ignored);
+        if self.reports(segment) {
+            reported = self.read_report(segment, cumulative);
             ack.sacks = reported.blocks();
             ack.dsacks = reported.dsack.as_slice();
         }
@@ -227,6 +229,37 @@ impl Connection {
         if cumulative > una {
             self.after_progress(now, cumulative);
         }
+    }
+
+    /// Shows the engine what an acceptable ACK reports that acknowledges nothing: `ack` lies below SND.UNA, or nothing is
+    /// outstanding. A duplicate is mostly reported then (RFC 3708, section 3), and a tail loss probe answered (RFC 8985,
+    /// section 7.4.2).
+    #[cold]
+    fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, plain: bool) {
+        let mut report =
+            Ack { cumulative: self.engine.una(), sacks: &[], dsacks: &[], echo: None, mark: None, plain, ece: false };
+        let reported;
+        if self.reports(segment) {
+            reported = self.read_report(segment, ack);
+            report.sacks = reported.blocks();
+            report.dsacks = reported.dsack.as_slice();
+        } else if !plain || !self.engine.awaits_duplicates() {
+            return;
+        }
+        self.engine.on_ack(now, &report);
+    }
+
+    /// Whether a segment has SACK blocks that count.
+    #[inline(always)]
+    fn reports(&self, segment: &Segment) -> bool {
+        !segment.options.sack.is_empty() && self.cold.negotiated.sack
+    }
+
+    /// Reads the SACK blocks of a segment that acknowledges `ack`.
+    fn read_report(&mut self, segment: &Segment, ack: u64) -> Reported {
+        let reported = Reported::read(&segment.options.sack, self.iss, ack, self.engine.nxt());
+        self.cold.counts.ignored_sack_blocks += u64::from(reported.ignored);
+        reported
     }
 
     /// Returns what a segment's timestamp echo says; `None` if it says nothing.

@@ -1,7 +1,7 @@
 //! *Looks at* DSACKs for retransmissions; each retransmission of the episode has its record.
-//! *Decides* spurious once every retransmission has come back as a duplicate. If data sent after the last of them are
-//! acknowledged first, it decides genuine, or mixed if some have come back. If the first sign of life is a DSACK for the
-//! oldest segment, a window of ACKs was lost: genuine.
+//! *Decides* spurious once every retransmission has come back as a duplicate. A round trip after data sent later than the
+//! last of them are acknowledged, it decides genuine, or mixed if some have come back: by then a DSACK that was overtaken
+//! has come too. If the first sign of life is a DSACK for the oldest segment, a window of ACKs was lost: genuine.
 //! *Blind to* anything in time: it decides a round trip after the needless retransmissions. A DSACK is sent once: if its ACK
 //! is lost, or the retransmission was, there is no verdict. A DSACK for something never sent again reveals a network that
 //! duplicates, and disarms the detector for good.
@@ -32,7 +32,7 @@ pub struct Dsack {
     records: BTreeMap<u64, Record>,
     resent: u32,
     needless: u32,
-    /// First position that was unsent at the last retransmission.
+    /// First position that was unsent at the last retransmission, and then when later data were first acknowledged.
     unsent: u64,
     /// The retransmissions of the episode before: their DSACKs may be late.
     before: Ranges,
@@ -50,6 +50,8 @@ enum State {
     Idle,
     /// Each retransmission may come back as a duplicate.
     Waiting,
+    /// Data sent later are acknowledged. A duplicate can still be reported by an ACK that was overtaken.
+    Overtaken,
     /// No DSACK is trusted any more.
     Disarmed,
 }
@@ -88,6 +90,13 @@ impl Dsack {
         record.resent += 1;
         self.resent += 1;
         self.unsent = view.nxt;
+        if self.state == State::Overtaken {
+            self.state = State::Waiting;
+        }
+    }
+
+    fn waits(&self) -> bool {
+        matches!(self.state, State::Waiting | State::Overtaken)
     }
 
     /// Counts a DSACK for each record inside it, but no more often than the record was sent again.
@@ -115,16 +124,16 @@ impl Dsack {
     }
 
     #[inline(never)]
-    fn judge(&mut self, acked: &Acked, una: u64) -> Judgement {
+    fn judge(&mut self, acked: &Acked, una: u64, nxt: u64) -> Judgement {
         for &dsack in acked.dsacks.iter().filter(|dsack| dsack.start < dsack.end) {
             // Step A.1.
-            if self.state == State::Waiting && dsack.start == una && self.reported <= una {
+            if self.waits() && dsack.start == una && self.reported <= una {
                 self.state = State::Idle;
                 return Judgement::Settled(Outcome::Genuine, "nothing came before the DSACK: ACKs may have been lost");
             }
             self.note(dsack);
         }
-        if self.state != State::Waiting {
+        if !self.waits() {
             return Judgement::Undecided;
         }
         if self.needless == self.resent {
@@ -133,6 +142,10 @@ impl Dsack {
         }
         // Data that was unsent at the last retransmission left after it.
         if acked.cumulative > self.unsent {
+            if self.state == State::Waiting {
+                (self.state, self.unsent) = (State::Overtaken, nxt);
+                return Judgement::Undecided;
+            }
             self.state = State::Idle;
             return match self.needless {
                 0 => Judgement::Settled(Outcome::Genuine, "later data are acknowledged, and no duplicate is reported"),
@@ -145,7 +158,7 @@ impl Dsack {
 
 impl Detector for Dsack {
     fn is_idle(&self) -> bool {
-        self.state != State::Waiting
+        !self.waits()
     }
 
     #[inline]
@@ -158,8 +171,8 @@ impl Detector for Dsack {
             Fact::Acked(acked) => {
                 self.reported = self.reported.max(acked.sacked_up_to);
                 let una = mem::replace(&mut self.una, acked.cumulative);
-                if self.state == State::Waiting || !acked.dsacks.is_empty() {
-                    self.judge(acked, una)
+                if self.waits() || !acked.dsacks.is_empty() {
+                    self.judge(acked, una, view.nxt)
                 } else {
                     Judgement::Undecided
                 }

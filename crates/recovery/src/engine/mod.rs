@@ -94,6 +94,12 @@ impl Engine {
         self.look(now);
     }
 
+    /// Whether loss recovery wants duplicate ACKs also while nothing is outstanding: one may answer a tail loss probe.
+    #[inline]
+    pub fn awaits_duplicates(&self) -> bool {
+        self.has_alarm
+    }
+
     /// Replaces the response. Until a verdict of spurious or mixed asks it, senders that differ in it behave alike.
     pub fn respond_by(&mut self, response: Box<dyn Response>) {
         self.path.respond_by(response);

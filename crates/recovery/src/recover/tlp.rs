@@ -96,7 +96,7 @@ impl Tlp {
         } else if acked.cumulative > end {
             self.probe = TailProbe::None;
             return true;
-        } else if acked.bytes == 0 && acked.sacked_up_to == 0 {
+        } else if acked.bytes == 0 && acked.sacked_up_to == 0 && acked.dsacks.is_empty() {
             // A duplicate without SACK: original and probe have both arrived.
             self.probe = TailProbe::None;
         }

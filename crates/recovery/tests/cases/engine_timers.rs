@@ -4,7 +4,7 @@ use eifel_recovery::engine::{Config, Event, Kind};
 use eifel_recovery::registry::Choice;
 
 use crate::script::{UNSET, open, overtaken, spike, text};
-use crate::talk::{Talk, at, config, eifel, start};
+use crate::talk::{MSS, Talk, at, config, eifel, start};
 
 /// A millisecond before its time nothing happens.
 #[test]
@@ -93,6 +93,8 @@ fn a_mixed_verdict_adjusts_nothing_where_the_response_gives_nothing() {
         talk.ack(3100, 12, &[], 3000);
         talk.ack_with(3101, 12, &[], 3000, Some(4));
         talk.ack(3200, 13, &[], 3100);
+        let sent_by_then = (talk.engine.nxt() - 1) / MSS;
+        talk.ack(3300, sent_by_then, &[], 3200);
         let events = talk.events();
         assert!(events.iter().any(|event| matches!(event, Event::Judged { .. })), "{respond}");
         let found = events.iter().filter(|event| matches!(event, Event::Adjusted { .. })).count();

@@ -14,6 +14,9 @@ struct Dsack {
     before: Vec<Block>,
     /// First position that was unsent at the last retransmission.
     unsent: u64,
+    /// Once what was sent from there on is acknowledged: first position that was unsent then. A DSACK sent before may have
+    /// been overtaken, and comes before what is sent from here on is acknowledged.
+    round: Option<u64>,
     asks: bool,
     /// (A.4): the network duplicates, and the algorithm is used no more.
     over: bool,
@@ -57,9 +60,10 @@ impl Naive for Dsack {
             None => self.window.push(Record { block, resent: 1, duplicates: 0 }),
         }
         self.unsent = seen.nxt;
+        self.round = None;
     }
 
-    fn acked(&mut self, acked: &Acked, _: &Seen) -> Answer {
+    fn acked(&mut self, acked: &Acked, seen: &Seen) -> Answer {
         let una = acked.cumulative - acked.bytes;
         let empty = self.sacked_up_to <= una && acked.sacked_up_to == 0;
         self.sacked_up_to = self.sacked_up_to.max(acked.sacked_up_to);
@@ -96,10 +100,17 @@ impl Naive for Dsack {
             self.asks = false;
             return Answer::Spurious;
         }
-        // (B.2): no conclusion; none will come once what was sent after the last retransmission is acknowledged.
-        if acked.cumulative > self.unsent {
+        // (B.2): no conclusion; none will come a round trip after what was sent later than the last retransmission is
+        // acknowledged.
+        if let Some(round) = self.round {
+            if acked.cumulative <= round {
+                return Answer::Undecided;
+            }
             self.asks = false;
             return if duplicates == 0 { Answer::Genuine } else { Answer::Mixed(duplicates, resent) };
+        }
+        if acked.cumulative > self.unsent {
+            self.round = Some(seen.nxt);
         }
         Answer::Undecided
     }

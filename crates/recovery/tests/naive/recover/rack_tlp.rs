@@ -266,7 +266,7 @@ impl RackTlp {
         } else if sender.una > end_seq {
             self.end_seq = None;
             return true;
-        } else if heard.acked == 0 && heard.reported.is_none() {
+        } else if heard.acked == 0 && heard.reported.is_none() && heard.dsack.is_none() {
             self.end_seq = None;
         }
         false
