@@ -15,7 +15,7 @@ use crate::handshake::offer;
 use crate::icmp::PathMtu;
 use crate::marks::Marking;
 use crate::persist::Persist;
-use crate::receive::Receiver;
+use crate::receive::{Arrival, Receiver};
 use crate::send_stream::SendStream;
 use crate::settings::{Ports, SackUse, Settings};
 use crate::state::State;
@@ -74,6 +74,8 @@ pub(crate) struct Cold {
     pub(crate) challenges: Challenges,
     pub(crate) counts: Counts,
     pub(crate) reader: Reader,
+    /// What the data on the peer's SYN mean to the application, where both ends have called and neither is answered yet.
+    pub(crate) early: Option<Arrival>,
 }
 
 /// Which segments may come, as far as the state tells, and what was agreed on in the handshake.
@@ -156,6 +158,7 @@ impl Connection {
                 challenges: Challenges::new(settings.challenge, isn),
                 counts: Counts::default(),
                 reader: Reader::There,
+                early: None,
             }),
             engine,
         }

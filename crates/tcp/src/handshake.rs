@@ -4,9 +4,10 @@ use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
-use eifel_recovery::engine::{Engine, Negotiated};
+use eifel_recovery::engine::{Block, Engine, Negotiated};
 
 use crate::connection::Connection;
+use crate::delayed_ack::Due;
 use crate::event::Event;
 use crate::marks::Marking;
 use crate::receive::Receiver;
@@ -71,7 +72,7 @@ impl Connection {
     }
 
     /// Takes a segment in SYN-SENT (RFC 9293, section 3.10.7.3).
-    pub(crate) fn calling_arrival(&mut self, now: Instant, segment: &Segment) {
+    pub(crate) fn calling_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
         let has_ack = segment.flags.has(Flags::ACK);
         let acks_syn = has_ack && unwrap(1, self.iss, segment.ack) == 1 && self.engine.nxt() == 1;
         if has_ack && !acks_syn {
@@ -90,11 +91,21 @@ impl Connection {
             return;
         }
         self.agree(now, segment);
+        let block = Block { start: 1, end: length(segment) };
+        let has_data = block.end > block.start;
         if acks_syn {
             self.acknowledge_to_engine(now, 1, segment, false);
             self.become_established(now);
             self.receiver.due.now();
+            if has_data {
+                self.take_data(now, segment, block, payload);
+            }
         } else {
+            if has_data {
+                // It is acknowledged, and told to the application, once the connection is open.
+                self.cold.early = Some(self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload));
+                self.receiver.due = Due::NOTHING;
+            }
             // Both ends have called: the SYN leaves again, with an acknowledgement.
             self.stand(State::SynReceived(Opening::Simultaneous));
             let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
@@ -113,8 +124,7 @@ impl Connection {
         }
     }
 
-    /// Takes the peer's SYN: its initial sequence number, window and options. Data on it is not taken; the peer sends it
-    /// again.
+    /// Takes the peer's SYN: its initial sequence number, window and options.
     fn agree(&mut self, now: Instant, syn: &Segment) {
         let settings = &self.cold.settings;
         let options = &syn.options;

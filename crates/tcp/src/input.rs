@@ -37,15 +37,13 @@ impl Connection {
         match self.state {
             State::Closed => self.reset_back(segment),
             State::Listen => self.listening_arrival(now, segment),
-            State::SynSent => self.calling_arrival(now, segment),
+            _ if self.receiver.holds_bytes() && payload.len() as u64 != u64::from(segment.payload_len) => {}
+            State::SynSent => self.calling_arrival(now, segment, payload),
             _ => self.synchronised_arrival(now, segment, payload),
         }
     }
 
     fn synchronised_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
-        if self.receiver.holds_bytes() && payload.len() as u64 != u64::from(segment.payload_len) {
-            return;
-        }
         let start = self.receiver.position(segment.seq);
         let mut block = Block { start, end: start + length(segment) };
         if block.end > block.start {
@@ -112,12 +110,12 @@ impl Connection {
         // The SYN-ACK of a simultaneous open: its SYN is the one that is here already.
         let acks_syn = segment.flags.has(Flags::ACK) && unwrap(1, self.iss, segment.ack) == 1;
         if matches!(self.state, State::SynReceived(_)) && block.start == 0 && acks_syn {
-            *block = Block { start: 1, end: 1 };
+            block.start = 1;
             self.receiver.due.now();
             return self.check_timestamp(now, segment, *block);
         }
         // The call that opened this connection, once more: its sender has not had the answer, and an acknowledgement
-        // without SYN would mean nothing to it in SYN-SENT. (RFC 9293, section 3.10.7.4, goes back to LISTEN to that end.)
+        // without SYN would mean nothing to it in SYN-SENT.
         if self.state == State::SynReceived(Opening::Passive) && block.start == 0 && !segment.flags.has(Flags::ACK) {
             if self.may_answer(now) {
                 self.engine.repeat_handshake();
@@ -189,6 +187,10 @@ impl Connection {
         self.take_current_acknowledgement(now, segment, block, ack);
         if handshake {
             self.become_established(now);
+            if let Some(arrival) = self.cold.early.take() {
+                self.receiver.due.now();
+                self.tell_arrival(now, segment, arrival);
+            }
         }
         if self.state == State::Closed { Next::Stop } else { Next::GoOn }
     }
@@ -297,7 +299,7 @@ impl Connection {
     }
 
     /// Takes the positions of an acceptable segment.
-    fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
+    pub(crate) fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
         let arrival = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);
         self.tell_arrival(now, segment, arrival);
     }

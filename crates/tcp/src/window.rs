@@ -9,8 +9,8 @@ pub(crate) struct SendWindow {
     size: u64,
     /// Bytes of the largest window that was ever announced: MAX.SND.WND of RFC 5961, section 5.2.
     pub(crate) largest: u64,
-    /// SND.WL2 and SND.WL1: what the segment of the last update acknowledged, and where it began. The acknowledgement is
-    /// compared first, unlike in RFC 9293: a retransmission begins low and yet says the latest.
+    /// SND.WL2 and SND.WL1: what the segment of the last update acknowledged, and where it began. A peer's acknowledgements
+    /// never go back, so they tell first which of two segments is older; where it began tells only among equal ones.
     update: (u64, u64),
     /// Window scale shift of the peer's window field, 0 to 14.
     shift: u8,
