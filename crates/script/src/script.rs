@@ -171,6 +171,11 @@ pub(crate) enum Call {
         socket: i64,
         expected: u64,
     },
+    /// A full segment carries so many bytes.
+    SegmentSize {
+        socket: i64,
+        expected: i64,
+    },
     /// A call that matters only to an operating system.
     Ignored {
         socket: i64,

@@ -57,7 +57,7 @@ pub(crate) fn names() -> String {
 /// Linux's number for an unset slow-start threshold.
 const UNSET_IN_SEGMENTS: i128 = 0x7fff_ffff;
 
-/// Named constants: Linux's states, and this engine's verdicts and unset threshold.
+/// Named constants: the states by Linux's names and FreeBSD's, and this engine's verdicts and unset threshold.
 pub const CONSTANTS: &[(&str, i128)] = &[
     ("TCP_ESTABLISHED", 1),
     ("TCP_SYN_SENT", 2),
@@ -70,6 +70,17 @@ pub const CONSTANTS: &[(&str, i128)] = &[
     ("TCP_LAST_ACK", 9),
     ("TCP_LISTEN", 10),
     ("TCP_CLOSING", 11),
+    ("TCPI_ESTABLISHED", 1),
+    ("TCPI_SYN_SENT", 2),
+    ("TCPI_SYN_RECEIVED", 3),
+    ("TCPI_FIN_WAIT_1", 4),
+    ("TCPI_FIN_WAIT_2", 5),
+    ("TCPI_TIME_WAIT", 6),
+    ("TCPI_CLOSED", 7),
+    ("TCPI_CLOSE_WAIT", 8),
+    ("TCPI_LAST_ACK", 9),
+    ("TCPI_LISTEN", 10),
+    ("TCPI_CLOSING", 11),
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),
     ("TCP_CA_CWR", 2),

@@ -110,11 +110,14 @@ impl<'s> Host<'s> {
         self.pump(now);
     }
 
-    /// Delivers a segment. Without a connection it is ignored.
+    /// Delivers a segment. Without a connection it is answered by a reset (RFC 9293, section 3.10.7.1).
     pub(super) fn arrive(&mut self, now: Instant, segment: &Segment) {
         self.counts.segments_in += 1;
         if let Some(connection) = &mut self.connection {
             connection.handle_segment(now, segment, &[]);
+        } else if let Some(reset) = eifel_tcp::reset(segment) {
+            self.counts.segments_out += 1;
+            self.departed.push_back(Departed { at: now, packet: self.origins().leaving(&reset) });
         }
         self.pump(now);
     }
@@ -183,6 +186,10 @@ impl<'s> Host<'s> {
                 let connection = self.connected(socket)?;
                 let found = connection.end().saturating_sub(connection.engine().una().max(1));
                 if found == expected { Ok(Returned::Value(0)) } else { Err("another number of bytes") }
+            }
+            Call::SegmentSize { socket, expected } => {
+                let found = self.connected(socket)?.mss();
+                if i64::from(found) == expected { Ok(Returned::Value(0)) } else { Err("another segment size") }
             }
             Call::TakeError { socket, ref expected } => {
                 self.socket(socket)?;
