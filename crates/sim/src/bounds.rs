@@ -18,15 +18,17 @@ const MOST_LOOKS: u32 = 1 << 8;
 /// Progress of a run since the last check.
 #[derive(Debug)]
 pub struct Bounds {
-    turns: u64,
+    /// Turns at the next look.
     next_look: u64,
+    /// Turns until then.
+    left: u64,
     found_at: Instant,
     looks: u32,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { turns: 0, next_look: EVERY, found_at: Instant::NEVER, looks: 0 }
+        Self { next_look: EVERY, left: EVERY, found_at: Instant::NEVER, looks: 0 }
     }
 }
 
@@ -34,13 +36,13 @@ impl Bounds {
     /// Counts a turn of the run's loop, and returns whether it is time to [look](Self::look).
     #[inline]
     pub fn turn(&mut self) -> bool {
-        self.turns += 1;
-        self.turns >= self.next_look
+        self.left -= 1;
+        self.left == 0
     }
 
     /// Returns the turns so far.
     pub fn turns(&self) -> u64 {
-        self.turns
+        self.next_look - self.left
     }
 
     /// Checks that time has passed since earlier looks, and that what is under way fits into memory.
@@ -49,7 +51,8 @@ impl Bounds {
     /// [`Error::Standstill`] and [`Error::Overfull`].
     #[cold]
     pub fn look(&mut self, now: Instant, slab: &Slab, spans: &[Span]) -> Result<(), Error> {
-        self.next_look = self.turns + EVERY;
+        self.next_look += EVERY;
+        self.left = EVERY;
         self.looks = if now == self.found_at { self.looks + 1 } else { 0 };
         self.found_at = now;
         if self.looks >= MOST_LOOKS {

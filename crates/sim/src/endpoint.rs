@@ -5,7 +5,7 @@ use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::pattern;
-use crate::slab::{End, NO_PACKET, Packet};
+use crate::slab::{Cell, End, NO_PACKET, Packet};
 use crate::wire;
 use crate::writing::Backlog;
 use eifel_base::time::{Duration, Instant};
@@ -108,41 +108,46 @@ impl Endpoint {
         loop {
             let cell = net.slab.vacant();
             let Some(outgoing) = self.connection.poll_transmit(net.now, &mut cell.segment) else { return };
-            match &outgoing.transmission {
-                Some(transmission) => {
-                    let repeats = matches!(transmission.kind, Kind::Retransmission(_));
-                    cell.packet = Packet {
-                        transmission: transmission.id.0 + 1,
-                        start: transmission.start,
-                        segment: self.number(transmission, cell.segment.payload_len),
-                        positions: transmission.len,
-                        copy: transmission.copy,
-                        flow,
-                        sender,
-                        repeats,
-                    };
-                    if transmission.copy > 0 || net.oracle.knows_losses(flow, sender) {
-                        self.note_opening(&cell.packet);
-                        net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
-                    }
+            let Some(transmission) = &outgoing.transmission else {
+                cell.packet = Packet { flow, sender, ..NO_PACKET };
+                let withheld = OBSERVED && self.liar.as_mut().is_some_and(|liar| !liar.says(&mut cell.segment));
+                if !withheld {
+                    let bytes = length(net.ip, net.header_bytes, &cell.segment);
+                    self.launch(net, &outgoing, bytes);
                 }
-                None => {
-                    cell.packet = Packet { flow, sender, ..NO_PACKET };
-                    if OBSERVED
-                        && let Some(liar) = &mut self.liar
-                        && !liar.says(&mut cell.segment)
-                    {
-                        continue;
-                    }
+                // An end that only receives has sent all.
+                if !self.connection.may_transmit() {
+                    return;
                 }
-            }
+                continue;
+            };
             let bytes = length(net.ip, net.header_bytes, &cell.segment);
-            if OBSERVED {
-                let (packet, segment) = (cell.packet, cell.segment);
-                self.observe_sending(net, &outgoing, &segment, &packet);
+            cell.packet = Packet {
+                transmission: transmission.id.0 + 1,
+                start: transmission.start,
+                segment: self.number(transmission, cell.segment.payload_len),
+                positions: transmission.len,
+                copy: transmission.copy,
+                flow,
+                sender,
+                repeats: matches!(transmission.kind, Kind::Retransmission(_)),
+            };
+            if transmission.copy > 0 || net.oracle.knows_losses(flow, sender) {
+                self.note_opening(&cell.packet);
+                net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
             }
-            net.launch(bytes, self.path.1, self.link as usize);
+            self.launch(net, &outgoing, bytes);
         }
+    }
+
+    /// Lets the packet of `bytes` bytes leave that stands in the vacant cell.
+    #[inline(always)]
+    fn launch<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, outgoing: &Outgoing, bytes: u32) {
+        if OBSERVED {
+            let Cell { segment, packet, .. } = *net.slab.vacant();
+            self.observe_sending(net, outgoing, &segment, &packet);
+        }
+        net.launch(bytes, self.path.1, self.link as usize);
     }
 
     /// The queue is told of a timer that is due earlier than it knows.

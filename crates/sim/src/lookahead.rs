@@ -1,17 +1,25 @@
-//! Ends that are evaluated ahead of the clock.
+//! A shortcut for ends of connections that are evaluated ahead of the clock.
 //!
-//! When a link accepts a packet, the packet's arrival is known. If it arrives at an end of a
-//! connection, everything that this end sees until then is known too. Packets come to it only over
-//! that one link, in order, and besides it has only its own timers. So the end receives the packet
-//! at once, stamped with its future arrival time. Its answers enter a link that no other end feeds,
-//! with their own future times. The packet needs no event, and is still in the cache. If both ends
-//! of a connection qualify and share no link with others, they take turns until the run is over,
-//! without any event.
+//! A link computes a packet's arrival when it takes the packet in. If the packet then arrives at an
+//! end of a connection, that end receives it at once, stamped with its future arrival time. The
+//! packet needs no event, and is still in the caches. Where both ends of a connection are evaluated
+//! ahead and share no link with others, they take turns without any event.
 //!
-//! This is the lookahead of conservative parallel simulation, and changes no result: at one
-//! instant, the order of events does not depend on when they became known. Observed runs do not use
-//! it, because their rows are in the order of time. Nor do runs or flows that may end before the
-//! duration is over, because events after the end must not happen.
+//! This is the lookahead of conservative parallel simulation. It skips the wait for everything else
+//! that is due before the arrival, and changes nothing:
+//!
+//! - Packets come to the end over that one link alone, in order, so none can arrive in between that
+//!   is not known yet.
+//! - Its own timers that are due earlier expire first, each at its own instant.
+//! - Its application never wakes, and the flow has no end of its own, so nothing but packets and
+//!   timers reaches it.
+//! - What it sends enters a link that nobody else feeds, so nobody misses it there, and it
+//!   overtakes nothing.
+//! - The order of events at one instant does not depend on when they became known.
+//! - What would arrive after the run's duration is not foreseen.
+//!
+//! Observed runs do without, because their rows stand in the order of time. So do runs that may end
+//! before their duration, because nothing may happen after that end.
 
 use crate::network::{Shortcut, Span};
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};

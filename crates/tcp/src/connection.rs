@@ -31,6 +31,14 @@ pub struct Outgoing {
     pub transmission: Option<Transmission>,
 }
 
+impl Outgoing {
+    /// Returns what a transmission means to its connection.
+    #[inline(always)]
+    pub(crate) fn of(transmission: Transmission) -> Self {
+        Self { start: transmission.start.saturating_sub(1), transmission: Some(transmission) }
+    }
+}
+
 /// How often something arrived that was not believed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {

@@ -13,10 +13,14 @@ impl Connection {
     pub(crate) fn offer(&self, stamp: Option<Timestamp>) -> Offer {
         let end = if self.nagle { self.end_by_nagle() } else { self.stream.end() };
         let limit = self.peer.limit;
-        // Where nothing ends near it, the next segment is full.
-        let full = self.engine.nxt() + u64::from(self.mss) + 1 < end.min(limit);
-        let next = if full { self.mss } else { self.last_length(end, limit) };
+        let next = if self.is_next_full() { self.mss } else { self.last_length(end, limit) };
         Offer { end, limit, next, weightless: u32::from(self.stream.is_finished()), stamp }
+    }
+
+    /// Whether neither the data nor the peer's window end with a full segment or soon after, so that the next one is full.
+    #[inline(always)]
+    pub(crate) fn is_next_full(&self) -> bool {
+        self.engine.nxt() + u64::from(self.mss) + 1 < self.stream.end().min(self.peer.limit)
     }
 
     /// Returns the length of the next segment where the data or the peer's window end with it or soon after; 0 if there is

@@ -219,18 +219,22 @@ impl Connection {
         let una = self.engine.una();
         let echo = self.believed_echo(now, segment);
         // ECN is not negotiated, so ECE means nothing (RFC 3168, section 6.1.1).
-        let mut ack =
-            Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: self.marks.read(segment), plain, ece: false };
-        let reported;
+        let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: self.marks.read(segment), plain, ece: false };
         if self.reports(segment) {
-            reported = self.read_report(segment, cumulative);
-            ack.sacks = reported.blocks();
-            ack.dsacks = reported.dsack.as_slice();
+            self.report_to_engine(now, &Ack { ..ack }, segment);
+        } else {
+            self.engine.on_ack(now, &ack);
         }
-        self.engine.on_ack(now, &ack);
         if cumulative > una {
             self.after_progress(now, cumulative);
         }
+    }
+
+    /// Hands an acknowledgement with SACK blocks to the engine.
+    #[inline(never)]
+    fn report_to_engine(&mut self, now: Instant, ack: &Ack<'_>, segment: &Segment) {
+        let reported = self.read_report(segment, ack.cumulative);
+        self.engine.on_ack(now, &Ack { sacks: reported.blocks(), dsacks: reported.dsack.as_slice(), ..*ack });
     }
 
     /// Shows the engine what an acceptable ACK reports that acknowledges nothing: `ack` lies below SND.UNA, or nothing is

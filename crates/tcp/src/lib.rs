@@ -63,6 +63,7 @@ pub mod listener;
 mod marks;
 mod output;
 mod persist;
+mod plain_departure;
 mod reassembly;
 mod receive;
 mod recv_stream;

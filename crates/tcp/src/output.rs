@@ -1,15 +1,15 @@
 //! Sends segments: what leaves, in which order, and what its header says.
 
+use core::ops::ControlFlow;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::wrap;
 use eifel_recovery::fact::Transmission;
 
-use crate::connection::{Connection, Expects, Outgoing};
+use crate::connection::{Connection, Outgoing};
 use crate::delayed_ack::Owed;
 use crate::state::State;
-use crate::timestamps::Stamps;
 
 /// Bytes of one SACK block, and of the option's head with its padding (RFC 2018, section 3).
 const SACK_BLOCK: u32 = 8;
@@ -24,21 +24,33 @@ impl Connection {
     /// however many arrivals have asked for it.
     #[inline(always)]
     pub fn poll_transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<Outgoing> {
+        if let ControlFlow::Break(outgoing) = self.plain_departure(now, segment) {
+            return outgoing;
+        }
+        // Taken apart, so that what the shortcut returns stays in registers.
+        let Outgoing { start, transmission } = self.any_departure(now, segment)?;
+        Some(match transmission {
+            Some(Transmission { id, start, len, kind, copy }) => {
+                Outgoing::of(Transmission { id, start, len, kind, copy })
+            }
+            None => Outgoing { start, transmission: None },
+        })
+    }
+
+    /// Writes the next segment without a shortcut.
+    #[inline(never)]
+    fn any_departure(&mut self, now: Instant, segment: &mut Segment) -> Option<Outgoing> {
         if self.receiver.due.owed() == Owed::Alone || self.reply.is_some() {
-            let start = self.poll_urgent(now, segment)?;
-            return Some(Outgoing { start, transmission: None });
+            return self.poll_urgent(now, segment);
         }
         if self.engine.una() != self.stream.end()
             && let Some(transmission) = self.poll_data(now, segment)
         {
-            return Some(Outgoing { start: transmission.start.saturating_sub(1), transmission: Some(transmission) });
+            return Some(Outgoing::of(transmission));
         }
         // A data segment has carried the acknowledgement along, if one has left.
-        if self.receiver.due.owed() == Owed::Now && self.state != State::Closed {
-            let start = self.acknowledgement(now, segment);
-            return Some(Outgoing { start, transmission: None });
-        }
-        None
+        let due = self.receiver.due.owed() == Owed::Now && self.state != State::Closed;
+        due.then(|| self.acknowledgement(now, segment))
     }
 
     /// Whether [`poll_transmit`](Self::poll_transmit) may have a segment. Asks less than that does; `false` is certain, and
@@ -49,9 +61,8 @@ impl Connection {
     }
 
     /// Writes what leaves before data: an answer outside the connection's own course, or an acknowledgement that data must
-    /// not carry along. Returns the offset of its payload, if it had one.
-    #[inline(never)]
-    fn poll_urgent(&mut self, now: Instant, segment: &mut Segment) -> Option<u64> {
+    /// not carry along.
+    fn poll_urgent(&mut self, now: Instant, segment: &mut Segment) -> Option<Outgoing> {
         let Some(reply) = self.reply.take() else {
             return (self.state != State::Closed).then(|| self.acknowledgement(now, segment));
         };
@@ -59,13 +70,12 @@ impl Connection {
         if let (Some(stamps), Some(option)) = (&mut self.stamps, &mut segment.options.timestamps) {
             option.value = stamps.leaves_now(now).0;
         }
-        Some(0)
+        Some(Outgoing { start: 0, transmission: None })
     }
 
     /// Writes the segment that the engine wants to send next.
-    #[inline(always)]
     fn poll_data(&mut self, now: Instant, segment: &mut Segment) -> Option<Transmission> {
-        if self.expects == Expects::Anything && matches!(self.state, State::Closed | State::Listen) {
+        if matches!(self.state, State::Closed | State::Listen) {
             return None;
         }
         let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
@@ -85,32 +95,35 @@ impl Connection {
             *segment = self.syn(stamp);
         } else {
             let (flags, payload_len) = self.shape(start, len);
-            self.write_header(segment, start, (flags, payload_len), stamp);
+            self.write_header(segment, start, (flags, payload_len), self.timestamps(stamp));
             self.write_rare(now, segment, copy > 0);
         }
         Some(transmission)
     }
 
-    /// Writes an acknowledgement without data, and returns the offset of the payload that it does not have. Its sequence
-    /// number stays within the peer's window, or the peer would not take it: after a probe of a closed window, `nxt` lies
-    /// beyond.
+    /// Writes an acknowledgement without data. Its sequence number stays within the peer's window, or the peer would not take
+    /// it: after a probe of a closed window, `nxt` lies beyond.
     #[inline(always)]
-    fn acknowledgement(&mut self, now: Instant, segment: &mut Segment) -> u64 {
+    pub(crate) fn acknowledgement(&mut self, now: Instant, segment: &mut Segment) -> Outgoing {
         let position = self.engine.nxt().min(self.peer.limit.max(self.engine.una()));
-        let stamp = self.stamps.as_mut().map(|stamps| stamps.leaves_now(now));
-        self.write_header(segment, position, (Flags::ACK, 0), stamp);
+        #[expect(clippy::manual_map, reason = "the compiler does not inline the closure")]
+        let stamp = match &mut self.stamps {
+            Some(stamps) => Some(stamps.leaves_now(now)),
+            None => None,
+        };
+        self.write_header(segment, position, (Flags::ACK, 0), self.timestamps(stamp));
         self.write_rare(now, segment, false);
-        position.saturating_sub(1)
+        Outgoing { start: position.saturating_sub(1), transmission: None }
     }
 
     /// Writes the header of a segment that begins at `position` and acknowledges all that has arrived in order.
     #[inline(always)]
-    fn write_header(
+    pub(crate) fn write_header(
         &mut self,
         segment: &mut Segment,
         position: u64,
         (flags, payload_len): (Flags, u32),
-        stamp: Option<Timestamp>,
+        timestamps: Option<Timestamps>,
     ) {
         let (ack, window) = self.receiver.acknowledge();
         *segment = Segment {
@@ -120,7 +133,7 @@ impl Connection {
             ack,
             flags,
             window,
-            options: Options { timestamps: self.timestamps(stamp), ..NO_OPTIONS },
+            options: Options { timestamps, ..NO_OPTIONS },
             payload_len,
         };
     }
@@ -140,8 +153,10 @@ impl Connection {
     /// Returns the timestamps option of a segment that carries `stamp`.
     #[inline]
     pub(crate) fn timestamps(&self, stamp: Option<Timestamp>) -> Option<Timestamps> {
-        let echo = self.stamps.as_ref().map_or(0, Stamps::echo);
-        stamp.map(|Timestamp(value)| Timestamps { value, echo })
+        match (stamp, &self.stamps) {
+            (Some(Timestamp(value)), Some(stamps)) => Some(Timestamps { value, echo: stamps.echo() }),
+            _ => None,
+        }
     }
 
     /// Returns SACK blocks for a segment with so much payload. They take room that payload could have.

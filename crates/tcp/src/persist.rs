@@ -26,14 +26,13 @@ impl Persist {
 
 impl Connection {
     /// Returns the next transmission of new data, or again, or a probe of the peer's window if one is due.
-    #[inline(always)]
     pub(crate) fn next_transmission(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         let sent = match self.persist {
             None => self.engine.poll_send(now, offer),
             Some(_) => self.persisting_transmission(now, offer),
         };
         if sent.is_none() && self.engine.una() == self.engine.nxt() {
-            self.persist(now, offer);
+            self.persist(now, offer.end);
         }
         sent
     }
@@ -64,10 +63,10 @@ impl Connection {
         Some(self.engine.probe_window(now, len, offer.stamp))
     }
 
-    /// Starts the timer, if data waits for the peer's window and nothing is outstanding that would bring an ACK.
+    /// Starts the timer, if data before `end` waits for the peer's window and nothing is outstanding that would bring an ACK.
     #[inline(never)]
-    fn persist(&mut self, now: Instant, offer: &Offer) {
-        if offer.end <= self.engine.nxt() || self.engine.is_held_back() {
+    fn persist(&mut self, now: Instant, end: u64) {
+        if end <= self.engine.nxt() || self.engine.is_held_back() {
             return;
         }
         let persist = self.persist.get_or_insert(Persist::IDLE);

@@ -28,7 +28,7 @@ impl Connection {
     #[inline]
     pub fn may_wake_before(&self, instant: Instant) -> bool {
         self.engine.may_expire_before(instant)
-            || self.persist_deadline() < instant
+            || self.persist.is_some()
             || self.receiver.due.deadline() < instant
             || self.give_up_at < instant
             || matches!(self.state, State::TimeWait { .. })

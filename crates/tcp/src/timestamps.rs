@@ -2,6 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
+use eifel_packet::segment::Timestamps;
 use eifel_recovery::fact::Echo;
 use eifel_recovery::scoreboard::{Scoreboard, Sent};
 
@@ -100,6 +101,12 @@ impl Stamps {
             Values::Distinct(distinct) => distinct.value(now),
             Values::Unbegun { .. } => self.first_value(now),
         }
+    }
+
+    /// Returns the timestamps option of a segment that would leave now.
+    #[inline(always)]
+    pub(crate) fn option(&mut self, now: Instant) -> Timestamps {
+        Timestamps { value: self.value(now).0, echo: self.echo() }
     }
 
     #[cold]

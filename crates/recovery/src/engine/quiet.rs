@@ -1,18 +1,29 @@
-//! A shortcut for nearly all ACKs and segments: new data is acknowledged, and new data leaves, while nothing is lost,
-//! reported, suspected or held back.
+//! A shortcut for nearly all ACKs and segments: new data is acknowledged, and new data leaves,
+//! while nothing is lost, reported, suspected or held back.
 //!
-//! Such an ACK samples the round trip, lets the window grow and starts the timer anew, and this file does that and no more.
-//! It skips what the full way would ask in vain. [`find_quiet`](Engine::find_quiet) finds out, after each ACK taken in in
-//! full, that detectors, loss recovery and scoreboard would not change on an ACK of new data; no rule is written twice. A
-//! property test sends the same conversation over both ways, and compares what leaves and what is told.
+//! Such an ACK samples the round trip, lets the window grow and starts the timer anew. What the
+//! full way asks besides is skipped, because the answer is known:
+//!
+//! - Detectors wait for a retransmission, and would ignore an ACK of new data.
+//! - Loss recovery said that it would change nothing on such an ACK, and lets new data fill the
+//!   window.
+//! - On the scoreboard nothing is reported or deemed lost, so `una` and the marks move together.
+//! - No episode is open, so no verdict can undo anything, and the timer has nothing to learn.
+//! - No pacing is in use, and no probe is granted, so cwnd alone says whether a full segment
+//!   leaves.
+//! - Something is outstanding before and after, so the timer runs, and no idle time ends.
+//!
+//! [`find_quiet`](Engine::find_quiet) asks each of them after every ACK taken in in full; no rule
+//! is written twice. A property test sends the same conversation over both ways, and compares what
+//! leaves and what is told.
 
-use super::{Engine, Kind, Offer, Transmission, TxId};
+use super::{Engine, Kind, Transmission, TxId};
 use crate::congest::Progress;
 use crate::fact::Echo;
 use crate::recover::Attention;
 use crate::scoreboard::Sent;
-use core::ops::ControlFlow;
 use eifel_base::time::Instant;
+use eifel_base::units::Timestamp;
 
 impl Engine {
     /// Takes in an acceptable ACK without SACK blocks as [`on_ack`](Self::on_ack) would, if all is quiet and something remains
@@ -31,21 +42,24 @@ impl Engine {
         true
     }
 
-    /// Sends the next full segment of new data, if all is quiet: cwnd alone says whether it leaves, the timer runs, and
-    /// neither loss recovery nor pacing has to know. Returns `Continue`, with nothing done, where
-    /// [`poll_any`](Self::poll_any) has to be asked: also for a segment that is not full.
+    /// Whether the next segment of new data, of `len` positions, leaves now. Returns `None` where
+    /// [`poll_send`](Self::poll_send) has to find out: all is not quiet, or the segment is not full. Otherwise cwnd alone
+    /// says it, because the timer runs, and neither loss recovery nor pacing has to know. `limit` is as in [`Offer`].
     #[inline(always)]
-    pub(super) fn poll_quiet(&mut self, now: Instant, offer: &Offer) -> ControlFlow<Option<Transmission>> {
-        let len = self.path.watch.view().mss;
-        if !self.quiet || offer.next != len {
-            return ControlFlow::Continue(());
+    pub fn quiet_room(&mut self, len: u32, limit: u64) -> Option<bool> {
+        self.limit = limit;
+        if !self.quiet || len != self.path.watch.view().mss {
+            return None;
         }
+        Some(self.board.nxt() + u64::from(len) <= self.board.una().saturating_add(self.path.window.cwnd))
+    }
+
+    /// Sends a segment of new data for which there is [quiet room](Self::quiet_room).
+    #[inline(always)]
+    pub fn send_quiet(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) -> Transmission {
         let start = self.board.nxt();
-        if start + u64::from(len) > self.board.una().saturating_add(self.path.window.cwnd) {
-            return ControlFlow::Break(None);
-        }
-        self.note_new(now, len, offer.stamp);
-        ControlFlow::Break(Some(self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })))
+        self.note_new(now, len, stamp);
+        self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })
     }
 
     /// Whether detectors and loss recovery would ignore an ACK of new data alone. Holds until anything but new data leaves,
@@ -62,7 +76,6 @@ mod tests {
     use crate::engine::{Ack, Block, Config, Negotiated};
     use crate::registry::{Choice, Seam};
     use eifel_base::time::Duration;
-    use eifel_base::units::Timestamp;
     use proptest::prelude::*;
 
     const MSS: u64 = 1000;

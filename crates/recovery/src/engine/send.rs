@@ -37,9 +37,10 @@ impl Engine {
     /// `None`.
     #[inline(always)]
     pub fn poll_send(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
-        self.limit = offer.limit;
-        if let ControlFlow::Break(sent) = self.poll_quiet(now, offer) {
-            return sent;
+        match self.quiet_room(offer.next, offer.limit) {
+            Some(true) => return Some(self.send_quiet(now, offer.next, offer.stamp)),
+            Some(false) => return None,
+            None => {}
         }
         // The full way gets copies, so that offer and transmission stay in registers on the quiet one: to read them back from
         // memory as a whole, right after they were written in parts, would cost more than all the rest.

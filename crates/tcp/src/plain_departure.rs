@@ -1,0 +1,74 @@
+//! A shortcut for nearly all segments that leave: full segments of new data, and acknowledgements
+//! without data, on an open connection.
+//!
+//! [`plain_departure`](Connection::plain_departure) writes what the full way of
+//! [`output`](crate::output) would write, and asks less. Each question that it skips has a known
+//! answer:
+//!
+//! - On an open connection no SYN is due, and no state forbids sending.
+//! - Without marks, gaps and a reply that waits, a segment carries nothing but its data and the
+//!   acknowledgement.
+//! - Where data and the peer's window both reach beyond the next full segment, it carries no FIN
+//!   and no PSH, and neither Nagle's algorithm nor silly window avoidance lets it wait.
+//! - Where the engine sends without a question, something is outstanding. So the user timeout runs
+//!   already, and the persist timer has nothing to wait for.
+
+use core::ops::ControlFlow;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
+use eifel_packet::segment::{Flags, Segment};
+use eifel_recovery::fact::Transmission;
+
+use crate::connection::{Connection, Expects, Outgoing};
+use crate::delayed_ack::Owed;
+
+impl Connection {
+    /// Writes the next segment as [`poll_transmit`](Self::poll_transmit) does, if it is such a one. Returns `Continue`, with
+    /// nothing done, where the full way has to find out.
+    #[inline(always)]
+    pub(crate) fn plain_departure(&mut self, now: Instant, segment: &mut Segment) -> ControlFlow<Option<Outgoing>> {
+        let plain = self.expects == Expects::Plain
+            && self.receiver.due.owed() != Owed::Alone
+            && !self.receiver.has_blocks()
+            && self.reply.is_none();
+        if !plain {
+            return ControlFlow::Continue(());
+        }
+        if self.engine.una() != self.stream.end() {
+            if self.persist.is_some() || !self.is_next_full() {
+                return ControlFlow::Continue(());
+            }
+            match self.engine.quiet_room(self.mss, self.peer.limit) {
+                None => return ControlFlow::Continue(()),
+                Some(true) => return ControlFlow::Break(Some(Outgoing::of(self.plain_data(now, segment)))),
+                Some(false) => {}
+            }
+        }
+        if self.receiver.due.owed() == Owed::InTime {
+            return ControlFlow::Break(None);
+        }
+        ControlFlow::Break(Some(self.acknowledgement(now, segment)))
+    }
+
+    /// Writes a full segment of new data.
+    #[inline(always)]
+    fn plain_data(&mut self, now: Instant, segment: &mut Segment) -> Transmission {
+        debug_assert!(
+            self.give_up_at != Instant::NEVER || self.user_timeout == Duration::MAX,
+            "something is outstanding"
+        );
+        // No closure: the compiler would not inline it.
+        let timestamps = match &mut self.stamps {
+            Some(stamps) => {
+                let option = stamps.option(now);
+                stamps.sent(now, 0, Timestamp(option.value));
+                Some(option)
+            }
+            None => None,
+        };
+        let stamp = timestamps.map(|option| Timestamp(option.value));
+        let transmission = self.engine.send_quiet(now, self.mss, stamp);
+        self.write_header(segment, transmission.start, (Flags::ACK, transmission.len), timestamps);
+        transmission
+    }
+}
