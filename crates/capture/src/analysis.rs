@@ -112,7 +112,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Files with so many frames each.
+    /// Frames of each file.
     pub fn new(frames: impl Iterator<Item = u64>) -> Self {
         let before = frames.scan(0, |sum, frames| {
             let before = *sum;

@@ -33,9 +33,9 @@ pub struct Frame<'a> {
 /// What a format makes of the bytes that are there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Step {
-    /// The next record needs so many bytes in all.
+    /// The next record needs this number of bytes in all.
     More(usize),
-    /// So many bytes, which need not be there yet, hold nothing to hand out.
+    /// This number of bytes, which may still be to come, holds nothing to hand out.
     Skip(u64),
     /// A packet in a record of `record` bytes.
     Frame { record: usize, start: usize, captured: usize, head: Head },

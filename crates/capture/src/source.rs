@@ -94,7 +94,7 @@ fn in_order_of_time(files: &[PathBuf]) -> Result<Vec<(u64, PathBuf)>, String> {
 pub enum Stopped {
     /// The file is damaged, cut off, or no capture; the message names it.
     ByFile(String),
-    /// Whoever was told of the progress wants no more.
+    /// The callback that hears of progress asked to stop.
     ByCaller(String),
 }
 

@@ -200,7 +200,7 @@ impl Repeated {
     /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived.
     fn reported(&self, index: usize, shortest: u64) -> Option<When> {
         let from = self.sendings.len() - index;
-        // Of so many duplicates one at least is not of this sending or a later one.
+        // One of these duplicates at least is neither of this sending nor of a later one.
         if self.duplicates.len() >= from {
             return self.duplicates.get(from - 1).copied();
         }

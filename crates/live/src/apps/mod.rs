@@ -16,7 +16,7 @@ use meter::Interval;
 /// How much is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Amount {
-    /// So many bytes.
+    /// Ends after this number of bytes.
     Bytes(u64),
     /// As much as goes in this time.
     Time(Duration),

@@ -21,7 +21,7 @@ Receives streams on a host of ours, on a TUN device.
 usage: eifel live receive [OPTIONS] PORT|http://ADDRESS[:PORT]/PATH [-- COMMAND ...]
 
   PORT                  where it listens
-  --calls N             ends after so many connections (default: 1)
+  --calls N             ends after N connections (default: 1)
   --check               compares every byte with those that `eifel live send` sends
 {}
 example: eifel live receive 5001 -- sh -c 'head -c 10000000 /dev/zero | nc -N 10.85.0.2 5001'

@@ -21,7 +21,7 @@ Sends a stream from a host of ours, on a TUN device, to a peer, and says what it
 usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
 
   TARGET                {FORMS}
-  --bytes N             so many bytes, as 200, 64K, 10M or 2G
+  --bytes N             ends after N bytes: 200, 64K, 10M or 2G
   --seconds S           for so long (default: 10)
 {}
 example: eifel live send --seconds 5 iperf3://10.85.0.1 -- iperf3 -s -1

@@ -11,7 +11,7 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "burst-pacer",
-    summary: "so many segments back to back, and what goes beyond them spread over the round trip",
+    summary: "a number of segments back to back, and those beyond it spread over the round trip",
     source: "Ludwig, chapter 5, section 5.2.2",
     parameters: &[
         Parameter::integer("segments", "segments that may leave back to back", 4, (1, 1_000_000)),
