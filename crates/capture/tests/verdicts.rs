@@ -70,7 +70,7 @@ impl Talk {
         self.show(0);
     }
 
-    /// The capture shows the last packet, so many nanoseconds later.
+    /// Shows the last packet in the capture, `later` nanoseconds after it was sent.
     fn show(&mut self, later: u64) {
         self.frame += 1;
         let (nanos, ref bytes, wire_len) = self.last;

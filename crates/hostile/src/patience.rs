@@ -26,7 +26,7 @@ pub struct Patience {
     pub completes: bool,
 }
 
-/// No case has so many timeouts in a row, so an end that allows more never gives up.
+/// An end that allows more timeouts in a row than this never gives up: no case has as many.
 const NEVER_GIVES_UP: u32 = 1000;
 /// Bytes of the timestamps option in a segment.
 const TIMESTAMPS: u16 = 12;

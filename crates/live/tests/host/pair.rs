@@ -32,7 +32,7 @@ impl Pair {
         Self::made(1500, usize::MAX)
     }
 
-    /// Hosts whose devices take packets of `mtu` bytes, and that take no more than so many calls.
+    /// Makes hosts whose devices take packets of `mtu` bytes, and that hold at most `most_connections`.
     pub fn made(mtu: u32, most_connections: usize) -> Self {
         let host = |number: u8| {
             let (v4, v6) = ([10, 0, 0, number].into(), format!("fd00::{number}").parse().unwrap());

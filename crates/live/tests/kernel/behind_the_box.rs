@@ -35,7 +35,7 @@ n = 0
 while b := c.recv(65536): n += len(b)
 c.sendall(b'%d' % n)";
 
-/// Sends so many bytes, and waits for what the other side has counted.
+/// Sends a number of bytes, and waits for the number that the other side has counted.
 const SOURCE: &str = "import os, socket, sys
 c = socket.create_connection((os.environ['EIFEL_PEER'], 5001)); n = int(sys.argv[1])
 c.sendall(bytes(n)); c.shutdown(socket.SHUT_WR)

@@ -11,7 +11,7 @@ pub enum Cause<'a> {
     InvalidStream(u16),
     /// 2: types of parameters that INIT or INIT ACK must have and had not, as two bytes each.
     MissingParameters(&'a [[u8; 2]]),
-    /// 3: a cookie that came too late, by so many microseconds; 0 where that is not said.
+    /// 3: a cookie that came too late, and by how many microseconds; 0 where that is not said.
     StaleCookie(u32),
     /// 4: no memory, or no room for one more association.
     OutOfResource,

@@ -159,7 +159,7 @@ fn truncated(what: &'static str, expected: usize, value: &[u8]) -> Error {
     Error::Truncated { what, offset: 0, expected, found: 4 + value.len() }
 }
 
-/// Splits what stands behind the counts into lists of so many entries; they fill the chunk exactly.
+/// Splits the bytes behind the counts into lists of the counted lengths, which fill the chunk exactly.
 fn split<'a, const N: usize>(
     what: &'static str,
     value: &[u8],
