@@ -9,7 +9,6 @@ mod books;
 mod through;
 
 pub use books::Imbalance;
-use through::Crossing;
 
 use crate::background::{Background, Source};
 use crate::config::{ConfigError, LinkConfig};
@@ -44,10 +43,6 @@ pub struct Link {
     /// Up to this instant the last departure, a parcel's length and the delay determine its
     /// arrival.
     undisturbed_until: Instant,
-    /// The parcel that crossed last, if nothing was taken in since.
-    crossing: Option<Crossing>,
-    /// Longest parcel that an empty queue takes in.
-    longest_alone: u64,
     /// Up to this instant nothing leaves, so that a queue that was full by its number of parcels
     /// stays full.
     full_until: Instant,
@@ -119,8 +114,6 @@ impl Link {
             next_event: Instant::NEVER,
             last_departure: Instant::ZERO,
             undisturbed_until: Instant::ZERO,
-            crossing: None,
-            longest_alone: config.queue.longest_alone(),
             full_until: Instant::ZERO,
             delay: config.delay,
             queue: Queue::new(&config.queue, &config.capacity, Stream::new(seed, &["link", name, "queue"])),
@@ -261,9 +254,6 @@ impl Link {
         }
         let (passing, passed_bytes) = self.passing.left(now);
         bytes -= passed_bytes;
-        let crossing = self.crossing.filter(|one| one.comes <= now && now < self.last_departure);
-        bytes += crossing.map_or(0, |one| u64::from(one.bytes));
-        let passing = passing + usize::from(crossing.is_some());
         let mut packets = length(self.under_way.len() - transmitted + passing) + self.queued_background;
         for background in &self.background {
             let gone = length(background.gone(now));
@@ -423,7 +413,6 @@ impl Link {
         if now < self.full_until {
             return Err(DropCause::Queue);
         }
-        self.meet_crossing();
         self.settle(now);
         let found = self.waiting();
         self.spare = self.queue.spare(found);

@@ -37,16 +37,6 @@ impl QueueConfig {
     }
 }
 
-impl QueueConfig {
-    /// Returns the longest parcel that an empty queue takes in.
-    pub(crate) fn longest_alone(&self) -> u64 {
-        match self {
-            Self::DropTail(DropTail::Bytes(limit)) => *limit,
-            Self::Unlimited | Self::DropTail(_) | Self::Red(_) | Self::AdaptiveRed(_) => u64::MAX,
-        }
-    }
-}
-
 /// The length of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Occupancy {

@@ -226,11 +226,6 @@ impl Holds {
         Self { schedules, released: Instant::ZERO, next }
     }
 
-    /// Returns whether anything can ever hold.
-    pub(crate) fn may_hold(&self) -> bool {
-        !self.schedules.is_empty()
-    }
-
     /// Returns when a packet due at `at` is released: at once outside of spikes, otherwise at the
     /// end of the spike. Calls never go back in time.
     #[inline]

@@ -31,7 +31,6 @@ mod check;
 mod clock;
 mod datagram_flow;
 mod endpoint;
-mod lane;
 pub mod liar;
 mod lookahead;
 mod network;

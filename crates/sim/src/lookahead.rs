@@ -21,7 +21,7 @@
 //! Observed runs do without, because their rows stand in the order of time. So do runs that may end
 //! before their duration, because nothing may happen after that end.
 
-use crate::network::{Shortcut, Span};
+use crate::network::Span;
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
 use crate::slab::End;
 use eifel_base::ring::Ring;
@@ -34,8 +34,6 @@ pub struct Foreseen {
     pub arrives: Instant,
     pub parcel: Parcel,
     pub flow: u32,
-    /// Number of links that it crosses without an event.
-    pub links: u32,
 }
 
 /// The ends that are evaluated ahead, and the packets that they will receive.
@@ -49,8 +47,7 @@ pub struct Lookahead {
 }
 
 impl Lookahead {
-    /// Selects the ends of a scenario. It marks the links over which packets come to them and that
-    /// have no lane.
+    /// Selects the ends of a scenario, and marks the links over which packets come to them.
     pub fn new(scenario: &Scenario, spans: &mut [Span]) -> Self {
         let mut paths_over = vec![0; scenario.links.len()];
         for &link in scenario.flows.iter().flat_map(|flow| flow.there.iter().chain(&flow.back)) {
@@ -67,9 +64,7 @@ impl Lookahead {
                     continue;
                 }
                 lookahead.ahead[2 * index + end.index()] = true;
-                if spans[last].shortcut == Shortcut::None {
-                    spans[last].shortcut = Shortcut::Lookahead;
-                }
+                spans[last].leads_ahead = true;
             }
         }
         lookahead

@@ -3,7 +3,6 @@
 use crate::background::{Background, Place};
 use crate::check::Checkers;
 use crate::clock::queue::EventQueue;
-use crate::lane::{Lane, Passage, SLOTS_PER_LANE};
 use crate::lookahead::{Foreseen, Lookahead};
 use crate::oracle::{Oracle, Role, Sent};
 use crate::proxies::Proxies;
@@ -23,39 +22,11 @@ pub struct Span {
     pub background: Vec<Background>,
     /// Index of the node at its far end.
     pub to: u16,
-    /// Events that a packet entering the link may skip.
-    pub shortcut: Shortcut,
-    pub entrance: Entrance,
+    /// Whether its packets may be for an end that is evaluated ahead of the clock. Such a packet
+    /// needs no event.
+    pub leads_ahead: bool,
     pub link: Link,
 }
-
-/// The number of events for a packet that a link has accepted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shortcut {
-    /// One, at the far end of this link.
-    None,
-    /// One, at the far end of the next link, which only this link feeds. The packet waits in the
-    /// lane of this number.
-    Lane(u16),
-    /// None, if the packet is for an end that is evaluated ahead of the clock.
-    Lookahead,
-}
-
-/// The origin of a link's packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Entrance {
-    /// Any link or host.
-    Open,
-    /// One other link alone, which passes them on in its [lane](crate::lane).
-    Lane {
-        /// Packets still on that link with an event of their own. Later packets have to queue
-        /// behind them.
-        awaited: u32,
-    },
-}
-
-/// Offset of the slot for a lane's next crossing, after the one for its next arrival.
-const CROSSING: u32 = 1;
 
 /// Instruments that only observed runs have.
 #[derive(Default)]
@@ -104,12 +75,11 @@ impl Drops {
 /// `OBSERVED` false, neither is possible, and the code for it is not there.
 pub struct Network<const OBSERVED: bool> {
     pub now: Instant,
-    /// Future events: a slot for each link, then two for each lane, then three for each flow.
+    /// Future events: a slot for each link, then three for each flow.
     pub queue: EventQueue,
     pub slab: Slab,
     /// In the scenario's order.
     pub spans: Vec<Span>,
-    pub lanes: Vec<Lane>,
     pub routes: Routes,
     /// The ends that are evaluated ahead of the clock.
     pub lookahead: Lookahead,
@@ -144,10 +114,8 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             self.catch_up(link);
             span = &mut self.spans[link];
         }
-        match span.shortcut {
-            Shortcut::None => {}
-            Shortcut::Lane(lane) => return self.offer_through(link, lane, parcel),
-            Shortcut::Lookahead => return self.offer_ahead(link, parcel),
+        if span.leads_ahead {
+            return self.offer_ahead(link, parcel);
         }
         let label = || label(self.slab.get(parcel.handle));
         match span.link.offer(self.now, parcel, label, &mut self.outcomes) {
@@ -165,8 +133,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         let packet = slab.get(parcel.handle);
         let end = packet.sender.other();
         let ahead = lookahead.is_ahead(packet.flow, end);
-        let goes_on =
-            |arrives| ahead && lookahead.foresee(end, Foreseen { arrives, parcel, flow: packet.flow, links: 1 });
+        let goes_on = |arrives| ahead && lookahead.foresee(end, Foreseen { arrives, parcel, flow: packet.flow });
         let span = &mut spans[link];
         if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
             self.queue.begin(link as u32, span.link.next_event());
@@ -182,64 +149,6 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         if !self.outcomes.is_empty() {
             self.settle_outcomes(link);
         }
-    }
-
-    /// Offers a parcel to a link that has a lane. If the next link is idle when the parcel gets
-    /// there, one event covers both links.
-    #[inline(never)]
-    fn offer_through(&mut self, link: usize, lane: u16, parcel: Parcel) {
-        let slot = self.lane_slot(lane);
-        let to = self.spans[link].to;
-        let destination = self.slab.destination(parcel.handle);
-        if destination == to {
-            return self.offer_ahead(link, parcel);
-        }
-        let next = self.routes.next(to, destination);
-        let event = match self.spans.get_disjoint_mut([link, next]) {
-            Ok([first, Span { link: second, entrance: Entrance::Lane { awaited }, .. }]) => {
-                let lane = &mut self.lanes[usize::from(lane)];
-                let lookahead = &mut self.lookahead;
-                let packet = self.slab.get(parcel.handle);
-                let end = packet.sender.other();
-                let ahead = lookahead.is_ahead(packet.flow, end);
-                let goes_on = |crosses: Instant| {
-                    // A parcel for an end evaluated ahead need not keep its place among the others.
-                    let earliest = if ahead { Instant::ZERO } else { lane.last() };
-                    let arrives = match awaited {
-                        0 => second.cross(crosses, parcel.bytes, earliest),
-                        _ => None,
-                    };
-                    let Some(arrives) = arrives else {
-                        *awaited += 1;
-                        return false;
-                    };
-                    if ahead && lookahead.foresee(end, Foreseen { arrives, parcel, flow: packet.flow, links: 2 }) {
-                        return true;
-                    }
-                    if lane.enter(Passage { arrives, crosses, parcel, over: next as u32 }) {
-                        self.queue.begin(slot, arrives);
-                    }
-                    if OBSERVED {
-                        self.queue.set(slot + CROSSING, lane.next_crossing());
-                    }
-                    true
-                };
-                first.link.offer_through(self.now, parcel, goes_on, &mut self.outcomes)
-            }
-            _ => {
-                let label = || label(self.slab.get(parcel.handle));
-                self.spans[link].link.offer(self.now, parcel, label, &mut self.outcomes)
-            }
-        };
-        if event == NextEvent::First {
-            self.queue.begin(link as u32, self.spans[link].link.next_event());
-        }
-        self.note_offer(link);
-    }
-
-    /// Returns the slot of the next arrival in a lane. The slot of the next crossing follows it.
-    fn lane_slot(&self, lane: u16) -> u32 {
-        (self.spans.len() + SLOTS_PER_LANE * usize::from(lane)) as u32
     }
 
     /// Returns a source of background traffic.
@@ -298,9 +207,6 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             return None;
         }
         self.slab.forward(parcel.handle, next as u16);
-        if let Entrance::Lane { awaited } = &mut self.spans[next].entrance {
-            *awaited -= 1;
-        }
         self.offer(next, parcel);
         None
     }
@@ -318,39 +224,6 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
         }
         self.gone(link, &packet, parcel, DropCause::Proxy);
         true
-    }
-
-    /// Handles the event due in a lane's slot. Returns the packet that reached its destination, if
-    /// any.
-    #[inline]
-    pub fn pass(&mut self, slot: usize) -> Option<Delivery> {
-        let (lane, which) = (slot / SLOTS_PER_LANE, slot % SLOTS_PER_LANE);
-        if OBSERVED && which == CROSSING as usize {
-            self.note_crossing(lane);
-            return None;
-        }
-        let (passage, next) = self.lanes[lane].leave()?;
-        // Packets that were under way for long have left the caches. Those due soon are prefetched
-        // while other work is done.
-        if let Some(soon) = self.lanes[lane].ahead(2) {
-            self.slab.forward(soon.parcel.handle, soon.over as u16);
-        }
-        let delivery = self.slab.reach(passage.parcel);
-        self.queue.move_first(self.lane_slot(lane as u16), next);
-        Some(delivery)
-    }
-
-    /// Records the queue of the second link when a packet in a lane comes to it: the packet is
-    /// alone there.
-    fn note_crossing(&mut self, lane: usize) {
-        let slot = self.lane_slot(lane as u16) + CROSSING;
-        let lane = &mut self.lanes[lane];
-        let Some(passage) = lane.cross() else { return };
-        self.queue.set(slot, lane.next_crossing());
-        if let Some(recorder) = &mut self.observers.recorder {
-            let over = passage.over as usize;
-            recorder.queue(self.now, over, || self.spans[over].link.queue_of_one(passage.parcel.bytes));
-        }
     }
 
     #[cold]

@@ -53,10 +53,7 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
             summary
         })
         .collect();
-    // Packets that have crossed the first link of a lane and are on the second.
-    let crossed: usize = world.net.lanes.iter().map(|lane| lane.crossed_by(now)).sum();
-    let events = world.events + background_sent + crossed as u64;
-    Summary { flows, duration_s: now.as_secs_f64(), events }
+    Summary { flows, duration_s: now.as_secs_f64(), events: world.events + background_sent }
 }
 
 fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {

@@ -158,9 +158,9 @@ fn run_observed(
     let summary = outcome::summary(&mut world);
     let now = world.net.now;
     Bounds::fits(now, &world.net.slab, &world.net.spans)?;
-    let Network { spans, lanes, slab, observers, .. } = &mut world.net;
+    let Network { spans, slab, observers, .. } = &mut world.net;
     if let Some(checkers) = &mut observers.checkers {
-        checkers.finish(now, &UnderWay { spans, lanes, slab });
+        checkers.finish(now, &UnderWay { spans, slab });
     }
     let (tables, captures) = match world.net.observers.recorder.take() {
         Some(recorder) => recorder.finish(now, &mut world.net.spans),
@@ -248,23 +248,17 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                 if let Some(delivery) = self.net.advance(slot) {
                     self.deliver(delivery);
                 }
-            } else if slot < self.nears {
-                if let Some(delivery) = self.net.pass(slot - links) {
-                    // The packet has crossed two links.
-                    self.events += 2;
-                    self.deliver(delivery);
-                }
             } else {
-                self.wake((slot - self.nears) / SLOTS_PER_FLOW, (slot - self.nears) % SLOTS_PER_FLOW)?;
+                self.wake((slot - links) / SLOTS_PER_FLOW, (slot - links) % SLOTS_PER_FLOW)?;
             }
             if self.net.oracle.has_settled() {
                 self.settle();
             }
             self.look_ahead()?;
-            let Network { queue, spans, lanes, slab, observers, .. } = &mut self.net;
+            let Network { queue, spans, slab, observers, .. } = &mut self.net;
             if OBSERVED && let Some(checkers) = &mut observers.checkers {
                 let link = (slot < links).then_some(slot);
-                checkers.after_event(at, queue, link, &UnderWay { spans, lanes, slab });
+                checkers.after_event(at, queue, link, &UnderWay { spans, slab });
             }
             if self.unfinished == stop_at && finite > 0 {
                 return Ok(());
@@ -300,12 +294,12 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
         let Some(mut next) = self.net.lookahead.next() else { return Ok(()) };
         let now = self.net.now;
         loop {
-            let (end, Foreseen { arrives, parcel, flow, links }) = next;
+            let (end, Foreseen { arrives, parcel, flow }) = next;
             if self.bounds.turn() {
                 self.bounds.look(arrives, &self.net.slab, &self.net.spans)?;
             }
             if let Running::Stream(stream) = &mut self.flows[flow as usize] {
-                self.events += u64::from(links) + stream.run_timer_until(&mut self.net, end, arrives);
+                self.events += 1 + stream.run_timer_until(&mut self.net, end, arrives);
                 self.net.now = arrives;
                 let delivery = self.net.slab.reach(parcel);
                 stream.receive(&mut self.net, delivery, end);

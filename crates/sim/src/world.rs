@@ -11,9 +11,8 @@ use crate::background::{Background, Place};
 use crate::bounds::Bounds;
 use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
-use crate::lane::{self, Lane, SLOTS_PER_LANE};
 use crate::lookahead::Lookahead;
-use crate::network::{Drops, Entrance, Network, Observers, Shortcut, Span};
+use crate::network::{Drops, Network, Observers, Span};
 use crate::oracle::Oracle;
 use crate::proxies::Proxies;
 use crate::routes::Routes;
@@ -43,8 +42,6 @@ pub struct World<'a, const OBSERVED: bool> {
     pub scenario: &'a Scenario,
     /// The seed of this repetition.
     pub seed: u64,
-    /// Number of near slots in the event queue: one for each link, then two for each lane.
-    pub nears: usize,
     pub net: Network<OBSERVED>,
     /// In the scenario's order.
     pub flows: Vec<Running>,
@@ -67,28 +64,20 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             let made = Link::new(&link.config, &link.name, seed)
                 .map_err(|error| Error::Link { name: link.name.clone(), error })?;
             let to = link.to as u16;
-            spans.push(Span {
-                link: made,
-                to,
-                shortcut: Shortcut::None,
-                entrance: Entrance::Open,
-                background: Vec::new(),
-            });
+            spans.push(Span { link: made, to, leads_ahead: false, background: Vec::new() });
         }
-        let lanes = lanes(scenario, &mut spans);
         let lookahead = if OBSERVED { Lookahead::none(scenario) } else { Lookahead::new(scenario, &mut spans) };
-        let nears = spans.len() + SLOTS_PER_LANE * lanes.len();
-        let slots = nears + SLOTS_PER_FLOW * scenario.flows.len();
+        let links = spans.len();
+        let slots = links + SLOTS_PER_FLOW * scenario.flows.len();
         if slots > EventQueue::MAX_SLOTS {
             return Err(Error::TooLarge);
         }
         let carries_bytes = observers.wire.is_some();
         let net = Network {
             now: Instant::ZERO,
-            queue: EventQueue::new(slots, nears),
+            queue: EventQueue::new(slots, links),
             slab: Slab::default(),
             spans,
-            lanes,
             lookahead,
             routes: Routes::new(scenario)?,
             proxies: Proxies::new(scenario),
@@ -100,7 +89,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             outcomes: Vec::new(),
         };
         let mut world =
-            Self { scenario, seed, nears, net, flows: Vec::new(), unfinished: 0, events: 0, bounds: Bounds::default() };
+            Self { scenario, seed, net, flows: Vec::new(), unfinished: 0, events: 0, bounds: Bounds::default() };
         for (index, flow) in scenario.flows.iter().enumerate() {
             let slot = world.slot(index, ALARM);
             let running = match running(flow, index, (slot, carries_bytes), seed) {
@@ -134,32 +123,8 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
 
     /// Returns the slot of a flow's timer or alarm.
     pub fn slot(&self, flow: usize, which: usize) -> u32 {
-        (self.nears + SLOTS_PER_FLOW * flow + which) as u32
+        (self.net.spans.len() + SLOTS_PER_FLOW * flow + which) as u32
     }
-}
-
-/// Gives lanes to links that alone feed many others. Such a link must pass parcels on unchanged,
-/// and nothing may happen to a parcel on the link behind it. A scenario with proxies has no lanes,
-/// because a proxy inspects the packets that come to its node.
-fn lanes(scenario: &Scenario, spans: &mut [Span]) -> Vec<Lane> {
-    if scenario.links.iter().any(|link| link.proxied) {
-        return Vec::new();
-    }
-    let mut behind = vec![Vec::new(); spans.len()];
-    for (link, feeder) in lane::feeders(scenario).into_iter().enumerate() {
-        if let Some(feeder) = feeder.filter(|&feeder| spans[feeder].link.is_open() && spans[link].link.is_plain()) {
-            behind[feeder].push(link);
-        }
-    }
-    let mut lanes = Vec::new();
-    for (feeder, links) in behind.into_iter().enumerate().filter(|(_, links)| links.len() >= lane::MANY) {
-        spans[feeder].shortcut = Shortcut::Lane(lanes.len() as u16);
-        lanes.push(Lane::default());
-        for link in links {
-            spans[link].entrance = Entrance::Lane { awaited: 0 };
-        }
-    }
-    lanes
 }
 
 fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: u64) -> Running {

@@ -1,7 +1,6 @@
 //! Laws of links: each packet and byte that enters a link leaves it, is dropped, or is inside.
 //! Queues keep to their limits. The packets under way are exactly those that the links hold.
 
-use crate::lane::Lane;
 use crate::network::Span;
 use crate::slab::Slab;
 use eifel_base::time::Instant;
@@ -16,8 +15,6 @@ const EVERY: u64 = 256;
 /// All packets under way, and the links that hold them.
 pub struct UnderWay<'a> {
     pub spans: &'a [Span],
-    /// The lanes that span two links.
-    pub lanes: &'a [Lane],
     pub slab: &'a Slab,
 }
 
@@ -55,8 +52,8 @@ impl Links {
 
     /// Counts everything, and compares.
     pub(super) fn all(&self, now: Instant, under_way: &UnderWay<'_>) {
-        let UnderWay { spans, lanes, slab } = under_way;
-        let mut held: u64 = lanes.iter().map(|lane| lane.len() as u64).sum();
+        let UnderWay { spans, slab } = under_way;
+        let mut held = 0;
         for (index, span) in spans.iter().enumerate() {
             if let Err(imbalance) = span.link.check() {
                 panic!("at {now:?}, link {index}: {imbalance}");
@@ -64,7 +61,7 @@ impl Links {
             held += span.link.counts().inside().map_or(0, |inside| inside.parcels);
         }
         let packets = slab.references();
-        assert_eq!(packets, held, "at {now:?}: packets under way, and those that links and lanes hold");
+        assert_eq!(packets, held, "at {now:?}: packets under way, and those that links hold");
     }
 }
 

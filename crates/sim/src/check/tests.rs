@@ -173,7 +173,7 @@ fn a_link_that_loses_a_packet() {
 }
 
 #[test]
-#[should_panic(expected = "packets under way, and those that links and lanes hold")]
+#[should_panic(expected = "packets under way, and those that links hold")]
 fn a_packet_that_no_link_holds() {
     run_with_fault(ONE_LINK, false, |world| {
         world.net.slab.vacant().packet = NO_PACKET;
@@ -182,16 +182,16 @@ fn a_packet_that_no_link_holds() {
 }
 
 #[test]
-#[should_panic(expected = "packets under way, and those that links and lanes hold")]
+#[should_panic(expected = "packets under way, and those that links hold")]
 fn a_packet_that_no_link_holds_when_the_run_is_over() {
     run_with_fault(ONE_LINK, false, |world| {
         world.net.slab.vacant().packet = NO_PACKET;
         world.net.slab.send(1);
         let now = world.net.now;
-        let Network { spans, lanes, slab, observers, .. } = &mut world.net;
+        let Network { spans, slab, observers, .. } = &mut world.net;
         // Taken out, so that the rest of the run does not find the fault either.
         let mut checkers = observers.checkers.take().unwrap();
-        checkers.finish(now, &UnderWay { spans, lanes, slab });
+        checkers.finish(now, &UnderWay { spans, slab });
     });
 }
 
@@ -207,9 +207,9 @@ fn an_event_that_was_forgotten() {
     run_with_fault(ONE_LINK, false, |world| {
         world.net.queue.set(0, Instant::ZERO);
         let now = world.net.now;
-        let Network { queue, spans, lanes, slab, observers, .. } = &mut world.net;
+        let Network { queue, spans, slab, observers, .. } = &mut world.net;
         let Observers { checkers: Some(checkers), .. } = observers else { panic!("no checkers") };
-        checkers.after_event(now, queue, None, &UnderWay { spans, lanes, slab });
+        checkers.after_event(now, queue, None, &UnderWay { spans, slab });
     });
 }
 

@@ -143,7 +143,7 @@ fn what_is_dropped_after_an_undo_is_counted_by_when_it_is_dropped() {
 }
 
 #[test]
-fn many_flows_fare_the_same_in_lanes_and_out_of_them() {
+fn many_flows_fare_the_same_behind_one_bottleneck() {
     let red = r#"{ kind = "adaptive-red", packets = 40 }"#;
     for flows in [3, 12] {
         for access in ["rate_bps = 20_000_000, delay_ms = 2", "rate_bps = 1_000_000, delay_ms = 1.000_37"] {
