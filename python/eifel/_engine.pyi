@@ -13,8 +13,10 @@ __all__ = [
     "ScenarioError",
     "ScriptError",
     "analyze",
+    "analyze_bytes",
     "attack",
     "attacks",
+    "captured",
     "check",
     "converse",
     "document",
@@ -79,6 +81,16 @@ class Run:
 
 def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] | None = None) -> Captures:
     """Analyses captures. `progress` is called with the bytes read so far and all there are, 0 where not known."""
+
+def analyze_bytes(name: str, capture: bytes) -> Captures:
+    """Analyses a capture in memory, uncompressed. Raises `CaptureError`."""
+
+def captured(seed: int, wild: bool = False) -> tuple[str, list[tuple[str, bytes, str]]]:
+    """Captures a random transfer at the sender, on the path and at the receiver.
+
+    Returns the scenario, and for each place its name, the capture, and the truth as CSV. A scenario is plain, or `wild`: then
+    it may be anything. Raises `CaptureError` where the path never comes to rest.
+    """
 
 def version() -> str:
     """The version of the engine."""

@@ -7,11 +7,16 @@ mod csv;
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{Analysis, Frames};
+use crate::analysis::{Analysis, Analyzer, Frames};
+use crate::error::Error;
 use crate::flow::Summary;
+use crate::read::Reader;
 use crate::sender::Cause;
 use crate::verdict::{Confidence, Noticed, Verdict};
 use serde::Serialize;
+
+/// Bytes of a capture in memory that are read at a time.
+const PIECE: usize = 1 << 16;
 
 /// One segment that sent something again.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -104,6 +109,38 @@ pub struct Report {
 }
 
 impl Report {
+    /// Analyses a capture that is in memory, uncompressed. `name` is what it is called in the report.
+    ///
+    /// # Errors
+    /// Why no frame could be read. A capture that is damaged further on counts up to there, and the report says so.
+    pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<Self, Error> {
+        let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
+        let mut error = None;
+        // In pieces, so that only one of them is copied at a time.
+        'reading: for piece in bytes.chunks(PIECE) {
+            reader.feed(piece);
+            loop {
+                match reader.frame() {
+                    Ok(Some(frame)) => analyzer.frame(&frame),
+                    Ok(None) => break,
+                    Err(found) => {
+                        error = Some(found);
+                        break 'reading;
+                    }
+                }
+            }
+        }
+        let error = error.or(reader.finish().err());
+        let frames = reader.frames();
+        if let Some(error) = error.clone().filter(|_| frames == 0) {
+            return Err(error);
+        }
+        let mut report = Self::default();
+        let capture = Capture { file: name.to_owned(), frames, error: error.map(|error| error.to_string()) };
+        report.add(vec![capture], analyzer.finish());
+        Ok(report)
+    }
+
     /// Adds what was found in files that follow each other as one capture.
     pub fn add(&mut self, captures: Vec<Capture>, analysis: Analysis) {
         let (first, connections) = (self.captures.len(), self.connections.len() as u64 + self.connections_without_data);

@@ -5,6 +5,8 @@
 //! with the same sequence number. In a capture from another place, frames have other numbers, and copies may be missing: there a
 //! retransmission is the latest of its sequence number that had left by then, or, without times, the one of the same copy.
 
+use std::collections::BTreeMap;
+
 use crate::report::Retransmission;
 use crate::verdict::{Confidence, Verdict};
 use serde::Serialize;
@@ -159,19 +161,23 @@ pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
 
 /// Which retransmission that was found each row of the truth belongs to.
 fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
-    let same_frame = |row: &True| found.iter().position(|one| one.frame == row.frame && one.seq == row.seq);
-    let here: Vec<_> = truth.iter().map(same_frame).collect();
+    let places: BTreeMap<_, _> = found.iter().enumerate().map(|(index, one)| ((one.frame, one.seq), index)).collect();
+    let here: Vec<_> = truth.iter().map(|row| places.get(&(row.frame, row.seq)).copied()).collect();
     if here.iter().flatten().count() * 2 > truth.len() {
         return here;
+    }
+    // The rows of each sequence number, in the order in which they left.
+    let mut rows: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (place, row) in truth.iter().enumerate() {
+        rows.entry(row.seq).or_default().push(place);
     }
     let mut belongs = vec![None; truth.len()];
     // From the last to the first, so that what was held back together keeps its order.
     for (index, one) in found.iter().enumerate().rev() {
-        let free = |(place, row): &(usize, &True)| row.seq == one.seq && belongs[*place].is_none();
+        let Some(free) = rows.get_mut(&one.seq) else { continue };
         let had_left = |row: &True| row.time_s.map_or(row.copy == one.copy, |time| time <= one.time_s + CLOCKS_DIFFER);
-        let mut rows = truth.iter().enumerate().rev().filter(free);
-        if let Some(place) = rows.find(|(_, row)| had_left(row)).map(|(place, _)| place) {
-            belongs[place] = Some(index);
+        if let Some(at) = free.iter().rposition(|place| had_left(&truth[*place])) {
+            belongs[free.remove(at)] = Some(index);
         }
     }
     belongs

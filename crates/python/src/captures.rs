@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use eifel_capture::report::Report;
 use eifel_capture::{score, source, text};
+use eifel_hostile::captured::{self as transfers, Weather};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 pyo3::create_exception!(
     eifel.errors,
@@ -52,6 +54,27 @@ impl Captures {
         let truth = score::read_truth(truth).map_err(CaptureError::new_err)?;
         Ok(score::score(&truth, &self.report.retransmissions).json())
     }
+}
+
+/// Analyses a capture in memory, uncompressed.
+#[pyfunction]
+pub(crate) fn analyze_bytes(py: Python<'_>, name: &str, capture: &[u8]) -> PyResult<Captures> {
+    let report = py.detach(|| Report::of_bytes(name, capture));
+    report.map(|report| Captures { report }).map_err(|error| CaptureError::new_err(format!("{name}: {error}")))
+}
+
+/// A capture, as its place, its bytes, and the truth about it as CSV.
+type Place<'py> = (String, Bound<'py, PyBytes>, String);
+
+/// Captures the transfer of a seed at three places. Returns the scenario, and for each place its name, the capture, and the
+/// truth.
+#[pyfunction]
+#[pyo3(signature = (seed, wild=false))]
+pub(crate) fn captured(py: Python<'_>, seed: u64, wild: bool) -> PyResult<(String, Vec<Place<'_>>)> {
+    let weather = if wild { Weather::Wild } else { Weather::Plain };
+    let made = py.detach(|| transfers::captured(seed, weather)).map_err(CaptureError::new_err)?;
+    let place = |place: transfers::Place| (place.name, PyBytes::new(py, &place.pcapng), place.truth);
+    Ok((made.scenario, made.places.into_iter().map(place).collect()))
 }
 
 /// Analyses captures. `progress` is called with the bytes read so far and all there are, 0 where that is not known.

@@ -86,6 +86,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::analyze_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::captured, module)?)?;
     module.add_function(wrap_pyfunction!(hunt::hunt_liars, module)?)?;
     module.add_function(wrap_pyfunction!(live::live, module)?)?;
     module.add_function(wrap_pyfunction!(script::converse, module)?)?;

@@ -1,11 +1,12 @@
-//! Captures: the packets that a node sends and receives, as pcapng.
+//! Captures: the packets that a node sends, receives and passes on, as pcapng.
 
 use crate::record::{Record, Sink};
+use crate::slab::{End, Packet};
 use crate::wire;
 use eifel_base::time::Instant;
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
-use eifel_packet::pcapng::{Interface, Packet, Writer};
+use eifel_packet::pcapng::{Interface, Packet as Frame, Writer};
 use eifel_packet::segment::Segment;
 use std::io::{self, Write};
 
@@ -18,12 +19,17 @@ pub struct Captures {
     failed: Option<io::Error>,
     /// Index of each node's tap; `u16::MAX` for none.
     of_node: Vec<u16>,
+    /// The nodes of each flow's ends; `None` for datagrams, which are not captured.
+    ends: Vec<Option<[u16; 2]>>,
 }
 
 struct Tap {
     node: usize,
     interface: Interface,
     writer: Writer<Out>,
+    /// Whether the transmission of each frame is kept, as it is beside a capture in memory.
+    remembers: bool,
+    shown: Vec<Shown>,
 }
 
 /// The place that a capture is written to.
@@ -56,6 +62,19 @@ pub struct Capture {
     pub name: String,
     /// The contents of the pcapng file.
     pub pcapng: Vec<u8>,
+    /// The transmission in each frame of it.
+    pub shown: Vec<Shown>,
+}
+
+/// The transmission that a frame of a capture shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shown {
+    /// Index of the flow in the scenario.
+    pub flow: u32,
+    /// The end that sent it.
+    pub sender: End,
+    /// Its number at that end, from 0; `None` for an acknowledgement without data.
+    pub transmission: Option<u64>,
 }
 
 const NO_TAP: u16 = u16::MAX;
@@ -66,9 +85,11 @@ impl Captures {
     pub fn new(kept: &Record, names: &[String], ip: Version, sink: Option<&mut dyn Sink>) -> io::Result<Self> {
         let mut sink = sink;
         let payload = kept.keeps_payload();
-        let mut captures = Self { ip, payload, taps: Vec::new(), failed: None, of_node: vec![NO_TAP; names.len()] };
+        let of_node = vec![NO_TAP; names.len()];
+        let mut captures = Self { ip, payload, taps: Vec::new(), failed: None, of_node, ends: Vec::new() };
         for &node in kept.captures() {
             let Some(name) = names.get(node) else { continue };
+            let remembers = sink.is_none();
             let out = match &mut sink {
                 Some(sink) => Out::Stream(sink.capture(name)?),
                 None => Out::Memory(Vec::new()),
@@ -76,9 +97,14 @@ impl Captures {
             let mut writer = Writer::new(out, concat!("eifel-sim ", env!("CARGO_PKG_VERSION")))?;
             let interface = writer.interface(name)?;
             captures.of_node[node] = captures.taps.len() as u16;
-            captures.taps.push(Tap { node, interface, writer });
+            captures.taps.push(Tap { node, interface, writer, remembers, shown: Vec::new() });
         }
         Ok(captures)
+    }
+
+    /// Notes the nodes of the next flow's ends; `None` for a flow of datagrams.
+    pub fn follow(&mut self, ends: Option<[u16; 2]>) {
+        self.ends.push(ends);
     }
 
     /// Returns whether this node's packets are captured.
@@ -86,17 +112,22 @@ impl Captures {
         self.of_node[usize::from(node)] != NO_TAP
     }
 
-    /// Captures a segment that passes `node` on its `path` from one node to another. `offset` is
-    /// the place of its payload in the stream.
-    pub fn note(&mut self, now: Instant, node: u16, segment: &Segment, path: (u16, u16), offset: u64) {
+    /// Captures a packet that passes `node`. `offset` is the place of its payload in the stream.
+    pub fn note(&mut self, now: Instant, node: u16, (packet, segment): (&Packet, &Segment), offset: u64) {
+        let Some(Some(ends)) = self.ends.get(packet.flow as usize) else { return };
         if self.failed.is_some() {
             return;
         }
+        let path = (ends[packet.sender.index()], ends[packet.sender.other().index()]);
         let payload = if self.payload { None } else { Some(&[][..]) };
         let bytes = wire::bytes(self.ip, segment, path, offset, payload);
         let Some(tap) = self.taps.get_mut(usize::from(self.of_node[usize::from(node)])) else { return };
-        let packet = Packet { bytes: &bytes, wire_len: datagram::len(segment, self.ip), comment: None };
-        self.failed = tap.writer.packet(tap.interface, now.as_nanos(), packet).err();
+        if tap.remembers {
+            let transmission = packet.transmission.checked_sub(1);
+            tap.shown.push(Shown { flow: packet.flow, sender: packet.sender, transmission });
+        }
+        let frame = Frame { bytes: &bytes, wire_len: datagram::len(segment, self.ip), comment: None };
+        self.failed = tap.writer.packet(tap.interface, now.as_nanos(), frame).err();
     }
 
     /// Returns the captures that were kept in memory.
@@ -109,7 +140,7 @@ impl Captures {
         let mut kept = Vec::new();
         for tap in self.taps {
             if let Out::Memory(pcapng) = tap.writer.finish()? {
-                kept.push(Capture { node: tap.node, name: names[tap.node].clone(), pcapng });
+                kept.push(Capture { node: tap.node, name: names[tap.node].clone(), pcapng, shown: tap.shown });
             }
         }
         Ok(kept)

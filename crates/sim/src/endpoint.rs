@@ -197,7 +197,7 @@ impl Endpoint {
             if let Some(transmission) = &outgoing.transmission {
                 recorder.sent(net.now, (self.flow, self.end), transmission, packet.segment);
             }
-            recorder.passes(net.now, self.path.0, segment, self.path, outgoing.start);
+            recorder.passes(net.now, self.path.0, (packet, segment), outgoing.start);
         }
         if let Some(wire) = &mut net.observers.wire {
             let (front, back) = self.connection.payload(outgoing.start, segment.payload_len);

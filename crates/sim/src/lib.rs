@@ -52,6 +52,6 @@ mod wire;
 mod world;
 mod writing;
 
-pub use capture::Capture;
+pub use capture::{Capture, Shown};
 pub use run::{Error, Options, Outcome, run, run_into, run_with};
 pub use slab::End;

@@ -8,7 +8,7 @@ use crate::oracle::{Oracle, Role, Sent};
 use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
-use crate::slab::{Delivery, Packet, Remains, Slab};
+use crate::slab::{Cell, Delivery, Packet, Remains, Slab};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Version;
 use eifel_path::background::Source;
@@ -203,12 +203,23 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             return Some(self.slab.reach(parcel));
         }
         let next = self.routes.next(to, destination);
-        if OBSERVED && self.withheld(to, next, parcel) {
-            return None;
+        if OBSERVED {
+            self.note_passing(to, parcel);
+            if self.withheld(to, next, parcel) {
+                return None;
+            }
         }
         self.slab.forward(parcel.handle, next as u16);
         self.offer(next, parcel);
         None
+    }
+
+    /// Captures a parcel that `node` passes on.
+    fn note_passing(&mut self, node: u16, parcel: Parcel) {
+        if let Some(recorder) = &mut self.observers.recorder {
+            let Cell { packet, segment, .. } = self.slab.cell(parcel.handle);
+            recorder.passes(self.now, node, (packet, segment), packet.start.saturating_sub(1));
+        }
     }
 
     /// Returns whether a proxy at `node` withholds the parcel from `link`.

@@ -201,6 +201,8 @@ fn observers(
         recorder.hand_over(sink, rows);
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
+        let stream = matches!(flow.traffic, Traffic::Stream { .. });
+        recorder.follow_captured(stream.then_some([flow.from as u16, flow.to as u16]));
         if let Traffic::Stream { application, connection } = &flow.traffic {
             for end in [End::From, End::To] {
                 if end == End::From || !matches!(application, StreamApplication::Bulk { .. }) {

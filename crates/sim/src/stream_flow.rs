@@ -77,8 +77,7 @@ impl StreamFlow {
             }
             let of = (endpoint.flow, endpoint.end);
             recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);
-            let (own, other) = endpoint.path;
-            recorder.passes(net.now, own, segment, (other, own), packet.start.saturating_sub(1));
+            recorder.passes(net.now, endpoint.path.0, (packet, segment), packet.start.saturating_sub(1));
         }
         if OBSERVED && let Some(liar) = &mut endpoint.liar {
             liar.hears(segment);

@@ -5,6 +5,9 @@ mod algorithms;
 mod connection;
 mod flow;
 mod path;
+mod plain;
+
+pub use plain::{PLACES, plain};
 
 use crate::dice::Dice;
 use toml::{Table, Value};
@@ -53,6 +56,17 @@ pub fn scenario(seed: u64) -> Table {
             false => scale.payload * dice.scale(1, 50),
         };
         top.put("tcp", table([("send_buffer_bytes", buffer.into())]));
+    }
+    top
+}
+
+/// Draws the scenario of a seed, with another link in front of its path and a node between them.
+pub fn with_a_middle(seed: u64) -> Table {
+    let mut top = scenario(seed);
+    if top.contains_key("point_to_point") {
+        let mut dice = Dice::new(seed ^ 0x6d69_6464_6c65_0000);
+        let scale = Scale { heals_s: dice.scale_of_time(0.05, 60.0), payload: 1000, flows: vec!["flow1".into()] };
+        path::in_two_links(&mut dice, &scale, &mut top, PLACES[1]);
     }
     top
 }

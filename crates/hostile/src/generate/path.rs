@@ -37,19 +37,24 @@ pub(super) fn both_ways(dice: &mut Dice, scale: &Scale) -> Table {
 
 /// Turns the path into a wireless link behind a proxy, with a wired link in front of it.
 pub(super) fn behind_a_proxy(dice: &mut Dice, scale: &Scale, top: &mut Table) {
+    in_two_links(dice, scale, top, "edge");
+    top.put("proxy", table([("links", vec![Value::from("bottleneck")].into())]));
+}
+
+/// Puts a wired link in front of the path, and the node `middle` between them.
+pub(super) fn in_two_links(dice: &mut Dice, scale: &Scale, top: &mut Table, middle: &str) {
     let Some(Value::Table(mut wireless)) = top.remove("point_to_point") else { return };
     let mut wired = both_ways(dice, scale);
     for (link, name, from, to) in
-        [(&mut wired, "wired", "sender", "edge"), (&mut wireless, "bottleneck", "edge", "receiver")]
+        [(&mut wired, "wired", "sender", middle), (&mut wireless, "bottleneck", middle, "receiver")]
     {
         link.put("name", name);
         link.put("from", from);
         link.put("to", to);
         link.put("both", true);
     }
-    top.put("node", ["sender", "edge", "receiver"].map(|name| table([("name", name.into())])).to_vec());
+    top.put("node", ["sender", middle, "receiver"].map(|name| table([("name", name.into())])).to_vec());
     top.put("link", vec![wired, wireless]);
-    top.put("proxy", table([("links", vec![Value::from("bottleneck")].into())]));
 }
 
 fn rate(dice: &mut Dice) -> i64 {

@@ -111,6 +111,13 @@ impl Recorder {
         memory.detectors = detectors.map(|name| self.tables.dictionaries.detector(name)).collect();
     }
 
+    /// Notes the nodes of the next flow's ends for the captures; `None` for a flow of datagrams.
+    pub fn follow_captured(&mut self, ends: Option<[u16; 2]>) {
+        if let Some(captures) = &mut self.captures {
+            captures.follow(ends);
+        }
+    }
+
     fn records(&self, flow: u32, end: End, table: Table) -> bool {
         self.tables.kept.keeps(table) && self.memories[place(flow, end)].recorded
     }
@@ -146,12 +153,12 @@ impl Recorder {
         self.sink.as_ref().map_or(0, |handing| handing.taken)
     }
 
-    /// Captures a segment that passes a node.
-    pub fn passes(&mut self, now: Instant, node: u16, segment: &Segment, path: (u16, u16), offset: u64) {
+    /// Captures a packet that passes a node. `offset` is the place of its payload in the stream.
+    pub fn passes(&mut self, now: Instant, node: u16, packet: (&Packet, &Segment), offset: u64) {
         if let Some(captures) = &mut self.captures
             && captures.wants(node)
         {
-            captures.note(now, node, segment, path, offset);
+            captures.note(now, node, packet, offset);
         }
     }
 

@@ -1,0 +1,186 @@
+//! Transfers captured at the sender, on the path, and at the receiver, with the oracle's truth about every
+//! retransmission.
+//!
+//! The truth is CSV, a row for each retransmission that passes the place of its capture: `frame` and `time` (in seconds) say
+//! where it stands, `seq` is the sequence number on the wire, `nth` is 2 for the first retransmission, `spurious` is 1 if
+//! every byte of it had an earlier sending that arrived, and `cause` is `rto`, `loss` (go-back-N after a timeout),
+//! `fast` or `tlp`.
+
+use std::fmt::Write;
+
+use eifel_sim::record::{Record, Table, Tables};
+use eifel_sim::scenario::Scenario;
+use eifel_sim::{Capture, End, Outcome};
+
+use crate::generate::{self, PLACES};
+
+/// Which scenarios are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weather {
+    /// Stacks and paths such as there are: the algorithms have their default parameters, paths carry on.
+    Plain,
+    /// Anything that a scenario can set.
+    Wild,
+}
+
+/// A transfer, and what was captured of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Captured {
+    /// The scenario, as TOML.
+    pub scenario: String,
+    /// The sender's place, the one on the path, and the receiver's.
+    pub places: Vec<Place>,
+}
+
+/// A place of a capture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// `sender`, `between` or `receiver`.
+    pub name: String,
+    /// The capture.
+    pub pcapng: Vec<u8>,
+    /// The truth about it, as CSV.
+    pub truth: String,
+}
+
+/// Virtual time after which a run is cut off, in seconds.
+const LONGEST_S: u64 = 600;
+/// Events after which it is.
+const MOST_EVENTS: u64 = 3_000_000;
+
+/// Runs the transfer of a seed.
+///
+/// # Errors
+/// The simulator's message, where the path never comes to rest.
+pub fn captured(seed: u64, weather: Weather) -> Result<Captured, String> {
+    let table = match weather {
+        Weather::Plain => generate::plain(seed),
+        Weather::Wild => generate::with_a_middle(seed),
+    };
+    let text = toml::to_string(&table).map_err(|error| error.to_string())?;
+    let mut scenario = Scenario::parse(&text, "captured.toml".as_ref()).map_err(|error| error.to_string())?;
+    scenario.duration = scenario.duration.min(eifel_base::time::Duration::from_secs(LONGEST_S));
+    let mut record = Record::none().with(Table::Transmissions).with(Table::Timer).with(Table::Episodes);
+    for (node, _) in PLACES.iter().enumerate() {
+        record = record.capturing(node);
+    }
+    let options = eifel_sim::Options { record, most_events: Some(MOST_EVENTS), ..Default::default() };
+    let Outcome { tables, captures, .. } =
+        eifel_sim::run_with(&scenario, 0, options).map_err(|error| error.to_string())?;
+    let truth = Truth::new(&tables);
+    let place = |capture: Capture| Place {
+        truth: truth.csv(&capture),
+        name: PLACES[capture.node].to_owned(),
+        pcapng: capture.pcapng,
+    };
+    Ok(Captured { scenario: text, places: captures.into_iter().map(place).collect() })
+}
+
+/// The rows of transmissions, by flow, end and number.
+struct Truth<'a> {
+    tables: &'a Tables,
+    rows: std::collections::BTreeMap<(i32, u8, i64), usize>,
+}
+
+impl<'a> Truth<'a> {
+    fn new(tables: &'a Tables) -> Self {
+        let sent = &tables.transmissions;
+        let rows = (0..sent.t_ns.len()).map(|row| ((sent.flow[row], sent.end[row], sent.tx[row]), row));
+        Self { tables, rows: rows.collect() }
+    }
+
+    fn csv(&self, capture: &Capture) -> String {
+        let sent = &self.tables.transmissions;
+        let mut text = String::from("frame,time,seq,nth,spurious,cause\n");
+        let headers = headers(&capture.pcapng);
+        for (number, shown) in capture.shown.iter().enumerate() {
+            let Some(tx) = shown.transmission else { continue };
+            let key = (shown.flow as i32, u8::from(shown.sender == End::To), tx as i64);
+            let Some(&row) = self.rows.get(&key) else { continue };
+            // A probe of a window is no retransmission, and what carries no data is not judged.
+            if sent.kind[row] != 1 || sent.segment[row] == 0 || sent.needed[row] == 0 {
+                continue;
+            }
+            let (nanos, seq) = headers[number];
+            let spurious = u8::from(sent.needed[row] == 2);
+            let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+            let (nth, cause) = (sent.copy[row] + 1, self.cause(row));
+            // Writing into a string cannot fail.
+            let _ = writeln!(text, "{},{seconds}.{rest:09},{seq},{nth},{spurious},{cause}", number + 1);
+        }
+        text
+    }
+
+    /// Why a retransmission left. An expiry sends one segment at its instant; a tail-loss probe leaves outside of episodes.
+    fn cause(&self, row: usize) -> &'static str {
+        let sent = &self.tables.transmissions;
+        let (flow, end, now) = (sent.flow[row], sent.end[row], sent.t_ns[row]);
+        if sent.cause[row] == 1 {
+            let timer = &self.tables.timer;
+            let from = timer.t_ns.partition_point(|at| *at < now);
+            let expired = (from..timer.t_ns.len())
+                .take_while(|other| timer.t_ns[*other] == now)
+                .any(|other| timer.flow[other] == flow && timer.end[other] == end && timer.event[other] == EXPIRED);
+            let first = !(0..row)
+                .rev()
+                .take_while(|other| sent.t_ns[*other] == now)
+                .any(|other| sent.flow[other] == flow && sent.end[other] == end && sent.cause[other] == 1);
+            return if expired && first { "rto" } else { "loss" };
+        }
+        let episodes = &self.tables.episodes;
+        let repairs = (0..episodes.opened_ns.len()).any(|other| {
+            let closed = episodes.closed_ns[other];
+            (episodes.flow[other], episodes.end[other]) == (flow, end)
+                && (episodes.opened_ns[other]..=if closed < 0 { i64::MAX } else { closed }).contains(&now)
+        });
+        if repairs { "fast" } else { "tlp" }
+    }
+}
+
+const EXPIRED: u8 = 2;
+
+/// Time and sequence number of each frame of a capture that the simulator has written.
+fn headers(pcapng: &[u8]) -> Vec<(u64, u32)> {
+    const ENHANCED_PACKET: u32 = 6;
+    let word = |at: usize| u32::from_le_bytes([pcapng[at], pcapng[at + 1], pcapng[at + 2], pcapng[at + 3]]);
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < pcapng.len() {
+        if word(at) == ENHANCED_PACKET {
+            let ip = at + 28;
+            let header = if pcapng[ip] >> 4 == 4 { usize::from(pcapng[ip] & 15) * 4 } else { 40 };
+            let nanos = u64::from(word(at + 12)) << 32 | u64::from(word(at + 16));
+            found.push((nanos, word(ip + header + 4).swap_bytes()));
+        }
+        at += word(at + 4) as usize;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_shows_the_same_retransmissions_but_for_the_lost_ones() {
+        let seeds = (0..20).map(|seed| captured(seed, Weather::Plain).unwrap());
+        let mut rows = [0; 3];
+        for Captured { places, .. } in seeds {
+            let names: Vec<_> = places.iter().map(|place| place.name.as_str()).collect();
+            assert_eq!(names, PLACES);
+            let identities = places.iter().map(|place| {
+                let lines = place.truth.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+                lines
+                    .map(|fields| (fields[2].to_owned(), fields[3].to_owned(), fields[4].to_owned()))
+                    .collect::<Vec<_>>()
+            });
+            let [sender, between, receiver] = identities.collect::<Vec<_>>().try_into().unwrap();
+            for (place, found) in [&sender, &between, &receiver].into_iter().enumerate() {
+                rows[place] += found.len();
+            }
+            // Data go both ways in some transfers.
+            assert!(between.iter().all(|row| sender.contains(row) || receiver.contains(row)));
+            assert!(sender.iter().filter(|row| receiver.contains(row)).all(|row| between.contains(row)));
+        }
+        assert!(rows.iter().all(|rows| *rows > 100), "{rows:?}");
+    }
+}
