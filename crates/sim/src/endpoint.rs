@@ -1,4 +1,4 @@
-//! One end of a flow: its connection, and the way from it into the network.
+//! One end of a flow: its connection, its counts, and its packets' way into the network.
 
 use crate::app::Supply;
 use crate::liar::Liar;
@@ -17,20 +17,20 @@ use eifel_packet::tcp;
 use eifel_recovery::engine::{Cause, Kind, Transmission};
 use eifel_tcp::{Connection, Outgoing};
 
-/// What one end has done, counted.
+/// Counts of one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Data segments sent, all copies.
     pub segments: u64,
-    /// Those of them that were sent before.
+    /// Data segments sent again.
     pub retransmissions: u64,
-    /// Retransmissions of data that were not needed.
+    /// Needless retransmissions of data, by the oracle.
     pub spurious: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Episodes that were opened, by cause, and those whose first retransmission was not needed, or was.
+    /// Episodes that a timeout opened.
     pub after_timeout: Episodes,
-    /// The same for fast retransmits.
+    /// Episodes that a fast retransmit opened.
     pub after_duplicates: Episodes,
     /// Episodes that the acting detector called spurious.
     pub detected_spurious: u64,
@@ -38,16 +38,16 @@ pub struct Counts {
     pub undos: u64,
 }
 
-/// Episodes of one cause.
+/// Counts of the episodes of one cause, judged by their first retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Episodes {
-    /// All.
+    /// All episodes.
     pub opened: u64,
-    /// The oracle calls their first retransmission spurious.
+    /// Episodes whose first retransmission was needless.
     pub spurious: u64,
-    /// The oracle calls their first retransmission needed.
+    /// Episodes whose first retransmission was needed.
     pub genuine: u64,
-    /// What the segments of those had waited for it, since they were last sent.
+    /// Sum over genuine episodes of the time from the segment's last transmission to the episode.
     pub genuine_wait: Duration,
 }
 
@@ -58,45 +58,41 @@ pub struct First {
     pub transmission: u64,
     /// Number of the episode.
     pub episode: u32,
-    /// What opened it.
+    /// The cause of the episode.
     pub cause: Cause,
-    /// How long before the episode its segment was last sent.
+    /// Time from the segment's last transmission to the episode.
     pub waited: Duration,
 }
 
 /// One end of a flow.
 pub struct Endpoint {
-    /// Its connection.
     pub connection: Connection,
     /// Bytes that its application has read.
     pub read: u64,
     /// Its slot in the event queue.
     pub slot: u32,
-    /// When the queue has that due: no later than the connection's timer.
+    /// The instant of that slot's event, which is no later than the connection's timer.
     pub alarm: Instant,
     /// Index of the flow.
     pub flow: u32,
-    /// The link that its packets take first.
+    /// Index of the first link of its packets.
     pub link: u32,
-    /// The node that it is on, and that of the other end.
+    /// This end's node, and the other end's.
     pub path: (u16, u16),
-    /// Which end it is.
     pub end: End,
-    /// Numbers of its data segments.
+    /// The numbering of its data segments.
     pub numbering: Numbering,
     /// An episode whose first retransmission has not left.
     pub opening: Option<First>,
     /// The first retransmissions of all episodes, in order.
     pub firsts: Vec<First>,
-    /// Its initial sequence number.
     pub isn: Seq,
-    /// What it has done.
     pub counts: Counts,
     /// Whether its application has written all that it will.
     pub supply: Supply,
-    /// What its application has to write and cannot yet, where the send buffer has an end.
+    /// Data that its application will write as soon as the send buffer has room.
     pub backlog: Option<Box<Backlog>>,
-    /// Whether its acknowledgements are honest. A liar is heard in observed runs only.
+    /// The falsifier of its acknowledgements, if it lies. A run with a liar is observed.
     pub liar: Option<Box<Liar>>,
 }
 
@@ -115,7 +111,7 @@ impl Endpoint {
                     let bytes = length(net.ip, net.header_bytes, &cell.segment);
                     self.launch(net, &outgoing, bytes);
                 }
-                // An end that only receives has sent all.
+                // An end that only receives has nothing more to send.
                 if !self.connection.may_transmit() {
                     return;
                 }
@@ -140,7 +136,7 @@ impl Endpoint {
         }
     }
 
-    /// Lets the packet of `bytes` bytes leave that stands in the vacant cell.
+    /// Sends the packet in the vacant cell, of `bytes` bytes.
     #[inline(always)]
     fn launch<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, outgoing: &Outgoing, bytes: u32) {
         if OBSERVED {
@@ -150,18 +146,18 @@ impl Endpoint {
         net.launch(bytes, self.path.1, self.link as usize);
     }
 
-    /// The queue is told of a timer that is due earlier than it knows.
+    /// Moves this end's event forward if its connection's timer is due earlier.
     #[inline(never)]
     pub fn set_alarm<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
         let due = self.connection.poll_timeout();
         if due < self.alarm {
-            // What is overdue (an alarm that counts from a sending long ago) is due at once.
+            // An overdue timer, which counts from a transmission long ago, is due at once.
             self.alarm = due.max(net.now);
             net.queue.set(self.slot, self.alarm);
         }
     }
 
-    /// The first retransmission of an episode is noted.
+    /// Notes an episode's first retransmission.
     fn note_opening(&mut self, packet: &Packet) {
         if packet.repeats
             && let Some(first) = self.opening.take()
@@ -170,7 +166,7 @@ impl Endpoint {
         }
     }
 
-    /// Counts a transmission, and finds the number of its data segment; 0 if it carries no data.
+    /// Counts a transmission, and returns the number of its data segment; 0 if it carries no data.
     #[inline(always)]
     fn number(&mut self, transmission: &Transmission, payload_len: u32) -> u64 {
         if payload_len == 0 {
@@ -185,7 +181,7 @@ impl Endpoint {
         }
     }
 
-    /// Before a packet goes: its row, its capture, its bytes.
+    /// Records a packet that is about to leave, captures it, and keeps its bytes.
     fn observe_sending<const OBSERVED: bool>(
         &self,
         net: &mut Network<OBSERVED>,
@@ -210,7 +206,7 @@ impl Endpoint {
         }
     }
 
-    /// The application reads all that it can; the answer is whether that was anything.
+    /// Reads everything that has arrived in order. Returns whether there was anything.
     #[inline]
     pub fn read_all(&mut self, carries_bytes: bool) -> bool {
         if carries_bytes {
@@ -222,7 +218,7 @@ impl Endpoint {
         news
     }
 
-    /// The application reads no more than `limit` bytes; the answer is whether that was anything.
+    /// Reads at most `limit` bytes that have arrived in order. Returns whether there was anything.
     pub fn read_some(&mut self, limit: u64, carries_bytes: bool) -> bool {
         if carries_bytes {
             return self.read_bytes(limit);
@@ -232,10 +228,10 @@ impl Endpoint {
         count > 0
     }
 
-    /// Reads at most `limit` bytes, and verifies every one.
+    /// Reads at most `limit` bytes, and verifies each of them.
     ///
     /// # Panics
-    /// When one is not what was written there.
+    /// When a byte differs from the one written at its position.
     fn read_bytes(&mut self, limit: u64) -> bool {
         let before = self.read;
         let mut buffer = [0; 4096];
@@ -254,14 +250,14 @@ impl Endpoint {
     }
 }
 
-/// Bytes that a link charges for a segment: its length as a packet, or with so many for its headers.
+/// Returns the bytes that a link charges for a segment: its length as a packet, or its payload and `header_bytes`.
 #[inline]
 fn length(ip: Version, header_bytes: Option<u32>, segment: &Segment) -> u32 {
     match header_bytes {
         Some(headers) => headers + segment.payload_len,
         None if segment.flags.has(Flags::SYN) => datagram::len(segment, ip),
         None => {
-            // Other options than these two stand on a SYN only: they are not asked for, segment after segment.
+            // All other options are on SYNs only.
             let Segment { options: Options { timestamps, sack, .. }, payload_len, .. } = *segment;
             let known = Options { timestamps, sack, ..Options::default() };
             let bytes = ip.header_len() + tcp::header_len(&known) + payload_len;

@@ -1,4 +1,4 @@
-//! The connection: what holds the parts together, and what the application calls.
+//! The connection: its parts, and the calls of its application.
 
 use std::collections::VecDeque;
 
@@ -22,76 +22,69 @@ use crate::state::State;
 use crate::timestamps::Stamps;
 use crate::window::SendWindow;
 
-/// What a segment that leaves means to its connection.
+/// The connection's view of a segment that leaves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outgoing {
-    /// Offset of its payload in the stream of data; where bytes are held, [`Connection::payload`] has them.
+    /// Offset of its payload in the stream of data. [`Connection::payload`] returns the bytes, where they are held.
     pub start: u64,
-    /// `None` where the engine has not decided on it: acknowledgements without data, and resets.
+    /// The engine's transmission. Acknowledgements without data, and resets, have none.
     pub transmission: Option<Transmission>,
 }
 
 impl Outgoing {
-    /// Returns what a transmission means to its connection.
+    /// Returns the segment of a transmission.
     #[inline(always)]
     pub(crate) fn of(transmission: Transmission) -> Self {
         Self { start: transmission.start.saturating_sub(1), transmission: Some(transmission) }
     }
 }
 
-/// How often something arrived that was not believed.
+/// Numbers of arrivals that were not believed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Segments refused by PAWS (RFC 7323, section 5).
     pub old_timestamps: u64,
-    /// Segments without the timestamp that was agreed on (RFC 7323, section 3.2).
+    /// Segments without the negotiated timestamps (RFC 7323, section 3.2).
     pub missing_timestamps: u64,
-    /// Timestamp echoes outside what is outstanding.
+    /// Timestamp echoes that match no outstanding segment.
     pub ignored_echoes: u64,
-    /// Timestamp echoes of what was never sent: where each segment has its own, only a peer that lies can name others.
+    /// Timestamp echoes of values that were never sent. Where each segment has its own value, only a lying peer sends them.
     pub forged_echoes: u64,
     /// SACK blocks that cannot be true.
     pub ignored_sack_blocks: u64,
-    /// Acknowledgements of what was never sent, or of what is long past (RFC 5961, section 5).
+    /// Acknowledgements of data that was never sent, or that was acknowledged long ago (RFC 5961, section 5).
     pub refused_acks: u64,
     /// Segments outside the window.
     pub outside_window: u64,
-    /// ICMP messages about nothing in flight, or that ask for nothing that this end would do.
+    /// ICMP messages that name nothing in flight, or ask for nothing that this end would do.
     pub ignored_icmp: u64,
     /// Challenge ACKs sent.
     pub challenges: u64,
-    /// Challenge ACKs not sent because there had been too many.
+    /// Challenge ACKs withheld by their limit.
     pub withheld_challenges: u64,
-}
-
-/// Whether an application reads what arrives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Reader {
-    There,
-    /// None any more: the application has [left](Connection::leave).
-    Gone,
 }
 
 /// The parts that few segments touch, kept apart so that the rest stays in the caches.
 #[derive(Clone)]
 pub(crate) struct Cold {
     pub(crate) settings: Settings,
-    /// What a SYN from this end offers, or confirms, but for the timestamps.
+    /// Options of this end's SYN or SYN-ACK, without the timestamps.
     pub(crate) offer: Options,
     pub(crate) negotiated: Negotiated,
     pub(crate) challenges: Challenges,
     pub(crate) counts: Counts,
-    pub(crate) reader: Reader,
-    /// What the data on the peer's SYN mean to the application, where both ends have called and neither is answered yet.
+    /// Whether the application has [left](Connection::leave): nobody will read.
+    pub(crate) left: bool,
+    /// Data on the peer's SYN in a simultaneous open. The application is told when the connection is established.
     pub(crate) early: Option<Arrival>,
 }
 
-/// Which segments may come, as far as the state tells, and what was agreed on in the handshake.
+/// The segments that may arrive, by the state and the handshake's outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expects {
-    /// Any: nothing is known of the peer yet, or what comes has marks or bytes that are wanted, or the end is near.
+    /// Any segment: the connection is opening or closing, or carries marks, or this end holds bytes.
     Anything,
-    /// Those of an open connection, and their lengths are all that is wanted.
+    /// Segments of an open connection, of which this end needs only the lengths.
     Plain,
 }
 
@@ -107,19 +100,19 @@ pub struct Connection {
     pub(crate) nagle: bool,
     pub(crate) path_mtu: PathMtu,
     pub(crate) peer: SendWindow,
-    /// `None` since new data left last without a closed window.
+    /// The persist timer's state; `None` unless the window is closed.
     pub(crate) persist: Option<Persist>,
     pub(crate) stream: SendStream,
     pub(crate) receiver: Receiver,
     pub(crate) stamps: Option<Stamps>,
     pub(crate) marks: Marking,
-    /// When the user timeout ends the connection; never while nothing waits or none is set.
+    /// The instant at which the user timeout ends the connection; never if nothing is outstanding or none is set.
     pub(crate) give_up_at: Instant,
-    /// The user timeout; the longest duration if there is none.
+    /// The user timeout; [`Duration::MAX`] if there is none.
     pub(crate) user_timeout: Duration,
-    /// Consecutive timeouts of the engine that do not count, since the peer answered with a closed window.
+    /// Consecutive timeouts that do not count, because the peer has since answered with a closed window.
     pub(crate) forgiven_timeouts: u32,
-    /// A segment that answers one outside the connection's own course.
+    /// A reply to a segment outside the connection's own course, such as a reset.
     pub(crate) reply: Option<Box<Segment>>,
     pub(crate) events: VecDeque<Event>,
     pub(crate) cold: Box<Cold>,
@@ -127,12 +120,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Calls a peer: the first [`poll_transmit`](Self::poll_transmit) gives the SYN with sequence number `isn`.
+    /// Opens a connection to a peer. The first [`poll_transmit`](Self::poll_transmit) returns the SYN with sequence number
+    /// `isn`.
     pub fn connect(settings: &Settings, engine: Engine, ports: Ports, isn: Seq) -> Self {
         Self::new(settings, engine, ports, isn, State::SynSent)
     }
 
-    /// Waits for one peer's SYN; `isn` is this end's sequence number in the answer. For many peers see
+    /// Waits for one peer's SYN. `isn` is the sequence number of the SYN-ACK. For many peers see
     /// [`Listener`](crate::Listener).
     pub fn listen(settings: &Settings, engine: Engine, ports: Ports, isn: Seq) -> Self {
         Self::new(settings, engine, ports, isn, State::Listen)
@@ -165,47 +159,47 @@ impl Connection {
                 negotiated: Negotiated { mss, sack: false, timestamps: false },
                 challenges: Challenges::new(settings.challenge, isn),
                 counts: Counts::default(),
-                reader: Reader::There,
+                left: false,
                 early: None,
             }),
             engine,
         }
     }
 
-    /// Writes bytes; returns how many there was room for (of those that are held: see
-    /// [`SendKind`](crate::settings::SendKind)). None after a close.
+    /// Writes bytes, and returns the number for which there was room; 0 after a close. The bytes are held or only counted,
+    /// by [`SendKind`](crate::settings::SendKind).
     pub fn write(&mut self, bytes: &[u8]) -> usize {
         if self.takes_writes() { self.stream.write(bytes) } else { 0 }
     }
 
-    /// Writes `count` bytes of which only the length is kept; returns how many were taken: those that there is room for,
-    /// and none where bytes are held or after a close.
+    /// Writes `count` bytes of which only the number is kept, and returns the number for which there was room; 0 where
+    /// bytes are held, and after a close.
     pub fn write_counted(&mut self, count: u64) -> u64 {
         if self.takes_writes() { self.stream.write_counted(count) } else { 0 }
     }
 
-    /// Reads bytes that have arrived in order; returns how many. None where they are not held.
+    /// Reads bytes that have arrived in order, and returns their number; 0 where bytes are not held.
     pub fn read(&mut self, into: &mut [u8]) -> usize {
         self.receiver.read(into)
     }
 
-    /// Reads at most `limit` bytes that have arrived in order without looking at them; returns how many.
+    /// Discards at most `limit` bytes that have arrived in order, and returns their number.
     pub fn skip(&mut self, limit: u64) -> u64 {
         self.receiver.skip(limit)
     }
 
-    /// Returns how many bytes can be read now.
+    /// Returns the number of bytes that can be read now.
     pub fn readable(&self) -> u64 {
         self.receiver.unread()
     }
 
-    /// Returns how many bytes of data have arrived in order since the beginning, read or not.
+    /// Returns the number of bytes that have arrived in order since the beginning, read or not.
     pub fn received(&self) -> u64 {
         self.receiver.arrived()
     }
 
-    /// Returns how many pieces of data have arrived beyond a gap: at most one for each 64 bytes of receive window, so that a
-    /// peer cannot make them take more memory than the window.
+    /// Returns the number of separate pieces of data beyond a gap. It is at most one for each 64 bytes of receive window,
+    /// so that their records take no more memory than the window.
     pub fn pieces(&self) -> usize {
         self.receiver.pieces()
     }
@@ -220,23 +214,22 @@ impl Connection {
         self.enter(self.state.after_close());
     }
 
-    /// Closes, and nobody will read any more: what sockets know as `close`, while [`close`](Self::close) is their shutdown
-    /// of one direction. Data that was not read, or that arrives from now on, is answered by a reset, so that the peer
-    /// knows of the loss (RFC 1122, section 4.2.2.13); and a peer that does not close has
-    /// [`Settings::fin_wait_2`](crate::Settings::fin_wait_2) to do so.
+    /// Closes both directions, as a socket's `close` does; [`close`](Self::close) is a socket's `shutdown` of one. Unread
+    /// data, and data that arrives later, causes a reset, so that the peer learns of the loss (RFC 1122, section 4.2.2.13).
+    /// The peer has [`Settings::fin_wait_2`](crate::Settings::fin_wait_2) to close its direction.
     pub fn leave(&mut self, now: Instant) {
         if self.readable() > 0 {
             return self.abort();
         }
         self.receiver.leave();
-        self.cold.reader = Reader::Gone;
+        self.cold.left = true;
         self.close();
         if self.state == State::FinWait2 {
             self.give_up_at = now + self.cold.settings.fin_wait_2;
         }
     }
 
-    /// Ends the connection at once, with a reset for a peer that knows of it.
+    /// Ends the connection at once. A peer that knows of the connection gets a reset.
     pub fn abort(&mut self) {
         match self.state {
             State::Closed => return,
@@ -246,7 +239,7 @@ impl Connection {
                 let ack = wrap(self.receiver.nxt, self.receiver.irs);
                 self.answer(seq, ack, Flags::RST.with(Flags::ACK));
                 if let (Some(stamps), Some(reset)) = (&self.stamps, &mut self.reply) {
-                    // RFC 7323, section 3.2. What the clock shows is written when it leaves.
+                    // RFC 7323, section 3.2. TSval is written when the reset leaves.
                     reset.options.timestamps = Some(Timestamps { value: 0, echo: stamps.echo() });
                 }
             }
@@ -254,13 +247,14 @@ impl Connection {
         self.enter(State::Closed);
     }
 
-    /// Returns `len` bytes from offset `start` of the stream of data, in two parts of which the second follows the first:
-    /// the payload of a segment just written by [`poll_transmit`](Self::poll_transmit). Empty where bytes are not held.
+    /// Returns `len` bytes from offset `start` of the stream of data: the payload of a segment that
+    /// [`poll_transmit`](Self::poll_transmit) has just written. The second part follows the first. Both are empty where
+    /// bytes are not held.
     pub fn payload(&self, start: u64, len: u32) -> (&[u8], &[u8]) {
         self.stream.bytes(start, len)
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has one.
+    /// Returns whether [`poll_event`](Self::poll_event) has an event.
     #[inline]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty() || self.engine.has_events()
@@ -290,7 +284,7 @@ impl Connection {
         self.engine.respond_by(response);
     }
 
-    /// Returns how many bytes of payload a full segment carries, as agreed.
+    /// Returns the payload bytes of a full segment, by both ends' MSS options.
     pub fn mss(&self) -> u32 {
         self.mss
     }
@@ -300,14 +294,14 @@ impl Connection {
         self.peer.limit.saturating_sub(self.engine.una())
     }
 
-    /// Returns the first position beyond every window that was announced to the peer. Later data has no room.
+    /// Returns the first position beyond every window that was announced to the peer. Data from there on is refused.
     pub fn announced(&self) -> u64 {
         self.receiver.window.edge
     }
 
-    /// First position that this end would not take of `segment`, if it arrived now: where its timestamp is from the past
-    /// (RFC 7323, section 5.3, R1), it brings nothing that is not here already; otherwise what is
-    /// [announced](Self::announced).
+    /// Returns the first position of `segment` that this end would refuse if it arrived now. With a timestamp from the
+    /// past (RFC 7323, section 5.3, R1), that is the first position still missing; otherwise the end of the
+    /// [announced](Self::announced) window.
     #[inline]
     pub fn takes_below(&self, now: Instant, segment: &Segment) -> u64 {
         match (&self.stamps, &segment.options.timestamps) {
@@ -316,13 +310,13 @@ impl Connection {
         }
     }
 
-    /// The first position for which there is nothing to send; see [`Engine::una`] and [`Engine::nxt`] for how much of it
-    /// is acknowledged and sent.
+    /// Returns the first position after all data and FIN to be sent. [`Engine::una`] and [`Engine::nxt`] tell how much of
+    /// them is acknowledged and sent.
     pub fn end(&self) -> u64 {
         self.stream.end()
     }
 
-    /// Returns how often something arrived that was not believed.
+    /// Returns the numbers of arrivals that were not believed.
     pub fn counts(&self) -> Counts {
         self.cold.counts
     }
@@ -331,7 +325,7 @@ impl Connection {
         self.state.takes_writes() && !self.stream.is_finished()
     }
 
-    /// Enters a state, and tells the application if that is the end.
+    /// Enters a state, and tells the application if the connection is closed now.
     pub(crate) fn enter(&mut self, state: State) {
         if state == State::Closed && self.state != State::Closed {
             self.events.push_back(Event::Closed);
@@ -353,7 +347,7 @@ impl Connection {
         self.stand(State::Closed);
     }
 
-    /// Prepares a segment without data outside the connection's own course.
+    /// Prepares a reply without data to a segment outside the connection's own course.
     pub(crate) fn answer(&mut self, seq: Seq, ack: Seq, flags: Flags) {
         self.reply = Some(Box::new(Segment {
             source_port: self.ports.local,

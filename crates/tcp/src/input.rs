@@ -1,11 +1,12 @@
-//! Takes in a segment (RFC 9293, section 3.10.7; RFC 5961; RFC 7323, section 5).
+//! Handles an arriving segment (RFC 9293, section 3.10.7; RFC 5961; RFC 7323, section 5).
 
+use core::ops::ControlFlow;
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::unwrap;
 use eifel_recovery::fact::{Ack, Block, Echo};
 
-use crate::connection::{Connection, Expects, Reader};
+use crate::connection::{Connection, Expects};
 use crate::event::Event;
 use crate::handshake::length;
 use crate::icmp::PathMtu;
@@ -13,18 +14,11 @@ use crate::receive::Arrival;
 use crate::sack_option::Reported;
 use crate::state::{Opening, State};
 
-/// Whether a segment is looked at further.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Next {
-    GoOn,
-    Stop,
-}
-
 const SYN_OR_RST: u16 = Flags::SYN.0 | Flags::RST.0;
 
 impl Connection {
-    /// Takes a segment. `payload` is `segment.payload_len` long, or empty where this end does not hold bytes; a segment
-    /// whose bytes are wanted and missing is ignored.
+    /// Handles an arriving segment. `payload` has `segment.payload_len` bytes, or none where this end does not hold bytes.
+    /// A segment without its payload is ignored where this end holds bytes.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
         if self.expects == Expects::Anything || !self.plain_arrival(now, segment, payload) {
@@ -50,10 +44,10 @@ impl Connection {
             self.marks.arrives(segment);
         }
         if segment.flags.0 & SYN_OR_RST != 0 {
-            if self.handle_control(now, segment, &mut block) == Next::Stop {
+            if self.handle_control(now, segment, &mut block).is_break() {
                 return;
             }
-        } else if self.check_timestamp(now, segment, block) == Next::Stop {
+        } else if self.check_timestamp(now, segment, block).is_break() {
             return;
         } else if !self.receiver.accepts(block.start, block.end) {
             self.take_acknowledgement_of_old(now, segment, block);
@@ -62,7 +56,7 @@ impl Connection {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
-        if self.take_acknowledgement(now, segment, block) == Next::Stop {
+        if self.take_acknowledgement(now, segment, block).is_break() {
             return;
         }
         if block.end > block.start {
@@ -70,28 +64,27 @@ impl Connection {
         }
     }
 
-    /// Stops a segment from the past, or without the timestamp that was agreed on: PAWS (RFC 7323, sections 3.2 and 5.3,
-    /// R1).
+    /// Drops a segment from the past, and one without the negotiated timestamps: PAWS (RFC 7323, sections 3.2 and 5.3, R1).
     #[inline]
-    fn check_timestamp(&mut self, now: Instant, segment: &Segment, block: Block) -> Next {
-        let Some(stamps) = &self.stamps else { return Next::GoOn };
+    fn check_timestamp(&mut self, now: Instant, segment: &Segment, block: Block) -> ControlFlow<()> {
+        let Some(stamps) = &self.stamps else { return ControlFlow::Continue(()) };
         match segment.options.timestamps {
-            Some(stamp) if !stamps.is_old(now, stamp.value) => Next::GoOn,
+            Some(stamp) if !stamps.is_old(now, stamp.value) => ControlFlow::Continue(()),
             Some(_) => {
                 self.cold.counts.old_timestamps += 1;
                 self.answer_unacceptable(now, block);
-                Next::Stop
+                ControlFlow::Break(())
             }
             None => {
                 self.cold.counts.missing_timestamps += 1;
-                Next::Stop
+                ControlFlow::Break(())
             }
         }
     }
 
-    /// Takes a segment with SYN or RST in a synchronised state (RFC 5961, sections 3.2 and 4.2). Its timestamp does not
-    /// matter: a reset carries none, or any.
-    fn handle_control(&mut self, now: Instant, segment: &Segment, block: &mut Block) -> Next {
+    /// Handles a segment with SYN or RST in a synchronised state (RFC 5961, sections 3.2 and 4.2). Its timestamp is not
+    /// checked, because a reset may carry none or a wrong one.
+    fn handle_control(&mut self, now: Instant, segment: &Segment, block: &mut Block) -> ControlFlow<()> {
         if segment.flags.has(Flags::RST) {
             if block.start == self.receiver.nxt {
                 let event = match self.state {
@@ -105,28 +98,27 @@ impl Connection {
             } else {
                 self.cold.counts.outside_window += 1;
             }
-            return Next::Stop;
+            return ControlFlow::Break(());
         }
-        // The SYN-ACK of a simultaneous open: its SYN is the one that is here already.
+        // The SYN-ACK of a simultaneous open repeats the peer's SYN.
         let acks_syn = segment.flags.has(Flags::ACK) && unwrap(1, self.iss, segment.ack) == 1;
         if matches!(self.state, State::SynReceived(_)) && block.start == 0 && acks_syn {
             block.start = 1;
             self.receiver.due.now();
             return self.check_timestamp(now, segment, *block);
         }
-        // The call that opened this connection, once more: its sender has not had the answer, and an acknowledgement
-        // without SYN would mean nothing to it in SYN-SENT.
+        // The peer repeats its SYN because the SYN-ACK was lost. It is in SYN-SENT, where a challenge ACK would not help it.
         if self.state == State::SynReceived(Opening::Passive) && block.start == 0 && !segment.flags.has(Flags::ACK) {
             if self.may_answer(now) {
                 self.engine.repeat_handshake();
             }
-            return Next::Stop;
+            return ControlFlow::Break(());
         }
         self.challenge(now);
-        Next::Stop
+        ControlFlow::Break(())
     }
 
-    /// Answers and drops a segment that is not acceptable (RFC 9293, section 3.10.7.4, first check).
+    /// Drops a segment that is not acceptable, and answers it (RFC 9293, section 3.10.7.4, first check).
     fn refuse(&mut self, now: Instant, segment: &Segment, block: Block) {
         self.cold.counts.outside_window += 1;
         let duplicate = block.end <= self.receiver.nxt;
@@ -141,26 +133,27 @@ impl Connection {
         self.answer_unacceptable(now, block);
     }
 
-    /// An acknowledgement without data below the window is believed though its segment is not acceptable (RFC 9293, section
-    /// 3.10.7.4, asks for an allowance of the sort): it was overtaken, or comes from a peer whose window probe was taken
-    /// and who does not know. If both ends are in that place, nothing else will ever tell them.
+    /// Takes the acknowledgement of a segment without data below the window, although the segment is not acceptable (an
+    /// allowance that RFC 9293, section 3.10.7.4, asks for). Another segment overtook it, or the peer does not know that
+    /// its window probe was taken. If both ends were in that position, nothing else would ever tell them.
     #[cold]
     fn take_acknowledgement_of_old(&mut self, now: Instant, segment: &Segment, block: Block) {
         let behind = block.start == block.end && block.end < self.receiver.nxt;
         if behind && segment.flags.has(Flags::ACK) && !matches!(self.state, State::SynReceived(_)) {
-            self.take_acknowledgement(now, segment, block);
+            // Nothing else of this segment counts, whatever its acknowledgement says.
+            _ = self.take_acknowledgement(now, segment, block);
         }
     }
 
-    /// Answers a segment that carries data in any case, so that its sender learns what is here. Answers others within limits,
-    /// so that two ends do not answer each other for ever.
+    /// Answers an unacceptable segment. One with data is always answered, so that its sender learns what has arrived. Other
+    /// answers are limited, so that two ends do not answer each other for ever.
     fn answer_unacceptable(&mut self, now: Instant, block: Block) {
         if block.end > block.start { self.receiver.refuse(block) } else { self.challenge(now) }
     }
 
     /// Takes the acknowledgement field, and the window and options that come with it.
     #[inline]
-    fn take_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block) -> Next {
+    fn take_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block) -> ControlFlow<()> {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
         let ack = unwrap(una, self.iss, segment.ack);
         let handshake = matches!(self.state, State::SynReceived(_));
@@ -171,10 +164,10 @@ impl Connection {
             } else {
                 self.challenge(now)
             }
-            return Next::Stop;
+            return ControlFlow::Break(());
         }
-        // Only now are options believed: this is no blind guess (RFC 5961, section 5.2). What is wholly old leaves TS.Recent
-        // as it is.
+        // Options are believed only now, because the acknowledgement is no blind guess (RFC 5961, section 5.2). A segment
+        // without anything new leaves TS.Recent as it is.
         if let (Some(stamps), Some(stamp), true) =
             (&mut self.stamps, segment.options.timestamps, block.end >= self.receiver.nxt)
         {
@@ -182,7 +175,7 @@ impl Connection {
         }
         if ack < una {
             self.take_report(now, segment, ack, false);
-            return Next::GoOn;
+            return ControlFlow::Continue(());
         }
         self.take_current_acknowledgement(now, segment, block, ack);
         if handshake {
@@ -192,7 +185,7 @@ impl Connection {
                 self.tell_arrival(now, segment, arrival);
             }
         }
-        if self.state == State::Closed { Next::Stop } else { Next::GoOn }
+        if self.state == State::Closed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Takes an acceptable acknowledgement field that is not behind `una`: into the window, then into the engine.
@@ -200,20 +193,20 @@ impl Connection {
     pub(crate) fn take_current_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block, ack: u64) {
         let outstanding = self.engine.nxt() > self.engine.una();
         let window_changed = self.peer.update(block.start, ack, segment.window);
-        // An answer to a probe of a closed window is no duplicate: there is no room for what would be sent again.
+        // The answer to a window probe is no duplicate ACK: the closed window has no room for a retransmission.
         let plain = block.start == block.end && !window_changed && !self.peer.is_closed();
         if !outstanding {
             self.take_report(now, segment, ack, plain);
         } else {
             self.acknowledge_to_engine(now, ack, segment, plain);
             if self.peer.is_closed() {
-                // As long as probes are answered, the connection stays (RFC 9293, section 3.8.6.1).
+                // The connection stays open as long as the peer answers probes (RFC 9293, section 3.8.6.1).
                 self.forgiven_timeouts = self.engine.consecutive_timeouts();
             }
         }
     }
 
-    /// Hands an acceptable acknowledgement of something outstanding to the engine.
+    /// Hands an acceptable acknowledgement to the engine, while data is outstanding.
     #[inline(never)]
     pub(crate) fn acknowledge_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool) {
         let una = self.engine.una();
@@ -237,9 +230,9 @@ impl Connection {
         self.engine.on_ack(now, &Ack { sacks: reported.blocks(), dsacks: reported.dsack.as_slice(), ..*ack });
     }
 
-    /// Shows the engine what an acceptable ACK reports that acknowledges nothing: `ack` lies below SND.UNA, or nothing is
-    /// outstanding. A duplicate is mostly reported then (RFC 3708, section 3), and a tail loss probe answered (RFC 8985,
-    /// section 7.4.2).
+    /// Hands the report of an acceptable ACK to the engine that acknowledges nothing: `ack` lies below SND.UNA, or nothing
+    /// is outstanding. Most DSACKs come then (RFC 3708, section 3), and so do answers to tail loss probes (RFC 8985, section
+    /// 7.4.2).
     #[cold]
     fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, plain: bool) {
         let mut report =
@@ -255,7 +248,7 @@ impl Connection {
         self.engine.on_ack(now, &report);
     }
 
-    /// Whether a segment has SACK blocks that count.
+    /// Returns whether a segment has SACK blocks, and SACK was negotiated.
     #[inline(always)]
     fn reports(&self, segment: &Segment) -> bool {
         !segment.options.sack.is_empty() && self.cold.negotiated.sack
@@ -268,7 +261,7 @@ impl Connection {
         reported
     }
 
-    /// Returns what a segment's timestamp echo says; `None` if it says nothing.
+    /// Returns what a segment's timestamp echo proves; `None` without timestamps or with an unknown value.
     #[inline(always)]
     fn believed_echo(&mut self, now: Instant, segment: &Segment) -> Option<Echo> {
         let stamp = segment.options.timestamps?;
@@ -281,12 +274,12 @@ impl Connection {
         echo
     }
 
-    /// Does what new acknowledged data allows: makes room in the send buffer, restarts the user timeout, and ends this
-    /// direction if the FIN is acknowledged.
+    /// Frees acknowledged data in the send buffer, restarts the user timeout, and ends this direction if the FIN is
+    /// acknowledged.
     #[inline]
     fn after_progress(&mut self, now: Instant, una: u64) {
         let end = self.stream.end();
-        // What is in flight gets through, so a claim that the path takes less was wrong.
+        // Segments of this size get through, so an ICMP message that claimed a smaller path MTU was wrong.
         self.path_mtu = PathMtu::Trusted;
         self.forgiven_timeouts = 0;
         if self.stream.release(una.saturating_sub(1)) {
@@ -296,13 +289,13 @@ impl Connection {
         if una == end && self.stream.is_finished() {
             let time_wait_end = now + self.cold.settings.time_wait;
             self.enter(self.state.after_fin_acknowledged(time_wait_end));
-            if self.state == State::FinWait2 && self.cold.reader == Reader::Gone {
+            if self.state == State::FinWait2 && self.cold.left {
                 self.give_up_at = now + self.cold.settings.fin_wait_2;
             }
         }
     }
 
-    /// Takes the positions of an acceptable segment.
+    /// Takes an acceptable segment's data and FIN.
     pub(crate) fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
         let arrival = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);
         self.tell_arrival(now, segment, arrival);
@@ -312,7 +305,7 @@ impl Connection {
     pub(crate) fn tell_arrival(&mut self, now: Instant, segment: &Segment, arrival: Arrival) {
         match arrival {
             Arrival::Nothing => {}
-            Arrival::Readable | Arrival::Finished { readable: true } if self.cold.reader == Reader::Gone => {
+            Arrival::Readable | Arrival::Finished { readable: true } if self.cold.left => {
                 self.reset_back(segment);
                 self.enter(State::Closed);
             }
@@ -331,14 +324,14 @@ impl Connection {
         }
     }
 
-    /// Answers with an acknowledgement that proves nothing to a blind sender, within the limit.
+    /// Sends a challenge ACK, within the limit.
     fn challenge(&mut self, now: Instant) {
         if self.may_answer(now) {
             self.receiver.due.now();
         }
     }
 
-    /// Whether what proves nothing is answered once more; counted as a challenge ACK.
+    /// Returns whether the limit allows another challenge ACK, and counts it.
     fn may_answer(&mut self, now: Instant) -> bool {
         let may = self.cold.challenges.take(now);
         let counts = &mut self.cold.counts;

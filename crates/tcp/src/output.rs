@@ -1,4 +1,4 @@
-//! Sends segments: what leaves, in which order, and what its header says.
+//! Sends segments: chooses the next one, and writes its header.
 
 use core::ops::ControlFlow;
 use eifel_base::time::{Duration, Instant};
@@ -19,15 +19,15 @@ const BLOCKS_WITH_TIMESTAMPS: usize = 3;
 const BLOCKS: usize = 4;
 
 impl Connection {
-    /// Writes the next segment that leaves now into `segment`, and counts it as sent; `None`, with `segment` untouched, if
-    /// nothing leaves. Drivers call it after every input until it returns `None`. A due acknowledgement is one segment,
-    /// however many arrivals have asked for it.
+    /// Writes the next segment that leaves now into `segment`, and counts it as sent. Returns `None`, and leaves `segment`
+    /// untouched, if nothing leaves. Drivers call it after every input until it returns `None`. A due acknowledgement is
+    /// one segment, however many arrivals have asked for it.
     #[inline(always)]
     pub fn poll_transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<Outgoing> {
         if let ControlFlow::Break(outgoing) = self.plain_departure(now, segment) {
             return outgoing;
         }
-        // Taken apart, so that what the shortcut returns stays in registers.
+        // The result is rebuilt field by field, so that the shortcut's own result stays in registers.
         let Outgoing { start, transmission } = self.any_departure(now, segment)?;
         Some(match transmission {
             Some(Transmission { id, start, len, kind, copy }) => {
@@ -48,20 +48,20 @@ impl Connection {
         {
             return Some(Outgoing::of(transmission));
         }
-        // A data segment has carried the acknowledgement along, if one has left.
+        // A data segment that has just left carried the acknowledgement along.
         let due = self.receiver.due.owed() == Owed::Now && self.state != State::Closed;
         due.then(|| self.acknowledgement(now, segment))
     }
 
-    /// Whether [`poll_transmit`](Self::poll_transmit) may have a segment. Asks less than that does; `false` is certain, and
-    /// what a receiver answers to every other arrival.
+    /// Returns whether [`poll_transmit`](Self::poll_transmit) may have a segment. It is cheaper than that call, and
+    /// `false` is certain. A receiver gives `false` after every other arrival.
     #[inline(always)]
     pub fn may_transmit(&self) -> bool {
         self.engine.una() != self.stream.end() || self.reply.is_some() || self.receiver.due.owed() != Owed::InTime
     }
 
-    /// Writes what leaves before data: an answer outside the connection's own course, or an acknowledgement that data must
-    /// not carry along.
+    /// Writes a segment that leaves before data: a reply to a segment outside the connection's own course, or an
+    /// acknowledgement that data must not carry along.
     fn poll_urgent(&mut self, now: Instant, segment: &mut Segment) -> Option<Outgoing> {
         let Some(reply) = self.reply.take() else {
             return (self.state != State::Closed).then(|| self.acknowledgement(now, segment));
@@ -101,8 +101,8 @@ impl Connection {
         Some(transmission)
     }
 
-    /// Writes an acknowledgement without data. Its sequence number stays within the peer's window, or the peer would not take
-    /// it: after a probe of a closed window, `nxt` lies beyond.
+    /// Writes an acknowledgement without data. Its sequence number stays within the peer's window: after a probe of a
+    /// closed window `nxt` lies beyond it, and the peer would drop such a segment.
     #[inline(always)]
     pub(crate) fn acknowledgement(&mut self, now: Instant, segment: &mut Segment) -> Outgoing {
         let position = self.engine.nxt().min(self.peer.limit.max(self.engine.una()));
@@ -138,8 +138,8 @@ impl Connection {
         };
     }
 
-    /// Writes what few segments carry: marks of retransmissions, and SACK blocks in the room that these leave. `again` says
-    /// whether the segment's data was sent before.
+    /// Writes the options that few segments carry: marks of retransmissions, and SACK blocks in the remaining room. `again`
+    /// says whether the segment's data was sent before.
     #[inline(always)]
     fn write_rare(&mut self, now: Instant, segment: &mut Segment, again: bool) {
         if !self.marks.is_off() {
@@ -159,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// Returns SACK blocks for a segment with so much payload. They take room that payload could have.
+    /// Returns the SACK blocks that fit beside a payload of `payload_len` bytes.
     #[inline(never)]
     fn blocks_for(&mut self, payload_len: u32, stamp: Option<Timestamps>) -> SackBlocks {
         let most = if stamp.is_some() { BLOCKS_WITH_TIMESTAMPS } else { BLOCKS };

@@ -1,4 +1,4 @@
-//! Time passes.
+//! Timers: the next deadline, and what happens when it has come.
 
 use eifel_base::time::Instant;
 
@@ -18,13 +18,14 @@ impl Connection {
         }
     }
 
-    /// Returns when the sending side has something to do: the engine, or the persist timer.
+    /// Returns the next deadline of the sending side: the engine's, or the persist timer's.
     #[inline]
     pub fn sender_deadline(&self) -> Instant {
         self.engine.deadline().min(self.persist_deadline())
     }
 
-    /// Whether that may be before `instant`. Asks less than [`poll_timeout`](Self::poll_timeout); `false` is certain.
+    /// Returns whether a deadline may be before `instant`. It is cheaper than [`poll_timeout`](Self::poll_timeout), and
+    /// `false` is certain.
     #[inline]
     pub fn may_wake_before(&self, instant: Instant) -> bool {
         self.engine.may_expire_before(instant)
@@ -34,7 +35,7 @@ impl Connection {
             || matches!(self.state, State::TimeWait { .. })
     }
 
-    /// Does what is due at `now`; nothing if nothing is.
+    /// Handles everything that is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         match self.state {
             State::Closed | State::Listen => return,
@@ -62,7 +63,7 @@ impl Connection {
         }
     }
 
-    /// Returns how many consecutive timeouts end the connection.
+    /// Returns the number of consecutive timeouts after which the next one ends the connection.
     fn most_timeouts(&self) -> u32 {
         let give_up = &self.cold.settings.give_up;
         match self.state {

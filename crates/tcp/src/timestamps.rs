@@ -1,4 +1,4 @@
-//! The timestamp clock, the value to be echoed, and which echoes of ours are believed (RFC 7323).
+//! Timestamps (RFC 7323): the clock, the value to echo, and the check of the peer's echoes.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
@@ -10,7 +10,7 @@ use crate::distinct::Distinct;
 use crate::settings::{EchoRule, Stamping, TimestampSettings};
 use eifel_base::siphash::Secret;
 
-/// This end's timestamp clock. It keeps the tick that it shows, because dividing time for each segment is slow.
+/// This end's timestamp clock. It remembers the current tick, because a division for each segment is slow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     granularity: u64,
@@ -39,7 +39,7 @@ impl Clock {
         Timestamp(self.shown)
     }
 
-    /// Returns how long ago the clock began to show `value`; `None` if it has not yet.
+    /// Returns the time since the clock began to show `value`; `None` if it has not shown it yet.
     #[inline(always)]
     fn age(&mut self, now: Instant, value: Timestamp) -> Option<Duration> {
         let shown = self.value(now);
@@ -52,7 +52,7 @@ impl Clock {
     }
 }
 
-/// TS.Recent: the peer's timestamp that goes back to it.
+/// TS.Recent: the peer's timestamp that is echoed.
 #[derive(Clone, Copy, Debug)]
 struct Recent {
     value: Timestamp,
@@ -62,7 +62,7 @@ struct Recent {
 /// A TS.Recent that is older than this is ignored (RFC 7323, section 5.5).
 const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
 
-/// Everything that a connection with timestamps keeps for them.
+/// Timestamp state of one end of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamps {
     clock: Clock,
@@ -71,11 +71,11 @@ pub(crate) struct Stamps {
     rule: EchoRule,
 }
 
-/// Where TSvals come from.
+/// The origin of TSvals.
 #[derive(Clone, Debug)]
 enum Values {
     Clock,
-    /// Nothing has left yet.
+    /// Distinct values, before the first segment has left.
     Unbegun {
         secret: Secret,
         connection: u64,
@@ -84,7 +84,7 @@ enum Values {
 }
 
 impl Stamps {
-    /// `connection` tells this end of this connection from others with the same settings.
+    /// Creates the state. `connection` distinguishes this end from other connections with the same settings.
     pub(crate) fn new(settings: &TimestampSettings, connection: u64) -> Self {
         let values = match settings.stamping {
             Stamping::Clock => Values::Clock,
@@ -93,7 +93,7 @@ impl Stamps {
         Self { clock: Clock::new(settings), values, recent: None, rule: settings.echo }
     }
 
-    /// Returns TSval of a segment that would leave now.
+    /// Returns the TSval of a segment that would leave now.
     #[inline]
     pub(crate) fn value(&mut self, now: Instant) -> Timestamp {
         match &self.values {
@@ -119,7 +119,7 @@ impl Stamps {
         self.value(now)
     }
 
-    /// Returns TSval of a segment that leaves now without data, or outside the connection's own course.
+    /// Returns the TSval of a segment without data, or of a reply, that leaves now.
     #[inline(always)]
     pub(crate) fn leaves_now(&mut self, now: Instant) -> Timestamp {
         let value = self.value(now);
@@ -129,13 +129,13 @@ impl Stamps {
         value
     }
 
-    /// Returns TSecr of a segment with ACK; zero until the peer has sent a timestamp.
+    /// Returns the TSecr of a segment with ACK; zero until the peer has sent a timestamp.
     #[inline]
     pub(crate) fn echo(&self) -> u32 {
         self.recent.map_or(0, |recent| recent.value.0)
     }
 
-    /// PAWS (RFC 7323, section 5.3, R1): whether a segment with this TSval is from the past.
+    /// Returns whether a segment with this TSval is from the past: PAWS (RFC 7323, section 5.3, R1).
     #[inline]
     pub(crate) fn is_old(&self, now: Instant, value: u32) -> bool {
         match self.recent {
@@ -144,8 +144,8 @@ impl Stamps {
         }
     }
 
-    /// Takes the TSval of an acceptable segment for TS.Recent (R3: only if it begins at or below Last.ACK.sent, so that a
-    /// delayed acknowledgement echoes the earliest, and one with a gap the last before the gap).
+    /// Updates TS.Recent from an acceptable segment that begins at or below Last.ACK.sent (R3). So a delayed
+    /// acknowledgement echoes the earliest segment, and a duplicate ACK the last one before the gap.
     #[inline]
     pub(crate) fn accept(&mut self, now: Instant, value: u32, start: u64, last_ack_sent: u64) {
         if start <= last_ack_sent {
@@ -153,14 +153,14 @@ impl Stamps {
         }
     }
 
-    /// Takes the TSval of a duplicate below the cumulative acknowledgement, which the standard ignores.
+    /// Updates TS.Recent from a duplicate below the cumulative acknowledgement, in the variant of the standard that does.
     pub(crate) fn duplicate(&mut self, now: Instant, value: u32) {
         if self.rule == EchoRule::OnDuplicates && !self.is_old(now, value) {
             self.recent = Some(Recent { value: Timestamp(value), at: now });
         }
     }
 
-    /// Takes note that a segment has left with `value`, whose data had been sent `copies` times before.
+    /// Notes that a segment has left with `value`. Its data had been sent `copies` times before.
     #[inline]
     pub(crate) fn sent(&mut self, now: Instant, copies: u32, value: Timestamp) {
         match (&mut self.values, copies) {
@@ -170,8 +170,8 @@ impl Stamps {
         }
     }
 
-    /// Returns what a TSecr says; `None` if it is older than all that is outstanding, or is to come. `board` has not yet
-    /// taken in the acknowledgement that brought it.
+    /// Returns what a TSecr proves; `None` if it is older than everything outstanding, or newer than the clock. `board` has
+    /// not yet processed the acknowledgement that carries it.
     #[inline(always)]
     pub(crate) fn believe(&mut self, now: Instant, echo: u32, board: &Scoreboard) -> Option<Echo> {
         let value = Timestamp(echo);
