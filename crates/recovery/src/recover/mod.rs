@@ -5,6 +5,7 @@ mod late_fast_retransmit;
 pub mod on_course;
 pub mod prr;
 mod rack;
+mod rack_min_rtt;
 pub mod rules;
 mod tlp;
 

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::rack_min_rtt::MinRtt;
 use crate::fact::{Acked, Block, Covered, Delivered, Echo};
 use crate::scoreboard::{Scoreboard, Sent};
 use crate::view::View;
@@ -10,43 +11,6 @@ use eifel_base::time::{Duration, Instant};
 
 /// Recoveries after a DSACK until the reordering window falls back (RACK.reo_wnd_persist, section 6.2).
 const PERSIST: u32 = 16;
-
-/// How long a round trip counts for RACK.min_RTT at least; it counts for two periods at most. Linux's window is 5 minutes.
-const PERIOD: Duration = Duration::from_secs(150);
-
-/// RACK.min_RTT (step 1): the smallest round trip of this period and the last, so that it follows a path that becomes longer.
-#[derive(Clone, Copy, Debug)]
-struct MinRtt {
-    /// When this period began; `None` before the first round trip.
-    began: Option<Instant>,
-    this: Duration,
-    last: Duration,
-}
-
-impl MinRtt {
-    const UNKNOWN: Self = Self { began: None, this: Duration::MAX, last: Duration::MAX };
-
-    /// Takes in a round trip that ends now. The first brings those of the handshake along.
-    fn note(&mut self, turn: Duration, view: &View) {
-        let began = *self.began.get_or_insert_with(|| {
-            self.this = view.round_trips.shortest().unwrap_or(Duration::MAX);
-            view.now
-        });
-        let age = view.now.since(began);
-        if age >= PERIOD {
-            self.last = if age < PERIOD * 2 { self.this } else { Duration::MAX };
-            (self.began, self.this) = (Some(view.now), turn);
-        }
-        self.this = self.this.min(turn);
-    }
-
-    fn get(&self, view: &View) -> Option<Duration> {
-        match self.began {
-            Some(_) => Some(self.this.min(self.last)),
-            None => view.round_trips.shortest(),
-        }
-    }
-}
 
 /// What fast recovery, or recovery from a timeout, is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -311,20 +275,6 @@ mod tests {
         let answers = |now, age| rack.answers_the_last(&acked(age), &again, &view(now, 1));
         assert_eq!([149, 150].map(|now| answers(now, None)), [false, true]);
         assert_eq!([150, 151].map(|age| answers(150, Some(age))), [true, false]);
-    }
-
-    /// A round trip counts in the period in which it ended and in the next; a pause of two periods forgets all.
-    #[test]
-    fn the_smallest_round_trip_is_one_of_the_last_two_periods() {
-        let mut min_rtt = MinRtt::UNKNOWN;
-        let mut after = |seconds: u64, turn| {
-            min_rtt.note(ms(turn), &view(seconds * 1000, 1));
-            min_rtt.get(&view(seconds * 1000, 1))
-        };
-        // The view's 100 ms are of the handshake.
-        assert_eq!([after(1, 120), after(150, 90), after(151, 200)], [100, 90, 90].map(|rtt| Some(ms(rtt))));
-        assert_eq!([after(300, 300), after(301, 300)], [90, 200].map(|rtt| Some(ms(rtt))));
-        assert_eq!([after(601, 400), after(602, 500)], [400, 400].map(|rtt| Some(ms(rtt))));
     }
 
     /// Sixteen recoveries that end without a DSACK narrow the window again; a second DSACK in a round trip widens it no more.
