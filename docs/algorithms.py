@@ -20,6 +20,8 @@ SEAMS = {
     "recover": ("Loss recovery", "Which segments are lost, and what goes out next?"),
     "congest": ("Congestion control", "How large is the window?"),
     "pace": ("Pacing", "How fast may what the window allows leave?"),
+    "retransmit": ("Paths of retransmissions", "On which path of an association does a chunk leave again?"),
+    "credit": ("Credit", "Which acknowledged chunks let the window of an association's path grow?"),
 }
 
 
@@ -68,7 +70,8 @@ def page() -> str:
             parts += [
                 f"### {algorithm['name']}",
                 f"{algorithm['summary']} ({algorithm['source']})"
-                + (f"; needs {algorithm['needs']} on the connection" if algorithm["needs"] else ""),
+                + (f"; needs {algorithm['needs']} on the connection" if algorithm["needs"] else "")
+                + ("; for SCTP only" if algorithm["association"] else ""),
                 opening(source(algorithm)),
             ]
             if algorithm["parameters"]:

@@ -63,7 +63,14 @@ def registry() -> str:
         minimum = {"name": "minimum_ms", "kind": "milliseconds", "default": 1000}
         parameters = [] if name == "none" else [minimum | {"minimum": 0, "maximum": None, "allowed": None}]
         entries.append(
-            {"seam": seam, "name": name, "summary": "it <b>", "source": "RFC 3522", "parameters": parameters}
+            {
+                "seam": seam,
+                "name": name,
+                "summary": "it <b>",
+                "source": "RFC 3522",
+                "association": False,
+                "parameters": parameters,
+            }
         )
     return json.dumps(entries)
 

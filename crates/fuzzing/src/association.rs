@@ -5,7 +5,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::Error;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Header, Writer};
-use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, RetransmitBit, Settings, TimestampChunk};
+use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings, TimestampChunk};
 
 /// Packets that answer one input, at the most.
 const MOST_ANSWERS: usize = 200;
@@ -33,7 +33,7 @@ fn settings(end: u64) -> Settings {
         secret: [end, 7],
         receive_buffer: 4000,
         timestamp_chunk: TimestampChunk::Agreed,
-        retransmit_bit: RetransmitBit::Agreed,
+        retransmit_bit: true,
         ..Settings::default()
     }
 }

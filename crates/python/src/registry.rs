@@ -1,26 +1,29 @@
 //! The registry as JSON.
 
 use eifel_base::time::Duration;
-use eifel_recovery::registry::{Kind, Parameter, entries};
+use eifel_recovery::registry::{Entry, Kind, Parameter, association_entries, entries};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-/// Every algorithm of every seam with its parameters, as JSON.
+/// Every algorithm of every seam with its parameters, as JSON: first those of connections, then those that only an
+/// association can use.
 #[pyfunction]
 pub(crate) fn registry() -> String {
-    let listed: Vec<Value> = entries()
-        .map(|entry| {
-            json!({
-                "seam": entry.seam.name(),
-                "name": entry.name,
-                "summary": entry.summary,
-                "source": entry.source,
-                "needs": entry.needs.map(|need| need.name()),
-                "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
-            })
-        })
-        .collect();
-    Value::from(listed).to_string()
+    let connection = entries().map(|entry| listed(entry, false));
+    let association = association_entries().map(|entry| listed(entry, true));
+    Value::from(connection.chain(association).collect::<Vec<_>>()).to_string()
+}
+
+fn listed(entry: &Entry, association: bool) -> Value {
+    json!({
+        "seam": entry.seam.name(),
+        "name": entry.name,
+        "summary": entry.summary,
+        "source": entry.source,
+        "association": association,
+        "needs": entry.needs.map(|need| need.name()),
+        "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
+    })
 }
 
 fn parameter(parameter: &Parameter) -> Value {

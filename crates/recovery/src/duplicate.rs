@@ -2,11 +2,13 @@
 //! courses.
 
 use crate::congest::Congest;
+use crate::credit::Credit;
 use crate::detect::Detector;
 use crate::grant::Grant;
 use crate::pace::Pace;
 use crate::recover::Recovery;
 use crate::respond::Response;
+use crate::retransmit::Retransmit;
 use crate::rto::Rto;
 use crate::rto::after_spurious::AfterSpurious;
 
@@ -40,5 +42,7 @@ duplicate! {
     AfterSpurious by DuplicateAfterSpurious,
     Recovery by DuplicateRecovery,
     Congest by DuplicateCongest,
-    Pace by DuplicatePace
+    Pace by DuplicatePace,
+    Retransmit by DuplicateRetransmit,
+    Credit by DuplicateCredit
 }

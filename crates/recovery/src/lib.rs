@@ -9,6 +9,7 @@
 pub mod association;
 mod config;
 pub mod congest;
+pub mod credit;
 pub mod detect;
 pub mod duplicate;
 pub mod engine;
@@ -21,6 +22,7 @@ pub mod path;
 pub mod recover;
 pub mod registry;
 pub mod respond;
+pub mod retransmit;
 pub mod rto;
 pub mod rtt;
 pub mod scoreboard;

@@ -5,14 +5,14 @@
 mod parameters;
 pub mod part;
 
-use crate::{congest, detect, grant, pace, recover, respond, rto};
+use crate::{congest, credit, detect, grant, pace, recover, respond, retransmit, rto};
 pub use parameters::{Choice, Error, Kind, Parameter, Parameters, Value};
 use part::Build;
 
 /// "Responding to Spurious Timeouts in TCP", a source of several algorithms.
 pub(crate) const RESPONDING: &str = "Responding to Spurious Timeouts in TCP";
 
-/// The families of algorithms: the five seams, and three parts that compose with them.
+/// The families of algorithms: the five seams, three parts that compose with them, and two of associations alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Seam {
     /// Was that retransmission spurious?
@@ -31,10 +31,14 @@ pub enum Seam {
     Congest,
     /// How fast may it leave?
     Pace,
+    /// On which path does a chunk leave again?
+    Retransmit,
+    /// Which acknowledged chunks let a path's window grow?
+    Credit,
 }
 
 impl Seam {
-    /// All of them, in the order of the documents.
+    /// Those of a connection, in the order of the documents.
     pub const ALL: [Self; 8] = [
         Self::Detect,
         Self::Respond,
@@ -45,6 +49,9 @@ impl Seam {
         Self::Congest,
         Self::Pace,
     ];
+
+    /// Those that only an association has.
+    pub const OF_ASSOCIATIONS: [Self; 2] = [Self::Retransmit, Self::Credit];
 
     /// Returns its name in scenarios and listings.
     pub const fn name(self) -> &'static str {
@@ -57,6 +64,8 @@ impl Seam {
             Self::Recover => "recover",
             Self::Congest => "congest",
             Self::Pace => "pace",
+            Self::Retransmit => "retransmit",
+            Self::Credit => "credit",
         }
     }
 
@@ -71,6 +80,8 @@ impl Seam {
             Self::Recover => recover::ENTRIES,
             Self::Congest => congest::ENTRIES,
             Self::Pace => pace::ENTRIES,
+            Self::Retransmit => retransmit::ENTRIES,
+            Self::Credit => credit::ENTRIES,
         }
     }
 
@@ -80,6 +91,8 @@ impl Seam {
             Self::Detect => detect::ASSOCIATION_ENTRIES,
             Self::Rto => rto::ASSOCIATION_ENTRIES,
             Self::Congest => congest::ASSOCIATION_ENTRIES,
+            Self::Retransmit => retransmit::ASSOCIATION_ENTRIES,
+            Self::Credit => credit::ASSOCIATION_ENTRIES,
             _ => &[],
         }
     }
@@ -149,9 +162,14 @@ pub struct Entry {
     pub(crate) build: Build,
 }
 
-/// Returns every algorithm of every seam.
+/// Returns every algorithm of every seam that a connection can use.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     Seam::ALL.into_iter().flat_map(Seam::entries)
+}
+
+/// Returns every algorithm that only an association can use.
+pub fn association_entries() -> impl Iterator<Item = &'static Entry> {
+    Seam::ALL.into_iter().chain(Seam::OF_ASSOCIATIONS).flat_map(Seam::association_entries)
 }
 
 /// Declares the algorithms of a seam. A name stands for the file that holds the algorithm and its `ENTRY`.
@@ -181,11 +199,12 @@ mod tests {
 
     #[test]
     fn names_are_unique_in_their_seam_and_defaults_are_allowed() {
-        for seam in Seam::ALL {
-            for (index, entry) in seam.entries().iter().enumerate() {
+        for seam in Seam::ALL.into_iter().chain(Seam::OF_ASSOCIATIONS) {
+            let all: Vec<_> = seam.entries().iter().chain(seam.association_entries()).collect();
+            for (index, entry) in all.iter().enumerate() {
                 assert_eq!(entry.seam, seam, "{}", entry.name);
                 assert!(!entry.summary.is_empty() && !entry.source.is_empty(), "{}", entry.name);
-                assert!(seam.entries()[..index].iter().all(|other| other.name != entry.name), "{}", entry.name);
+                assert!(all[..index].iter().all(|other| other.name != entry.name), "{}", entry.name);
                 Parameters::check(entry, &[]).unwrap();
             }
         }

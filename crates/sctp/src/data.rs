@@ -1,5 +1,7 @@
 //! DATA, SACK and FORWARD TSN come in (RFC 9260, sections 6.2 and 6.2.1; RFC 3758, section 3.6).
 
+use core::ops::ControlFlow;
+
 use eifel_base::time::Instant;
 use eifel_packet::sctp::{Cause, Chunk, Data, DataFlags, ForwardTsn, Sack, SackFlags, Writer};
 use eifel_packet::seq::{Seq, unwrap};
@@ -8,21 +10,21 @@ use eifel_recovery::fact::{Block, Mark};
 
 use crate::association::{Association, Inbound};
 use crate::event::Event;
-use crate::input::{Origin, Then};
+use crate::input::Origin;
 use crate::state::State;
 use crate::tracker::Arrival;
 
 impl Association {
-    pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data<'_>) -> Then {
+    pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data<'_>) -> ControlFlow<()> {
         if !self.state.takes_data() {
-            return Then::GoOn;
+            return ControlFlow::Continue(());
         }
         if data.payload.is_empty() {
             self.violated(Cause::NoUserData(data.tsn), "DATA without user data");
-            return Then::Stop;
+            return ControlFlow::Break(());
         }
         let buffer = self.settings.receive_buffer as usize;
-        let Some(inbound) = &mut self.inbound else { return Then::GoOn };
+        let Some(inbound) = &mut self.inbound else { return ControlFlow::Continue(()) };
         if let Some(path) = origin.path {
             inbound.answer_to = path;
         }
@@ -33,27 +35,27 @@ impl Association {
             stamps.on_arrival(inbound.tracker.position(data.tsn), stamp.value);
         }
         let Arrival::New(position) = inbound.tracker.look(data.tsn, data.flags.has(DataFlags::IMMEDIATE)) else {
-            return Then::GoOn;
+            return ControlFlow::Continue(());
         };
         if !make_room(inbound, position, buffer) {
             inbound.tracker.refuse();
-            return Then::GoOn;
+            return ControlFlow::Continue(());
         }
         inbound.tracker.accept(position);
         if data.stream >= inbound.streams {
             // Section 6.5: it is acknowledged, reported and dropped.
             self.complain(origin, Cause::InvalidStream(data.stream));
-            return Then::GoOn;
+            return ControlFlow::Continue(());
         }
         let readable = inbound.reassembly.is_readable();
         if inbound.reassembly.insert(position, data).is_err() {
             self.violated(Cause::ProtocolViolation(b"fragments contradict each other"), "contradictory fragments");
-            return Then::Stop;
+            return ControlFlow::Break(());
         }
         if !readable && inbound.reassembly.is_readable() {
             self.events.push_back(Event::Readable);
         }
-        Then::GoOn
+        ControlFlow::Continue(())
     }
 
     pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>) {

@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use eifel_packet::sctp::{Cause, Init, Parameter, Parameters, extension};
 use eifel_packet::seq::Seq;
 
-use crate::settings::{RetransmitBit, Settings, TimestampChunk};
+use crate::settings::{Settings, TimestampChunk};
 
 /// The smallest receive buffer that may be advertised.
 const LEAST_A_RWND: u32 = 1500;
@@ -35,7 +35,7 @@ impl Extensions {
         Self {
             forward_tsn: self.forward_tsn,
             timestamps: self.timestamps && settings.timestamp_chunk != TimestampChunk::Off,
-            retransmit_bit: self.retransmit_bit && settings.retransmit_bit != RetransmitBit::Off,
+            retransmit_bit: self.retransmit_bit && settings.retransmit_bit,
         }
     }
 }
@@ -157,7 +157,7 @@ pub(crate) fn parameters(settings: &Settings) -> Vec<u8> {
     if settings.timestamp_chunk != TimestampChunk::Off {
         Parameter::SupportedExtensions(&[extension::FORWARD_TSN, extension::TIMESTAMP]).emit(&mut out);
     }
-    if settings.retransmit_bit != RetransmitBit::Off {
+    if settings.retransmit_bit {
         Parameter::RetransmitBit.emit(&mut out);
     }
     out

@@ -36,7 +36,7 @@ impl Association {
         }
         match error {
             IcmpError::TooBig { mtu } => {
-                let pmdcs = pmdcs(mtu.max(LEAST_MTU), remote, self.settings.encapsulation);
+                let pmdcs = pmdcs(mtu.max(LEAST_MTU), remote, self.settings.udp);
                 self.brain.reduce_pmdcs(path, pmdcs);
                 self.fit_chunks();
             }

@@ -1,6 +1,8 @@
 //! Handles a packet: checks that it belongs to this association (RFC 9260, section 8.5), and
 //! processes its chunks.
 
+use core::ops::ControlFlow;
+
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Cause, Causes, Chunk, Header, Unknown, Writer};
@@ -22,13 +24,6 @@ pub(crate) struct Origin {
     pub(crate) path: Option<PathId>,
     /// The packet's verification tag.
     pub(crate) tag: u32,
-}
-
-/// Whether the rest of a packet is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Then {
-    GoOn,
-    Stop,
 }
 
 impl Association {
@@ -73,7 +68,7 @@ impl Association {
         for chunk in chunks {
             // After a malformed chunk, the rest of the packet cannot be trusted.
             let Ok(chunk) = chunk else { break };
-            if self.take(now, origin, &chunk) == Then::Stop || self.state == State::Closed {
+            if self.take(now, origin, &chunk).is_break() || self.state == State::Closed {
                 break;
             }
         }
@@ -99,17 +94,18 @@ impl Association {
         }
     }
 
-    fn take(&mut self, now: Instant, origin: &Origin, chunk: &Chunk<'_>) -> Then {
+    /// Handles a chunk. Breaks if the rest of the packet is not to be read.
+    fn take(&mut self, now: Instant, origin: &Origin, chunk: &Chunk<'_>) -> ControlFlow<()> {
         match chunk {
             Chunk::Data(data) => return self.on_data(origin, data),
             Chunk::Sack(sack) => self.on_sack(now, sack),
             Chunk::Init(init) => {
                 self.on_init(now, origin, init);
-                return Then::Stop;
+                return ControlFlow::Break(());
             }
             Chunk::InitAck(init) => {
                 self.on_init_ack(now, origin, init);
-                return Then::Stop;
+                return ControlFlow::Break(());
             }
             Chunk::CookieEcho(cookie) => return self.on_cookie_echo(now, origin, cookie),
             Chunk::CookieAck => self.on_cookie_ack(now),
@@ -121,7 +117,7 @@ impl Association {
             Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(now, *info),
             Chunk::Abort { causes, .. } => {
                 self.fail(Failure::Aborted { reason: reason(*causes) });
-                return Then::Stop;
+                return ControlFlow::Break(());
             }
             Chunk::Error(causes) => self.on_error(*causes),
             Chunk::Shutdown { cumulative } => self.on_shutdown(now, *cumulative),
@@ -137,12 +133,12 @@ impl Association {
             // Reserved by RFC 9260: this end neither marks packets nor was told that the peer does.
             Chunk::Ecne { .. } | Chunk::Cwr { .. } => {}
             // It was not offered, so its type's high bits decide: nothing more of the packet is read.
-            Chunk::NrSack(_) => return Then::Stop,
+            Chunk::NrSack(_) => return ControlFlow::Break(()),
             // Where it was not agreed on, its type's high bits ask to skip it.
             Chunk::Timestamp(stamp) => self.stamp = Some(*stamp).filter(|_| self.extensions.timestamps),
             Chunk::Unknown(unknown) => return self.on_unknown(origin, unknown),
         }
-        Then::GoOn
+        ControlFlow::Continue(())
     }
 
     /// Section 8.3.
@@ -151,12 +147,12 @@ impl Association {
     }
 
     /// Handles an unknown chunk as the two high bits of its type ask (section 3.2).
-    fn on_unknown(&mut self, origin: &Origin, unknown: &Unknown<'_>) -> Then {
+    fn on_unknown(&mut self, origin: &Origin, unknown: &Unknown<'_>) -> ControlFlow<()> {
         let unaware = unknown.unaware();
         if unaware.reports() {
             self.complain(origin, Cause::UnrecognizedChunk(unknown.bytes));
         }
-        if unaware.goes_on() { Then::GoOn } else { Then::Stop }
+        if unaware.goes_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// Sends an ERROR chunk back.

@@ -86,5 +86,5 @@ pub use icmp::IcmpError;
 pub use listener::{Heard, Listener};
 pub use reassembly::Message;
 pub use send_queue::{Delivery, Refused};
-pub use settings::{Encapsulation, Nagle, Ports, RetransmitBit, Settings, TimestampChunk};
+pub use settings::{Ports, Settings, TimestampChunk};
 pub use state::Phase;

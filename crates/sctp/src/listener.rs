@@ -41,7 +41,7 @@ impl Listener {
     /// # Errors
     /// An algorithm or parameter that the registry does not know.
     pub fn new(settings: Settings, port: u16) -> Result<Self, Error> {
-        settings.brain.path.check()?;
+        settings.brain.check()?;
         Ok(Self { settings, port, calls: 0 })
     }
 

@@ -1,6 +1,7 @@
 //! INIT, INIT ACK, COOKIE ECHO and COOKIE ACK come in, expected or not (RFC 9260, sections 5.1 and 5.2).
 
 use core::net::IpAddr;
+use core::ops::ControlFlow;
 
 use eifel_base::siphash::siphash;
 use eifel_base::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use crate::association::{Association, Control};
 use crate::cookie::Cookie;
 use crate::event::{Event, Failure};
 use crate::handshake::{self, Offer, Refusal};
-use crate::input::{Origin, Then};
+use crate::input::Origin;
 use crate::reach::Answers;
 use crate::settings::{Ports, Settings};
 use crate::state::{Repeated, State};
@@ -172,16 +173,16 @@ impl Association {
     }
 
     /// Section 5.2.4: a cookie for an association that there is.
-    pub(crate) fn on_cookie_echo(&mut self, now: Instant, origin: &Origin, bytes: &[u8]) -> Then {
-        let Ok(cookie) = Cookie::verify(&self.settings.secret, bytes) else { return Then::Stop };
+    pub(crate) fn on_cookie_echo(&mut self, now: Instant, origin: &Origin, bytes: &[u8]) -> ControlFlow<()> {
+        let Ok(cookie) = Cookie::verify(&self.settings.secret, bytes) else { return ControlFlow::Break(()) };
         if cookie.ports != self.ports || cookie.local_tag != origin.tag {
-            return Then::Stop;
+            return ControlFlow::Break(());
         }
         let local = cookie.local_tag == self.local_tag;
         let peer = cookie.peer_tag == self.peer_tag;
         if let Some(late) = cookie.stale_for(now).filter(|_| !(local && peer)) {
             self.reply(origin.back, cookie.peer_tag, &Chunk::Error(Causes(&stale(late))));
-            return Then::Stop;
+            return ControlFlow::Break(());
         }
         let tied = cookie.tie_tags == self.tie_tags();
         // Table 12, by local tag, peer's tag and tie-tags.
@@ -192,7 +193,7 @@ impl Association {
                 self.confirm(now, origin)
             }
             (true, true) => self.confirm(now, origin),
-            _ => Then::Stop,
+            _ => ControlFlow::Break(()),
         }
     }
 
@@ -206,29 +207,31 @@ impl Association {
     }
 
     /// Actions B and D: opens the association if it is not open yet, and confirms the cookie.
-    fn confirm(&mut self, now: Instant, origin: &Origin) -> Then {
+    fn confirm(&mut self, now: Instant, origin: &Origin) -> ControlFlow<()> {
         if matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. }) {
             self.open(now);
         }
         let path = origin.path.unwrap_or(self.primary);
         self.control.push_front((path, Control::CookieAck));
-        Then::GoOn
+        ControlFlow::Continue(())
     }
 
     /// Action A: the peer has begun anew.
-    fn restart(&mut self, now: Instant, origin: &Origin, cookie: &Cookie) -> Then {
+    fn restart(&mut self, now: Instant, origin: &Origin, cookie: &Cookie) -> ControlFlow<()> {
         if let State::ShutdownAckSent(repeated) = &mut self.state {
             repeated.pending = true;
             self.complain(origin, Cause::CookieWhileShuttingDown);
-            return Then::Stop;
+            return ControlFlow::Break(());
         }
-        let Ok(fresh) = Self::from_cookie(now, &self.settings, cookie, origin.back) else { return Then::Stop };
+        let Ok(fresh) = Self::from_cookie(now, &self.settings, cookie, origin.back) else {
+            return ControlFlow::Break(());
+        };
         let mut events = std::mem::take(&mut self.events);
         events.push_back(Event::Restarted);
         *self = Self { events, draws: self.draws, ..fresh };
         let path = origin.path.unwrap_or(self.primary);
         self.control.push_front((path, Control::CookieAck));
-        Then::GoOn
+        ControlFlow::Continue(())
     }
 
     /// Section 5.1, step E.

@@ -8,7 +8,6 @@ use eifel_recovery::association::{Go, Offer, PathId, What};
 use crate::association::{Association, Control, Outgoing};
 use crate::handshake;
 use crate::reach::Answers;
-use crate::settings::Nagle;
 use crate::state::State;
 
 impl Association {
@@ -105,9 +104,8 @@ impl Association {
         }
         let path = self.data_path();
         let pmdcs = self.brain.pmdcs(path) as usize;
-        let held_back = self.settings.nagle == Nagle::On
-            && self.brain.una() < self.brain.nxt()
-            && self.queue.unsent_up_to(pmdcs) < pmdcs;
+        let held_back =
+            self.settings.nagle && self.brain.una() < self.brain.nxt() && self.queue.unsent_up_to(pmdcs) < pmdcs;
         let next = if held_back { None } else { self.queue.next() };
         self.brain.poll(now, &Offer { path, next, a_rwnd: u64::from(self.a_rwnd) })
     }

@@ -16,25 +16,6 @@ pub struct Ports {
     pub remote: u16,
 }
 
-/// Bytes between the IP header and the SCTP packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Encapsulation {
-    /// None: SCTP is IP's payload.
-    None,
-    /// A UDP header (RFC 6951).
-    Udp,
-}
-
-/// The condition that holds small messages back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Nagle {
-    /// While data is outstanding, a message that does not fill a packet waits (RFC 9260, section 6.1, rule A: silly window
-    /// syndrome).
-    On,
-    /// Nothing does.
-    Off,
-}
-
 /// Whether packets with DATA or SACK carry a timestamp chunk: 12 bytes (the SCTP paper, section 4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimestampChunk {
@@ -44,15 +25,6 @@ pub enum TimestampChunk {
     Agreed,
     /// They do in any case: a peer that does not know the chunk skips it, and echoes nothing.
     Always,
-}
-
-/// Whether retransmissions, and SACKs that answer them, are marked with a bit (the SCTP paper, figure 6).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RetransmitBit {
-    /// They are not.
-    Off,
-    /// They are where the peer wants that too.
-    Agreed,
 }
 
 /// Settings of one end; names in quotes are RFC 9260's (section 16).
@@ -68,8 +40,8 @@ pub struct Settings {
     pub secret: Secret,
     /// Bytes of the longest packet from the IP header on.
     pub pmtu: u32,
-    /// The protocol between IP and SCTP.
-    pub encapsulation: Encapsulation,
+    /// Whether a UDP header stands between IP and SCTP (RFC 6951).
+    pub udp: bool,
     /// Streams that this end wants to send on; at least 1.
     pub outbound_streams: u16,
     /// Streams that this end takes at the most; at least 1.
@@ -82,12 +54,14 @@ pub struct Settings {
     pub sack_delay: Duration,
     /// Packets with data that are answered by one SACK at the latest.
     pub sack_every: u32,
-    /// Whether small messages wait.
-    pub nagle: Nagle,
+    /// Whether a message that does not fill a packet waits while data is outstanding (section 6.1, rule A: silly window
+    /// syndrome).
+    pub nagle: bool,
     /// See [`TimestampChunk`].
     pub timestamp_chunk: TimestampChunk,
-    /// See [`RetransmitBit`].
-    pub retransmit_bit: RetransmitBit,
+    /// Whether retransmissions, and SACKs that answer them, are marked with a bit, where the peer wants that too (the SCTP
+    /// paper, figure 6).
+    pub retransmit_bit: bool,
     /// "Valid.Cookie.Life".
     pub cookie_life: Duration,
     /// "Max.Init.Retransmits".
@@ -108,16 +82,16 @@ impl Default for Settings {
             addresses: Vec::new(),
             secret: [0; 2],
             pmtu: 1500,
-            encapsulation: Encapsulation::None,
+            udp: false,
             outbound_streams: 16,
             inbound_streams: 2048,
             receive_buffer: 65_536,
             send_buffer: 1 << 20,
             sack_delay: Duration::from_millis(200),
             sack_every: 2,
-            nagle: Nagle::Off,
+            nagle: false,
             timestamp_chunk: TimestampChunk::Off,
-            retransmit_bit: RetransmitBit::Off,
+            retransmit_bit: false,
             cookie_life: Duration::from_secs(60),
             max_init_retransmits: 8,
             association_max_retransmits: 10,
@@ -130,17 +104,14 @@ impl Default for Settings {
 impl Settings {
     /// Bytes of chunks that a packet to `remote` holds: PMDCS.
     pub(crate) fn pmdcs(&self, remote: IpAddr) -> u32 {
-        pmdcs(self.pmtu, remote, self.encapsulation)
+        pmdcs(self.pmtu, remote, self.udp)
     }
 }
 
 /// Bytes of chunks in a packet of `pmtu` bytes: a multiple of four, and never less than one DATA chunk of four bytes.
-pub(crate) fn pmdcs(pmtu: u32, remote: IpAddr, encapsulation: Encapsulation) -> u32 {
+pub(crate) fn pmdcs(pmtu: u32, remote: IpAddr, udp: bool) -> u32 {
     let ip = if remote.is_ipv4() { 20 } else { 40 };
-    let udp = match encapsulation {
-        Encapsulation::None => 0,
-        Encapsulation::Udp => 8,
-    };
+    let udp = if udp { 8 } else { 0 };
     (pmtu.saturating_sub(ip + udp + 12) & !3).max(20)
 }
 

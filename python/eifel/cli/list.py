@@ -65,6 +65,8 @@ def _print(listed: dict[str, list[dict[str, Any]]]) -> None:
                 continue
             parameters = ", ".join(_parameter(parameter) for parameter in algorithm["parameters"])
             name, summary, source = (Text(algorithm[key]) for key in ("name", "summary", "source"))
+            if algorithm["association"]:
+                summary.append(" (SCTP only)")
             if narrow:
                 name.no_wrap = True
                 more = f"\n{parameters}" if parameters else ""

@@ -92,6 +92,17 @@ pub(super) struct Share {
     pub(super) oldest: bool,
 }
 
+impl Share {
+    /// Returns the bytes newly acknowledged and newly reported, with those of chunks that left more than once or without.
+    pub(super) fn counted(&self, repeats: bool) -> (u64, u64) {
+        if repeats {
+            (self.acked, self.sacked)
+        } else {
+            (self.acked - self.acked_again, self.sacked - self.sacked_again)
+        }
+    }
+}
+
 /// A SACK's news about all chunks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {

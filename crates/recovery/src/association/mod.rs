@@ -6,44 +6,41 @@
 //!
 //! A position is an unwrapped TSN: 0 is the first chunk. Bytes count the chunk's header and padding (section 7.2).
 
-mod credit;
 mod ledger;
-pub mod retransmit;
 mod sack;
 mod send;
 mod timeout;
 
-pub use credit::Credit;
 pub use ledger::Size;
 pub use sack::Sack;
 pub use send::{Go, Offer, What};
 pub use timeout::Expired;
 
 use crate::congest::Window;
+use crate::credit::Credit;
 use crate::event::Event;
 use crate::fact::TxId;
 use crate::path::{Flight, Path};
-use crate::registry::{Choice, Error};
+use crate::registry::{Choice, Error, part};
+use crate::retransmit::{Candidate, Retransmit};
 use crate::rto::Sample;
 use crate::view::Negotiated;
 use eifel_base::time::{Duration, Instant};
 use ledger::{Ledger, Share};
-use retransmit::rfc9260::Rfc9260;
-use retransmit::{Candidate, Retransmit};
 
 /// Names a path of an association: they count from 0 in the order in which they were added.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub usize);
 
 /// The algorithms of an association.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Those of each path. Its loss recovery is not used: RFC 9260's is the association's own.
     pub path: crate::config::Config,
     /// Where retransmissions go.
-    pub retransmit: Box<dyn Retransmit>,
+    pub retransmit: Choice,
     /// Which acknowledged chunks let a path's window grow.
-    pub credit: Credit,
+    pub credit: Choice,
 }
 
 impl Default for Config {
@@ -56,7 +53,17 @@ impl Default for Config {
             pace: Choice::named("burst-limit"),
             ..crate::config::Config::default()
         };
-        Self { path, retransmit: Box::new(Rfc9260), credit: Credit::LastPath }
+        Self { path, retransmit: Choice::named("rfc9260"), credit: Choice::named("last-path") }
+    }
+}
+
+impl Config {
+    /// Checks that an association can be made of these choices.
+    ///
+    /// # Errors
+    /// An algorithm or parameter that the registry does not know.
+    pub fn check(&self) -> Result<(), Error> {
+        Engine::new(self.clone()).map(|_| ())
     }
 }
 
@@ -66,24 +73,19 @@ struct Destination {
     path: Path,
     /// Bytes of the chunks that a packet holds: PMDCS in section 7.2's words.
     pmdcs: u32,
-    use_: Use,
+    /// Whether data may leave on it: it is confirmed and has not failed.
+    usable: bool,
     /// Whether the timer has expired and nothing has been acknowledged since: then one packet may be in flight (section
     /// 7.2.3).
     one_packet: bool,
 }
 
-/// Whether data may leave on a path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Use {
-    Usable,
-    /// It is unconfirmed or has failed.
-    Unusable,
-}
-
 /// The sender's brain for several paths. See the module's documentation.
 #[derive(Clone)]
 pub struct Engine {
-    config: Config,
+    config: crate::config::Config,
+    retransmit: Box<dyn Retransmit>,
+    credit: Box<dyn Credit>,
     destinations: Vec<Destination>,
     ledger: Ledger,
     /// The first position beyond fast recovery's exit point, while it lasts (section 7.2.4).
@@ -107,7 +109,9 @@ impl Engine {
     pub fn new(config: Config) -> Result<Self, Error> {
         config.path.check()?;
         Ok(Self {
-            config,
+            retransmit: part::retransmit(&config.retransmit)?,
+            credit: part::credit(&config.credit)?,
+            config: config.path,
             destinations: Vec::new(),
             ledger: Ledger::default(),
             exit: None,
@@ -121,10 +125,10 @@ impl Engine {
 
     /// Adds a path whose packets hold `pmdcs` bytes of chunks. Data may leave on it once it is [usable](Self::set_usable).
     pub fn add_path(&mut self, now: Instant, pmdcs: u32, timestamps: bool) -> PathId {
-        let (parts, _) = self.config.path.build().expect("the names were checked");
+        let (parts, _) = self.config.build().expect("the names were checked");
         let mut path = Path::new(parts);
         path.open(now, Negotiated { mss: pmdcs, sack: true, timestamps }, 0);
-        self.destinations.push(Destination { path, pmdcs, use_: Use::Unusable, one_packet: false });
+        self.destinations.push(Destination { path, pmdcs, usable: false, one_packet: false });
         self.ledger.add_path();
         self.shares.push(Share::default());
         PathId(self.destinations.len() - 1)
@@ -140,7 +144,7 @@ impl Engine {
 
     /// Says whether data may leave on a path.
     pub fn set_usable(&mut self, path: PathId, usable: bool) {
-        self.destinations[path.0].use_ = if usable { Use::Usable } else { Use::Unusable };
+        self.destinations[path.0].usable = usable;
     }
 
     /// Lowers the bytes of chunks that a packet holds on a path.
@@ -236,7 +240,7 @@ impl Engine {
         let all = self.destinations.iter().enumerate();
         let usable: Vec<_> = all
             .clone()
-            .filter(|(_, destination)| destination.use_ == Use::Usable)
+            .filter(|(_, destination)| destination.usable)
             .map(|(index, destination)| Candidate { path: PathId(index), window: destination.path.window })
             .collect();
         if !usable.is_empty() {

@@ -87,7 +87,8 @@ impl Engine {
         };
         let effect = target.settle(judgement, Some(&acked), sample, under_way);
         target.sample(&acked, sample, effect.change);
-        let (acked, sacked) = self.config.credit.of(path, &share, sack);
+        let repeats = self.credit.counts_repeats(path, sack);
+        let (acked, sacked) = share.counted(repeats);
         if effect.grows && grows && acked + sacked > 0 {
             target.grow(&Progress { acked, sacked, flight });
         }

@@ -99,7 +99,7 @@ impl Engine {
     /// Returns the path that a marked chunk goes to.
     fn target(&self, position: u64) -> PathId {
         let chunk = self.ledger.chunk(position);
-        self.config.retransmit.choose(chunk.last, chunk.cause, &self.usable())
+        self.retransmit.choose(chunk.last, chunk.cause, &self.usable())
     }
 
     /// Returns the lowest marked chunk from `from` on, if it belongs into a packet on `path`.

@@ -20,16 +20,8 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct Sctp {
     /// partial_bytes_acked.
     partial: u64,
-    decay: Decay,
-}
-
-/// Whether the window has begun to decay.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Decay {
-    #[default]
-    No,
-    /// ssthresh has been set to the window that was in use.
-    Begun,
+    /// Whether the window decays since the path was idle: ssthresh holds the window that was in use.
+    decays: bool,
 }
 
 impl Congest for Sctp {
@@ -42,7 +34,7 @@ impl Congest for Sctp {
     fn on_ack(&mut self, now: &Window, &Progress { acked, sacked, flight }: &Progress, view: &View) -> Window {
         let (pmdcs, delivered) = (u64::from(view.mss), acked + sacked);
         let used = flight >= now.cwnd;
-        self.decay = Decay::No;
+        self.decays = false;
         if now.cwnd <= now.ssthresh {
             let grown = if used { delivered.min(pmdcs) } else { 0 };
             return Window { cwnd: now.cwnd + grown, ..*now };
@@ -78,9 +70,9 @@ impl Congest for Sctp {
 
     fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window {
         let floor = 4 * u64::from(idle.mss);
-        let ssthresh = if self.decay == Decay::No { now.cwnd } else { now.ssthresh };
+        let ssthresh = if self.decays { now.ssthresh } else { now.cwnd };
         let halvings = idle.time.as_nanos() / idle.rto.as_nanos().max(1);
-        self.decay = Decay::Begun;
+        self.decays = true;
         // A window that is smaller than the floor already stays as it is.
         let floor = floor.min(now.cwnd);
         let cwnd = (0..halvings.min(64)).fold(now.cwnd, |cwnd, _| (cwnd / 2).max(floor));

@@ -2,11 +2,13 @@
 
 use super::{Choice, Entry, Error, Parameters, Seam};
 use crate::congest::Congest;
+use crate::credit::Credit;
 use crate::detect::Detector;
 use crate::grant::Grant;
 use crate::pace::Pace;
 use crate::recover::Recovery;
 use crate::respond::Response;
+use crate::retransmit::Retransmit;
 use crate::rto::Rto;
 use crate::rto::after_spurious::AfterSpurious;
 
@@ -59,4 +61,8 @@ parts! {
     congest: Congest -> dyn Congest;
     /// Builds a burst limit or a pacer.
     pace: Pace -> dyn Pace;
+    /// Builds a policy that chooses the path of a retransmission.
+    retransmit: Retransmit -> dyn Retransmit;
+    /// Builds a rule of which acknowledged chunks let a path's window grow.
+    credit: Credit -> dyn Credit;
 }

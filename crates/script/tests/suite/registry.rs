@@ -19,6 +19,7 @@ fn chosen(script: &Script, seam: Seam) -> &Choice {
         Seam::Recover => &config.recover,
         Seam::Congest => &config.congest,
         Seam::Pace => &config.pace,
+        Seam::Retransmit | Seam::Credit => unreachable!("a connection has one path"),
     }
 }
 

@@ -62,7 +62,7 @@ struct World {
 impl World {
     fn new(seed: u64, we_call: bool) -> Self {
         let ours = Settings {
-            encapsulation: eifel_sctp::Encapsulation::Udp,
+            udp: true,
             association_max_retransmits: 100,
             receive_buffer: 1 << 20,
             max_init_retransmits: 100,

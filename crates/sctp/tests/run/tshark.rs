@@ -7,7 +7,7 @@ use std::process::Command;
 use eifel_base::time::Duration;
 use eifel_packet::ip::{self, Addresses};
 use eifel_packet::{pcapng, sctp};
-use eifel_sctp::{Delivery, Phase, RetransmitBit, TimestampChunk};
+use eifel_sctp::{Delivery, Phase, TimestampChunk};
 
 use crate::talk::{Dice, World, address, ms};
 
@@ -53,7 +53,7 @@ fn tshark(path: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
 fn wireshark_reads_a_whole_life_without_complaint() {
     let change = |_: usize, settings: &mut eifel_sctp::Settings| {
         settings.timestamp_chunk = TimestampChunk::Agreed;
-        settings.retransmit_bit = RetransmitBit::Agreed;
+        settings.retransmit_bit = true;
         settings.association_max_retransmits = 50;
     };
     let mut dice = Dice(5);

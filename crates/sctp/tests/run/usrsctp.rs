@@ -10,8 +10,7 @@ use std::time;
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_sctp::{
-    Association, Delivery, Encapsulation, Event, Failure, Heard, Listener, Message, Phase, Ports, RetransmitBit,
-    Settings, TimestampChunk,
+    Association, Delivery, Event, Failure, Heard, Listener, Message, Phase, Ports, Settings, TimestampChunk,
 };
 
 use crate::talk::Dice;
@@ -131,7 +130,7 @@ fn clock() -> time::Instant {
 }
 
 fn settings() -> Settings {
-    Settings { addresses: vec![LOCALHOST], encapsulation: Encapsulation::Udp, secret: [5, 6], ..Settings::default() }
+    Settings { addresses: vec![LOCALHOST], udp: true, secret: [5, 6], ..Settings::default() }
 }
 
 impl Wire {
@@ -312,8 +311,7 @@ fn we_call_usrsctp_and_it_echoes() {
 
 #[test]
 fn usrsctp_skips_our_timestamp_chunk_and_our_offer_of_the_bit() {
-    let settings =
-        Settings { timestamp_chunk: TimestampChunk::Always, retransmit_bit: RetransmitBit::Agreed, ..settings() };
+    let settings = Settings { timestamp_chunk: TimestampChunk::Always, retransmit_bit: true, ..settings() };
     let Some(line) = call_with(&settings, Harm::some(3), 100, 1000) else { return };
     counted(&line, 100, 1000);
 }

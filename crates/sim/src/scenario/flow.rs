@@ -263,5 +263,6 @@ fn place(config: &mut engine::Config, seam: Seam) -> &mut Choice {
         Seam::Recover => &mut config.recover,
         Seam::Congest => &mut config.congest,
         Seam::Pace => &mut config.pace,
+        Seam::Retransmit | Seam::Credit => unreachable!("a connection has one path"),
     }
 }

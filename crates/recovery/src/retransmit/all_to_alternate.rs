@@ -3,8 +3,17 @@
 //! *Blind to* how the paths fare.
 //! *From* RFC 2960, section 6.4, as the SCTP paper reads it (section 3): "all retransmissions" to an alternate.
 
-use super::{Candidate, PathId, Retransmit, alternate};
+use super::{Candidate, Retransmit, alternate};
+use crate::association::PathId;
 use crate::fact::Cause;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "all-to-alternate",
+    summary: "another path, whatever the reason",
+    source: "RFC 2960, section 6.4, as the SCTP paper reads it",
+    ..Entry::retransmit(|_| Box::new(AllToAlternate))
+};
 
 /// All retransmissions to an alternate path.
 #[derive(Clone, Copy, Debug)]

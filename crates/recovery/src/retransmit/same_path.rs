@@ -3,8 +3,17 @@
 //! *Blind to* how the paths fare.
 //! *From* the SCTP paper, section 3, which reports that it is often better than an alternate ([CAI+03]).
 
-use super::{Candidate, PathId, Retransmit, same};
+use super::{Candidate, Retransmit, same};
+use crate::association::PathId;
 use crate::fact::Cause;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "same-path",
+    summary: "the path that the chunk left on last",
+    source: "the SCTP paper, section 3",
+    ..Entry::retransmit(|_| Box::new(SamePath))
+};
 
 /// All retransmissions to the same path.
 #[derive(Clone, Copy, Debug)]

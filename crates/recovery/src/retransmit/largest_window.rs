@@ -3,8 +3,17 @@
 //! *Blind to* round trips, and to what is under way.
 //! *From* Iyengar and others, "Concurrent Multipath Transfer Using SCTP Multihoming" (the policy RTX-CWND).
 
-use super::{Candidate, PathId, Retransmit};
+use super::{Candidate, Retransmit};
+use crate::association::PathId;
 use crate::fact::Cause;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "largest-window",
+    summary: "the path with the largest congestion window",
+    source: "Iyengar and others: RTX-CWND",
+    ..Entry::retransmit(|_| Box::new(LargestWindow))
+};
 
 /// The path with the largest congestion window.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,10 @@
-//! Where a retransmission goes. One file a policy.
+//! Where a retransmission goes. One file a policy; only an association has several paths.
 
-pub mod all_to_alternate;
-pub mod largest_window;
-pub mod rfc9260;
-pub mod same_path;
+crate::registry::algorithms! { ; association: rfc9260, all_to_alternate, same_path, largest_window }
 
-use super::PathId;
+use crate::association::PathId;
 use crate::congest::Window;
+use crate::duplicate::DuplicateRetransmit;
 use crate::fact::Cause;
 
 /// A path as a policy sees it.
@@ -23,24 +21,6 @@ pub trait Retransmit: Send + DuplicateRetransmit {
     /// Chooses the path for a chunk that left on `last` before and was marked because of `cause`. `usable` are the paths
     /// on which data may be sent now, in the order of their ids; there is at least one.
     fn choose(&self, last: PathId, cause: Cause, usable: &[Candidate]) -> PathId;
-}
-
-/// Copies a boxed policy.
-pub trait DuplicateRetransmit {
-    /// Returns a copy.
-    fn duplicate(&self) -> Box<dyn Retransmit>;
-}
-
-impl<T: Retransmit + Clone + 'static> DuplicateRetransmit for T {
-    fn duplicate(&self) -> Box<dyn Retransmit> {
-        Box::new(self.clone())
-    }
-}
-
-impl Clone for Box<dyn Retransmit> {
-    fn clone(&self) -> Self {
-        self.as_ref().duplicate()
-    }
 }
 
 /// Returns the next usable path after `last`, in the cyclic order of ids; `last` itself if there is

@@ -3,8 +3,17 @@
 //! *Blind to* how the paths fare.
 //! *From* RFC 9260, section 6.4.
 
-use super::{Candidate, PathId, Retransmit, alternate, same};
+use super::{Candidate, Retransmit, alternate, same};
+use crate::association::PathId;
 use crate::fact::Cause;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "rfc9260",
+    summary: "another path after a timeout, the same path after a fast retransmit",
+    source: "RFC 9260, section 6.4",
+    ..Entry::retransmit(|_| Box::new(Rfc9260))
+};
 
 /// The policy of RFC 9260.
 #[derive(Clone, Copy, Debug)]

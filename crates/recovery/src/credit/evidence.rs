@@ -1,0 +1,26 @@
+//! *Looks at* how often a chunk left, and the SACK's retransmit bit or timestamp.
+//! *Decides* that a chunk that left again counts only if the SACK answers a retransmission on this path.
+//! *Blind to* SACKs that were lost: what they answered stays unknown.
+//! *From* "On making SCTP robust to spurious retransmissions", section 4, which shows the overgrowth and proposes the signs.
+
+use super::Credit;
+use crate::association::{PathId, Sack};
+use crate::fact::Mark;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "evidence",
+    summary: "chunks that left again count only if the SACK answers a retransmission on the path",
+    source: "the SCTP paper, section 4",
+    ..Entry::credit(|_| Box::new(Evidence))
+};
+
+/// See the file's first lines.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence;
+
+impl Credit for Evidence {
+    fn counts_repeats(&self, path: PathId, sack: &Sack<'_>) -> bool {
+        sack.mark == Some(Mark::Retransmission) || sack.echo_of == Some(path)
+    }
+}

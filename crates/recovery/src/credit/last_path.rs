@@ -1,0 +1,25 @@
+//! *Looks at* the path that a chunk left on last.
+//! *Decides* that this path grows by the chunk.
+//! *Blind to* which of the sendings arrived.
+//! *From* RFC 9260, section 7.2.1.
+
+use super::Credit;
+use crate::association::{PathId, Sack};
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "last-path",
+    summary: "every chunk counts for the path that it left on last",
+    source: "RFC 9260, section 7.2.1",
+    ..Entry::credit(|_| Box::new(LastPath))
+};
+
+/// See the file's first lines.
+#[derive(Clone, Copy, Debug)]
+pub struct LastPath;
+
+impl Credit for LastPath {
+    fn counts_repeats(&self, _: PathId, _: &Sack<'_>) -> bool {
+        true
+    }
+}

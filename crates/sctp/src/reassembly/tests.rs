@@ -1,0 +1,117 @@
+//! Messages from chunks in any order.
+
+use super::*;
+use eifel_packet::seq::Seq;
+
+const B: DataFlags = DataFlags::BEGINNING;
+const E: DataFlags = DataFlags::ENDING;
+const M: DataFlags = DataFlags(0);
+
+fn data(flags: DataFlags, stream: u16, ssn: u16, payload: &[u8]) -> Data<'_> {
+    Data { flags, tsn: Seq(0), stream, ssn, ppid: [0; 4], payload }
+}
+
+fn taken(reassembly: &mut Reassembly) -> Vec<String> {
+    std::iter::from_fn(|| reassembly.take()).map(|message| String::from_utf8(message.bytes).unwrap()).collect()
+}
+
+#[test]
+fn fragments_make_a_message_in_whatever_order_they_come() {
+    let fragments = [(B, "one "), (M, "message "), (M, "in "), (E, "four")];
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+        let mut reassembly = Reassembly::default();
+        for index in order {
+            let (flags, text) = fragments[index];
+            assert!(!reassembly.is_readable());
+            reassembly.insert(7 + index as u64, &data(flags, 1, 0, text.as_bytes())).unwrap();
+        }
+        assert_eq!(taken(&mut reassembly), ["one message in four"]);
+        assert_eq!(reassembly.held(), 0);
+    }
+}
+
+#[test]
+fn streams_do_not_wait_for_each_other_and_unordered_messages_for_none() {
+    let mut reassembly = Reassembly::default();
+    let whole = DataFlags::WHOLE;
+    reassembly.insert(1, &data(whole, 1, 1, b"late")).unwrap();
+    reassembly.insert(2, &data(whole, 2, 0, b"other")).unwrap();
+    reassembly.insert(3, &data(whole.with(DataFlags::UNORDERED), 1, 9, b"at once")).unwrap();
+    assert_eq!(taken(&mut reassembly), ["other", "at once"]);
+    reassembly.insert(0, &data(whole, 1, 0, b"early")).unwrap();
+    assert_eq!(taken(&mut reassembly), ["early", "late"]);
+}
+
+#[test]
+fn a_stream_goes_on_when_its_numbers_wrap() {
+    let mut reassembly = Reassembly::default();
+    for number in 0..200_000u64 {
+        reassembly.insert(number, &data(DataFlags::WHOLE, 0, number as u16, b"x")).unwrap();
+        assert!(reassembly.take().is_some(), "{number}");
+    }
+}
+
+#[test]
+fn what_is_given_up_is_dropped_and_what_waited_is_delivered() {
+    let mut reassembly = Reassembly::default();
+    reassembly.insert(0, &data(B, 1, 0, b"begun")).unwrap();
+    reassembly.insert(3, &data(DataFlags::WHOLE, 1, 2, b"waits")).unwrap();
+    reassembly.forward(2);
+    reassembly.skip(1, 1);
+    assert_eq!(taken(&mut reassembly), ["waits"]);
+    assert_eq!(reassembly.held(), 0);
+}
+
+#[test]
+fn a_message_that_is_too_long_is_delivered_in_parts() {
+    let mut reassembly = Reassembly::default();
+    let part = |reassembly: &mut Reassembly| {
+        let message = reassembly.take()?;
+        Some((String::from_utf8(message.bytes).unwrap(), message.ends))
+    };
+    reassembly.insert(0, &data(B, 1, 0, b"one ")).unwrap();
+    reassembly.insert(1, &data(M, 1, 0, b"two ")).unwrap();
+    reassembly.insert(3, &data(M, 1, 0, b"four ")).unwrap();
+    reassembly.insert(5, &data(DataFlags::WHOLE, 1, 1, b"after")).unwrap();
+    reassembly.deliver_part(0);
+    assert_eq!(part(&mut reassembly), None, "chunks before it are missing");
+    reassembly.deliver_part(2);
+    assert_eq!(part(&mut reassembly), Some(("one two ".into(), false)));
+    reassembly.insert(2, &data(M, 1, 0, b"three ")).unwrap();
+    assert_eq!(part(&mut reassembly), Some(("three four ".into(), false)));
+    reassembly.insert(4, &data(E, 1, 0, b"five")).unwrap();
+    assert_eq!(part(&mut reassembly), Some(("five".into(), true)));
+    assert_eq!(part(&mut reassembly), Some(("after".into(), true)));
+    assert_eq!(reassembly.held(), 0);
+}
+
+#[test]
+fn contradictions_are_noticed() {
+    for (first, second) in [((B, 1), (B, 1)), ((B, 1), (E, 2)), ((E, 1), (M, 1)), ((DataFlags::WHOLE, 1), (E, 1))] {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(0, &data(first.0, first.1, 0, b"x")).unwrap();
+        // A complete message leaves no trace, so only one that is still here can be contradicted.
+        let second = reassembly.insert(1, &data(second.0, second.1, 0, b"x"));
+        assert_eq!(second.is_err(), !reassembly.is_readable());
+    }
+}
+
+#[test]
+fn the_highest_chunk_is_dropped_first() {
+    let mut reassembly = Reassembly::default();
+    reassembly.insert(5, &data(B, 1, 0, b"x")).unwrap();
+    reassembly.insert(6, &data(E, 1, 0, b"y")).unwrap();
+    reassembly.insert(8, &data(B, 1, 1, b"x")).unwrap();
+    reassembly.insert(9, &data(M, 1, 1, b"y")).unwrap();
+    let positions = |reassembly: &mut Reassembly| reassembly.drop_highest(5).map(|block| (block.start, block.end));
+    assert_eq!(positions(&mut reassembly), Some((9, 10)));
+    assert_eq!(positions(&mut reassembly), Some((8, 9)));
+    // The message of chunks 5 and 6 was delivered; one that waits goes whole.
+    assert_eq!(positions(&mut reassembly), None);
+    reassembly.insert(11, &data(B, 1, 2, b"x")).unwrap();
+    reassembly.insert(12, &data(E, 1, 2, b"y")).unwrap();
+    assert_eq!(positions(&mut reassembly), Some((11, 13)));
+    assert_eq!(reassembly.held(), 64);
+    assert_eq!(taken(&mut reassembly), ["xy"]);
+    assert_eq!(reassembly.held(), 0);
+}
