@@ -4,7 +4,8 @@
 //! *Blind to* delay, and to the reason of a loss; it leaves slow start without HyStart++.
 //! *From* RFC 9438, section 4.
 
-use super::{Congest, GROW, Grow, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
+use super::growth::{COUNTING, GROW};
+use super::{Congest, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
@@ -22,6 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
             "W_max is lowered when the window had not yet come back to it (section 4.7)",
             true,
         ),
+        COUNTING,
         GROW,
         RESTART,
     ],
@@ -29,7 +31,7 @@ pub(super) const ENTRY: Entry = Entry {
         Box::new(Cubic::new(Settings {
             start: Start::of(parameters),
             fast_convergence: parameters.switch("fast_convergence"),
-            grow: Grow::of(parameters),
+            growth: Growth::of(parameters),
         }))
     })
 };
@@ -49,8 +51,8 @@ pub struct Settings {
     pub start: Start,
     /// Whether a loss below the last W_max lowers W_max further, to make room for new flows (section 4.7).
     pub fast_convergence: bool,
-    /// See [`Grow`].
-    pub grow: Grow,
+    /// See [`Growth`]. Counting concerns slow start alone: the curve counts all that is acknowledged.
+    pub growth: Growth,
 }
 
 /// The curve that the last reduction left; windows in segments.
@@ -170,20 +172,21 @@ impl Congest for Cubic {
         self.settings.start.initial(mss)
     }
 
-    fn on_ack(&mut self, now: &Window, &Progress { acked, flight, .. }: &Progress, view: &View) -> Window {
-        let mss = u64::from(view.mss);
-        let limits = self.settings.grow.permits(now, flight, mss);
+    fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window {
+        let (growth, mss) = (&mut self.settings.growth, u64::from(view.mss));
+        let limits = growth.permits(now, progress, mss);
         if now.cwnd >= now.ssthresh {
-            return self.avoid_congestion(now, acked, limits, view);
+            return self.avoid_congestion(now, progress.acked, limits, view);
         }
-        // Section 4.10: slow start as RFC 5681, equation 2.
-        let grown = if limits { acked.min(mss) } else { 0 };
-        Window { cwnd: now.cwnd + grown, ..*now }
+        // Section 4.10: slow start as in RFC 5681, and no further than ssthresh by any way of counting.
+        let cwnd = if limits { growth.slow_start(now, progress.acked, mss) } else { now.cwnd };
+        Window { cwnd, ..*now }
     }
 
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let mss = u64::from(view.mss);
         self.fraction = 0.0;
+        self.settings.growth.on_loss(loss.cause);
         if !loss.timeout_again {
             self.before = Some(Before { curve: self.curve, lost_at: view.now });
             self.reduce(now, loss.cause, view.mss);
@@ -198,6 +201,7 @@ impl Congest for Cubic {
 
     /// Restores the curve (section 4.9). The time since the loss signal does not count in t: the window was not in use.
     fn on_undo(&mut self, now: &Window, view: &View) {
+        self.settings.growth.on_undo();
         let Some(Before { mut curve, lost_at }) = self.before.take() else { return };
         // Section 4.9.2: only "if the current cwnd is lower than cwnd_prior".
         if self.curve.prior.is_some_and(|prior| now.cwnd as f64 / f64::from(view.mss) >= prior) {

@@ -2,6 +2,10 @@
 
 crate::registry::algorithms! { reno, cubic; association: sctp }
 
+mod growth;
+
+pub use growth::{Counting, Grow, Growth};
+
 use crate::duplicate::DuplicateCongest;
 use crate::fact::Cause;
 use crate::registry::{Parameter, Parameters};
@@ -52,27 +56,6 @@ pub struct Idle {
     pub mss: u32,
 }
 
-/// When cwnd grows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Grow {
-    /// On every ACK of new data.
-    Always,
-    /// While the window limits sending: at least half of it is outstanding in slow start, all but a
-    /// segment afterwards.
-    WhenLimiting,
-}
-
-impl Grow {
-    /// Returns whether cwnd may grow on an ACK before which `flight` bytes were outstanding.
-    fn permits(self, now: &Window, flight: u64, mss: u64) -> bool {
-        match self {
-            Self::Always => true,
-            Self::WhenLimiting if now.cwnd < now.ssthresh => flight * 2 >= now.cwnd,
-            Self::WhenLimiting => flight + mss > now.cwnd,
-        }
-    }
-}
-
 /// The settings that all controllers share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Start {
@@ -92,20 +75,8 @@ const INITIAL_WINDOW: Parameter = Parameter::integer(
 );
 const INITIAL_SSTHRESH: Parameter =
     Parameter::integer("initial_ssthresh_bytes", "the initial ssthresh; 0 is arbitrarily high", 0, (0, i64::MAX));
-const GROW: Parameter = Parameter::word(
-    "grow",
-    "when cwnd grows: while it is what limits sending, or always",
-    "when-limiting",
-    &["when-limiting", "always"],
-);
 const RESTART: Parameter =
     Parameter::switch("restart_after_idle", "the restart window after an idle RTO (RFC 5681, section 4.1)", true);
-
-impl Grow {
-    fn of(parameters: &Parameters) -> Self {
-        parameters.word("grow", &[("when-limiting", Self::WhenLimiting), ("always", Self::Always)])
-    }
-}
 
 impl Start {
     fn of(parameters: &Parameters) -> Self {

@@ -1,9 +1,10 @@
 //! *Looks at* ACKs of new data and at losses.
 //! *Decides* to slow-start up to ssthresh, then to grow by one segment a round trip; a loss leaves half the flight.
 //! *Blind to* delay, and to the reason of a loss.
-//! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default.
+//! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default; RFC 3465 for counting bytes.
 
-use super::{Congest, GROW, Grow, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
+use super::growth::{COUNTING, GROW};
+use super::{Congest, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
@@ -27,6 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
             "hold",
             &["hold", "reduce"],
         ),
+        COUNTING,
         GROW,
         RESTART,
     ],
@@ -35,7 +37,7 @@ pub(super) const ENTRY: Entry = Entry {
             start: Start::of(parameters),
             half_of: parameters.word("ssthresh_from", &[("flight", HalfOf::Flight), ("window", HalfOf::Window)]),
             repeated: parameters.word("repeated_timeout", &[("hold", Repeated::Hold), ("reduce", Repeated::Reduce)]),
-            grow: Grow::of(parameters),
+            growth: Growth::of(parameters),
         }))
     })
 };
@@ -67,22 +69,20 @@ pub struct Settings {
     pub half_of: HalfOf,
     /// See [`Repeated`].
     pub repeated: Repeated,
-    /// See [`Grow`].
-    pub grow: Grow,
+    /// See [`Growth`].
+    pub growth: Growth,
 }
 
 /// Slow start, congestion avoidance, and halving.
 #[derive(Clone, Debug)]
 pub struct Reno {
     settings: Settings,
-    /// The remainder that congestion avoidance's mss * mss / cwnd has left.
-    remainder: u64,
 }
 
 impl Reno {
     /// Creates a controller with these settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, remainder: 0 }
+        Self { settings }
     }
 }
 
@@ -91,30 +91,22 @@ impl Congest for Reno {
         self.settings.start.initial(mss)
     }
 
-    fn on_ack(&mut self, now: &Window, &Progress { acked, flight, .. }: &Progress, view: &View) -> Window {
-        let mss = u64::from(view.mss);
-        if !self.settings.grow.permits(now, flight, mss) {
+    fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window {
+        let (growth, mss) = (&mut self.settings.growth, u64::from(view.mss));
+        if !growth.permits(now, progress, mss) {
             return *now;
         }
-        let grown = if now.cwnd < now.ssthresh {
-            // RFC 5681, equation 2.
-            acked.min(mss)
+        let cwnd = if now.cwnd < now.ssthresh {
+            growth.slow_start(now, progress.acked, mss)
         } else {
-            // RFC 5681, equation 3; the remainder stands for the part of a byte by which the window should be larger. An ACK
-            // of less than a segment counts for the bytes it acknowledges, or a peer that divides its ACKs would open the
-            // window as fast as it likes (RFC 3465, section 2.1; Savage and others, "TCP Congestion Control with a
-            // Misbehaving Receiver", section 2.1). An undo can leave a window below a segment, which must not grow by more
-            // than a segment either.
-            let share = mss * acked.min(mss) + self.remainder;
-            self.remainder = share % now.cwnd;
-            (share / now.cwnd).min(mss)
+            growth.avoid_congestion(now, progress.acked, mss)
         };
-        Window { cwnd: now.cwnd + grown, ..*now }
+        Window { cwnd, ..*now }
     }
 
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let mss = u64::from(view.mss);
-        self.remainder = 0;
+        self.settings.growth.on_loss(loss.cause);
         let half = match self.settings.half_of {
             HalfOf::Flight => loss.flight / 2,
             // Those implementations count whole segments.
@@ -134,8 +126,10 @@ impl Congest for Reno {
         Window { cwnd, ssthresh }
     }
 
-    /// Restores nothing: a loss signal changes only the window.
-    fn on_undo(&mut self, _: &Window, _: &View) {}
+    /// Restores nothing else: a loss signal changes only the window.
+    fn on_undo(&mut self, _: &Window, _: &View) {
+        self.settings.growth.on_undo();
+    }
 
     fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window {
         self.settings.start.after_idle(now, idle.mss)

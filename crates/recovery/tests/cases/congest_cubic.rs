@@ -1,7 +1,7 @@
 //! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
 
 use eifel_recovery::congest::cubic::{Cubic, Settings};
-use eifel_recovery::congest::{Congest, Grow, Loss, Start, Window};
+use eifel_recovery::congest::{Congest, Counting, Grow, Growth, Loss, Start, Window};
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value};
@@ -37,11 +37,21 @@ pub fn initial_ssthresh() {
 }
 
 pub fn grow() {
-    for (word, cwnd) in [("when-limiting", 10_000), ("always", 11_000)] {
+    for (word, cwnd) in [("when-limiting", 10_000), ("when-limiting-window", 10_000), ("always", 11_000)] {
         let mut talk = Talk::new(&cubic(config("reno-sack"), &[("grow", Value::Word(word.into()))]));
         talk.end = crate::talk::start(3);
         talk.send();
         talk.ack(100, 1, &[], 0);
+        assert_eq!(talk.cwnd(), cwnd, "{word}");
+    }
+}
+
+/// Two segments are acknowledged at once.
+pub fn counting() {
+    for (word, cwnd) in [("rfc5681", 11_000), ("abc-2", 12_000)] {
+        let mut talk = Talk::new(&cubic(config("reno-sack"), &[("counting", Value::Word(word.into()))]));
+        talk.send();
+        talk.ack(100, 2, &[], 0);
         assert_eq!(talk.cwnd(), cwnd, "{word}");
     }
 }
@@ -73,7 +83,7 @@ fn an_undo_that_gives_no_ssthresh_back_leaves_the_curve() {
 const SETTINGS: Settings = Settings {
     start: Start { window: 10, ssthresh: None, restart_after_idle: true },
     fast_convergence: true,
-    grow: Grow::WhenLimiting,
+    growth: Growth::new(Counting::Rfc5681, Grow::WhenLimiting),
 };
 
 /// A controller on a path of 100 ms, and its window.

@@ -1,7 +1,7 @@
 //! Reno called by itself: RFC 5681's equations, byte by byte.
 
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Grow, Idle, Loss, Start, Window};
+use eifel_recovery::congest::{Congest, Counting, Grow, Growth, Idle, Loss, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 
@@ -12,7 +12,7 @@ const SETTINGS: Settings = Settings {
     start: Start { window: 4, ssthresh: None, restart_after_idle: true },
     half_of: HalfOf::Flight,
     repeated: Repeated::Hold,
-    grow: Grow::WhenLimiting,
+    growth: Growth::new(Counting::Rfc5681, Grow::WhenLimiting),
 };
 
 fn window(cwnd: u64, ssthresh: u64) -> Window {
@@ -90,7 +90,7 @@ fn a_window_below_a_segment_grows_by_no_more_than_one() {
 fn a_window_that_does_not_limit_does_not_grow() {
     let round_trips = RoundTrips::new(true);
     let grow = |grow, now, flight| {
-        let mut reno = Reno::new(Settings { grow, ..SETTINGS });
+        let mut reno = Reno::new(Settings { growth: Growth::new(Counting::Rfc5681, grow), ..SETTINGS });
         reno.on_ack(&now, &progress(1000, flight), &view(&round_trips)).cwnd
     };
     // Slow start: half of it is enough.
@@ -100,6 +100,66 @@ fn a_window_that_does_not_limit_does_not_grow() {
     assert_eq!(grow(Grow::WhenLimiting, window(10_000, 10_000), 9000), 10_000);
     assert_eq!(grow(Grow::WhenLimiting, window(10_000, 10_000), 9001), 10_100);
     assert_eq!(grow(Grow::Always, window(10_000, 10_000), 1), 10_100);
+}
+
+fn counting(counting: Counting) -> Settings {
+    Settings { growth: Growth::new(counting, Grow::WhenLimiting), ..SETTINGS }
+}
+
+#[test]
+fn appropriate_byte_counting_adds_up_to_one_or_two_segments() {
+    let acks = [1000, 2000, 400, 3000];
+    assert_eq!(grown(counting(Counting::Abc(1)), window(4000, UNSET), &acks), [5000, 6000, 6400, 7400]);
+    assert_eq!(grown(counting(Counting::Abc(2)), window(4000, UNSET), &acks), [5000, 7000, 7400, 9400]);
+    assert_eq!(grown(counting(Counting::Linux), window(4000, UNSET), &acks), [5000, 7000, 7400, 10_400]);
+}
+
+/// RFC 3465, section 2.1: a window of 10 segments acknowledged adds one, however it is acknowledged.
+#[test]
+fn bytes_are_counted_in_congestion_avoidance() {
+    for rule in [Counting::Abc(1), Counting::Abc(2), Counting::Linux] {
+        assert_eq!(grown(counting(rule), window(10_000, 10_000), &[2000; 5])[3..], [10_000, 11_000], "{rule:?}");
+        assert_eq!(
+            grown(counting(rule), window(10_000, 10_000), &[9999, 1, 10_999, 1]),
+            [10_000, 11_000, 11_000, 12_000]
+        );
+    }
+}
+
+/// Two bytes below ssthresh, Linux counts 2998 of 3000 for congestion avoidance.
+#[test]
+fn linux_leaves_slow_start_at_ssthresh_and_counts_the_rest() {
+    let found = grown(counting(Counting::Linux), window(9998, 10_000), &[3000, 7001, 1]);
+    assert_eq!(found, [10_000, 10_000, 11_000]);
+    assert_eq!(grown(counting(Counting::Abc(2)), window(9998, 10_000), &[3000, 7001, 1])[0], 11_998);
+}
+
+/// RFC 3465, section 2.3: slow start that follows a timeout counts one segment, until a loss by duplicates, or an undo.
+#[test]
+fn after_a_timeout_an_ack_counts_for_one_segment() {
+    let round_trips = RoundTrips::new(true);
+    let mut reno = Reno::new(counting(Counting::Abc(2)));
+    let ack = |reno: &mut Reno, now| reno.on_ack(&now, &progress(3000, now.cwnd), &view(&round_trips)).cwnd;
+    assert_eq!(ack(&mut reno, window(4000, UNSET)), 6000);
+    reno.on_loss(&window(6000, UNSET), &TIMEOUT, &view(&round_trips));
+    assert_eq!(ack(&mut reno, window(4000, UNSET)), 5000);
+    reno.on_undo(&window(5000, UNSET), &view(&round_trips));
+    assert_eq!(ack(&mut reno, window(4000, UNSET)), 6000);
+}
+
+/// Linux's rule: the last ACKs of a flight of nine still find that nine of ten were used; the first of the next flight does not.
+#[test]
+fn a_window_is_used_by_the_largest_flight_of_a_round_trip() {
+    let round_trips = RoundTrips::new(true);
+    let growth = Growth::new(Counting::Linux, Grow::WhenLimitingWindow);
+    let mut reno = Reno::new(Settings { growth, ..SETTINGS });
+    let mut now = window(10_000, UNSET);
+    let mut ack = |acked, flight| {
+        now = reno.on_ack(&now, &progress(acked, flight), &view(&round_trips));
+        now.cwnd
+    };
+    let found = [(2000, 9000), (2000, 7000), (2000, 5000), (2000, 3000), (1000, 1000), (1000, 2000)];
+    assert_eq!(found.map(|(acked, flight)| ack(acked, flight)), [12_000, 14_000, 16_000, 18_000, 18_000, 18_000]);
 }
 
 #[test]

@@ -79,11 +79,13 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Congest, "reno", "initial_ssthresh_bytes", initial_ssthresh),
     (Seam::Congest, "reno", "ssthresh_from", ssthresh_from),
     (Seam::Congest, "reno", "repeated_timeout", repeated_timeout),
+    (Seam::Congest, "reno", "counting", counting),
     (Seam::Congest, "reno", "grow", grow),
     (Seam::Congest, "reno", "restart_after_idle", restart_after_idle),
     (Seam::Congest, "cubic", "initial_window_segments", congest_cubic::initial_window),
     (Seam::Congest, "cubic", "initial_ssthresh_bytes", congest_cubic::initial_ssthresh),
     (Seam::Congest, "cubic", "fast_convergence", congest_cubic::fast_convergence),
+    (Seam::Congest, "cubic", "counting", congest_cubic::counting),
     (Seam::Congest, "cubic", "grow", congest_cubic::grow),
     (Seam::Congest, "cubic", "restart_after_idle", congest_cubic::restart_after_idle),
     (Seam::Pace, "burst-limit", "segments", burst_segments),
@@ -334,9 +336,19 @@ fn repeated_timeout() {
     }
 }
 
+/// Four segments are acknowledged at once.
+fn counting() {
+    for (word, cwnd) in [("rfc5681", 11_000), ("abc-1", 11_000), ("abc-2", 12_000), ("linux", 14_000)] {
+        let mut talk = Talk::new(&reno(&[("counting", Value::Word(word.into()))]));
+        talk.send();
+        talk.ack(100, 4, &[], 0);
+        assert_eq!(talk.cwnd(), cwnd, "{word}");
+    }
+}
+
 /// Two segments of a window of ten are used.
 fn grow() {
-    for (word, cwnd) in [("when-limiting", 10_000), ("always", 11_000)] {
+    for (word, cwnd) in [("when-limiting", 10_000), ("when-limiting-window", 10_000), ("always", 11_000)] {
         let mut talk = Talk::new(&reno(&[("grow", Value::Word(word.into()))]));
         talk.end = start(3);
         talk.send();

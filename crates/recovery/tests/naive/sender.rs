@@ -71,7 +71,7 @@ impl Sender {
             una: 1,
             nxt: 1,
             end: 1,
-            congest: reno::Naive { cwnd: 10 * MSS, ssthresh: u64::MAX, part: 0, smss: MSS, iw: 10 * MSS },
+            congest: reno::Naive::new(10 * MSS, u64::MAX, MSS),
             phase: Phase::Open,
             duplicates: 0,
             owed: false,

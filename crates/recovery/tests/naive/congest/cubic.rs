@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::cubic::{Cubic, Settings};
-use eifel_recovery::congest::{Congest, Grow, Idle, Loss, Progress, Start, Window};
+use eifel_recovery::congest::{Congest, Counting, Grow, Growth, Idle, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::view::View;
 
@@ -172,7 +172,7 @@ fn the_controller_is_rfc_9438s() {
                 restart_after_idle: !dice.once_in(3),
             },
             fast_convergence: true,
-            grow: if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting },
+            growth: Growth::new(Counting::Rfc5681, if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting }),
         };
         let mut naive = Naive {
             cwnd: (settings.start.window * smss) as f64,
@@ -235,7 +235,7 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
                 }
             }
             _ => {
-                let limiting = settings.grow == Grow::Always
+                let limiting = settings.growth.grow == Grow::Always
                     || if window.cwnd < window.ssthresh {
                         flight * 2 >= window.cwnd
                     } else {

@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Grow, Idle, Loss, Progress, Start, Window};
+use eifel_recovery::congest::{Congest, Counting, Grow, Growth, Idle, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -20,6 +20,34 @@ pub struct Naive {
     pub part: u64,
     pub smss: u64,
     pub iw: u64,
+    /// RFC 3465's bytes_acked, and whether an RTO began this slow start.
+    pub bytes_acked: u64,
+    pub after_rto: bool,
+    pub used: Used,
+}
+
+/// How much of the window was used: the flights before this round trip's ACKs, and how much will have been acknowledged when it
+/// is over.
+#[derive(Default)]
+pub struct Used {
+    flights: Vec<u64>,
+    acknowledged: u64,
+    over_at: u64,
+}
+
+impl Used {
+    /// Linux's max_packets_out, in bytes.
+    fn most(&mut self, newly_acked: u64, flight: u64) -> u64 {
+        let then = self.acknowledged + newly_acked;
+        if self.acknowledged >= self.over_at || then > self.over_at {
+            self.flights.clear();
+            // Everything outstanding now is to be acknowledged.
+            self.over_at = if flight > newly_acked { self.acknowledged + flight } else { then };
+        }
+        self.acknowledged = then;
+        self.flights.push(flight);
+        *self.flights.iter().max().unwrap()
+    }
 }
 
 /// As the RFC has it, with cwnd growing whether or not it is what limits sending.
@@ -27,27 +55,80 @@ pub const ALWAYS: Settings = Settings {
     start: Start { window: 10, ssthresh: None, restart_after_idle: true },
     half_of: HalfOf::Flight,
     repeated: Repeated::Hold,
-    grow: Grow::Always,
+    growth: Growth::new(Counting::Rfc5681, Grow::Always),
 };
 
 impl Naive {
-    pub fn ack(&mut self, newly_acked: u64, flight: u64, settings: &Settings) {
+    /// A window of Reno's, nothing sent yet.
+    pub fn new(iw: u64, ssthresh: u64, smss: u64) -> Self {
+        Self { cwnd: iw, ssthresh, part: 0, smss, iw, bytes_acked: 0, after_rto: false, used: Used::default() }
+    }
+
+    fn limited_by_cwnd(&mut self, newly_acked: u64, flight: u64, grow: Grow) -> bool {
         let slow_start = self.cwnd < self.ssthresh;
-        if settings.grow == Grow::WhenLimiting {
-            let limited_by_cwnd = if slow_start { 2 * flight >= self.cwnd } else { self.cwnd < flight + self.smss };
-            if !limited_by_cwnd {
-                return;
+        match grow {
+            Grow::Always => true,
+            Grow::WhenLimiting if slow_start => 2 * flight >= self.cwnd,
+            Grow::WhenLimiting => self.cwnd < flight + self.smss,
+            Grow::WhenLimitingWindow => {
+                let most = self.used.most(newly_acked, flight);
+                // tcp_is_cwnd_limited: "If in slow start, ensure cwnd grows to twice what was ACKed."
+                if slow_start { self.cwnd < 2 * most } else { self.cwnd < most + self.smss }
             }
         }
-        if slow_start {
+    }
+
+    pub fn ack(&mut self, newly_acked: u64, flight: u64, settings: &Settings) {
+        let Growth { counting, grow, .. } = settings.growth;
+        if !self.limited_by_cwnd(newly_acked, flight, grow) {
+            return;
+        }
+        if self.cwnd >= self.ssthresh {
+            return if counting == Counting::Rfc5681 { self.equation_3(newly_acked) } else { self.abc(newly_acked) };
+        }
+        let before = self.cwnd;
+        match counting {
             // (2) cwnd += min (N, SMSS)
-            self.cwnd += if newly_acked < self.smss { newly_acked } else { self.smss };
-        } else {
-            let counted = if newly_acked < self.smss { newly_acked } else { self.smss };
-            self.part += self.smss * counted;
-            let whole = self.part / self.cwnd;
-            self.part -= whole * self.cwnd;
-            self.cwnd += if whole < self.smss { whole } else { self.smss };
+            Counting::Rfc5681 => self.cwnd += if newly_acked < self.smss { newly_acked } else { self.smss },
+            // RFC 3465, sections 2.2 and 2.3.
+            Counting::Abc(segments) => {
+                let l = if self.after_rto { self.smss } else { u64::from(segments) * self.smss };
+                self.cwnd += if newly_acked < l { newly_acked } else { l };
+            }
+            // tcp_slow_start: cwnd = min(cwnd + acked, ssthresh); acked -= cwnd - tcp_snd_cwnd(tp).
+            Counting::Linux => {
+                self.cwnd = if before + newly_acked < self.ssthresh { before + newly_acked } else { self.ssthresh };
+                let rest = newly_acked - (self.cwnd - before);
+                if rest > 0 {
+                    self.abc(rest);
+                    // Not Linux's, which counts whole segments.
+                    let most = before + if newly_acked > self.smss { newly_acked } else { self.smss };
+                    self.cwnd = if self.cwnd > most { most } else { self.cwnd };
+                }
+            }
+        }
+    }
+
+    fn equation_3(&mut self, newly_acked: u64) {
+        let counted = if newly_acked < self.smss { newly_acked } else { self.smss };
+        self.part += self.smss * counted;
+        let whole = self.part / self.cwnd;
+        self.part -= whole * self.cwnd;
+        self.cwnd += if whole < self.smss { whole } else { self.smss };
+    }
+
+    /// RFC 3465, section 2.1. What one window may have been counted is a window, before and after.
+    fn abc(&mut self, newly_acked: u64) {
+        if self.bytes_acked > self.cwnd {
+            self.bytes_acked = self.cwnd;
+        }
+        self.bytes_acked += newly_acked;
+        if self.bytes_acked >= self.cwnd {
+            self.bytes_acked -= self.cwnd;
+            if self.bytes_acked > self.cwnd {
+                self.bytes_acked = self.cwnd;
+            }
+            self.cwnd += self.smss;
         }
     }
 
@@ -63,7 +144,25 @@ impl Naive {
         }
         self.cwnd = if cause == Cause::Timeout { self.smss } else { self.ssthresh };
         self.part = 0;
+        self.bytes_acked = 0;
+        self.after_rto = cause == Cause::Timeout;
     }
+}
+
+/// Any way of counting, and any rule for when to grow.
+pub fn growth(dice: &mut Dice) -> Growth {
+    let counting = match dice.below(4) {
+        0 => Counting::Rfc5681,
+        1 => Counting::Abc(1),
+        2 => Counting::Abc(2),
+        _ => Counting::Linux,
+    };
+    let grow = match dice.below(3) {
+        0 => Grow::Always,
+        1 => Grow::WhenLimiting,
+        _ => Grow::WhenLimitingWindow,
+    };
+    Growth::new(counting, grow)
 }
 
 #[test]
@@ -81,11 +180,11 @@ fn the_controller_is_rfc_5681s() {
             },
             half_of: if dice.once_in(3) { HalfOf::Window } else { HalfOf::Flight },
             repeated: if dice.once_in(3) { Repeated::Reduce } else { Repeated::Hold },
-            grow: if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting },
+            growth: growth(&mut dice),
         };
         let mut reno = Reno::new(settings);
         let iw = settings.start.window * smss;
-        let mut naive = Naive { cwnd: iw, ssthresh: settings.start.ssthresh.unwrap_or(u64::MAX), part: 0, smss, iw };
+        let mut naive = Naive::new(iw, settings.start.ssthresh.unwrap_or(u64::MAX), smss);
         let mut window = reno.initial(smss as u32);
         for _ in 0..OPERATIONS {
             let flight = dice.below(2 * naive.cwnd);

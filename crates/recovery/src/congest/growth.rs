@@ -1,0 +1,163 @@
+//! When the window grows, and by how much: what controllers share of slow start and of Reno's congestion avoidance.
+//!
+//! From RFC 5681, section 3.1; RFC 3465, section 2; and Linux's `tcp_slow_start`, `tcp_cong_avoid_ai` and
+//! `tcp_is_cwnd_limited`. RFC 7661, which judges by a pipe counted over a round trip, was not at hand.
+
+use super::{Progress, Window};
+use crate::fact::Cause;
+use crate::registry::{Parameter, Parameters};
+
+/// When cwnd grows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grow {
+    /// On every ACK of new data.
+    Always,
+    /// While the window limits sending: at least half of it is outstanding in slow start, all but a
+    /// segment afterwards.
+    WhenLimiting,
+    /// Judges by the largest flight of the last round trip, as Linux does: in slow start, more than half of the window was
+    /// outstanding at some time; afterwards, all but a segment. So the last ACKs of a flight count like its first.
+    WhenLimitingWindow,
+}
+
+/// How many bytes an ACK counts for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counting {
+    /// At most one segment an ACK, in slow start and afterwards (RFC 5681).
+    Rfc5681,
+    /// Appropriate byte counting (RFC 3465): at most this many segments in slow start, and only one while it follows a
+    /// timeout; afterwards a segment for each window acknowledged.
+    Abc(u8),
+    /// All bytes, in slow start up to ssthresh; the rest, and all later ones, as in [`Abc`](Self::Abc).
+    Linux,
+}
+
+/// When and by how much a window grows, and what both rules remember.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Growth {
+    pub counting: Counting,
+    pub grow: Grow,
+    /// The largest flight of this round trip, in bytes.
+    most: u64,
+    /// Bytes that are still to be acknowledged of what was outstanding when the round trip began.
+    left: u64,
+    /// Whether slow start follows a timeout.
+    after_timeout: bool,
+    /// The remainder of equation 3, or RFC 3465's bytes_acked.
+    counted: u64,
+}
+
+pub(super) const GROW: Parameter = Parameter::word(
+    "grow",
+    "when cwnd grows: while it limits sending by the flight before the ACK, or in the last window; or always",
+    "when-limiting",
+    &["when-limiting", "when-limiting-window", "always"],
+);
+
+pub(super) const COUNTING: Parameter = Parameter::word(
+    "counting",
+    "what an ACK counts for: one segment (RFC 5681), bytes up to one or two segments (RFC 3465), all bytes (Linux)",
+    "rfc5681",
+    &["rfc5681", "abc-1", "abc-2", "linux"],
+);
+
+impl Growth {
+    /// Returns growth by these rules.
+    pub const fn new(counting: Counting, grow: Grow) -> Self {
+        Self { counting, grow, most: 0, left: 0, after_timeout: false, counted: 0 }
+    }
+
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let counting = [
+            ("rfc5681", Counting::Rfc5681),
+            ("abc-1", Counting::Abc(1)),
+            ("abc-2", Counting::Abc(2)),
+            ("linux", Counting::Linux),
+        ];
+        let grow = [
+            ("when-limiting", Grow::WhenLimiting),
+            ("when-limiting-window", Grow::WhenLimitingWindow),
+            ("always", Grow::Always),
+        ];
+        Self::new(parameters.word("counting", &counting), parameters.word("grow", &grow))
+    }
+
+    /// Returns whether cwnd may grow on this ACK.
+    #[inline]
+    pub(super) fn permits(&mut self, now: &Window, progress: &Progress, mss: u64) -> bool {
+        let flight = progress.flight;
+        match self.grow {
+            Grow::Always => true,
+            Grow::WhenLimiting if now.cwnd < now.ssthresh => flight * 2 >= now.cwnd,
+            Grow::WhenLimiting => flight + mss > now.cwnd,
+            Grow::WhenLimitingWindow => {
+                self.note_flight(progress);
+                if now.cwnd < now.ssthresh { self.most * 2 > now.cwnd } else { self.most + mss > now.cwnd }
+            }
+        }
+    }
+
+    /// A round trip ends when all is acknowledged that was outstanding at its beginning.
+    fn note_flight(&mut self, &Progress { acked, flight, .. }: &Progress) {
+        (self.most, self.left) = match self.left.checked_sub(acked) {
+            Some(left) if left > 0 => (self.most.max(flight), left),
+            // This ACK completes the round trip that it still belongs to.
+            Some(_) => (self.most.max(flight), 0),
+            None => (flight, flight.saturating_sub(acked)),
+        };
+    }
+
+    /// Returns cwnd in slow start, after an ACK of so many bytes.
+    #[inline]
+    pub(super) fn slow_start(&mut self, now: &Window, acked: u64, mss: u64) -> u64 {
+        match self.counting {
+            // RFC 5681, equation 2.
+            Counting::Rfc5681 => now.cwnd + acked.min(mss),
+            // RFC 3465, sections 2.2 and 2.3.
+            Counting::Abc(limit) => {
+                let limit = if self.after_timeout { 1 } else { u64::from(limit) };
+                now.cwnd + acked.min(limit * mss)
+            }
+            Counting::Linux => {
+                let grown = acked.min(now.ssthresh - now.cwnd);
+                let then = Window { cwnd: now.cwnd + grown, ..*now };
+                if acked == grown {
+                    return then.cwnd;
+                }
+                self.avoid_congestion(&then, acked - grown, mss).min(now.cwnd + acked.max(mss))
+            }
+        }
+    }
+
+    /// Returns cwnd in Reno's congestion avoidance, after an ACK of so many bytes.
+    #[inline]
+    pub(super) fn avoid_congestion(&mut self, now: &Window, acked: u64, mss: u64) -> u64 {
+        if self.counting == Counting::Rfc5681 {
+            // RFC 5681, equation 3; the remainder stands for the part of a byte by which the window should be larger. An ACK
+            // of less than a segment counts for the bytes it acknowledges, or a peer that divides its ACKs would open the
+            // window as fast as it likes (RFC 3465, section 2.1; Savage and others, "TCP Congestion Control with a
+            // Misbehaving Receiver", section 2.1). An undo can leave a window below a segment, which must not grow by more
+            // than a segment either.
+            let share = mss * acked.min(mss) + self.counted;
+            self.counted = share % now.cwnd;
+            return now.cwnd + (share / now.cwnd).min(mss);
+        }
+        // RFC 3465, section 2.1. A window that was cut since has not been acknowledged several times over.
+        self.counted = self.counted.min(now.cwnd) + acked;
+        if self.counted < now.cwnd {
+            return now.cwnd;
+        }
+        self.counted = (self.counted - now.cwnd).min(now.cwnd);
+        now.cwnd + mss
+    }
+
+    pub(super) fn on_loss(&mut self, cause: Cause) {
+        self.after_timeout = cause == Cause::Timeout;
+        self.counted = 0;
+    }
+
+    /// A timeout that was spurious is followed by no slow start of its own.
+    pub(super) fn on_undo(&mut self) {
+        self.after_timeout = false;
+    }
+}
