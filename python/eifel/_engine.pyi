@@ -137,8 +137,8 @@ def document(text: str, origin: str) -> str:
     Raises ScenarioError if it is neither.
     """
 
-def converse(text: str, origin: str) -> tuple[str, str]:
-    """Runs a script: what came of it as JSON (`script`, `passed`, `lasted_s`, `failure`, `rows`), and as text.
+def converse(text: str, origin: str, profile: str) -> tuple[str, str]:
+    """Runs a script: what came of it as JSON (`script`, `passed`, `lasted_s`, `failure`, `notes`, `rows`), and as text.
 
     Raises ScriptError if the script is refused. `origin` is what messages call it.
     """

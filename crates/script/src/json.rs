@@ -5,8 +5,8 @@ use eifel_base::time::Instant;
 use serde_json::{Value, json};
 
 impl Outcome {
-    /// Returns the outcome as JSON: `script`, `passed`, `lasted_s`, `failure` (`line`, `what`) and
-    /// `rows`. Each row has `line`, `side`, `due_s`, `expected`, `seen` (`at_s`, `text`) and
+    /// Returns the outcome as JSON: `script`, `passed`, `lasted_s`, `failure` (`line`, `what`),
+    /// `notes` (`line`, `what`) and `rows`. Each row has `line`, `side`, `due_s`, `expected`, `seen` (`at_s`, `text`) and
     /// `failed`.
     pub fn json(&self) -> Value {
         json!({
@@ -14,6 +14,7 @@ impl Outcome {
             "passed": self.passed(),
             "lasted_s": self.lasted.as_secs_f64(),
             "failure": self.failure.as_ref().map(|failure| json!({"line": failure.line, "what": failure.what})),
+            "notes": self.notes.iter().map(|(line, what)| json!({"line": line, "what": what})).collect::<Vec<_>>(),
             "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
         })
     }

@@ -29,7 +29,7 @@ impl fmt::Display for Outcome {
             }
             f.write_char('\n')?;
         }
-        Ok(())
+        self.notes.iter().try_for_each(|(line, note)| writeln!(f, "note: line {line}: {note}"))
     }
 }
 

@@ -30,12 +30,14 @@ mod json;
 mod ladder;
 mod outcome;
 mod parse;
+mod profile;
 mod run;
 mod script;
 pub mod variables;
 
 pub use error::{Error, Place};
 pub use outcome::{Failure, Outcome, Row, Seen, Side};
-pub use parse::parse;
+pub use parse::{parse, parse_for};
+pub use profile::Profile;
 pub use run::run;
 pub use script::Script;

@@ -13,6 +13,8 @@ pub struct Outcome {
     pub failure: Option<Failure>,
     /// Virtual time that passed.
     pub lasted: Duration,
+    /// Commands for the host that were not carried out though they might have meant something, by their lines.
+    pub notes: Vec<(u32, String)>,
 }
 
 impl Outcome {

@@ -1,6 +1,8 @@
 //! Reads a script. Everything unknown is refused with its place.
 
 mod call;
+mod command;
+mod condition;
 mod cursor;
 mod header;
 mod lexer;
@@ -12,34 +14,52 @@ use crate::error::{Error, Fault};
 use crate::expression::assertions;
 use crate::parse::cursor::Cursor;
 use crate::parse::lexer::{Kind, tokens};
-use crate::script::{Action, Event, Script, When};
+use crate::profile::Profile;
+use crate::script::{Action, Call, Event, Script, When};
 use eifel_base::time::{Duration, Instant};
 
 /// The longest script.
 const LONGEST: Duration = Duration::from_secs(400 * 24 * 3600);
 
-/// Reads a script. Messages call it `origin`.
+/// Reads a script for this stack. Messages call it `origin`.
 ///
 /// # Errors
 ///
 /// The first place that is not part of the language.
 pub fn parse(text: &str, origin: &str) -> Result<Script, Error> {
-    script(text, origin).map_err(|fault| fault.in_file(origin))
+    parse_for(Profile::Standard, text, origin)
 }
 
-fn script(text: &str, origin: &str) -> Result<Script, Fault> {
+/// Reads a script that was written for a stack with this profile.
+///
+/// # Errors
+///
+/// The first place that is not part of the language.
+pub fn parse_for(profile: Profile, text: &str, origin: &str) -> Result<Script, Error> {
+    script(profile, text, origin).map_err(|fault| fault.in_file(origin))
+}
+
+fn script(profile: Profile, text: &str, origin: &str) -> Result<Script, Fault> {
+    let text = &condition::chosen(text, profile.symbol())?;
     let mut cursor = Cursor::new(text, tokens(text)?);
-    let header = header::read(&mut cursor)?;
+    let mut header = header::read(&mut cursor, profile)?;
+    // Commands configure a host before its sockets are in use.
+    let mut fresh = true;
     let mut events = Vec::new();
     let mut begun = Begun { at_least: Instant::ZERO, most: Instant::ZERO };
     while cursor.kind() != &Kind::End {
-        if matches!(cursor.kind(), Kind::Command) {
+        if matches!(cursor.kind(), Kind::Command(_)) {
             // A command that cleans up has no time, and nothing to do here.
             cursor.next();
             continue;
         }
         let event = event(&mut cursor)?;
         begun.follow(&event)?;
+        match &event.action {
+            Action::Command(text) if fresh => command::apply(text, event.place, &mut header)?,
+            Action::Calls { call: Call::Listen { .. } | Call::Connect { .. }, .. } => fresh = false,
+            _ => {}
+        }
         events.push(event);
     }
     if events.is_empty() {
@@ -76,9 +96,9 @@ fn action(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
             cursor.next();
             assertions(&text, place).map(Action::Asserts)
         }
-        Kind::Command => {
+        Kind::Command(text) => {
             cursor.next();
-            Ok(Action::Command)
+            Ok(Action::Command(text))
         }
         Kind::Ellipsis | Kind::Word(_) => call::read(cursor),
         _ => Err(cursor.unfit("<, >, a call, or %{ assert … }%")),

@@ -34,7 +34,13 @@ pub fn run(script: &Script) -> Outcome {
     if failure.is_some() {
         run.show_the_rest();
     }
-    Outcome { origin: script.origin.clone(), rows: run.rows, failure, lasted: run.now.since(Instant::ZERO) }
+    Outcome {
+        origin: script.origin.clone(),
+        rows: run.rows,
+        failure,
+        lasted: run.now.since(Instant::ZERO),
+        notes: script.header.notes.clone(),
+    }
 }
 
 /// A call that has not returned.
@@ -99,7 +105,7 @@ impl<'s> Run<'s> {
             Action::Arrives(packet) => self.arrive(event, packet),
             Action::Calls { call, expected, until } => self.call(event, call, expected, *until),
             Action::Asserts(assertions) => self.assert(event, assertions),
-            Action::Leaves(_) | Action::Command => Ok(()),
+            Action::Leaves(_) | Action::Command(_) => Ok(()),
         }
     }
 
@@ -258,7 +264,7 @@ impl<'s> Run<'s> {
         let count = compare::joined(packet, &departed, self.script.header.strict_segments);
         let seen: Vec<Departed> = self.host.departed.drain(..count).collect();
         let Some(together) = compare::together(&seen) else { return self.fail(event, "nothing leaves") };
-        let differences = compare::differences(packet, &together, &mut self.stamps);
+        let differences = compare::differences(packet, &together, &mut self.stamps, self.script.header.profile);
         let texts: Vec<_> =
             seen.iter().map(|one| Seen { at: one.at, text: format!("> {}", self.shown(&one.packet)) }).collect();
         if let Some(row) = self.rows.last_mut() {
@@ -311,7 +317,9 @@ fn agrees(expected: &Expected, returned: Returned) -> bool {
     match (expected, returned) {
         (Expected::Any, Returned::Value(_)) => true,
         (Expected::Value(wanted), Returned::Value(value)) => *wanted == value,
-        (Expected::Error(wanted), Returned::Error(name) | Returned::WouldBlock(name)) => wanted == name,
+        (Expected::Error(wanted), Returned::Error(name) | Returned::WouldBlock(name)) => {
+            wanted == name || name == "EAGAIN" && wanted == "EWOULDBLOCK"
+        }
         _ => false,
     }
 }

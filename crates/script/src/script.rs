@@ -1,12 +1,14 @@
 //! The parts of a script.
 
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Version;
 use eifel_packet::segment::{Flags, Marks};
 use eifel_recovery::engine::Config;
 use eifel_tcp::Settings;
 
 use crate::error::Place;
 use crate::expression::Assertion;
+use crate::profile::Profile;
 
 /// A script without errors.
 #[derive(Clone, Debug)]
@@ -41,6 +43,8 @@ impl Script {
 /// Options and settings before the first event.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
+    pub(crate) profile: Profile,
+    pub(crate) version: Version,
     pub(crate) settings: Settings,
     pub(crate) config: Config,
     /// Sequence number on the wire of this end's 0.
@@ -54,6 +58,8 @@ pub(crate) struct Header {
     /// Whether each packet of the script is one segment. If not, a packet may stand for segments that leave one behind the
     /// other.
     pub(crate) strict_segments: bool,
+    /// Commands that were not carried out though they might have meant something, by their lines.
+    pub(crate) notes: Vec<(u32, String)>,
 }
 
 /// One line of the conversation.
@@ -87,8 +93,8 @@ pub(crate) enum Action {
         until: Option<Duration>,
     },
     Asserts(Vec<Assertion>),
-    /// A command of an operating system, which is ignored.
-    Command,
+    /// A command of an operating system. It counts before the connection begins.
+    Command(String),
 }
 
 /// A packet as scripts write it. Sequence numbers count from each side's SYN.
@@ -142,6 +148,11 @@ pub(crate) enum Call {
         count: u64,
     },
     Read {
+        socket: i64,
+        count: u64,
+    },
+    /// Says what a read would give, and takes nothing.
+    Peek {
         socket: i64,
         count: u64,
     },

@@ -2,13 +2,15 @@
 
 use eifel_base::time::{Duration, Instant};
 
-use crate::settings::AckSettings;
+use crate::settings::{AckCount, AckSettings};
 
 /// How many bytes, and how long, an acknowledgement may wait for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckPace {
     /// Unacknowledged bytes that make an acknowledgement due at once.
     enough: u64,
+    /// Bytes that a segment counts for at least.
+    least: u64,
     delay: Duration,
 }
 
@@ -17,7 +19,8 @@ impl AckPace {
     pub(crate) fn new(settings: &AckSettings, full_size: u32) -> Self {
         let at_once = settings.every <= 1 || settings.delay == Duration::ZERO;
         let enough = if at_once { 0 } else { u64::from(settings.every) * u64::from(full_size) };
-        Self { enough, delay: settings.delay }
+        let least = if settings.counted == AckCount::Segments { u64::from(full_size) } else { 0 };
+        Self { enough, least, delay: settings.delay }
     }
 }
 
@@ -61,7 +64,7 @@ impl Due {
         if self.bytes == 0 {
             self.deadline = now + pace.delay;
         }
-        self.bytes += bytes;
+        self.bytes += bytes.max(pace.least);
         if self.bytes >= pace.enough {
             self.now();
         }
@@ -103,7 +106,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn pace(every: u32, delay: Duration) -> AckPace {
-        AckPace::new(&AckSettings { every, delay }, 1000)
+        AckPace::new(&AckSettings { every, delay, ..AckSettings::default() }, 1000)
     }
 
     fn at(ms: u64) -> Instant {
@@ -119,6 +122,17 @@ mod tests {
         assert_eq!((due.owed, due.deadline), (Owed::InTime, at(210)));
         due.in_order(at(60), 1, &pace(2, MS * 200));
         assert_eq!((due.owed, due.deadline), (Owed::Now, Instant::NEVER));
+    }
+
+    #[test]
+    fn the_second_segment_of_any_size_is_acknowledged_where_segments_count() {
+        let settings = AckSettings { counted: AckCount::Segments, ..AckSettings::default() };
+        let pace = AckPace::new(&settings, 1000);
+        let mut due = Due::NOTHING;
+        due.in_order(at(10), 1, &pace);
+        assert_eq!(due.owed, Owed::InTime);
+        due.in_order(at(20), 2, &pace);
+        assert_eq!(due.owed, Owed::Now);
     }
 
     #[test]

@@ -107,6 +107,7 @@ impl Connection {
                 self.receiver.due = Due::NOTHING;
             }
             // Both ends have called: the SYN leaves again, with an acknowledgement.
+            self.receiver.window.advance(self.receiver.nxt, self.receiver.unread());
             self.stand(State::SynReceived(Opening::Simultaneous));
             let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
             let again = self.syn(stamp);

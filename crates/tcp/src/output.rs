@@ -84,7 +84,12 @@ impl Connection {
         }
         let transmission = match self.state {
             // Data waits for the handshake's end.
-            State::SynSent | State::SynReceived(_) => self.engine.poll_handshake(now, stamp)?,
+            State::SynSent | State::SynReceived(_) => {
+                if let (Instant::NEVER, Some(limit)) = (self.give_up_at, self.cold.settings.give_up.handshake) {
+                    self.give_up_at = now + limit;
+                }
+                self.engine.poll_handshake(now, stamp)?
+            }
             _ => self.next_transmission(now, &self.offer(stamp))?,
         };
         let Transmission { start, len, copy, .. } = transmission;

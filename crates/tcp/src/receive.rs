@@ -62,19 +62,20 @@ impl Receiver {
     /// After a SYN with sequence number `irs`; the peer's full segments carry `full_size` bytes, and the window field is
     /// shifted by `shift`.
     pub(crate) fn new(settings: &Settings, irs: Seq, full_size: u32, shift: u8, sack: SackUse) -> Self {
+        let window = ReceiveWindow::of(settings, full_size, shift);
         Self {
             nxt: 1,
             irs,
             due: Due::NOTHING,
             last_ack_sent: 1,
-            window: ReceiveWindow::new(settings.receive_window, full_size, shift),
-            stream: RecvStream::new(settings.receive, settings.receive_window),
+            window,
+            stream: RecvStream::new(settings.receive, window.buffer()),
             fin: u64::MAX,
             pace: AckPace::new(&settings.acks, full_size),
             order: Order::Kept,
             disorder: Box::new(Disorder {
                 sack,
-                queue: Reassembly::new(u64::from(settings.receive_window)),
+                queue: Reassembly::new(window.buffer().max(u64::from(settings.receive_window))),
                 report: SackReport::default(),
             }),
         }

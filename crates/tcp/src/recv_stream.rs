@@ -15,7 +15,7 @@ pub(crate) enum RecvStream {
 }
 
 impl RecvStream {
-    pub(crate) fn new(kind: ReceiveKind, buffer: u32) -> Self {
+    pub(crate) fn new(kind: ReceiveKind, buffer: u64) -> Self {
         match kind {
             ReceiveKind::Drained => Self::Drained,
             ReceiveKind::Counted => Self::Counted { read: 0 },

@@ -100,20 +100,51 @@ impl Default for TimestampSettings {
     }
 }
 
+/// How much of the receive buffer is announced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Announce {
+    /// The window's edge moves by at least a segment, or half the buffer (RFC 9293, section 3.8.6.2.2).
+    InSteps,
+    /// Each acknowledgement announces all room in a buffer that is rounded up to whole segments, unless that is less than a
+    /// segment and a quarter of the buffer: FreeBSD's rule.
+    AllRoom,
+}
+
+/// What counts as a segment that waits for an acknowledgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AckCount {
+    /// The bytes of a full-sized segment (RFC 5681, section 4.2).
+    Bytes,
+    /// Any segment, as in BSD's stacks.
+    Segments,
+}
+
 /// When data received in order is acknowledged (RFC 5681, section 4.2; RFC 9293, section 3.8.6.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckSettings {
     /// Full-sized segments whose bytes cause an immediate acknowledgement. With 0 or 1 every
     /// segment does.
     pub every: u32,
+    pub counted: AckCount,
     /// The longest delay of an acknowledgement. Zero acknowledges every segment at once.
     pub delay: Duration,
 }
 
 impl Default for AckSettings {
     fn default() -> Self {
-        Self { every: 2, delay: Duration::from_millis(200) }
+        Self { every: 2, counted: AckCount::Bytes, delay: Duration::from_millis(200) }
     }
+}
+
+/// Whether an end uses explicit congestion notification (RFC 3168).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnUse {
+    /// Neither asks for it nor agrees to it.
+    Off,
+    /// Agrees if the peer asks, as servers do.
+    Answer,
+    /// Asks for it, and agrees.
+    Ask,
 }
 
 /// When an end gives up the connection (RFC 9293, section 3.8.3).
@@ -121,6 +152,8 @@ impl Default for AckSettings {
 pub struct GiveUp {
     /// Consecutive timeouts of a SYN or SYN-ACK; the next expiry ends the attempt.
     pub handshake_timeouts: u32,
+    /// The longest that a handshake lasts; `None` leaves that to the timeouts.
+    pub handshake: Option<Duration>,
     /// Consecutive timeouts after the handshake; the next expiry ends the connection.
     pub timeouts: u32,
     /// The longest time without any acknowledgement while data waits for one, zero windows
@@ -130,7 +163,7 @@ pub struct GiveUp {
 
 impl Default for GiveUp {
     fn default() -> Self {
-        Self { handshake_timeouts: 6, timeouts: 15, user_timeout: None }
+        Self { handshake_timeouts: 6, handshake: None, timeouts: 15, user_timeout: None }
     }
 }
 
@@ -192,6 +225,7 @@ pub struct Settings {
     pub mss: u16,
     /// Bytes of receive buffer: the largest window announced, within the agreed window scale.
     pub receive_window: u32,
+    pub announce: Announce,
     pub window_scale: WindowScale,
     /// Timestamps option; `None` offers none. Eifel detection needs
     /// [`TimestampSettings::distinct`], not the default.
@@ -202,6 +236,10 @@ pub struct Settings {
     ///
     /// [`timestamps`]: Self::timestamps
     pub marks: Option<Marks>,
+    pub ecn: EcnUse,
+    /// The most SYNs, or SYN-ACKs, that ask for ECN or agree to it. Later ones do without, in case something on the path drops
+    /// those that do (RFC 3168, section 6.1.1.1).
+    pub ecn_syns: u32,
     pub acks: AckSettings,
     /// Whether a small segment waits while anything is unacknowledged (RFC 9293, section 3.7.4).
     pub nagle: bool,
@@ -222,10 +260,13 @@ impl Default for Settings {
         Self {
             mss: 1460,
             receive_window: 1 << 20,
+            announce: Announce::InSteps,
             window_scale: WindowScale::Fit,
             timestamps: Some(TimestampSettings::default()),
             sack: SackUse::WithDuplicates,
             marks: None,
+            ecn: EcnUse::Off,
+            ecn_syns: 2,
             acks: AckSettings::default(),
             nagle: false,
             fin_wait_2: Duration::from_secs(60),

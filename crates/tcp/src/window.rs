@@ -1,5 +1,7 @@
 //! Flow control: what the peer allows, and what is announced to it (RFC 9293, sections 3.8.6 and 3.10.7.4).
 
+use crate::settings::{Announce, Settings};
+
 /// The peer's window for this end's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendWindow {
@@ -66,26 +68,49 @@ impl SendWindow {
 pub(crate) struct ReceiveWindow {
     /// First position beyond every window that was announced: data below it is taken.
     pub(crate) edge: u64,
-    /// Bytes of the receive buffer, at most what the window field can announce.
+    /// Bytes of the receive buffer.
     buffer: u64,
+    /// The largest window that the field can announce.
+    most: u64,
     /// Bytes by which the edge moves at least (RFC 9293, section 3.8.6.2.2).
     step: u64,
+    /// The smallest room that is announced at all.
+    least: u64,
     shift: u8,
 }
 
 impl ReceiveWindow {
     /// Returns a window on `buffer` bytes from position 1 on.
     pub(crate) fn new(buffer: u32, full_size: u32, shift: u8) -> Self {
-        let buffer = u64::from(buffer).min(0xffff << shift);
-        Self { edge: 1 + buffer, buffer, step: (buffer / 2).min(u64::from(full_size)).max(1), shift }
+        let (buffer, most) = (u64::from(buffer), 0xffff << shift);
+        let buffer = buffer.min(most);
+        let step = (buffer / 2).min(u64::from(full_size)).max(1);
+        Self { edge: 1 + buffer, buffer, most, step, least: 0, shift }
+    }
+
+    /// Returns the window that the settings ask for.
+    pub(crate) fn of(settings: &Settings, full_size: u32, shift: u8) -> Self {
+        if settings.announce == Announce::InSteps {
+            return Self::new(settings.receive_window, full_size, shift);
+        }
+        let buffer = u64::from(settings.receive_window).next_multiple_of(u64::from(full_size.max(1)));
+        let least = u64::from(full_size).min(buffer / 4);
+        // Once open, what has room is taken, also where the window field is too small to announce it.
+        Self { buffer, most: u64::MAX, step: 1, least, ..Self::new(settings.receive_window, full_size, shift) }
+    }
+
+    /// Returns the bytes of the buffer.
+    pub(crate) fn buffer(&self) -> u64 {
+        self.buffer
     }
 
     /// Moves the edge, if it would move by at least a step. `unread` bytes below `nxt` still take room in the buffer.
     #[inline]
     pub(crate) fn advance(&mut self, nxt: u64, unread: u64) {
         debug_assert!(unread <= self.buffer, "nothing is taken that there was no room for");
-        let target = nxt + self.buffer - unread;
-        if target >= self.edge + self.step {
+        let room = (self.buffer - unread).min(self.most);
+        let target = nxt + room;
+        if target >= self.edge + self.step && room >= self.least {
             self.edge = target;
         }
     }
@@ -105,7 +130,7 @@ impl ReceiveWindow {
     /// Returns whether the peer should hear of a larger window at once: it has become at least
     /// twice as large as the peer knows. Smaller steps ride on the next acknowledgement.
     pub(crate) fn is_worth_telling(&self, nxt: u64, unread: u64) -> bool {
-        let target = nxt + self.buffer.saturating_sub(unread);
+        let target = nxt + self.buffer.saturating_sub(unread).min(self.most);
         target >= self.edge + self.step && target - nxt >= 2 * self.edge.saturating_sub(nxt)
     }
 }

@@ -34,7 +34,7 @@ fn every_second_full_sized_segment_at_once_and_the_rest_by_the_timer() {
 #[test]
 fn the_rule_is_a_setting() {
     let every = |every, delay| {
-        let acks = AckSettings { every, delay: Duration::from_millis(delay) };
+        let acks = AckSettings { every, delay: Duration::from_millis(delay), ..AckSettings::default() };
         let mut talk = Talk::open(&Settings { acks, ..plain() });
         (0..6u64)
             .map(|step| {

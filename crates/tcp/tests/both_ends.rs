@@ -55,7 +55,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             }),
             sack,
             marks,
-            acks: AckSettings { every, delay: Duration::from_millis(100) },
+            acks: AckSettings { every, delay: Duration::from_millis(100), ..AckSettings::default() },
             nagle,
             // Longer than a backed-off FIN takes to be sent again, or TIME-WAIT would be over and answer it by a reset.
             time_wait: Duration::from_secs(3600),

@@ -200,7 +200,7 @@ impl Pair {
 }
 
 fn each_segment(marks: Option<Marks>) -> Settings {
-    let acks = AckSettings { every: 1, delay: Duration::ZERO };
+    let acks = AckSettings { every: 1, delay: Duration::ZERO, ..AckSettings::default() };
     Settings { marks, acks, receive_window: 60_000, ..plain() }
 }
 

@@ -227,6 +227,12 @@ def _add_script(commands: Commands) -> None:
     parser.add_argument(
         "paths", type=_path, nargs="+", metavar="FILE|FOLDER", help="scripts, or folders with *.pkt below them"
     )
+    parser.add_argument(
+        "--profile",
+        choices=("standard", "linux", "freebsd"),
+        default="standard",
+        help="the stack that the scripts were written for, where the RFCs leave it the choice",
+    )
 
 
 def _add_worlds(commands: Commands) -> None:

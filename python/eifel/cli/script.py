@@ -22,7 +22,7 @@ def command(options: argparse.Namespace) -> int:
     refused = 0
     for path in _scripts(options.paths):
         try:
-            outcome, shown = _engine.converse(read_text(path), str(path))
+            outcome, shown = _engine.converse(read_text(path), str(path), options.profile)
         except _engine.ScriptError as error:
             note(f"eifel: {error}")
             refused += 1

@@ -72,7 +72,17 @@ impl BackOff {
         let base = estimated.unwrap_or(self.limits.initial).max(self.minimum);
         // Doubled by each expiry [rfc6298:5.5]; the shift saturates long before it overflows.
         let doubled = if self.expiries == 0 { base } else { base * (1 << self.expiries.min(30)) };
-        doubled.min(self.limits.maximum.max(self.minimum))
+        self.at_most(doubled)
+    }
+
+    /// Returns whether the timer has expired since the sample that counted last.
+    pub(super) fn is_backed_off(&self) -> bool {
+        self.expiries > 0
+    }
+
+    /// Cuts a time to the maximum.
+    pub(super) fn at_most(&self, time: Duration) -> Duration {
+        time.min(self.limits.maximum.max(self.minimum))
     }
 
     /// Does what a response or an adaptation asks of the back-off, and returns what it asks of the estimator.

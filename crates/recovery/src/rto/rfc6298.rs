@@ -32,12 +32,19 @@ pub(super) const ENTRY: Entry = Entry {
             "sample",
             &["sample", "new-data"],
         ),
+        Parameter::milliseconds(
+            "slop_ms",
+            "added to the RTO, but to the first one (FreeBSD's rexmit_slop, 200 ms there)",
+            0,
+            (Duration::ZERO, HOUR),
+        ),
     ],
     ..Entry::rto(|parameters| {
         let Limits { initial, minimum, maximum } = Limits::of(parameters);
         let granularity = parameters.duration("granularity_ms");
         let ends = parameters.word("back_off_ends", &[("sample", Ends::Sample), ("new-data", Ends::NewData)]);
-        Box::new(Rfc6298::timer(Bounds { initial, minimum, maximum, granularity }, ends))
+        let slop = parameters.duration("slop_ms");
+        Box::new(Rfc6298::timer(Bounds { initial, minimum, maximum, granularity, slop }, ends))
     })
 };
 
@@ -45,6 +52,7 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Clone, Debug)]
 pub struct Rfc6298 {
     granularity: Duration,
+    slop: Duration,
     estimate: Option<Estimate>,
     ends: Ends,
     expired: Expired,
@@ -82,12 +90,14 @@ pub struct Bounds {
     pub maximum: Duration,
     /// G, the clock's granularity.
     pub granularity: Duration,
+    /// Added to every RTO once there was a sample or an expiry, up to the maximum.
+    pub slop: Duration,
 }
 
 impl Rfc6298 {
     /// Creates a timer that has not seen a sample.
-    pub fn timer(Bounds { initial, minimum, maximum, granularity }: Bounds, ends: Ends) -> Timer<Self> {
-        let estimator = Self { granularity, estimate: None, ends, expired: Expired::No };
+    pub fn timer(Bounds { initial, minimum, maximum, granularity, slop }: Bounds, ends: Ends) -> Timer<Self> {
+        let estimator = Self { granularity, slop, estimate: None, ends, expired: Expired::No };
         Timer::new(estimator, Limits { initial, minimum, maximum })
     }
 
@@ -118,7 +128,9 @@ impl Estimator for Rfc6298 {
 
     fn rto(&self, back_off: &BackOff) -> Duration {
         // Sections 2.2 and 2.3; G if 4 RTTVAR is less. [rfc6298:4]
-        back_off.rto(self.estimate.map(|Estimate { srtt, rttvar }| srtt + self.granularity.max(rttvar * 4)))
+        let rto = back_off.rto(self.estimate.map(|Estimate { srtt, rttvar }| srtt + self.granularity.max(rttvar * 4)));
+        let first = self.estimate.is_none() && !back_off.is_backed_off();
+        if first || self.slop == Duration::ZERO { rto } else { back_off.at_most(rto + self.slop) }
     }
 
     fn estimate(&self) -> Option<Estimate> {

@@ -49,6 +49,7 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Rto, "rfc6298", "maximum_ms", maximum),
     (Seam::Rto, "rfc6298", "granularity_ms", granularity),
     (Seam::Rto, "rfc6298", "back_off_ends", back_off_ends),
+    (Seam::Rto, "rfc6298", "slop_ms", slop),
     (Seam::Rto, "lite", "initial_ms", || rto_parameters::initial("lite")),
     (Seam::Rto, "lite", "maximum_ms", || rto_parameters::maximum("lite")),
     (Seam::Rto, "lite", "granularity_ms", rto_parameters::lite_granularity),
@@ -237,6 +238,15 @@ fn maximum() {
     let mut talk = open(&rto(&[("maximum_ms", 5000)]));
     let expiries: Vec<_> = (0..5).map(|_| talk.expire().0).collect();
     assert_eq!(expiries, [1100, 3100, 7100, 12_100, 17_100]);
+}
+
+/// Not on the first, 1 s; then 2 s and 4 s, and 1 s after a sample, each with the slop, and never beyond the maximum.
+fn slop() {
+    let mut talk = Talk::new(&rto(&[("slop_ms", 200), ("maximum_ms", 5000)]));
+    talk.send();
+    let expiries: Vec<_> = (0..4).map(|_| talk.expire().0).collect();
+    assert_eq!(expiries, [1000, 3200, 7400, 12_400]);
+    assert_eq!(open(&rto(&[("slop_ms", 200)])).rto(), 1200);
 }
 
 fn granularity() {

@@ -18,7 +18,7 @@ fn bounds() -> impl Strategy<Value = Bounds> {
     (0u64..2_000_000, 0u64..120_000_000, 0u64..600_000, 0u64..=100).prop_map(|(minimum, above, granularity, part)| {
         let (minimum, maximum) = (Duration::from_micros(minimum), Duration::from_micros(minimum + above + 1));
         let initial = minimum + (maximum - minimum) * part / 100;
-        Bounds { initial, minimum, maximum, granularity: Duration::from_micros(granularity) }
+        Bounds { initial, minimum, maximum, granularity: Duration::from_micros(granularity), slop: Duration::ZERO }
     })
 }
 
@@ -66,7 +66,7 @@ proptest! {
     #[test]
     fn no_number_of_expiries_overflows(rtt in rtt(), expiries in 1usize..200) {
         let maximum = Duration::MAX;
-        let bounds = Bounds { initial: rtt, minimum: Duration::ZERO, maximum, granularity: Duration::ZERO };
+        let bounds = Bounds { initial: rtt, minimum: Duration::ZERO, maximum, granularity: Duration::ZERO, slop: Duration::ZERO };
         let mut timer = Rfc6298::timer(bounds, Ends::Sample);
         timer.sample(&of(rtt), &view(&RoundTrips::new(true)));
         for _ in 0..expiries {
@@ -85,6 +85,7 @@ proptest! {
             minimum: Duration::ZERO,
             maximum: Duration::MAX,
             granularity: Duration::from_micros(1),
+            slop: Duration::ZERO,
         };
         let mut timer = Rfc6298::timer(bounds, Ends::Sample);
         let (mut least, mut most) = (Duration::MAX, Duration::ZERO);

@@ -16,6 +16,7 @@ const DEFAULT: Bounds = Bounds {
     minimum: Duration::from_secs(1),
     maximum: Duration::from_secs(60),
     granularity: Duration::from_millis(1),
+    slop: Duration::ZERO,
 };
 
 fn sample(timer: &mut Timer<Rfc6298>, rtt: Duration) {

@@ -21,7 +21,13 @@ impl Clock {
         let mut engine = Engine::new(&Config::default()).unwrap_or_else(|error| panic!("{error}"));
         engine.established(Instant::ZERO, Negotiated { mss: 1000, sack: true, timestamps: true });
         let second = Duration::from_secs(1);
-        let bounds = Bounds { initial: second, minimum: second, maximum: second, granularity: Duration::ZERO };
+        let bounds = Bounds {
+            initial: second,
+            minimum: second,
+            maximum: second,
+            granularity: Duration::ZERO,
+            slop: Duration::ZERO,
+        };
         Self { engine, samples: Vec::new(), timer: rto::rfc6298::Naive::new(&bounds) }
     }
 

@@ -62,6 +62,7 @@ impl Sender {
             minimum: second,
             maximum: Duration::from_secs(60),
             granularity: Duration::from_millis(1),
+            slop: Duration::ZERO,
         };
         Self {
             segments: Vec::new(),

@@ -46,7 +46,10 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
     let call = Written { place, name: &name, arguments: &arguments }.meaning()?;
     // Flags of a file are an operating system's.
     let expected = if name == "fcntl" { Expected::Any } else { expected };
-    let blocks = matches!(call, Call::Accept { .. } | Call::Connect { .. } | Call::Read { .. } | Call::Write { .. });
+    let blocks = matches!(
+        call,
+        Call::Accept { .. } | Call::Connect { .. } | Call::Read { .. } | Call::Peek { .. } | Call::Write { .. }
+    );
     if until.is_some() && !blocks {
         return Err(Fault::new(
             place,
@@ -161,6 +164,7 @@ impl Written<'_> {
             "accept" => Call::Accept { socket: self.socket()? },
             "connect" => Call::Connect { socket: self.socket()? },
             "write" | "send" => Call::Write { socket: self.socket()?, count: self.count()? },
+            "read" | "recv" if self.has_flag("MSG_PEEK") => Call::Peek { socket: self.socket()?, count: self.count()? },
             "read" | "recv" => Call::Read { socket: self.socket()?, count: self.count()? },
             "close" => Call::Close { socket: self.socket()? },
             "shutdown" => self.shutdown()?,
@@ -189,6 +193,15 @@ impl Written<'_> {
             _ => None,
         }
         .ok_or_else(|| self.fault("the number of bytes, at most 2^40, as the third argument"))
+    }
+
+    /// Whether the fourth argument has this flag.
+    fn has_flag(&self, name: &str) -> bool {
+        let is = |argument: &Argument| matches!(argument, Argument::Word(word) if word == name);
+        match self.arguments.get(3) {
+            Some(Argument::List(flags)) => flags.iter().any(is),
+            other => other.is_some_and(is),
+        }
     }
 
     fn shutdown(&self) -> Result<Call, Fault> {

@@ -1,22 +1,22 @@
 //! The part before the first event: packetdrill's options, and settings.
 
+use super::command;
 use super::cursor::Cursor;
 use super::lexer::Kind;
 use super::setting::Setting;
 use crate::error::{Fault, Place};
+use crate::profile::Profile;
 use crate::script::Header;
 use eifel_base::time::Duration;
-use eifel_recovery::engine::Config;
-use eifel_tcp::Settings;
-use eifel_tcp::settings::{TimestampSettings, WindowScale};
+use eifel_packet::ip::Version;
+use eifel_tcp::settings::TimestampSettings;
 
 /// Ignored options of packetdrill. They matter only to an operating system or a network.
-const IGNORED: [&str; 11] = [
+const IGNORED: [&str; 10] = [
     "bind_port",
     "connect_port",
     "gateway_ip",
     "init_scripts",
-    "ip_version",
     "local_ip",
     "mss",
     "netmask_ip",
@@ -31,67 +31,113 @@ pub(super) const MOST_USECS: u64 = 60_000_000;
 /// Packetdrill's default tolerance for a kernel's timers.
 const TOLERANCE: Duration = Duration::from_millis(4);
 
-/// Bytes of the IP and TCP headers without options.
-const HEADERS: u64 = 40;
+/// Bytes of the TCP header without options.
+const HEADER: u64 = 20;
 
-/// Returns the answers of Linux where packetdrill's suite runs: 1460 bytes, a window scale of 8,
-/// timestamps of a millisecond.
-fn default() -> Header {
-    Header {
-        settings: Settings { window_scale: WindowScale::Shift(8), ..Settings::default() },
-        config: Config::default(),
+/// Packetdrill's MTU.
+const MTU: u64 = 1500;
+
+/// Reads the header.
+pub(super) fn read(cursor: &mut Cursor<'_>, profile: Profile) -> Result<Header, Fault> {
+    let mut header = Header {
+        profile,
+        settings: profile.settings(),
+        config: profile.config(),
+        version: Version::V4,
         iss: 0,
         irs: 0,
         tolerance: TOLERANCE,
         compares_stamps: false,
         strict_segments: false,
-    }
-}
-
-/// Reads the header.
-pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Header, Fault> {
-    let mut header = default();
+        notes: Vec::new(),
+    };
+    let mut flags = Flags { mtu: MTU, mtu_place: None, mss_by_hand: false };
     loop {
         let place = cursor.place();
         match cursor.kind().clone() {
-            Kind::Flag { name, value } => flag(&mut header, place, &name, value.as_deref())?,
-            Kind::Setting(text) => Setting::read(&text, place)?.apply(&mut header)?,
-            // An initial command, which sets up an operating system.
-            Kind::Command => {}
-            _ => return Ok(header),
+            Kind::Flag { name, value } => flags.flag(&mut header, place, &name, value.as_deref())?,
+            Kind::Setting(text) => {
+                let setting = Setting::read(&text, place)?;
+                flags.mss_by_hand |= setting.is("mss");
+                setting.apply(&mut header)?;
+            }
+            Kind::Command(text) => command::apply(&text, place, &mut header)?,
+            _ => {
+                flags.set_mss(&mut header)?;
+                return Ok(header);
+            }
         }
         cursor.next();
     }
 }
 
-fn flag(header: &mut Header, place: Place, name: &str, value: Option<&str>) -> Result<(), Fault> {
-    let number = |least: u64, most: u64| {
-        let number = value.and_then(|value| value.parse().ok()).filter(|number| (least..=most).contains(number));
-        number.ok_or_else(|| {
-            let what = format!("--{name} has no such value");
-            Fault::new(place, what, format!("--{name}= and a whole number, {least} to {most}"))
-        })
-    };
-    match name {
-        "tolerance_usecs" => header.tolerance = Duration::from_micros(number(0, MOST_USECS)?),
-        "mtu" => header.settings.mss = (number(HEADERS + 1, u64::from(u16::MAX) + HEADERS)? - HEADERS) as u16,
-        "strict_segments" => header.strict_segments = true,
-        "tcp_ts_tick_usecs" => match number(0, MOST_USECS)? {
-            0 => header.compares_stamps = false,
-            tick => {
-                header.compares_stamps = true;
-                let timestamps = header.settings.timestamps.get_or_insert_with(TimestampSettings::default);
-                timestamps.granularity = Duration::from_micros(tick);
+/// Options that together give the MSS.
+struct Flags {
+    mtu: u64,
+    mtu_place: Option<Place>,
+    mss_by_hand: bool,
+}
+
+impl Flags {
+    /// An MTU's segments have no IP and TCP header; without an option, packetdrill's network has 1500 bytes.
+    fn set_mss(&self, header: &mut Header) -> Result<(), Fault> {
+        let headers = u64::from(header.version.header_len()) + HEADER;
+        match (self.mtu.checked_sub(headers).filter(|mss| *mss > 0), self.mtu_place) {
+            (Some(mss), None) if self.mss_by_hand || mss == u64::from(header.settings.mss) => Ok(()),
+            (Some(mss), _) => {
+                header.settings.mss = mss.min(u16::MAX.into()) as u16;
+                Ok(())
             }
-        },
-        _ if IGNORED.contains(&name) => {}
-        _ => {
-            let known = format!(
-                "--tolerance_usecs, --mtu, --strict_segments, --tcp_ts_tick_usecs, or one that is passed over: --{}",
-                IGNORED.join(", --")
-            );
-            return Err(Fault::new(place, format!("unknown option --{name}"), known));
+            (None, place) => Err(Fault::new(
+                place.unwrap_or(Place { line: 1, column: 1 }),
+                "--mtu has no such value",
+                format!("more than the {headers} bytes of headers"),
+            )),
         }
     }
-    Ok(())
+
+    fn flag(&mut self, header: &mut Header, place: Place, name: &str, value: Option<&str>) -> Result<(), Fault> {
+        let number = |least: u64, most: u64| {
+            let number = value.and_then(|value| value.parse().ok()).filter(|number| (least..=most).contains(number));
+            number.ok_or_else(|| {
+                let what = format!("--{name} has no such value");
+                Fault::new(place, what, format!("--{name}= and a whole number, {least} to {most}"))
+            })
+        };
+        match name {
+            "tolerance_usecs" => header.tolerance = Duration::from_micros(number(0, MOST_USECS)?),
+            "mtu" => {
+                self.mtu = number(1, 1 << 17)?;
+                self.mtu_place = Some(place);
+            }
+            "ip_version" => {
+                header.version = match value {
+                    Some("ipv4" | "ipv4-mapped-ipv6") => Version::V4,
+                    Some("ipv6") => Version::V6,
+                    _ => {
+                        let known = "--ip_version=ipv4, ipv4-mapped-ipv6 or ipv6";
+                        return Err(Fault::new(place, "--ip_version has no such value", known));
+                    }
+                };
+            }
+            "strict_segments" => header.strict_segments = true,
+            "tcp_ts_tick_usecs" => match number(0, MOST_USECS)? {
+                0 => header.compares_stamps = false,
+                tick => {
+                    header.compares_stamps = true;
+                    let timestamps = header.settings.timestamps.get_or_insert_with(TimestampSettings::default);
+                    timestamps.granularity = Duration::from_micros(tick);
+                }
+            },
+            _ if IGNORED.contains(&name) => {}
+            _ => {
+                let known = format!(
+                    "--tolerance_usecs, --mtu, --ip_version, --strict_segments, --tcp_ts_tick_usecs, or one that is passed over: --{}",
+                    IGNORED.join(", --")
+                );
+                return Err(Fault::new(place, format!("unknown option --{name}"), known));
+            }
+        }
+        Ok(())
+    }
 }

@@ -12,7 +12,7 @@ pub(super) enum Kind {
     /// Text between quotation marks.
     Text,
     /// Text between back quotes: a command of an operating system.
-    Command,
+    Command(String),
     /// Between `%{` and `}%`.
     Code(String),
     /// `--name` or `--name=value`.
@@ -129,7 +129,10 @@ impl Lexer<'_> {
         }
         match first {
             '"' => self.quoted(first, Kind::Text),
-            '`' => self.quoted(first, Kind::Command),
+            '`' => {
+                let (_, length) = self.quoted(first, Kind::Text)?;
+                Ok((Kind::Command(rest[1..length - 1].into()), length))
+            }
             '0'..='9' | '.' | '-' => self.number(first),
             _ if is_word(first) => {
                 let length = word_length(rest);

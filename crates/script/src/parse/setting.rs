@@ -40,6 +40,11 @@ impl<'a> Setting<'a> {
         Ok(Self { key, value, place: at(begin(0)), value_place: at(begin(equals + 1)) })
     }
 
+    /// Returns whether this sets `key`.
+    pub(super) fn is(&self, key: &str) -> bool {
+        self.key == key
+    }
+
     fn bad(&self, expected: impl Into<String>) -> Fault {
         Fault::new(self.value_place, format!("{} = {} cannot be", self.key, shown(self.value)), expected)
     }

@@ -168,6 +168,10 @@ impl<'s> Host<'s> {
             Call::Accept { socket } => self.accept(socket, number),
             Call::Write { socket, count } => self.write(socket, count),
             Call::Read { socket, count } => self.read(socket, count),
+            Call::Peek { socket, count } => match self.connected(socket)?.readable().min(count) {
+                0 => self.read(socket, 0),
+                waiting => Ok(Returned::Value(waiting.try_into().unwrap_or(i64::MAX))),
+            },
             Call::Close { socket } => self.close(now, socket),
             Call::Shutdown { socket } => {
                 self.connected(socket)?.close();
@@ -278,6 +282,10 @@ impl<'s> Host<'s> {
 
     fn read(&mut self, socket: i64, count: u64) -> Result<Returned, &'static str> {
         let connection = self.connected(socket)?;
+        if let State::SynSent | State::SynReceived(_) = connection.state() {
+            // Data on a SYN are the application's once the connection is open (RFC 9293, section 3.10.7.3).
+            return Ok(Returned::WouldBlock("EAGAIN"));
+        }
         let read = connection.skip(count);
         if read > 0 || count == 0 {
             return Ok(Returned::Value(read.try_into().unwrap_or(i64::MAX)));

@@ -6,5 +6,6 @@ mod document;
 mod failures;
 mod folder;
 mod never_panics;
+mod profiles;
 mod refused;
 mod registry;

@@ -13,7 +13,21 @@ fn each_refusal_says_where_what_and_what_is_expected() {
     let cases = [
         ("", "x.pkt:1:1: the script ends here; expected an event: a time, and what happens then"),
         ("--tolerance=5\n", "x.pkt:1:1: unknown option --tolerance; expected --tolerance_usecs, --mtu"),
-        ("--mtu=40\n", "x.pkt:1:1: --mtu has no such value; expected --mtu= and a whole number, 41 to 65575"),
+        ("--mtu=0\n", "x.pkt:1:1: --mtu has no such value; expected --mtu= and a whole number, 1 to 131072"),
+        ("--mtu=40\n0 close(3) = 0", "x.pkt:1:1: --mtu has no such value; expected more than the 40 bytes of headers"),
+        (
+            "--ip_version=ipv6\n--mtu=60\n0 close(3) = 0",
+            "x.pkt:2:1: --mtu has no such value; expected more than the 60",
+        ),
+        ("--ip_version=ipv5\n", "x.pkt:1:1: --ip_version has no such value; expected --ip_version=ipv4"),
+        (
+            "`sysctl -w net.ipv4.tcp_sack=2`",
+            "x.pkt:1:1: net.ipv4.tcp_sack=2 cannot be; expected a whole number up to 1",
+        ),
+        ("`ip route add x initcwnd many`", "x.pkt:1:1: a metric of many; expected a whole number, 1 to 1000000"),
+        ("#ifdef\n", "x.pkt:1:1: a condition without a name; expected #ifdef NAME"),
+        ("#ifdef X\n", "x.pkt:1:1: the condition has no end; expected #endif"),
+        ("#endif\n", "x.pkt:1:1: \"#endif\" does not fit here; expected #ifdef NAME, #ifndef NAME"),
         ("//: mss = 0\n", "x.pkt:1:11: mss = 0 cannot be; expected a whole number, 1 to 65535"),
         ("//:  speed = 3", "x.pkt:1:6: unknown setting \"speed\"; expected one of detect, observe, respond"),
         ("//: rto", "x.pkt:1:5: a setting without a value; expected //: KEY = VALUE"),

@@ -79,6 +79,7 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
         acks: AckSettings {
             every: layers.of(&["delayed_ack_every"]).count("delayed_ack_every"),
             delay: layers.of(&["delayed_ack_ms"]).duration("delayed_ack_ms"),
+            ..AckSettings::default()
         },
         nagle: layers.of(&["nagle"]).switch("nagle"),
         time_wait: layers.of(&["time_wait_s"]).duration("time_wait_s"),
@@ -86,6 +87,7 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
             handshake_timeouts: layers.of(&["give_up_handshake_timeouts"]).count("give_up_handshake_timeouts"),
             timeouts: layers.of(&["give_up_timeouts"]).count("give_up_timeouts"),
             user_timeout: layers.of(&["user_timeout_s"]).maybe_duration("user_timeout_s"),
+            ..GiveUp::default()
         },
         send: match layers.of(&["send_buffer_bytes"]).maybe_integer("send_buffer_bytes") {
             Some(buffer) => SendKind::CountedUpTo { buffer },

@@ -72,7 +72,7 @@ impl Pair {
             timestamps,
             sack: [SackUse::Off, SackUse::Plain, SackUse::WithDuplicates, SackUse::WithDuplicates]
                 [dice.below(4) as usize],
-            acks: AckSettings { every: 1, delay: Duration::ZERO },
+            acks: AckSettings { every: 1, delay: Duration::ZERO, ..AckSettings::default() },
             receive: ReceiveKind::Held,
             ..Settings::default()
         };

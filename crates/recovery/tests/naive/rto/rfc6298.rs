@@ -21,6 +21,8 @@ pub struct Naive {
     pub minimum: u128,
     pub maximum: u128,
     pub g: u128,
+    /// FreeBSD's TCPT_RANGESET: (tv) = (value) + tcp_rexmit_slop, within the limits.
+    pub slop: u128,
     pub srtt: Option<u128>,
     pub rttvar: u128,
     /// Expiries since the last sample that counted.
@@ -40,6 +42,7 @@ impl Naive {
             minimum: nanos(bounds.minimum),
             maximum: nanos(bounds.maximum),
             g: nanos(bounds.granularity),
+            slop: nanos(bounds.slop),
             srtt: None,
             rttvar: 0,
             doublings: 0,
@@ -100,6 +103,9 @@ impl Naive {
         for _ in 0..self.doublings.min(200) {
             rto = (2 * rto).min(maximum);
         }
+        if self.srtt.is_some() || self.doublings > 0 {
+            rto += self.slop;
+        }
         rto.min(maximum)
     }
 }
@@ -110,6 +116,7 @@ pub fn bounds(dice: &mut Dice) -> Bounds {
         minimum: Duration::from_nanos(dice.of_any_size(11) - 1),
         maximum: Duration::from_nanos(dice.of_any_size(12)),
         granularity: Duration::from_nanos(dice.of_any_size(9) - 1),
+        slop: if dice.once_in(3) { Duration::from_nanos(dice.of_any_size(10)) } else { Duration::ZERO },
     }
 }
 

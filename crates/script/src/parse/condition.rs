@@ -1,0 +1,52 @@
+//! Lines that a script has for one stack only: `#ifdef NAME`, `#ifndef NAME`, `#else`, `#endif`.
+
+use crate::error::{Fault, Place, shown};
+
+/// Deepest nesting of conditions.
+const DEEPEST: usize = 16;
+
+/// Returns the script with the lines that are not for the stack `symbol` blank, and so are the conditions. All else keeps its
+/// place.
+pub(super) fn chosen(text: &str, symbol: &str) -> Result<String, Fault> {
+    let mut kept = String::with_capacity(text.len());
+    // Of each open condition, whether it holds.
+    let mut open: Vec<bool> = Vec::new();
+    let mut last = Place { line: 1, column: 1 };
+    for (line, number) in text.split_inclusive('\n').zip(1..) {
+        let place = Place { line: number, column: 1 };
+        let fault = |what: String, expected: &str| Err(Fault::new(place, what, expected));
+        let mut words = line.strip_prefix('#').unwrap_or_default().split_whitespace();
+        match (words.next(), words.next()) {
+            (Some("ifdef" | "ifndef"), None) => return fault("a condition without a name".into(), "#ifdef NAME"),
+            (Some("ifdef" | "ifndef"), Some(_)) if open.len() == DEEPEST => {
+                return fault("nested too deep".into(), &format!("at most {DEEPEST} levels"));
+            }
+            (Some(word @ ("ifdef" | "ifndef")), Some(name)) => {
+                last = place;
+                open.push((name == symbol) == (word == "ifdef"));
+            }
+            (Some("else"), None) if !open.is_empty() => {
+                open.iter_mut().last().into_iter().for_each(|holds| *holds = !*holds)
+            }
+            (Some("endif"), None) if !open.is_empty() => {
+                open.pop();
+            }
+            (Some(word), _) => {
+                return fault(
+                    format!("\"#{}\" does not fit here", shown(word)),
+                    "#ifdef NAME, #ifndef NAME, #else or #endif",
+                );
+            }
+            _ if open.iter().all(|holds| *holds) => {
+                kept.push_str(line);
+                continue;
+            }
+            _ => {}
+        }
+        kept.extend(line.chars().filter(|character| *character == '\n'));
+    }
+    match open.is_empty() {
+        true => Ok(kept),
+        false => Err(Fault::new(last, "the condition has no end", "#endif")),
+    }
+}

@@ -1,0 +1,92 @@
+//! What public suites expect of the stack that they were written for, where the RFCs leave it to the implementation.
+
+use eifel_base::time::Duration;
+use eifel_recovery::engine::Config;
+use eifel_recovery::registry::{Choice, Value};
+use eifel_tcp::Settings;
+use eifel_tcp::settings::{AckCount, Announce, EcnUse, WindowScale};
+
+/// A stack whose public scripts run as they are.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Profile {
+    /// This stack, with the answers of a SYN that packetdrill's scripts have.
+    #[default]
+    Standard,
+    Linux,
+    FreeBsd,
+}
+
+impl Profile {
+    /// All profiles by their names.
+    pub const ALL: [(&str, Self); 3] =
+        [("standard", Self::Standard), ("linux", Self::Linux), ("freebsd", Self::FreeBsd)];
+
+    /// Returns the profile of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, profile)| profile)
+    }
+
+    /// Returns the name by which scripts choose lines: `#ifdef NAME`.
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Standard => "STANDARD",
+            Self::Linux => "Linux",
+            Self::FreeBsd => "FreeBSD",
+        }
+    }
+
+    /// Returns the connection's settings.
+    pub(crate) fn settings(self) -> Settings {
+        let standard = Settings { window_scale: WindowScale::Shift(8), ..Settings::default() };
+        match self {
+            Self::Standard => standard,
+            Self::Linux => {
+                let mut settings = Settings { receive_window: 65_535, nagle: true, ..standard };
+                // TCP_DELACK_MIN; the first segments of a connection are acknowledged one by one.
+                settings.acks.delay = Duration::from_millis(40);
+                settings.ecn = EcnUse::Answer;
+                settings
+            }
+            Self::FreeBsd => {
+                let mut settings = Settings {
+                    receive_window: 65_536,
+                    announce: Announce::AllRoom,
+                    window_scale: WindowScale::Shift(6),
+                    nagle: true,
+                    ..standard
+                };
+                // net.inet.tcp.delacktime
+                settings.acks.delay = Duration::from_millis(40);
+                settings.acks.counted = AckCount::Segments;
+                settings.give_up.handshake_timeouts = 12;
+                // net.inet.tcp.keepinit
+                settings.give_up.handshake = Some(Duration::from_secs(75));
+                settings.ecn = EcnUse::Answer;
+                settings.ecn_syns = 2;
+                settings
+            }
+        }
+    }
+
+    /// Returns the engine's algorithms.
+    pub(crate) fn config(self) -> Config {
+        let word = |word: &str| Value::Word(word.into());
+        let time = |ms| Value::Duration(Duration::from_millis(ms));
+        match self {
+            Self::Standard => Config::default(),
+            Self::Linux => Config {
+                rto: Choice::named("linux"),
+                recover: Choice::named("rack-tlp"),
+                congest: Choice::named("cubic")
+                    .with("counting", word("linux"))
+                    .with("grow", word("when-limiting-window")),
+                ..Config::default()
+            },
+            Self::FreeBsd => Config {
+                rto: Choice::named("rfc6298").with("minimum_ms", time(30)).with("slop_ms", time(200)),
+                congest: Choice::named("cubic").with("counting", word("abc-2")),
+                ..Config::default()
+            },
+        }
+    }
+}

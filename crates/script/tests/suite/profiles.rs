@@ -1,0 +1,91 @@
+//! What a profile changes, and which lines of a script it chooses.
+
+use eifel_script::{Profile, parse, parse_for, run};
+
+fn passes(profile: Profile, text: &str) -> bool {
+    run(&parse_for(profile, text, "x.pkt").unwrap()).passed()
+}
+
+/// The SYNs of FreeBSD: 1440 bytes over IPv6, a shift of 6, and 200 ms more for every RTO but the first.
+#[test]
+fn a_syn_of_freebsd() {
+    let text = "
+--ip_version=ipv6
+--tolerance_usecs=0
+0.00 `sysctl -w net.inet.tcp.rexmit_slop=200`
++0.00 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0.00 connect(3, ..., ...) = -1 EINPROGRESS
++0.00 > S 0:0(0) win 65535 <mss 1440,nop,wscale 6,sackOK,TS val 100 ecr 0>
++1.00 > S 0:0(0) win 65535 <mss 1440,nop,wscale 6,sackOK,TS val 1100 ecr 0>
++2.20 > S 0:0(0) win 65535 <mss 1440,nop,wscale 6,sackOK,TS val 3300 ecr 0>
++0.00 close(3) = 0
+";
+    assert!(passes(Profile::FreeBsd, text));
+    assert!(!passes(Profile::Standard, text));
+    let plain = text.replace("rexmit_slop=200", "rexmit_slop=0").replace("+2.20", "+2.00");
+    assert!(passes(Profile::FreeBsd, &plain));
+    let small = text.replace("rexmit_slop=200`", "rexmit_slop=200`\n+0 `sysctl -w kern.ipc.maxsockbuf=65535`");
+    assert!(passes(Profile::FreeBsd, &small.replace("wscale 6", "wscale 0")));
+}
+
+/// 65 536 bytes, in whole segments 65 700: the room of 299 unread bytes is announced to the byte, and every second segment of any
+/// size is acknowledged.
+#[test]
+fn a_receiver_of_freebsd() {
+    let text = "
+--tolerance_usecs=0
+0    socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0   bind(3, ..., ...) = 0
++0   listen(3, 1) = 0
++0   < S 0:0(0) win 65535 <mss 1460,sackOK,eol,eol>
++0   > S. 0:0(0) ack 1 win 65535 <mss 1460,sackOK,eol,eol>
++.01 < . 1:1(0) ack 1 win 65535
++0   accept(3, ..., ...) = 4
++0   < . 1:100(99) ack 1 win 65535
++0   recv(4, ..., 1024, MSG_PEEK) = 99
++0   < . 100:300(200) ack 1 win 65535
++0   > . 1:1(0) ack 300 win 65401
++0   recv(4, ..., 1024, MSG_PEEK) = 299
++0   recv(4, ..., 100, MSG_PEEK) = 100
+";
+    assert!(passes(Profile::FreeBsd, text));
+}
+
+#[test]
+fn conditions_choose_lines() {
+    let text = |lines: &str| format!("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n{lines}");
+    let wrong = "+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n";
+    for (profile, name) in [(Profile::Standard, "STANDARD"), (Profile::Linux, "Linux"), (Profile::FreeBsd, "FreeBSD")] {
+        assert!(!passes(profile, &text(&format!("#ifdef {name}\n{wrong}#endif\n"))), "{name}");
+        assert!(passes(profile, &text(&format!("#ifndef {name}\n{wrong}#endif\n"))), "{name}");
+        assert!(passes(profile, &text(&format!("#ifdef {name}\n#else\n{wrong}#endif\n"))), "{name}");
+        assert!(passes(profile, &text(&format!("#ifdef Plan9\n#ifdef {name}\n{wrong}#endif\n#endif\n"))), "{name}");
+    }
+    let after = parse(&text("#ifdef X\n#endif\n+0 jump(3) = 0"), "x.pkt").unwrap_err();
+    assert_eq!(after.place.line, 4, "what is left out keeps its lines");
+}
+
+/// Shell lines: a comment, several values, `/proc` paths; and a line on what is not known.
+#[test]
+fn a_host_is_configured_before_its_connection() {
+    let open = "
+--tolerance_usecs=0
+`../../common/defaults.sh
+../common/set_sysctls.py /proc/sys/net/ipv4/tcp_timestamps=0 \\
+    net.ipv4.tcp_frobnicate=1  # net.ipv4.tcp_sack=0
+ip route change 192.0.2.1 via 192.168.0.2 dev tun0 initcwnd 3`
+0    socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0   connect(3, ..., ...) = -1 EINPROGRESS
++0   `sysctl -w net.ipv4.tcp_sack=0`
++0   > S 0:0(0) <mss 1460,sackOK,wscale 8>
++.1  < S. 0:0(0) ack 1 win 65535 <mss 1000,sackOK>
++0   > . 1:1(0) ack 1
++0   write(3, ..., 9000) = 9000
++0   > . 1:3001(3000) ack 1
++.1  < . 1:1(0) ack 2001 win 65535
++0   > . 3001:7001(4000) ack 1
+";
+    let outcome = run(&parse_for(Profile::Linux, open, "x.pkt").unwrap());
+    assert!(outcome.passed(), "{outcome}");
+    assert_eq!(outcome.notes, [(3, "net.ipv4.tcp_frobnicate=1 means nothing here".to_owned())]);
+}
