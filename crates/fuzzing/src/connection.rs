@@ -6,7 +6,8 @@ use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment, Timestam
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Engine;
 use eifel_tcp::settings::{
-    AckSettings, EchoRule, GiveUp, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings, WindowScale,
+    AckCount, AckSettings, Announce, EchoRule, GiveUp, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings,
+    WindowScale,
 };
 use eifel_tcp::{Connection, Ports, Settings, State};
 
@@ -121,7 +122,12 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
         },
         timestamps: u.arbitrary::<bool>()?.then_some(timestamps),
         sack: *u.choose(&[SackUse::Off, SackUse::Plain, SackUse::WithDuplicates])?,
-        acks: AckSettings { every: u.int_in_range(0..=4)?, delay: Duration::from_nanos(magnitude(u, 1 << 30)?) },
+        announce: if granularity / 2 % 2 == 0 { Announce::InSteps } else { Announce::AllRoom },
+        acks: AckSettings {
+            every: u.int_in_range(0..=4)?,
+            delay: Duration::from_nanos(magnitude(u, 1 << 30)?),
+            counted: if granularity / 4 % 2 == 0 { AckCount::Bytes } else { AckCount::Segments },
+        },
         marks: marks(u)?,
         nagle: u.arbitrary()?,
         time_wait: duration(u)?,

@@ -46,7 +46,7 @@ impl Used {
         }
         self.acknowledged = then;
         self.flights.push(flight);
-        *self.flights.iter().max().unwrap()
+        self.flights.iter().copied().max().unwrap_or(0)
     }
 }
 
