@@ -6,7 +6,7 @@ use eifel_hunt::liars::{Liars, to_toml};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use serde_json::json;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
 
@@ -36,14 +36,15 @@ pub(crate) fn hunt_liars(
     // it.
     thread::spawn(move || {
         let told = sender.clone();
-        let found = catch_unwind(move || {
+        // Nothing of what the search changes outlives it.
+        let found = catch_unwind(AssertUnwindSafe(move || {
             let liars = Liars::new(&scenario, effort.glance + effort.judging)?;
             let found = climb::search(&liars, &effort, |done| drop(told.send(Told::Done(done))));
             let best = &found[0];
             Ok::<String, String>(
                 json!({ "gain": best.judged, "runs": effort.judging, "liar": to_toml(&best.candidate) }).to_string(),
             )
-        });
+        }));
         drop(sender.send(match found {
             Ok(Ok(found)) => Told::Found(found),
             Ok(Err(problem)) => Told::Refused(problem),

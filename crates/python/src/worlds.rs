@@ -115,7 +115,7 @@ fn gather(
 fn question(scenario: &Scenario, size: Size, origin: &str) -> PyResult<Question> {
     let connection = scenario.flows.iter().find_map(|flow| match &flow.traffic {
         Traffic::Stream { connection, .. } => Some(connection),
-        Traffic::Datagrams(_) => None,
+        Traffic::Messages { .. } | Traffic::Datagrams(_) => None,
     });
     let connection = connection.ok_or_else(|| ScenarioError::new_err(format!("{origin}: no flow goes over TCP")))?;
     let same = connection.settings == connection.answering_settings && connection.sender == connection.answering_sender;

@@ -249,6 +249,11 @@ impl Association {
         Some(message)
     }
 
+    /// Returns whether there is a message to [receive](Self::receive).
+    pub fn is_readable(&self) -> bool {
+        self.inbound.as_ref().is_some_and(|inbound| inbound.reassembly.is_readable())
+    }
+
     /// Ends the association once everything is delivered (section 9.2).
     pub fn shutdown(&mut self) {
         match self.state {
@@ -313,6 +318,11 @@ impl Association {
     /// Returns the brain's next event, and the path that it is about.
     pub fn poll_brain_event(&mut self) -> Option<(PathId, eifel_recovery::event::Event)> {
         self.brain.poll_event()
+    }
+
+    /// Returns whether the chunk at a position of the peer has arrived, and was not dropped again for want of room.
+    pub fn has_received(&self, position: u64) -> bool {
+        self.inbound.as_ref().is_some_and(|inbound| inbound.tracker.has(position))
     }
 
     /// Returns the transmissions in the newest packet, chunk by chunk.

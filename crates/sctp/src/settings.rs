@@ -28,7 +28,7 @@ pub enum TimestampChunk {
 }
 
 /// Settings of one end; names in quotes are RFC 9260's (section 16).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The algorithms.
     pub brain: Config,

@@ -100,13 +100,18 @@ impl Tracker {
         !self.beyond.is_empty()
     }
 
+    /// Returns whether the chunk at `position` is here.
+    pub(crate) fn has(&self, position: u64) -> bool {
+        position < self.next || self.beyond.containing(position).is_some()
+    }
+
     /// Looks at a TSN that has arrived. A duplicate is taken note of; one that is new is not until
     /// [`accept`](Self::accept).
     pub(crate) fn look(&mut self, tsn: Seq, immediate: bool) -> Arrival {
         self.packet.data = true;
         self.packet.urgent |= immediate;
         let position = self.position(tsn);
-        if position >= self.next && self.beyond.containing(position).is_none() {
+        if !self.has(position) {
             return Arrival::New(position);
         }
         self.packet.duplicate = true;

@@ -38,6 +38,7 @@ impl DatagramFlow {
             flow: self.flow,
             sender: End::From,
             repeats: false,
+            bundled: false,
         };
         net.launch(self.app.packet_bytes(), self.destination, self.link as usize);
         self.alarm.wake_at = net.now + self.app.gap();

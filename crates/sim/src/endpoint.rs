@@ -6,63 +6,17 @@ use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::pattern;
 use crate::slab::{Cell, End, NO_PACKET, Packet};
+use crate::tally::Tally;
 use crate::wire;
 use crate::writing::Backlog;
-use eifel_base::time::{Duration, Instant};
+use eifel_base::time::Instant;
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
 use eifel_packet::segment::{Flags, Options, Segment};
 use eifel_packet::seq::Seq;
 use eifel_packet::tcp;
-use eifel_recovery::engine::{Cause, Kind, Transmission};
+use eifel_recovery::engine::{Kind, Transmission};
 use eifel_tcp::{Connection, Outgoing};
-
-/// Counts of one end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counts {
-    /// Data segments sent, all copies.
-    pub segments: u64,
-    /// Data segments sent again.
-    pub retransmissions: u64,
-    /// Needless retransmissions of data, by the oracle.
-    pub spurious: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Episodes that a timeout opened.
-    pub after_timeout: Episodes,
-    /// Episodes that a fast retransmit opened.
-    pub after_duplicates: Episodes,
-    /// Episodes that the acting detector called spurious.
-    pub detected_spurious: u64,
-    /// Verdicts after which the response moved the window.
-    pub undos: u64,
-}
-
-/// Counts of the episodes of one cause, judged by their first retransmission.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Episodes {
-    /// All episodes.
-    pub opened: u64,
-    /// Episodes whose first retransmission was needless.
-    pub spurious: u64,
-    /// Episodes whose first retransmission was needed.
-    pub genuine: u64,
-    /// Sum over genuine episodes of the time from the segment's last transmission to the episode.
-    pub genuine_wait: Duration,
-}
-
-/// The first retransmission of an episode.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct First {
-    /// Number of the transmission, from 1; 0 until it leaves.
-    pub transmission: u64,
-    /// Number of the episode.
-    pub episode: u32,
-    /// The cause of the episode.
-    pub cause: Cause,
-    /// Time from the segment's last transmission to the episode.
-    pub waited: Duration,
-}
 
 /// One end of a flow.
 pub struct Endpoint {
@@ -82,12 +36,8 @@ pub struct Endpoint {
     pub end: End,
     /// The numbering of its data segments.
     pub numbering: Numbering,
-    /// An episode whose first retransmission has not left.
-    pub opening: Option<First>,
-    /// The first retransmissions of all episodes, in order.
-    pub firsts: Vec<First>,
     pub isn: Seq,
-    pub counts: Counts,
+    pub tally: Tally,
     /// Whether its application has written all that it will.
     pub supply: Supply,
     /// Data that its application will write as soon as the send buffer has room.
@@ -127,9 +77,12 @@ impl Endpoint {
                 flow,
                 sender,
                 repeats: matches!(transmission.kind, Kind::Retransmission(_)),
+                bundled: false,
             };
             if transmission.copy > 0 || net.oracle.knows_losses(flow, sender) {
-                self.note_opening(&cell.packet);
+                if cell.packet.repeats {
+                    self.tally.on_retransmission(cell.packet.transmission);
+                }
                 net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
             }
             self.launch(net, &outgoing, bytes);
@@ -157,26 +110,17 @@ impl Endpoint {
         }
     }
 
-    /// Notes an episode's first retransmission.
-    fn note_opening(&mut self, packet: &Packet) {
-        if packet.repeats
-            && let Some(first) = self.opening.take()
-        {
-            self.firsts.push(First { transmission: packet.transmission, ..first });
-        }
-    }
-
     /// Counts a transmission, and returns the number of its data segment; 0 if it carries no data.
     #[inline(always)]
     fn number(&mut self, transmission: &Transmission, payload_len: u32) -> u64 {
         if payload_len == 0 {
             return 0;
         }
-        self.counts.segments += 1;
+        self.tally.counts.segments += 1;
         if transmission.copy == 0 {
             self.numbering.next(transmission.start, payload_len)
         } else {
-            self.counts.retransmissions += 1;
+            self.tally.counts.retransmissions += 1;
             self.numbering.of(transmission.start)
         }
     }

@@ -50,7 +50,7 @@ impl Lookahead {
     /// Selects the ends of a scenario, and marks the links over which packets come to them.
     pub fn new(scenario: &Scenario, spans: &mut [Span]) -> Self {
         let mut paths_over = vec![0; scenario.links.len()];
-        for &link in scenario.flows.iter().flat_map(|flow| flow.there.iter().chain(&flow.back)) {
+        for &link in scenario.flows.iter().flat_map(|flow| flow.ways()).flat_map(|(links, _)| links) {
             paths_over[link] += 1;
         }
         let mut lookahead = Self::none(scenario);

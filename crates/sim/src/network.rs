@@ -8,6 +8,7 @@ use crate::oracle::{Oracle, Role, Sent};
 use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
+use crate::sctp::bundle::Bundles;
 use crate::slab::{Cell, Delivery, Packet, Remains, Slab};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Version;
@@ -78,6 +79,8 @@ pub struct Network<const OBSERVED: bool> {
     /// Future events: a slot for each link, then three for each flow.
     pub queue: EventQueue,
     pub slab: Slab,
+    /// The contents of SCTP packets under way.
+    pub bundles: Bundles,
     /// In the scenario's order.
     pub spans: Vec<Span>,
     pub routes: Routes,
@@ -265,7 +268,13 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             recorder.dropped(self.now, link, packet, cause, remains);
         }
         if packet.transmission > 0 && remains == Remains::Nothing {
-            self.oracle.lost(packet.flow, packet.sender, sent(packet));
+            if packet.bundled {
+                for &chunk in &self.bundles.get(parcel.handle).chunks {
+                    self.oracle.lost(packet.flow, packet.sender, chunk);
+                }
+            } else {
+                self.oracle.lost(packet.flow, packet.sender, sent(packet));
+            }
         }
     }
 }

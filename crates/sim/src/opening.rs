@@ -1,7 +1,7 @@
 //! Opens a flow: makes its two connections.
 
 use crate::app::Supply;
-use crate::endpoint::{Counts, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
@@ -9,6 +9,7 @@ use crate::run::Error;
 use crate::scenario::{Connection as Agreed, Flow, Opening, Traffic};
 use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
+use crate::tally::Tally;
 use crate::world::ALARM;
 use crate::writing::Backlog;
 use eifel_base::time::Instant;
@@ -71,10 +72,8 @@ pub fn open<const OBSERVED: bool>(
             path,
             end,
             numbering: Numbering::default(),
-            opening: None,
-            firsts: Vec::new(),
             isn: isns[end.index()],
-            counts: Counts::default(),
+            tally: Tally::default(),
             supply: Supply::Complete,
             backlog: match settings[end.index()].send {
                 SendKind::CountedUpTo { buffer } => Some(Box::new(Backlog::new(buffer))),

@@ -1,9 +1,11 @@
 //! The summary of a world whose run is over.
 
 use crate::scenario::Flow;
+use crate::sctp::flow::AssociationFlow;
 use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
 use crate::summary::{FlowSummary, Summary};
+use crate::tally::Counts;
 use crate::world::{Running, World, seconds};
 use eifel_base::time::Instant;
 
@@ -26,6 +28,7 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
             let mut drops = from.all + to.all;
             let mut summary = match running {
                 Running::Stream(stream) => of_stream(stream, flow, now),
+                Running::Association(association) => of_association(association, flow, now),
                 Running::Background(place) => {
                     let source = world.net.background(*place);
                     let counts = world.net.spans[place.link].link.background(place.source, now);
@@ -57,36 +60,59 @@ pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary
 }
 
 fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {
-    let read_at = match stream.progress {
+    let mut summary = begun(flow, stream.started, stream.progress, now);
+    let Some(ends) = &stream.ends else { return summary };
+    for end in [End::From, End::To] {
+        let endpoint = &ends[end.index()];
+        summary.bytes += endpoint.read;
+        add(&mut summary, &endpoint.tally.counts, stream.app.sends_from(end));
+    }
+    summary
+}
+
+fn of_association(association: &AssociationFlow, flow: &Flow, now: Instant) -> FlowSummary {
+    let mut summary = begun(flow, association.started, association.progress, now);
+    let Some(ends) = &association.ends else { return summary };
+    for endpoint in ends.iter() {
+        summary.bytes += endpoint.reader.bytes;
+        summary.spurious_retransmissions += endpoint.spurious;
+        for tally in &endpoint.tallies {
+            add(&mut summary, &tally.counts, association.app.sends_from(endpoint.end));
+        }
+    }
+    summary
+}
+
+/// Begins a summary with how far the flow has come.
+fn begun(flow: &Flow, started: Instant, progress: Progress, now: Instant) -> FlowSummary {
+    let read_at = match progress {
         Progress::Read { at } => Some(at),
         Progress::Over { read_at } => read_at,
         Progress::Waiting | Progress::Running => None,
     };
-    let mut summary = FlowSummary {
+    FlowSummary {
         flow: flow.name.clone(),
         completed: read_at.is_some(),
-        time_s: seconds(stream.started, read_at.unwrap_or(now)),
+        time_s: seconds(started, read_at.unwrap_or(now)),
         ..FlowSummary::default()
-    };
-    let Some(ends) = &stream.ends else { return summary };
-    for end in [End::From, End::To] {
-        let endpoint = &ends[end.index()];
-        let counts = &endpoint.counts;
-        summary.bytes += endpoint.read;
-        summary.segments_sent += counts.segments;
-        summary.retransmissions += counts.retransmissions;
-        summary.spurious_retransmissions += counts.spurious;
-        if stream.app.sends_from(end) {
-            summary.timeouts += counts.timeouts;
-            summary.timeout_episodes += counts.after_timeout.opened;
-            summary.spurious_timeouts += counts.after_timeout.spurious;
-            summary.genuine_timeouts += counts.after_timeout.genuine;
-            summary.genuine_timeouts_wait_s += counts.after_timeout.genuine_wait.as_secs_f64();
-            summary.fast_retransmits += counts.after_duplicates.opened;
-            summary.spurious_fast_retransmits += counts.after_duplicates.spurious;
-            summary.detected_spurious += counts.detected_spurious;
-            summary.undos += counts.undos;
-        }
     }
-    summary
+}
+
+/// Adds what one end has done. `sends` says whether its application sends data; another end's
+/// timeouts are those of its handshake.
+fn add(summary: &mut FlowSummary, counts: &Counts, sends: bool) {
+    summary.segments_sent += counts.segments;
+    summary.retransmissions += counts.retransmissions;
+    summary.spurious_retransmissions += counts.spurious;
+    if sends {
+        summary.timeouts += counts.timeouts;
+        summary.timeout_episodes += counts.after_timeout.opened;
+        summary.spurious_timeouts += counts.after_timeout.spurious;
+        summary.genuine_timeouts += counts.after_timeout.genuine;
+        summary.genuine_timeouts_wait_s += counts.after_timeout.genuine_wait.as_secs_f64();
+        summary.fast_retransmits += counts.after_duplicates.opened;
+        summary.spurious_fast_retransmits += counts.after_duplicates.spurious;
+        summary.detected_spurious += counts.detected_spurious;
+        summary.undos += counts.undos;
+    }
 }

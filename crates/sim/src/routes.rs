@@ -23,7 +23,7 @@ impl Routes {
     pub fn new(scenario: &Scenario) -> Result<Self, Error> {
         let nodes = scenario.nodes.len();
         let (mut forwarding, mut receiving) = (vec![false; nodes], vec![false; nodes]);
-        let paths = || scenario.flows.iter().flat_map(|flow| [(&flow.there, flow.to), (&flow.back, flow.from)]);
+        let paths = || scenario.flows.iter().flat_map(|flow| flow.ways());
         // The sender itself selects the first link.
         let hops = |path: &'_ [usize]| path.iter().skip(1).map(|&link| (scenario.links[link].from, link)).collect();
         for (path, destination) in paths() {

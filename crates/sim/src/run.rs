@@ -11,6 +11,7 @@ use crate::outcome;
 use crate::record::recorder::Recorder;
 use crate::record::{Record, Sink, Tables};
 use crate::scenario::{Flow, Scenario, Stop, StreamApplication, Traffic};
+use crate::sctp;
 use crate::seed;
 use crate::slab::{Delivery, End};
 use crate::stream_flow::Progress;
@@ -287,6 +288,13 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                     self.note_end(index);
                 }
             }
+            Running::Association(flow) => {
+                let end = self.net.slab.get(delivery.parcel.handle).sender.other();
+                flow.receive(&mut self.net, delivery, end);
+                if flow.untold {
+                    self.note_end(index);
+                }
+            }
         }
     }
 
@@ -348,6 +356,23 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                     self.note_end(index);
                 }
             }
+            Running::Association(flow) => {
+                self.events += 1;
+                match which {
+                    ALARM if flow.progress == Progress::Waiting && self.net.now >= flow.alarm.wake_at => {
+                        flow.alarm.wake_at = Instant::NEVER;
+                        let made_of = &self.scenario.flows[index];
+                        sctp::opening::open(&mut self.net, flow, (made_of, index as u32), self.seed)?;
+                        self.net.queue.set(flow.slot, flow.next_alarm());
+                    }
+                    ALARM => flow.ring(&mut self.net),
+                    0 => flow.timer(&mut self.net, End::From),
+                    _ => flow.timer(&mut self.net, End::To),
+                }
+                if flow.untold {
+                    self.note_end(index);
+                }
+            }
         }
         Ok(())
     }
@@ -355,18 +380,22 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
     /// Counts a flow that is over.
     #[cold]
     fn note_end(&mut self, index: usize) {
-        if let Running::Stream(flow) = &mut self.flows[index] {
-            flow.untold = false;
-            self.unfinished -= usize::from(self.scenario.flows[index].has_end());
+        match &mut self.flows[index] {
+            Running::Stream(flow) => flow.untold = false,
+            Running::Association(flow) => flow.untold = false,
+            Running::Datagrams(_) | Running::Background(_) => return,
         }
+        self.unfinished -= usize::from(self.scenario.flows[index].has_end());
     }
 
     /// Hands the oracle's judgements to their flows.
     #[cold]
     pub(crate) fn settle(&mut self) {
         for settled in self.net.oracle.take_settled() {
-            if let Running::Stream(flow) = &mut self.flows[settled.flow as usize] {
-                flow.settle(&mut self.net, &settled);
+            match &mut self.flows[settled.flow as usize] {
+                Running::Stream(flow) => flow.settle(&mut self.net, &settled),
+                Running::Association(flow) => flow.settle(&settled),
+                Running::Datagrams(_) | Running::Background(_) => {}
             }
         }
     }

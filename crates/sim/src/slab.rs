@@ -48,6 +48,9 @@ pub struct Packet {
     pub sender: End,
     /// Whether its sender's engine called it a retransmission.
     pub repeats: bool,
+    /// Whether its transmissions are in its [`Bundle`](crate::sctp::bundle::Bundle): then `transmission` and `start` are
+    /// those of its first chunk, and `positions` counts its chunks.
+    pub bundled: bool,
 }
 
 /// A packet under way, with its segment: two adjacent cache lines.
@@ -101,8 +104,17 @@ pub enum Remains {
 }
 
 /// A packet that is no transmission.
-pub const NO_PACKET: Packet =
-    Packet { transmission: 0, start: 0, segment: 0, positions: 0, copy: 0, flow: 0, sender: End::From, repeats: false };
+pub const NO_PACKET: Packet = Packet {
+    transmission: 0,
+    start: 0,
+    segment: 0,
+    positions: 0,
+    copy: 0,
+    flow: 0,
+    sender: End::From,
+    repeats: false,
+    bundled: false,
+};
 
 pub struct Slab {
     cells: Vec<Cell>,
@@ -251,6 +263,7 @@ mod tests {
         flow: 0,
         sender: End::From,
         repeats: false,
+        bundled: false,
     };
 
     fn send(slab: &mut Slab, packet: Packet) -> u32 {

@@ -2,15 +2,14 @@
 
 use crate::app::reader::Reader;
 use crate::app::{Alarm, Step, StreamApp, Supply};
-use crate::endpoint::{Endpoint, First};
+use crate::endpoint::Endpoint;
 use crate::network::{Network, sent};
 use crate::oracle::Settled;
 use crate::slab::{Arrival, Cell, Delivery, End};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
 use eifel_path::parcel::Parcel;
-use eifel_recovery::detect::Outcome;
-use eifel_recovery::engine::{self, Cause};
+use eifel_recovery::engine;
 use eifel_tcp::{Event, State};
 
 /// The progress of a flow.
@@ -243,28 +242,13 @@ impl StreamFlow {
     fn on_recovery<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, event: engine::Event) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        match &event {
-            engine::Event::TimerExpired { .. } => endpoint.counts.timeouts += 1,
-            engine::Event::EpisodeOpened { episode, .. } => {
-                match episode.cause {
-                    Cause::Timeout => endpoint.counts.after_timeout.opened += 1,
-                    Cause::FastRetransmit => endpoint.counts.after_duplicates.opened += 1,
-                }
-                let oldest = endpoint.connection.engine().scoreboard().oldest();
-                let waited = oldest.map_or(Duration::ZERO, |sent| episode.opened_at.since(sent.last_sent()));
-                endpoint.opening =
-                    Some(First { transmission: 0, episode: episode.number, cause: episode.cause, waited });
-            }
-            engine::Event::Judged { detector: 0, outcome: Outcome::Spurious, .. } => {
-                endpoint.counts.detected_spurious += 1;
-            }
-            engine::Event::Adjusted { .. } => {
-                endpoint.counts.undos += 1;
-                if let Some(round_trip) = endpoint.connection.engine().snapshot().srtt {
-                    net.drops[2 * endpoint.flow as usize + end.index()].undone(net.now, round_trip);
-                }
-            }
-            _ => {}
+        let connection = &endpoint.connection;
+        let oldest = || connection.engine().scoreboard().oldest().map(|segment| segment.last_sent());
+        endpoint.tally.on_recovery(&event, oldest);
+        if matches!(event, engine::Event::Adjusted { .. })
+            && let Some(round_trip) = connection.engine().snapshot().srtt
+        {
+            net.drops[2 * endpoint.flow as usize + end.index()].undone(net.now, round_trip);
         }
         if OBSERVED
             && self.app.sends_from(end)
@@ -278,26 +262,10 @@ impl StreamFlow {
     pub fn settle<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, settled: &Settled) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[settled.sender.index()];
-        if !settled.needed {
-            endpoint.counts.spurious += 1;
-        }
-        let first = endpoint.firsts.binary_search_by_key(&settled.transmission, |first| first.transmission);
-        let first = first.ok().map(|index| endpoint.firsts[index]);
-        if let Some(first) = first {
-            let episodes = match first.cause {
-                Cause::Timeout => &mut endpoint.counts.after_timeout,
-                Cause::FastRetransmit => &mut endpoint.counts.after_duplicates,
-            };
-            match settled.needed {
-                true => {
-                    episodes.genuine += 1;
-                    episodes.genuine_wait = episodes.genuine_wait + first.waited;
-                }
-                false => episodes.spurious += 1,
-            }
-        }
+        endpoint.tally.counts.spurious += u64::from(!settled.needed);
+        let episode = endpoint.tally.on_settled(settled);
         if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
-            recorder.settled(settled, first.map(|first| first.episode));
+            recorder.settled(settled, episode);
         }
     }
 

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Returns the addresses of two nodes. They are private: 10.0.0.1 for the first node and so on, or
 /// fd00::1 over IPv6 (RFC 4193).
-fn addresses(ip: Version, (from, to): (u16, u16)) -> Addresses {
+pub fn addresses(ip: Version, (from, to): (u16, u16)) -> Addresses {
     let four = |node: u16| Ipv4Addr::from_bits(0x0a00_0001 + u32::from(node));
     let six = |node: u16| Ipv6Addr::from_bits((0xfd << 120) + 1 + u128::from(node));
     match ip {

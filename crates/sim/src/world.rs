@@ -17,7 +17,9 @@ use crate::oracle::Oracle;
 use crate::proxies::Proxies;
 use crate::routes::Routes;
 use crate::run::Error;
-use crate::scenario::{DatagramApplication, Flow, Scenario, StreamApplication, Traffic};
+use crate::scenario::{DatagramApplication, Flow, Reading, Scenario, StreamApplication, Traffic};
+use crate::sctp::bundle::Bundles;
+use crate::sctp::flow::AssociationFlow;
 use crate::slab::Slab;
 use crate::stream_flow::{Progress, StreamFlow};
 use eifel_base::time::{Duration, Instant};
@@ -33,6 +35,7 @@ pub const ALARM: usize = 2;
 /// One flow of a run.
 pub enum Running {
     Stream(StreamFlow),
+    Association(Box<AssociationFlow>),
     Datagrams(DatagramFlow),
     /// Datagrams over just one link, stored with that link.
     Background(Place),
@@ -77,6 +80,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             now: Instant::ZERO,
             queue: EventQueue::new(slots, links),
             slab: Slab::default(),
+            bundles: Bundles::default(),
             spans,
             lookahead,
             routes: Routes::new(scenario)?,
@@ -100,6 +104,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             };
             let due = match &running {
                 Running::Stream(stream) => stream.alarm.next(),
+                Running::Association(flow) => flow.alarm.next(),
                 Running::Datagrams(datagrams) => datagrams.alarm.next(),
                 // An observed run needs this event, so that rows are in the order of time.
                 Running::Background(place) if OBSERVED => world.net.background(*place).due(),
@@ -131,43 +136,38 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
     let stream = |what: &str| Stream::new(seed, &["flow", &flow.name, what]);
     let started = Instant::ZERO + flow.start.draw(&mut stream("start"));
     let mut alarm = Alarm { wake_at: started, stop_at: flow.end.unwrap_or(Instant::NEVER) };
+    let pauses = |reading: Reading| {
+        let streams = ["from reads", "to reads"].map(stream);
+        Box::new(Reader::new(reading.bytes, reading.every, streams))
+    };
     match &flow.traffic {
         Traffic::Stream { application, connection } => {
             let closes = connection.opening.by_segments();
-            let bulk = |bytes: Option<u64>| {
-                let ahead = flow.end.is_some() || (carries_bytes && bytes.is_none());
-                let writing = if ahead { Writing::AheadLater } else { Writing::AtOnce };
-                Bulk::new(bytes, writing, closes)
-            };
-            let app = match application {
-                StreamApplication::Bulk { bytes } => StreamApp::Bulk(bulk(*bytes)),
-                StreamApplication::Exchange { bytes, back_bytes } => {
-                    let directions = [bulk(Some(*bytes)), bulk(Some(*back_bytes))];
-                    StreamApp::Exchange(Box::new(Exchange::new(directions)))
-                }
-                StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
-                    let bytes = (*request_bytes, *response_bytes);
-                    let pause = (*think, stream("think"));
-                    StreamApp::RequestResponse(Box::new(RequestResponse::new(*requests, bytes, pause, closes)))
-                }
-            };
-            let reader = connection.reading.map(|reading| {
-                let streams = ["from reads", "to reads"].map(stream);
-                Box::new(Reader::new(reading.bytes, reading.every, streams))
-            });
+            let ahead = |bytes: Option<u64>| flow.end.is_some() || (carries_bytes && bytes.is_none());
             Running::Stream(StreamFlow {
                 ends: None,
-                app,
-                reader,
+                app: stream_app(application, closes, ahead, stream),
+                reader: connection.reading.map(pauses),
                 alarm,
                 slot,
                 started,
                 progress: Progress::Waiting,
-                handshake: connection.opening.by_segments(),
+                handshake: closes,
                 carries_bytes,
                 untold: false,
             })
         }
+        Traffic::Messages { application, association } => Running::Association(Box::new(AssociationFlow {
+            ends: None,
+            app: stream_app(application, true, |_| false, stream),
+            pauses: association.reading.map(pauses),
+            alarm,
+            slot,
+            started,
+            progress: Progress::Waiting,
+            carries_bytes,
+            untold: false,
+        })),
         Traffic::Datagrams(application) => {
             let mut app = match application {
                 DatagramApplication::Cbr { rate, packet_bytes, jitter } => {
@@ -189,6 +189,32 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
                 sent: 0,
                 arrived_bytes: 0,
             })
+        }
+    }
+}
+
+/// Returns the application. `closes` says whether it closes behind its last byte, and `ahead`
+/// whether it writes only a little ahead of what is sent.
+fn stream_app(
+    application: &StreamApplication,
+    closes: bool,
+    ahead: impl Fn(Option<u64>) -> bool,
+    stream: impl Fn(&str) -> Stream,
+) -> StreamApp {
+    let bulk = |bytes: Option<u64>| {
+        let writing = if ahead(bytes) { Writing::AheadLater } else { Writing::AtOnce };
+        Bulk::new(bytes, writing, closes)
+    };
+    match application {
+        StreamApplication::Bulk { bytes } => StreamApp::Bulk(bulk(*bytes)),
+        StreamApplication::Exchange { bytes, back_bytes } => {
+            let directions = [bulk(Some(*bytes)), bulk(Some(*back_bytes))];
+            StreamApp::Exchange(Box::new(Exchange::new(directions)))
+        }
+        StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
+            let bytes = (*request_bytes, *response_bytes);
+            let pause = (*think, stream("think"));
+            StreamApp::RequestResponse(Box::new(RequestResponse::new(*requests, bytes, pause, closes)))
         }
     }
 }

@@ -179,7 +179,7 @@ impl End {
         let scenario = scenario(path)?;
         let stream = |traffic: &Traffic| match traffic {
             Traffic::Stream { connection, .. } => Some((**connection).clone()),
-            Traffic::Datagrams(_) => None,
+            Traffic::Messages { .. } | Traffic::Datagrams(_) => None,
         };
         let none = || Failure::Usage(format!("--like {path}: no flow over TCP in it"));
         let Connection { settings, sender, answering_settings, answering_sender, .. } =

@@ -161,6 +161,11 @@ impl Ledger {
         self.marked.within(within).next().map(|block| block.start)
     }
 
+    /// Iterates over the positions that are marked for retransmission, in ascending order.
+    pub(super) fn marked(&self) -> impl Iterator<Item = u64> + '_ {
+        self.marked.ascending().flat_map(|block| block.start..block.end)
+    }
+
     pub(super) fn chunk(&self, position: u64) -> &Chunk {
         self.chunks.get((position - self.una) as usize).expect("the position is outstanding")
     }

@@ -9,6 +9,7 @@
 mod ledger;
 mod sack;
 mod send;
+mod snapshot;
 mod timeout;
 
 pub use ledger::Size;

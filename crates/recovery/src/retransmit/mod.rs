@@ -17,7 +17,7 @@ pub struct Candidate {
 }
 
 /// Chooses the path of a retransmission.
-pub trait Retransmit: Send + DuplicateRetransmit {
+pub trait Retransmit: core::fmt::Debug + Send + Sync + DuplicateRetransmit {
     /// Chooses the path for a chunk that left on `last` before and was marked because of `cause`. `usable` are the paths
     /// on which data may be sent now, in the order of their ids; there is at least one.
     fn choose(&self, last: PathId, cause: Cause, usable: &[Candidate]) -> PathId;

@@ -7,9 +7,20 @@ use super::tree::{Entry as Pair, Node, Value};
 use eifel_base::time::Duration;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value as Set};
 
-/// Iterates over the algorithms of a seam.
+/// Iterates over the algorithms of a seam, those for associations alone last.
 pub(super) fn of(seam: Seam) -> impl Iterator<Item = &'static Entry> {
-    seam.entries().iter()
+    seam.entries().iter().chain(seam.association_entries())
+}
+
+/// Checks that connections, which have one path and count bytes, can use the algorithm of a checked
+/// value. `fault` says where it stands.
+pub(super) fn for_connections(node: &Node, seam: Seam, fault: impl Fn(String) -> Fault) -> Result<(), Fault> {
+    let entry = entry(node, seam);
+    if seam.entry(entry.name).is_some() {
+        return Ok(());
+    }
+    let names: Vec<&str> = seam.entries().iter().map(|entry| entry.name).collect();
+    Err(fault(format!("{} is for associations alone", entry.name)).allowed(names.join(", ")))
 }
 
 /// Returns the names of a seam's algorithms.

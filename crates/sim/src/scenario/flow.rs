@@ -3,21 +3,25 @@
 use super::algorithm;
 use super::draw;
 use super::error::Fault;
-use super::format::SEAMS;
-use super::model::{Connection, DatagramApplication, Flow, Opening, Reading, StreamApplication, Traffic};
+use super::format::{OF_ASSOCIATIONS, SEAMS};
+use super::layers::Layers;
+use super::model::{
+    Association, Connection, DatagramApplication, Flow, Opening, Path, Reading, StreamApplication, Traffic,
+};
 use super::names::Names;
 use super::needs;
 use super::reader::Reader;
 use super::routes::{NoWay, Routes};
-use super::tcp::{self, Layers};
+use super::sctp;
+use super::tcp;
 use super::topology::Topology;
 use super::tree::Value;
 use crate::slab::End;
 use eifel_base::time::Instant;
 use eifel_base::units::Rate;
 use eifel_path::draw::Draw;
-use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Seam};
+use eifel_recovery::{association, engine};
 
 /// The most segments in a window. A connection's memory of so many takes some hundred megabytes.
 const MOST_SEGMENTS: u32 = 1 << 21;
@@ -28,6 +32,8 @@ pub(super) struct Draft<'a> {
     name: String,
     from: String,
     to: String,
+    /// The addresses of its other paths.
+    alternates: Vec<(Reader<'a>, String, String)>,
 }
 
 /// Returns every flow, with each repetition as one.
@@ -44,12 +50,15 @@ pub(super) fn drafts<'a>(top: &Reader<'a>) -> Result<Vec<Draft<'a>>, Fault> {
                 _ => {}
             }
         }
+        let alternates = table.tables("alternates");
         for number in 1..=repeat.unwrap_or(1) {
-            let numbered = |key: &str| table.text(key).replace('#', &number.to_string());
+            let numbered = |table: &Reader<'_>, key: &str| table.text(key).replace('#', &number.to_string());
+            let path = |path: &Reader<'a>| (path.clone(), numbered(path, "from"), numbered(path, "to"));
             drafts.push(Draft {
-                name: numbered("name"),
-                from: numbered("from"),
-                to: numbered("to"),
+                name: numbered(&table, "name"),
+                from: numbered(&table, "from"),
+                to: numbered(&table, "to"),
+                alternates: alternates.iter().map(path).collect(),
                 table: table.clone(),
             });
         }
@@ -77,12 +86,7 @@ pub(super) fn build(
     let mut previous: Option<Flow> = None;
     for draft in drafts {
         let table = &draft.table;
-        let from = topology.node_names.find(&draft.from, |what| table.fault("from", what))?;
-        let to = topology.node_names.find(&draft.to, |what| table.fault("to", what))?;
-        if from == to {
-            let what = format!("the flow {:?} leads from {:?} to itself", draft.name, draft.to);
-            return Err(table.fault("to", what).allowed("another node than `from`"));
-        }
+        let (from, to) = ways.ends(table, &draft.name, (&draft.from, &draft.to))?;
         // Flows that a table repeats share the table's settings.
         let repeated = previous.filter(|_| table.maybe_count("repeat").is_some() && !draft.name_is_first());
         let plain = match repeated {
@@ -91,10 +95,11 @@ pub(super) fn build(
         };
         let there = ways.find(table, from, to)?;
         let back = match plain.traffic {
-            Traffic::Stream { .. } => ways.find(table, to, from)?,
+            Traffic::Stream { .. } | Traffic::Messages { .. } => ways.find(table, to, from)?,
             Traffic::Datagrams(_) => Vec::new(),
         };
-        let flow = Flow { name: draft.name, from, to, there, back, ..plain };
+        let alternates = ways.alternates(&draft, (from, to))?;
+        let flow = Flow { name: draft.name, from, to, there, back, alternates, ..plain };
         previous = Some(flow.clone());
         flows.push(flow);
     }
@@ -114,6 +119,35 @@ struct Ways<'a> {
 }
 
 impl Ways<'_> {
+    /// Finds the two nodes of a path.
+    fn ends(&self, path: &Reader<'_>, flow: &str, (from, to): (&str, &str)) -> Result<(usize, usize), Fault> {
+        let nodes = &self.topology.node_names;
+        let ends = (nodes.find(from, |what| path.fault("from", what))?, nodes.find(to, |what| path.fault("to", what))?);
+        if ends.0 == ends.1 {
+            let what = format!("the flow {flow:?} leads from {to:?} to itself");
+            return Err(path.fault("to", what).allowed("another node than `from`"));
+        }
+        Ok(ends)
+    }
+
+    /// Finds the other paths of a flow whose primary path has these ends. An address belongs to one path.
+    fn alternates(&self, draft: &Draft<'_>, primary: (usize, usize)) -> Result<Vec<Path>, Fault> {
+        let mut taken = vec![primary.0, primary.1];
+        let mut paths = Vec::new();
+        for (table, from_name, to_name) in &draft.alternates {
+            let (from, to) = self.ends(table, &draft.name, (from_name, to_name))?;
+            for (key, node, name) in [("from", from, from_name), ("to", to, to_name)] {
+                if taken.contains(&node) {
+                    let what = format!("{name:?} is an address of another path of {:?}", draft.name);
+                    return Err(table.fault(key, what).allowed("a node for each end of each path"));
+                }
+            }
+            taken.extend([from, to]);
+            paths.push(Path { from, to, there: self.find(table, from, to)?, back: self.find(table, to, from)? });
+        }
+        Ok(paths)
+    }
+
     fn find(&self, flow: &Reader<'_>, from: usize, to: usize) -> Result<Vec<usize>, Fault> {
         let name = |node: usize| &self.topology.nodes[node].name;
         self.routes.way(from, to, &self.routes.distances(to)).map_err(|why| {
@@ -150,7 +184,17 @@ fn one(top: &Reader<'_>, table: &Reader<'_>) -> Result<Flow, Fault> {
         return Err(table.fault("end_s", what).allowed("an end after the start"));
     }
     let traffic = traffic(top, table)?;
-    Ok(Flow { name: String::new(), from: 0, to: 0, there: Vec::new(), back: Vec::new(), start, end, traffic })
+    Ok(Flow {
+        name: String::new(),
+        from: 0,
+        to: 0,
+        there: Vec::new(),
+        back: Vec::new(),
+        alternates: Vec::new(),
+        start,
+        end,
+        traffic,
+    })
 }
 
 fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
@@ -159,6 +203,12 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
         "cbr" | "on-off" => return datagrams(table, &application).map(Traffic::Datagrams),
         _ => application,
     };
+    if table.text("transport") == "sctp" {
+        return messages(top, table, &stream);
+    }
+    if let Some(key) = ONLY_SCTP.into_iter().find(|key| table.has(key)) {
+        return Err(table.fault(key, "makes no sense over TCP").allowed("transport = \"sctp\" beside it"));
+    }
     let settings_of = |end: End| tcp::settings(&Layers::new("tcp", end, table, top), tcp::ip(top));
     let ((settings, payload), (answering_settings, answering_payload)) =
         (settings_of(End::From)?, settings_of(End::To)?);
@@ -168,12 +218,12 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
         let what = format!("a window of {window} bytes holds {} segments of {segment} bytes", window / segment);
         return Err(table.fault("tcp", what).allowed(format!("at most {MOST_SEGMENTS} segments in a window")));
     }
-    let sender_of = |end: End| sender(&Layers::new("sender", end, table, top));
-    let [sender, answering_sender] = [End::From, End::To].map(sender_of);
-    sender.check().map_err(|error| table.fault("sender", error.to_string()))?;
-    answering_sender.check().map_err(|error| table.fault("answering_sender", error.to_string()))?;
-    needs::check([table.table("sender"), top.table("sender")], &settings)?;
-    needs::check([table.table("answering_sender")], &answering_settings)?;
+    for end in [End::From, End::To] {
+        for_connections(&Layers::new("sender", end, table, top), table)?;
+    }
+    let [sender, answering_sender] = senders(top, table, &engine::Config::default())?;
+    needs::check([table.table("sender"), top.table("sender")], "tcp", |need| needs::by_tcp(&settings, need))?;
+    needs::check([table.table("answering_sender")], "tcp", |need| needs::by_tcp(&answering_settings, need))?;
     let application = stream_application(&stream, payload)?;
     let (reading, isns) = (reading(table)?, isns(table)?);
     let liar = super::liar::read(table);
@@ -185,6 +235,50 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
     let connection =
         Box::new(Connection { opening, settings, sender, answering_settings, answering_sender, liar, reading, isns });
     Ok(Traffic::Stream { application, connection })
+}
+
+/// Keys of a flow that only associations understand, and those that they do not.
+const ONLY_SCTP: [&str; 3] = ["alternates", "sctp", "answering_sctp"];
+const ONLY_TCP: [&str; 5] = ["handshake", "liar", "isn", "tcp", "answering_tcp"];
+
+/// Reads an application over an association.
+fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> Result<Traffic, Fault> {
+    if let Some(key) = ONLY_TCP.into_iter().find(|key| table.has(key)) {
+        return Err(table.fault(key, "makes no sense over SCTP").allowed("transport = \"tcp\" beside it"));
+    }
+    for of in [table.table("sender"), table.table("answering_sender")].iter().flatten() {
+        if of.has("recover") {
+            let what = "an association recovers losses as RFC 9260 says, and by nothing else";
+            return Err(of.fault("recover", what).allowed("transport = \"tcp\", or no recover"));
+        }
+    }
+    let senders = senders(top, table, &association::Config::default().path)?;
+    let layers = [End::From, End::To].map(|end| Layers::new("sctp", end, table, top));
+    let made = |end: End| {
+        let (own, other) = (&layers[end.index()], &layers[end.other().index()]);
+        let mut brain = association::Config { path: senders[end.index()].clone(), ..association::Config::default() };
+        let algorithms = Layers::new("sender", end, table, top);
+        for &(key, seam) in OF_ASSOCIATIONS {
+            if let Some(node) = algorithms.of(&[key]).node(key) {
+                let chosen = algorithm::choice(node, seam);
+                if seam == Seam::Credit { brain.credit = chosen } else { brain.retransmit = chosen }
+            }
+        }
+        sctp::settings(own, tcp::ip(top), brain, sctp::receive_buffer(other))
+    };
+    let ((from, from_bytes), (to, to_bytes)) = (made(End::From)?, made(End::To)?);
+    needs::check([table.table("sender"), top.table("sender")], "sctp", |need| sctp::gives(&from, need))?;
+    needs::check([table.table("answering_sender")], "sctp", |need| sctp::gives(&to, need))?;
+    let shared = &layers[End::From.index()];
+    let association = Box::new(Association {
+        message_bytes: [from_bytes, to_bytes],
+        streams: from.outbound_streams,
+        unordered: shared.of(&["unordered"]).switch("unordered"),
+        reading: reading(table)?,
+        settings: [from, to],
+    });
+    let application = stream_application(application, from_bytes)?;
+    Ok(Traffic::Messages { application, association })
 }
 
 fn reading(table: &Reader<'_>) -> Result<Option<Reading>, Fault> {
@@ -224,8 +318,8 @@ fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplicat
 }
 
 fn datagrams(flow: &Reader<'_>, table: &Reader<'_>) -> Result<DatagramApplication, Fault> {
-    let only_tcp = ["handshake", "liar", "reading", "isn", "tcp", "sender", "answering_tcp", "answering_sender"];
-    if let Some(key) = only_tcp.into_iter().find(|key| flow.has(key)) {
+    let others = ONLY_TCP.into_iter().chain(["reading", "sender", "answering_sender", "transport"]).chain(ONLY_SCTP);
+    if let Some(key) = others.into_iter().find(|key| flow.has(key)) {
         let what = format!("contradicts application.kind = {:?}, which sends datagrams without TCP", table.kind());
         return Err(flow.fault(key, what).allowed(
             "handshake, liar, reading, isn, tcp, sender and those of the end that answers for what goes over TCP",
@@ -240,8 +334,35 @@ fn datagrams(flow: &Reader<'_>, table: &Reader<'_>) -> Result<DatagramApplicatio
     })
 }
 
-fn sender(layers: &Layers<'_>) -> engine::Config {
-    let mut config = engine::Config::default();
+/// Reads the algorithms of both ends. What is left out is as in `usual`.
+fn senders(top: &Reader<'_>, table: &Reader<'_>, usual: &engine::Config) -> Result<[engine::Config; 2], Fault> {
+    let [from, to] = [End::From, End::To].map(|end| sender(&Layers::new("sender", end, table, top), usual.clone()));
+    from.check().map_err(|error| table.fault("sender", error.to_string()))?;
+    to.check().map_err(|error| table.fault("answering_sender", error.to_string()))?;
+    Ok([from, to])
+}
+
+/// Checks that none of these algorithms is for associations alone.
+fn for_connections(layers: &Layers<'_>, flow: &Reader<'_>) -> Result<(), Fault> {
+    for table in ["sender", "answering_sender"].iter().filter_map(|key| flow.table(key)) {
+        if let Some((key, _)) = OF_ASSOCIATIONS.iter().find(|(key, _)| table.has(key)) {
+            let what = "makes no sense over TCP, which has one path";
+            return Err(table.fault(key, what).allowed("transport = \"sctp\" in the flow"));
+        }
+    }
+    for &(key, seam) in SEAMS {
+        let table = layers.of(&[key]);
+        if let Some(node) = table.node(key) {
+            algorithm::for_connections(node, seam, |what| table.fault(key, what))?;
+        }
+    }
+    for item in layers.of(&["observers"]).items("observers") {
+        algorithm::for_connections(item.node(), Seam::Detect, |what| item.fault(what))?;
+    }
+    Ok(())
+}
+
+fn sender(layers: &Layers<'_>, mut config: engine::Config) -> engine::Config {
     for &(key, seam) in SEAMS {
         if let Some(node) = layers.of(&[key]).node(key) {
             *place(&mut config, seam) = algorithm::choice(node, seam);

@@ -13,6 +13,7 @@ mod error;
 mod flow;
 mod format;
 mod json;
+mod layers;
 mod liar;
 mod link;
 mod model;
@@ -23,6 +24,7 @@ mod proxy;
 mod reader;
 mod routes;
 mod schema;
+mod sctp;
 mod shape;
 mod spike;
 mod tcp;
@@ -33,8 +35,8 @@ mod tree;
 
 pub use error::Error;
 pub use model::{
-    Connection, DatagramApplication, Flow, Link, Node, Opening, Reading, Recording, Scenario, Stop, StreamApplication,
-    Traffic,
+    Association, Connection, DatagramApplication, Flow, Link, Node, Opening, Path as FlowPath, Reading, Recording,
+    Scenario, Stop, StreamApplication, Traffic,
 };
 pub use schema::schema;
 
@@ -128,12 +130,14 @@ fn recording(top: &Reader<'_>, nodes: &Names, flows: &[Flow]) -> Result<Recordin
         if recording.captures.contains(&node) {
             return Err(item.fault(format!("{} is listed twice", item.text())));
         }
-        let connects =
-            |flow: &Flow| matches!(flow.traffic, Traffic::Stream { .. }) && [flow.from, flow.to].contains(&node);
+        let connects = |flow: &Flow| {
+            let begins_or_ends = flow.from == node || flow.ways().any(|(_, to)| to == node);
+            !matches!(flow.traffic, Traffic::Datagrams(_)) && begins_or_ends
+        };
         if !flows.iter().any(connects) {
             let what =
                 format!("no connection begins or ends at {:?}, and captures are of connections' ends", item.text());
-            return Err(item.fault(what).allowed("a node that a flow over TCP is from or to"));
+            return Err(item.fault(what).allowed("a node that a flow over TCP or SCTP is from or to"));
         }
         recording.captures.push(node);
     }

@@ -54,11 +54,26 @@ pub struct Flow {
     pub there: Vec<usize>,
     /// Indices of the links from `to` to `from`, in order. Empty if datagrams have no way back.
     pub back: Vec<usize>,
+    /// More paths between the same two hosts, each with addresses of its own. Empty but for SCTP.
+    pub alternates: Vec<Path>,
     /// Its start, from the beginning of the run.
     pub start: Draw,
     /// Time at which its application stops sending, even if it is not done.
     pub end: Option<Instant>,
     pub traffic: Traffic,
+}
+
+/// A path between the hosts of a flow: a node stands for an address of a host.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Path {
+    /// Index of the node that is an address of the host that opens.
+    pub from: usize,
+    /// Index of the node that is an address of the other host.
+    pub to: usize,
+    /// Indices of the links from `from` to `to`, in order.
+    pub there: Vec<usize>,
+    /// Indices of the links from `to` to `from`, in order.
+    pub back: Vec<usize>,
 }
 
 /// The traffic of a flow.
@@ -68,11 +83,16 @@ pub enum Traffic {
         application: StreamApplication,
         connection: Box<Connection>,
     },
+    /// Messages over an SCTP association.
+    Messages {
+        application: StreamApplication,
+        association: Box<Association>,
+    },
     /// Datagrams without acknowledgements or retransmissions.
     Datagrams(DatagramApplication),
 }
 
-/// An application over a TCP connection.
+/// An application over a TCP connection or an SCTP association.
 #[derive(Clone, Debug)]
 pub enum StreamApplication {
     /// Sends bytes one way, as fast as TCP takes them.
@@ -171,6 +191,21 @@ pub struct Connection {
     pub isns: Option<[u32; 2]>,
 }
 
+/// The settings and algorithms of both ends of an association.
+#[derive(Clone, Debug)]
+pub struct Association {
+    /// Those of the end that opens and of the one that answers, without addresses and secret.
+    pub settings: [eifel_sctp::Settings; 2],
+    /// Bytes of user data in a message of each end. The last one of what is written at once may be shorter.
+    pub message_bytes: [u32; 2],
+    /// Messages go to so many streams in turn.
+    pub streams: u16,
+    /// Whether they are delivered without regard to order.
+    pub unordered: bool,
+    /// How both applications read; `None` if they read at once.
+    pub reading: Option<Reading>,
+}
+
 /// The record of a run, unless the caller asks for another one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recording {
@@ -218,9 +253,17 @@ impl Flow {
     /// Returns whether the flow ends on its own. Other flows do not keep a run going.
     pub fn has_end(&self) -> bool {
         match &self.traffic {
-            Traffic::Stream { application: StreamApplication::Bulk { bytes }, .. } => bytes.is_some(),
-            Traffic::Stream { .. } => true,
+            Traffic::Stream { application, .. } | Traffic::Messages { application, .. } => {
+                !matches!(application, StreamApplication::Bulk { bytes: None })
+            }
             Traffic::Datagrams(_) => false,
         }
+    }
+
+    /// Iterates over the ways of its packets: their links in order, and the node where they end.
+    pub fn ways(&self) -> impl Iterator<Item = (&[usize], usize)> {
+        let primary = [(&self.there[..], self.to), (&self.back[..], self.from)];
+        let alternates = self.alternates.iter();
+        primary.into_iter().chain(alternates.flat_map(|path| [(&path.there[..], path.to), (&path.back[..], path.from)]))
     }
 }

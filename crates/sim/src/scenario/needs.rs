@@ -9,23 +9,30 @@ use eifel_recovery::registry::{Need, Seam};
 use eifel_tcp::settings::{SackUse, Settings};
 
 /// Checks the detectors that these tables name, the closest table first. The default detector may
-/// be blind, because nobody asked for it by name.
-pub(super) fn check<const N: usize>(tables: [Option<Reader<'_>>; N], settings: &Settings) -> Result<(), Fault> {
+/// be blind, because nobody asked for it by name. `gives` says whether the settings under
+/// `transport` provide some evidence.
+pub(super) fn check<const N: usize>(
+    tables: [Option<Reader<'_>>; N],
+    transport: &str,
+    gives: impl Fn(Need) -> bool,
+) -> Result<(), Fault> {
     for key in ["detect", "observers"] {
         let Some(table) = tables.iter().flatten().find(|table| table.has(key)) else { continue };
         for item in table.items(key) {
             let entry = algorithm::entry(item.node(), Seam::Detect);
-            if let Some(need) = entry.needs.filter(|&need| !gives(settings, need)) {
-                let off = if need == Need::Marks { "does not turn on" } else { "turns off" };
-                let what = format!("{} is blind without {}, which tcp {off}", entry.name, need.name());
-                return Err(item.fault(what).allowed(remedy(need)));
+            if let Some(need) = entry.needs.filter(|&need| !gives(need)) {
+                let remedy = remedy(transport, need);
+                let off = if remedy.contains("true") && transport == "tcp" { "turns off" } else { "does not turn on" };
+                let what = format!("{} is blind without {}, which {transport} {off}", entry.name, need.name());
+                return Err(item.fault(what).allowed(format!("{remedy} in {transport}, or another detector")));
             }
         }
     }
     Ok(())
 }
 
-fn gives(settings: &Settings, need: Need) -> bool {
+/// Returns whether TCP's settings provide some evidence.
+pub(super) fn by_tcp(settings: &Settings, need: Need) -> bool {
     match need {
         Need::Timestamps => settings.timestamps.is_some(),
         Need::Marks => settings.marks.is_some(),
@@ -34,12 +41,14 @@ fn gives(settings: &Settings, need: Need) -> bool {
     }
 }
 
-/// Returns the settings under `tcp` that provide the evidence.
-fn remedy(need: Need) -> &'static str {
-    match need {
-        Need::Timestamps => "timestamps = true in tcp, or another detector",
-        Need::Marks => "retransmission_marks = \"bits\" or \"timestamps\" in tcp, or another detector",
-        Need::Sack => "sack = true in tcp, or another detector",
-        Need::Duplicates => "sack = true and dsack = true in tcp, or another detector",
+/// Returns the settings of a transport that provide the evidence.
+fn remedy(transport: &str, need: Need) -> &'static str {
+    match (transport, need) {
+        ("sctp", Need::Timestamps) => "timestamp_chunk = \"agreed\" or \"always\"",
+        ("sctp", _) => "retransmit_bit = true",
+        (_, Need::Timestamps) => "timestamps = true",
+        (_, Need::Marks) => "retransmission_marks = \"bits\" or \"timestamps\"",
+        (_, Need::Sack) => "sack = true",
+        (_, Need::Duplicates) => "sack = true and dsack = true",
     }
 }

@@ -14,4 +14,5 @@ mod laws;
 mod liars;
 mod lookahead;
 mod proxies;
+mod sctp;
 mod streaming;

@@ -6,6 +6,7 @@ use super::kinds::{
     COUNT, DRAWN, MILLISECONDS, MILLISECONDS_ABOVE_ZERO, RATE, SECONDS, SECONDS_ABOVE_ZERO, SHARE, TOTAL,
 };
 use super::liar::SCHEDULE;
+use super::sctp::{ALTERNATE, SCTP};
 use super::sender::SENDER;
 use crate::liar;
 
@@ -185,6 +186,17 @@ pub(super) static FLOW: Table = Table {
         ),
         default("start_s", DRAWN, Number(0.0), "When it begins; a distribution is drawn for each flow and run."),
         optional("end_s", SECONDS_ABOVE_ZERO, "When its application stops sending, done or not."),
+        default(
+            "transport",
+            Kind::Word(&["tcp", "sctp"]),
+            Word("tcp"),
+            "The protocol below the application, datagrams apart.",
+        ),
+        optional(
+            "alternates",
+            Kind::List { of: &Kind::Table(&ALTERNATE), at_least: 1 },
+            "Over SCTP: more paths between the two hosts, beside the primary one from `from` to `to`.",
+        ),
         required("application", Kind::Tagged { tag: "kind", tables: APPLICATIONS }, "What is sent."),
         default(
             "handshake",
@@ -211,11 +223,17 @@ pub(super) static FLOW: Table = Table {
             "The initial sequence numbers of `from` and `to`. Left out: drawn.",
         ),
         optional("tcp", Kind::Table(&TCP), "Connection settings of this flow, over those of the table `tcp`."),
+        optional("sctp", Kind::Table(&SCTP), "Association settings of this flow, over those of the table `sctp`."),
         optional("sender", Kind::Table(&SENDER), "Algorithms of this flow, over those of the table `sender`."),
         optional(
             "answering_tcp",
             Kind::Table(&TCP),
             "Connection settings of the end that answers, `to`, over those of both ends.",
+        ),
+        optional(
+            "answering_sctp",
+            Kind::Table(&SCTP),
+            "Association settings of the end that answers, `to`, over those of both ends.",
         ),
         optional(
             "answering_sender",

@@ -5,11 +5,13 @@ mod liar;
 mod link;
 mod proxy;
 mod queue;
+mod sctp;
 mod sender;
 mod spike;
 
 pub(super) use flow::{LARGEST_MSS, TCP};
-pub(super) use sender::{SEAMS, SENDER};
+pub(super) use sctp::SCTP;
+pub(super) use sender::{OF_ASSOCIATIONS, SEAMS, SENDER};
 
 use super::shape::Fallback::{Integer, Word};
 use super::shape::{Kind, Rule, Table, default, optional, required};
@@ -133,7 +135,7 @@ pub(super) static SCENARIO: Table = Table {
         optional(
             "captures",
             Kind::List { of: &Kind::Name, at_least: 0 },
-            "The ends of connections at which a run captures segments (pcapng) where the caller does not say. Left out: none.",
+            "The ends of connections at which a run captures packets (pcapng) where the caller does not say. Left out: none.",
         ),
         optional("point_to_point", Kind::Table(&link::POINT_TO_POINT), "Two nodes and a link each way, in short form."),
         optional("dumbbell", Kind::Table(&link::DUMBBELL), "Hosts on both sides of one bottleneck, in short form."),
@@ -163,6 +165,11 @@ pub(super) static SCENARIO: Table = Table {
             "Proxies that filter needless retransmissions and duplicate ACKs.",
         ),
         optional("tcp", Kind::Table(&TCP), "Connection settings for all flows; `flow.tcp` changes them key by key."),
+        optional(
+            "sctp",
+            Kind::Table(&SCTP),
+            "Association settings for all flows over SCTP; `flow.sctp` changes them key by key.",
+        ),
         optional(
             "sender",
             Kind::Table(&SENDER),

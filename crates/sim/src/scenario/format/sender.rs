@@ -15,6 +15,10 @@ pub(in super::super) const SEAMS: &[(&str, Seam)] = &[
     ("pace", Seam::Pace),
 ];
 
+/// The keys that only an association understands.
+pub(in super::super) const OF_ASSOCIATIONS: &[(&str, Seam)] =
+    &[("retransmit", Seam::Retransmit), ("credit", Seam::Credit)];
+
 const fn seam(name: &'static str, seam: Seam, summary: &'static str) -> Key {
     optional(name, Kind::Algorithm(seam), summary)
 }
@@ -37,6 +41,8 @@ pub(in super::super) static SENDER: Table = Table {
         seam("recover", Seam::Recover, "Which segments are lost, and what goes out next."),
         seam("congest", Seam::Congest, "How large the window is."),
         seam("pace", Seam::Pace, "How what the window allows is spread over time."),
+        seam("retransmit", Seam::Retransmit, "Over SCTP: on which path a retransmission leaves."),
+        seam("credit", Seam::Credit, "Over SCTP: which acknowledged chunks let a path's window grow."),
     ],
     rules: &[],
 };

@@ -1,17 +1,22 @@
 //! Mistakes, and the exact line that refuses each.
 
 use super::{GRAPH, PLAIN, refusal, with};
-use eifel_recovery::registry::Seam;
+use eifel_recovery::registry::{Entry, Seam};
 
 /// Mistakes in [`PLAIN`] and [`GRAPH`]: lines to replace (`-`), their replacements (`+`), and the
 /// refusal (`=`) from its line number on. `{detectors}` stands for the names of all detectors.
 const PLAIN_MISTAKES: &str = include_str!("refused_plain.txt");
 const GRAPH_MISTAKES: &str = include_str!("refused_graph.txt");
 
+/// Returns all detectors, those for associations alone last.
+fn detectors() -> impl Iterator<Item = &'static Entry> {
+    Seam::Detect.entries().iter().chain(Seam::Detect.association_entries())
+}
+
 /// Checks each mistake. Returns their number.
 fn verify(base: &str, mistakes: &str) -> usize {
     let mut wrong = String::new();
-    let detectors: Vec<_> = Seam::Detect.entries().iter().map(|entry| entry.name).collect();
+    let detectors: Vec<_> = detectors().map(|entry| entry.name).collect();
     let mistakes = mistakes.replace("{detectors}", &detectors.join(", "));
     let all = mistakes.split("\n\n");
     let count = all.clone().count();

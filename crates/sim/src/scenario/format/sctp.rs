@@ -1,0 +1,89 @@
+//! The settings of associations.
+
+use super::super::shape::Fallback::{Integer, Number, Switch, Word};
+use super::super::shape::{Kind, Table, default, optional, required};
+use super::kinds::{COUNT, SECONDS, SECONDS_ABOVE_ZERO};
+
+const PACKET: Kind = Kind::Integer { minimum: 512, maximum: 65_535 };
+const WINDOW: Kind = Kind::Integer { minimum: 1500, maximum: 1 << 30 };
+const SIZE: Kind = Kind::Integer { minimum: 1, maximum: 1 << 24 };
+
+pub(in super::super) static SCTP: Table = Table {
+    name: "sctp",
+    summary: "The settings of both ends of an association, or of the one that answers. Where nothing is given, those of \
+              RFC 9260.",
+    keys: &[
+        default("pmtu_bytes", PACKET, Integer(1500), "The longest packet, IP header included."),
+        optional(
+            "message_bytes",
+            SIZE,
+            "User data of a message. One that is larger than a packet is fragmented; smaller ones share packets. Left out: \
+             what fills a packet, timestamp chunk included.",
+        ),
+        default(
+            "streams",
+            Kind::Integer { minimum: 1, maximum: 65_535 },
+            Integer(1),
+            "Messages go to so many streams in turn.",
+        ),
+        default("unordered", Kind::Switch, Switch(false), "Whether messages are delivered without regard to order."),
+        default("receive_window_bytes", WINDOW, Integer(1 << 20), "The receive buffer."),
+        optional(
+            "send_buffer_bytes",
+            WINDOW,
+            "The most that is written and not acknowledged. Left out: four times the peer's receive buffer.",
+        ),
+        default(
+            "sack_delay_ms",
+            Kind::Number { minimum: 0.0, maximum: 500.0 },
+            Number(200.0),
+            "The longest that a SACK waits.",
+        ),
+        default(
+            "sack_every",
+            Kind::Integer { minimum: 1, maximum: 1000 },
+            Integer(2),
+            "A SACK leaves at once when so many packets with data wait for one.",
+        ),
+        default("nagle", Kind::Switch, Switch(false), "Whether a small message waits while data is outstanding."),
+        default(
+            "timestamp_chunk",
+            Kind::Word(&["off", "agreed", "always"]),
+            Word("off"),
+            "Whether packets with DATA or SACK carry a timestamp chunk of 12 bytes: never, if both ends want it, or in any \
+             case.",
+        ),
+        default(
+            "retransmit_bit",
+            Kind::Switch,
+            Switch(false),
+            "Whether a bit marks retransmissions and the SACKs that answer them, if both ends want it.",
+        ),
+        default(
+            "heartbeat_interval_s",
+            SECONDS,
+            Number(30.0),
+            "HB.interval; 0 sends no HEARTBEAT to confirmed addresses.",
+        ),
+        default("path_max_retransmits", COUNT, Integer(5), "Path.Max.Retrans: errors after which a path is inactive."),
+        default(
+            "association_max_retransmits",
+            COUNT,
+            Integer(10),
+            "Association.Max.Retrans: consecutive errors after which the association fails.",
+        ),
+        default("max_init_retransmits", COUNT, Integer(8), "Max.Init.Retransmits."),
+        default("cookie_life_s", SECONDS_ABOVE_ZERO, Number(60.0), "Valid.Cookie.Life."),
+    ],
+    rules: &[],
+};
+
+pub(super) static ALTERNATE: Table = Table {
+    name: "alternate",
+    summary: "One more path between the same two hosts. A node stands for an address of a host.",
+    keys: &[
+        required("from", Kind::Name, "The node that is an address of the host that opens."),
+        required("to", Kind::Name, "The node that is an address of the other host."),
+    ],
+    rules: &[],
+};

@@ -1,0 +1,72 @@
+//! Association settings: a flow's settings override the scenario's, key by key.
+
+use super::error::Fault;
+use super::layers::Layers;
+use eifel_base::time::Duration;
+use eifel_packet::ip::Version;
+use eifel_packet::sctp::{Chunk, Data, HEADER_LEN};
+use eifel_recovery::association::Config;
+use eifel_recovery::registry::Need;
+use eifel_sctp::{Settings, TimestampChunk};
+
+/// Returns the settings of one end with these algorithms, and the bytes of its messages. `peer` is
+/// the other end's receive buffer.
+pub(super) fn settings(layers: &Layers<'_>, ip: Version, brain: Config, peer: u32) -> Result<(Settings, u32), Fault> {
+    let word = |key: &'static str| layers.of(&[key]).text(key);
+    let count = |key: &'static str| layers.of(&[key]).count(key);
+    let switch = |key: &'static str| layers.of(&[key]).switch(key);
+    let time = |key: &'static str| layers.of(&[key]).duration(key);
+    let pmtu = count("pmtu_bytes");
+    let timestamp_chunk = match word("timestamp_chunk") {
+        "agreed" => TimestampChunk::Agreed,
+        "always" => TimestampChunk::Always,
+        _ => TimestampChunk::Off,
+    };
+    let stamp = if timestamp_chunk == TimestampChunk::Off { 0 } else { Chunk::TIMESTAMP_LEN as u32 };
+    let headers = ip.header_len() + (HEADER_LEN + Data::HEADER_LEN) as u32 + stamp;
+    // A chunk takes a multiple of four bytes.
+    let full = (pmtu - headers) & !3;
+    let size = layers.of(&["message_bytes"]);
+    let message = size.maybe_count("message_bytes").unwrap_or(full);
+    let buffer = layers.of(&["send_buffer_bytes"]);
+    let send_buffer = buffer.maybe_count("send_buffer_bytes").unwrap_or(peer.saturating_mul(4).max(message));
+    if message > send_buffer {
+        let what = format!("a message of {message} bytes has no room in a send buffer of {send_buffer} bytes");
+        return Err(buffer.fault("send_buffer_bytes", what).allowed(format!("{message} bytes or more")));
+    }
+    let interval = time("heartbeat_interval_s");
+    let settings = Settings {
+        brain,
+        pmtu,
+        outbound_streams: count("streams") as u16,
+        inbound_streams: u16::MAX,
+        receive_buffer: receive_buffer(layers),
+        send_buffer: send_buffer as usize,
+        sack_delay: time("sack_delay_ms"),
+        sack_every: count("sack_every"),
+        nagle: switch("nagle"),
+        timestamp_chunk,
+        retransmit_bit: switch("retransmit_bit"),
+        cookie_life: time("cookie_life_s"),
+        max_init_retransmits: count("max_init_retransmits"),
+        association_max_retransmits: count("association_max_retransmits"),
+        path_max_retransmits: count("path_max_retransmits"),
+        heartbeat_interval: (interval > Duration::ZERO).then_some(interval),
+        ..Settings::default()
+    };
+    Ok((settings, message))
+}
+
+/// Returns the bytes of an end's receive buffer.
+pub(super) fn receive_buffer(layers: &Layers<'_>) -> u32 {
+    layers.of(&["receive_window_bytes"]).count("receive_window_bytes")
+}
+
+/// Returns whether these settings give a detector what it needs. SACKs always list gaps and duplicates.
+pub(super) fn gives(settings: &Settings, need: Need) -> bool {
+    match need {
+        Need::Timestamps => settings.timestamp_chunk != TimestampChunk::Off,
+        Need::Marks => settings.retransmit_bit,
+        Need::Sack | Need::Duplicates => true,
+    }
+}

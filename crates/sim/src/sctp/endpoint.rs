@@ -1,0 +1,206 @@
+//! One end of a flow over SCTP: its association, and the ways from it into the network.
+
+use super::bundle::Bundle;
+use super::messages::{Reader, Writer};
+use crate::network::Network;
+use crate::oracle::{Role, Sent};
+use crate::slab::{Arrival, End, NO_PACKET, Packet};
+use crate::tally::Tally;
+use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Addresses;
+use eifel_recovery::association::PathId;
+use eifel_recovery::engine::Kind;
+use eifel_recovery::fact::Transmission;
+use eifel_sctp::{Association, Heard, Listener, Phase};
+
+/// The way from one end to the other on one path.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// The addresses at both ends of the path.
+    pub addresses: Addresses,
+    /// Index of the link that packets take first.
+    pub link: usize,
+    /// Index of the node at the other end.
+    pub destination: u16,
+}
+
+/// One end of a flow.
+pub struct Endpoint {
+    /// Answers packets that belong to no association.
+    pub listener: Listener,
+    /// `None` at the end that answers, before its peer has called.
+    pub association: Option<Association>,
+    /// Index of the flow.
+    pub flow: u32,
+    pub end: End,
+    /// By path.
+    pub ways: Vec<Way>,
+    /// What was done on each path.
+    pub tallies: Vec<Tally>,
+    /// Retransmissions that the oracle calls spurious, on all paths.
+    pub spurious: u64,
+    pub writer: Writer,
+    pub reader: Reader,
+    /// Whether the association ends once everything is written.
+    pub closes: bool,
+    /// Its slot in the event queue.
+    pub slot: u32,
+    /// When the queue has that due: no later than the association's timer.
+    pub alarm: Instant,
+}
+
+impl Endpoint {
+    /// Takes in a packet. Returns a packet that answers it at once, outside of the association.
+    pub fn take(&mut self, now: Instant, bundle: &Bundle) -> Option<(Addresses, Vec<u8>)> {
+        if let Some(association) = self.association.as_mut().filter(|open| open.phase() != Phase::Closed) {
+            association.handle_packet(now, &bundle.addresses, &bundle.bytes);
+            return None;
+        }
+        match self.listener.handle_packet(now, &bundle.addresses, &bundle.bytes) {
+            Heard::Nothing => None,
+            Heard::Answer(addresses, bytes) => Some((addresses, bytes)),
+            Heard::Accepted(association) => {
+                // An old cookie could open another association, that nobody uses.
+                self.association.get_or_insert(*association);
+                None
+            }
+        }
+    }
+
+    /// Tells the oracle of the chunks that have come, after they were taken in.
+    pub fn tell_arrival<const OBSERVED: bool>(&self, net: &mut Network<OBSERVED>, chunks: &[Sent], arrival: Arrival) {
+        let sender = self.end.other();
+        for &chunk in chunks {
+            let kept = self.association.as_ref().is_some_and(|association| association.has_received(chunk.start));
+            let accepted = if kept { u64::MAX } else { chunk.start };
+            match arrival {
+                Arrival::First => {
+                    net.oracle.arrived(self.flow, sender, chunk, accepted);
+                }
+                Arrival::Again => net.oracle.arrived_again(self.flow, sender, chunk, accepted),
+            }
+        }
+    }
+
+    /// Writes what there is room for, and sends everything that may leave now.
+    pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        let Some(association) = &mut self.association else { return };
+        if !self.writer.is_empty() {
+            self.writer.write(association);
+        }
+        if self.closes && self.writer.is_empty() {
+            self.closes = false;
+            association.shutdown();
+        }
+        loop {
+            let handle = net.slab.next_handle();
+            let bundle = net.bundles.vacant(handle);
+            let Some(association) = &mut self.association else { return };
+            let Some(outgoing) = association.poll_transmit(net.now, &mut bundle.bytes) else { return };
+            bundle.addresses = outgoing.addresses;
+            bundle.chunks.extend(association.transmissions().iter().map(sent));
+            let path = self.path_to(&outgoing.addresses);
+            self.count(net, path);
+            self.launch(net, path);
+        }
+    }
+
+    /// Sends a packet that belongs to no association.
+    pub fn answer<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, addresses: Addresses, bytes: &[u8]) {
+        let bundle = net.bundles.vacant(net.slab.next_handle());
+        bundle.bytes.extend_from_slice(bytes);
+        bundle.addresses = addresses;
+        self.launch(net, self.path_to(&addresses));
+    }
+
+    /// Returns the path on which a packet between these addresses leaves: an address of the peer
+    /// belongs to one path alone.
+    fn path_to(&self, addresses: &Addresses) -> PathId {
+        let to = addresses.destination();
+        PathId(self.ways.iter().position(|way| way.addresses.destination() == to).unwrap_or_default())
+    }
+
+    /// Counts the chunks of the packet that leaves on `path`, and tells the oracle of them.
+    fn count<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, path: PathId) {
+        let (flow, sender) = (self.flow, self.end);
+        for &chunk in &net.bundles.get(net.slab.next_handle()).chunks {
+            let tally = &mut self.tallies[path.0].counts;
+            tally.segments += 1;
+            let again = chunk.role == Role::Retransmission;
+            tally.retransmissions += u64::from(again);
+            if again && let Some(tally) = self.tallies.iter_mut().find(|tally| tally.opening().is_some()) {
+                tally.on_retransmission(chunk.transmission);
+            }
+            if again || net.oracle.knows_losses(flow, sender) {
+                net.oracle.left(flow, sender, chunk);
+            }
+        }
+    }
+
+    /// Lets the packet in the vacant bundle leave on `path`.
+    fn launch<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, path: PathId) {
+        let way = &self.ways[path.0];
+        let bundle = net.bundles.get(net.slab.next_handle());
+        let bytes = bundle.ip_len(net.ip);
+        let mut packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
+        if let Some(first) = bundle.chunks.first() {
+            packet = Packet {
+                transmission: first.transmission,
+                start: first.start,
+                segment: first.start + 1,
+                positions: bundle.chunks.len() as u32,
+                bundled: true,
+                repeats: first.role == Role::Retransmission,
+                ..packet
+            };
+        }
+        net.slab.vacant().packet = packet;
+        net.launch(bytes, way.destination, way.link);
+    }
+
+    /// Tells the queue of a timer that is due earlier than it knows.
+    pub fn set_alarm<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        let due = self.due();
+        if due < self.alarm {
+            self.alarm = due.max(net.now);
+            net.queue.set(self.slot, self.alarm);
+        }
+    }
+
+    /// Handles the timer if it is due. Returns whether it was.
+    pub fn run_timer(&mut self, now: Instant) -> bool {
+        match &mut self.association {
+            Some(association) if association.poll_timeout() <= now => {
+                association.handle_timeout(now);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Sets the alarm to the timer as it is now.
+    pub fn renew_alarm<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        let due = self.due();
+        // A past deadline that the association leaves in place would stop time.
+        self.alarm = if due <= net.now { net.now + Duration::from_nanos(1) } else { due };
+        net.queue.set(self.slot, self.alarm);
+    }
+
+    fn due(&self) -> Instant {
+        self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout)
+    }
+
+    /// Returns whether nothing is left to do: the association has been there and is closed.
+    pub fn is_closed(&self) -> bool {
+        self.association.as_ref().is_some_and(|association| association.phase() == Phase::Closed)
+    }
+}
+
+/// Returns a chunk's transmission as the oracle sees it.
+fn sent(transmission: &Transmission) -> Sent {
+    let role = match transmission.kind {
+        Kind::Retransmission(_) => Role::Retransmission,
+        Kind::New | Kind::WindowProbe => Role::Original,
+    };
+    Sent { transmission: transmission.id.0 + 1, start: transmission.start, end: transmission.start + 1, role }
+}

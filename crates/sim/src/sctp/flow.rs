@@ -1,0 +1,228 @@
+//! A flow over SCTP: two ends and an application.
+
+use super::endpoint::Endpoint;
+use crate::app::reader::Reader as Pauses;
+use crate::app::{Alarm, Step, StreamApp};
+use crate::network::Network;
+use crate::oracle::Settled;
+use crate::slab::{Delivery, End};
+use crate::stream_flow::Progress;
+use eifel_base::time::Instant;
+use eifel_recovery::association::PathId;
+use eifel_recovery::engine;
+use eifel_sctp::{Association, Event};
+
+pub struct AssociationFlow {
+    /// The two ends; `None` before the flow has started.
+    pub ends: Option<Box<[Endpoint; 2]>>,
+    pub app: StreamApp,
+    /// The applications' pauses before each reading; `None` if they read at once.
+    pub pauses: Option<Box<Pauses>>,
+    /// When the application wants to be woken.
+    pub alarm: Alarm,
+    /// The alarm's slot of the event queue.
+    pub slot: u32,
+    pub started: Instant,
+    pub progress: Progress,
+    /// Whether its messages are verified.
+    pub carries_bytes: bool,
+    /// Whether it is over and the run has not yet counted that.
+    pub untold: bool,
+}
+
+impl AssociationFlow {
+    /// Handles a packet that reached its destination, `end`.
+    pub fn receive<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, delivery: Delivery, end: End) {
+        let handle = delivery.parcel.handle;
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        let bundle = net.bundles.take(handle);
+        let answer = endpoint.take(net.now, &bundle);
+        endpoint.tell_arrival(net, &bundle.chunks, delivery.arrival);
+        net.bundles.put(handle, bundle);
+        net.slab.release(handle);
+        if let Some((addresses, bytes)) = answer {
+            endpoint.answer(net, addresses, &bytes);
+        }
+        self.pump(net, end);
+    }
+
+    /// Handles the effects of an input to the association at `end`: events, the application's
+    /// actions, packets that leave, timers.
+    pub fn pump<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        self.take_events(net, end);
+        self.read(net, end);
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        endpoint.transmit(net);
+        endpoint.set_alarm(net);
+        self.end_if_closed();
+    }
+
+    fn take_events<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
+            self.on_recovery(net, end, path, &event);
+        }
+        while let Some(event) = self.association(end).and_then(Association::poll_event) {
+            self.on_event(net, end, &event);
+        }
+    }
+
+    fn association(&mut self, end: End) -> Option<&mut Association> {
+        self.ends.as_mut().and_then(|ends| ends[end.index()].association.as_mut())
+    }
+
+    fn on_event<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, event: &Event) {
+        match event {
+            Event::Established => self.begin(net, end),
+            Event::Failed(_) => self.give_up(),
+            Event::Restarted
+            | Event::Readable
+            | Event::PeerShutsDown
+            | Event::Closed
+            | Event::Inactive(_)
+            | Event::Active(_)
+            | Event::Complaint(_) => {}
+        }
+    }
+
+    /// Starts the application at `end`.
+    fn begin<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        let step = self.app.start(end);
+        self.apply(net, end, &step);
+    }
+
+    /// Lets the application at `end` read available messages, or schedules a later reading.
+    fn read<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        let Some(ends) = &mut self.ends else { return };
+        let Endpoint { association: Some(association), reader, .. } = &mut ends[end.index()] else { return };
+        let news = match &mut self.pauses {
+            None => reader.read(association, u64::MAX),
+            Some(pauses) => {
+                let news = pauses.take(net.now, end).is_some_and(|limit| reader.read(association, limit));
+                if association.is_readable() && pauses.expect(net.now, end) {
+                    net.queue.set(self.slot, self.alarm.next().min(pauses.next()));
+                }
+                news
+            }
+        };
+        let total = reader.bytes;
+        if news && let Some(step) = self.app.read(end, total) {
+            self.apply(net, end, &step);
+        }
+    }
+
+    /// Applies an application's step at `end`. An association ends as a whole: where both ends have
+    /// data to send, it ends when both have read everything.
+    fn apply<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, step: &Step) {
+        let by_turns = !self.app.closes_with_peer();
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        endpoint.writer.add(step.write);
+        endpoint.closes |= if by_turns { step.done } else { step.close };
+        if let Some(pause) = step.wake_after {
+            self.alarm.wake_at = net.now + pause;
+            net.queue.set(self.slot, self.next_alarm());
+        }
+        if step.done && self.progress == Progress::Running {
+            self.progress = Progress::Read { at: net.now };
+        }
+    }
+
+    /// Returns the time of the next alarm.
+    pub fn next_alarm(&self) -> Instant {
+        self.alarm.next().min(self.pauses.as_ref().map_or(Instant::NEVER, |pauses| pauses.next()))
+    }
+
+    fn on_recovery<const OBSERVED: bool>(
+        &mut self,
+        net: &mut Network<OBSERVED>,
+        end: End,
+        path: PathId,
+        event: &engine::Event,
+    ) {
+        let Some(ends) = &mut self.ends else { return };
+        let Endpoint { association: Some(association), tallies, flow, .. } = &mut ends[end.index()] else { return };
+        tallies[path.0].on_recovery(event, || association.brain().oldest_marked(path));
+        if matches!(event, engine::Event::Adjusted { .. })
+            && let Some(round_trip) = association.brain().snapshot(path).srtt
+        {
+            net.drops[2 * *flow as usize + end.index()].undone(net.now, round_trip);
+        }
+    }
+
+    /// Notes the oracle's judgement on one of this flow's retransmissions.
+    pub fn settle(&mut self, settled: &Settled) {
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[settled.sender.index()];
+        endpoint.spurious += u64::from(!settled.needed);
+        for tally in &mut endpoint.tallies {
+            if tally.on_settled(settled).is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Handles the application's alarm.
+    pub fn ring<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        if net.now >= self.alarm.stop_at {
+            self.alarm.stop_at = Instant::NEVER;
+            self.stop(net);
+        }
+        if net.now >= self.alarm.wake_at {
+            self.alarm.wake_at = Instant::NEVER;
+            let step = self.app.wake();
+            self.apply(net, End::From, &step);
+            self.pump(net, End::From);
+        }
+        if self.pauses.as_ref().is_some_and(|pauses| net.now >= pauses.next()) {
+            self.pump(net, End::From);
+            self.pump(net, End::To);
+        }
+        net.queue.set(self.slot, self.next_alarm());
+    }
+
+    /// Stops the application, even if it is not done.
+    fn stop<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+        self.app.stop();
+        let breaks_off = self.app.breaks_off();
+        for end in [End::From, End::To] {
+            let over = self.app.is_over(end) && end == End::From;
+            let Some(ends) = &mut self.ends else { return };
+            if breaks_off {
+                ends[end.index()].writer.drop_waiting();
+            }
+            ends[end.index()].closes |= over;
+            self.pump(net, end);
+        }
+    }
+
+    /// Handles the timer of one end, which may be due or have moved later.
+    pub fn timer<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+        let Some(ends) = &mut self.ends else { return };
+        if ends[end.index()].run_timer(net.now) {
+            self.pump(net, end);
+        }
+        if let Some(ends) = &mut self.ends {
+            ends[end.index()].renew_alarm(net);
+        }
+    }
+
+    /// Ends the flow if both associations are closed.
+    fn end_if_closed(&mut self) {
+        let closed = |ends: &[Endpoint; 2]| ends.iter().all(Endpoint::is_closed);
+        if !matches!(self.progress, Progress::Over { .. }) && self.ends.as_ref().is_some_and(|ends| closed(ends)) {
+            self.give_up();
+        }
+    }
+
+    fn give_up(&mut self) {
+        let read_at = match self.progress {
+            Progress::Read { at } => Some(at),
+            Progress::Over { read_at } => read_at,
+            Progress::Waiting | Progress::Running => None,
+        };
+        self.untold = !matches!(self.progress, Progress::Over { .. });
+        self.progress = Progress::Over { read_at };
+    }
+}

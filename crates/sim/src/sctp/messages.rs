@@ -1,0 +1,124 @@
+//! Messages that an application writes, and their verification at the other end.
+
+use crate::pattern;
+use eifel_sctp::{Association, Delivery, Message, Refused};
+use std::sync::Arc;
+
+/// How an application cuts its bytes into messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// Bytes of a message; the last one of a piece may be shorter.
+    pub bytes: u32,
+    /// Messages go to these streams in turn.
+    pub streams: u16,
+    /// Whether they are delivered without regard to order.
+    pub unordered: bool,
+    /// Whether each message has contents of its own, and the reader verifies them.
+    pub verified: bool,
+}
+
+/// The writer at one end.
+pub struct Writer {
+    shape: Shape,
+    /// Bytes that wait for room.
+    waiting: u64,
+    /// Messages written so far.
+    messages: u64,
+    /// The contents of all full-sized messages of a run that does not verify them.
+    blank: Arc<[u8]>,
+}
+
+impl Writer {
+    pub fn new(shape: Shape) -> Self {
+        let blank = if shape.verified { 0 } else { shape.bytes as usize };
+        Self { shape, waiting: 0, messages: 0, blank: vec![0; blank].into() }
+    }
+
+    /// Adds bytes to be written as there is room.
+    pub fn add(&mut self, bytes: u64) {
+        self.waiting += bytes;
+    }
+
+    /// Drops what is not written.
+    pub fn drop_waiting(&mut self) {
+        self.waiting = 0;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// Writes as much as the association takes.
+    pub fn write(&mut self, association: &mut Association) {
+        while self.waiting > 0 {
+            let bytes = self.waiting.min(u64::from(self.shape.bytes)) as usize;
+            let room = association.send_room();
+            if room < bytes {
+                return;
+            }
+            let stream = (self.messages % u64::from(self.shape.streams)) as u16;
+            let delivery = Delivery { stream, unordered: self.shape.unordered, ..Delivery::default() };
+            let message = match () {
+                () if self.shape.verified => pattern::bytes(self.messages, bytes).into(),
+                () if bytes == self.blank.len() => self.blank.clone(),
+                () => self.blank[..bytes].into(),
+            };
+            match association.send(delivery, message) {
+                Ok(()) => {}
+                // The association is over, and takes nothing more.
+                Err(Refused::State) => return self.drop_waiting(),
+                Err(Refused::Full | Refused::NoStream | Refused::Empty) => return,
+            }
+            self.waiting -= bytes as u64;
+            self.messages += 1;
+        }
+    }
+}
+
+/// The reader at one end.
+pub struct Reader {
+    shape: Shape,
+    /// Bytes read so far.
+    pub bytes: u64,
+    /// Messages read from each stream.
+    messages: Vec<u64>,
+    /// Bytes read of a message that came in parts.
+    part: usize,
+}
+
+impl Reader {
+    /// Makes a reader of messages that have this shape.
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, bytes: 0, messages: vec![0; usize::from(shape.streams)], part: 0 }
+    }
+
+    /// Reads messages, `limit` bytes of them or slightly more. Returns whether it read any.
+    pub fn read(&mut self, association: &mut Association, limit: u64) -> bool {
+        let before = self.bytes;
+        while self.bytes - before < limit
+            && let Some(message) = association.receive()
+        {
+            if self.shape.verified && !self.shape.unordered {
+                self.verify(&message);
+            }
+            self.bytes += message.bytes.len() as u64;
+        }
+        self.bytes > before
+    }
+
+    /// Verifies that a message is the next of its stream.
+    ///
+    /// # Panics
+    /// When it is not.
+    fn verify(&mut self, message: &Message) {
+        let stream = usize::from(message.stream);
+        let number = self.messages[stream] * u64::from(self.shape.streams) + u64::from(message.stream);
+        let expected = pattern::bytes(number, self.part + message.bytes.len());
+        assert_eq!(message.bytes, expected[self.part..], "message {number} of stream {stream} is not the one sent");
+        self.part += message.bytes.len();
+        if message.ends {
+            self.messages[stream] += 1;
+            self.part = 0;
+        }
+    }
+}

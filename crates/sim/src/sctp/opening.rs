@@ -1,0 +1,96 @@
+//! Opens a flow over SCTP: one end calls, the other listens.
+
+use super::endpoint::{Endpoint, Way};
+use super::flow::AssociationFlow;
+use super::messages::{Reader, Shape, Writer};
+use crate::network::Network;
+use crate::run::Error;
+use crate::scenario::{Association as Agreed, Flow, Traffic};
+use crate::slab::End;
+use crate::stream_flow::Progress;
+use crate::tally::Tally;
+use crate::wire;
+use crate::world::ALARM;
+use eifel_base::time::Instant;
+use eifel_packet::ip::Version;
+use eifel_path::stream::Stream;
+use eifel_sctp::{Association, Listener, Ports, Settings};
+use std::net::IpAddr;
+
+/// The ports of every association: addresses and flows tell them apart.
+const PORTS: [u16; 2] = [49_152, 5_001];
+
+/// Makes the two ends of a flow, and lets one call the other.
+///
+/// # Errors
+/// The registry cannot make the flow's algorithms.
+pub fn open<const OBSERVED: bool>(
+    net: &mut Network<OBSERVED>,
+    running: &mut AssociationFlow,
+    (flow, index): (&Flow, u32),
+    seed: u64,
+) -> Result<(), Error> {
+    let Traffic::Messages { association: agreed, .. } = &flow.traffic else { return Ok(()) };
+    let ways = [End::From, End::To].map(|end| ways(flow, end, net.ip));
+    let make = |end: End| -> Result<Endpoint, Error> {
+        let own = end.index();
+        let fault = |error| Error::Engine { flow: flow.name.clone(), error };
+        let settings = settings(agreed, end, (flow, seed), &ways[own]);
+        let ports = Ports { local: PORTS[own], remote: PORTS[end.other().index()] };
+        let listener = Listener::new(settings.clone(), ports.local).map_err(fault)?;
+        let association = match end {
+            End::From => {
+                let remotes: Vec<IpAddr> = ways[own].iter().map(|way| way.addresses.destination()).collect();
+                Some(Association::connect(net.now, &settings, ports, &remotes, 0).map_err(fault)?)
+            }
+            End::To => None,
+        };
+        let shape = |end: End| Shape {
+            bytes: agreed.message_bytes[end.index()],
+            streams: agreed.streams,
+            unordered: agreed.unordered,
+            verified: running.carries_bytes,
+        };
+        Ok(Endpoint {
+            listener,
+            association,
+            flow: index,
+            end,
+            ways: ways[own].clone(),
+            tallies: vec![Tally::default(); ways[own].len()],
+            spurious: 0,
+            writer: Writer::new(shape(end)),
+            reader: Reader::new(shape(end.other())),
+            closes: false,
+            slot: running.slot - ALARM as u32 + own as u32,
+            alarm: Instant::NEVER,
+        })
+    };
+    running.ends = Some(Box::new([make(End::From)?, make(End::To)?]));
+    running.progress = Progress::Running;
+    running.pump(net, End::From);
+    Ok(())
+}
+
+/// Returns the ways from one end, the primary path's first.
+fn ways(flow: &Flow, end: End, ip: Version) -> Vec<Way> {
+    let primary = (flow.from, flow.to, &flow.there, &flow.back);
+    let alternates = flow.alternates.iter().map(|path| (path.from, path.to, &path.there, &path.back));
+    let way = |(from, to, there, back): (usize, usize, &Vec<usize>, &Vec<usize>)| {
+        let (here, away, links) = if end == End::From { (from, to, there) } else { (to, from, back) };
+        let addresses = wire::addresses(ip, (here as u16, away as u16));
+        Way { addresses, link: links.first().copied().unwrap_or_default(), destination: away as u16 }
+    };
+    std::iter::once(primary).chain(alternates).map(way).collect()
+}
+
+/// Returns the settings of one end, with its addresses and a secret of its own.
+fn settings(agreed: &Agreed, end: End, (flow, seed): (&Flow, u64), ways: &[Way]) -> Settings {
+    let word = if end == End::From { "from's secret" } else { "to's secret" };
+    let mut stream = Stream::new(seed, &["flow", &flow.name, word]);
+    Settings {
+        addresses: ways.iter().map(|way| way.addresses.source()).collect(),
+        secret: [stream.below(u64::MAX), stream.below(u64::MAX)],
+        ..agreed.settings[end.index()].clone()
+    }
+}

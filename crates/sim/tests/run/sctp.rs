@@ -1,0 +1,191 @@
+//! Flows over SCTP.
+
+use crate::common::scenario;
+use eifel_sim::record::Record;
+use eifel_sim::scenario::Scenario;
+use eifel_sim::summary::FlowSummary;
+use eifel_sim::{Options, run_with};
+
+/// Two paths of 1 Mbit/s and 100 ms each way, 20 s of data: the setting of "On making SCTP robust to spurious
+/// retransmissions", section 4. `{flow}` and `{links}` stand for more.
+const TWO_PATHS: &str = r#"
+    duration_s = 20
+    node = [{ name = "a" }, { name = "b" }, { name = "a2" }, { name = "b2" }]
+    [[link]]
+    name = "primary"
+    from = "a"
+    to = "b"
+    both = true
+    rate_bps = 1_000_000
+    delay_ms = 100
+    queue = { kind = "drop-tail", packets = 100 }
+    {primary}
+    [[link]]
+    name = "alternate"
+    from = "a2"
+    to = "b2"
+    both = true
+    rate_bps = 1_000_000
+    delay_ms = 100
+    queue = { kind = "drop-tail", packets = 100 }
+    {alternate}
+    [sctp]
+    message_bytes = 1432
+    receive_window_bytes = 65_536
+    {sctp}
+    [[flow]]
+    name = "main"
+    from = "a"
+    to = "b"
+    alternates = [{ from = "a2", to = "b2" }]
+    transport = "sctp"
+    {flow}
+"#;
+
+const ENDLESS: (&str, &str) = ("{flow}", r#"application = { kind = "bulk", endless = true }"#);
+
+fn two_paths(replacements: &[(&str, &str)], more: &str) -> Scenario {
+    let mut text = replacements.iter().fold(TWO_PATHS.to_owned(), |text, (from, to)| text.replace(from, to));
+    for place in ["{primary}", "{alternate}", "{sctp}"] {
+        text = text.replace(place, "");
+    }
+    scenario(&(text + more))
+}
+
+/// Runs a scenario with every check: packets, messages, laws.
+fn run(scenario: &Scenario, repetition: u32) -> FlowSummary {
+    let options = Options { checked: true, bytes: true, ..Options::default() };
+    let checked = run_with(scenario, repetition, options).unwrap().summary;
+    let plain = eifel_sim::run(scenario, repetition, Record::none()).unwrap().summary;
+    assert_eq!(checked, plain, "whether messages are verified changes nothing");
+    checked.flows[0].clone()
+}
+
+#[test]
+fn a_clean_association_fills_its_path() {
+    let flow = run(&two_paths(&[ENDLESS], ""), 0);
+    assert_eq!((flow.retransmissions, flow.timeouts, flow.drops), (0, 0, 0));
+    // Four packets to open, slow start; then 1432 of 1480 bytes are user data.
+    let share = flow.goodput_bps / (1e6 * 1432.0 / 1480.0);
+    assert!((0.93..0.97).contains(&share), "{share}");
+}
+
+#[test]
+fn a_spike_on_the_primary_sends_a_window_again_on_the_alternate() {
+    let spike = "
+        [[spike]]
+        links = [\"primary\"]
+        holds = \"arriving\"
+        at = [{ start_s = 10.5, length_s = 1.2 }]
+    ";
+    let to_alternate = "\n[sender]\nretransmit = \"all-to-alternate\"\n";
+    let flow = run(&two_paths(&[ENDLESS], &format!("{to_alternate}{spike}")), 0);
+    assert_eq!((flow.timeouts, flow.spurious_timeouts), (1, 1));
+    assert_eq!((flow.spurious_retransmissions, flow.detected_spurious), (flow.retransmissions, 0));
+    assert!((30..50).contains(&flow.retransmissions), "{}", flow.retransmissions);
+    let stamps = ("{sctp}", "timestamp_chunk = \"agreed\"");
+    let eifel = format!("{to_alternate}detect = \"eifel-cover-timestamps\"\nrespond = \"rfc4015\"\n{spike}");
+    let eifel = run(&two_paths(&[ENDLESS, stamps], &eifel), 0);
+    assert_eq!((eifel.detected_spurious, eifel.undos), (1, 1));
+    // The alternate's initial window lets three chunks leave at once. Each SACK that is no cover ACK yet lets out more.
+    assert!(eifel.retransmissions < 10 && eifel.bytes > flow.bytes, "{eifel:?}");
+}
+
+#[test]
+fn data_goes_over_the_alternate_while_the_primary_is_dead() {
+    let dead = ("{primary}", "loss = { kind = \"random\", rate = 1 }\ndisturbed_until_s = 100");
+    let hundred = ("{flow}", "start_s = 0\napplication = { kind = \"bulk\", bytes = 100_000 }");
+    // The INIT goes to the alternate when the primary does not answer.
+    let flow = run(&two_paths(&[dead, hundred, ("duration_s = 20", "duration_s = 300")], ""), 0);
+    assert!(flow.completed, "{flow:?}");
+}
+
+#[test]
+fn every_message_arrives_over_rough_paths() {
+    let rough =
+        "loss = { kind = \"gilbert-elliott\", good_to_bad = 0.005, bad_to_good = 0.4 }\nduplicate = { rate = 0.01 }
+        reorder = { rate = 0.01, length = 4 }\nback = { loss = { kind = \"random\", rate = 0.02 } }";
+    let applications = [
+        "{ kind = \"bulk\", bytes = 200_000 }",
+        "{ kind = \"exchange\", bytes = 100_000, back_bytes = 50_000 }",
+        "{ kind = \"request-response\", requests = 5, request_bytes = 1000, response_bytes = 20_000, think_ms = 50 }",
+    ];
+    let settings = [
+        ("", "rfc9260"),
+        ("streams = 7\nmessage_bytes = 300", "rfc9260"),
+        ("message_bytes = 5000", "same-path"),
+        ("unordered = true\ntimestamp_chunk = \"agreed\"\nretransmit_bit = true", "all-to-alternate"),
+        ("nagle = true\nmessage_bytes = 100\nreceive_window_bytes = 4000", "largest-window"),
+    ];
+    for (number, application) in applications.iter().enumerate() {
+        for (other, (settings, policy)) in settings.iter().enumerate() {
+            let flow = format!("application = {application}\nreading = {{ bytes = 3000, every_ms = 5 }}");
+            let flow = if number == 1 { flow } else { format!("application = {application}") };
+            let settings = if settings.contains("message_bytes") {
+                ("message_bytes = 1432\n    receive_window_bytes = 65_536", format!("message_bytes = 1432\n{settings}"))
+            } else {
+                ("receive_window_bytes", format!("{settings}\nreceive_window_bytes"))
+            };
+            let settings = (settings.0, without_repeats(&settings.1));
+            let all = [
+                ("{primary}", rough),
+                ("{alternate}", rough),
+                ("{flow}", flow.as_str()),
+                (settings.0, settings.1.as_str()),
+                ("duration_s = 20", "duration_s = 3000"),
+            ];
+            let scenario = two_paths(&all, &format!("\n[sender]\nretransmit = \"{policy}\"\n"));
+            for repetition in 0..3 {
+                let flow = run(&scenario, repetition);
+                let bytes = [200_000, 150_000, 105_000][number];
+                assert!(flow.completed && flow.bytes == bytes, "{other} {repetition}: {flow:?}");
+            }
+        }
+    }
+}
+
+/// Keeps the last line of each key.
+fn without_repeats(lines: &str) -> String {
+    let key = |line: &str| line.split('=').next().unwrap_or("").trim().to_owned();
+    let all: Vec<&str> = lines.lines().collect();
+    let last = all.iter().enumerate().filter(|(at, line)| !all[at + 1..].iter().any(|later| key(later) == key(line)));
+    last.map(|(_, line)| *line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn an_application_that_stops_ends_its_association() {
+    let flow = run(&two_paths(&[("{flow}", "end_s = 5\napplication = { kind = \"bulk\", endless = true }")], ""), 0);
+    assert!(!flow.completed && flow.bytes > 400_000 && flow.bytes < 850_000, "{flow:?}");
+}
+
+#[test]
+fn wrong_settings_are_refused_with_their_place() {
+    let refused = |text: &str| Scenario::parse(text, "test.toml".as_ref()).unwrap_err().to_string();
+    let plain = TWO_PATHS.replace(ENDLESS.0, ENDLESS.1).replace("{primary}", "").replace("{alternate}", "");
+    let plain = plain.replace("{sctp}", "");
+    for (from, to, says) in [
+        ("transport = \"sctp\"", "", "makes no sense over TCP"),
+        ("transport = \"sctp\"", "transport = \"sctp\"\nhandshake = false", "makes no sense over SCTP"),
+        ("to = \"b2\" }]", "to = \"b\" }]", "is an address of another path"),
+        (
+            "transport = \"sctp\"",
+            "transport = \"sctp\"\nsender = { recover = \"reno\" }",
+            "recovers losses as RFC 9260",
+        ),
+        (
+            "transport = \"sctp\"",
+            "transport = \"sctp\"\nsender = { detect = \"eifel-cover-timestamps\" }",
+            "is blind without timestamps, which sctp does not turn on",
+        ),
+        (
+            "[[flow]]\n",
+            "[[flow]]\nname = \"other\"\nfrom = \"a\"\nto = \"b\"\nsender = { congest = \"sctp\" }\n\
+             application = { kind = \"bulk\", bytes = 1 }\n[[flow]]\n",
+            "is for associations alone",
+        ),
+        ("message_bytes = 1432", "message_bytes = 100_000\nsend_buffer_bytes = 5000", "has no room in a send buffer"),
+    ] {
+        let said = refused(&plain.replace(from, to));
+        assert!(said.contains(says), "{said}");
+    }
+}
