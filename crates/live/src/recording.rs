@@ -41,11 +41,11 @@ impl Recording {
         host.witnessed_by(Box::new(self.clone()));
     }
 
-    /// The tables, once no host has it any more; `None` before.
-    pub fn finish(self, now: Instant) -> Option<Tables> {
+    /// The tables and when their time began, once no host has it any more; `None` before.
+    pub fn finish(self, now: Instant) -> Option<(Tables, Instant)> {
         let state = Rc::try_unwrap(self.0).ok()?.into_inner();
         let origin = state.followed.map_or(Instant::ZERO, |(_, _, origin)| origin);
-        Some(state.recorder.finish(since(now, origin), &mut []).0)
+        Some((state.recorder.finish(since(now, origin), &mut []).0, origin))
     }
 }
 

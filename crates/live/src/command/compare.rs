@@ -1,26 +1,11 @@
 //! `compare`: one scenario simulated and live, side by side.
-//!
-//! Live, both ends of the scenario's first flow are hosts of ours, each behind the kernel of a namespace of its own, and the box
-//! stands between the two kernels.
 
 use super::options::Options;
-use super::place::{End, Role, namespace, scenario, secret};
+use super::place::{namespace, scenario, secret};
 use super::{FAILED, Failure, OK, print};
-use crate::apps::Amount;
-use crate::apps::answer::{self, Answer};
-use crate::apps::call::{self, Call};
-use crate::hiccup::Hiccup;
-use crate::hiccup::run::{Control, Relay, Report};
-use crate::recording::Recording;
-use crate::side::Side;
-use crate::station::Station;
-use crate::system::Error;
-use crate::system::clock::Clock;
-use eifel_base::time::Duration;
+use crate::mirror::{self, Mirrored};
 use eifel_sim::record::{Record, Tables};
-use eifel_sim::scenario::{Scenario, StreamApplication, Traffic};
 use serde_json::{Value, json};
-use std::thread;
 
 const USAGE: &str = "\
 Runs the first flow of a scenario in the simulator, and then live: hosts of ours in two network namespaces, with the box between
@@ -83,10 +68,12 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     };
     let within: f64 = options.value("--within-ms", "milliseconds")?.unwrap_or(5.0);
     let scenario = scenario(file)?;
-    let bytes = bytes(&scenario, file)?;
-    let kept = || Record::named(["transmissions", "verdicts"]).map_err(|error| Failure::Usage(error.to_string()));
-    let simulated = eifel_sim::run(&scenario, 0, kept()?).map_err(|error| Failure::Usage(error.to_string()))?;
-    let (tables, report) = live(&scenario, file, bytes, kept()?)?;
+    if mirror::amount(&scenario).is_none() {
+        return Err(Failure::Usage(format!("{file}: the first flow has to be a bulk transfer with a handshake")));
+    }
+    let simulated = eifel_sim::run(&scenario, 0, Record::all()).map_err(|error| Failure::Usage(error.to_string()))?;
+    let Mirrored { tables, report, .. } =
+        mirror::run(&scenario, Record::all(), [namespace()?, namespace()?], secret()?)?;
     let (simulated, live) = (Story::of(&simulated.tables), Story::of(&tables));
     let (same_retransmissions, retransmissions_ns) = difference(&simulated.retransmissions, &live.retransmissions);
     let (same_verdicts, verdicts_ns) = difference(&simulated.verdicts, &live.verdicts);
@@ -145,75 +132,4 @@ fn show(document: &Value, as_json: bool) -> Result<(), Failure> {
     text += &format!("the box let go {median} us late in the median, {p99} at the 99th percentile, {max} at most\n");
     text += if document["agrees"] == true { "simulation and live run agree\n" } else { "they differ\n" };
     print(&text)
-}
-
-/// How much the first flow sends: a bulk transfer with an end.
-fn bytes(scenario: &Scenario, file: &str) -> Result<u64, Failure> {
-    match scenario.flows.first().map(|flow| &flow.traffic) {
-        Some(Traffic::Stream { application: StreamApplication::Bulk { bytes: Some(bytes) }, connection })
-            if connection.opening.by_segments() =>
-        {
-            Ok(*bytes)
-        }
-        _ => {
-            Err(Failure::Usage(format!("{file}: the first flow has to be a bulk transfer with an end and a handshake")))
-        }
-    }
-}
-
-fn live(scenario: &Scenario, file: &str, bytes: u64, kept: Record) -> Result<(Tables, Report), Failure> {
-    let hiccup = Hiccup::new(scenario, Vec::new()).map_err(|error| Failure::Usage(error.to_string()))?;
-    let (near, far) = (namespace()?, namespace()?);
-    let tuns = [Side::NEAR.device(&near, 1500, true)?, Side::FAR.device(&far, 1500, true)?];
-    let random = secret()?;
-    let like = Options::read(&["--like".to_owned(), file.to_owned()], &["--like"], &[])?.unwrap_or_default();
-    let calls = End::of(&like, Role::Calls, random)?;
-    let answers = End::of(&like, Role::Answers, [random[1], random[0]])?;
-    let (near_tun, near_config) = Side::NEAR.behind(&near, random)?;
-    let (far_tun, far_config) = Side::FAR.behind(&far, [random[1], random[0]])?;
-    let clock = Clock::start();
-    let every = Duration::from_secs(1);
-    let receiver = thread::spawn(move || -> Result<(), Error> {
-        let mut station = Station::new(far_config, far_tun, clock);
-        station.urgent();
-        let End { settings, sender } = answers;
-        let plan = answer::Plan { port: PORT, settings, sender, calls: Some(1), checked: true, every };
-        let begun = Answer::begin(&mut station.host, plan, Box::new(|_, _| {}));
-        let mut answer = begun.map_err(|error| Error::new("listen", &error, ""))?;
-        station.run(&mut answer)
-    });
-    let sender = thread::spawn(move || -> Result<Tables, Error> {
-        let mut station = Station::new(near_config, near_tun, clock);
-        station.urgent();
-        let End { settings, sender } = calls;
-        let recording = Recording::new(kept, &sender);
-        recording.attach(&mut station.host);
-        let peer = (Side::FAR.host(), PORT).into();
-        let (preamble, end) = (Vec::new(), call::End::Close);
-        let plan = call::Plan { peer, settings, sender, preamble, body: Amount::Bytes(bytes), end, every };
-        let begun = Call::begin(clock.now(), &mut station.host, plan, Box::new(|_, _| {}));
-        let mut call = begun.map_err(|error| Error::new("connect", &error, ""))?;
-        station.run(&mut call)?;
-        call.finish()?;
-        drop(station);
-        recording.finish(clock.now()).ok_or_else(|| Error::new("the recording", &"it is still in use", ""))
-    });
-    let relay = Relay::new(hiccup, tuns, clock, Control::default(), None);
-    let report = relay.run(|| Ok(sender.is_finished()))?;
-    let tables = joined(sender)?;
-    // The receiver has nobody left to talk to when the box is gone; its thread ends with its station or with the process.
-    if receiver.is_finished() {
-        joined(receiver)?;
-    }
-    Ok((tables, report))
-}
-
-/// Where the receiving host listens.
-const PORT: u16 = 5001;
-
-fn joined<T>(thread: thread::JoinHandle<Result<T, Error>>) -> Result<T, Failure> {
-    match thread.join() {
-        Ok(result) => Ok(result?),
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
 }

@@ -11,6 +11,7 @@ use crate::hiccup::tally::{Expectation, Numbers, numbers};
 use crate::side::Side;
 use crate::system::Error;
 use crate::system::clock::Clock;
+use crate::system::kernel::Watcher;
 use crate::system::namespace::{Namespace, Running};
 use eifel_sim::scenario::Scenario;
 use serde_json::{Map, Value, json};
@@ -27,7 +28,8 @@ usage: eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
   --peer COMMAND     runs it at the other side (by sh), in a namespace of its own; without it, the other side is the namespace
                      from which this is called
   --out FOLDER       writes path.csv (the fate of every packet), sender.pcapng and receiver.pcapng (with fates as comments),
-                     truth.csv (which retransmissions were needed)
+                     truth.csv (which retransmissions were needed), and the counters and sockets of the kernels at both
+                     sides (sender.counters.csv, sender.sockets.csv, receiver. ...); `eifel live judge` joins them
   --on 'WHEN: ORDER' an order on a condition: packet N, segment N or position N of the first flow (back before it: of the way
                      back). Orders: hold [SECONDS], release, toggle, drop [N]; and there, back or both
   --keys             orders at the terminal, one a line; Enter alone holds and releases
@@ -78,6 +80,14 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
     let clock = Clock::start();
     let log = options.text("--out").map(|folder| Log::create(Path::new(folder), clock)).transpose()?;
     let control = control(options)?;
+    let mut watchers = Vec::new();
+    if let Some(folder) = options.text("--out") {
+        watchers.push(Watcher::begin(&near, clock, Path::new(folder), "sender")?);
+        // Without a peer of its own the other side is no namespace of this run's.
+        if peer.is_some() {
+            watchers.push(Watcher::begin(&far, clock, Path::new(folder), "receiver")?);
+        }
+    }
     let relay = Relay::new(hiccup, tuns, clock, control, log);
     // The box runs before anybody sends.
     let shell = |text: &str| {
@@ -106,6 +116,7 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
         peer.kill();
     }
     remove(options);
+    watchers.into_iter().try_for_each(Watcher::finish)?;
     let status = status.ok_or_else(|| Error::new("the command", &"interrupted", ""))?;
     Ok((report, status))
 }

@@ -1,7 +1,8 @@
-//! The commands `send`, `receive`, `hiccup` and `compare`: what `eifel live` does, and the program `eifel-live`.
+//! The commands `send`, `receive`, `hiccup`, `judge` and `compare`: what `eifel live` does, and the program `eifel-live`.
 
 mod compare;
 mod hiccup;
+mod judge;
 mod options;
 mod place;
 mod receive;
@@ -28,11 +29,13 @@ The engine on a real network.
 usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live receive [OPTIONS] TARGET [-- COMMAND ...]
        eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
+       eifel live judge [OPTIONS] FOLDER
        eifel live compare [OPTIONS] SCENARIO.toml
 
   send      sends to a kernel, an iperf3 server or an HTTP server
   receive   takes what is sent, or gets it from an HTTP server
   hiccup    runs COMMAND behind a box that does to its packets what SCENARIO says
+  judge     says which retransmissions of a kernel behind the box were needed, and what the kernel thought
   compare   runs SCENARIO in the simulator and live, and compares the two
 
 `eifel live send --help` and so on say more.
@@ -65,9 +68,10 @@ pub fn main(called_as: &[OsString], arguments: &[OsString]) -> u8 {
             "send" => send::command(rest),
             "receive" => receive::command(rest),
             "hiccup" => hiccup::command(rest),
+            "judge" => judge::command(rest),
             "compare" => compare::command(rest),
             "-h" | "--help" => print(USAGE).map(|()| OK),
-            other => Err(Failure::Usage(format!("{other}: no such command; allowed: send, receive, hiccup, compare"))),
+            other => Err(Failure::Usage(format!("{other}: no such command; allowed: send, receive, hiccup, judge, compare"))),
         },
     };
     let line = match done {

@@ -9,11 +9,9 @@ use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::namespace::{Namespace, Running};
 use crate::system::tun::Tun;
+use crate::terms::{Role, Terms};
 use eifel_base::time::Instant;
-use eifel_recovery::engine;
-use eifel_sim::scenario::{Connection, Scenario, Traffic};
-use eifel_tcp::Settings;
-use eifel_tcp::settings::{ReceiveKind, SendKind, Stamping, TimestampSettings};
+use eifel_sim::scenario::Scenario;
 use std::io::Read;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -36,7 +34,6 @@ pub(super) const HELP: &str = "\
   -- COMMAND ...        makes a network namespace with the device, and runs the command, the peer, in it
 ";
 
-const DEFAULT_BUFFER: u64 = 4_000_000;
 const MOST_CONNECTIONS: usize = 100_000;
 
 /// A host, and the command that is its peer.
@@ -144,60 +141,10 @@ pub(super) fn scenario(path: &str) -> Result<Scenario, Failure> {
     Scenario::parse(&text, Path::new(path)).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Settings and algorithms of one end, with bytes that are held.
-pub(super) struct End {
-    pub(super) settings: Settings,
-    pub(super) sender: engine::Config,
-}
-
-/// Which end of the scenario's flow a host is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    Calls,
-    Answers,
-}
-
-impl End {
-    /// Returns the settings of `--like`, or those of a present-day stack.
-    pub(super) fn of(options: &Options, role: Role, secret: [u64; 2]) -> Result<Self, Failure> {
-        let distinct = TimestampSettings::distinct(secret);
-        let given = options.bytes("--buffer")?;
-        let buffer = given.unwrap_or(DEFAULT_BUFFER);
-        let held = |settings: Settings, buffer: usize| Settings {
-            send: SendKind::Held { buffer },
-            receive: ReceiveKind::Held,
-            ..settings
-        };
-        let Some(path) = options.text("--like") else {
-            let settings = Settings {
-                timestamps: Some(distinct),
-                receive_window: u32::try_from(buffer).unwrap_or(u32::MAX),
-                ..Settings::default()
-            };
-            return Ok(Self { settings: held(settings, buffer as usize), sender: engine::Config::default() });
-        };
-        let scenario = scenario(path)?;
-        let stream = |traffic: &Traffic| match traffic {
-            Traffic::Stream { connection, .. } => Some((**connection).clone()),
-            Traffic::Messages { .. } | Traffic::Datagrams(_) => None,
-        };
-        let none = || Failure::Usage(format!("--like {path}: no flow over TCP in it"));
-        let Connection { settings, sender, answering_settings, answering_sender, .. } =
-            scenario.flows.iter().find_map(|flow| stream(&flow.traffic)).ok_or_else(none)?;
-        let (settings, sender) = match role {
-            Role::Calls => (settings, sender),
-            Role::Answers => (answering_settings, answering_sender),
-        };
-        let room = match (given, settings.send) {
-            (Some(buffer), _) => buffer as usize,
-            (None, SendKind::CountedUpTo { buffer }) => buffer as usize,
-            (None, SendKind::Held { buffer }) => buffer,
-            (None, SendKind::Counted) => DEFAULT_BUFFER as usize,
-        };
-        let timestamps = settings.timestamps.map(|timestamps| match timestamps.stamping {
-            Stamping::Distinct { .. } => TimestampSettings { stamping: distinct.stamping, ..timestamps },
-            Stamping::Clock => timestamps,
-        });
-        Ok(Self { settings: held(Settings { timestamps, ..settings }, room), sender })
-    }
+/// Returns the settings and algorithms of `--like`, or those of a present-day stack.
+pub(super) fn terms(options: &Options, role: Role, secret: [u64; 2]) -> Result<Terms, Failure> {
+    let buffer = options.bytes("--buffer")?;
+    let Some(path) = options.text("--like") else { return Ok(Terms::today(secret, buffer)) };
+    let none = || Failure::Usage(format!("--like {path}: no flow over TCP in it"));
+    Terms::like(&scenario(path)?, role, secret, buffer).ok_or_else(none)
 }

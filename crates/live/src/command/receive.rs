@@ -1,7 +1,7 @@
 //! `receive`: receives the data sent to a port, or gets a document from an HTTP server.
 
 use super::options::Options;
-use super::place::{self, End, Place, Role};
+use super::place::{self, Place, terms};
 use super::send::{call, finish, no_way, status};
 use super::show::Show;
 use super::target::{Service, Target};
@@ -10,6 +10,7 @@ use crate::apps::Amount;
 use crate::apps::answer::{self, Answer, Read};
 use crate::apps::call;
 use crate::system::Error;
+use crate::terms::{Role, Terms};
 use eifel_base::time::Duration;
 use serde_json::json;
 
@@ -51,7 +52,7 @@ fn get(options: &Options, from: &str) -> Result<u8, Failure> {
     }
     let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
     let mut place = Place::make(options)?;
-    let End { settings, sender } = End::of(options, Role::Calls, place.secret)?;
+    let Terms { settings, sender } = terms(options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
     let (path, host) = (&target.path, target.address);
     let preamble = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").into_bytes();
@@ -69,7 +70,7 @@ fn listen(options: &Options, port: u16) -> Result<u8, Failure> {
     let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
     let calls = Some(options.value("--calls", "a whole number")?.unwrap_or(1));
     let mut place = Place::make(options)?;
-    let End { settings, sender } = End::of(options, Role::Answers, place.secret)?;
+    let Terms { settings, sender } = terms(options, Role::Answers, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
     let plan = answer::Plan { port, settings, sender, calls, checked: options.has("--check"), every };
     let mut answer = Answer::begin(&mut place.station.host, plan, show.watch()).map_err(|error| no_way(&error))?;

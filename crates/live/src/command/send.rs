@@ -1,7 +1,7 @@
 //! `send`: bulk to a kernel, to an iperf3 server, or to an HTTP server.
 
 use super::options::Options;
-use super::place::{self, End, Place, Role};
+use super::place::{self, Place, terms};
 use super::show::{Show, document};
 use super::target::{FORMS, Service, Target};
 use super::{Failure, OK, print};
@@ -10,6 +10,7 @@ use crate::apps::iperf::{self, Test};
 use crate::apps::meter::Meter;
 use crate::apps::{Amount, Watch};
 use crate::system::Error;
+use crate::terms::{Role, Terms};
 use eifel_base::time::Duration;
 use serde_json::{Value, json};
 
@@ -44,11 +45,11 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     };
     let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
     let mut place = Place::make(&options)?;
-    let end = End::of(&options, Role::Calls, place.secret)?;
+    let end = terms(&options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), true, &end.sender);
     let (outcome, meter) = match target.service {
         Service::Iperf => {
-            let End { settings, sender } = end;
+            let Terms { settings, sender } = end;
             let secret = place.secret[0];
             let plan = iperf::Plan { server: target.address, settings, sender, body: amount, every, secret };
             test(&mut place, plan, show.watch())?
@@ -56,7 +57,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         Service::Plain | Service::Http => {
             let preamble = preamble(&target, amount)?;
             let ends = if target.service == Service::Http { call::End::PeerCloses } else { call::End::Close };
-            let End { settings, sender } = end;
+            let Terms { settings, sender } = end;
             let plan = call::Plan { peer: target.address, settings, sender, preamble, body: amount, end: ends, every };
             call(&mut place, plan, show.watch())?
         }

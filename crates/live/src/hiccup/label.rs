@@ -44,6 +44,8 @@ pub struct Seen {
 struct Course {
     packets: u64,
     isn: Option<Seq>,
+    /// The end of the positions of earlier connections with the same ends.
+    before: u64,
     nxt: u64,
     numbering: Numbering,
     /// How often segments were sent again.
@@ -123,7 +125,8 @@ impl Course {
     fn data(&mut self, segment: &Segment) -> (u64, u32, Option<Block>) {
         if segment.flags.has(Flags::SYN) {
             if self.isn != Some(segment.seq) {
-                *self = Self { packets: self.packets, isn: Some(segment.seq), nxt: 1, ..Self::default() };
+                let before = self.before + self.nxt;
+                *self = Self { packets: self.packets, isn: Some(segment.seq), before, nxt: 1, ..Self::default() };
             }
             return (0, 0, None);
         }
@@ -148,6 +151,7 @@ impl Course {
             (number, copy)
         };
         self.nxt = self.nxt.max(block.end);
-        (number, copy, Some(block))
+        let (start, end) = (self.before + block.start, self.before + block.end);
+        (number, copy, Some(Block { start, end }))
     }
 }

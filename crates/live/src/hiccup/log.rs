@@ -133,7 +133,7 @@ impl Log {
         let mut text = format!("{TRUTH}\n");
         for one in judged {
             let (spurious, known) = (u8::from(one.spurious), u8::from(one.original_known));
-            let fate = if one.fate == Fate::Delivered { "ok" } else { one.fate.name() };
+            let fate = one.fate.name();
             let dir = if one.direction == Direction::There { "A" } else { "B" };
             let (time, flow) = (self.seconds(one.at), one.flow);
             let _ = writeln!(

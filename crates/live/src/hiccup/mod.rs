@@ -60,6 +60,15 @@ pub enum Fate {
 }
 
 impl Fate {
+    /// The fate that a word in a file names.
+    pub fn named(word: &str) -> Option<Self> {
+        let dropped = DropCause::ALL.into_iter().map(Self::Dropped);
+        [Self::Delivered, Self::Copied, Self::Ordered, Self::Inside]
+            .into_iter()
+            .chain(dropped)
+            .find(|fate| fate.name() == word)
+    }
+
     /// The word for it in files.
     pub const fn name(self) -> &'static str {
         match self {

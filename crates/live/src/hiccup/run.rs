@@ -40,8 +40,12 @@ pub struct Report {
     pub judged: Vec<Judged>,
     /// Packets that the kernel had no room for.
     pub refused: u64,
+    /// When the first packet came, on the clock: the box's time begins there.
+    pub origin: Instant,
     /// From the first packet to the end.
     pub lasted: Duration,
+    /// Every packet and copy with its fate, if they are kept.
+    pub passages: Vec<Passage>,
 }
 
 /// The box at work between two devices.
@@ -55,6 +59,8 @@ pub struct Relay {
     origin: Option<Instant>,
     truth: Truth,
     report: Report,
+    /// Whether the report has every packet.
+    keeps: bool,
 }
 
 impl Relay {
@@ -66,9 +72,17 @@ impl Relay {
             lateness: Lateness::default(),
             judged: Vec::new(),
             refused: 0,
+            origin: Instant::ZERO,
             lasted: Duration::ZERO,
+            passages: Vec::new(),
         };
-        Self { hiccup, tuns, clock, control, log, origin: None, truth: Truth::default(), report }
+        let truth = Truth::default();
+        Self { hiccup, tuns, clock, control, log, origin: None, truth, report, keeps: false }
+    }
+
+    /// Keeps all packets' fates for the report.
+    pub fn keeping(self) -> Self {
+        Self { keeps: true, ..self }
     }
 
     /// Runs until `done` says so, or a signal comes.
@@ -138,6 +152,9 @@ impl Relay {
             if let Some(log) = &mut self.log {
                 log.row(passage, None)?;
             }
+            if self.keeps {
+                self.report.passages.push(passage.clone());
+            }
         }
         Ok(())
     }
@@ -154,6 +171,9 @@ impl Relay {
             self.truth.ends(&passage);
             if let Some(log) = &mut self.log {
                 log.leaves(&passage, &packet, left)?;
+            }
+            if self.keeps {
+                self.report.passages.push(passage);
             }
         }
         let dropped = self.hiccup.dropped();
@@ -201,6 +221,7 @@ impl Relay {
     }
 
     fn finish(mut self) -> Result<Report, Error> {
+        self.report.origin = self.origin.unwrap_or_default();
         self.report.lasted = self.now().since(Instant::ZERO);
         let left: Vec<Passage> = self.hiccup.left().cloned().collect();
         for passage in &left {

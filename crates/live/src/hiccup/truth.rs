@@ -9,13 +9,40 @@ use eifel_base::ranges::{Block, Ranges};
 use eifel_base::time::Instant;
 use std::collections::BTreeMap;
 
-/// A data segment as it came in, and whether it came out.
+/// Names a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Which {
+    /// Its flow.
+    pub flow: u32,
+    /// Its direction.
+    pub direction: Direction,
+    /// Its number in this flow and direction, from 1.
+    pub number: u64,
+}
+
+impl Which {
+    fn of(passage: &Passage) -> Self {
+        Self { flow: passage.seen.label.flow, direction: passage.direction, number: passage.seen.number }
+    }
+}
+
+/// A data segment as it came in.
+#[derive(Clone, Copy, Debug)]
+pub struct Data {
+    /// When the box got it.
+    pub at: Instant,
+    /// Its number in the sender's capture, from 1.
+    pub frame: u64,
+    /// The positions of its data.
+    pub block: Block,
+    /// Its sequence number.
+    pub seq: u32,
+}
+
+/// A data segment, and whether it came out.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    at: Instant,
-    frame: u64,
-    block: Block,
-    seq: u32,
+    data: Data,
     came_out: bool,
     fate: Fate,
 }
@@ -31,6 +58,8 @@ pub struct Judged {
     pub flow: u32,
     /// The direction.
     pub direction: Direction,
+    /// Which packet of its flow and direction it is, from 1.
+    pub number: u64,
     /// Its sequence number.
     pub seq: u32,
     /// Bytes of data.
@@ -55,20 +84,30 @@ pub struct Truth {
 impl Truth {
     /// Notes a packet that has come in, as frame number `frame` of its sender's capture.
     pub fn enters(&mut self, passage: &Passage, frame: u64) {
-        let (Some(block), Some(segment)) = (passage.seen.data, passage.seen.tcp) else { return };
-        let flow = self.sent.entry((passage.seen.label.flow, passage.direction)).or_default();
-        let (at, seq) = (passage.entered, segment.seq.0);
-        flow.insert(passage.seen.number, Sent { at, frame, block, seq, came_out: false, fate: Fate::Inside });
+        if let (Some(data), Some(segment)) = (passage.seen.data, passage.seen.tcp) {
+            self.sends(Which::of(passage), Data { at: passage.entered, frame, block: data, seq: segment.seq.0 });
+        }
     }
 
     /// Notes the fate of a packet, or of a copy of it.
     pub fn ends(&mut self, passage: &Passage) {
-        let flow = self.sent.get_mut(&(passage.seen.label.flow, passage.direction));
-        if let Some(sent) = flow.and_then(|flow| flow.get_mut(&passage.seen.number))
+        self.settles(Which::of(passage), passage.fate);
+    }
+
+    /// Notes data that was sent.
+    pub fn sends(&mut self, which: Which, data: Data) {
+        let flow = self.sent.entry((which.flow, which.direction)).or_default();
+        flow.insert(which.number, Sent { data, came_out: false, fate: Fate::Inside });
+    }
+
+    /// Notes the fate of a packet, or of a copy of it.
+    pub fn settles(&mut self, which: Which, fate: Fate) {
+        let flow = self.sent.get_mut(&(which.flow, which.direction));
+        if let Some(sent) = flow.and_then(|flow| flow.get_mut(&which.number))
             && !sent.came_out
         {
-            sent.came_out = matches!(passage.fate, Fate::Delivered | Fate::Copied);
-            sent.fate = passage.fate;
+            sent.came_out = matches!(fate, Fate::Delivered | Fate::Copied);
+            sent.fate = fate;
         }
     }
 
@@ -78,7 +117,7 @@ impl Truth {
         for (&(flow, direction), sent) in &self.sent {
             let (mut seen, mut out) = (Ranges::default(), Ranges::default());
             let mut times: BTreeMap<u64, u32> = BTreeMap::new();
-            for one in sent.values() {
+            for (&number, &Sent { data: one, came_out, fate }) in sent {
                 if seen.covered(one.block.start, one.block.end) > 0 {
                     let times = times.entry(one.block.start).or_insert(1);
                     *times += 1;
@@ -87,16 +126,17 @@ impl Truth {
                         frame: one.frame,
                         flow,
                         direction,
+                        number,
                         seq: one.seq,
                         len: one.block.end - one.block.start,
                         nth: *times,
-                        fate: one.fate,
+                        fate,
                         spurious: out.covers(one.block),
                         original_known: seen.covers(one.block),
                     });
                 }
                 seen.add(one.block);
-                if one.came_out {
+                if came_out {
                     out.add(one.block);
                 }
             }

@@ -2,6 +2,7 @@
 //! `unsafe` code of this crate is below.
 
 pub mod clock;
+pub mod kernel;
 pub mod namespace;
 pub mod signals;
 pub mod tun;

@@ -41,6 +41,13 @@ impl Namespace {
         Ok(Self { link })
     }
 
+    /// Another name of the same namespace.
+    ///
+    /// # Errors Where there are too many open files.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(Self { link: self.link.try_clone().map_err(Error::of("dup"))? })
+    }
+
     /// Does something in it, on a thread of its own.
     ///
     /// # Errors
@@ -143,13 +150,13 @@ impl Namespace {
     /// # Errors
     /// Where the command is not there, or namespaces may not be made.
     pub fn spawn(&self, mut command: Command) -> Result<Running, Error> {
-        let link = self.link.try_clone().map_err(Error::of("dup"))?;
+        let namespace = self.try_clone()?;
         let (started, begun) = mpsc::channel();
         let (ended, end) = mpsc::channel();
         // The thread lives as long as the command: the kernel takes its death for the parent's.
         let waiting = thread::spawn(move || {
-            let start = || {
-                Self { link }.enter()?;
+            let mut start = || {
+                namespace.enter()?;
                 leave(UnshareFlags::NEWPID, "make a process namespace")?;
                 // SAFETY: between fork and exec this makes one system call, prctl, and allocates nothing.
                 unsafe {

@@ -1,0 +1,153 @@
+//! Why a kernel sent something again, read from its counters.
+//!
+//! The counters of a network namespace rise with each retransmission. Retransmissions and rises are matched in their order, look
+//! by look, so only one connection may send in the namespace.
+
+use super::path::instant;
+use eifel_base::time::Instant;
+use std::collections::BTreeMap;
+
+/// Why a segment was sent again, in the words of a truth file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The timer expired.
+    Rto,
+    /// In the state Loss, behind an expiry: go-back-N.
+    Loss,
+    /// In the state Recovery.
+    Fast,
+    /// A tail-loss probe.
+    Probe,
+}
+
+impl Cause {
+    /// Its word in a truth file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rto => "rto",
+            Self::Loss => "loss",
+            Self::Fast => "fast",
+            Self::Probe => "tlp",
+        }
+    }
+}
+
+/// The counters that say that the kernel took a loss for none.
+const UNDOS: [&str; 4] = ["TCPLossUndo", "TCPFullUndo", "TCPDSACKUndo", "TCPPartialUndo"];
+
+/// One look at the counters in which some had risen: by how much.
+#[derive(Clone, Debug)]
+struct Look {
+    at: Instant,
+    rises: BTreeMap<String, u64>,
+}
+
+impl Look {
+    fn of(&self, name: &str) -> usize {
+        self.rises.get(name).map_or(0, |&rise| rise as usize)
+    }
+}
+
+/// The counters of a kernel's TCP over time.
+#[derive(Clone, Debug)]
+pub struct Counters {
+    looks: Vec<Look>,
+}
+
+impl Counters {
+    /// Reads `time,name,value`, where values never fall.
+    ///
+    /// # Errors
+    /// The line that is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut looks: Vec<Look> = Vec::new();
+        let mut known: BTreeMap<String, u64> = BTreeMap::new();
+        for (number, line) in text.lines().enumerate().skip(1) {
+            let read = || {
+                let mut fields = line.split(',');
+                let (time, name, value) = (fields.next()?, fields.next()?, fields.next()?);
+                Some((instant(time)?, name.to_owned(), value.parse::<u64>().ok()?))
+            };
+            let (at, name, value) =
+                read().ok_or_else(|| format!("counters, line {}: expected time,name,value", number + 1))?;
+            let rise = value.saturating_sub(known.insert(name.clone(), value).unwrap_or_default());
+            if looks.last().is_none_or(|look| look.at != at) {
+                looks.push(Look { at, rises: BTreeMap::new() });
+            }
+            if let Some(look) = looks.last_mut() {
+                look.rises.insert(name, rise);
+            }
+        }
+        Ok(Self { looks })
+    }
+
+    /// Returns the causes of so many retransmissions of data, in order.
+    ///
+    /// # Errors
+    /// How many the kernel has counted, if it is another number.
+    pub fn causes(&self, retransmissions: usize) -> Result<Vec<Option<Cause>>, String> {
+        let mut causes = Vec::new();
+        for look in &self.looks {
+            let syn = look.of("TCPSynRetrans");
+            let again = look.of("RetransSegs").saturating_sub(syn);
+            let timer = look.of("TCPTimeouts").saturating_sub(syn);
+            let counted = [
+                (Cause::Rto, timer),
+                (Cause::Loss, look.of("TCPSlowStartRetrans")),
+                (Cause::Fast, look.of("TCPFastRetrans")),
+            ];
+            let others: usize = counted.iter().map(|&(_, count)| count).sum();
+            // A probe may carry new data, which is no retransmission.
+            let probes = again.saturating_sub(others).min(look.of("TCPLossProbes"));
+            // A timeout comes before what it lets go. A probe has no place among others.
+            let mixed = others + probes != again || (probes > 0 && others > 0) || (counted[1].1 > 0 && counted[2].1 > 0);
+            let named = counted.into_iter().chain([(Cause::Probe, probes)]);
+            let named = named.flat_map(|(cause, count)| std::iter::repeat_n(Some(cause), count));
+            if mixed { causes.extend(std::iter::repeat_n(None, again)) } else { causes.extend(named) }
+        }
+        if causes.len() == retransmissions {
+            return Ok(causes);
+        }
+        let counted = causes.len();
+        Err(format!("the kernel counted {counted} retransmissions of data, the box saw {retransmissions}"))
+    }
+
+    /// Returns the undos from an instant on and before another: when the kernel's counter had risen, and the counter.
+    pub fn undos(&self, from: Instant, until: Instant) -> Vec<(Instant, &'static str)> {
+        let within = self.looks.iter().filter(|look| (from..until).contains(&look.at));
+        within
+            .flat_map(|look| UNDOS.into_iter().filter(|name| look.of(name) > 0).map(|name| (look.at, name)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the kernel counted in a spike: a probe, two timeouts, then an undo; at the end a probe of new data.
+    const SPIKE: &str = "time,name,value\n1.0,ActiveOpens,1\n2.0,TCPLossProbes,1\n2.0,RetransSegs,1\n\
+                         2.4,TCPTimeouts,1\n2.4,RetransSegs,2\n3.2,TCPTimeouts,2\n3.2,RetransSegs,3\n\
+                         3.6,TCPLossUndo,1\n9.0,TCPLossProbes,2\n";
+
+    #[test]
+    fn causes_are_those_that_the_kernel_counted() {
+        let counters = Counters::parse(SPIKE).unwrap();
+        assert_eq!(counters.causes(3), Ok(vec![Some(Cause::Probe), Some(Cause::Rto), Some(Cause::Rto)]));
+        assert!(counters.causes(4).unwrap_err().contains("counted 3"));
+        let at = |seconds: f64| Instant::from_nanos((seconds * 1e9) as u64);
+        assert_eq!(counters.undos(at(2.4), at(5.0)), [(at(3.6), "TCPLossUndo")]);
+        assert!(counters.undos(at(3.7), at(5.0)).is_empty());
+    }
+
+    #[test]
+    fn what_one_look_mixes_has_no_cause() {
+        let text = "time,name,value\n1.0,TCPTimeouts,1\n1.0,RetransSegs,3\n1.0,TCPSlowStartRetrans,2\n\
+                    2.0,TCPFastRetrans,1\n2.0,TCPLossProbes,1\n2.0,RetransSegs,5\n3.0,TCPSynRetrans,1\n\
+                    3.0,TCPTimeouts,2\n3.0,RetransSegs,6\n";
+        let counters = Counters::parse(text).unwrap();
+        let loss = Some(Cause::Loss);
+        assert_eq!(counters.causes(5), Ok(vec![Some(Cause::Rto), loss, loss, None, None]));
+        assert!(Counters::parse("time,name,value\nx,y,1\n").unwrap_err().contains("line 2"));
+    }
+}

@@ -1,0 +1,119 @@
+//! Ground truth about a kernel's sender, beside what the kernel itself concluded.
+//!
+//! The log of the box, the captures of both sides and the kernel's counters are joined. The box's log says what reached the
+//! receiver's side, the receiver's capture confirms it, the sender's capture numbers the frames, and the counters say why the
+//! kernel retransmitted and whether it undid that.
+
+pub mod causes;
+pub mod episodes;
+pub mod frames;
+pub mod path;
+
+use crate::hiccup::Direction;
+use crate::hiccup::truth::{Data, Judged, Truth};
+use crate::system::Error;
+use causes::Cause;
+use eifel_base::time::Instant;
+use episodes::Episode;
+use frames::Frames;
+use path::Row;
+use std::fs;
+use std::path::Path;
+
+/// Which files are joined.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// The folder that the box has written.
+    pub folder: &'a Path,
+    /// The sender's capture, where it is not the box's own.
+    pub sender: Option<&'a Path>,
+    /// The receiver's capture, where it is not the box's own.
+    pub receiver: Option<&'a Path>,
+    /// The direction of the data.
+    pub direction: Direction,
+}
+
+/// A retransmission with its truth and the kernel's reason.
+#[derive(Clone, Debug)]
+pub struct Retransmission {
+    /// What is known from the packets.
+    pub judged: Judged,
+    /// Why the kernel sent it; `None` where its counters do not tell.
+    pub cause: Option<Cause>,
+    /// Its episode, from 0; `None` for a probe.
+    pub episode: Option<usize>,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// All retransmissions, in the order in which they were sent.
+    pub retransmissions: Vec<Retransmission>,
+    /// From the first retransmission to the acknowledgement of all that was outstanding then.
+    pub episodes: Vec<Episode>,
+    /// Data segments that the sender's capture does not have.
+    pub not_at_sender: u64,
+    /// Data segments that the box let out and the receiver's capture does not have: they were lost behind the box.
+    pub not_at_receiver: u64,
+    /// Why causes and undos are not given; `None` where they are.
+    pub counters_silent: Option<String>,
+}
+
+/// Joins the files.
+///
+/// # Errors
+/// A file that is missing or damaged, in a line.
+pub fn join(sources: Sources<'_>) -> Result<Judgement, Error> {
+    let rows = path::read(&sources.folder.join("path.csv"))?;
+    let names = match sources.direction {
+        Direction::There => ["sender", "receiver"],
+        Direction::Back => ["receiver", "sender"],
+    };
+    let place = |given: Option<&Path>, name: &str| {
+        given.map_or_else(|| sources.folder.join(format!("{name}.pcapng")), Path::to_path_buf)
+    };
+    let mut at_sender = Frames::read(&place(sources.sender, names[0]))?;
+    let mut at_receiver = Frames::read(&place(sources.receiver, names[1]))?;
+    let data = |row: &&Row| row.direction == sources.direction && row.block.is_some();
+    let (mut truth, mut not_at_sender, mut not_at_receiver) = (Truth::default(), 0, 0);
+    let mut entered: Vec<&Row> = rows.iter().filter(data).filter(|row| !row.is_copy()).collect();
+    entered.sort_by_key(|row| row.entered);
+    for row in entered {
+        let frame = at_sender.take(&row.key).unwrap_or_default();
+        not_at_sender += u64::from(frame == 0);
+        if let Some(block) = row.block {
+            truth.sends(row.which, Data { at: row.entered, frame, block, seq: row.key.seq });
+        }
+    }
+    let mut left: Vec<&Row> = rows.iter().filter(data).collect();
+    left.sort_by_key(|row| row.left.unwrap_or(Instant::NEVER));
+    for row in left {
+        let received = row.left.is_none() || at_receiver.take(&row.key).is_some();
+        not_at_receiver += u64::from(!received);
+        // A segment that was lost behind the box has not arrived, whatever the box did.
+        if received {
+            truth.settles(row.which, row.fate);
+        }
+    }
+    let mut judged = truth.judge();
+    judged.sort_by_key(|one| (one.at, one.frame));
+    let counters = sources.folder.join(format!("{}.counters.csv", names[0]));
+    let counted = fs::read_to_string(&counters)
+        .map_err(|error| format!("{}: {error}", counters.display()))
+        .and_then(|text| causes::Counters::parse(&text));
+    let (causes, counters, counters_silent) = match counted {
+        Err(why) => (vec![None; judged.len()], None, Some(why)),
+        Ok(counters) => match counters.causes(judged.len()) {
+            Ok(causes) => (causes, Some(counters), None),
+            Err(why) => (vec![None; judged.len()], None, Some(why)),
+        },
+    };
+    let (episodes, belongs) = episodes::find(&rows, sources.direction, &judged, &causes, counters.as_ref());
+    let retransmissions = judged
+        .into_iter()
+        .zip(causes)
+        .zip(belongs)
+        .map(|((judged, cause), episode)| Retransmission { judged, cause, episode })
+        .collect();
+    Ok(Judgement { retransmissions, episodes, not_at_sender, not_at_receiver, counters_silent })
+}

@@ -1,0 +1,164 @@
+//! Reads the box's `path.csv`: TCP packets and their fates.
+
+use super::frames::Key;
+use crate::hiccup::truth::Which;
+use crate::hiccup::{Direction, Fate};
+use crate::system::Error;
+use eifel_base::ranges::Block;
+use eifel_base::time::Instant;
+use eifel_packet::segment::Flags;
+use eifel_packet::seq::{Seq, unwrap};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A packet, or a copy of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Its direction.
+    pub direction: Direction,
+    /// When it came in; times count from 1970.
+    pub entered: Instant,
+    /// When it came out.
+    pub left: Option<Instant>,
+    /// What became of it.
+    pub fate: Fate,
+    /// What tells it from others in a capture.
+    pub key: Key,
+    /// Which packet of its flow it is.
+    pub which: Which,
+    /// The positions of its data; `None` where it has none.
+    pub block: Option<Block>,
+}
+
+impl Row {
+    /// Whether the box made it.
+    pub fn is_copy(&self) -> bool {
+        self.fate == Fate::Copied
+    }
+}
+
+/// Where the positions of a flow's direction are counted from.
+#[derive(Default)]
+struct Stream {
+    isn: Option<Seq>,
+    before: u64,
+    nxt: u64,
+}
+
+/// Reads the file. Rows come in the order in which packets came in.
+///
+/// # Errors
+/// The line that is wrong, and how.
+pub fn read(path: &Path) -> Result<Vec<Row>, Error> {
+    let place = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let missing = error.kind() == std::io::ErrorKind::NotFound;
+        let advice = if missing { "expected a folder that `eifel live hiccup --out` has written" } else { "" };
+        Error::new(&place, &error, advice)
+    })?;
+    parse(&text).map_err(|what| Error::new(place, &what, ""))
+}
+
+fn parse(text: &str) -> Result<Vec<Row>, String> {
+    let mut lines = text.lines().enumerate();
+    let (_, header) = lines.next().ok_or("empty: expected a header")?;
+    let names: Vec<&str> = header.split(',').collect();
+    let find = |name: &str| names.iter().position(|other| *other == name).ok_or(format!("line 1: no column {name}"));
+    let [dir, t_in, t_out, fate] = [find("dir")?, find("t_in")?, find("t_out")?, find("fate")?];
+    let [seq, ack, len, flags] = [find("seq")?, find("ack")?, find("len")?, find("flags")?];
+    let [ipid, tsval, flow, n] = [find("ipid")?, find("tsval")?, find("flow")?, find("n")?];
+    let protocol = find("protocol")?;
+    let mut rows = Vec::new();
+    for (number, line) in lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let at = |place: usize| fields.get(place).copied().unwrap_or_default();
+        if at(protocol) != "6" || at(seq).is_empty() {
+            continue;
+        }
+        let wrong = |place: usize| format!("line {}: {}: {:?}", number + 1, names[place], at(place));
+        let whole = |place: usize| at(place).parse::<u64>().map_err(|_| wrong(place));
+        let time = |place: usize| instant(at(place)).ok_or_else(|| wrong(place));
+        let direction = if at(dir) == "A" { Direction::There } else { Direction::Back };
+        let key = Key {
+            seq: whole(seq)? as u32,
+            ack: whole(ack)? as u32,
+            len: whole(len)? as u32,
+            flags: whole(flags)? as u16,
+            identification: whole(ipid)? as u16,
+            stamp: at(tsval).parse().unwrap_or_default(),
+        };
+        rows.push(Row {
+            direction,
+            entered: time(t_in)?,
+            left: if at(t_out).is_empty() { None } else { Some(time(t_out)?) },
+            fate: Fate::named(at(fate)).ok_or_else(|| wrong(fate))?,
+            key,
+            which: Which { flow: whole(flow)? as u32, direction, number: whole(n)? },
+            block: None,
+        });
+    }
+    rows.sort_by_key(|row| (row.entered, row.which.number));
+    let mut streams: BTreeMap<(u32, Direction), Stream> = BTreeMap::new();
+    for row in &mut rows {
+        row.block = streams.entry((row.which.flow, row.direction)).or_default().positions(&row.key);
+    }
+    Ok(rows)
+}
+
+impl Stream {
+    /// Returns the positions of a segment's data. A connection after another with the same ends goes on behind it.
+    fn positions(&mut self, key: &Key) -> Option<Block> {
+        if Flags(key.flags).has(Flags::SYN) {
+            if self.isn != Some(Seq(key.seq)) {
+                *self = Self { isn: Some(Seq(key.seq)), before: self.before + self.nxt, nxt: 1 };
+            }
+            return None;
+        }
+        if key.len == 0 {
+            return None;
+        }
+        let isn = *self.isn.get_or_insert(Seq(key.seq.wrapping_sub(1)));
+        self.nxt = self.nxt.max(1);
+        let start = unwrap(self.nxt, isn, Seq(key.seq));
+        let end = start + u64::from(key.len);
+        self.nxt = self.nxt.max(end);
+        Some(Block { start: self.before + start, end: self.before + end })
+    }
+}
+
+/// Reads seconds since 1970 with a fraction.
+pub(super) fn instant(text: &str) -> Option<Instant> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let nanos: u64 = format!("{fraction:0<9}").get(..9)?.parse().ok()?;
+    Some(Instant::from_nanos(seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes";
+
+    #[test]
+    fn positions_go_on_over_the_wrap_and_over_connections() {
+        let text = format!(
+            "{HEADER}\nA,1.0,1.1,ok,4294967290,0,0,2,1,,,1.1,0,1,6,40\n\
+             A,1.2,1.3,ok,4294967291,1,10,16,2,,,1.3,0,2,6,50\n\
+             A,1.4,,queue,5,1,10,16,3,,,1.4,0,3,6,50\n\
+             A,2.0,2.1,ok,100,0,0,2,4,,,2.1,0,4,6,40\n\
+             A,2.2,2.3,ok,101,1,10,16,5,,,2.3,0,5,6,50\nB,2.2,2.3,ok,,,,,5,,,2.3,1,5,17,50\n"
+        );
+        let rows = parse(&text).unwrap();
+        let blocks: Vec<_> = rows.iter().map(|row| row.block.map(|block| (block.start, block.end))).collect();
+        assert_eq!(blocks, [None, Some((1, 11)), Some((11, 21)), None, Some((22, 32))]);
+        assert_eq!(rows[2].left, None);
+        assert_eq!(rows[1].entered, Instant::from_nanos(1_200_000_000));
+    }
+
+    #[test]
+    fn a_damaged_line_is_named() {
+        let text = format!("{HEADER}\nA,1.0,1.1,lost,1,0,0,2,1,,,1.1,0,1,6,40\n");
+        assert_eq!(parse(&text).unwrap_err(), "line 2: fate: \"lost\"");
+        assert_eq!(parse("dir\n").unwrap_err(), "line 1: no column t_in");
+    }
+}

@@ -1,0 +1,245 @@
+//! The live image of a simulated run: the scenario's first flow between two hosts of ours, each behind the kernel of a namespace
+//! of its own, with the box between the two kernels.
+
+use crate::apps::answer::{self, Answer};
+use crate::apps::call::{self, Call};
+use crate::apps::{Amount, News};
+use crate::hiccup::run::{Control, Relay, Report};
+use crate::hiccup::{Direction, Fate, Hiccup, Passage};
+use crate::host::Host;
+use crate::recording::Recording;
+use crate::side::Side;
+use crate::station::{Application, Next, Station};
+use crate::system::Error;
+use crate::system::clock::Clock;
+use crate::system::namespace::Namespace;
+use crate::terms::{Role, Terms};
+use eifel_base::time::{Duration, Instant};
+use eifel_recovery::engine::Event;
+use eifel_sim::record::tables::{ArrivalRow, DropRow};
+use eifel_sim::record::{Record, Tables, codes};
+use eifel_sim::scenario::{Scenario, StreamApplication, Traffic};
+use eifel_sim::summary::FlowSummary;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// A run.
+pub struct Mirrored {
+    /// What the simulator would have recorded.
+    pub tables: Tables,
+    /// The numbers of the flow.
+    pub summary: FlowSummary,
+    /// What the box saw.
+    pub report: Report,
+}
+
+/// How much the first flow sends, if it can be run live: a bulk transfer behind a handshake.
+pub fn amount(scenario: &Scenario) -> Option<Amount> {
+    match &scenario.flows.first()?.traffic {
+        Traffic::Stream { application: StreamApplication::Bulk { bytes }, connection }
+            if connection.opening.by_segments() =>
+        {
+            Some(bytes.map_or(Amount::Time(scenario.duration), Amount::Bytes))
+        }
+        _ => None,
+    }
+}
+
+/// Where the receiving host listens.
+const PORT: u16 = 5001;
+
+/// Runs the first flow live and keeps these tables. The two namespaces are new ones.
+///
+/// # Errors
+/// A flow that cannot be run live, settings of links that make no sense, and those of the system.
+pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u64; 2]) -> Result<Mirrored, Error> {
+    let wrong = |what: &str| Error::new("the scenario's first flow", &what, "");
+    let amount =
+        amount(scenario).ok_or_else(|| wrong("expected a bulk transfer that begins with a handshake of segments"))?;
+    let hiccup = Hiccup::new(scenario, Vec::new()).map_err(Error::of("the scenario's links"))?;
+    let [near, far] = places;
+    let tuns = [Side::NEAR.device(&near, 1500, true)?, Side::FAR.device(&far, 1500, true)?];
+    let terms = |role, random| Terms::like(scenario, role, random, None).ok_or_else(|| wrong("expected TCP"));
+    let (calls, answers) = (terms(Role::Calls, random)?, terms(Role::Answers, [random[1], random[0]])?);
+    let (near_tun, near_config) = Side::NEAR.behind(&near, random)?;
+    let (far_tun, far_config) = Side::FAR.behind(&far, [random[1], random[0]])?;
+    let clock = Clock::start();
+    let every = Duration::from_secs(1);
+    let until = clock.now() + scenario.duration;
+    let receiver = thread::spawn(move || -> Result<(), Error> {
+        let mut station = Station::new(far_config, far_tun, clock);
+        station.urgent();
+        let Terms { settings, sender } = answers;
+        let plan = answer::Plan { port: PORT, settings, sender, calls: Some(1), checked: true, every };
+        let begun = Answer::begin(&mut station.host, plan, Box::new(|_, _| {}));
+        let mut answer = begun.map_err(Error::of("listen"))?;
+        station.run(&mut Limited { application: &mut answer, until })
+    });
+    let undos = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&undos);
+    let sender = thread::spawn(move || -> Result<_, Error> {
+        let mut station = Station::new(near_config, near_tun, clock);
+        station.urgent();
+        let Terms { settings, sender } = calls;
+        let recording = Recording::new(Record::all(), &sender);
+        recording.attach(&mut station.host);
+        let peer = (Side::FAR.host(), PORT).into();
+        let (preamble, end) = (Vec::new(), call::End::Close);
+        let plan = call::Plan { peer, settings, sender, preamble, body: amount, end, every };
+        let watch = move |_: Instant, news: &News<'_>| {
+            counted.fetch_add(u64::from(matches!(news, News::Recovery(Event::Adjusted { .. }))), Ordering::Relaxed);
+        };
+        let begun = Call::begin(clock.now(), &mut station.host, plan, Box::new(watch));
+        let mut call = begun.map_err(Error::of("connect"))?;
+        station.run(&mut Limited { application: &mut call, until })?;
+        let (outcome, _) = call.finish()?;
+        drop(station);
+        let recorded = recording.finish(clock.now());
+        let (tables, origin) = recorded.ok_or_else(|| Error::new("the recording", &"it is still in use", ""))?;
+        Ok((tables, origin, outcome))
+    });
+    let relay = Relay::new(hiccup, tuns, clock, Control::default(), None).keeping();
+    let report = relay.run(|| Ok(sender.is_finished()))?;
+    let (mut tables, origin, outcome) = joined(sender)?;
+    // The receiver has nobody left to talk to when the box is gone; its thread ends with its station or with the process.
+    if receiver.is_finished() {
+        joined(receiver)?;
+    }
+    let link = scenario.flows[0].there.last().copied().unwrap_or_default();
+    fill(&mut tables, &report, origin, link as u16);
+    tables.dictionaries.links = scenario.links.iter().map(|link| link.name.clone()).collect();
+    tables.spikes = spikes(scenario)?;
+    let mut summary = summarised(&tables, &report);
+    summary.flow.clone_from(&scenario.flows[0].name);
+    summary.completed = matches!(amount, Amount::Bytes(bytes) if outcome.acknowledged == bytes);
+    summary.time_s = outcome.lasted.as_secs_f64();
+    summary.bytes = outcome.acknowledged;
+    summary.undos = undos.load(Ordering::Relaxed);
+    summary.goodput_bps = outcome.acknowledged as f64 * 8.0 / summary.time_s.max(1e-9);
+    tables.kept = kept;
+    Ok(Mirrored { tables, summary, report })
+}
+
+fn joined<T>(thread: thread::JoinHandle<Result<T, Error>>) -> Result<T, Error> {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// An application that stops at an instant.
+struct Limited<'a> {
+    application: &'a mut dyn Application,
+    until: Instant,
+}
+
+impl Application for Limited<'_> {
+    fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
+        if now >= self.until {
+            self.until = Instant::NEVER;
+            self.application.stop(now, host);
+        }
+        Ok(match self.application.turn(now, host)? {
+            Next::Turn(due) => Next::Turn(due.min(self.until)),
+            Next::Done => Next::Done,
+        })
+    }
+
+    fn stop(&mut self, now: Instant, host: &mut Host) {
+        self.application.stop(now, host);
+    }
+}
+
+/// The spikes are those of the simulated run: the box counts its time from the first packet, as that does.
+fn spikes(scenario: &Scenario) -> Result<eifel_sim::record::tables::Spikes, Error> {
+    let kept = Record::named(["spikes"]).map_err(Error::of("the record"))?;
+    Ok(eifel_sim::run(scenario, 0, kept).map_err(Error::of("the simulated run"))?.tables.spikes)
+}
+
+/// Notes what only the box knows: fates, arrivals, drops, and whether retransmissions were needed. The recording's time began at
+/// `origin`.
+fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
+    let sent = &mut tables.transmissions;
+    let rows: BTreeMap<(i64, i32), usize> =
+        (0..sent.t_ns.len()).map(|row| ((sent.segment[row], sent.copy[row]), row)).collect();
+    let offset = report.origin.as_nanos() as i64 - origin.as_nanos() as i64;
+    let time = |at: Instant| at.as_nanos() as i64 + offset;
+    let mut passages: Vec<&Passage> = report.passages.iter().filter(|one| is_data(one)).collect();
+    passages.sort_by_key(|passage| passage.due);
+    let mut arrived = eifel_base::ranges::Ranges::default();
+    for passage in passages {
+        let label = passage.seen.label;
+        let (Some(&row), Some(data)) = (rows.get(&(label.segment as i64, label.copy as i32)), passage.seen.data) else {
+            continue;
+        };
+        let (tx, t_ns) = (sent.tx[row], time(passage.due));
+        match passage.fate {
+            Fate::Delivered | Fate::Copied => {
+                let before = arrived.covered(data.start, data.end);
+                let in_order = arrived.covers(eifel_base::ranges::Block { start: 1, end: data.start.max(1) });
+                arrived.add(data);
+                if passage.fate == Fate::Delivered {
+                    (sent.fate[row], sent.arrived_ns[row]) = (codes::DELIVERED, t_ns);
+                }
+                let (start, len) = (data.start as i64, (data.end - data.start) as i64);
+                let new_bytes = len - before as i64;
+                let in_order = in_order && new_bytes > 0;
+                tables.arrivals.push(ArrivalRow { t_ns, flow: 0, end: 0, tx, start, len, new_bytes, in_order });
+            }
+            Fate::Dropped(cause) => {
+                sent.fate[row] = codes::DROPPED;
+                let cause = codes::drop_cause(cause);
+                tables.drops.push(DropRow { t_ns, link, flow: 0, end: 0, tx, cause });
+            }
+            Fate::Ordered | Fate::Inside => {}
+        }
+    }
+    let came = |passage: &&Passage| passage.direction == Direction::There && passage.seen.label.flow == 0;
+    let labels: BTreeMap<u64, (i64, i32)> = report
+        .passages
+        .iter()
+        .filter(came)
+        .map(|one| (one.seen.number, (one.seen.label.segment as i64, one.seen.label.copy as i32)))
+        .collect();
+    for one in report.judged.iter().filter(|one| one.direction == Direction::There && one.flow == 0) {
+        if let Some(&row) = labels.get(&one.number).and_then(|label| rows.get(label)) {
+            sent.needed[row] = codes::need(!one.spurious);
+        }
+    }
+    let episodes = &mut tables.episodes;
+    for row in 0..episodes.opened_ns.len() {
+        let opened = sent.t_ns.partition_point(|&at| at < episodes.opened_ns[row]);
+        let first = (opened..sent.t_ns.len()).find(|&at| sent.kind[at] == 1);
+        if let Some(need) = first.map(|at| sent.needed[at]).filter(|&need| need != 0) {
+            episodes.truth[row] = codes::truth(need == codes::need(true));
+        }
+    }
+}
+
+/// Whether a packet is data of the first flow on the way there.
+fn is_data(passage: &Passage) -> bool {
+    passage.direction == Direction::There && passage.seen.label.flow == 0 && passage.seen.data.is_some()
+}
+
+fn summarised(tables: &Tables, report: &Report) -> FlowSummary {
+    let (sent, episodes, timer) = (&tables.transmissions, &tables.episodes, &tables.timer);
+    let count = |rows: usize, which: &dyn Fn(usize) -> bool| (0..rows).filter(|&row| which(row)).count() as u64;
+    let all = sent.t_ns.len();
+    let spurious = codes::truth(false);
+    let of_cause = |cause: u8| count(episodes.cause.len(), &|row| episodes.cause[row] == cause);
+    let wrong = |cause: u8| count(episodes.cause.len(), &|row| episodes.cause[row] == cause && episodes.truth[row] == spurious);
+    let timeout_episodes = of_cause(1);
+    FlowSummary {
+        segments_sent: count(all, &|row| sent.segment[row] > 0),
+        retransmissions: count(all, &|row| sent.kind[row] == 1),
+        spurious_retransmissions: count(all, &|row| sent.needed[row] == codes::need(false)),
+        timeouts: count(timer.event.len(), &|row| timer.event[row] == codes::EXPIRED),
+        timeout_episodes,
+        spurious_timeouts: wrong(1),
+        genuine_timeouts: timeout_episodes - wrong(1),
+        fast_retransmits: of_cause(2),
+        spurious_fast_retransmits: wrong(2),
+        detected_spurious: count(episodes.verdict.len(), &|row| episodes.verdict[row] == 1),
+        drops: report.passages.iter().filter(|one| is_data(one) && matches!(one.fate, Fate::Dropped(_))).count() as u64,
+        ..FlowSummary::default()
+    }
+}

@@ -1,0 +1,215 @@
+//! What a kernel's TCP says of itself while a run goes on: the counters of a namespace, and TCP_INFO of the sockets in it.
+
+use super::Error;
+use super::clock::Clock;
+use super::namespace::Namespace;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, netlink};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Between two looks.
+const EVERY: std::time::Duration = std::time::Duration::from_millis(4);
+
+/// A thread that looks at a namespace.
+#[derive(Debug)]
+pub struct Watcher {
+    stop: Arc<AtomicBool>,
+    thread: thread::JoinHandle<Result<(), Error>>,
+}
+
+impl Watcher {
+    /// Writes what changes from now on into `SIDE.counters.csv` and `SIDE.sockets.csv` in `folder`.
+    ///
+    /// # Errors
+    /// Those of files.
+    pub fn begin(namespace: &Namespace, clock: Clock, folder: &Path, side: &str) -> Result<Self, Error> {
+        let file = |kind: &str, header: &str| {
+            let path = folder.join(format!("{side}.{kind}.csv"));
+            let failed = |error| Error::new(path.display().to_string(), &error, "");
+            let mut file = BufWriter::new(File::create(&path).map_err(failed)?);
+            writeln!(file, "{header}").map_err(failed)?;
+            Ok::<_, Error>(file)
+        };
+        let (counters, sockets) = (file("counters", "time,name,value")?, file("sockets", SOCKETS)?);
+        let (stop, namespace) = (Arc::new(AtomicBool::new(false)), namespace.try_clone()?);
+        let asked = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            namespace.enter()?;
+            let mut look = Look { clock, counters, sockets, known: BTreeMap::new(), last: BTreeMap::new() };
+            let diagnosis = diagnosis().ok();
+            let mut text = [String::new(), String::new()];
+            loop {
+                // The last look comes after the end, so that nothing is missed.
+                let last = asked.load(Ordering::Relaxed);
+                look.counters(&mut text)?;
+                if let Some(socket) = &diagnosis {
+                    look.sockets(socket)?;
+                }
+                if last {
+                    look.counters.flush().map_err(Error::of("write counters"))?;
+                    return look.sockets.flush().map_err(Error::of("write sockets"));
+                }
+                thread::sleep(EVERY);
+            }
+        });
+        Ok(Self { stop, thread })
+    }
+
+    /// Looks a last time, and ends.
+    ///
+    /// # Errors
+    /// Those of files.
+    pub fn finish(self) -> Result<(), Error> {
+        self.stop.store(true, Ordering::Relaxed);
+        match self.thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+struct Look {
+    clock: Clock,
+    counters: BufWriter<File>,
+    sockets: BufWriter<File>,
+    known: BTreeMap<String, u64>,
+    /// The last row of each socket.
+    last: BTreeMap<String, String>,
+}
+
+impl Look {
+    fn time(&self) -> String {
+        let nanos = self.clock.unix_nanos(self.clock.now());
+        format!("{}.{:06}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 1000)
+    }
+
+    fn counters(&mut self, before: &mut [String; 2]) -> Result<(), Error> {
+        let time = self.time();
+        for (text, table) in before.iter_mut().zip(["snmp", "netstat"]) {
+            let path = format!("/proc/thread-self/net/{table}");
+            let now = std::fs::read_to_string(&path).map_err(Error::of(&path))?;
+            if now == *text {
+                continue;
+            }
+            for (name, value) in counted(&now) {
+                if self.known.get(name) != Some(&value) {
+                    self.known.insert(name.to_owned(), value);
+                    writeln!(self.counters, "{time},{name},{value}").map_err(Error::of("write counters"))?;
+                }
+            }
+            *text = now;
+        }
+        Ok(())
+    }
+
+    fn sockets(&mut self, socket: &OwnedFd) -> Result<(), Error> {
+        let time = self.time();
+        for (name, row) in dump(socket)? {
+            if self.last.get(&name) != Some(&row) {
+                writeln!(self.sockets, "{time},{name},{row}").map_err(Error::of("write sockets"))?;
+                self.last.insert(name, row);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the counters of TCP in a table of the kernel: two lines for each protocol, names and values. What is 0 is left out.
+fn counted(table: &str) -> impl Iterator<Item = (&str, u64)> {
+    let mut lines = table.lines();
+    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
+        .filter(|(names, _)| names.starts_with("Tcp:") || names.starts_with("TcpExt:"))
+        .flat_map(|(names, values)| names.split(' ').skip(1).zip(values.split(' ').skip(1)))
+        // How many connections there are now is no counter.
+        .filter(|(name, _)| *name != "CurrEstab")
+        .filter_map(|(name, value)| Some((name, value.parse().ok()?)))
+        .filter(|&(_, value)| value > 0)
+}
+
+/// The columns of `SIDE.sockets.csv`: `ca_state` is 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
+const SOCKETS: &str = "time,local_port,remote_port,ca_state,cwnd,ssthresh,rto_us,unacked,lost,retrans,total_retrans,\
+                       reordering,dsack_dups,reord_seen";
+
+/// A socket to ask the kernel about sockets (sock_diag(7)).
+fn diagnosis() -> rustix::io::Result<OwnedFd> {
+    rustix::net::socket_with(
+        AddressFamily::NETLINK,
+        SocketType::DGRAM,
+        SocketFlags::CLOEXEC,
+        Some(netlink::SOCK_DIAG),
+    )
+}
+
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+/// NLM_F_REQUEST and NLM_F_DUMP.
+const DUMP: u16 = 0x301;
+const NLMSG_DONE: u16 = 3;
+const INET_DIAG_INFO: u16 = 2;
+const TCP: u8 = 6;
+/// All states but LISTEN and CLOSE.
+const STATES: u32 = 0xfff & !(1 << 10) & !(1 << 7);
+const HEADER: usize = 16;
+const MESSAGE: usize = 72;
+
+/// Returns the TCP sockets of the namespace: ports, and the other columns.
+fn dump(socket: &OwnedFd) -> Result<Vec<(String, String)>, Error> {
+    let failed = |error: rustix::io::Errno| Error::new("ask about sockets", &error, "");
+    let mut found = Vec::new();
+    for family in [libc::AF_INET, libc::AF_INET6] {
+        let mut request = Vec::with_capacity(72);
+        request.extend(72_u32.to_ne_bytes());
+        request.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+        request.extend(DUMP.to_ne_bytes());
+        request.extend([0; 8]);
+        request.extend([family as u8, TCP, 1 << (INET_DIAG_INFO - 1), 0]);
+        request.extend(STATES.to_ne_bytes());
+        request.extend([0; 48]);
+        rustix::io::write(socket, &request).map_err(failed)?;
+        let mut room = vec![0; 1 << 15];
+        'answers: loop {
+            let length = rustix::io::read(socket, &mut room).map_err(failed)?;
+            let mut rest = &room[..length];
+            while let Some(size) = number(rest, 0).map(|size| size as usize).filter(|&size| size >= HEADER) {
+                let (message, after) = rest.split_at(size.min(rest.len()));
+                if message.get(4..6).is_none_or(|kind| kind == NLMSG_DONE.to_ne_bytes()) {
+                    break 'answers;
+                }
+                found.extend(described(&message[HEADER..]));
+                rest = &after[(size.next_multiple_of(4) - size).min(after.len())..];
+            }
+            if length == 0 {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// Reads an `inet_diag_msg` and the `tcp_info` behind it (linux/inet_diag.h, linux/tcp.h).
+fn described(message: &[u8]) -> Option<(String, String)> {
+    let port = |at: usize| Some(u16::from_be_bytes(message.get(at..at + 2)?.try_into().ok()?));
+    let name = format!("{},{}", port(4)?, port(6)?);
+    let mut rest = message.get(MESSAGE..)?;
+    loop {
+        let size = usize::from(u16::from_ne_bytes(rest.get(..2)?.try_into().ok()?));
+        let kind = u16::from_ne_bytes(rest.get(2..4)?.try_into().ok()?);
+        if kind == INET_DIAG_INFO {
+            let info = rest.get(4..size)?;
+            // cwnd, ssthresh, rto, unacked, lost, retrans, total_retrans, reordering, dsack_dups, reord_seen.
+            let places = [80, 76, 8, 24, 32, 36, 100, 88, 216, 220];
+            let columns = places.map(|at| number(info, at).map_or(String::new(), |value| value.to_string()));
+            return Some((name, format!("{},{}", info.get(1)?, columns.join(","))));
+        }
+        rest = rest.get(size.next_multiple_of(4).max(4)..)?;
+    }
+}

@@ -1,0 +1,71 @@
+//! Settings and algorithms of one end of a scenario's flow, with bytes that are held.
+
+use eifel_recovery::engine;
+use eifel_sim::scenario::{Connection, Scenario, Traffic};
+use eifel_tcp::Settings;
+use eifel_tcp::settings::{ReceiveKind, SendKind, Stamping, TimestampSettings};
+
+/// Which end of the flow a host is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// It opens the connection.
+    Calls,
+    /// It listens.
+    Answers,
+}
+
+/// The settings of one end.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Of the connection.
+    pub settings: Settings,
+    /// Of its sending side.
+    pub sender: engine::Config,
+}
+
+/// Bytes of room for what is sent and received, where nothing says otherwise.
+const DEFAULT_BUFFER: u64 = 4_000_000;
+
+impl Terms {
+    /// Those of a present-day stack, with `buffer` bytes of room.
+    pub fn today(secret: [u64; 2], buffer: Option<u64>) -> Self {
+        let buffer = buffer.unwrap_or(DEFAULT_BUFFER);
+        let settings = Settings {
+            timestamps: Some(TimestampSettings::distinct(secret)),
+            receive_window: u32::try_from(buffer).unwrap_or(u32::MAX),
+            ..Settings::default()
+        };
+        Self { settings: held(settings, buffer as usize), sender: engine::Config::default() }
+    }
+
+    /// Those of the scenario's first flow over TCP; `None` if there is none. `buffer` takes the place of the scenario's room.
+    pub fn like(scenario: &Scenario, role: Role, secret: [u64; 2], buffer: Option<u64>) -> Option<Self> {
+        let stream = |traffic: &Traffic| match traffic {
+            Traffic::Stream { connection, .. } => Some((**connection).clone()),
+            Traffic::Messages { .. } | Traffic::Datagrams(_) => None,
+        };
+        let Connection { settings, sender, answering_settings, answering_sender, .. } =
+            scenario.flows.iter().find_map(|flow| stream(&flow.traffic))?;
+        let (settings, sender) = match role {
+            Role::Calls => (settings, sender),
+            Role::Answers => (answering_settings, answering_sender),
+        };
+        let room = match (buffer, settings.send) {
+            (Some(buffer), _) => buffer as usize,
+            (None, SendKind::CountedUpTo { buffer }) => buffer as usize,
+            (None, SendKind::Held { buffer }) => buffer,
+            (None, SendKind::Counted) => DEFAULT_BUFFER as usize,
+        };
+        let timestamps = settings.timestamps.map(|timestamps| match timestamps.stamping {
+            Stamping::Distinct { .. } => {
+                TimestampSettings { stamping: TimestampSettings::distinct(secret).stamping, ..timestamps }
+            }
+            Stamping::Clock => timestamps,
+        });
+        Some(Self { settings: held(Settings { timestamps, ..settings }, room), sender })
+    }
+}
+
+fn held(settings: Settings, buffer: usize) -> Settings {
+    Settings { send: SendKind::Held { buffer }, receive: ReceiveKind::Held, ..settings }
+}
