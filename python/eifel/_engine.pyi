@@ -22,6 +22,7 @@ __all__ = [
     "document",
     "hunt_liars",
     "live",
+    "live_run",
     "record",
     "registry",
     "run",
@@ -95,11 +96,18 @@ def captured(seed: int, wild: bool = False) -> tuple[str, list[tuple[str, bytes,
 def version() -> str:
     """The version of the engine."""
 
-def live(called_as: Sequence[str], arguments: Sequence[str]) -> int:
-    """Runs a command of `eifel live` and returns its exit code.
+def live(called_as: Sequence[str], arguments: Sequence[str]) -> tuple[int, list[tuple[str, str, str, Run]]]:
+    """Runs a command of `eifel live`; returns its exit code and what was recorded.
 
     `called_as` is how this program was called, up to `arguments`: where rights are missing it is started again that way
-    in a user namespace.
+    in a user namespace. A recording is a folder, the text of its scenario, where that is from, and the run.
+    """
+
+def live_run(text: str, origin: str, tables: Sequence[str]) -> tuple[Run, tuple[float, float, float]]:
+    """Runs the first flow of a scenario on a real network, in namespaces of its own, and keeps the named tables.
+
+    Returns the run and how late the box was, in microseconds: the median, the 99th percentile and the most. The GIL is
+    released. Raises ScenarioError if the scenario is refused, PermissionError where rights are missing, and OSError.
     """
 
 def registry() -> str:

@@ -111,7 +111,7 @@ pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u
     fill(&mut tables, &report, origin, link as u16);
     tables.dictionaries.links = scenario.links.iter().map(|link| link.name.clone()).collect();
     tables.spikes = spikes(scenario)?;
-    let mut summary = summarised(&tables, &report);
+    let mut summary = summarised(&tables);
     summary.flow.clone_from(&scenario.flows[0].name);
     summary.completed = matches!(amount, Amount::Bytes(bytes) if outcome.acknowledged == bytes);
     summary.time_s = outcome.lasted.as_secs_f64();
@@ -220,7 +220,8 @@ fn is_data(passage: &Passage) -> bool {
     passage.direction == Direction::There && passage.seen.label.flow == 0 && passage.seen.data.is_some()
 }
 
-fn summarised(tables: &Tables, report: &Report) -> FlowSummary {
+/// The numbers that the tables of a sender give.
+pub fn summarised(tables: &Tables) -> FlowSummary {
     let (sent, episodes, timer) = (&tables.transmissions, &tables.episodes, &tables.timer);
     let count = |rows: usize, which: &dyn Fn(usize) -> bool| (0..rows).filter(|&row| which(row)).count() as u64;
     let all = sent.t_ns.len();
@@ -239,7 +240,7 @@ fn summarised(tables: &Tables, report: &Report) -> FlowSummary {
         fast_retransmits: of_cause(2),
         spurious_fast_retransmits: wrong(2),
         detected_spurious: count(episodes.verdict.len(), &|row| episodes.verdict[row] == 1),
-        drops: report.passages.iter().filter(|one| is_data(one) && matches!(one.fate, Fate::Dropped(_))).count() as u64,
+        drops: tables.drops.t_ns.len() as u64,
         ..FlowSummary::default()
     }
 }

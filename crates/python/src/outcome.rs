@@ -4,7 +4,7 @@ use crate::numbers::Number;
 use eifel_sim::Outcome;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
-use eifel_sim::summary;
+use eifel_sim::summary::{self, FlowSummary};
 
 /// A flow's summary: its names and numbers.
 pub(crate) struct Numbered {
@@ -31,11 +31,16 @@ pub(crate) fn kept<'a>(
 /// Returns the summary of every flow, in the scenario's order.
 pub(crate) fn flows(scenario: &Scenario, outcome: &Outcome) -> Vec<Numbered> {
     let name = |node: usize| scenario.nodes[node].name.clone();
-    let numbered = scenario.flows.iter().zip(&outcome.summary.flows).map(|(flow, summary)| Numbered {
-        words: [("flow", flow.name.clone()), ("from", name(flow.from)), ("to", name(flow.to))],
+    let flows = scenario.flows.iter().zip(&outcome.summary.flows);
+    flows.map(|(flow, summary)| numbered(name(flow.from), name(flow.to), summary)).collect()
+}
+
+/// Returns the summary of a flow between two nodes.
+pub(crate) fn numbered(from: String, to: String, summary: &FlowSummary) -> Numbered {
+    Numbered {
+        words: [("flow", summary.flow.clone()), ("from", from), ("to", to)],
         numbers: summary.numbers().map(|(name, value)| (name, number(value))).to_vec(),
-    });
-    numbered.collect()
+    }
 }
 
 fn number(number: summary::Number) -> Number {

@@ -3,7 +3,7 @@
 use crate::numbers::{Number, columns_into_dict};
 use crate::outcome::{Numbered, flows, kept};
 use crate::{parse, waiting};
-use eifel_sim::record::{Columns, Sink, Table};
+use eifel_sim::record::{Columns, Sink, Table, Tables};
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Error, Outcome};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -126,10 +126,17 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
         Ok(Err(error)) => return Err(PyRuntimeError::new_err(format!("{what}: {error}"))),
         Err(panic) => return Err(PyRuntimeError::new_err(format!("{what}: {}", waiting::said(&*panic)))),
     };
-    let summary: Vec<String> = flows(scenario, &outcome).into_iter().map(object).collect();
-    let summary = format!("[{}]", summary.join(", "));
-    let categories = outcome.tables.categories();
-    Ok(Run { summary, tables: outcome.tables.into_columns(), categories })
+    Ok(Run::new(flows(scenario, &outcome), outcome.tables))
+}
+
+impl Run {
+    /// Takes the summaries of flows, and tables.
+    pub(crate) fn new(flows: Vec<Numbered>, tables: Tables) -> Self {
+        let summary: Vec<String> = flows.into_iter().map(object).collect();
+        let summary = format!("[{}]", summary.join(", "));
+        let categories = tables.categories();
+        Self { summary, tables: tables.into_columns(), categories }
+    }
 }
 
 /// Returns a flow's summary as a JSON object, in its own order.

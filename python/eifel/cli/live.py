@@ -1,4 +1,4 @@
-"""`eifel live`: the engine on a real network. The commands are the engine's own; here they are only handed on."""
+"""`eifel live`: the engine on a real network. The commands are the engine's own; here what they record is written."""
 
 from __future__ import annotations
 
@@ -11,4 +11,12 @@ def command(options: argparse.Namespace) -> int:
     from eifel import _engine
 
     sys.stdout.flush()
-    return _engine.live([sys.executable, "-m", "eifel", "live"], options.arguments)
+    code, recorded = _engine.live([sys.executable, "-m", "eifel", "live"], options.arguments)
+    for folder, scenario, origin, run in recorded:
+        from eifel.cli.output import note
+        from eifel.result import Result
+        from eifel.scenario import Source
+
+        Result.from_engine(Source(scenario, origin), 0, run).write(folder)
+        note(f"recorded in {folder}; `eifel compare {folder} OTHER` sets it beside another")
+    return code

@@ -6,5 +6,5 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let program = std::env::current_exe().map_or_else(|_| "eifel-live".into(), OsString::from);
-    ExitCode::from(eifel_live::command::main(&[program], &arguments))
+    ExitCode::from(eifel_live::command::main(&[program], &arguments, None))
 }

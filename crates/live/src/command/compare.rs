@@ -1,9 +1,10 @@
 //! `compare`: one scenario simulated and live, side by side.
 
 use super::options::Options;
-use super::place::{namespace, scenario, secret};
+use super::place::{namespace, scenario};
 use super::{FAILED, Failure, OK, print};
 use crate::mirror::{self, Mirrored};
+use crate::system::random;
 use eifel_sim::record::{Record, Tables};
 use serde_json::{Value, json};
 
@@ -73,7 +74,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     }
     let simulated = eifel_sim::run(&scenario, 0, Record::all()).map_err(|error| Failure::Usage(error.to_string()))?;
     let Mirrored { tables, report, .. } =
-        mirror::run(&scenario, Record::all(), [namespace()?, namespace()?], secret()?)?;
+        mirror::run(&scenario, Record::all(), [namespace()?, namespace()?], random()?)?;
     let (simulated, live) = (Story::of(&simulated.tables), Story::of(&tables));
     let (same_retransmissions, retransmissions_ns) = difference(&simulated.retransmissions, &live.retransmissions);
     let (same_verdicts, verdicts_ns) = difference(&simulated.verdicts, &live.verdicts);

@@ -11,6 +11,8 @@ mod show;
 mod target;
 
 use crate::system::Error;
+use eifel_sim::record::Tables;
+use eifel_sim::summary::FlowSummary;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -57,15 +59,32 @@ impl From<Error> for Failure {
     }
 }
 
+/// A recorded run, to be written as a simulated one is.
+pub struct Recorded {
+    /// Where to.
+    pub folder: String,
+    /// The text of its scenario.
+    pub scenario: String,
+    /// Where that is from.
+    pub origin: String,
+    /// The numbers of its flow.
+    pub summary: FlowSummary,
+    /// Its tables.
+    pub tables: Tables,
+}
+
+/// Takes what is recorded; absent where nobody can write it.
+pub type Recordings<'a> = Option<&'a mut Vec<Recorded>>;
+
 /// Runs a command; returns the exit code. `called_as` is the program and its first arguments, up to those given here: with them
 /// it is started again in a user namespace where rights are missing.
-pub fn main(called_as: &[OsString], arguments: &[OsString]) -> u8 {
+pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordings<'_>) -> u8 {
     let words: Result<Vec<String>, _> = arguments.iter().map(|word| word.clone().into_string()).collect();
     let done = match words.as_deref() {
         Err(word) => Err(Failure::Usage(format!("{word:?}: expected UTF-8"))),
         Ok([]) => Err(Failure::Usage("no command; see --help".to_owned())),
         Ok([name, rest @ ..]) => match name.as_str() {
-            "send" => send::command(rest),
+            "send" => send::command(rest, recordings),
             "receive" => receive::command(rest),
             "hiccup" => hiccup::command(rest),
             "judge" => judge::command(rest),

@@ -8,11 +8,11 @@ use crate::station::{Application, Next, Station};
 use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::namespace::{Namespace, Running};
+use crate::system::random;
 use crate::system::tun::Tun;
 use crate::terms::{Role, Terms};
 use eifel_base::time::Instant;
 use eifel_sim::scenario::Scenario;
-use std::io::Read;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::process::Command;
@@ -102,7 +102,7 @@ impl Place {
                 Some(running)
             }
         };
-        let (clock, secret) = (Clock::start(), secret()?);
+        let (clock, secret) = (Clock::start(), random()?);
         let config = Config { v4: Some(v4), v6: Some(v6), mtu, secret, most_connections: MOST_CONNECTIONS };
         let mut station = Station::new(config, tun, clock);
         if let Some(path) = options.text("--capture") {
@@ -124,15 +124,6 @@ pub(super) fn namespace() -> Result<Namespace, Failure> {
         true => Failure::NeedsRoot(error),
         false => Failure::Failed(error),
     })
-}
-
-/// Random numbers of the system.
-pub(super) fn secret() -> Result<[u64; 2], Error> {
-    let mut bytes = [0; 16];
-    let mut random = std::fs::File::open("/dev/urandom").map_err(Error::of("open /dev/urandom"))?;
-    random.read_exact(&mut bytes).map_err(Error::of("read /dev/urandom"))?;
-    let words = u128::from_ne_bytes(bytes);
-    Ok([words as u64, (words >> 64) as u64])
 }
 
 /// Reads a scenario file.

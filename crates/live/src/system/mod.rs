@@ -9,7 +9,7 @@ pub mod tun;
 pub mod wait;
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 
 /// The failure of a system call, with advice.
 #[derive(Debug)]
@@ -50,6 +50,18 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Random numbers of the system.
+///
+/// # Errors
+/// Where there are none.
+pub fn random() -> Result<[u64; 2], Error> {
+    let mut bytes = [0; 16];
+    let mut random = std::fs::File::open("/dev/urandom").map_err(Error::of("open /dev/urandom"))?;
+    random.read_exact(&mut bytes).map_err(Error::of("read /dev/urandom"))?;
+    let words = u128::from_ne_bytes(bytes);
+    Ok([words as u64, (words >> 64) as u64])
+}
 
 /// Advice for missing rights.
 const NEEDS_ROOT: &str =

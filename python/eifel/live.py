@@ -1,0 +1,60 @@
+"""The engine on a real network, from Python: a scenario's first flow, on the wire between two namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+
+from eifel import scenario as scenarios
+from eifel.result import TABLES, Result
+
+SKIPPED = "*** SKIPPED: it needs namespaces and TUN devices:"
+"""How the line begins that says what is not run here."""
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late the box let packets go, in microseconds."""
+
+    median_us: float
+    p99_us: float
+    max_us: float
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """A run on the wire, recorded as a simulated one is."""
+
+    result: Result
+    lateness: Lateness
+
+
+def run(scenario: scenarios.ScenarioLike | scenarios.Source, *, record: Sequence[str] = TABLES) -> LiveRun:
+    """Runs the first flow of a scenario live: two hosts of ours, with the box between the kernels of two namespaces.
+
+    It takes as long as the scenario says. Raises ScenarioError if the scenario is refused, PermissionError without the
+    rights for namespaces and TUN devices, OSError for what the system refuses.
+    """
+    from eifel import _engine
+
+    source = scenarios.load(scenario)
+    found, lateness = _engine.live_run(source.text, source.origin, list(record))
+    return LiveRun(Result.from_engine(source, 0, found), Lateness(*lateness))
+
+
+def run_together(many: Sequence[scenarios.ScenarioLike | scenarios.Source]) -> list[LiveRun]:
+    """Runs some at once, each in namespaces of its own: slow links wait for time, not for the machine."""
+    with ThreadPoolExecutor(max_workers=max(1, len(many))) as pool:
+        return list(pool.map(run, many))
+
+
+@cache
+def missing() -> str:
+    """What is missing to run anything live; empty if nothing is."""
+    try:
+        run({"duration_s": 0.01, "flow": [{"name": "main", "from": "a", "to": "b"}]}, record=())
+    except OSError as error:
+        return str(error)
+    return ""
