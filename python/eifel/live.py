@@ -10,6 +10,8 @@ from functools import cache
 from eifel import scenario as scenarios
 from eifel.result import TABLES, Result
 
+ENDS = {"name": "main", "from": "sender", "to": "receiver"}
+SHORT = {"duration_s": 5, "point_to_point": {"rate_bps": 10_000_000, "delay_ms": 0}}
 SKIPPED = "*** SKIPPED: it needs namespaces and TUN devices:"
 """How the line begins that says what is not run here."""
 
@@ -54,7 +56,7 @@ def run_together(many: Sequence[scenarios.ScenarioLike | scenarios.Source]) -> l
 def missing() -> str:
     """What is missing to run anything live; empty if nothing is."""
     try:
-        run({"duration_s": 0.01, "flow": [{"name": "main", "from": "a", "to": "b"}]}, record=())
+        run({**SHORT, "flow": [{**ENDS, "application": {"kind": "bulk", "bytes": 1000}}]}, record=())
     except OSError as error:
         return str(error)
     return ""

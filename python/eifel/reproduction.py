@@ -11,7 +11,7 @@ from typing import Any
 
 from eifel import exports, store
 from eifel.errors import BadInputError
-from eifel.papers.artefact import Artefact
+from eifel.papers.artefact import Artefact, Recorded
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort
 from eifel.runs import Runs, run, run_many
@@ -63,6 +63,9 @@ def reproduce(
         measured = store.measured_table(chosen, runs, root, times, time.monotonic() - begun)
     elif chosen.is_recorded:
         results = []
+        if isinstance(chosen.method, Recorded) and chosen.method.wire is not None:
+            results = chosen.method.wire(chosen.rows)
+            scenarios = []
         for number, scenario in enumerate(scenarios):
             results.append(run(scenario))
             if progress is not None:

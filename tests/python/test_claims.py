@@ -12,7 +12,7 @@ from eifel.papers.study import Effort
 from eifel.plots import save
 from eifel.reproduction import reproduce
 
-FIGURES = [artefact for artefact in artefacts().values() if artefact.is_recorded]
+FIGURES = [artefact for artefact in artefacts().values() if artefact.is_recorded and not artefact.is_live]
 
 OPEN = {
     # Not what the paper's own definition gives: see the file.

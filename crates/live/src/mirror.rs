@@ -9,7 +9,7 @@ use crate::hiccup::{Direction, Fate, Hiccup, Passage};
 use crate::host::Host;
 use crate::recording::Recording;
 use crate::side::Side;
-use crate::station::{Application, Next, Station};
+use crate::station::{Application, Next, Station, Waits};
 use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::namespace::Namespace;
@@ -114,7 +114,7 @@ pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u
     let mut summary = summarised(&tables);
     summary.flow.clone_from(&scenario.flows[0].name);
     summary.completed = matches!(amount, Amount::Bytes(bytes) if outcome.acknowledged == bytes);
-    summary.time_s = outcome.lasted.as_secs_f64();
+    summary.time_s = tables.arrivals.t_ns.last().map_or(0.0, |&at| at as f64 / 1e9);
     summary.bytes = outcome.acknowledged;
     summary.undos = undos.load(Ordering::Relaxed);
     summary.goodput_bps = outcome.acknowledged as f64 * 8.0 / summary.time_s.max(1e-9);
@@ -146,6 +146,10 @@ impl Application for Limited<'_> {
 
     fn stop(&mut self, now: Instant, host: &mut Host) {
         self.application.stop(now, host);
+    }
+
+    fn waits(&self) -> Vec<Waits<'_>> {
+        self.application.waits()
     }
 }
 
@@ -227,7 +231,8 @@ pub fn summarised(tables: &Tables) -> FlowSummary {
     let all = sent.t_ns.len();
     let spurious = codes::truth(false);
     let of_cause = |cause: u8| count(episodes.cause.len(), &|row| episodes.cause[row] == cause);
-    let wrong = |cause: u8| count(episodes.cause.len(), &|row| episodes.cause[row] == cause && episodes.truth[row] == spurious);
+    let wrong =
+        |cause: u8| count(episodes.cause.len(), &|row| episodes.cause[row] == cause && episodes.truth[row] == spurious);
     let timeout_episodes = of_cause(1);
     FlowSummary {
         segments_sent: count(all, &|row| sent.segment[row] > 0),

@@ -45,7 +45,14 @@ impl Recording {
     pub fn finish(self, now: Instant) -> Option<(Tables, Instant)> {
         let state = Rc::try_unwrap(self.0).ok()?.into_inner();
         let origin = state.followed.map_or(Instant::ZERO, |(_, _, origin)| origin);
-        Some((state.recorder.finish(since(now, origin), &mut []).0, origin))
+        let mut tables = state.recorder.finish(since(now, origin), &mut []).0;
+        // The engine's own instants count from the clock's beginning.
+        for at in tables.episodes.opened_ns.iter_mut().chain(&mut tables.timer.deadline_ns) {
+            if *at >= 0 {
+                *at = at.saturating_sub_unsigned(origin.as_nanos());
+            }
+        }
+        Some((tables, origin))
     }
 }
 

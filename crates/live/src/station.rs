@@ -6,6 +6,7 @@ use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::signals::Signals;
 use crate::system::tun::Tun;
+pub use crate::system::wait::Waits;
 use crate::system::wait::{self, Urgency};
 use eifel_base::time::Instant;
 use eifel_packet::pcapng::Interface;
@@ -35,6 +36,11 @@ pub trait Application {
 
     /// Stops the application: it ends its connections as soon as it can.
     fn stop(&mut self, now: Instant, host: &mut Host);
+
+    /// Descriptors of its own that give it a turn too.
+    fn waits(&self) -> Vec<Waits<'_>> {
+        Vec::new()
+    }
 }
 
 /// A host on a device.
@@ -96,7 +102,9 @@ impl Station {
                 Next::Done if !self.host.may_send() => break,
                 Next::Turn(due) if taken + sent == 0 && !self.host.has_events() => {
                     let due = due.min(self.host.poll_timeout());
-                    wait::until_readable(&[self.tun.as_fd()], due.since(self.clock.now()))?;
+                    let mut waits = application.waits();
+                    waits.push(Waits { descriptor: self.tun.as_fd(), to_read: true, to_write: false });
+                    wait::until_ready(&waits, due.since(self.clock.now()))?;
                 }
                 _ => {}
             }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 
 def command(options: argparse.Namespace) -> int:
@@ -13,10 +14,14 @@ def command(options: argparse.Namespace) -> int:
     sys.stdout.flush()
     code, recorded = _engine.live([sys.executable, "-m", "eifel", "live"], options.arguments)
     for folder, scenario, origin, run in recorded:
+        from eifel import plots
         from eifel.cli.output import note
         from eifel.result import Result
         from eifel.scenario import Source
 
-        Result.from_engine(Source(scenario, origin), 0, run).write(folder)
-        note(f"recorded in {folder}; `eifel compare {folder} OTHER` sets it beside another")
+        result = Result.from_engine(Source(scenario, origin), 0, run)
+        result.write(folder)
+        page = Path(folder).with_suffix(".html")
+        plots.write(result, page)
+        note(f"recorded in {folder}; {page} shows it")
     return code

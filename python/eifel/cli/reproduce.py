@@ -15,6 +15,7 @@ from eifel.cli import FAILED, OK
 from eifel.cli.output import NARROW, console, heading, note, print_json, progress, table
 from eifel.errors import BadInputError
 from eifel.exports import parse_forms
+from eifel.live import SKIPPED, missing
 from eifel.papers import select
 from eifel.papers.artefact import Artefact, Column, word
 from eifel.papers.measured import Measured, MeasuredRow
@@ -67,12 +68,21 @@ def _chosen(options: argparse.Namespace) -> list[Artefact]:
         raise BadInputError(f"{', '.join(lacking)}: needs link traces: --trace FILE…")
     for name in lacking:
         note(f"{name} is left out: it needs link traces (--trace FILE…)")
-    chosen = [artefact for artefact in chosen if not artefact.needs_traces]
+    chosen = _possible([artefact for artefact in chosen if not artefact.needs_traces], options)
     if options.ids or options.all:
         return chosen
     if long := [artefact.id for artefact in chosen if artefact.is_long]:
         note(f"left out, because they take minutes: {', '.join(long)}; name them, or take --all")
     return [artefact for artefact in chosen if not artefact.is_long]
+
+
+def _possible(chosen: list[Artefact], options: argparse.Namespace) -> list[Artefact]:
+    """The artefacts that can be measured here: those on a real network need rights."""
+    on_the_wire = [artefact.id for artefact in chosen if artefact.is_live]
+    if not on_the_wire or not (options.ids or options.all) or not (reason := missing()):
+        return chosen
+    note(f"{SKIPPED} {', '.join(on_the_wire)}: {reason} ***")
+    return [artefact for artefact in chosen if not artefact.is_live]
 
 
 def holds(measured: Measured) -> bool:

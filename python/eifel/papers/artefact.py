@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from eifel.papers.measured import Measured
     from eifel.papers.study import Study
+    from eifel.result import Result
     from eifel.runs import Runs
     from eifel.statistics import Mean
 
@@ -121,6 +122,8 @@ class Recorded:
     """Whether a chart of the first run is what the figure shows. If not, the report has the drawing in its place."""
     flow: str = "main"
     """The flow that is measured."""
+    wire: Callable[[Sequence[Row]], list[Result]] | None = None
+    """Runs the rows on a real network; without it they are simulated."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,8 @@ class Studied:
     long: bool = False
     """Whether it takes minutes: it is measured when it is asked for by name, and left out of all there is otherwise."""
     draw: Draw | None = None
+    live: bool = False
+    """Whether it is measured on a real network."""
     show: Callable[[Measured], str] | None = None
     """What the report has in place of the table: HTML that its script brings to life."""
 
@@ -194,8 +199,15 @@ class Artefact:
 
     @property
     def is_long(self) -> bool:
-        """Whether it takes minutes."""
-        return isinstance(self.method, Studied) and self.method.long
+        """Whether it takes minutes, or real time on a network."""
+        return self.is_live or (isinstance(self.method, Studied) and self.method.long)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is measured on a real network, which needs rights, and differs a little each time."""
+        if isinstance(self.method, Recorded):
+            return self.method.wire is not None
+        return isinstance(self.method, Studied) and self.method.live
 
     @property
     def is_recorded(self) -> bool:

@@ -6,6 +6,7 @@ pub mod call;
 pub mod iperf;
 pub mod meter;
 pub mod pattern;
+pub mod proxy;
 
 use crate::system::Error;
 use eifel_base::time::{Duration, Instant};

@@ -143,12 +143,20 @@ fn control(options: &Options) -> Result<Control, Failure> {
                 let taken = error.kind() == std::io::ErrorKind::AddrInUse;
                 Error::new(path, &error, if taken { "remove the file, or choose another" } else { "" })
             };
+            // Of a box that was killed its socket is left, and nobody hears there any more.
+            if UnixDatagram::unbound().and_then(|socket| socket.connect(path)).is_err_and(|error| is_refused(&error)) {
+                let _ = std::fs::remove_file(path);
+            }
             let socket = UnixDatagram::bind(path).map_err(failed)?;
             socket.set_nonblocking(true).map_err(failed)?;
             Some(socket)
         }
     };
     Ok(Control { keys: options.has("--keys").then(std::io::stdin), socket })
+}
+
+fn is_refused(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::ConnectionRefused
 }
 
 fn remove(options: &Options) {

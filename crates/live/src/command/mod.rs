@@ -1,10 +1,11 @@
-//! The commands `send`, `receive`, `hiccup`, `judge` and `compare`: what `eifel live` does, and the program `eifel-live`.
+//! The commands `send`, `receive`, `proxy`, `hiccup`, `judge` and `compare`: what `eifel live` does, and the program `eifel-live`.
 
 mod compare;
 mod hiccup;
 mod judge;
 mod options;
 mod place;
+mod proxy;
 mod receive;
 mod send;
 mod show;
@@ -30,12 +31,14 @@ The engine on a real network.
 
 usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live receive [OPTIONS] TARGET [-- COMMAND ...]
+       eifel live proxy [OPTIONS] PORT [-- COMMAND ...]
        eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
        eifel live judge [OPTIONS] FOLDER
        eifel live compare [OPTIONS] SCENARIO.toml
 
   send      sends to a kernel, an iperf3 server or an HTTP server
   receive   takes what is sent, or gets it from an HTTP server
+  proxy     lets any program send through a host of ours: SOCKS 5 and HTTP CONNECT on loopback
   hiccup    runs COMMAND behind a box that does to its packets what SCENARIO says
   judge     says which retransmissions of a kernel behind the box were needed, and what the kernel thought
   compare   runs SCENARIO in the simulator and live, and compares the two
@@ -87,10 +90,13 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
             "send" => send::command(rest, recordings),
             "receive" => receive::command(rest),
             "hiccup" => hiccup::command(rest),
+            "proxy" => proxy::command(rest),
             "judge" => judge::command(rest),
             "compare" => compare::command(rest),
             "-h" | "--help" => print(USAGE).map(|()| OK),
-            other => Err(Failure::Usage(format!("{other}: no such command; allowed: send, receive, hiccup, judge, compare"))),
+            other => Err(Failure::Usage(format!(
+                "{other}: no such command; allowed: send, receive, proxy, hiccup, judge, compare"
+            ))),
         },
     };
     let line = match done {

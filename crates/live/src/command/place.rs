@@ -4,7 +4,7 @@ use super::Failure;
 use super::options::Options;
 use crate::capture::Capture;
 use crate::host::{Config, Host};
-use crate::station::{Application, Next, Station};
+use crate::station::{Application, Next, Station, Waits};
 use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::namespace::{Namespace, Running};
@@ -63,6 +63,10 @@ impl Application for Attended<'_> {
 
     fn stop(&mut self, now: Instant, host: &mut Host) {
         self.application.stop(now, host);
+    }
+
+    fn waits(&self) -> Vec<Waits<'_>> {
+        self.application.waits()
     }
 }
 

@@ -100,7 +100,8 @@ impl Counters {
             // A probe may carry new data, which is no retransmission.
             let probes = again.saturating_sub(others).min(look.of("TCPLossProbes"));
             // A timeout comes before what it lets go. A probe has no place among others.
-            let mixed = others + probes != again || (probes > 0 && others > 0) || (counted[1].1 > 0 && counted[2].1 > 0);
+            let mixed =
+                others + probes != again || (probes > 0 && others > 0) || (counted[1].1 > 0 && counted[2].1 > 0);
             let named = counted.into_iter().chain([(Cause::Probe, probes)]);
             let named = named.flat_map(|(cause, count)| std::iter::repeat_n(Some(cause), count));
             if mixed { causes.extend(std::iter::repeat_n(None, again)) } else { causes.extend(named) }
@@ -115,9 +116,7 @@ impl Counters {
     /// Returns the undos from an instant on and before another: when the kernel's counter had risen, and the counter.
     pub fn undos(&self, from: Instant, until: Instant) -> Vec<(Instant, &'static str)> {
         let within = self.looks.iter().filter(|look| (from..until).contains(&look.at));
-        within
-            .flat_map(|look| UNDOS.into_iter().filter(|name| look.of(name) > 0).map(|name| (look.at, name)))
-            .collect()
+        within.flat_map(|look| UNDOS.into_iter().filter(|name| look.of(name) > 0).map(|name| (look.at, name))).collect()
     }
 }
 

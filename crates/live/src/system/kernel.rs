@@ -138,12 +138,7 @@ const SOCKETS: &str = "time,local_port,remote_port,ca_state,cwnd,ssthresh,rto_us
 
 /// A socket to ask the kernel about sockets (sock_diag(7)).
 fn diagnosis() -> rustix::io::Result<OwnedFd> {
-    rustix::net::socket_with(
-        AddressFamily::NETLINK,
-        SocketType::DGRAM,
-        SocketFlags::CLOEXEC,
-        Some(netlink::SOCK_DIAG),
-    )
+    rustix::net::socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))
 }
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;

@@ -13,17 +13,57 @@ use std::os::fd::BorrowedFd;
 /// The longest wait: a signal that comes between the last look at it and the wait is seen after this.
 const LONGEST: Duration = Duration::from_millis(100);
 
+/// A descriptor, and what is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits<'a> {
+    /// The descriptor.
+    pub descriptor: BorrowedFd<'a>,
+    /// Whether it can be read.
+    pub to_read: bool,
+    /// Whether it can be written.
+    pub to_write: bool,
+}
+
 /// Waits until one of `descriptors` can be read, or for `limit`, or for a signal, whichever comes first.
 ///
 /// # Errors
 /// Those of `ppoll`.
 pub fn until_readable(descriptors: &[BorrowedFd<'_>], limit: Duration) -> Result<(), Error> {
+    let waits = |&descriptor: &_| Waits { descriptor, to_read: true, to_write: false };
+    until_ready(&descriptors.iter().map(waits).collect::<Vec<_>>(), limit)
+}
+
+/// Waits until one of these can be read or written, or for `limit`, or for a signal, whichever comes first.
+///
+/// # Errors
+/// Those of `ppoll`.
+pub fn until_ready(all: &[Waits<'_>], limit: Duration) -> Result<(), Error> {
+    ready(all, limit).map(drop)
+}
+
+/// Returns which of these can be read or written now, by their places.
+///
+/// # Errors
+/// Those of `ppoll`.
+pub fn which_ready(all: &[Waits<'_>]) -> Result<Vec<usize>, Error> {
+    ready(all, Duration::ZERO)
+}
+
+fn ready(all: &[Waits<'_>], limit: Duration) -> Result<Vec<usize>, Error> {
     let nanos = limit.min(LONGEST).as_nanos();
     let timeout = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 };
-    let mut polled: Vec<PollFd<'_>> =
-        descriptors.iter().map(|&descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)).collect();
+    let mut polled: Vec<PollFd<'_>> = all
+        .iter()
+        .map(|waits| {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, waits.to_read);
+            flags.set(PollFlags::OUT, waits.to_write);
+            PollFd::from_borrowed_fd(waits.descriptor, flags)
+        })
+        .collect();
     match rustix::event::poll(&mut polled, Some(&timeout)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Ok(0) | Err(Errno::INTR) => Ok(Vec::new()),
+        Ok(_) => Ok((0..polled.len()).filter(|&place| !polled[place].revents().is_empty()).collect()),
         Err(error) => Err(Error::new("ppoll", &error, "")),
     }
 }
@@ -33,12 +73,7 @@ pub fn until_readable(descriptors: &[BorrowedFd<'_>], limit: Duration) -> Result
 /// # Errors
 /// Those of `ppoll`.
 pub fn is_readable(descriptor: BorrowedFd<'_>) -> Result<bool, Error> {
-    let mut polled = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
-    match rustix::event::poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-        Ok(count) => Ok(count > 0),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(Error::new("ppoll", &error, "")),
-    }
+    which_ready(&[Waits { descriptor, to_read: true, to_write: false }]).map(|ready| !ready.is_empty())
 }
 
 /// How much a thread matters.

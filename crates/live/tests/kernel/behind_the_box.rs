@@ -13,7 +13,7 @@ const PLAIN: &str = "duration_s = 60\n[point_to_point]\nrate_bps = 2_000_000\nde
                      application = { kind = \"bulk\", bytes = 1000 }\n";
 
 /// A folder of a test's own.
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("eifel-live-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("plain.toml"), PLAIN).unwrap();
@@ -29,14 +29,14 @@ fn hiccup(folder: &Path, options: &[&str], peer: &str, command: &[&str]) -> (Opt
 }
 
 /// Takes one connection, and reads it to its end.
-const SINK: &str = "import socket
+pub const SINK: &str = "import socket
 l = socket.create_server(('0.0.0.0', 5001)); c, _ = l.accept()
 n = 0
 while b := c.recv(65536): n += len(b)
 c.sendall(b'%d' % n)";
 
 /// Sends a number of bytes, and waits for the number that the other side has counted.
-const SOURCE: &str = "import os, socket, sys
+pub const SOURCE: &str = "import os, socket, sys
 c = socket.create_connection((os.environ['EIFEL_PEER'], 5001)); n = int(sys.argv[1])
 c.sendall(bytes(n)); c.shutdown(socket.SHUT_WR)
 sys.exit(0 if c.recv(64) == b'%d' % n else 1)";
@@ -57,12 +57,43 @@ fn a_hold_makes_the_kernel_send_again_what_was_not_lost() {
         truth.lines().count() > 1 && truth.lines().skip(1).all(|line| line.split(',').nth(6) == Some("1")),
         "{truth}"
     );
+    joined(&folder);
     // Nothing was lost. The command's last acknowledgement may still be in the box when the command ends.
     let path = std::fs::read_to_string(folder.join("out/path.csv")).unwrap();
     let fate = |line: &str| line.split(',').nth(3).map(str::to_owned);
     let lost = |line: &&str| !matches!(fate(line).as_deref(), Some("ok" | "inside"));
     assert_eq!(path.lines().skip(1).find(lost), None);
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+fn judged(arguments: &[&str]) -> serde_json::Value {
+    let output = Command::new(PROGRAM).args(["judge", "--json"]).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+/// The kernel knew: its counters say what the packets say. And a receiver that has got nothing needed everything.
+fn joined(folder: &Path) {
+    let out = folder.join("out");
+    let out = out.to_str().unwrap();
+    let found = judged(&[out]);
+    assert_eq!(found["spurious"], found["retransmissions"], "{found:#}");
+    assert_eq!(found["counters"], serde_json::Value::Null, "{found:#}");
+    assert!(found["causes"].as_array().unwrap().iter().any(|one| one["cause"] == "rto"), "{found:#}");
+    assert!(found["spurious_undone"].as_u64() >= Some(1) && found["needed_undone"] == 0, "{found:#}");
+    assert_eq!((&found["not_at_sender"], &found["not_at_receiver"]), (&0.into(), &0.into()), "{found:#}");
+    // What the analysis of the capture alone finds is held against it.
+    let truth = std::fs::read_to_string(format!("{out}/judged.csv")).unwrap();
+    let truth = eifel_capture::score::read_truth(&truth).unwrap();
+    let report = eifel_capture::source::analyze(&[format!("{out}/sender.pcapng").into()], &mut |_, _| Ok(())).unwrap();
+    let score = eifel_capture::score::score(&truth, &report.retransmissions);
+    assert_eq!((score.found, score.verdict_right), (truth.len() as u64, truth.len() as u64), "{score:#?}");
+    let nothing = folder.join("nothing.pcap");
+    // The header of a pcap file, and no packet.
+    let header = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101];
+    std::fs::write(&nothing, header.map(u32::to_le_bytes).concat()).unwrap();
+    let found = judged(&["--receiver", nothing.to_str().unwrap(), "--truth", &format!("{out}/other.csv"), out]);
+    assert_eq!((&found["spurious"], found["not_at_receiver"].as_u64() > Some(100)), (&0.into(), true), "{found:#}");
 }
 
 #[test]

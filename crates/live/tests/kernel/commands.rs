@@ -1,19 +1,10 @@
 //! The commands, as a person calls them, against peers that nobody here wrote.
 
-use crate::rig::allowed;
+use crate::rig::{allowed, has};
 use serde_json::Value;
 use std::process::{Command, Output};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
-
-fn has(program: &str) -> bool {
-    let found =
-        Command::new("sh").args(["-c", &format!("command -v {program}")]).output().is_ok_and(|o| o.status.success());
-    if !found {
-        eprintln!("SKIPPED: {program} is not here");
-    }
-    found
-}
 
 fn call(arguments: &[&str]) -> Output {
     Command::new(PROGRAM).args(arguments).output().unwrap()

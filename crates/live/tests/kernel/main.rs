@@ -5,5 +5,7 @@
 
 mod behind_the_box;
 mod commands;
+mod orders;
+mod proxy;
 mod rig;
 mod streams;

@@ -24,6 +24,16 @@ pub fn allowed() -> bool {
     tried.is_ok()
 }
 
+/// Whether a program is installed. Says so where not.
+pub fn has(program: &str) -> bool {
+    let asked = std::process::Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
+    let found = asked.is_ok_and(|output| output.status.success());
+    if !found {
+        eprintln!("SKIPPED: {program} is not here");
+    }
+    found
+}
+
 pub fn rig() -> Rig {
     let made = || -> Result<Rig, Error> {
         let namespace = Namespace::new()?;

@@ -1,0 +1,183 @@
+//! A proxy: programs connect to it over the kernel's loopback, and it connects to their targets through a host of ours.
+
+mod client;
+pub mod request;
+
+use crate::host::{Handle, Happening, Host};
+use crate::station::{Application, Next, Waits};
+use crate::system::Error;
+use crate::system::wait;
+use client::{Client, Phase};
+use eifel_base::time::{Duration, Instant};
+use eifel_recovery::engine;
+use eifel_tcp::{Event, Settings};
+use request::{Reply, Target};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::fd::AsFd;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+/// The task of a proxy.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Settings of its connections.
+    pub settings: Settings,
+    /// Algorithms of their sending sides.
+    pub sender: engine::Config,
+    /// After so many clients it is done; `None` for no limit.
+    pub clients: Option<u64>,
+}
+
+/// More clients than this at once wait to be accepted.
+const MOST_CLIENTS: usize = 1024;
+/// How long a client may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Sockets are looked at no more often than this while packets come in.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
+
+/// The address that a name has, for the client of that number.
+type Resolved = (u64, Option<SocketAddr>);
+
+/// A proxy at work.
+pub struct Proxy {
+    plan: Plan,
+    listener: TcpListener,
+    clients: BTreeMap<u64, Client>,
+    by_handle: BTreeMap<Handle, u64>,
+    accepted: u64,
+    looked: Instant,
+    names: (Sender<Resolved>, Receiver<Resolved>),
+    stopped: bool,
+}
+
+impl Proxy {
+    /// Takes clients from `listener`.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn begin(listener: TcpListener, plan: Plan) -> Result<Self, Error> {
+        listener.set_nonblocking(true).map_err(Error::of("listen"))?;
+        let (clients, by_handle) = (BTreeMap::new(), BTreeMap::new());
+        let (looked, names) = (Instant::ZERO, mpsc::channel());
+        Ok(Self { plan, listener, clients, by_handle, accepted: 0, looked, names, stopped: false })
+    }
+
+    /// Takes what the host has to tell; returns the clients that are concerned.
+    fn take_events(&mut self, host: &mut Host) -> BTreeSet<u64> {
+        let mut concerned = BTreeSet::new();
+        while let Some((handle, happening)) = host.poll_event() {
+            let Some(&number) = self.by_handle.get(&handle) else { continue };
+            let Some(client) = self.clients.get_mut(&number) else { continue };
+            concerned.insert(number);
+            match happening {
+                Happening::Event(Event::Connected) => client.connected(handle),
+                Happening::Event(Event::Refused) => client.fail(Reply::Refused),
+                Happening::Event(Event::Unreachable | Event::TimedOut) => client.fail(Reply::Unreachable),
+                Happening::Event(Event::Reset) => client.fail(Reply::Failed),
+                Happening::Event(Event::PeerClosed) => client.peer_closes(),
+                Happening::Ended(mut ended) => {
+                    client.take_rest(&mut ended.connection);
+                    client.end();
+                    self.by_handle.remove(&handle);
+                }
+                Happening::Event(_) | Happening::Opened { .. } => {}
+            }
+        }
+        concerned
+    }
+
+    /// Looks which sockets can be read or written, and takes new clients.
+    fn look(&mut self, now: Instant, concerned: &mut BTreeSet<u64>) -> Result<(), Error> {
+        self.looked = now;
+        let room = !self.stopped
+            && self.clients.len() < MOST_CLIENTS
+            && self.plan.clients.is_none_or(|clients| self.accepted < clients);
+        while room && let Ok((socket, _)) = self.listener.accept() {
+            if let Ok(client) = Client::new(socket, now) {
+                self.clients.insert(self.accepted, client);
+                concerned.insert(self.accepted);
+                self.accepted += 1;
+            }
+        }
+        let asked: Vec<(u64, Waits<'_>)> =
+            self.clients.iter().filter_map(|(&number, client)| Some((number, client.waits()?))).collect();
+        let ready = wait::which_ready(&asked.iter().map(|(_, waits)| *waits).collect::<Vec<_>>())?;
+        concerned.extend(ready.into_iter().map(|place| asked[place].0));
+        while let Ok((number, address)) = self.names.1.try_recv() {
+            concerned.insert(number);
+            if let Some(client) = self.clients.get_mut(&number) {
+                client.named(address);
+            }
+        }
+        let impatient = self.clients.iter().filter(|(_, client)| client.asks_since(now) > PATIENCE);
+        let impatient: Vec<u64> = impatient.map(|(&number, _)| number).collect();
+        impatient.into_iter().for_each(|number| drop(self.clients.remove(&number)));
+        Ok(())
+    }
+
+    /// Moves bytes of a client, and makes its connection where it has asked for one.
+    fn serve(&mut self, now: Instant, host: &mut Host, number: u64) {
+        let Some(client) = self.clients.get_mut(&number) else { return };
+        client.exchange(host);
+        match client.asked() {
+            Some(Target::Name(name, port)) => {
+                let answer = self.names.0.clone();
+                // The system's resolver blocks. Nobody may be there any more when it answers.
+                thread::spawn(move || {
+                    let found = (name.as_str(), port).to_socket_addrs().ok().and_then(|mut all| all.next());
+                    let _ = answer.send((number, found));
+                });
+            }
+            Some(Target::Address(address)) => {
+                match host.connect(now, address, &self.plan.settings, &self.plan.sender) {
+                    Ok(handle) => {
+                        self.by_handle.insert(handle, number);
+                        client.phase = Phase::Connecting(handle);
+                    }
+                    Err(_) => client.fail(Reply::Unreachable),
+                }
+            }
+            None => {}
+        }
+        if client.is_over() {
+            if let Some(handle) = client.handle() {
+                self.by_handle.remove(&handle);
+                if let Some(connection) = host.connection(handle) {
+                    connection.leave(now);
+                }
+            }
+            self.clients.remove(&number);
+        }
+    }
+}
+
+impl Application for Proxy {
+    fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
+        let mut concerned = self.take_events(host);
+        if concerned.is_empty() || now.since(self.looked) >= BETWEEN_LOOKS {
+            self.look(now, &mut concerned)?;
+        }
+        concerned.into_iter().for_each(|number| self.serve(now, host, number));
+        let all = self.stopped || self.plan.clients.is_some_and(|clients| self.accepted >= clients);
+        if all && self.clients.is_empty() && host.connections() == 0 {
+            return Ok(Next::Done);
+        }
+        Ok(Next::Turn(Instant::NEVER))
+    }
+
+    fn stop(&mut self, _now: Instant, host: &mut Host) {
+        self.stopped = true;
+        self.clients.clear();
+        for (handle, _) in std::mem::take(&mut self.by_handle) {
+            if let Some(connection) = host.connection(handle) {
+                connection.abort();
+            }
+        }
+    }
+
+    fn waits(&self) -> Vec<Waits<'_>> {
+        let listener = Waits { descriptor: self.listener.as_fd(), to_read: true, to_write: false };
+        self.clients.values().filter_map(Client::waits).chain([listener]).collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! `proxy`: any program sends through the engine's TCP.
+
+use super::options::Options;
+use super::place::{self, Place, terms};
+use super::{Failure, OK, print};
+use crate::apps::proxy::{Plan, Proxy};
+use crate::system::Error;
+use crate::terms::{Role, Terms};
+use std::net::{Ipv4Addr, TcpListener};
+
+fn usage() -> String {
+    format!(
+        "\
+A proxy on loopback, SOCKS 5 and HTTP CONNECT: programs that use it send through a host of ours, on a TUN device.
+
+usage: eifel live proxy [OPTIONS] PORT [-- COMMAND ...]
+
+  PORT                  where it listens, on 127.0.0.1 of the namespace from which this is called
+  --clients N           ends after N clients (default: no limit)
+{}
+example: eifel live proxy 1080 -- python3 -m http.server 80
+         curl --proxy socks5h://127.0.0.1:1080 http://10.85.0.1/
+",
+        place::HELP
+    )
+}
+
+pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
+    let valued = [&place::VALUED[..], &["--clients"]].concat();
+    let Some(options) = Options::read(words, &valued, &[])? else { return print(&usage()).map(|()| OK) };
+    let port = match &options.rest[..] {
+        [port] => port.parse::<u16>().ok().filter(|&port| port > 0),
+        _ => None,
+    };
+    let port = port.ok_or_else(|| Failure::Usage("one PORT from 1 to 65535 is needed; see --help".to_owned()))?;
+    let clients = options.value("--clients", "a whole number")?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| {
+        let taken = error.kind() == std::io::ErrorKind::AddrInUse;
+        Error::new(format!("listen at 127.0.0.1:{port}"), &error, if taken { "choose another port" } else { "" })
+    })?;
+    let mut place = Place::make(&options)?;
+    let Terms { settings, sender } = terms(&options, Role::Calls, place.secret)?;
+    let mut proxy = Proxy::begin(listener, Plan { settings, sender, clients })?;
+    eprintln!("listening at 127.0.0.1:{port}: SOCKS 5 and HTTP CONNECT");
+    place.run(&mut proxy)?;
+    Ok(OK)
+}

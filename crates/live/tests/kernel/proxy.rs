@@ -1,0 +1,53 @@
+//! Programs that nobody here wrote, through the proxy.
+
+use crate::rig::{allowed, has};
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
+
+#[test]
+fn curl_gets_a_document_by_either_dialect() {
+    if !allowed() || !has("curl") || !has("python3") {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("eifel-live-proxy-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let document: Vec<u8> = (0..2_000_000_u32).flat_map(|number| number.to_le_bytes()).collect();
+    std::fs::write(folder.join("document"), &document).unwrap();
+    // A port that is free now.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut proxy = Command::new(PROGRAM)
+        .args(["proxy", &port.to_string(), "--clients", "3", "--", "python3", "-m", "http.server", "--directory"])
+        .arg(&folder)
+        .arg("80")
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(proxy.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("listening at 127.0.0.1")));
+    let rest = std::thread::spawn(move || lines.for_each(drop));
+    let curl = |way: &[&str], path: &str| {
+        let url = format!("http://10.85.0.1{path}");
+        Command::new("curl").args(["--silent", "--max-time", "60"]).args(way).arg(url).output().unwrap()
+    };
+    let (socks, http) = (format!("socks5h://127.0.0.1:{port}"), format!("http://127.0.0.1:{port}"));
+    assert!(curl(&["--proxy", &socks], "/document").stdout == document);
+    assert!(curl(&["--proxytunnel", "--proxy", &http], "/document").stdout == document);
+    // Nothing listens there: curl hears it from the proxy (97: it was refused by SOCKS).
+    assert_eq!(curl(&["--proxy", &socks], ":81/").status.code(), Some(97));
+    assert!(proxy.wait().unwrap().success(), "after three clients it is done");
+    rest.join().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_port_that_is_taken_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let output = Command::new(PROGRAM).args(["proxy", &port.to_string()]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.lines().count() == 1 && said.ends_with("choose another port\n"), "{said}");
+}

@@ -1,0 +1,73 @@
+"""Linux's own sender behind the box, and what `eifel live judge` says of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eifel.toml import dumps
+
+SINK = """
+import socket
+listener = socket.create_server(("0.0.0.0", 5001))
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 26000)
+connection, _ = listener.accept()
+count = 0
+while got := connection.recv(65536):
+    count += len(got)
+connection.sendall(b"%d" % count)
+"""
+SOURCE = """
+import os, socket, sys
+for setting in sys.argv[2:]:
+    name, value = setting.split("=")
+    with open(f"/proc/sys/net/ipv4/{name}", "w") as file:
+        file.write(value)
+connection = socket.create_connection((os.environ["EIFEL_PEER"], 5001))
+connection.sendall(bytes(int(sys.argv[1])))
+connection.shutdown(socket.SHUT_WR)
+sys.exit(0 if connection.recv(64) == sys.argv[1].encode() else 1)
+"""
+
+WINDOW = 22
+"""Segments. A Linux receiver with a buffer of 26 000 bytes offers as much."""
+ALWAYS = {"tcp_congestion_control": "reno", "tcp_no_metrics_save": 1, "tcp_early_retrans": 0}
+"""Sysctls below net.ipv4 in every run. Without probes nothing hides the first timeout."""
+
+
+def sends(
+    folder: Path, path: Mapping[str, Any], size: int, sysctls: Mapping[str, int], *options: str
+) -> dict[str, float]:
+    """Lets Linux send `size` bytes over a path. The box's files are in `folder / "box"`. Raises OSError."""
+    files = {name: folder / f"{name}.py" for name in ("sink", "source")}
+    files["sink"].write_text(SINK)
+    files["source"].write_text(SOURCE)
+    scenario = folder / "path.toml"
+    scenario.write_text(dumps(path))
+    settings = [f"{name}={value}" for name, value in {**ALWAYS, **sysctls}.items()]
+    command = [sys.executable, str(files["source"]), str(size), *settings]
+    peer = f"{sys.executable} {files['sink']}"
+    _eifel("hiccup", "--peer", peer, "--out", str(folder / "box"), *options, str(scenario), "--", *command)
+    judged = json.loads(_eifel("judge", "--json", str(folder / "box")))
+    with (folder / "box" / "path.csv").open() as file:
+        there = [row for row in csv.DictReader(file) if row["dir"] == "A" and row["len"] not in ("", "0")]
+    lasted = max(float(row["t_out"]) for row in there if row["t_out"]) - min(float(row["t_in"]) for row in there)
+    return {
+        "retransmissions": judged["retransmissions"],
+        "spurious": judged["spurious"],
+        "undos": sum(episode["undo"] is not None for episode in judged["episodes"]),
+        "goodput_bps": size * 8 / lasted,
+    }
+
+
+def _eifel(*arguments: str) -> str:
+    call = [sys.executable, "-m", "eifel", "live", *arguments]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise OSError(f"eifel live {arguments[0]}: {done.stderr.strip().splitlines()[-1:]}")
+    return done.stdout

@@ -1,0 +1,100 @@
+"""Figures 5-2 to 5-6 of the thesis on the wire: its own settings, real time, hosts of ours and kernels between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eifel.papers.artefact import Artefact, Claim, Recorded, Row
+from eifel.papers.live import wire
+from eifel.papers.published import numbers
+from eifel.papers.thesis import figure5_2, figure5_3, figure5_4, figure5_5, figure5_6, traces
+from eifel.papers.thesis.traced_figure import COLUMNS, OPEN
+from eifel.papers.thesis.transfers import SOURCE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from eifel.papers.measured import Measured
+
+FIGURES = {"5-2": figure5_2, "5-3": figure5_3, "5-4": figure5_4, "5-5": figure5_5, "5-6": figure5_6}
+SHOWN_S = (28, 71)
+REORDERED, SPIKED = ("5-4", "5-6"), ("5-2", "5-3", "5-5")
+
+
+def _draw(measured: Measured) -> Figure:
+    from eifel.plots.both_traces import both_traces_figure
+
+    runs = {f"figure {row.row.keys['figure']}": r for row, r in zip(measured.rows, measured.results, strict=True)}
+    return both_traces_figure(runs, SHOWN_S, title=measured.artefact.title)
+
+
+def _as_simulated(measured: Measured, figure: str) -> bool:
+    """Whether the simulator sends the same segments again."""
+    from eifel.runs import run
+
+    live = measured.result(figure=figure)
+    scenario = measured.rows[list(FIGURES).index(figure)].row.scenario
+    return wire.retransmissions(run(scenario)) == wire.retransmissions(live)
+
+
+def _near(measured: Measured, figure: str, module: object) -> bool:
+    """Whether the fast retransmit comes as long after the held packet as printed, within two packets on the line."""
+    result, printed = measured.result(figure=figure), numbers("thesis", f"figure{figure.replace('-', '_')}")
+    held = traces.seconds(traces.sent(result, segment=module.OVERTAKEN, kind="new"))  # type: ignore[attr-defined]
+    waited = traces.retransmitted_at(result) - held
+    return traces.near(waited, printed["fast_retransmit_s"] - printed["held_s"], packets=2)
+
+
+def _duplicates(measured: Measured, figure: str) -> int:
+    result = measured.result(figure=figure)
+    return traces.duplicate_acks(result, traces.first_ack_of_retransmission(result))
+
+
+ARTEFACT = Artefact(
+    id="live.thesis",
+    title="Figures 5-2 to 5-6 of the thesis on the wire",
+    source=f"{SOURCE}, figures 5-2 to 5-6",
+    columns=COLUMNS,
+    rows=tuple(Row({"figure": name}, module.ARTEFACT.rows[0].scenario) for name, module in FIGURES.items()),
+    method=Recorded(_draw, chart=False, wire=wire.results),
+    fitted=OPEN,
+    claims=(
+        Claim(
+            "each figure's retransmissions are those of its simulated run",
+            lambda m: all(_as_simulated(m, f) for f in FIGURES),
+        ),
+        Claim(
+            "in 5-2, 5-3 and 5-5 one retransmission leaves before the hiccup ends",
+            lambda m: all(traces.one_retransmission_during(m.result(figure=figure)) for figure in SPIKED),
+        ),
+        Claim(
+            "in 5-2 everything outstanding is sent again, and duplicate ACKs trigger a spurious fast retransmit",
+            lambda m: (
+                traces.goes_back_n(m.result(figure="5-2"))
+                and m.mean("spurious_fast_retransmits", figure="5-2") == 1
+                and m.mean("drops", figure="5-2") == 0
+            ),
+        ),
+        Claim(
+            "in 5-3 the interface buffer overflows four times",
+            lambda m: m.mean("drops", figure="5-3") == numbers("thesis", "figure5_3")["drops"],
+        ),
+        Claim(
+            "in 5-4 and 5-6 six packets overtake one, and the receiver sends six duplicate ACKs",
+            lambda m: all(_duplicates(m, figure) == 6 for figure in REORDERED),
+        ),
+        Claim(
+            "there the fast retransmit comes as long after the held packet as printed, within two packets on the line",
+            lambda m: _near(m, "5-4", figure5_4) and _near(m, "5-6", figure5_6),
+        ),
+        Claim(
+            "in 5-5 a retransmission leaves at second 54.7, within a packet on the line, and no other does",
+            lambda m: (
+                traces.near(
+                    traces.retransmitted_at(m.result(figure="5-5")), numbers("thesis", "figure5_5")["retransmission_s"]
+                )
+                and m.mean("retransmissions", figure="5-5") == 1
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,81 @@
+"""`eifel live` from Python. Where namespaces and devices may not be made, the tests that need them are skipped."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import eifel
+from eifel import live
+from eifel.cli import main
+from eifel.papers import artefacts
+from eifel.papers.live import wire
+from eifel.result import Result
+from eifel.runs import run
+
+needs_rights = pytest.mark.skipif(bool(live.missing()), reason=live.missing() or "none")
+SHORT = {**live.SHORT, "flow": [{**live.ENDS, "application": {"kind": "bulk", "bytes": 100_000}}]}
+
+
+@needs_rights
+def test_a_run_on_the_wire_is_recorded_as_a_simulated_one_is(tmp_path: Path) -> None:
+    found = live.run(SHORT)
+    assert found.result.main["completed"]
+    assert found.result.main["bytes"] == 100_000
+    assert 0 < found.lateness.median_us <= found.lateness.max_us
+    simulated = run(SHORT)
+    sent = [one.of("transmissions").where(kind="new") for one in (found.result, simulated)]
+    assert sent[0]["segment"].tolist() == sent[1]["segment"].tolist()
+    assert set(sent[0]["fate"][sent[0]["segment"] > 0]) == {"delivered"}
+    found.result.write(tmp_path / "run")
+    assert Result.read(tmp_path / "run").main == found.result.main
+
+
+@needs_rights
+def test_a_scenario_that_has_no_bulk_transfer_is_refused() -> None:
+    asks = {"kind": "request-response", "requests": 1, "request_bytes": 1, "response_bytes": 1, "think_s": 0}
+    with pytest.raises(OSError, match="bulk transfer"):
+        live.run({**live.SHORT, "flow": [{**live.ENDS, "application": asks}]})
+    with pytest.raises(eifel.ScenarioError):
+        live.run({"duration_s": -1})
+
+
+@needs_rights
+def test_what_is_sent_to_a_kernel_is_recorded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    sink = "import socket; c, _ = socket.create_server(('', 5001)).accept()\nwhile c.recv(65536): pass"
+    folder = tmp_path / "sent"
+    call = ["live", "send", "--bytes", "300K", "--json", "--record", str(folder), "10.85.0.1:5001"]
+    assert main([*call, "--", "python3", "-c", sink]) == 0
+    assert json.loads(capfd.readouterr().out)["end"]["sum_sent"]["bytes"] == 300_000
+    recorded = Result.read(folder)
+    assert recorded.main["bytes"] == 300_000
+    assert int(recorded.of("transmissions")["len"].sum()) >= 300_000
+    assert "<title>eifel live send</title>" in folder.with_suffix(".html").read_text()
+
+
+def test_a_command_that_cannot_be_done_says_why_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["live", "judge", "nowhere"]) == 1
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "eifel live hiccup --out" in said
+
+
+def test_artefacts_are_left_out_loudly_without_rights(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("eifel.cli.reproduce.missing", lambda: "no rights")
+    assert main(["reproduce", "live", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().err
+    assert "*** SKIPPED" in said
+    assert all(name in said for name in artefacts() if name.startswith("live."))
+
+
+@needs_rights
+def test_the_spike_is_the_same_on_the_wire() -> None:
+    artefact = artefacts()["live.spike"]
+    results = wire.results(artefact.rows[:2])
+    late = results[1].main["late_ms"]
+    if late > wire.ON_TIME_US / 1e3:
+        pytest.skip(f"the machine is so busy that the box was {late} ms late")
+    assert wire.retransmissions(results[0]) == wire.retransmissions(results[1]) != []
+    assert wire.verdicts(results[0]) == wire.verdicts(results[1]) != []
