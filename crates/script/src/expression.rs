@@ -5,7 +5,7 @@ mod parser;
 pub(crate) use parser::assertions;
 
 use crate::error::Place;
-use crate::variables::{Observed, Variable};
+use crate::variables::Variable;
 
 /// One `assert`.
 #[derive(Clone, Debug)]
@@ -46,21 +46,21 @@ pub(crate) enum Operator {
 
 impl Expression {
     /// Computes the value. `None` for a division by zero, or if the value does not fit.
-    pub(crate) fn value(&self, observed: &Observed<'_>) -> Option<i128> {
+    pub(crate) fn value(&self, read: &impl Fn(&'static Variable) -> i128) -> Option<i128> {
         match self {
             Self::Number(number) => Some(*number),
-            Self::Variable(variable) => Some((variable.read)(observed)),
-            Self::Not(inner) => Some(i128::from(inner.value(observed)? == 0)),
-            Self::Negative(inner) => inner.value(observed)?.checked_neg(),
+            Self::Variable(variable) => Some(read(variable)),
+            Self::Not(inner) => Some(i128::from(inner.value(read)? == 0)),
+            Self::Negative(inner) => inner.value(read)?.checked_neg(),
             Self::Binary(left, operator, right) => {
-                let left = left.value(observed)?;
+                let left = left.value(read)?;
                 // As in Python, `and` and `or` skip a right side that cannot matter.
                 match (operator, left) {
                     (Operator::Or, 1..) | (Operator::Or, ..=-1) => return Some(1),
                     (Operator::And, 0) => return Some(0),
                     _ => {}
                 }
-                operator.apply(left, right.value(observed)?)
+                operator.apply(left, right.value(read)?)
             }
         }
     }

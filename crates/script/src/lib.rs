@@ -1,4 +1,4 @@
-//! Test conversations with one TCP connection, in packetdrill's grammar, run in virtual time.
+//! Test conversations with one TCP connection or SCTP association, in packetdrill's grammar, run in virtual time.
 //!
 //! A script says what arrives, what the application calls, what must leave and when, and what must then hold of the
 //! connection's variables. It is the part of packetdrill's language that needs no operating system; `docs/scripts.md`
@@ -33,6 +33,7 @@ mod parse;
 mod profile;
 mod run;
 mod script;
+mod sctp;
 pub mod variables;
 
 pub use error::{Error, Place};

@@ -1,13 +1,13 @@
 //! Reads a script. Everything unknown is refused with its place.
 
-mod call;
+pub(crate) mod call;
 mod command;
 mod condition;
-mod cursor;
+pub(crate) mod cursor;
 mod header;
-mod lexer;
+pub(crate) mod lexer;
 mod packet;
-mod setting;
+pub(crate) mod setting;
 mod time;
 
 use crate::error::{Error, Fault};
@@ -15,7 +15,9 @@ use crate::expression::assertions;
 use crate::parse::cursor::Cursor;
 use crate::parse::lexer::{Kind, tokens};
 use crate::profile::Profile;
-use crate::script::{Action, Call, Event, Script, When};
+use crate::script::{Action, Call, Event, Script, Traffic, When};
+use crate::sctp;
+use crate::variables::{self, Variable};
 use eifel_base::time::{Duration, Instant};
 
 /// The longest script.
@@ -36,13 +38,23 @@ pub fn parse(text: &str, origin: &str) -> Result<Script, Error> {
 ///
 /// The first place that is not part of the language.
 pub fn parse_for(profile: Profile, text: &str, origin: &str) -> Result<Script, Error> {
-    script(profile, text, origin).map_err(|fault| fault.in_file(origin))
+    let read = |symbol| script(profile, symbol, text, origin).map_err(|fault| fault.in_file(origin));
+    let script = read(profile.symbol())?;
+    if profile != Profile::Standard || script.association.is_none() || !condition::is_in(text) {
+        return Ok(script);
+    }
+    // RFC 9260 leaves open what the systems do differently.
+    Ok(Script { others: vec![read(Profile::FreeBsd.symbol())?], ..read(Profile::Linux.symbol())? })
 }
 
-fn script(profile: Profile, text: &str, origin: &str) -> Result<Script, Fault> {
-    let text = &condition::chosen(text, profile.symbol())?;
-    let mut cursor = Cursor::new(text, tokens(text)?);
-    let mut header = header::read(&mut cursor, profile)?;
+fn script(profile: Profile, symbol: &str, text: &str, origin: &str) -> Result<Script, Fault> {
+    let text = &condition::chosen(text, symbol)?;
+    let tokens = tokens(text)?;
+    let is_sctp = tokens.iter().any(|token| token.kind == Kind::Word("IPPROTO_SCTP".into()));
+    let mut cursor = Cursor::new(text, tokens);
+    let mut association = is_sctp.then(sctp::Setup::default);
+    let mut header = header::read(&mut cursor, profile, association.as_mut())?;
+    let language = if is_sctp { Language::Sctp } else { Language::Tcp };
     // Commands configure a host before its sockets are in use.
     let mut fresh = true;
     let mut events = Vec::new();
@@ -53,10 +65,13 @@ fn script(profile: Profile, text: &str, origin: &str) -> Result<Script, Fault> {
             cursor.next();
             continue;
         }
-        let event = event(&mut cursor)?;
+        let event = event(&mut cursor, language)?;
         begun.follow(&event)?;
         match &event.action {
-            Action::Command(text) if fresh => command::apply(text, event.place, &mut header)?,
+            Action::Command(text) if fresh => match &mut association {
+                None => command::apply(text, event.place, &mut header)?,
+                Some(setup) => setup.command(text),
+            },
             Action::Calls { call: Call::Listen { .. } | Call::Connect { .. }, .. } => fresh = false,
             _ => {}
         }
@@ -65,14 +80,30 @@ fn script(profile: Profile, text: &str, origin: &str) -> Result<Script, Fault> {
     if events.is_empty() {
         return Err(cursor.unfit("an event: a time, and what happens then"));
     }
-    Ok(Script { origin: origin.into(), header, events })
+    Ok(Script { origin: origin.into(), header, association, events, others: Vec::new() })
 }
 
-fn event(cursor: &mut Cursor<'_>) -> Result<Event, Fault> {
+/// What a script talks about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Language {
+    Tcp,
+    Sctp,
+}
+
+impl Language {
+    fn variables(self) -> &'static [Variable] {
+        match self {
+            Self::Tcp => variables::variables(),
+            Self::Sctp => variables::of_associations(),
+        }
+    }
+}
+
+fn event(cursor: &mut Cursor<'_>, language: Language) -> Result<Event, Fault> {
     let place = cursor.place();
     let when = time::when(cursor)?;
     let begin = cursor.start();
-    let action = action(cursor)?;
+    let action = action(cursor, language)?;
     if !matches!(action, Action::Leaves(_)) && !matches!(when, When::At(_) | When::After(_)) {
         return Err(Fault::new(place, "only packets that leave may have a range of times", "a time, or + and a time"));
     }
@@ -80,27 +111,35 @@ fn event(cursor: &mut Cursor<'_>) -> Result<Event, Fault> {
     Ok(Event { place, when, action, text })
 }
 
-fn action(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
+fn action(cursor: &mut Cursor<'_>, language: Language) -> Result<Action, Fault> {
     match cursor.kind().clone() {
         Kind::Mark('<') => {
             cursor.next();
-            packet::arriving(cursor).map(Action::Arrives)
+            match language {
+                Language::Tcp => packet::arriving(cursor).map(Traffic::Segment),
+                Language::Sctp => sctp::arriving(cursor),
+            }
+            .map(Action::Arrives)
         }
         Kind::Mark('>') => {
             cursor.next();
-            packet::leaving(cursor).map(Action::Leaves)
+            match language {
+                Language::Tcp => packet::leaving(cursor).map(Traffic::Segment),
+                Language::Sctp => sctp::leaving(cursor).map(Traffic::Sctp),
+            }
+            .map(Action::Leaves)
         }
         Kind::Code(text) => {
             let mut place = cursor.place();
             place.column += 2;
             cursor.next();
-            assertions(&text, place).map(Action::Asserts)
+            assertions(&text, place, language.variables()).map(Action::Asserts)
         }
         Kind::Command(text) => {
             cursor.next();
             Ok(Action::Command(text))
         }
-        Kind::Ellipsis | Kind::Word(_) => call::read(cursor),
+        Kind::Ellipsis | Kind::Word(_) => call::read(cursor, language == Language::Sctp),
         _ => Err(cursor.unfit("<, >, a call, or %{ assert … }%")),
     }
 }

@@ -6,25 +6,38 @@
 //! time goes on until there is one or the packet's time is over.
 
 mod compare;
+mod connection;
+pub(crate) mod end;
 mod host;
 mod stamps;
 mod wire;
 
-use host::{Departed, Host, Returned};
-use stamps::Stamps;
+use connection::ConnectionEnd;
+use end::{End, Returned};
 
 use crate::expression::Assertion;
 use crate::outcome::{Failure, Outcome, Row, Seen, Side};
-use crate::script::{Action, Call, Event, Expected, Packet, Script, TcpOption, When};
-use crate::variables::Observed;
+use crate::script::{Action, Call, Event, Expected, Script, Traffic, When};
+use crate::sctp::AssociationEnd;
 use eifel_base::time::{Duration, Instant};
 
-/// Runs a script to its end or to the first event that is not as expected.
+/// Runs a script to its end or to the first event that is not as expected. Of a script with several readings, one has to
+/// pass; if none does, the outcome is that of the first.
 pub fn run(script: &Script) -> Outcome {
+    let outcome = one(script);
+    if outcome.passed() {
+        return outcome;
+    }
+    script.others.iter().map(one).find(Outcome::passed).unwrap_or(outcome)
+}
+
+fn one(script: &Script) -> Outcome {
     let mut run = Run {
         script,
-        host: Host::new(&script.header),
-        stamps: Stamps::new(&script.header),
+        end: match &script.association {
+            None => Box::new(ConnectionEnd::new(&script.header)),
+            Some(setup) => Box::new(AssociationEnd::new(setup, script)),
+        },
         now: Instant::ZERO,
         last: Instant::ZERO,
         rows: Vec::new(),
@@ -54,8 +67,7 @@ struct Waiting<'s> {
 
 struct Run<'s> {
     script: &'s Script,
-    host: Host<'s>,
-    stamps: Stamps,
+    end: Box<dyn End + 's>,
     now: Instant,
     /// Time of the last event, from which relative times count.
     last: Instant,
@@ -76,13 +88,16 @@ impl<'s> Run<'s> {
             self.rows[waiting.row].failed = true;
             return Err(Failure { line: waiting.event.place.line, what: "the call has not returned".into() });
         }
-        match self.host.departed.front() {
-            // As in packetdrill, what leaves after the last line is no failure; a script that allows nothing mentions all.
-            Some(departed) if self.tolerance() == Duration::ZERO => Err(Failure {
-                line,
-                what: format!("the script ends, and does not mention: {}", self.shown(&departed.packet)),
-            }),
-            _ => Ok(()),
+        // As in packetdrill, what leaves after the last line is no failure; a script that allows nothing mentions all.
+        if self.tolerance() > Duration::ZERO {
+            return Ok(());
+        }
+        match self.end.rest().as_slice() {
+            [] => Ok(()),
+            [first, ..] => {
+                let what = first.text.strip_prefix("> ").unwrap_or(&first.text);
+                Err(Failure { line, what: format!("the script ends, and does not mention: {what}") })
+            }
         }
     }
 
@@ -137,7 +152,7 @@ impl<'s> Run<'s> {
         if at + self.tolerance() < self.now {
             return self.fail(event, "it is later than this already");
         }
-        while self.host.due() <= at && self.host.due() != Instant::NEVER {
+        while self.end.due() <= at && self.end.due() != Instant::NEVER {
             self.wake(event)?;
         }
         self.now = self.now.max(at);
@@ -147,9 +162,9 @@ impl<'s> Run<'s> {
     /// Lets time pass to the next timer.
     fn wake(&mut self, event: &Event) -> Step {
         let before = self.now;
-        self.now = self.now.max(self.host.due());
-        self.host.wake(self.now);
-        if self.host.due() <= self.now && self.now == before {
+        self.now = self.now.max(self.end.due());
+        self.end.wake(self.now);
+        if self.end.due() <= self.now && self.now == before {
             // If a timer is due and nothing answers it, time must pass all the same.
             self.now += Duration::from_nanos(1);
         }
@@ -158,13 +173,13 @@ impl<'s> Run<'s> {
 
     /// Completes calls that waited for this input.
     fn after_input(&mut self, event: &Event) -> Step {
-        if self.host.is_exhausted() {
+        if self.end.is_exhausted() {
             return self.fail(event, "more segments and timers than a script may have: it would not end");
         }
         let mut index = 0;
         while index < self.waiting.len() {
             let Waiting { event, call, expected, due, row } = self.waiting[index];
-            let returned = self.host.call(self.now, call, number(expected));
+            let returned = self.end.call(self.now, call, number(expected));
             if matches!(returned, Returned::WouldBlock(_)) {
                 index += 1;
                 continue;
@@ -186,24 +201,15 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    fn arrive(&mut self, event: &Event, packet: &Packet) -> Step {
-        let mut packet = packet.clone();
-        for option in packet.options.iter_mut().flatten() {
-            if let TcpOption::Timestamps { echo, .. } = option {
-                *echo =
-                    if packet.flags.has(eifel_packet::segment::Flags::ACK) { self.stamps.echoed(*echo) } else { *echo };
-            }
+    fn arrive(&mut self, event: &Event, packet: &Traffic) -> Step {
+        match self.end.arrive(self.now, packet) {
+            Ok(()) => self.after_input(event),
+            Err(what) => self.fail(event, what),
         }
-        let ports = self.host.ports();
-        match self.host.origins().arriving(&packet, ports) {
-            Some(segment) => self.host.arrive(self.now, &segment),
-            None => return self.fail(event, "these options are none that a segment can have"),
-        }
-        self.after_input(event)
     }
 
     fn call(&mut self, event: &'s Event, call: &'s Call, expected: &'s Expected, until: Option<Duration>) -> Step {
-        let returned = self.host.call(self.now, call, number(expected));
+        let returned = self.end.call(self.now, call, number(expected));
         if let (Some(until), Returned::WouldBlock(_)) = (until, returned) {
             let due = match event.when {
                 When::After(after) => Instant::ZERO + self.last.since(Instant::ZERO + after) + until,
@@ -222,15 +228,14 @@ impl<'s> Run<'s> {
     }
 
     fn assert(&mut self, event: &Event, assertions: &[Assertion]) -> Step {
-        let Some(connection) = &self.host.connection else {
-            return self.fail(event, "there is no connection yet");
-        };
-        let observed = Observed { connection, counts: &self.host.counts };
         let mut variables = Vec::new();
         assertions.iter().for_each(|assertion| assertion.expression.variables(&mut variables));
-        let values: Vec<_> = variables.iter().map(|v| format!("{} = {}", v.name, (v.read)(&observed))).collect();
-        let broken =
-            assertions.iter().find(|assertion| matches!(assertion.expression.value(&observed), None | Some(0)));
+        if variables.iter().any(|variable| self.end.read(variable).is_none()) {
+            return self.fail(event, "there is no connection yet");
+        }
+        let read = |variable: &'static _| self.end.read(variable).unwrap_or(0);
+        let values: Vec<_> = variables.iter().map(|v| format!("{} = {}", v.name, read(v))).collect();
+        let broken = assertions.iter().find(|assertion| matches!(assertion.expression.value(&read), None | Some(0)));
         let values = values.join(", ");
         if let Some(row) = self.rows.last_mut() {
             row.seen.push(Seen { at: self.now, text: values.clone() });
@@ -244,7 +249,7 @@ impl<'s> Run<'s> {
     }
 
     /// Expects a packet to leave.
-    fn expect(&mut self, event: &Event, packet: &Packet, (from, to): (Instant, Instant)) -> Step {
+    fn expect(&mut self, event: &Event, packet: &Traffic, (from, to): (Instant, Instant)) -> Step {
         let latest = to + self.tolerance();
         self.rows.push(Row {
             line: Some(event.place.line),
@@ -254,26 +259,19 @@ impl<'s> Run<'s> {
             seen: Vec::new(),
             failed: false,
         });
-        while self.host.departed.is_empty() {
-            if self.host.due() > latest || self.host.due() == Instant::NEVER {
+        while !self.end.has_departed() {
+            if self.end.due() > latest || self.end.due() == Instant::NEVER {
                 return self.fail(event, "nothing leaves");
             }
             self.wake(event)?;
         }
-        let departed: Vec<_> = self.host.departed.iter().collect();
-        let count = compare::joined(packet, &departed, self.script.header.strict_segments);
-        let seen: Vec<Departed> = self.host.departed.drain(..count).collect();
-        let Some(together) = compare::together(&seen) else { return self.fail(event, "nothing leaves") };
-        let differences = compare::differences(packet, &together, &mut self.stamps, self.script.header.profile);
-        let texts: Vec<_> =
-            seen.iter().map(|one| Seen { at: one.at, text: format!("> {}", self.shown(&one.packet)) }).collect();
+        let end::Taken { at, seen, differences } = self.end.take(packet);
         if let Some(row) = self.rows.last_mut() {
-            row.seen = texts;
+            row.seen = seen;
         }
         if !differences.is_empty() {
             return self.fail(event, format!("another packet leaves: {}", differences.join("; ")));
         }
-        let at = seen.first().map_or(self.now, |first| first.at);
         if at + self.tolerance() < from || at > latest {
             return self.fail(event, format!("the packet leaves at {} s", at.as_secs_f64()));
         }
@@ -284,23 +282,11 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    /// Shows a packet as the script would write it.
-    fn shown(&self, packet: &Packet) -> String {
-        let mut packet = packet.clone();
-        for option in packet.options.iter_mut().flatten() {
-            if let TcpOption::Timestamps { value, .. } = option {
-                *value = self.stamps.shown(*value);
-            }
-        }
-        packet.to_string()
-    }
-
     /// Shows what else had left, after a failure.
     fn show_the_rest(&mut self) {
-        while let Some(Departed { at, packet }) = self.host.departed.pop_front() {
-            let seen = vec![Seen { at, text: format!("> {}", self.shown(&packet)) }];
+        for seen in self.end.rest() {
             let (side, expected) = (Side::Leaves, String::new());
-            self.rows.push(Row { line: None, side, due: None, expected, seen, failed: false });
+            self.rows.push(Row { line: None, side, due: None, expected, seen: vec![seen], failed: false });
         }
     }
 }
@@ -309,7 +295,7 @@ impl<'s> Run<'s> {
 fn number(expected: &Expected) -> i64 {
     match expected {
         Expected::Value(number) => *number,
-        Expected::Error(_) | Expected::Any => i64::MAX,
+        Expected::Error(_) | Expected::AnyError | Expected::Any => i64::MAX,
     }
 }
 
@@ -318,8 +304,9 @@ fn agrees(expected: &Expected, returned: Returned) -> bool {
         (Expected::Any, Returned::Value(_)) => true,
         (Expected::Value(wanted), Returned::Value(value)) => *wanted == value,
         (Expected::Error(wanted), Returned::Error(name) | Returned::WouldBlock(name)) => {
-            wanted == name || name == "EAGAIN" && wanted == "EWOULDBLOCK"
+            wanted == name || wanted == "EWOULDBLOCK" && name == "EAGAIN"
         }
+        (Expected::AnyError, Returned::Error(_) | Returned::WouldBlock(_)) => true,
         _ => false,
     }
 }

@@ -9,13 +9,18 @@ use eifel_tcp::Settings;
 use crate::error::Place;
 use crate::expression::Assertion;
 use crate::profile::Profile;
+use crate::sctp::{self, Setup};
 
 /// A script without errors.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub(crate) origin: String,
     pub(crate) header: Header,
+    /// The setup of a conversation over SCTP; then the header's settings of TCP are not used.
+    pub(crate) association: Option<Setup>,
     pub(crate) events: Vec<Event>,
+    /// The readings for other systems, where some lines are for one system only.
+    pub(crate) others: Vec<Script>,
 }
 
 impl Script {
@@ -85,8 +90,8 @@ pub(crate) enum When {
 /// An event.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
-    Arrives(Packet),
-    Leaves(Packet),
+    Arrives(Traffic),
+    Leaves(Traffic),
     Calls {
         call: Call,
         expected: Expected,
@@ -95,6 +100,14 @@ pub(crate) enum Action {
     Asserts(Vec<Assertion>),
     /// A command of an operating system. It counts before the connection begins.
     Command(String),
+}
+
+/// What passes between the ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Traffic {
+    Segment(Packet),
+    Sctp(sctp::Packet),
+    Icmp(sctp::Icmp),
 }
 
 /// A packet as scripts write it. Sequence numbers count from each side's SYN.
@@ -187,6 +200,11 @@ pub(crate) enum Call {
         socket: i64,
         expected: i64,
     },
+    /// A call that only an association knows.
+    Sctp {
+        socket: i64,
+        call: sctp::Call,
+    },
     /// A call that matters only to an operating system.
     Ignored {
         socket: i64,
@@ -199,5 +217,7 @@ pub(crate) enum Expected {
     Value(i64),
     /// Returns -1 with this error.
     Error(String),
+    /// Returns -1, whatever the error.
+    AnyError,
     Any,
 }

@@ -1,6 +1,7 @@
 //! Variables of assertions: packetdrill's names for Linux's `struct tcp_info`, and names of this
 //! engine.
 
+use crate::sctp::variables as association;
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Cause;
 use eifel_tcp::{Connection, State};
@@ -31,16 +32,17 @@ pub struct Variable {
     pub name: &'static str,
     /// Meaning and unit, on one line.
     pub summary: &'static str,
-    pub(crate) read: fn(&Observed<'_>) -> i128,
+    pub(crate) read: Read,
 }
 
-/// Returns all variables.
+/// Returns the variables of a conversation with a connection.
 pub fn variables() -> &'static [Variable] {
     VARIABLES
 }
 
-pub(crate) fn find(name: &str) -> Option<&'static Variable> {
-    VARIABLES.iter().find(|variable| variable.name == name)
+/// Returns the variables of a conversation with an association.
+pub fn of_associations() -> &'static [Variable] {
+    association::VARIABLES
 }
 
 /// Returns the value of a named constant.
@@ -48,9 +50,9 @@ pub(crate) fn constant(name: &str) -> Option<i128> {
     CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
 
-/// Returns all names, for messages.
-pub(crate) fn names() -> String {
-    let names: Vec<_> = VARIABLES.iter().map(|v| v.name).chain(CONSTANTS.iter().map(|(name, _)| *name)).collect();
+/// Returns the names of these variables and of all constants, for messages.
+pub(crate) fn names(variables: &[Variable]) -> String {
+    let names: Vec<_> = variables.iter().map(|v| v.name).chain(CONSTANTS.iter().map(|(name, _)| *name)).collect();
     format!("one of {}", names.join(", "))
 }
 
@@ -86,14 +88,29 @@ pub const CONSTANTS: &[(&str, i128)] = &[
     ("TCP_CA_CWR", 2),
     ("TCP_CA_Recovery", 3),
     ("TCP_CA_Loss", 4),
+    ("SCTP_CLOSED", 0),
+    ("SCTP_COOKIE_WAIT", 2),
+    ("SCTP_COOKIE_ECHOED", 4),
+    ("SCTP_ESTABLISHED", 8),
+    ("SCTP_SHUTDOWN_SENT", 16),
+    ("SCTP_SHUTDOWN_RECEIVED", 32),
+    ("SCTP_SHUTDOWN_ACK_SENT", 64),
+    ("SCTP_SHUTDOWN_PENDING", 128),
     ("UNSET", u64::MAX as i128),
     ("NONE", 0),
     ("SPURIOUS", 1),
     ("GENUINE", 2),
 ];
 
+/// The kind of end that has a variable, and how it is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Read {
+    Connection(fn(&Observed<'_>) -> i128),
+    Association(fn(&association::Observed<'_>) -> i128),
+}
+
 const fn variable(name: &'static str, summary: &'static str, read: fn(&Observed<'_>) -> i128) -> Variable {
-    Variable { name, summary, read }
+    Variable { name, summary, read: Read::Connection(read) }
 }
 
 static VARIABLES: &[Variable] = &[
@@ -220,9 +237,11 @@ mod tests {
 
     #[test]
     fn no_name_stands_for_two_things() {
-        let names: Vec<_> = VARIABLES.iter().map(|v| v.name).chain(CONSTANTS.iter().map(|c| c.0)).collect();
-        for (index, name) in names.iter().enumerate() {
-            assert!(!names[..index].contains(name), "{name}");
+        for variables in [VARIABLES, of_associations()] {
+            let names: Vec<_> = variables.iter().map(|v| v.name).chain(CONSTANTS.iter().map(|c| c.0)).collect();
+            for (index, name) in names.iter().enumerate() {
+                assert!(!names[..index].contains(name), "{name}");
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use eifel_base::siphash::siphash;
-use eifel_base::time::Instant;
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{Cause, Chunk};
 use eifel_packet::segment::Timestamps;
@@ -89,6 +89,8 @@ pub struct Association {
     /// The transmissions in the newest packet.
     pub(crate) transmissions: Vec<Transmission>,
     pub(crate) draws: u64,
+    /// When a shutdown has taken too long (T5-shutdown-guard); [`Instant::NEVER`] before SHUTDOWN was sent.
+    pub(crate) guard: Instant,
 }
 
 impl Association {
@@ -141,6 +143,7 @@ impl Association {
             events: VecDeque::new(),
             transmissions: Vec::new(),
             draws: 0,
+            guard: Instant::NEVER,
             settings: settings.clone(),
         })
     }
@@ -284,6 +287,46 @@ impl Association {
         path.is_some()
     }
 
+    /// Changes how often idle addresses are asked; `None` asks only addresses that are to be confirmed.
+    pub fn set_heartbeat_interval(&mut self, now: Instant, interval: Option<Duration>) {
+        self.settings.heartbeat_interval = interval;
+        self.begin_heartbeats(now);
+    }
+
+    /// Sends a HEARTBEAT to an address now. Returns whether it is one of the peer's.
+    pub fn ask_now(&mut self, now: Instant, remote: IpAddr) -> bool {
+        let path = self.path_of(remote);
+        if let Some(path) = path.filter(|_| self.state.heartbeats()) {
+            self.ask(now, path);
+        }
+        path.is_some()
+    }
+
+    /// Changes after how many errors an address counts as inactive ("Path.Max.Retrans").
+    pub fn set_path_max_retransmits(&mut self, most: u32) {
+        self.settings.path_max_retransmits = most;
+    }
+
+    /// Changes when a SACK leaves: at most `delay` after the first packet, and after `every` packets.
+    pub fn set_delayed_sacks(&mut self, delay: Duration, every: u32) {
+        (self.settings.sack_delay, self.settings.sack_every) = (delay, every.max(1));
+    }
+
+    /// Changes whether small messages wait.
+    pub fn set_nagle(&mut self, nagle: bool) {
+        self.settings.nagle = nagle;
+    }
+
+    /// Returns the settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns how many streams the peer may send on; 0 before that is agreed on.
+    pub fn inbound_streams(&self) -> u16 {
+        self.inbound.as_ref().map_or(0, |inbound| inbound.streams)
+    }
+
     /// Returns the state.
     pub fn phase(&self) -> Phase {
         (&self.state).into()
@@ -333,6 +376,14 @@ impl Association {
     /// Returns the next event, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    /// Ends the association because the peer does not answer, and tells it so, in case it is there.
+    pub(crate) fn give_up(&mut self) {
+        let mut causes = Vec::new();
+        Cause::ProtocolViolation(b"too many retransmissions").emit(&mut causes);
+        self.send_abort(&causes);
+        self.fail(Failure::Unreachable);
     }
 
     /// Ends the association with a failure.

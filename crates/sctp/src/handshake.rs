@@ -33,7 +33,7 @@ impl Extensions {
     /// Returns the extensions that both ends want.
     pub(crate) fn agreed(self, settings: &Settings) -> Self {
         Self {
-            forward_tsn: self.forward_tsn,
+            forward_tsn: self.forward_tsn && settings.forward_tsn,
             timestamps: self.timestamps && settings.timestamp_chunk != TimestampChunk::Off,
             retransmit_bit: self.retransmit_bit && settings.retransmit_bit,
         }
@@ -131,12 +131,16 @@ pub(crate) fn read(init: &Init<'_>, source: IpAddr) -> Result<Offer, Refusal> {
 /// The most addresses of a peer that are kept: the rest would only cost memory and heartbeats.
 const MOST_ADDRESSES: usize = 16;
 
-fn add(addresses: &mut Vec<IpAddr>, address: IpAddr) {
-    let usable = match address {
+/// Returns whether an address may be that of an end.
+pub(crate) fn is_unicast(address: &IpAddr) -> bool {
+    match address {
         IpAddr::V4(address) => !address.is_broadcast() && !address.is_multicast() && !address.is_unspecified(),
         IpAddr::V6(address) => !address.is_multicast() && !address.is_unspecified(),
-    };
-    if usable && !addresses.contains(&address) && addresses.len() < MOST_ADDRESSES {
+    }
+}
+
+fn add(addresses: &mut Vec<IpAddr>, address: IpAddr) {
+    if is_unicast(&address) && !addresses.contains(&address) && addresses.len() < MOST_ADDRESSES {
         addresses.push(address);
     }
 }
@@ -153,9 +157,12 @@ pub(crate) fn parameters(settings: &Settings) -> Vec<u8> {
             }
         }
     }
-    Parameter::ForwardTsnSupported.emit(&mut out);
+    if settings.forward_tsn {
+        Parameter::ForwardTsnSupported.emit(&mut out);
+    }
     if settings.timestamp_chunk != TimestampChunk::Off {
-        Parameter::SupportedExtensions(&[extension::FORWARD_TSN, extension::TIMESTAMP]).emit(&mut out);
+        let all = [extension::TIMESTAMP, extension::FORWARD_TSN];
+        Parameter::SupportedExtensions(if settings.forward_tsn { &all } else { &all[..1] }).emit(&mut out);
     }
     if settings.retransmit_bit {
         Parameter::RetransmitBit.emit(&mut out);
@@ -163,7 +170,19 @@ pub(crate) fn parameters(settings: &Settings) -> Vec<u8> {
     out
 }
 
-/// Makes this end's INIT or INIT ACK.
+/// Makes this end's INIT ACK. It wants no more streams than the peer takes (section 5.1.1).
+pub(crate) fn init_ack<'a>(
+    settings: &Settings,
+    tag: u32,
+    initial_tsn: Seq,
+    offer: &Offer,
+    parameters: &'a [u8],
+) -> Init<'a> {
+    let init = init(settings, tag, initial_tsn, parameters);
+    Init { outbound_streams: init.outbound_streams.min(offer.inbound_streams), ..init }
+}
+
+/// Makes this end's INIT.
 pub(crate) fn init<'a>(settings: &Settings, tag: u32, initial_tsn: Seq, parameters: &'a [u8]) -> Init<'a> {
     Init {
         initiate_tag: tag,

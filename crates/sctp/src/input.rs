@@ -24,6 +24,8 @@ pub(crate) struct Origin {
     pub(crate) path: Option<PathId>,
     /// The packet's verification tag.
     pub(crate) tag: u32,
+    /// Whether the packet has one chunk. An INIT or INIT ACK in company is ignored (section 6.10).
+    pub(crate) alone: bool,
 }
 
 impl Association {
@@ -37,15 +39,20 @@ impl Association {
             return;
         }
         let back = addresses.reversed();
-        let origin = Origin { back, path: self.path_of(back.destination()), tag: header.verification_tag };
+        let path = self.path_of(back.destination());
+        let alone = chunks.clone().nth(1).is_none();
+        let origin = Origin { back, path, tag: header.verification_tag, alone };
         let mut chunks = chunks.peekable();
         let Some(Ok(first)) = chunks.peek() else { return };
         if !self.accepts(&header, first) {
             return;
         }
-        if matches!(self.state, State::ShutdownSent(_)) {
+        if let State::ShutdownSent(repeated) = &mut self.state {
             // Section 9.2: whatever the peer sends gives it time for the rest.
-            self.errors = 0;
+            repeated.expiries = 0;
+            if !repeated.pending {
+                repeated.due = now + self.brain.rto(repeated.path);
+            }
         }
         self.take_all(now, &origin, chunks);
     }
@@ -54,7 +61,8 @@ impl Association {
     pub(crate) fn handle_rest(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) {
         let Ok((header, chunks)) = sctp::parse(bytes) else { return };
         let back = addresses.reversed();
-        let origin = Origin { back, path: self.path_of(back.destination()), tag: header.verification_tag };
+        let path = self.path_of(back.destination());
+        let origin = Origin { back, path, tag: header.verification_tag, alone: false };
         self.take_all(now, &origin, chunks.skip(1));
     }
 
@@ -100,11 +108,15 @@ impl Association {
             Chunk::Data(data) => return self.on_data(origin, data),
             Chunk::Sack(sack) => self.on_sack(now, sack),
             Chunk::Init(init) => {
-                self.on_init(now, origin, init);
+                if origin.alone {
+                    self.on_init(now, origin, init);
+                }
                 return ControlFlow::Break(());
             }
             Chunk::InitAck(init) => {
-                self.on_init_ack(now, origin, init);
+                if origin.alone {
+                    self.on_init_ack(now, origin, init);
+                }
                 return ControlFlow::Break(());
             }
             Chunk::CookieEcho(cookie) => return self.on_cookie_echo(now, origin, cookie),
@@ -195,7 +207,12 @@ impl Association {
         let (every, delay) = (self.settings.sack_every, self.settings.sack_delay);
         let buffer = self.settings.receive_buffer as usize;
         if let Some(inbound) = &mut self.inbound {
-            inbound.tracker.end_packet(now, every, delay);
+            let had_data = inbound.tracker.end_packet(now, every, delay);
+            if let (true, State::ShutdownSent(repeated)) = (had_data, &mut self.state) {
+                // Section 9.2: SHUTDOWN answers data, and acknowledges what came in order. SACK says the rest.
+                repeated.pending = true;
+                inbound.tracker.leave_to_shutdown();
+            }
             if inbound.reassembly.held() > buffer / 2 {
                 inbound.reassembly.deliver_part(inbound.tracker.next());
             }

@@ -83,7 +83,7 @@ mod tracker;
 pub use association::{Association, Outgoing};
 pub use event::{Event, Failure};
 pub use icmp::IcmpError;
-pub use listener::{Heard, Listener};
+pub use listener::{Heard, Listener, out_of_the_blue};
 pub use reassembly::Message;
 pub use send_queue::{Delivery, Refused};
 pub use settings::{Ports, Settings, TimestampChunk};

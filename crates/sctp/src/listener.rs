@@ -47,15 +47,11 @@ impl Listener {
 
     /// Takes in a packet that none of the associations owns, with the addresses of its IP header.
     pub fn handle_packet(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) -> Heard {
-        let Ok((header, chunks)) = sctp::parse(bytes) else { return Heard::Nothing };
+        let Some((header, chunks)) = readable(addresses, bytes) else { return Heard::Nothing };
         if header.destination_port != self.port {
             return Heard::Nothing;
         }
         let back = addresses.reversed();
-        let chunks: Vec<Chunk<'_>> = chunks.map_while(Result::ok).collect();
-        if chunks.iter().any(|chunk| matches!(chunk, Chunk::Abort { .. })) {
-            return Heard::Nothing;
-        }
         let ports = Ports { local: self.port, remote: header.source_port };
         match chunks.first() {
             None => Heard::Nothing,
@@ -70,7 +66,10 @@ impl Listener {
             Some(Chunk::CookieEcho(cookie)) => {
                 self.on_cookie_echo(now, back, (ports, header.verification_tag), cookie, bytes)
             }
-            Some(_) => out_of_the_blue(back, ports, header.verification_tag, &chunks),
+            Some(_) => match answer(ports, header.verification_tag, &chunks) {
+                Some(bytes) => Heard::Answer(back, bytes),
+                None => Heard::Nothing,
+            },
         }
     }
 
@@ -88,7 +87,7 @@ impl Listener {
         let initial_tsn = Seq(tag);
         let answer = Answer { settings: &self.settings, ports, tag, initial_tsn, tie_tags: [0; 2] };
         let parameters = answer.parameters(now, &offer);
-        let init_ack = handshake::init(&self.settings, tag, initial_tsn, &parameters);
+        let init_ack = handshake::init_ack(&self.settings, tag, initial_tsn, &offer, &parameters);
         Heard::Answer(back, packet(&reply(ports, offer.tag), &Chunk::InitAck(init_ack)))
     }
 
@@ -124,20 +123,47 @@ fn reply(ports: Ports, tag: u32) -> Header {
     Header { source_port: ports.local, destination_port: ports.remote, verification_tag: tag }
 }
 
+/// Answers a packet that came between these addresses to an end without association and listener. Returns what leaves.
+pub fn out_of_the_blue(addresses: &Addresses, bytes: &[u8]) -> Option<(Addresses, Vec<u8>)> {
+    let (header, chunks) = readable(addresses, bytes)?;
+    let ports = Ports { local: header.destination_port, remote: header.source_port };
+    let answer = match chunks.first()? {
+        // Section 8.4, rule 3: this end takes no call.
+        Chunk::Init(init) if header.verification_tag == 0 && chunks.len() == 1 => {
+            let abort = Chunk::Abort { reflected: false, causes: Causes(&[]) };
+            packet(&reply(ports, init.initiate_tag), &abort)
+        }
+        _ if header.verification_tag == 0 => return None,
+        _ => answer(ports, header.verification_tag, &chunks)?,
+    };
+    Some((addresses.reversed(), answer))
+}
+
+/// Reads a packet. `None` if it is damaged, or if section 8.4, rules 1 and 2, ask to discard it.
+fn readable<'a>(addresses: &Addresses, bytes: &'a [u8]) -> Option<(Header, Vec<Chunk<'a>>)> {
+    let (header, chunks) = sctp::parse(bytes).ok()?;
+    if ![addresses.source(), addresses.destination()].iter().all(handshake::is_unicast) {
+        return None;
+    }
+    let chunks: Vec<Chunk<'_>> = chunks.map_while(Result::ok).collect();
+    let aborts = chunks.iter().any(|chunk| matches!(chunk, Chunk::Abort { .. }));
+    (!aborts).then_some((header, chunks))
+}
+
 /// Section 8.4, rules 5 to 8.
-fn out_of_the_blue(back: Addresses, ports: Ports, tag: u32, chunks: &[Chunk<'_>]) -> Heard {
+fn answer(ports: Ports, tag: u32, chunks: &[Chunk<'_>]) -> Option<Vec<u8>> {
     let has = |what: fn(&Chunk<'_>) -> bool| chunks.iter().any(what);
     let stale = |chunk: &Chunk<'_>| match chunk {
         Chunk::Error(causes) => causes.iter().any(|cause| matches!(cause, Ok(Cause::StaleCookie(_)))),
         _ => false,
     };
-    let answer = |chunk: &Chunk<'_>| Heard::Answer(back, packet(&reply(ports, tag), chunk));
+    let answer = |chunk: &Chunk<'_>| Some(packet(&reply(ports, tag), chunk));
     if has(|chunk| matches!(chunk, Chunk::ShutdownAck)) {
         answer(&Chunk::ShutdownComplete { reflected: true })
     } else if has(|chunk| matches!(chunk, Chunk::ShutdownComplete { .. } | Chunk::CookieAck))
         || chunks.iter().any(stale)
     {
-        Heard::Nothing
+        None
     } else {
         answer(&Chunk::Abort { reflected: true, causes: Causes(&[]) })
     }

@@ -95,7 +95,7 @@ impl Association {
         let settings = &self.settings;
         let answer = Answer { settings, ports: self.ports, tag, initial_tsn, tie_tags };
         let parameters = answer.parameters(now, &offer);
-        let init_ack = handshake::init(settings, tag, initial_tsn, &parameters);
+        let init_ack = handshake::init_ack(settings, tag, initial_tsn, &offer, &parameters);
         self.reply(origin.back, offer.tag, &Chunk::InitAck(init_ack));
     }
 
@@ -132,7 +132,9 @@ impl Association {
             }
             // Section 3.3.3: an ABORT with the T bit, and no association.
             Err(Refusal::Silently) => {
-                let abort = Chunk::Abort { reflected: true, causes: Causes(&[]) };
+                let mut causes = Vec::new();
+                Cause::InvalidMandatoryParameter.emit(&mut causes);
+                let abort = Chunk::Abort { reflected: true, causes: Causes(&causes) };
                 self.reply(origin.back, origin.tag, &abort);
                 return self.fail(Failure::Violation("INIT ACK with tag 0"));
             }

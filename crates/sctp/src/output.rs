@@ -54,7 +54,11 @@ impl Association {
     /// Starts the timer of the chunk that is repeated.
     fn start_repeated(&mut self, now: Instant) {
         let Some(path) = self.state.repeated().map(|repeated| repeated.path) else { return };
-        let due = now + self.brain.rto(path);
+        let mut wait = self.brain.rto(path);
+        if let (State::CookieWait(_), Some(longest)) = (&self.state, self.settings.longest_init_wait) {
+            wait = wait.min(longest);
+        }
+        let due = now + wait;
         if let Some(repeated) = self.state.repeated_mut() {
             repeated.pending = false;
             repeated.sent_at = now;
@@ -166,7 +170,12 @@ impl Association {
     fn write_repeated(&mut self, now: Instant, writer: &mut Writer<'_>) {
         self.start_repeated(now);
         let chunk = match (&self.state, &self.inbound) {
-            (State::ShutdownSent(_), Some(inbound)) => Chunk::Shutdown { cumulative: inbound.tracker.cumulative() },
+            (State::ShutdownSent(_), Some(inbound)) => {
+                if let (Instant::NEVER, Some(guard)) = (self.guard, self.settings.shutdown_guard) {
+                    self.guard = now + guard;
+                }
+                Chunk::Shutdown { cumulative: inbound.tracker.cumulative() }
+            }
             (State::ShutdownAckSent(_), _) => Chunk::ShutdownAck,
             _ => return,
         };

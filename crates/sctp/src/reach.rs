@@ -10,7 +10,7 @@ use eifel_packet::sctp::{Parameter, Parameters};
 use eifel_recovery::association::PathId;
 
 use crate::association::{Association, Control};
-use crate::event::{Event, Failure};
+use crate::event::Event;
 
 /// Whether an address answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,7 +171,7 @@ impl Association {
         if counts {
             self.errors += 1;
             if self.errors > self.settings.association_max_retransmits {
-                self.fail(Failure::Unreachable);
+                self.give_up();
             }
         }
     }

@@ -59,11 +59,18 @@ pub struct Settings {
     pub nagle: bool,
     /// See [`TimestampChunk`].
     pub timestamp_chunk: TimestampChunk,
+    /// Whether this end understands FORWARD TSN (RFC 3758), and says so.
+    pub forward_tsn: bool,
     /// Whether retransmissions, and SACKs that answer them, are marked with a bit, where the peer wants that too (the SCTP
     /// paper, figure 6).
     pub retransmit_bit: bool,
     /// "Valid.Cookie.Life".
     pub cookie_life: Duration,
+    /// The longest wait for an answer to INIT, if it is shorter than the timer's (RFC 6458, section 8.1.3).
+    pub longest_init_wait: Option<Duration>,
+    /// The time that a shutdown may take once SHUTDOWN was sent (T5-shutdown-guard, section 9.2): five times "RTO.Max" by
+    /// the RFC; `None` for ever.
+    pub shutdown_guard: Option<Duration>,
     /// "Max.Init.Retransmits".
     pub max_init_retransmits: u32,
     /// "Association.Max.Retrans".
@@ -91,8 +98,11 @@ impl Default for Settings {
             sack_every: 2,
             nagle: false,
             timestamp_chunk: TimestampChunk::Off,
+            forward_tsn: true,
             retransmit_bit: false,
             cookie_life: Duration::from_secs(60),
+            longest_init_wait: None,
+            shutdown_guard: Some(Duration::from_secs(300)),
             max_init_retransmits: 8,
             association_max_retransmits: 10,
             path_max_retransmits: 5,

@@ -1,4 +1,4 @@
-//! What time does (RFC 9260, sections 4, 6.3.3 and 9.2).
+//! Timers that expire (RFC 9260, sections 4, 6.3.3 and 9.2).
 
 use eifel_base::time::Instant;
 
@@ -21,12 +21,16 @@ impl Association {
         } else {
             Instant::NEVER
         };
-        repeated.min(sack).min(data).min(heartbeat)
+        repeated.min(sack).min(data).min(heartbeat).min(self.guard)
     }
 
     /// Does what is due. A delayed SACK and a probe of the peer's window leave with the next
     /// [`poll_transmit`](Self::poll_transmit).
     pub fn handle_timeout(&mut self, now: Instant) {
+        if self.guard <= now {
+            self.guard = Instant::NEVER;
+            return self.give_up();
+        }
         self.repeat(now);
         if self.state.sends_data() {
             while let Some(expired) = self.brain.on_timeout(now) {
@@ -60,7 +64,11 @@ impl Association {
         let expiries = repeated.expiries;
         self.brain.back_off(before);
         if expiries > most {
-            self.fail(if opening { Failure::NoAnswer } else { Failure::Unreachable });
+            if opening {
+                self.fail(Failure::NoAnswer);
+            } else {
+                self.give_up();
+            }
         }
     }
 }

@@ -161,11 +161,11 @@ impl Tracker {
         true
     }
 
-    /// Decides, after all chunks of a packet, when it is acknowledged.
-    pub(crate) fn end_packet(&mut self, now: Instant, every: u32, delay: Duration) {
+    /// Decides, after all chunks of a packet, when it is acknowledged. Returns whether it had data.
+    pub(crate) fn end_packet(&mut self, now: Instant, every: u32, delay: Duration) -> bool {
         let packet = std::mem::take(&mut self.packet);
         if !packet.data {
-            return;
+            return false;
         }
         self.packets += 1;
         let first = !std::mem::replace(&mut self.begun, true);
@@ -174,6 +174,15 @@ impl Tracker {
             self.due = Due::Now;
         } else if self.due == Due::No {
             self.due = Due::At(now + delay);
+        }
+        true
+    }
+
+    /// Owes no SACK if the cumulative TSN says all: a SHUTDOWN will carry it (section 9.2).
+    pub(crate) fn leave_to_shutdown(&mut self) {
+        if !self.has_gaps() && self.duplicates.is_empty() {
+            self.due = Due::No;
+            self.packets = 0;
         }
     }
 

@@ -95,6 +95,12 @@ impl<'v> Writer<'v> {
         Ok(())
     }
 
+    /// Appends bytes as they are, in place of chunks, and completes the packet: for tests of what no chunk may be.
+    pub fn raw(self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
+        self.finish();
+    }
+
     /// Completes the packet with its checksum.
     pub fn finish(self) {
         let checksum = crc32c(&self.out[self.start..]);

@@ -186,6 +186,11 @@ impl Engine {
         self.destinations[path.0].path.rto.back_off();
     }
 
+    /// Returns how many paths there are.
+    pub fn paths(&self) -> usize {
+        self.destinations.len()
+    }
+
     /// Returns the first position that is not acknowledged in order.
     pub fn una(&self) -> u64 {
         self.ledger.una()

@@ -2,7 +2,7 @@
 
 use super::{Assertion, Expression, Operator};
 use crate::error::{Fault, Place, shown};
-use crate::variables;
+use crate::variables::{self, Variable};
 
 /// Deepest nesting of parentheses and signs.
 const DEEPEST: u32 = 32;
@@ -51,9 +51,9 @@ fn words(text: &str, mut place: Place) -> Result<Vec<(String, Place)>, Fault> {
     Ok(found)
 }
 
-/// Reads a block that begins at `place`.
-pub(crate) fn assertions(text: &str, place: Place) -> Result<Vec<Assertion>, Fault> {
-    let mut parser = Parser { words: words(text, place)?, at: 0, depth: 0, open: 0 };
+/// Reads a block that begins at `place`, over these variables.
+pub(crate) fn assertions(text: &str, place: Place, variables: &'static [Variable]) -> Result<Vec<Assertion>, Fault> {
+    let mut parser = Parser { words: words(text, place)?, at: 0, depth: 0, open: 0, variables };
     let mut found = Vec::new();
     loop {
         while parser.take(&["\n", ";"]).is_some() {}
@@ -88,6 +88,7 @@ struct Parser {
     depth: u32,
     /// Number of open parentheses, within which lines do not end.
     open: u32,
+    variables: &'static [Variable],
 }
 
 impl Parser {
@@ -208,10 +209,10 @@ impl Parser {
                 Fault::new(place, format!("\"{}\" is no number", shown(&word)), "a whole number below 2^64")
             });
         }
-        variables::find(&word)
-            .map(Expression::Variable)
-            .or_else(|| variables::constant(&word).map(Expression::Number))
-            .ok_or_else(|| Fault::new(place, format!("unknown variable \"{}\"", shown(&word)), variables::names()))
+        let known = self.variables.iter().find(|variable| variable.name == word);
+        known.map(Expression::Variable).or_else(|| variables::constant(&word).map(Expression::Number)).ok_or_else(
+            || Fault::new(place, format!("unknown variable \"{}\"", shown(&word)), variables::names(self.variables)),
+        )
     }
 
     fn over_line_ends(&mut self) {

@@ -5,6 +5,7 @@ use super::lexer::Kind;
 use super::time::seconds;
 use crate::error::{Fault, Place, shown};
 use crate::script::{Action, Call, Expected};
+use crate::sctp;
 
 /// Deepest nesting of arguments.
 const DEEPEST: u32 = 16;
@@ -18,7 +19,7 @@ const IGNORED_OPTIONS: [&str; 7] =
 
 /// An argument of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Argument {
+pub(crate) enum Argument {
     /// `...`
     Open,
     Integer(i64),
@@ -30,7 +31,7 @@ enum Argument {
 }
 
 /// Reads a call, from its end time or its name on.
-pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
+pub(super) fn read(cursor: &mut Cursor<'_>, over_sctp: bool) -> Result<Action, Fault> {
     let mut until = None;
     if cursor.kind() == &Kind::Ellipsis {
         cursor.next();
@@ -42,8 +43,12 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Action, Fault> {
     cursor.need('(')?;
     let arguments = list(cursor, ')', DEEPEST)?;
     cursor.need('=')?;
-    let expected = result(cursor)?;
-    let call = Written { place, name: &name, arguments: &arguments }.meaning()?;
+    let expected = result(cursor, over_sctp)?;
+    let written = Written { place, name: &name, arguments: &arguments };
+    let call = match over_sctp {
+        true => sctp::call(&written).transpose().unwrap_or_else(|| written.meaning())?,
+        false => written.meaning()?,
+    };
     // Flags of a file are an operating system's.
     let expected = if name == "fcntl" { Expected::Any } else { expected };
     let blocks = matches!(
@@ -114,7 +119,7 @@ fn argument(cursor: &mut Cursor<'_>, depth: u32) -> Result<Argument, Fault> {
 }
 
 /// Reads a number, a word or `...`, then possibly the name of an error and a remark in parentheses.
-fn result(cursor: &mut Cursor<'_>) -> Result<Expected, Fault> {
+fn result(cursor: &mut Cursor<'_>, over_sctp: bool) -> Result<Expected, Fault> {
     const RESULT: &str = "a result: a number, or -1 and the name of an error";
     let place = cursor.place();
     let value = match cursor.kind() {
@@ -140,6 +145,7 @@ fn result(cursor: &mut Cursor<'_>) -> Result<Expected, Fault> {
     }
     match (value, error) {
         (Some(-1), Some(name)) => Ok(Expected::Error(name)),
+        (Some(-1), None) if over_sctp => Ok(Expected::AnyError),
         (Some(-1), None) => Err(Fault::new(place, "-1 is not enough", "-1 and the name of an error")),
         (_, Some(_)) => Err(Fault::new(place, "an error without -1", RESULT)),
         (Some(value), None) => Ok(Expected::Value(value)),
@@ -148,10 +154,10 @@ fn result(cursor: &mut Cursor<'_>) -> Result<Expected, Fault> {
 }
 
 /// A call as written.
-struct Written<'a> {
-    place: Place,
-    name: &'a str,
-    arguments: &'a [Argument],
+pub(crate) struct Written<'a> {
+    pub(crate) place: Place,
+    pub(crate) name: &'a str,
+    pub(crate) arguments: &'a [Argument],
 }
 
 impl Written<'_> {
@@ -176,18 +182,18 @@ impl Written<'_> {
         })
     }
 
-    fn fault(&self, expected: &str) -> Fault {
+    pub(crate) fn fault(&self, expected: &str) -> Fault {
         Fault::new(self.place, format!("{} is not called like this", self.name), expected)
     }
 
-    fn socket(&self) -> Result<i64, Fault> {
+    pub(crate) fn socket(&self) -> Result<i64, Fault> {
         match self.arguments.first() {
             Some(Argument::Integer(socket)) => Ok(*socket),
             _ => Err(self.fault("the number of a socket as the first argument")),
         }
     }
 
-    fn count(&self) -> Result<u64, Fault> {
+    pub(crate) fn count(&self) -> Result<u64, Fault> {
         match self.arguments.get(2) {
             Some(Argument::Integer(count)) => u64::try_from(*count).ok().filter(|count| *count <= 1 << 40),
             _ => None,
@@ -234,7 +240,7 @@ impl Written<'_> {
     }
 
     /// Returns the name of the socket option.
-    fn option(&self) -> &str {
+    pub(crate) fn option(&self) -> &str {
         match self.arguments.get(2) {
             Some(Argument::Word(name)) => name,
             _ => "",

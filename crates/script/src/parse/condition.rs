@@ -5,6 +5,11 @@ use crate::error::{Fault, Place, shown};
 /// Deepest nesting of conditions.
 const DEEPEST: usize = 16;
 
+/// Returns whether a script has such lines.
+pub(super) fn is_in(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("#ifdef") || line.starts_with("#ifndef"))
+}
+
 /// Returns the script with the lines that are not for the stack `symbol` blank, and so are the conditions. All else keeps its
 /// place.
 pub(super) fn chosen(text: &str, symbol: &str) -> Result<String, Fault> {

@@ -7,6 +7,7 @@ use super::setting::Setting;
 use crate::error::{Fault, Place};
 use crate::profile::Profile;
 use crate::script::Header;
+use crate::sctp::Setup;
 use eifel_base::time::Duration;
 use eifel_packet::ip::Version;
 use eifel_tcp::settings::TimestampSettings;
@@ -37,8 +38,12 @@ const HEADER: u64 = 20;
 /// Packetdrill's MTU.
 const MTU: u64 = 1500;
 
-/// Reads the header.
-pub(super) fn read(cursor: &mut Cursor<'_>, profile: Profile) -> Result<Header, Fault> {
+/// Reads the header. The settings of a conversation over SCTP go into `association`.
+pub(super) fn read(
+    cursor: &mut Cursor<'_>,
+    profile: Profile,
+    mut association: Option<&mut Setup>,
+) -> Result<Header, Fault> {
     let mut header = Header {
         profile,
         settings: profile.settings(),
@@ -59,9 +64,15 @@ pub(super) fn read(cursor: &mut Cursor<'_>, profile: Profile) -> Result<Header, 
             Kind::Setting(text) => {
                 let setting = Setting::read(&text, place)?;
                 flags.mss_by_hand |= setting.is("mss");
-                setting.apply(&mut header)?;
+                match &mut association {
+                    None => setting.apply(&mut header)?,
+                    Some(setup) => setup.apply(&setting, &mut header.tolerance)?,
+                }
             }
-            Kind::Command(text) => command::apply(&text, place, &mut header)?,
+            Kind::Command(text) => match &mut association {
+                None => command::apply(&text, place, &mut header)?,
+                Some(setup) => setup.command(&text),
+            },
             _ => {
                 flags.set_mss(&mut header)?;
                 return Ok(header);

@@ -4,7 +4,7 @@ use crate::error::{Fault, Place, shown};
 
 /// What a token is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Integer(i64),
     /// A number with a fraction, as written.
     Decimal(String),
@@ -30,7 +30,7 @@ pub(super) enum Kind {
 
 /// A token, its place, and its bytes of the text.
 #[derive(Clone, Debug)]
-pub(super) struct Token {
+pub(crate) struct Token {
     pub(super) kind: Kind,
     pub(super) place: Place,
     pub(super) start: usize,

@@ -21,10 +21,10 @@ const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recove
                     time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
                     iss, irs, marks, tolerance_us";
 
-pub(super) struct Setting<'a> {
-    key: &'a str,
-    value: &'a str,
-    place: Place,
+pub(crate) struct Setting<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) place: Place,
     value_place: Place,
 }
 
@@ -45,20 +45,20 @@ impl<'a> Setting<'a> {
         self.key == key
     }
 
-    fn bad(&self, expected: impl Into<String>) -> Fault {
+    pub(crate) fn bad(&self, expected: impl Into<String>) -> Fault {
         Fault::new(self.value_place, format!("{} = {} cannot be", self.key, shown(self.value)), expected)
     }
 
-    fn number(&self, least: u64, most: u64) -> Result<u64, Fault> {
+    pub(crate) fn number(&self, least: u64, most: u64) -> Result<u64, Fault> {
         let found = self.value.parse().ok().filter(|number| (least..=most).contains(number));
         found.ok_or_else(|| self.bad(format!("a whole number, {least} to {most}")))
     }
 
-    fn milliseconds(&self) -> Result<Duration, Fault> {
+    pub(crate) fn milliseconds(&self) -> Result<Duration, Fault> {
         self.number(0, MOST_MS).map(Duration::from_millis)
     }
 
-    fn word<T: Copy>(&self, meanings: &[(&str, T)]) -> Result<T, Fault> {
+    pub(crate) fn word<T: Copy>(&self, meanings: &[(&str, T)]) -> Result<T, Fault> {
         let found = meanings.iter().find(|(word, _)| *word == self.value);
         let words = || meanings.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
         found.map(|(_, meaning)| *meaning).ok_or_else(|| self.bad(format!("one of {}", words())))
@@ -139,8 +139,13 @@ impl<'a> Setting<'a> {
         clock.ok_or_else(|| Fault::new(self.place, "timestamps are off", "timestamps = on before this"))
     }
 
-    /// Reads `name` or `name(parameter = value, …)`.
+    /// Reads `name` or `name(parameter = value, …)` of an algorithm for a connection.
     fn choice(&self, seam: Seam) -> Result<Choice, Fault> {
+        self.choice_of(seam, false)
+    }
+
+    /// Reads an algorithm; for an `association`, also those that only an association can use.
+    pub(crate) fn choice_of(&self, seam: Seam, association: bool) -> Result<Choice, Fault> {
         let (name, parameters) = match self.value.split_once('(') {
             None => (self.value, ""),
             Some((name, rest)) => {
@@ -148,8 +153,9 @@ impl<'a> Setting<'a> {
                 (name.trim(), inner)
             }
         };
-        let Some(entry) = seam.entry(name) else {
-            let names: Vec<_> = seam.entries().iter().map(|entry| entry.name).collect();
+        let known = || seam.entries().iter().chain(if association { seam.association_entries() } else { &[] });
+        let Some(entry) = known().find(|entry| entry.name == name) else {
+            let names: Vec<_> = known().map(|entry| entry.name).collect();
             return Err(self.bad(format!("one of {}", names.join(", "))));
         };
         let mut choice = Choice::named(entry.name);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::end::Returned;
 use super::wire::Origins;
 use crate::script::{Call, Header, Packet};
 use crate::variables::Counts;
@@ -17,15 +18,6 @@ const PORTS: Ports = Ports { local: 8080, remote: 49_152 };
 
 /// Segments and expired timers that a script may have. With more it would not end.
 const BUDGET: u32 = 200_000;
-
-/// The return value of a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Returned {
-    Value(i64),
-    Error(&'static str),
-    /// The error of a call that must not wait.
-    WouldBlock(&'static str),
-}
 
 /// The state of a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,6 +196,7 @@ impl<'s> Host<'s> {
                     None => Err("no error"),
                 }
             }
+            Call::Sctp { .. } => unreachable!("the parser reads these calls in a conversation over SCTP"),
         }
     }
 

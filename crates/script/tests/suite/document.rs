@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use eifel_script::variables::{CONSTANTS, variables};
+use eifel_script::variables::{CONSTANTS, of_associations, variables};
 use eifel_script::{parse, run};
 
 fn page() -> String {
@@ -27,10 +27,12 @@ fn it_names_every_variable_constant_setting_and_option() {
             missing.push(name.to_owned());
         }
     };
-    variables().iter().for_each(|variable| need(variable.name));
+    variables().iter().chain(of_associations()).for_each(|variable| need(variable.name));
     CONSTANTS.iter().for_each(|(name, _)| need(name));
-    let settings = parse("//: x = 1", "x").unwrap_err().expected;
-    settings.trim_start_matches("one of ").split(", ").for_each(&mut need);
+    for text in ["//: x = 1", "//: x = 1\n0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3"] {
+        let settings = parse(text, "x").unwrap_err().expected;
+        settings.trim_start_matches("one of ").split(", ").for_each(&mut need);
+    }
     assert!(missing.is_empty(), "{missing:?}");
     let options = parse("--x", "x").unwrap_err().expected;
     let options = options.split([' ', ',', ':']).filter(|word| word.starts_with("--"));
@@ -45,7 +47,7 @@ fn it_names_every_variable_constant_setting_and_option() {
 #[test]
 fn summaries_stand_there_as_they_are_in_the_engine() {
     let page = page();
-    for variable in variables() {
+    for variable in variables().iter().chain(of_associations()) {
         assert!(page.contains(&format!("| `{}` | {} |", variable.name, variable.summary)), "{}", variable.name);
     }
 }

@@ -87,6 +87,56 @@ proptest! {
     }
 }
 
+const CHUNKS: [&str; 30] = [
+    "< sctp: INIT[flgs=0, tag=1, a_rwnd=1500, os=1, is=1, tsn=4294967295]\n",
+    "< sctp: INIT[flgs=0, tag=7, a_rwnd=1500, os=1, is=1, tsn=1, IPV4_ADDRESS[addr=10.0.0.1]]\n",
+    "> sctp: INIT_ACK[flgs=0, tag=2, a_rwnd=..., os=..., is=..., tsn=1, ...]\n",
+    "> sctp: INIT[flgs=0, tag=2, a_rwnd=..., os=..., is=..., tsn=1, ...]\n",
+    "< sctp: INIT_ACK[flgs=0, tag=2, a_rwnd=1500, os=1, is=1, tsn=1, STATE_COOKIE[len=4, val=...]]\n",
+    "< sctp: COOKIE_ECHO[flgs=0, len=..., val=...]\n",
+    "< sctp: COOKIE_ECHO[flgs=0, len=2, val=[]]\n",
+    "< sctp: COOKIE_ACK[flgs=0]\n",
+    "< sctp: DATA[flgs=BE, len=116, tsn=1, sid=0, ssn=0, ppid=0]\n",
+    "< sctp: DATA[flgs=U, len=65535, tsn=4294967295, sid=0, ssn=0, ppid=0]\n",
+    "< sctp: DATA[flgs=0, len=4, tsn=3, sid=9, ssn=0, ppid=0]; COOKIE_ACK[flgs=0]\n",
+    "< sctp: SACK[flgs=0, cum_tsn=1, a_rwnd=0, gaps=[0:0, 5:2, 1:65535], dups=[7]]\n",
+    "< sctp: SACK[flgs=0, cum_tsn=0, a_rwnd=1500, gaps=[2:3], dups=[]]\n",
+    "< sctp: HEARTBEAT[flgs=0, HEARTBEAT_INFORMATION[len=9, val=...]]\n",
+    "< sctp: HEARTBEAT_ACK[flgs=0, HEARTBEAT_INFORMATION[len=4, val=...]]\n",
+    "< sctp: SHUTDOWN[flgs=0, cum_tsn=0]\n",
+    "< sctp: SHUTDOWN_ACK[flgs=0]\n",
+    "< sctp: SHUTDOWN_COMPLETE[flgs=T]\n",
+    "< sctp: ABORT[flgs=T]\n",
+    "< sctp: ERROR[flgs=0, STALE_COOKIE_ERROR[staleness=1]]\n",
+    "< sctp: CHUNK[type=0x01, flgs=0, len=0, val=[0x01]]\n",
+    "< sctp: FORWARD_TSN[cum_tsn=9, ids=[{0,65535}]]\n",
+    "< sctp(bad_crc32c, tag=3): ;\n",
+    "< sctp(tag=0): [0x01, 0x00, 0x00, 0x60]\n",
+    "< icmp unreachable frag_needed mtu 0 [sctp(2)]\n",
+    "connect(3, ..., ...) = -1 EINPROGRESS\n",
+    "sctp_sendmsg(3, ..., 900000, ..., ..., 5, SCTP_UNORDERED, 0, 0, 0) = 900000\n",
+    "write(3, ..., 1) = 1\n",
+    "close(3) = 0\n",
+    "* > sctp: ...\n",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn conversations_over_sctp(parts in prop::collection::vec(prop::sample::select(&CHUNKS[..]), 0..25), called: bool) {
+        let begin = if called { "+0 listen(3, 1) = 0\n" } else { "" };
+        let time = |part: &str| if part.starts_with(['>', '*']) { "+0 " } else { "+.3 " };
+        let talk: String = parts
+            .iter()
+            .map(|part| if part.starts_with('*') { (*part).to_owned() } else { format!("{}{part}", time(part)) })
+            .collect();
+        if let Ok(script) = parse(&format!("0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n{begin}{talk}"), "talk") {
+            run(&script).to_string();
+        }
+    }
+}
+
 /// Settings at their ends.
 const SETTINGS: [&str; 22] = [
     "//: mss = 1\n",

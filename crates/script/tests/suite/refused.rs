@@ -86,6 +86,37 @@ fn each_refusal_says_where_what_and_what_is_expected() {
 }
 
 #[test]
+fn each_refusal_of_a_packet_over_sctp_says_where_what_and_what_is_expected() {
+    let cases = [
+        ("< sctp: DTA[flgs=0]", "x.pkt:2:11: \"DTA\" does not fit here; expected one of DATA, INIT, INIT_ACK"),
+        ("< sctp: COOKIE_ACK[tag=0]", "x.pkt:2:22: \"tag\" does not fit here; expected flgs= of COOKIE_ACK"),
+        ("< sctp: COOKIE_ACK[flgs=0", "x.pkt:2:28: the script ends here; expected \"]\""),
+        ("< sctp: COOKIE_ACK[flgs=256]", "x.pkt:2:27: \"256\" does not fit here; expected the flags"),
+        ("< sctp: ABORT[flgs=Q]", "x.pkt:2:22: \"Q\" does not fit here; expected a number, or flags out of \"T\""),
+        ("< sctp: SHUTDOWN[flgs=0, cum_tsn=...]", "x.pkt:2:5: a packet that arrives leaves something open; expected a"),
+        ("< sctp: INIT[flgs=0, tag=1, a_rwnd=1, os=1, is=1, tsn=1, ...]", "x.pkt:2:5: a packet that arrives leaves"),
+        ("> sctp(tag): COOKIE_ACK[flgs=0]", "x.pkt:2:13: \")\" does not fit here; expected \"=\""),
+        ("> sctp(seed=5): COOKIE_ACK[flgs=0]", "x.pkt:2:10: \"seed\" does not fit here; expected tag=N or bad_crc32c"),
+        ("> 10.0.0 > 10.0.0.1 sctp: COOKIE_ACK[flgs=0]", "x.pkt:2:5: \"10.0.0\" is no address; expected an address"),
+        ("> S 0:0(0)", "x.pkt:2:5: \"S 0:0\" is no address; expected an address and its packet"),
+        ("< icmp unreachable whatever [sctp(1)]", "x.pkt:2:22: \"whatever\" does not fit here; expected unreachable"),
+        ("< sctp: [0x100]", "x.pkt:2:12: \"0x100\" does not fit here; expected a byte"),
+        ("setsockopt(3, IPPROTO_SCTP, SCTP_AUTH_KEY, {}, 4) = 0", "x.pkt:2:3: unknown socket option \"SCTP_AUTH_KEY\""),
+        ("setsockopt(3, IPPROTO_SCTP, SCTP_RTOINFO, {srto_min=-5}, 4) = 0", "x.pkt:2:3: setsockopt is not called like"),
+        ("sctp_sendmsg(3, ..., 5) = 5", "x.pkt:2:3: sctp_sendmsg is not called like this; expected sctp_sendmsg("),
+        ("%{ assert tcpi_rto == 1 }%", "x.pkt:2:13: unknown variable \"tcpi_rto\"; expected one of state, paths"),
+    ];
+    for (text, expected) in cases {
+        let found = refusal(&format!("0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n0 {text}"));
+        assert!(found.starts_with(expected), "{text:?}\n{found}\n{expected}");
+        assert_eq!(found.lines().count(), 1, "{found:?}");
+    }
+    let nested = "UNRECOGNIZED_CHUNK_TYPE[chk=ERROR[flgs=0, ".repeat(100_000);
+    let deep = format!("0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n0 > sctp: ERROR[flgs=0, {nested}");
+    assert!(parse(&deep, "x").is_err());
+}
+
+#[test]
 fn what_only_an_operating_system_knows_is_passed_over() {
     let text = "--ip_version=ipv4 --tolerance_percent=5\n`sysctl -q x=1`\n//: mss = 500\n0 `ls`\n+0 socket(..., SOCK_STREAM, \
                 IPPROTO_TCP) = 3\n+0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0\n+0 fcntl(3, F_GETFL) = 0x2 \

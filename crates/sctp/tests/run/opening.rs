@@ -183,7 +183,7 @@ fn a_forged_or_changed_cookie_is_ignored() {
     let answer = heard(&mut listener, &packet(0, 0, &[Chunk::Init(plain_init(&[]))])).unwrap();
     let all = chunks(&answer);
     let [Chunk::InitAck(init)] = &all[..] else { panic!("{all:?}") };
-    assert_eq!((tag(&answer), init.outbound_streams, init.inbound_streams), (99, 16, 2048));
+    assert_eq!((tag(&answer), init.outbound_streams, init.inbound_streams), (99, 4, 2048));
     let cookie = init.parameters.iter().find_map(|parameter| match parameter {
         Ok(Parameter::Cookie(cookie)) => Some(cookie.to_vec()),
         _ => None,

@@ -1,0 +1,103 @@
+//! The settings of a conversation over SCTP: `//: key = value`.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use crate::error::Fault;
+use crate::parse::setting::Setting;
+use eifel_base::time::Duration;
+use eifel_recovery::registry::Seam;
+use eifel_sctp::{Settings, TimestampChunk};
+
+/// packetdrill's addresses.
+const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
+const REMOTE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+/// The key of a script's tags and TSNs. Everyone who reads this can guess them.
+const SECRET: [u64; 2] = [0x6569_6665_6c00_0003, 0x6569_6665_6c00_0004];
+/// The most addresses of an end.
+const MOST_ADDRESSES: usize = 8;
+
+const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, congest, pace, retransmit, credit, addresses, \
+                    peer_addresses, pmtu_bytes, receive_buffer_bytes, ack_every, ack_delay_ms, nagle, \
+                    timestamp_chunk, retransmit_bit, forward_tsn, heartbeat_interval_ms, cookie_life_ms, tolerance_us";
+
+/// How the association of a script is set up.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(super) settings: Settings,
+    /// The addresses that `connect` calls.
+    pub(super) peers: Vec<IpAddr>,
+}
+
+impl std::fmt::Debug for Setup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup").field("peers", &self.peers).finish_non_exhaustive()
+    }
+}
+
+/// FreeBSD's command that turns FORWARD TSN off: the one command of an operating system that is understood.
+const NO_FORWARD_TSN: &str = "net.inet.sctp.pr_enable=0";
+
+impl Default for Setup {
+    fn default() -> Self {
+        let settings = Settings { addresses: vec![LOCAL], secret: SECRET, ..Settings::default() };
+        Self { settings, peers: vec![REMOTE] }
+    }
+}
+
+impl Setup {
+    /// Applies a command of an operating system, if it is understood.
+    pub(crate) fn command(&mut self, text: &str) {
+        self.settings.forward_tsn &= !text.contains(NO_FORWARD_TSN);
+    }
+
+    /// Applies a setting; `tolerance` is the script's.
+    pub(crate) fn apply(&mut self, setting: &Setting<'_>, tolerance: &mut Duration) -> Result<(), Fault> {
+        let choice = |seam| setting.choice_of(seam, true);
+        let Settings { brain, .. } = &mut self.settings;
+        match setting.key {
+            "detect" => brain.path.detect = choice(Seam::Detect)?,
+            "observe" => brain.path.observers.push(choice(Seam::Detect)?),
+            "respond" => brain.path.respond = choice(Seam::Respond)?,
+            "grant" => brain.path.grant = choice(Seam::Grant)?,
+            "rto" => brain.path.rto = choice(Seam::Rto)?,
+            "after-spurious" => brain.path.after_spurious = choice(Seam::AfterSpurious)?,
+            "congest" => brain.path.congest = choice(Seam::Congest)?,
+            "pace" => brain.path.pace = choice(Seam::Pace)?,
+            "retransmit" => brain.retransmit = choice(Seam::Retransmit)?,
+            "credit" => brain.credit = choice(Seam::Credit)?,
+            "addresses" => self.settings.addresses = addresses(setting)?,
+            "peer_addresses" => self.peers = addresses(setting)?,
+            "pmtu_bytes" => self.settings.pmtu = setting.number(512, 65_535)? as u32,
+            "receive_buffer_bytes" => self.settings.receive_buffer = setting.number(1500, 1 << 30)? as u32,
+            "ack_every" => self.settings.sack_every = setting.number(1, 1000)? as u32,
+            "ack_delay_ms" => self.settings.sack_delay = Duration::from_millis(setting.number(0, 500)?),
+            "nagle" => self.settings.nagle = setting.word(&[("off", false), ("on", true)])?,
+            "timestamp_chunk" => {
+                self.settings.timestamp_chunk = setting.word(&[
+                    ("off", TimestampChunk::Off),
+                    ("agreed", TimestampChunk::Agreed),
+                    ("always", TimestampChunk::Always),
+                ])?;
+            }
+            "forward_tsn" => self.settings.forward_tsn = setting.word(&[("off", false), ("on", true)])?,
+            "retransmit_bit" => self.settings.retransmit_bit = setting.word(&[("off", false), ("on", true)])?,
+            "heartbeat_interval_ms" => {
+                self.settings.heartbeat_interval =
+                    if setting.value == "off" { None } else { Some(setting.milliseconds()?) };
+            }
+            "cookie_life_ms" => self.settings.cookie_life = setting.milliseconds()?,
+            "tolerance_us" => *tolerance = Duration::from_micros(setting.number(0, 60_000_000)?),
+            _ => {
+                let what = format!("unknown setting \"{}\"", crate::error::shown(setting.key));
+                return Err(Fault::new(setting.place, what, format!("one of {KEYS}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn addresses(setting: &Setting<'_>) -> Result<Vec<IpAddr>, Fault> {
+    let found: Option<Vec<IpAddr>> = setting.value.split_whitespace().map(|word| word.parse().ok()).collect();
+    let fits = |found: &Vec<IpAddr>| (1..=MOST_ADDRESSES).contains(&found.len());
+    found.filter(fits).ok_or_else(|| setting.bad(format!("one to {MOST_ADDRESSES} addresses with blanks between them")))
+}
