@@ -1,8 +1,11 @@
-"""The plain sender beside ns-2's, segment by segment: `python benches/ns2/agree.py`.
+"""The senders beside ns-2's, segment by segment: `python benches/ns2/agree.py`.
 
-Both sides run one transfer of 5 000 segments over 2 Mbit/s and 195 ms with a queue of 75 packets, without Eifel, which
-ns-2 does not have. Without a spike every segment has to leave within a packet's time of the other's; with a spike the
-same segments have to be retransmitted in the same order.
+Both sides run the same transfers: undisturbed, over spikes, with single losses and with whole bursts lost, by an
+overflowing queue and by both, with an ACK for each segment and for every other. With `follows = "ns-2"` each of the
+four senders has to send the same segments in the same order as ns-2's. Beside it stands how often the sender of the RFC,
+or of the algorithm's paper, sends again.
+
+F-RTO is compared too, where ns-2.35 follows RFC 5682. Where it does not, the difference has to be there.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +22,60 @@ import numpy as np
 
 import eifel
 
-RATE_BPS = 2_000_000
-DELAY_MS = 195
-QUEUE_PACKETS = 75
-WINDOW = 150
-SEGMENTS = 5000
-HEADER_BYTES = 50
+HEADER_BYTES = 52
+PAYLOAD_BYTES = 1050 - HEADER_BYTES
 """ns-2 charges a data packet of 1000 bytes with 40 bytes of headers and 10 of timestamps."""
-PACKET_TIME_S = (1000 + HEADER_BYTES) * 8 / RATE_BPS
+CLOSE_S = 0.005
+"""Distance of two sendings that is called the same time: one packet at 2 Mbit/s."""
 
-SENDERS = {"Sack1": "reno-sack", "Fack": "fack", "Newreno": "newreno", "Reno": "reno"}
-SPIKES: tuple[tuple[tuple[float, float], ...], ...] = ((), ((5.0, 12.0),), ((10.0, 14.5),))
+SENDERS = {"reno": "Reno", "newreno": "Newreno", "reno-sack": "Sack1", "fack": "Fack"}
+WITH_SACK = ("reno-sack", "fack")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One transfer over one link, as both sides understand it."""
+
+    name: str
+    rate_bps: int = 2_000_000
+    delay_ms: int = 195
+    queue_packets: int = 75
+    window_segments: int = 150
+    segments: int = 5000
+    ack_every: int = 2
+    spikes: tuple[tuple[float, float], ...] = ()
+    drops: tuple[int, ...] = ()
+    """Data segments whose first copy is lost."""
+    f_rto: bool = False
+
+
+_LONG = Case("")
+_FAST = Case("", rate_bps=10_000_000, delay_ms=50, queue_packets=30, window_segments=100, segments=3000)
+CASES = (
+    replace(_LONG, name="undisturbed"),
+    replace(_LONG, name="spike", spikes=((5.0, 12.0),)),
+    replace(_LONG, name="later spike", spikes=((10.0, 14.5),)),
+    replace(_LONG, name="spike in slow start", spikes=((2.2, 9.0),)),
+    replace(_LONG, name="spike at two segments, one ACK each", ack_every=1, spikes=((0.5, 5.0),)),
+    replace(_LONG, name="spike, one ACK each", ack_every=1, spikes=((5.0, 12.0),)),
+    replace(_LONG, name="spike and overflow", window_segments=200, spikes=((5.0, 12.0),)),
+    replace(_FAST, name="1 lost", drops=(200,)),
+    replace(_FAST, name="4 lost", drops=(200, 210, 211, 230)),
+    replace(_FAST, name="20 lost", drops=tuple(range(200, 220))),
+    replace(_FAST, name="2 lost, one ACK each", ack_every=1, drops=(200, 210)),
+    replace(_FAST, name="overflow, window 200", window_segments=200),
+    replace(_FAST, name="overflow, window 400", window_segments=400),
+)
+_ROOMY = replace(_LONG, segments=2000, queue_packets=400, f_rto=True)
+F_RTO = (
+    (replace(_ROOMY, name="slow start", window_segments=400, spikes=((3.0, 4.9),)), True),
+    (replace(_ROOMY, name="full window", spikes=((5.0, 6.9),)), True),
+    # RFC 5682, section 2.1, step 2b: the window takes one new segment. ns-2 gives up, and sends all again.
+    (replace(_ROOMY, name="full window, one ACK each", ack_every=1, spikes=((5.0, 6.9),)), False),
+    # Step 2a: recovery goes on. ns-2 answers the duplicate by the first segment once more.
+    (replace(_ROOMY, name="the retransmission lost too", queue_packets=20, spikes=((5.0, 6.9),)), False),
+)
+"""Each with whether ns-2 does as RFC 5682 says. Both restore the whole window."""
 
 
 @dataclass(frozen=True)
@@ -38,23 +85,25 @@ class Sends:
     time_s: np.ndarray
     segment: np.ndarray
 
-    def retransmissions(self) -> list[int]:
-        """The segments that had been sent before, in the order in which they left."""
-        seen: set[int] = set()
-        again = []
-        for segment in self.segment.tolist():
-            if segment in seen:
-                again.append(segment)
-            seen.add(segment)
-        return again
+    def again(self) -> int:
+        """How many had left before."""
+        return len(self.segment) - len(np.unique(self.segment))
 
 
-def on_ns2(agent: str, spikes: tuple[tuple[float, float], ...]) -> Sends:
+def on_ns2(sender: str, case: Case) -> Sends:
     """The transfer on ns-2. Raises RuntimeError if it does not end."""
-    listed = ",".join(f"{start}-{end}" for start, end in spikes) or "none"
-    arguments = [agent, RATE_BPS, DELAY_MS, QUEUE_PACKETS, WINDOW, SEGMENTS, listed]
+    asked: dict[str, Any] = {
+        "agent": SENDERS[sender],
+        **{name: getattr(case, name) for name in ("rate_bps", "delay_ms", "queue_packets", "window_segments")},
+        "segments": case.segments,
+        "ack_every": case.ack_every,
+        "f_rto": int(case.f_rto),
+        "spikes": ",".join(f"{start}-{end}" for start, end in case.spikes),
+        "drops": ",".join(map(str, case.drops)),
+    }
+    words = [str(word) for pair in asked.items() for word in pair]
     script = Path(__file__).with_name("transfer.tcl")
-    run = subprocess.run(["ns", script, *map(str, arguments)], capture_output=True, text=True, check=False)
+    run = subprocess.run(["ns", script, *words], capture_output=True, text=True, check=False, timeout=120)
     if run.returncode != 0:
         raise RuntimeError(f"ns-2 ended with {run.returncode}: {run.stdout[-200:]}{run.stderr[-200:]}")
     lines = [line.split() for line in run.stdout.splitlines() if line.startswith("SEND")]
@@ -62,21 +111,24 @@ def on_ns2(agent: str, spikes: tuple[tuple[float, float], ...]) -> Sends:
     return Sends(sends[:, 0], sends[:, 1].astype(int))
 
 
-def on_eifel(recover: str, spikes: tuple[tuple[float, float], ...]) -> Sends:
+def on_eifel(sender: str, case: Case, follows: str) -> Sends:
     """The same transfer here."""
-    transmissions = eifel.run(scenario(recover, spikes)).tables["transmissions"]
+    transmissions = eifel.run(scenario(sender, case, follows), record=("transmissions",)).tables["transmissions"]
     time_s = transmissions["t_ns"].to_numpy() / 1e9
     segment = transmissions["segment"].to_numpy()
     return Sends(time_s[segment > 0], segment[segment > 0])
 
 
-def scenario(recover: str, spikes: tuple[tuple[float, float], ...]) -> dict[str, Any]:
+def scenario(recover: str, case: Case, follows: str) -> dict[str, Any]:
     """The scenario as ns-2 understands the same words."""
+    sack = recover in WITH_SACK
+    detect = ("f-rto-sack" if sack else "f-rto") if case.f_rto else "none"
     sender = {
-        "detect": "none",
-        "respond": "none",
-        "rto": {"name": "rfc6298", "minimum_ms": 1000, "granularity_ms": 10},
-        "recover": recover,
+        "detect": detect,
+        "respond": "option-1" if case.f_rto else "none",
+        "grant": "always",
+        "rto": {"name": "rfc6298", "minimum_ms": 1000, "granularity_ms": 10, "back_off_ends": "new-data"},
+        "recover": {"name": recover, "follows": follows},
         "congest": {
             "name": "reno",
             "initial_window_segments": 2,
@@ -85,49 +137,65 @@ def scenario(recover: str, spikes: tuple[tuple[float, float], ...]) -> dict[str,
             "grow": "always",
         },
     }
-    tcp = {"payload_bytes": 1000, "receive_window_segments": WINDOW, "delayed_ack_ms": 100, "dsack": False}
+    tcp = {
+        "payload_bytes": PAYLOAD_BYTES,
+        "receive_window_segments": case.window_segments,
+        "delayed_ack_every": case.ack_every,
+        "delayed_ack_ms": 100,
+        "sack": sack,
+        "dsack": False,
+    }
     flow = {
         "name": "main",
         "from": "sender",
         "to": "receiver",
-        "application": {"kind": "bulk", "segments": SEGMENTS},
+        "application": {"kind": "bulk", "segments": case.segments},
         "tcp": tcp,
         "sender": sender,
     }
-    link = {
-        "rate_bps": RATE_BPS,
-        "delay_ms": DELAY_MS,
-        "queue": {"kind": "drop-tail", "packets": QUEUE_PACKETS},
+    link: dict[str, Any] = {
+        "rate_bps": case.rate_bps,
+        "delay_ms": case.delay_ms,
+        "queue": {"kind": "drop-tail", "packets": case.queue_packets},
         "back": {"queue": {"kind": "unlimited"}},
     }
-    held = [{"start_s": start, "end_s": end} for start, end in spikes]
+    if case.drops:
+        link["drops"] = {"flow": "main", "segments": list(case.drops), "copies": 1}
+    plain: Mapping[str, Any] = {"duration_s": 3000, "point_to_point": link, "flow": [flow]}
+    held = [{"start_s": start, "end_s": end} for start, end in case.spikes]
     spike = {"links": ["bottleneck", "bottleneck-back"], "holds": "sending", "at": held}
-    plain = {
-        "duration_s": 3000,
-        "header_bytes": HEADER_BYTES,
-        "point_to_point": link,
-        "flow": [flow],
-    }
-    return {**plain, "spike": [spike]} if spikes else plain
+    return {**plain, "spike": [spike]} if held else dict(plain)
+
+
+def distance_s(theirs: Sends, ours: Sends) -> float | None:
+    """The largest distance of a sending; None if they are not the same segments in the same order."""
+    if theirs.segment.tolist() != ours.segment.tolist():
+        return None
+    return float(np.abs(theirs.time_s - ours.time_s).max())
 
 
 def compare() -> bool:
     """Prints both sides; whether they agree as they should."""
     agreed = True
-    print("sender     spikes         ns-2  eifel retransmitted  largest distance  verdict")
-    for agent, recover in SENDERS.items():
-        for spikes in SPIKES:
-            theirs, ours = on_ns2(agent, spikes), on_eifel(recover, spikes)
-            same = theirs.segment.tolist() == ours.segment.tolist()
-            distance = float(np.abs(theirs.time_s - ours.time_s).max()) if same else float("nan")
-            again = theirs.retransmissions()
-            fine = same and distance < PACKET_TIME_S if not spikes else again == ours.retransmissions()
+    print(f"{'sender':<10} {'case':<37} {'sent again: ns-2':>16} {'here':>5} {'by the source':>13}  largest distance")
+    for case in CASES:
+        for sender in SENDERS:
+            theirs, ours = on_ns2(sender, case), on_eifel(sender, case, "ns-2")
+            apart = distance_s(theirs, ours)
+            agreed = agreed and apart is not None
+            source = on_eifel(sender, case, "source").again()
+            verdict = "DIFFERS" if apart is None else f"{apart * 1000:.2f} ms"
+            print(f"{sender:<10} {case.name:<37} {theirs.again():>16} {ours.again():>5} {source:>13}  {verdict}")
+    print("\nF-RTO")
+    for case, follows_rfc in F_RTO:
+        for sender in ("reno", "newreno", "reno-sack"):
+            theirs, ours = on_ns2(sender, case), on_eifel(sender, case, "ns-2")
+            apart = distance_s(theirs, ours)
+            fine = (apart is not None and apart < CLOSE_S) == follows_rfc
             agreed = agreed and fine
-            held = ", ".join(f"{start:g}-{end:g} s" for start, end in spikes) or "none"
-            print(
-                f"{recover:<10} {held:<12} {len(theirs.segment):>6} {len(ours.segment):>6} {len(again):>13}  "
-                f"{distance * 1000:>13.2f} ms  {'agrees' if fine else 'DIFFERS'}"
-            )
+            shown = "other segments" if apart is None else f"{apart * 1000:.2f} ms"
+            verdict = shown + (", as RFC 5682 has it" if not follows_rfc and fine else "" if fine else ", UNEXPECTED")
+            print(f"{sender:<10} {case.name:<37} {theirs.again():>16} {ours.again():>5} {'':>13}  {verdict}")
     return agreed
 
 

@@ -105,7 +105,9 @@ impl Scoreboard {
     pub fn segment_at(&self, position: u64) -> Option<Block> {
         let segment = self.segment(position)?;
         let mut end = segment.end();
-        if let Some(next) = self.sacked.from(position).next() {
+        if let Some(next) = self.sacked.from(position).next()
+            && next.start > position
+        {
             end = end.min(next.start);
         }
         Some(Block { start: position, end })

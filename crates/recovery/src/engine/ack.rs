@@ -99,6 +99,7 @@ impl Engine {
             }
             Step::Repaired => self.path.cut_for_repaired(flight),
             Step::LostAgain => self.path.cut_for_lost_again(flight),
+            Step::LeaveWith { cwnd } => self.path.window.cwnd = cwnd,
             Step::Leave { cwnd_at_most } => self.path.window.cwnd = self.path.window.cwnd.min(cwnd_at_most),
         }
         if let Some(position) = decisions.lost_below {

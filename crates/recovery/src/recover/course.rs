@@ -1,7 +1,7 @@
 //! The common course of all recovery algorithms: they count duplicate ACKs, begin a fast retransmit
 //! at the third, allow Limited Transmit (RFC 3042), and go back N after a timeout.
 
-use super::rules::Rules;
+use super::rules::{Follows, Rules};
 use super::{HighRxt, Next, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
@@ -74,6 +74,8 @@ pub struct Course {
     phase: Phase,
     /// Whether the oldest segment goes out again now, whatever the window.
     oldest_owed: bool,
+    /// Whether nothing goes out outside of fast recovery.
+    holding: bool,
     duplicates: u32,
     /// Bytes that Limited Transmit has sent.
     limited: u64,
@@ -93,6 +95,7 @@ impl Course {
             counted: Duplicates::Acks,
             phase: Phase::Open,
             oldest_owed: false,
+            holding: false,
             duplicates: 0,
             limited: 0,
             window_end: 0,
@@ -162,6 +165,8 @@ impl Course {
     fn is_duplicate(&self, acked: &Acked, view: &View) -> bool {
         match self.counted {
             Duplicates::Reports if view.sack => acked.sacked > 0,
+            // ns-2's senders with SACK count only duplicates that report something new.
+            Duplicates::Acks if view.sack && self.rules.follows == Follows::Ns2 => acked.duplicate && acked.sacked > 0,
             _ => acked.duplicate,
         }
     }
@@ -183,10 +188,10 @@ impl Course {
         }
     }
 
-    /// Begins fast recovery with the oldest segment; the recovery point is `nxt`.
-    pub fn enter(&mut self, nxt: u64) -> Step {
-        self.phase = Phase::FastRecovery { point: nxt };
-        self.recover = nxt;
+    /// Begins fast recovery with the oldest segment; it lasts until `point` is acknowledged.
+    pub fn enter(&mut self, point: u64) -> Step {
+        self.phase = Phase::FastRecovery { point };
+        self.recover = point;
         self.oldest_owed = true;
         Step::Enter { limited: self.limited }
     }
@@ -211,6 +216,16 @@ impl Course {
         self.oldest_owed.then(|| Next::owed(board.una()))
     }
 
+    /// Holds everything back outside of fast recovery, or no longer.
+    pub fn hold(&mut self, holding: bool) {
+        self.holding = holding;
+    }
+
+    /// Goes on with a fast recovery whose point is acknowledged.
+    pub fn go_on(&mut self) {
+        self.phase = Phase::FastRecovery { point: self.recover };
+    }
+
     /// Ends fast recovery before its recovery point.
     pub fn leave(&mut self) {
         self.phase = Phase::Open;
@@ -223,6 +238,7 @@ impl Course {
         self.duplicates = 0;
         self.limited = 0;
         self.oldest_owed = false;
+        self.holding = false;
     }
 
     /// Takes back the last loss signal, which was spurious.
@@ -268,9 +284,27 @@ impl Course {
         counted.min(window.cwnd.saturating_sub(board.sent_since(since)))
     }
 
+    /// Returns the next segment of ns-2's go-back-N. It sends again what SACK has reported too, and its Limited Transmit
+    /// lets lost data go. RFC 2018, section 8, and RFC 3042 do neither.
+    fn next_on_ns2(&self, board: &Scoreboard, window: &Window, view: &View) -> Next {
+        let beyond = if self.rules.limited_transmit { u64::from(self.duplicates).min(LIMITED_TRANSMIT) } else { 0 };
+        let open = window.cwnd + beyond * u64::from(view.mss);
+        let at = board.resent_below().max(board.una());
+        if at < board.lost_below() {
+            return Next::Retransmit { at, room: open.saturating_sub(at - board.una()), mark: HighRxt::Advance };
+        }
+        Next::New { room: open.saturating_sub(board.outstanding()) }
+    }
+
     /// Returns the next segment outside of fast recovery: lost data first, then new data.
     pub fn next(&mut self, board: &Scoreboard, window: &Window, view: &View) -> Next {
+        if self.holding {
+            return Next::New { room: 0 };
+        }
         if board.lost_below() > board.una() {
+            if self.rules.follows == Follows::Ns2 {
+                return self.next_on_ns2(board, window, view);
+            }
             let room = window.cwnd.saturating_sub(board.pipe());
             return match board.first_hole(board.resent_below(), board.lost_below()) {
                 Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },

@@ -6,7 +6,7 @@
 
 use super::course::{Course, Signal};
 use super::on_course::{OnCourse, Repair};
-use super::rules::{RULES, Rules};
+use super::rules::{Follows, RULES, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
 use crate::fact::Acked;
@@ -19,17 +19,54 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "everything below the forward-most block has left",
     source: "Mathis and Mahdavi 1996",
     parameters: RULES,
-    ..Entry::recovery(|parameters| Box::new(OnCourse::new(Course::new(Rules::of(parameters)), Fack)))
+    ..Entry::recovery(|parameters| {
+        // ns-2's FACK has no Limited Transmit.
+        let rules = Rules::of_either(parameters);
+        let limited_transmit = rules.limited_transmit && rules.follows == Follows::Source;
+        Box::new(OnCourse::new(Course::new(Rules { limited_transmit, ..rules }), Fack::default()))
+    })
 };
 
 /// Forward acknowledgement.
-#[derive(Clone, Debug)]
-pub struct Fack;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fack {
+    /// ns-2: the window of this recovery, which begins with one segment and grows with each ACK; and ssthresh.
+    cwnd: u64,
+    ssthresh: u64,
+}
 
 /// Returns whether snd.fack is more than DupThresh segments ahead of snd.una: the trigger of section 3.2.
 fn far_ahead(course: &Course, board: &Scoreboard, view: &View) -> bool {
     let reordering = u64::from(course.rules().duplicate_threshold) * u64::from(view.mss);
-    board.highest_sacked() - board.una() > reordering && course.permitted(board.una())
+    board.highest_sacked() - board.una() > reordering
+}
+
+impl Fack {
+    /// Decides as ns-2 does. Any ACK with SACK blocks may begin fast recovery, below the recovery point too; until then
+    /// nothing is sent. Only an ACK without blocks that acknowledges later data ends it.
+    fn on_ns2(&mut self, signal: Signal, course: &mut Course, board: &Scoreboard, view: &View) -> Decisions {
+        let mss = u64::from(view.mss);
+        let reported = board.highest_sacked() > board.una();
+        let repairing = course.repairing() || signal == Signal::Recovered;
+        if repairing {
+            self.cwnd += if self.cwnd < self.ssthresh { mss } else { mss * mss / self.cwnd };
+        }
+        let step = match signal {
+            Signal::Recovered if !reported => Step::LeaveWith { cwnd: self.cwnd },
+            Signal::Recovered => {
+                course.go_on();
+                Step::Stay
+            }
+            _ if !repairing && far_ahead(course, board, view) => {
+                self.cwnd = mss;
+                course.enter(view.nxt + 1)
+            }
+            _ => Step::Stay,
+        };
+        course.hold(reported && !course.repairing());
+        let grows = signal == Signal::Progress && !reported;
+        Decisions { step, lost_below: course.repairing().then(|| board.highest_sacked()), grows, ..Decisions::STAY }
+    }
 }
 
 impl Repair for Fack {
@@ -41,19 +78,29 @@ impl Repair for Fack {
         board: &Scoreboard,
         view: &View,
     ) -> Decisions {
+        if course.rules().follows == Follows::Ns2 {
+            return self.on_ns2(signal, course, board, view);
+        }
         let step = match signal {
             Signal::Progress => return Decisions::GROW,
             Signal::Recovered => Step::Leave { cwnd_at_most: u64::MAX },
             Signal::Threshold => course.enter(view.nxt),
-            Signal::Duplicate if far_ahead(course, board, view) => course.enter(view.nxt),
+            Signal::Duplicate if far_ahead(course, board, view) && course.permitted(board.una()) => {
+                course.enter(view.nxt)
+            }
             Signal::Quiet | Signal::Duplicate | Signal::Partial => Step::Stay,
         };
         Decisions { step, lost_below: course.repairing().then(|| board.highest_sacked()), ..Decisions::STAY }
     }
 
-    fn next(&mut self, _: &Course, board: &Scoreboard, window: &Window, _: &View, _: bool) -> Next {
+    fn next(&mut self, course: &Course, board: &Scoreboard, window: &Window, _: &View, _: bool) -> Next {
+        self.ssthresh = window.ssthresh;
+        let cwnd = match course.rules().follows {
+            Follows::Source => window.cwnd,
+            Follows::Ns2 => self.cwnd,
+        };
         // awnd = snd.nxt - snd.fack + retran_data is the scoreboard's pipe with everything below snd.fack lost.
-        let room = window.cwnd.saturating_sub(board.pipe());
+        let room = cwnd.saturating_sub(board.pipe());
         match board.first_hole(board.resent_below(), board.lost_below()) {
             Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },
             None => Next::New { room },

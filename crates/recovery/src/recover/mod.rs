@@ -59,6 +59,11 @@ pub enum Step {
         /// The upper limit of cwnd from now on, in bytes.
         cwnd_at_most: u64,
     },
+    /// Fast recovery ends, and kept a window of its own.
+    LeaveWith {
+        /// cwnd from now on, in bytes.
+        cwnd: u64,
+    },
 }
 
 /// The next segment to send.

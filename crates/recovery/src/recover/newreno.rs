@@ -6,7 +6,9 @@
 use super::course::{Course, Signal};
 use super::late_fast_retransmit::LATE;
 use super::on_course::{OnCourse, Repair};
-use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
+use super::rules::{
+    BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, Follows, LIMITED_TRANSMIT, RESUME, Rules,
+};
 use super::{Decisions, Next, Step, late_fast_retransmit};
 use crate::congest::Window;
 use crate::fact::Acked;
@@ -18,9 +20,9 @@ pub(super) const ENTRY: Entry = Entry {
     name: "newreno",
     summary: "a retransmission for each partial ACK",
     source: "RFC 6582",
-    parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, LATE],
+    parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, FOLLOWS, LATE],
     ..Entry::recovery(|parameters| {
-        let newreno = OnCourse::new(Course::new(Rules::of(parameters)), NewReno::default());
+        let newreno = OnCourse::new(Course::new(Rules::of_either(parameters)), NewReno::default());
         late_fast_retransmit::around(newreno, parameters)
     })
 };
@@ -32,6 +34,9 @@ pub struct NewReno {
     partial_seen: bool,
     /// The bytes that duplicates have added to cwnd, less those that partial ACKs have taken from it.
     inflation: i64,
+    /// ns-2: cwnd, and the bytes that partial ACKs have taken from it for good.
+    cwnd: u64,
+    taken: u64,
 }
 
 impl NewReno {
@@ -41,6 +46,10 @@ impl NewReno {
         self.inflation -= acked.bytes as i64;
         if acked.bytes as i64 >= mss {
             self.inflation += mss;
+        }
+        if course.rules().follows == Follows::Ns2 && self.inflation < mss {
+            self.taken += (mss - self.inflation) as u64;
+            self.inflation = mss;
         }
         let restarts_timer = !self.partial_seen;
         self.partial_seen = true;
@@ -69,11 +78,15 @@ impl Repair for NewReno {
                 Decisions::STAY
             }
             Signal::Threshold => {
-                self.inflation = mss * i64::from(course.duplicates());
-                self.partial_seen = false;
+                *self = Self { inflation: mss * i64::from(course.duplicates()), ..Self::default() };
                 Decisions { step: course.enter(view.nxt), ..Decisions::STAY }
             }
             Signal::Partial => self.on_partial(course, acked, mss),
+            // ns-2 has option 2, but for what partial ACKs have taken, and the window grows at once.
+            Signal::Recovered if course.rules().follows == Follows::Ns2 => {
+                let cwnd_at_most = self.cwnd.saturating_sub(self.taken).max(u64::from(view.mss));
+                Decisions { step: Step::Leave { cwnd_at_most }, ..Decisions::GROW }
+            }
             // Step 3, full acknowledgements, option 1: no burst at the end.
             Signal::Recovered => {
                 let flight = board.outstanding().max(u64::from(view.mss));
@@ -82,8 +95,15 @@ impl Repair for NewReno {
         }
     }
 
-    fn next(&mut self, _: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
-        let inflated = window.cwnd.saturating_add_signed(self.inflation);
-        Next::New { room: Course::room(inflated.saturating_sub(board.outstanding()), board, window, view) }
+    fn next(&mut self, course: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
+        self.cwnd = window.cwnd;
+        let inflated = window.cwnd.saturating_sub(self.taken).saturating_add_signed(self.inflation);
+        let room = Course::room(inflated.saturating_sub(board.outstanding()), board, window, view);
+        // Step 3, and RFC 5681, section 3.2, step 5: one new segment for an ACK. ns-2 sends two.
+        let segments = match course.rules().follows {
+            Follows::Source => 1,
+            Follows::Ns2 => 2,
+        };
+        Next::New { room: room.min(segments * u64::from(view.mss)) }
     }
 }

@@ -7,7 +7,7 @@
 use super::course::{Course, Signal};
 use super::on_course::{OnCourse, Repair};
 use super::reno_sack::Pipe;
-use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
+use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Kind};
@@ -25,6 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
         BUGFIX,
         BELOW_SPURIOUS_POINT,
         RESUME,
+        FOLLOWS,
         Parameter::word(
             "when",
             "when a partial ACK is worth a retransmission",
@@ -42,7 +43,7 @@ pub(super) const ENTRY: Entry = Entry {
         let when = parameters.word("when", &[("always", When::Always), ("after-spurious", When::AfterSpurious)]);
         let restarts =
             parameters.word("timer_restarts_on_partial", &[("every", Restarts::Every), ("first", Restarts::First)]);
-        Box::new(OnCourse::new(Course::new(Rules::of(parameters)), NewRenoSack::new(when, restarts)))
+        Box::new(OnCourse::new(Course::new(Rules::of_either(parameters)), NewRenoSack::new(when, restarts)))
     })
 };
 
@@ -127,7 +128,7 @@ impl Repair for NewRenoSack {
                 Decisions::STAY
             }
             Signal::Threshold => {
-                self.pipe = Pipe::begin(board, course.duplicates(), view.mss);
+                self.pipe = Pipe::begin(course, board, view.mss);
                 self.partial_seen = false;
                 Decisions { step: course.enter(view.nxt), ..Decisions::STAY }
             }

@@ -7,7 +7,7 @@
 use super::course::{Course, Signal};
 use super::late_fast_retransmit::LATE;
 use super::on_course::{OnCourse, Repair};
-use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
+use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, Next, Step, late_fast_retransmit};
 use crate::congest::Window;
 use crate::fact::Acked;
@@ -19,9 +19,9 @@ pub(super) const ENTRY: Entry = Entry {
     name: "reno",
     summary: "fast retransmit and fast recovery",
     source: "RFC 5681",
-    parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, LATE],
+    parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, FOLLOWS, LATE],
     ..Entry::recovery(|parameters| {
-        late_fast_retransmit::around(OnCourse::new(Course::new(Rules::of(parameters)), Reno), parameters)
+        late_fast_retransmit::around(OnCourse::new(Course::new(Rules::of_either(parameters)), Reno), parameters)
     })
 };
 

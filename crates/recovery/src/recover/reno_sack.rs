@@ -7,7 +7,7 @@
 
 use super::course::{Course, Signal};
 use super::on_course::{OnCourse, Repair};
-use super::rules::{RULES, Rules};
+use super::rules::{Follows, RULES, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Kind};
@@ -20,7 +20,9 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "fills holes as a pipe counted by ACKs allows",
     source: "Fall and Floyd 1996",
     parameters: RULES,
-    ..Entry::recovery(|parameters| Box::new(OnCourse::new(Course::new(Rules::of(parameters)), RenoSack::default())))
+    ..Entry::recovery(|parameters| {
+        Box::new(OnCourse::new(Course::new(Rules::of_either(parameters)), RenoSack::default()))
+    })
 };
 
 /// Reno with SACK.
@@ -34,9 +36,12 @@ pub struct RenoSack {
 pub(super) struct Pipe(u64);
 
 impl Pipe {
-    /// Begins fast recovery with what is outstanding, less a segment for each duplicate.
-    pub(super) fn begin(board: &Scoreboard, duplicates: u32, mss: u32) -> Self {
-        Self(board.outstanding().saturating_sub(u64::from(duplicates) * u64::from(mss)))
+    /// Begins fast recovery with what is outstanding, less a segment for each duplicate. ns-2 does not count the fast
+    /// retransmit.
+    pub(super) fn begin(course: &Course, board: &Scoreboard, mss: u32) -> Self {
+        let uncounted = u32::from(course.rules().follows == Follows::Ns2);
+        let left = u64::from(course.duplicates() + uncounted) * u64::from(mss);
+        Self(board.outstanding().saturating_sub(left))
     }
 
     /// Takes off the segment that a duplicate reports to have left.
@@ -74,7 +79,7 @@ impl Repair for RenoSack {
             Signal::Progress => return Decisions::GROW,
             Signal::Duplicate => self.pipe.on_duplicate(view.mss),
             Signal::Threshold => {
-                self.pipe = Pipe::begin(board, course.duplicates(), view.mss);
+                self.pipe = Pipe::begin(course, board, view.mss);
                 return Decisions { step: course.enter(view.nxt), ..Decisions::STAY };
             }
             Signal::Partial => self.pipe.on_partial(view.mss),

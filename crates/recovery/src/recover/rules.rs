@@ -19,6 +19,17 @@ pub struct Rules {
     pub below_spurious_point: bool,
     /// How sending goes on after a spurious timeout.
     pub resume: Resume,
+    /// Whose rules hold where the algorithm's source and ns-2 differ.
+    pub follows: Follows,
+}
+
+/// Whose rules hold where an algorithm's source and ns-2.35 differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Follows {
+    /// The RFC or paper that the algorithm is from.
+    Source,
+    /// The simulator that papers measured with.
+    Ns2,
 }
 
 pub(super) const DUPLICATE_THRESHOLD: Parameter =
@@ -43,8 +54,12 @@ pub(super) const RESUME: Parameter = Parameter::word(
     &["next-unsent", "go-back-n"],
 );
 
+pub(super) const FOLLOWS: Parameter =
+    Parameter::word("follows", "whose rules hold where the source and ns-2.35 differ", "source", &["source", "ns-2"]);
+
 /// The parameters of an algorithm that has no others.
-pub(super) const RULES: &[Parameter] = &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME];
+pub(super) const RULES: &[Parameter] =
+    &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, FOLLOWS];
 
 impl Rules {
     pub(super) fn of(parameters: &Parameters) -> Self {
@@ -56,6 +71,13 @@ impl Rules {
                 .word("fast_retransmit_below_recovery_point", &[("allowed", true), ("blocked", false)]),
             resume: parameters
                 .word("after_spurious_timeout", &[("next-unsent", Resume::NextUnsent), ("go-back-n", Resume::GoBackN)]),
+            follows: Follows::Source,
         }
+    }
+
+    /// Reads the settings of an algorithm that ns-2 has too.
+    pub(super) fn of_either(parameters: &Parameters) -> Self {
+        let follows = parameters.word("follows", &[("source", Follows::Source), ("ns-2", Follows::Ns2)]);
+        Self { follows, ..Self::of(parameters) }
     }
 }

@@ -22,6 +22,7 @@ mod late_fast_retransmit;
 mod pace;
 mod parameters;
 mod recover_details;
+mod recover_ns2;
 mod recover_point;
 mod recover_properties;
 mod recover_prr;

@@ -4,6 +4,7 @@ use eifel_recovery::engine::{Config, Negotiated};
 use eifel_recovery::registry::{Choice, Seam, Value};
 
 use crate::congest_cubic;
+use crate::recover_ns2;
 use crate::recover_prr;
 use crate::recover_rack_tlp;
 use crate::rto_parameters;
@@ -30,6 +31,11 @@ macro_rules! rules {
 pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675";
     (Seam::Recover, "reno", "suppress_late_fast_retransmit", || suppress_late_fast_retransmit("reno")),
     (Seam::Recover, "newreno", "suppress_late_fast_retransmit", || suppress_late_fast_retransmit("newreno")),
+    (Seam::Recover, "reno", "follows", || recover_ns2::follows("reno")),
+    (Seam::Recover, "newreno", "follows", || recover_ns2::follows("newreno")),
+    (Seam::Recover, "reno-sack", "follows", || recover_ns2::follows("reno-sack")),
+    (Seam::Recover, "newreno-sack", "follows", || recover_ns2::follows("newreno-sack")),
+    (Seam::Recover, "fack", "follows", || recover_ns2::follows("fack")),
     (Seam::Detect, "eifel-timestamps", "proof", proof),
     (Seam::Detect, "dual-rtt", "tau", tau),
     (Seam::Detect, "dual-rtt", "tau_thousandths", tau),

@@ -1,12 +1,15 @@
 //! RFC 6582, section 3.2.
 
 use super::compare;
-use crate::sender::{DUP_THRESH, MSS, Next, Repair, Sender};
+use crate::sender::{DUP_THRESH, Left, MSS, Next, Repair, Sender};
 
 /// cwnd beyond ssthresh, which a partial ACK may make less than nothing.
+#[derive(Default)]
 struct NewReno {
     inflation: i64,
     partials: u64,
+    /// New bytes that the last ACK may still let go.
+    may: u64,
 }
 
 impl Repair for NewReno {
@@ -14,21 +17,24 @@ impl Repair for NewReno {
     fn begin(&mut self, _: &mut Sender) {
         self.inflation = (DUP_THRESH * MSS) as i64;
         self.partials = 0;
+        self.may = MSS;
     }
 
-    /// No more segments can have left than there were.
+    /// No more segments can have left than there were. RFC 5681, section 3.2, step 5: 1*SMSS of new data.
     fn duplicate(&mut self, sender: &mut Sender) {
         self.inflation = (self.inflation + MSS as i64).min((MSS * sender.segments.len() as u64) as i64);
+        self.may = MSS;
     }
 
     /// Step 3, partial acknowledgements: the first unacknowledged segment again; cwnd less what was acknowledged, and one
-    /// segment more if that was at least one. Only the first restarts the timer.
+    /// segment more if that was at least one. "Send a new segment". Only the first restarts the timer.
     fn partial(&mut self, sender: &mut Sender, acked: u64) -> bool {
         sender.owed = true;
         self.inflation -= acked as i64;
         if acked >= MSS {
             self.inflation += MSS as i64;
         }
+        self.may = MSS;
         self.partials += 1;
         self.partials == 1
     }
@@ -41,17 +47,23 @@ impl Repair for NewReno {
 
     fn next(&self, sender: &Sender, now: u64) -> Next {
         let cwnd = (sender.congest.cwnd as i64 + self.inflation).max(0) as u64;
-        Next::New(sender.within_a_round_trip(now, cwnd.saturating_sub(sender.outstanding())))
+        Next::New(self.may.min(sender.within_a_round_trip(now, cwnd.saturating_sub(sender.outstanding()))))
+    }
+
+    fn sent(&mut self, left: &Left) {
+        if !left.again {
+            self.may = self.may.saturating_sub(left.end - left.start);
+        }
     }
 }
 
 #[test]
 fn newreno_is_rfc_6582s() {
-    compare("newreno", false, &mut NewReno { inflation: 0, partials: 0 });
+    compare("newreno", false, &mut NewReno::default());
 }
 
 /// RFC 8985 needs SACK.
 #[test]
 fn rack_tlp_without_sack_is_newreno() {
-    compare("rack-tlp", false, &mut NewReno { inflation: 0, partials: 0 });
+    compare("rack-tlp", false, &mut NewReno::default());
 }
