@@ -36,8 +36,7 @@ const WAITS_LONG: Duration = Duration::from_secs(500_000);
 /// Returns the bounds of this scenario.
 pub fn of(scenario: &Scenario) -> Patience {
     let heals_s = scenario.links.iter().map(heals_s).fold(0.0, f64::max);
-    let round_trip_s: f64 =
-        scenario.links.iter().map(|link| link.config.delay.as_secs_f64() + longest_pause_s(link)).sum();
+    let round_trip_s: f64 = scenario.links.iter().map(|link| longest_delay_s(link) + longest_pause_s(link)).sum();
     let mut bound = Bound { seconds: heals_s, ..Bound::default() };
     let mut completes = true;
     for flow in &scenario.flows {
@@ -155,6 +154,7 @@ fn heals_s(link: &Link) -> f64 {
             // Each dropped copy costs a timeout.
             ElementConfig::ListedDrops(drops) => drops.iter().map(|drop| 2.0 * f64::from(drop.copies)).sum::<f64>(),
             ElementConfig::Reorder(reorder) => seconds(config.elements_until) + reorder.longest_wait.as_secs_f64(),
+            ElementConfig::Jitter(jitter) => seconds(config.elements_until) + longest_s(&jitter.delay),
             _ => seconds(config.elements_until),
         });
     }
@@ -177,6 +177,12 @@ fn pauses(link: &Link) -> f64 {
         SpikeSource::Listed(_) => None,
     });
     drawn.fold(1.0, |stretch, more| stretch + more)
+}
+
+/// Returns the longest propagation delay that the link ever has.
+fn longest_delay_s(link: &Link) -> f64 {
+    let changes = link.config.delay_changes.iter().map(|change| change.delay);
+    changes.fold(link.config.delay, Duration::max).as_secs_f64()
 }
 
 /// Returns the longest wait of a packet at an idle link.

@@ -64,6 +64,9 @@ const FEATURES: &[Feature] = features! {
     10.0 "an unlimited queue": "queue" |value| of_kind(value, "unlimited");
     8.0 "RED": "queue" |value| of_kind(value, "red");
     8.0 "adaptive RED": "queue" |value| of_kind(value, "adaptive-red");
+    5.0 "outages": "outage" |value| inside(value, "at", &|_| true);
+    5.0 "changes of delay": "delay_changes" |_| true;
+    5.0 "jitter": "jitter" |value| inside(value, "keeps_order", &|_| true);
     20.0 "listed spikes": "spike" |value| inside(value, "at", &|_| true);
     8.0 "drawn spikes": "spike" |value| inside(value, "first_s", &|_| true);
     15.0 "spikes at the transmitter": "holds" |value| word(value, "sending");

@@ -172,6 +172,8 @@ fn a_path_is_waited_for_until_it_heals() {
     with(&format!("{loss}disturbed_until_s = 7")).takes(WAITS_S + SENDS_S + 7.0);
     let reorder = "reorder = { rate = 0.1, length = 3, longest_wait_s = 4 }\n";
     with(&format!("{reorder}disturbed_until_s = 7")).takes(WAITS_S + SENDS_S + 11.0);
+    let jitter = "jitter = { delay_ms = { uniform = [0, 3000] } }\n";
+    with(&format!("{jitter}disturbed_until_s = 7")).takes(WAITS_S + SENDS_S + 10.0);
     // Two timeouts for each copy that is dropped.
     with("drops = [{ flow = \"main\", segments = [1, 2], copies = 3 }]").takes(WAITS_S + SENDS_S + 12.0);
     // The slower of two links says how long the bytes take, and the last of its rates.

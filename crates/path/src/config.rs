@@ -15,6 +15,8 @@ pub struct LinkConfig {
     pub capacity: Capacity,
     /// Propagation delay, from the end of a transmission to the arrival at the far end.
     pub delay: Duration,
+    /// Later delays, in the order of their times.
+    pub delay_changes: Vec<DelayChange>,
     pub queue: QueueConfig,
     /// Several spikes may hold the link at once.
     pub spikes: Vec<SpikeConfig>,
@@ -32,6 +34,7 @@ impl LinkConfig {
         Self {
             capacity,
             delay,
+            delay_changes: Vec::new(),
             queue: QueueConfig::Unlimited,
             spikes: Vec::new(),
             elements: Vec::new(),
@@ -42,6 +45,7 @@ impl LinkConfig {
     /// Checks each setting, and all together.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.capacity.check()?;
+        rising("delay_changes", self.delay_changes.iter().map(|change| change.at))?;
         self.queue.check(&self.capacity)?;
         self.spikes.iter().try_for_each(SpikeConfig::check)?;
         self.elements.iter().try_for_each(ElementConfig::check)
@@ -70,17 +74,32 @@ pub struct RateChange {
     pub rate: Rate,
 }
 
+/// A new propagation delay, as at a handover. It applies to transmissions that end at `at` or later.
+/// No parcel overtakes an earlier one: after a change to a shorter delay, the first ones arrive
+/// together with the last one before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DelayChange {
+    pub at: Instant,
+    pub delay: Duration,
+}
+
+/// Checks that the times of the changes under `key` rise.
+fn rising(key: &str, times: impl Iterator<Item = Instant>) -> Result<(), ConfigError> {
+    let mut before = None;
+    for at in times {
+        if let Some(earlier) = before.filter(|&earlier| earlier >= at) {
+            let problem = format!("a change at {at:?} follows one at {earlier:?}; allowed: rising times");
+            return Err(ConfigError { key: key.to_owned(), problem });
+        }
+        before = Some(at);
+    }
+    Ok(())
+}
+
 impl Capacity {
     fn check(&self) -> Result<(), ConfigError> {
         let Self::Rate { changes, .. } = self else { return Ok(()) };
-        match changes.windows(2).find(|pair| pair[0].at >= pair[1].at) {
-            None => Ok(()),
-            Some(pair) => {
-                let problem =
-                    format!("a change at {:?} follows one at {:?}; allowed: rising times", pair[1].at, pair[0].at);
-                Err(ConfigError { key: "rate_changes".to_owned(), problem })
-            }
-        }
+        rising("rate_changes", changes.iter().map(|change| change.at))
     }
 
     /// Returns the rate at the beginning, or the mean rate of a recorded link; `None` if unlimited.

@@ -2,8 +2,10 @@
 
 pub mod duplicate;
 pub mod gilbert_elliott;
+pub mod jitter;
 pub mod listed;
 pub mod loss;
+pub mod outage;
 pub mod reorder;
 
 use crate::config::ConfigError;
@@ -12,13 +14,17 @@ use crate::stream::Stream;
 use duplicate::Duplicate;
 use eifel_base::time::Instant;
 use gilbert_elliott::{GilbertElliott, GilbertElliottConfig};
+use jitter::{Jitter, JitterConfig};
 use listed::{ListedDrop, ListedDrops};
 use loss::RandomLoss;
+use outage::{Outage, OutageConfig};
 use reorder::{Reorder, ReorderConfig};
 
 /// An element and its parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ElementConfig {
+    /// Drops everything for some time.
+    Outage(OutageConfig),
     /// Drops chosen segments.
     ListedDrops(Vec<ListedDrop>),
     /// Drops each parcel with this probability, independently.
@@ -29,28 +35,34 @@ pub enum ElementConfig {
     Duplicate { rate: f64 },
     /// Lets later parcels pass a chosen one.
     Reorder(ReorderConfig),
+    /// Holds each parcel for a time of its own.
+    Jitter(JitterConfig),
 }
 
 impl ElementConfig {
     /// Checks the settings.
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
+            Self::Outage(config) => config.check(),
             Self::ListedDrops(drops) => drops.iter().try_for_each(ListedDrop::check),
             Self::RandomLoss { rate } => ConfigError::unless_probability(*rate, "loss.rate"),
             Self::GilbertElliott(config) => config.check(),
             Self::Duplicate { rate } => ConfigError::unless_probability(*rate, "duplicate.rate"),
             Self::Reorder(config) => config.check(),
+            Self::Jitter(config) => config.check(),
         }
     }
 
     /// Returns the name of the element's random stream within the link.
     fn name(&self) -> &'static str {
         match self {
+            Self::Outage(_) => "outage",
             Self::ListedDrops(_) => "drops",
             Self::RandomLoss { .. } => "loss",
             Self::GilbertElliott(_) => "gilbert-elliott",
             Self::Duplicate { .. } => "duplicate",
             Self::Reorder(_) => "reorder",
+            Self::Jitter(_) => "jitter",
         }
     }
 }
@@ -69,53 +81,61 @@ pub enum Fate {
 
 #[derive(Debug)]
 pub(crate) enum Element {
+    Outage(Outage),
     ListedDrops(ListedDrops),
     RandomLoss(RandomLoss),
     GilbertElliott(GilbertElliott),
     Duplicate(Duplicate),
     Reorder(Reorder),
+    Jitter(Jitter),
 }
 
 impl Element {
     /// Makes the elements of a link. The stream of each is named by the link, its kind, and its
-    /// place among those of its kind. So an element of another kind shifts no draws.
+    /// place among those of its kind. So an element of another kind shifts no draws. An outage's
+    /// stream is named by the outage, because several links may share it.
     pub(crate) fn all(configs: &[ElementConfig], link: &str, seed: u64) -> Vec<Self> {
         let mut elements = Vec::with_capacity(configs.len());
         for (index, config) in configs.iter().enumerate() {
             let earlier = configs.iter().take(index).filter(|other| other.name() == config.name()).count();
             let stream = Stream::new(seed, &["link", link, config.name(), &earlier.to_string()]);
-            elements.push(Self::new(config, stream));
+            elements.push(Self::new(config, stream, seed));
         }
         elements
     }
 
-    fn new(config: &ElementConfig, stream: Stream) -> Self {
+    fn new(config: &ElementConfig, stream: Stream, seed: u64) -> Self {
         match config {
+            ElementConfig::Outage(config) => Self::Outage(Outage::new(config, seed)),
             ElementConfig::ListedDrops(drops) => Self::ListedDrops(ListedDrops::new(drops)),
             ElementConfig::RandomLoss { rate } => Self::RandomLoss(RandomLoss::new(*rate, stream)),
             ElementConfig::GilbertElliott(config) => Self::GilbertElliott(GilbertElliott::new(*config, stream)),
             ElementConfig::Duplicate { rate } => Self::Duplicate(Duplicate::new(*rate, stream)),
             ElementConfig::Reorder(config) => Self::Reorder(Reorder::new(config, stream)),
+            ElementConfig::Jitter(config) => Self::Jitter(Jitter::new(*config, stream)),
         }
     }
 
     /// Decides what happens to the parcel here.
     pub(crate) fn meet(&mut self, now: Instant, one: &Labelled) -> Fate {
         match self {
+            Self::Outage(outage) => outage.meet(now),
             Self::ListedDrops(drops) => drops.meet(&one.label),
             Self::RandomLoss(loss) => loss.meet(),
             Self::GilbertElliott(loss) => loss.meet(),
             Self::Duplicate(duplicate) => duplicate.meet(),
             Self::Reorder(reorder) => reorder.meet(now, one),
+            Self::Jitter(jitter) => jitter.meet(now, one),
         }
     }
 
-    /// Returns a held parcel that may go on, because enough parcels passed it or because `now` is
-    /// its deadline.
+    /// Returns a held parcel that may go on, because enough parcels passed it or because its
+    /// deadline has come.
     pub(crate) fn release(&mut self, now: Instant) -> Option<Labelled> {
         match self {
             Self::Reorder(reorder) => reorder.release(now),
-            Self::ListedDrops(_) | Self::RandomLoss(_) | Self::GilbertElliott(_) | Self::Duplicate(_) => None,
+            Self::Jitter(jitter) => jitter.release(now),
+            _ => None,
         }
     }
 
@@ -123,13 +143,15 @@ impl Element {
     pub(crate) fn deadline(&self) -> Instant {
         match self {
             Self::Reorder(reorder) => reorder.deadline(),
-            Self::ListedDrops(_) | Self::RandomLoss(_) | Self::GilbertElliott(_) | Self::Duplicate(_) => Instant::NEVER,
+            Self::Jitter(jitter) => jitter.deadline(),
+            _ => Instant::NEVER,
         }
     }
 
     /// Iterates over the parcels that the element holds.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Parcel> {
         let reorder = if let Self::Reorder(reorder) = self { Some(reorder) } else { None };
-        reorder.into_iter().flat_map(Reorder::held)
+        let jitter = if let Self::Jitter(jitter) = self { Some(jitter) } else { None };
+        reorder.into_iter().flat_map(Reorder::held).chain(jitter.into_iter().flat_map(Jitter::held))
     }
 }

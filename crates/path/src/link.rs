@@ -6,9 +6,11 @@
 //! the first is an event. Background traffic takes room and time as everything else does, but its arrivals are none.
 
 mod books;
+mod propagation;
 mod through;
 
 pub use books::Imbalance;
+use propagation::Propagation;
 
 use crate::background::{Background, Source};
 use crate::config::{ConfigError, LinkConfig};
@@ -20,7 +22,7 @@ use crate::spike::{Holds, HoldsAt, Span};
 use crate::stream::Stream;
 use crate::transmitter::Transmitter;
 use eifel_base::ring::Ring;
-use eifel_base::time::{Duration, Instant};
+use eifel_base::time::Instant;
 
 /// One direction of a link. Fields are laid out as written, those that every parcel needs first, so
 /// that a network of many links touches few cache lines.
@@ -38,7 +40,7 @@ pub struct Link {
     queued_bytes: u64,
     /// Room that the queue surely has, whatever has been transmitted since the last look.
     spare: Spare,
-    delay: Duration,
+    propagation: Propagation,
     last_departure: Instant,
     /// Up to this instant the last departure, a parcel's length and the delay determine its
     /// arrival.
@@ -115,7 +117,7 @@ impl Link {
             last_departure: Instant::ZERO,
             undisturbed_until: Instant::ZERO,
             full_until: Instant::ZERO,
-            delay: config.delay,
+            propagation: Propagation::new(config),
             queue: Queue::new(&config.queue, &config.capacity, Stream::new(seed, &["link", name, "queue"])),
             spare: Spare::Packets(0),
             transmitter: Transmitter::new(&config.capacity),
@@ -375,7 +377,7 @@ impl Link {
     #[inline(always)]
     fn schedule(&mut self, now: Instant, bytes: u32) -> (Instant, Instant) {
         let mut departs = now.max(self.last_departure) + self.transmitter.time_for(bytes);
-        let mut arrives = departs + self.delay;
+        let mut arrives = self.propagation.arrival(departs);
         if arrives >= self.undisturbed_until {
             (departs, arrives) = self.schedule_disturbed(now, bytes);
         }
@@ -384,15 +386,16 @@ impl Link {
         (departs, arrives)
     }
 
-    /// Computes the same where a spike or a change of rate may interfere.
+    /// Computes the same where a spike, or a change of rate or delay, may interfere.
     #[cold]
     #[inline(never)]
     fn schedule_disturbed(&mut self, now: Instant, bytes: u32) -> (Instant, Instant) {
         let departs = self.transmitter.depart(now, self.last_departure, bytes, &mut self.sending);
-        let due = departs + self.delay;
+        let due = self.propagation.arrive(departs, self.last_departure);
         let arrives = self.arriving.release(due);
         self.undisturbed_until = if due == arrives {
-            self.transmitter.steady_until().min(self.sending.free_until()).min(self.arriving.free_until())
+            let free = self.sending.free_until().min(self.arriving.free_until());
+            self.transmitter.steady_until().min(free).min(self.propagation.steady_until(departs))
         } else {
             // A parcel behind one that is held arrives no earlier.
             Instant::ZERO

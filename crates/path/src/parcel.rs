@@ -45,11 +45,14 @@ pub enum DropCause {
     GilbertElliott,
     /// A performance-enhancing proxy in front of the link withheld it as needless.
     Proxy,
+    /// The link had no coverage.
+    Outage,
 }
 
 impl DropCause {
     /// All causes, in the order of their codes.
-    pub const ALL: [Self; 6] = [Self::Queue, Self::Red, Self::Listed, Self::Random, Self::GilbertElliott, Self::Proxy];
+    pub const ALL: [Self; 7] =
+        [Self::Queue, Self::Red, Self::Listed, Self::Random, Self::GilbertElliott, Self::Proxy, Self::Outage];
 
     /// Returns the word for it in tables and files.
     pub const fn name(self) -> &'static str {
@@ -60,6 +63,7 @@ impl DropCause {
             Self::Random => "random",
             Self::GilbertElliott => "gilbert-elliott",
             Self::Proxy => "proxy",
+            Self::Outage => "outage",
         }
     }
 }

@@ -33,7 +33,7 @@ pub struct Span {
     pub end: Instant,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SpikeSource {
     /// Spikes at given times, in order and apart.
     Listed(Vec<Span>),
@@ -65,41 +65,50 @@ pub enum Measured {
 impl SpikeConfig {
     /// Checks the settings.
     pub fn check(&self) -> Result<(), ConfigError> {
-        match &self.source {
-            SpikeSource::Listed(spans) => {
+        self.source.check("spike")
+    }
+}
+
+impl SpikeSource {
+    /// Checks the settings of a table of this name.
+    pub(crate) fn check(&self, table: &str) -> Result<(), ConfigError> {
+        match self {
+            Self::Listed(spans) => {
+                let key = format!("{table}.at");
                 for span in spans {
-                    ConfigError::unless(span.start < span.end, "spike.at", || {
-                        format!("a spike from {:?} to {:?}; allowed: an end after its start", span.start, span.end)
+                    ConfigError::unless(span.start < span.end, &key, || {
+                        format!("one from {:?} to {:?}; allowed: an end after its start", span.start, span.end)
                     })?;
                 }
                 match spans.windows(2).find(|pair| pair[0].end > pair[1].start) {
                     None => Ok(()),
-                    Some(pair) => ConfigError::unless(false, "spike.at", || {
+                    Some(pair) => ConfigError::unless(false, &key, || {
                         let (end, start) = (pair[0].end, pair[1].start);
-                        format!("a spike starts at {start:?}, before the one listed earlier ends, {end:?}")
+                        format!("one starts at {start:?}, before the one listed earlier ends, {end:?}")
                     }),
                 }
             }
-            SpikeSource::Drawn(drawn) => drawn.check(),
+            Self::Drawn(drawn) => drawn.check(table),
         }
     }
 }
 
 impl DrawnSpikes {
-    fn check(&self) -> Result<(), ConfigError> {
-        self.first.check("spike.first")?;
-        self.length.check("spike.length")?;
-        self.interval.check("spike.interval")?;
+    fn check(&self, table: &str) -> Result<(), ConfigError> {
+        self.first.check(&format!("{table}.first"))?;
+        self.length.check(&format!("{table}.length"))?;
+        let key = format!("{table}.interval");
+        self.interval.check(&key)?;
         // Both rules ensure that a spike ends. Without gaps each would be merged with the next for
         // ever.
         let interval = self.interval.mean_s();
         let long_enough = interval >= SHORTEST_INTERVAL_S;
-        ConfigError::unless(long_enough, "spike.interval", || {
+        ConfigError::unless(long_enough, &key, || {
             format!("the mean is {interval} s; allowed: from {SHORTEST_INTERVAL_S} s")
         })?;
         let length = self.length.mean_s();
         let apart = self.measured == Measured::EndToStart || interval > length;
-        ConfigError::unless(apart, "spike.interval", || {
+        ConfigError::unless(apart, &key, || {
             format!("the mean, {interval} s from start to start, is not above the mean length, {length} s")
         })
     }
@@ -107,9 +116,9 @@ impl DrawnSpikes {
 
 const SHORTEST_INTERVAL_S: f64 = 0.001;
 
-/// The spikes of one source, as far as they have been drawn.
+/// The spikes or outages of one source, as far as they have been drawn.
 #[derive(Debug)]
-struct Schedule {
+pub(crate) struct Schedule {
     name: String,
     /// Known spikes: in order, apart, not empty.
     spans: Vec<Span>,
@@ -167,15 +176,18 @@ impl Drawing {
 const SHORTEST_STEP: Duration = Duration::from_micros(1);
 
 impl Schedule {
-    fn new(config: &SpikeConfig, seed: u64) -> Self {
-        let (spans, drawn) = match &config.source {
+    /// Makes the schedule of a source. `kind` and `name` name its random stream.
+    pub(crate) fn new(source: &SpikeSource, (kind, name): (&str, &str), seed: u64) -> Self {
+        let (spans, drawn) = match source {
             SpikeSource::Listed(spans) => (spans.clone(), None),
-            SpikeSource::Drawn(spikes) => {
-                let stream = Stream::new(seed, &["spike", &config.name]);
-                (Vec::new(), Some(Drawing::new(*spikes, stream)))
-            }
+            SpikeSource::Drawn(spikes) => (Vec::new(), Some(Drawing::new(*spikes, Stream::new(seed, &[kind, name])))),
         };
-        Self { name: config.name.clone(), spans, current: 0, drawn }
+        Self { name: name.to_owned(), spans, current: 0, drawn }
+    }
+
+    /// Returns whether a span of the schedule contains `at`, which never goes back.
+    pub(crate) fn contains(&mut self, at: Instant) -> bool {
+        self.seek(at).is_some_and(|span| span.start <= at)
     }
 
     /// Draws the next spike; returns `false` if there is none.
@@ -221,7 +233,8 @@ impl Holds {
     /// Makes the spikes of `configs` that hold at `place`.
     pub fn new(configs: &[SpikeConfig], place: HoldsAt, seed: u64) -> Self {
         let here = configs.iter().filter(|config| config.holds == place);
-        let schedules: Vec<_> = here.map(|config| Schedule::new(config, seed)).collect();
+        let schedules: Vec<_> =
+            here.map(|config| Schedule::new(&config.source, ("spike", &config.name), seed)).collect();
         let next = if schedules.is_empty() { Instant::NEVER } else { Instant::ZERO };
         Self { schedules, released: Instant::ZERO, next }
     }

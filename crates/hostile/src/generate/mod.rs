@@ -57,6 +57,9 @@ pub fn scenario(seed: u64) -> Table {
         };
         top.put("tcp", table([("send_buffer_bytes", buffer.into())]));
     }
+    if dice.chance(0.2) {
+        path::troubles_of_radio(&mut dice, &scale, &mut top);
+    }
     top
 }
 

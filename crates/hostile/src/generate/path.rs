@@ -210,3 +210,32 @@ fn listed(dice: &mut Dice, scale: &Scale) -> Vec<Table> {
     };
     (0..count).map(|number| each(dice, number)).collect()
 }
+
+/// Adds outages, changes of delay and jitter, as radio links have them.
+pub(super) fn troubles_of_radio(dice: &mut Dice, scale: &Scale, top: &mut Table) {
+    if dice.chance(0.5) {
+        let start = scale.heals_s * dice.share(0.9);
+        let length = (scale.heals_s - start) * dice.share(1.0).max(0.01);
+        let at = table([("start_s", start.into()), ("length_s", length.max(1e-6).into())]);
+        let links = if dice.chance(0.5) { vec!["bottleneck", "bottleneck-back"] } else { vec!["bottleneck"] };
+        let links: Vec<Value> = links.into_iter().map(Value::from).collect();
+        top.put("outage", vec![table([("links", links.into()), ("at", vec![Value::from(at)].into())])]);
+    }
+    let link = match top.get_mut("point_to_point") {
+        Some(link) => link.as_table_mut(),
+        None => top.get_mut("link").and_then(Value::as_array_mut).and_then(|links| links.last_mut()?.as_table_mut()),
+    };
+    let Some(link) = link else { return };
+    if dice.chance(0.5) {
+        let change = |dice: &mut Dice, number: i64| {
+            let at = scale.heals_s * number as f64 / 3.0;
+            Value::from(table([("at_s", at.into()), ("delay_ms", dice.scale_of_time(0.1, 1000.0).into())]))
+        };
+        let changes: Vec<Value> = (1..=dice.whole(1, 3)).map(|number| change(dice, number)).collect();
+        link.put("delay_changes", changes);
+    }
+    if dice.chance(0.5) {
+        let delay = table([("exponential", dice.scale_of_time(0.1, 300.0).into())]);
+        link.put("jitter", table([("delay_ms", delay.into()), ("keeps_order", dice.chance(0.5).into())]));
+    }
+}

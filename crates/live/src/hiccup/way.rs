@@ -44,6 +44,7 @@ impl Way {
             let entrance = LinkConfig {
                 capacity: Capacity::Unlimited,
                 delay: Duration::ZERO,
+                delay_changes: Vec::new(),
                 queue: QueueConfig::Unlimited,
                 spikes: Vec::new(),
                 elements,

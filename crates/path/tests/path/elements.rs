@@ -3,12 +3,16 @@
 use crate::common::{MS, Run, burst, drive, drop_tail, megabit, offer, parcel, run, run_seeded, steady};
 use eifel_base::time::{Duration, Instant};
 use eifel_path::config::LinkConfig;
+use eifel_path::draw::Draw;
 use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
+use eifel_path::element::jitter::JitterConfig;
 use eifel_path::element::listed::ListedDrop;
+use eifel_path::element::outage::OutageConfig;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Label, Labelled, Outcome};
+use eifel_path::spike::{Span, SpikeSource};
 
 fn with(elements: Vec<ElementConfig>) -> LinkConfig {
     LinkConfig { elements, ..megabit() }
@@ -233,4 +237,71 @@ fn parcels_of_two_flows_wait_each_for_its_own() {
     // Numbers 1 and 11 are held; 12 and 13 pass the second alone, 2 and 3 the first.
     let offers = [of(0, 1, 1), of(1, 11, 1), of(1, 12, 2), of(0, 2, 2), of(1, 13, 3), of(1, 14, 4), of(0, 3, 3)];
     assert_eq!(run(&config, &offers).handles(), [12, 2, 13, 11, 14, 3, 1]);
+}
+
+fn outage(spans: &[(u64, u64)]) -> ElementConfig {
+    let span = |&(start, end)| Span { start: Instant::from_nanos(start), end: Instant::from_nanos(end) };
+    let source = SpikeSource::Listed(spans.iter().map(span).collect());
+    ElementConfig::Outage(OutageConfig { name: "outage".to_owned(), source })
+}
+
+#[test]
+fn an_outage_drops_parcels_that_come_in_it_and_no_others() {
+    // Parcels come at 10, 20 … 80 ms. The one at 20 ms is still on its way when the first outage begins.
+    let config = with(vec![outage(&[(30 * MS, 50 * MS), (60 * MS, 60 * MS + 1)])]);
+    let result = run(&config, &steady(10 * MS, 8));
+    assert_eq!(lost(&result, DropCause::Outage), [3, 4, 6]);
+    assert_eq!(result.handles(), [1, 2, 5, 7, 8]);
+}
+
+#[test]
+fn links_with_the_same_outage_are_dead_together() {
+    let drawn = |name: &str| {
+        let draw = |mean_s| Draw::Exponential { mean_s };
+        let source = SpikeSource::Drawn(eifel_path::spike::DrawnSpikes {
+            first: draw(0.1),
+            length: draw(0.05),
+            interval: draw(0.1),
+            measured: eifel_path::spike::Measured::EndToStart,
+        });
+        with(vec![loss(0.1), ElementConfig::Outage(OutageConfig { name: name.to_owned(), source })])
+    };
+    let dropped = |config: &LinkConfig, link: &str| {
+        let mut link = Link::new(config, link, 7).unwrap();
+        let mut outcomes = Vec::new();
+        let offers = steady(10 * MS, 300);
+        offers.iter().for_each(|&(at, parcel)| offer(&mut link, Instant::from_nanos(at), parcel, &mut outcomes));
+        let outage = |outcome: &&Outcome| matches!(outcome, Outcome::Dropped { cause: DropCause::Outage, .. });
+        outcomes.iter().filter(outage).copied().collect::<Vec<_>>()
+    };
+    let without_loss = |mut config: LinkConfig| {
+        config.elements.remove(0);
+        config
+    };
+    let [there, back] = ["there", "back"].map(|link| dropped(&without_loss(drawn("tunnel")), link));
+    assert!(there.len() > 50 && there == back);
+    assert_ne!(there, dropped(&without_loss(drawn("garage")), "there"));
+}
+
+#[test]
+fn jitter_holds_each_parcel_and_keeps_the_order_or_not() {
+    let jitter = |keeps_order| {
+        let delay = Draw::Uniform { low_s: 0.0, high_s: 0.05 };
+        with(vec![ElementConfig::Jitter(JitterConfig { delay, keeps_order })])
+    };
+    let in_order = run(&jitter(true), &steady(10 * MS, 200));
+    assert_eq!(in_order.handles(), (1..=200).collect::<Vec<_>>());
+    let any_order = run(&jitter(false), &steady(10 * MS, 200));
+    assert_ne!(any_order.handles(), in_order.handles());
+    for result in [&in_order, &any_order] {
+        // A transmission takes 8 ms, the propagation 100; a short queue may form behind a late parcel.
+        let waits = result.arrived.iter().map(|&(at, handle)| at - 10 * MS * u64::from(handle) - 108 * MS);
+        let waits: Vec<u64> = waits.collect();
+        let spread = waits.iter().max().unwrap() - waits.iter().min().unwrap();
+        assert!(spread > 20 * MS, "{waits:?}");
+        assert!(waits.iter().all(|&wait| wait < 150 * MS), "{waits:?}");
+    }
+    // The draws do not depend on whether the order is kept: the first parcel waits as long.
+    let first = |result: &Run| result.arrived.iter().find(|arrived| arrived.1 == 1).map(|arrived| arrived.0);
+    assert_eq!(first(&in_order), first(&any_order));
 }

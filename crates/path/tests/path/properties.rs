@@ -3,10 +3,12 @@
 use crate::common::{MS, Run, megabit, run_seeded, sized};
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
-use eifel_path::config::{Capacity, LinkConfig, RateChange};
+use eifel_path::config::{Capacity, DelayChange, LinkConfig, RateChange};
 use eifel_path::draw::Draw;
 use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
+use eifel_path::element::jitter::JitterConfig;
+use eifel_path::element::outage::OutageConfig;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
 use eifel_path::parcel::{Label, Labelled, Parcel};
 use eifel_path::queue::QueueConfig;
@@ -62,17 +64,32 @@ fn any_queue() -> impl Strategy<Value = QueueConfig> {
     ]
 }
 
-fn any_spike() -> impl Strategy<Value = SpikeConfig> {
-    (any::<bool>(), any::<bool>(), 0.0..1.0, 0.001..0.5).prop_map(|(arriving, from_end, first_s, mean_s)| {
+fn any_source() -> impl Strategy<Value = SpikeSource> {
+    (any::<bool>(), 0.0..1.0, 0.001..0.5).prop_map(|(from_end, first_s, mean_s)| {
         let measured = if from_end { Measured::EndToStart } else { Measured::StartToStart };
-        let source = SpikeSource::Drawn(DrawnSpikes {
+        SpikeSource::Drawn(DrawnSpikes {
             first: Draw::Constant { value_s: first_s },
             length: Draw::Exponential { mean_s },
             interval: Draw::Uniform { low_s: 0.0, high_s: 4.0 * mean_s },
             measured,
-        });
+        })
+    })
+}
+
+fn any_spike() -> impl Strategy<Value = SpikeConfig> {
+    (any::<bool>(), any_source()).prop_map(|(arriving, source)| {
         let holds = if arriving { HoldsAt::Arriving } else { HoldsAt::Sending };
         SpikeConfig { name: "spike".to_owned(), holds, source }
+    })
+}
+
+fn any_delay() -> impl Strategy<Value = (u64, Vec<DelayChange>)> {
+    (0u64..300, vec((1u64..5_000, 0u64..300), 0..4)).prop_map(|(delay, mut changes)| {
+        changes.sort_unstable();
+        changes.dedup_by_key(|change| change.0);
+        let change =
+            |(at, delay)| DelayChange { at: Instant::from_nanos(at * MS), delay: Duration::from_millis(delay) };
+        (delay, changes.into_iter().map(change).collect())
     })
 }
 
@@ -89,6 +106,10 @@ fn any_element() -> impl Strategy<Value = ElementConfig> {
             let longest_wait = Duration::from_millis(millis);
             ElementConfig::Reorder(ReorderConfig { choice: Choice::Rate(rate), length, longest_wait })
         }),
+        (0.0..0.1, any::<bool>()).prop_map(|(high_s, keeps_order)| {
+            ElementConfig::Jitter(JitterConfig { delay: Draw::Uniform { low_s: 0.0, high_s }, keeps_order })
+        }),
+        any_source().prop_map(|source| ElementConfig::Outage(OutageConfig { name: "outage".to_owned(), source })),
     ]
 }
 
@@ -110,10 +131,11 @@ pub fn any_traffic() -> impl Strategy<Value = Vec<(u64, Labelled)>> {
 pub fn any_link() -> impl Strategy<Value = LinkConfig> {
     let elements =
         (vec(any_element(), 0..4), prop_oneof![Just(Instant::NEVER), (0..6_000 * MS).prop_map(Instant::from_nanos)]);
-    (any_capacity(), 0u64..300, any_queue(), vec(any_spike(), 0..3), elements).prop_map(
-        |(capacity, delay, queue, spikes, (elements, elements_until))| LinkConfig {
+    (any_capacity(), any_delay(), any_queue(), vec(any_spike(), 0..3), elements).prop_map(
+        |(capacity, (delay, delay_changes), queue, spikes, (elements, elements_until))| LinkConfig {
             capacity,
             delay: Duration::from_millis(delay),
+            delay_changes,
             queue,
             spikes,
             elements,
@@ -145,14 +167,19 @@ proptest! {
         prop_assert_eq!(run_seeded(&config, &traffic, seed), run_seeded(&config, &traffic, seed));
     }
 
-    /// Without elements that reorder, what arrives, arrives in order and never before delay and transmission.
+    /// Without elements that reorder, parcels arrive in order, and never before the shortest delay has passed.
     #[test]
     fn first_in_first_out(mut config in any_link(), traffic in any_traffic(), seed: u64) {
-        config.elements.retain(|element| matches!(element, ElementConfig::RandomLoss { .. }));
+        config.elements.retain(|element| match element {
+            ElementConfig::RandomLoss { .. } | ElementConfig::Outage(_) => true,
+            ElementConfig::Jitter(jitter) => jitter.keeps_order && config.elements_until == Instant::NEVER,
+            _ => false,
+        });
+        let shortest = config.delay_changes.iter().map(|change| change.delay).fold(config.delay, Duration::min);
         let result = run_seeded(&config, &traffic, seed);
         prop_assert!(result.arrived.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 < pair[1].1));
         for &(at, handle) in &result.arrived {
-            prop_assert!(at >= traffic[handle as usize - 1].0 + config.delay.as_nanos());
+            prop_assert!(at >= traffic[handle as usize - 1].0 + shortest.as_nanos());
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::common::{MS, burst, drop_tail, megabit, offer, parcel, run, sized};
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
-use eifel_path::config::{Capacity, LinkConfig, RateChange};
+use eifel_path::config::{Capacity, DelayChange, LinkConfig, RateChange};
 use eifel_path::link::{Link, QueueState};
 use eifel_path::parcel::DropCause;
 use eifel_path::queue::QueueConfig;
@@ -231,12 +231,30 @@ fn senseless_settings_are_refused_by_name() {
     assert_eq!(message(LinkConfig { queue: drop_tail(0), ..megabit() }), "queue.packets: 0; allowed: 1 or more");
     assert_eq!(
         message(spiked(vec![listed(HoldsAt::Sending, &[(5, 5)])])),
-        "spike.at: a spike from 0.000000005s to 0.000000005s; allowed: an end after its start"
+        "spike.at: one from 0.000000005s to 0.000000005s; allowed: an end after its start"
     );
     assert_eq!(
         message(LinkConfig { queue: red(), capacity: Capacity::Unlimited, ..megabit() }),
         "queue: RED on a link of unlimited capacity; allowed: a link with a rate or a trace"
     );
     let overlapping = message(spiked(vec![listed(HoldsAt::Sending, &[(0, 2000 * MS), (1000 * MS, 3000 * MS)])]));
-    assert_eq!(overlapping, "spike.at: a spike starts at 1s, before the one listed earlier ends, 2s");
+    assert_eq!(overlapping, "spike.at: one starts at 1s, before the one listed earlier ends, 2s");
+}
+
+#[test]
+fn a_delay_applies_to_transmissions_that_end_with_it_or_later_and_nothing_overtakes() {
+    let change = |at: u64, delay| DelayChange { at: Instant::from_nanos(at), delay: Duration::from_millis(delay) };
+    // Transmissions end at 8, 16, 24 … ms.
+    let with = |delay_changes| LinkConfig { delay_changes, ..megabit() };
+    let longer = run(&with(vec![change(16 * MS, 150), change(24 * MS + 1, 200)]), &burst(0, 4));
+    assert_eq!(longer.times(), [108, 166, 174, 232].map(|at| at * MS));
+    // From 100 to 10 ms at 16 ms: the second would arrive at 26 ms. All wait for the first, at 108 ms.
+    let shorter = run(&with(vec![change(16 * MS, 10)]), &burst(0, 14));
+    assert_eq!(shorter.times()[..12], [108 * MS; 12]);
+    assert_eq!(shorter.times()[12..], [114 * MS, 122 * MS]);
+    // Before the change nothing was sent, so there is nothing to wait for.
+    let unused = run(&with(vec![change(4 * MS, 10)]), &burst(0, 2));
+    assert_eq!(unused.times(), [18 * MS, 26 * MS]);
+    let refused = Link::new(&with(vec![change(2, 1), change(2, 3)]), "link", 1).unwrap_err().to_string();
+    assert!(refused.starts_with("delay_changes: a change at "), "{refused}");
 }

@@ -5,9 +5,10 @@ use super::names::Names;
 use super::reader::Reader;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
-use eifel_path::config::{Capacity, LinkConfig, RateChange};
+use eifel_path::config::{Capacity, DelayChange, LinkConfig, RateChange};
 use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
+use eifel_path::element::jitter::JitterConfig;
 use eifel_path::element::listed::ListedDrop;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
 use eifel_path::queue::QueueConfig;
@@ -44,13 +45,16 @@ pub(super) fn one_way(
     around: &Surroundings<'_>,
 ) -> Result<LinkConfig, Fault> {
     let given = capacity(table, around.folder)?;
-    let (old_capacity, old_delay, old_queue) = match like {
-        Some(like) => (like.capacity, like.delay, like.queue),
-        None => (Capacity::Unlimited, Duration::ZERO, QueueConfig::Unlimited),
+    let (old_capacity, (old_delay, old_changes), old_queue) = match like {
+        Some(like) => (like.capacity, (like.delay, like.delay_changes), like.queue),
+        None => (Capacity::Unlimited, (Duration::ZERO, Vec::new()), QueueConfig::Unlimited),
     };
+    let given_delay = table.maybe_duration("delay_ms");
+    let old_changes = if given_delay.is_some() { Vec::new() } else { old_changes };
     let config = LinkConfig {
         capacity: given.unwrap_or(old_capacity),
-        delay: table.maybe_duration("delay_ms").unwrap_or(old_delay),
+        delay: given_delay.unwrap_or(old_delay),
+        delay_changes: if table.has("delay_changes") { delay_changes(table)? } else { old_changes },
         queue: table.table("queue").map_or(old_queue, |queue| queue_of(&queue)),
         spikes: Vec::new(),
         elements: elements(table, around)?,
@@ -94,14 +98,31 @@ fn capacity(table: &Reader<'_>, folder: &Path) -> Result<Option<Capacity>, Fault
     };
     let mut changes: Vec<RateChange> = Vec::new();
     for change in table.tables("rate_changes") {
-        let at = Instant::ZERO + change.duration("at_s");
-        if let Some(earlier) = changes.last().filter(|earlier| earlier.at >= at) {
-            let what = format!("{} s does not come after {} s", at.as_secs_f64(), earlier.at.as_secs_f64());
-            return Err(change.fault("at_s", what).allowed("changes in the order of time"));
-        }
+        let at = after(&change, changes.last().map(|earlier| earlier.at))?;
         changes.extend(Rate::from_bps(change.integer("rate_bps")).map(|rate| RateChange { at, rate }));
     }
     Ok(Some(Capacity::Rate { rate, changes }))
+}
+
+fn delay_changes(table: &Reader<'_>) -> Result<Vec<DelayChange>, Fault> {
+    let mut changes: Vec<DelayChange> = Vec::new();
+    for change in table.tables("delay_changes") {
+        let at = after(&change, changes.last().map(|earlier| earlier.at))?;
+        changes.push(DelayChange { at, delay: change.duration("delay_ms") });
+    }
+    Ok(changes)
+}
+
+/// Reads the time of a change, which comes after the one before.
+fn after(change: &Reader<'_>, earlier: Option<Instant>) -> Result<Instant, Fault> {
+    let at = Instant::ZERO + change.duration("at_s");
+    match earlier.filter(|&earlier| earlier >= at) {
+        Some(earlier) => {
+            let what = format!("{} s does not come after {} s", at.as_secs_f64(), earlier.as_secs_f64());
+            Err(change.fault("at_s", what).allowed("changes in the order of time"))
+        }
+        None => Ok(at),
+    }
 }
 
 fn trace(table: &Reader<'_>, file: &Path) -> Result<Capacity, Fault> {
@@ -143,7 +164,7 @@ fn manner(table: &Reader<'_>) -> Manner {
     }
 }
 
-/// Reads the elements that a packet meets before the queue: drops, loss, duplication, reordering.
+/// Reads the elements that a packet meets before the queue: drops, loss, duplication, reordering, jitter.
 fn elements(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<Vec<ElementConfig>, Fault> {
     let mut elements = Vec::new();
     let mut drops = Vec::new();
@@ -175,6 +196,10 @@ fn elements(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<Vec<Element
         };
         let (length, longest_wait) = (reorder.count("length"), reorder.duration("longest_wait_s"));
         elements.push(ElementConfig::Reorder(ReorderConfig { choice, length, longest_wait }));
+    }
+    if let Some(jitter) = table.table("jitter") {
+        let delay = super::draw::read(&jitter, "delay_ms")?;
+        elements.push(ElementConfig::Jitter(JitterConfig { delay, keeps_order: jitter.switch("keeps_order") }));
     }
     Ok(elements)
 }

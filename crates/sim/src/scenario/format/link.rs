@@ -2,7 +2,7 @@
 
 use super::super::shape::Fallback::{Integer, Number, Switch};
 use super::super::shape::{Key, Kind, Rule, Table, default, optional, required};
-use super::kinds::{COUNT, MILLISECONDS, RATE, SECONDS_ABOVE_ZERO, SEGMENTS, SHARE};
+use super::kinds::{COUNT, DRAWN, MILLISECONDS, RATE, SECONDS_ABOVE_ZERO, SEGMENTS, SHARE};
 use super::queue::QUEUES;
 
 pub(super) static NODE: Table = Table {
@@ -29,6 +29,35 @@ static RATE_CHANGE: Table = Table {
     keys: &[
         required("at_s", SECONDS_ABOVE_ZERO, "When, from the beginning of the run."),
         required("rate_bps", RATE, "The rate from then on. A transmission under way ends at the old rate."),
+    ],
+    rules: &[],
+};
+
+static DELAY_CHANGE: Table = Table {
+    name: "delay-change",
+    summary: "A new propagation delay from a moment on, as at a handover.",
+    keys: &[
+        required("at_s", SECONDS_ABOVE_ZERO, "When, from the beginning of the run."),
+        required(
+            "delay_ms",
+            MILLISECONDS,
+            "The delay of transmissions that end from then on. No packet overtakes an earlier one.",
+        ),
+    ],
+    rules: &[],
+};
+
+static JITTER: Table = Table {
+    name: "jitter",
+    summary: "A wait of its own for each packet, before the queue.",
+    keys: &[
+        required("delay_ms", DRAWN, "The wait of each packet."),
+        default(
+            "keeps_order",
+            Kind::Switch,
+            Switch(true),
+            "Whether packets enter the queue in the order in which they came.",
+        ),
     ],
     rules: &[],
 };
@@ -115,6 +144,11 @@ macro_rules! link_keys {
             ),
             $delay,
             optional(
+                "delay_changes",
+                Kind::List { of: &Kind::Table(&DELAY_CHANGE), at_least: 1 },
+                "Other delays, each from a moment on, in the order of time.",
+            ),
+            optional(
                 "queue",
                 Kind::Tagged { tag: "kind", tables: QUEUES },
                 "The queue at the link's entrance. Left out: one without limit.",
@@ -123,10 +157,12 @@ macro_rules! link_keys {
             optional("loss", Kind::Tagged { tag: "kind", tables: LOSS }, "Random loss."),
             optional("duplicate", Kind::Table(&DUPLICATE), "Duplication."),
             optional("reorder", Kind::Table(&REORDER), "Reordering."),
+            optional("jitter", Kind::Table(&JITTER), "Jitter."),
             optional(
                 "disturbed_until_s",
                 SECONDS_ABOVE_ZERO,
-                "From then on the link drops (its queue aside), duplicates and reorders nothing. Left out: it always does.",
+                "From then on the link drops (its queue aside), duplicates, reorders and jitters nothing. Left out: it \
+                 always does.",
             ),
         ]
     };
@@ -139,7 +175,8 @@ const CHANGES: Rule = Rule::Needs("rate_changes", "rate_bps");
 static BACK: Table = Table {
     name: "back",
     summary: "What is different on the way back. Rate or trace, delay and queue are those of the way there unless given \
-              here; drops, loss, duplication, reordering and their end are only what is given \
+              here, and a delay given here has only the changes given here; drops, loss, duplication, reordering, \
+              jitter and their end are only what is given \
               here.",
     keys: link_keys!(optional("delay_ms", MILLISECONDS, "Propagation on the way back."), []),
     rules: &[Rule::AtMostOne(&["rate_bps", "trace"]), CHANGES],

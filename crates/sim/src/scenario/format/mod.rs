@@ -160,6 +160,11 @@ pub(super) static SCENARIO: Table = Table {
             "Delay spikes: all packets of some links are held, then let go back to back.",
         ),
         optional(
+            "outage",
+            Kind::List { of: &Kind::Table(&spike::OUTAGE), at_least: 1 },
+            "Outages: some links drop every packet that comes to them.",
+        ),
+        optional(
             "proxy",
             Kind::Table(&proxy::PROXY),
             "Proxies that filter needless retransmissions and duplicate ACKs.",

@@ -1,11 +1,11 @@
-//! Delay spikes.
+//! Delay spikes and outages: both are listed or drawn.
 
 use super::super::shape::{Kind, Rule, Table, optional, required};
 use super::kinds::{DRAWN, SECONDS, SECONDS_ABOVE_ZERO};
 
 static AT: Table = Table {
     name: "spike-at",
-    summary: "One listed spike.",
+    summary: "One listed spike or outage.",
     keys: &[
         required("start_s", SECONDS, "When it begins."),
         optional("end_s", SECONDS_ABOVE_ZERO, "When it ends."),
@@ -14,11 +14,39 @@ static AT: Table = Table {
     rules: &[Rule::ExactlyOne(&["end_s", "length_s"])],
 };
 
+/// The keys that say when spikes or outages are, after keys of their own.
+macro_rules! scheduled_keys {
+    ([$($own:expr),* $(,)?]) => {
+        &[
+            $($own,)*
+            optional("at", Kind::List { of: &Kind::Table(&AT), at_least: 1 }, "All of them, in the order of time."),
+            optional("first_s", DRAWN, "When the first one begins."),
+            optional("length_s", DRAWN, "How long each lasts."),
+            optional("interval_s", DRAWN, "From one to the next; `interval` says from where."),
+            optional(
+                "interval",
+                Kind::Word(&["start-to-start", "end-to-start"]),
+                "Whether `interval_s` runs from the beginning of one or from its end.",
+            ),
+        ]
+    };
+}
+
+const SCHEDULED: &[Rule] = &[
+    Rule::ExactlyOne(&["at", "first_s"]),
+    Rule::Needs("first_s", "length_s"),
+    Rule::Needs("first_s", "interval_s"),
+    Rule::Needs("length_s", "first_s"),
+    Rule::Needs("interval_s", "first_s"),
+    Rule::Needs("interval_s", "interval"),
+    Rule::Needs("interval", "interval_s"),
+];
+
 pub(super) static SPIKE: Table = Table {
     name: "spike",
     summary: "Delay spikes that hold one or several links together. They are listed (`at`), or drawn (`first_s`, \
               `length_s`, `interval_s`).",
-    keys: &[
+    keys: scheduled_keys!([
         optional("name", Kind::Name, "Its name; draws are derived from it. Left out: `spike1`, `spike2` …"),
         required("links", Kind::List { of: &Kind::Name, at_least: 1 }, "The links that are held, by name."),
         required(
@@ -28,23 +56,17 @@ pub(super) static SPIKE: Table = Table {
              arrives, and the queue fills. `arriving`: what is due at the far end during the spike arrives at its end, \
              in order and all at once.",
         ),
-        optional("at", Kind::List { of: &Kind::Table(&AT), at_least: 1 }, "The spikes, in the order of time."),
-        optional("first_s", DRAWN, "When the first spike begins."),
-        optional("length_s", DRAWN, "How long each lasts."),
-        optional("interval_s", DRAWN, "From one spike to the next; `interval` says from where."),
-        optional(
-            "interval",
-            Kind::Word(&["start-to-start", "end-to-start"]),
-            "Whether `interval_s` runs from the beginning of a spike or from its end.",
-        ),
-    ],
-    rules: &[
-        Rule::ExactlyOne(&["at", "first_s"]),
-        Rule::Needs("first_s", "length_s"),
-        Rule::Needs("first_s", "interval_s"),
-        Rule::Needs("length_s", "first_s"),
-        Rule::Needs("interval_s", "first_s"),
-        Rule::Needs("interval_s", "interval"),
-        Rule::Needs("interval", "interval_s"),
-    ],
+    ]),
+    rules: SCHEDULED,
+};
+
+pub(super) static OUTAGE: Table = Table {
+    name: "outage",
+    summary: "Outages, during which one or several links drop every packet that comes to them. They are listed (`at`), or \
+              drawn (`first_s`, `length_s`, `interval_s`).",
+    keys: scheduled_keys!([
+        optional("name", Kind::Name, "Its name; draws are derived from it. Left out: `outage1`, `outage2` …"),
+        required("links", Kind::List { of: &Kind::Name, at_least: 1 }, "The links without coverage, by name."),
+    ]),
+    rules: SCHEDULED,
 };
