@@ -74,6 +74,8 @@ pub(crate) struct Repeated {
     pub(crate) in_order: Option<u64>,
     /// It was covered together with a gap below it that a sending at this instant, in nanoseconds, or an earlier one had filled.
     pub(crate) there_before: Option<u64>,
+    /// The number of the sending that filled the gap at the front with it, from 0.
+    pub(crate) filler: Option<usize>,
     /// When the data right before it were first acknowledged, if those were sent once.
     pub(crate) neighbour: Option<When>,
 }
@@ -94,7 +96,7 @@ pub(crate) struct Answered {
     pub(crate) when: When,
     /// The timestamp that it echoes, if it fills the gap at the front.
     pub(crate) echo: Option<Timestamp>,
-    /// How far it acknowledges, if it fills the gap at the front, until the next ACK of new data.
+    /// How far it acknowledges, until the next ACK of new data.
     pub(crate) up_to: Option<u64>,
 }
 
@@ -116,10 +118,9 @@ const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, 
 }
 
 impl Repeated {
-    /// When the last sending left that an ACK which comes now can answer.
-    pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<u64> {
-        let in_time = |sending: &&Sending| sending.nanos.saturating_add(shortest) <= now;
-        self.sendings.iter().rev().find(in_time).map(|sending| sending.nanos)
+    /// The number of the last sending, from 0, that an ACK which comes now can answer.
+    pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<usize> {
+        self.sendings.iter().rposition(|sending| sending.nanos.saturating_add(shortest) <= now)
     }
 
     /// Judges sending number `index`, from 1, which is the first that was sent again.

@@ -1,7 +1,8 @@
 //! What an acknowledgement does to a direction.
 
-use super::again::{self, Popped};
+use super::again;
 use super::half::{Acknowledgement, Half, Setting};
+use super::popped::Popped;
 use super::sent::Sent;
 use super::unheard::Plain;
 use eifel_base::ranges::Block;
@@ -86,7 +87,7 @@ impl Half {
             self.duplicates += 1;
         }
         self.last_ack = setting.when.nanos;
-        let mut popped = Popped::default();
+        let mut popped = Popped { duplicates: self.duplicates, ..Default::default() };
         let mut newest: Option<Sent> = None;
         let mut trouble = self.trouble.take()?;
         if advances {

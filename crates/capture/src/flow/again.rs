@@ -5,112 +5,44 @@ use std::collections::BTreeMap;
 use super::When;
 use super::flight::Flight;
 use super::half::{Acknowledgement, Data, Half, Setting};
+use super::implied::Implied;
+use super::popped::Popped;
 use super::replica::{Explained, Replica};
+use super::rows::{Causes, Row};
 use super::sent::Sent;
-use super::trip::Vantage;
 use crate::attribute::Sending;
-use crate::report::{End, Retransmission};
 use crate::sender::Cause;
-use crate::verdict::{Answered, Circumstances, Confidence, Judged, Noticed, Original, Repeated, Verdict};
+use crate::verdict::{Answered, Original, Repeated};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
-use eifel_packet::seq::{Seq, wrap};
 
 /// Segments sent again that a direction remembers. Verdicts on older ones are final.
 const MOST_REMEMBERED: usize = 1 << 16;
 /// Until a round trip is known, what is late by less than this, in nanoseconds, was reordered.
 const REORDERED_WITHIN: u64 = 3_000_000;
-
-/// One segment that sent something again.
-#[derive(Clone, Debug)]
-struct Row {
-    when: When,
-    block: Block,
-    payload: u32,
-    copy: usize,
-    causes: Causes,
-    /// The episode of loss recovery that it belongs to.
-    episode: Option<u32>,
-    /// The segments that it repeats, each with the number of this sending.
-    parts: Vec<(u64, usize)>,
-    /// The ACK that had covered all of it before it passed.
-    acknowledged: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Causes {
-    Known(Cause),
-    /// By each model.
-    Modelled([Cause; crate::sender::MODELS.len()]),
-}
+/// A receiver's capture shows its answer within this, in nanoseconds.
+const HOST: u64 = 1_000_000;
+/// An ACK that covers more segments at once than a delayed one shows that some were there before.
+const MOST_DELAYED: usize = 2;
 
 /// All that was sent again in one direction.
 #[derive(Debug)]
 pub(super) struct Trouble {
-    repeated: BTreeMap<u64, Repeated>,
+    pub(super) repeated: BTreeMap<u64, Repeated>,
     /// Those that ACKs can still tell something new of, besides duplicates.
     active: Vec<u64>,
-    sacked: Ranges,
+    pub(super) sacked: Ranges,
     /// The receiver has reported a duplicate.
-    reports: bool,
-    /// How long the last sending that filled a gap took to be answered, in nanoseconds.
-    takes: u64,
-    /// It has answered one without a report.
-    silent: bool,
+    pub(super) reports: bool,
+    /// Duplicates that it answered without a report.
+    pub(super) implied: Implied,
+    /// Something that had passed here was still missing in an ACK of the receiver that came later than a host takes.
+    pub(super) lost_behind: bool,
     /// Where the data end that the last ACK of new data was the first for, of those that were sent once.
     neighbour: Option<(u64, When)>,
-    rows: Vec<Row>,
+    pub(super) rows: Vec<Row>,
     pub(super) replica: Replica,
     pub(super) flight: Flight,
-}
-
-/// Segments that one ACK covers.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Popped {
-    /// When the lowest left, if it answers its first sending.
-    front: Option<u64>,
-    any: bool,
-    /// Those whose first sending it answers, put together where they touch.
-    originals: Vec<Block>,
-    pub(super) reported_before: bool,
-}
-
-impl Popped {
-    /// Whether first sendings above `position` are among them.
-    fn beyond(&self, position: u64) -> bool {
-        self.originals.last().is_some_and(|block| block.end > position)
-    }
-
-    /// Whether the ACK at `when` is the first for the data that end at `position`, and those were sent once.
-    fn neighbour(&self, position: u64, when: When) -> Option<When> {
-        self.originals.iter().any(|block| block.start < position && position <= block.end).then_some(when)
-    }
-
-    pub(super) fn note(&mut self, sent: &Sent, trouble: &Trouble, setting: &Setting) {
-        self.judge(sent, trouble, setting);
-        self.any = true;
-    }
-
-    fn judge(&mut self, sent: &Sent, trouble: &Trouble, setting: &Setting) {
-        if trouble.sacked.covered(sent.start, sent.end()) > 0 {
-            self.reported_before = true;
-            return;
-        }
-        let original =
-            sent.copies == 1
-                || trouble.repeated.get(&sent.start).and_then(|one| one.sendings.get(1)).is_some_and(|second| {
-                    second.nanos.saturating_add(setting.receiver.unwrap_or(0)) > setting.when.nanos
-                });
-        if original && !sent.missing {
-            if !self.any {
-                self.front = Some(sent.when.nanos);
-            }
-            match self.originals.last_mut().filter(|last| last.end == sent.start) {
-                Some(last) => last.end = sent.end(),
-                None => self.originals.push(Block { start: sent.start, end: sent.end() }),
-            }
-        }
-    }
 }
 
 /// Gives a half its [`Trouble`], if it has none.
@@ -123,8 +55,8 @@ pub(super) fn begin(half: &mut Half, setting: &Setting) {
         active: Vec::new(),
         sacked: Ranges::default(),
         reports: false,
-        silent: false,
-        takes: 0,
+        implied: Implied::default(),
+        lost_behind: false,
         neighbour: None,
         rows: Vec::new(),
         replica: Replica::new(half, setting),
@@ -189,6 +121,7 @@ impl Trouble {
                     half.counts.reordered += 1;
                 } else {
                     let block = Block { start: sent.start, end: sent.end() };
+                    self.lost_behind |= self.is_lost_behind(half, &sent, setting);
                     parts.push(self.repeat(Some(sent), block, data, setting));
                     if let Some(sent) = half.out.get_mut(index) {
                         sent.copies = sent.copies.saturating_add(1);
@@ -206,6 +139,15 @@ impl Trouble {
         let (when, payload) = (setting.when, data.payload);
         self.flight.on_again(self.rows.len(), block.end, half.nxt - half.una);
         self.rows.push(Row { when, block, payload, copy, causes, episode, parts, acknowledged });
+    }
+
+    /// Whether an ACK that left the receiver after `sent` had passed here shows that it had not arrived. Only a capture at the
+    /// receiver may take that to be so.
+    fn is_lost_behind(&self, half: &Half, sent: &Sent, setting: &Setting) -> bool {
+        let last = self.repeated.get(&sent.start).and_then(|one| one.sendings.last());
+        let passed = last.map_or(sent.when.nanos, |last| last.nanos);
+        let missed = sent.start == half.una || setting.sack && self.sacked.covered(sent.start, sent.end()) == 0;
+        missed && !sent.missing && half.last_ack > passed.saturating_add(HOST)
     }
 
     /// Whether this is the first sending of a segment of which only a retransmission has passed. Then it is noted as such.
@@ -271,12 +213,14 @@ impl Trouble {
                 in_order: None,
                 there_before: None,
                 neighbour: None,
+                filler: None,
             }
         });
         one.end = one.end.min(block.end);
         one.gap = one.gap.or(gap);
         one.sendings.push(Sending { nanos: setting.when.nanos, stamp: data.stamp });
         let index = one.sendings.len() - 1;
+        self.implied.on_again(setting.when.nanos, block.start, index);
         if one.answer.is_none() && !self.active.contains(&block.start) {
             self.active.push(block.start);
         }
@@ -294,13 +238,17 @@ impl Trouble {
     ) {
         // What fills the gap at the front with data behind it is answered at once (RFC 5681, section 4.2): whatever that ACK
         // covers besides was there before what filled the gap, and so were not the sendings that left after that.
-        let filled_by = self
-            .repeated
-            .get(&block.start)
-            .and_then(|front| front.latest_that_arrived(ack.when.nanos, setting.receiver.unwrap_or(0)));
-        if let Some(sent) = filled_by {
-            self.takes = ack.when.nanos - sent;
+        let shortest = setting.receiver.unwrap_or(0);
+        let mut filled_by = None;
+        if let Some(front) = self.repeated.get_mut(&block.start)
+            && let Some(index) = front.latest_that_arrived(ack.when.nanos, shortest)
+        {
+            let sent = front.sendings[index].nanos;
+            front.filler = Some(index);
+            filled_by = Some(sent);
+            self.implied.takes = ack.when.nanos - sent;
         }
+        let data_behind = popped.duplicates > 0 || popped.count > MOST_DELAYED;
         for start in &self.active {
             let Some(one) = self.repeated.get_mut(start) else { continue };
             match &mut one.answer {
@@ -313,8 +261,8 @@ impl Trouble {
                 None if one.end <= block.end => {
                     let fills = *start <= block.start;
                     let echo = ack.echo.filter(|_| fills && half.stamped);
-                    one.answer = Some(Answered { when: ack.when, echo, up_to: fills.then_some(block.end) });
-                    one.there_before = filled_by.filter(|_| !fills && popped.beyond(one.end));
+                    one.answer = Some(Answered { when: ack.when, echo, up_to: Some(block.end) });
+                    one.there_before = filled_by.filter(|_| !fills && (data_behind || popped.beyond(one.end)));
                     one.neighbour = popped
                         .neighbour(*start, ack.when)
                         .or(self.neighbour.filter(|one| one.0 == *start).map(|one| one.1));
@@ -367,127 +315,10 @@ impl Trouble {
         }
     }
 
-    /// An ACK without news answers a duplicate, where the receiver does not report it. Without SACK it may also answer what left
-    /// a gap, unless nothing that could have left one can have arrived just now.
-    fn implies_duplicate(&self, half: &Half, ack: &Acknowledgement, setting: &Setting) -> bool {
-        if !ack.plain || ack.advances || ack.cumulative != half.una || self.reports {
-            return false;
-        }
-        let shortest = setting.receiver.unwrap_or(0);
-        setting.sack || !half.out.has_sent_about(self.left(ack, shortest), shortest / 4)
-    }
-
-    /// About when what an ACK answers has left, as long as the path takes as now.
-    fn left(&self, ack: &Acknowledgement, shortest: u64) -> u64 {
-        ack.when.nanos.saturating_sub(self.takes.max(shortest))
-    }
-
-    /// Which sending it was is told by the time that the path takes now: that of the last gap that was filled.
-    fn on_implied_duplicate(&mut self, ack: &Acknowledgement, setting: &Setting) {
-        self.silent = true;
-        let shortest = setting.receiver.unwrap_or(0);
-        let left = self.left(ack, shortest);
-        // The first block holds what caused the ACK (RFC 2018, section 4), if it lies above the gap.
-        let place = ack.sacks().first().copied();
-        let mut chosen: Option<(u64, &mut Repeated)> = None;
-        for (start, one) in self.repeated.iter_mut().filter(|(_, one)| one.answer.is_some()) {
-            let there =
-                place.is_none_or(|block| one.end <= ack.cumulative || block.start <= *start && one.end <= block.end);
-            let next = one.duplicates.len() + 1;
-            let Some(sent) = one
-                .sendings
-                .get(next..)
-                .and_then(|rest| rest.iter().map(|one| one.nanos).min_by_key(|nanos| nanos.abs_diff(left)))
-            else {
-                continue;
-            };
-            let nearer = chosen.as_ref().is_none_or(|(nearest, _)| sent.abs_diff(left) < nearest.abs_diff(left));
-            if there && nearer && sent.abs_diff(left) < shortest / 4 {
-                chosen = Some((sent, one));
-            }
-        }
-        if let Some((_, one)) = chosen {
-            one.duplicates.push(ack.when);
-        }
-    }
-
     fn retire(&mut self) {
         let repeated = &self.repeated;
         self.active.retain(|start| {
             repeated.get(start).is_some_and(|one| one.answer.is_none_or(|answer| answer.up_to.is_some()))
         });
-    }
-
-    /// Hands out what was sent again, with verdicts; returns the name of the model that explains it best.
-    pub(super) fn finish(
-        &mut self,
-        setting: &Setting,
-        (connection, sender, initial): (u64, End, Seq),
-        into: &mut Vec<Retransmission>,
-    ) -> Option<&'static str> {
-        self.replica.finish();
-        let (place, model) = self.replica.best_model();
-        let circumstances = Circumstances {
-            at_receiver: setting.vantage() == Vantage::Receiver,
-            silent: self.silent,
-            reports: self.reports || setting.sack && !self.silent,
-            shortest: setting.receiver.unwrap_or(0),
-        };
-        let noticed: Vec<_> = self.flight.finish().collect();
-        for (number, row) in self.rows.iter().enumerate() {
-            let judged = self.judge(row, &circumstances);
-            let undone = noticed.get(number).copied().filter(|_| judged.verdict == Verdict::Spurious);
-            into.push(Retransmission {
-                capture: 0,
-                frame: row.when.frame,
-                time_s: row.when.nanos as f64 / 1e9,
-                connection,
-                sender,
-                seq: wrap(row.block.start, initial).0,
-                bytes: row.payload,
-                copy: row.copy,
-                cause: match row.causes {
-                    Causes::Known(cause) => cause,
-                    Causes::Modelled(causes) => causes[place],
-                },
-                verdict: judged.verdict,
-                confidence: judged.confidence,
-                reason: judged.reason,
-                evidence_frame: judged.evidence,
-                stack_noticed: undone.unwrap_or(Noticed::CannotBeTold),
-                first_told: row.episode.map(|episode| self.replica.told(episode)).unwrap_or_default(),
-            });
-        }
-        (!self.rows.is_empty()).then_some(model)
-    }
-
-    /// A segment is spurious if all of its parts are.
-    fn judge(&self, row: &Row, circumstances: &Circumstances) -> Judged {
-        if let Some(frame) = row.acknowledged {
-            return Judged {
-                verdict: Verdict::Spurious,
-                confidence: Confidence::Certain,
-                reason: "it was acknowledged before it passed",
-                evidence: Some(frame),
-            };
-        }
-        let of_part = |(start, index): &(u64, usize)| {
-            self.repeated
-                .get(start)
-                .filter(|one| *index < one.sendings.len())
-                .map(|one| one.judge(*index, circumstances))
-        };
-        let all = row.parts.iter().filter_map(of_part);
-        let rank = |judged: &Judged| match judged.verdict {
-            Verdict::Spurious => 0,
-            Verdict::Undecidable => 1,
-            Verdict::Needed => 2,
-        };
-        all.max_by_key(|judged| (rank(judged), judged.confidence)).unwrap_or(Judged {
-            verdict: Verdict::Undecidable,
-            confidence: Confidence::Weak,
-            reason: "too much was sent again to remember it all",
-            evidence: None,
-        })
     }
 }

@@ -7,6 +7,8 @@ use eifel_base::units::Timestamp;
 
 /// Ticks that stacks use, in nanoseconds.
 const TICKS: [u64; 8] = [1_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000, 20_000_000, 100_000_000, 500_000_000];
+/// How many of them are no coarser than [`COARSEST`].
+const FINE: usize = 5;
 /// Over less than this, in nanoseconds, a rate says little.
 const LONG_ENOUGH: u64 = 100_000_000;
 /// Coarser clocks tell less than the time of passing does.
@@ -19,8 +21,8 @@ pub(super) struct Clock {
     tick: Option<u64>,
     /// The smallest time a tick has seemed to take: delays make it seem longer.
     seeming: u64,
-    /// The capture's time at the first TSval, less the smallest delay.
-    base: i64,
+    /// For each of [`TICKS`] that is fine enough: the capture's time at the first TSval, less the smallest delay.
+    bases: [i64; FINE],
 }
 
 impl Clock {
@@ -35,6 +37,7 @@ impl Clock {
         let Some((first, began)) = self.first else {
             self.first = Some((stamp, nanos));
             self.seeming = u64::MAX;
+            self.bases = [nanos as i64; FINE];
             return nanos;
         };
         let ticks = u64::from(stamp.0.wrapping_sub(first.0));
@@ -44,24 +47,30 @@ impl Clock {
         let passed = nanos.saturating_sub(began);
         if passed >= LONG_ENOUGH && ticks > 0 && passed / ticks < self.seeming {
             self.seeming = passed / ticks;
-            let tick = nearest(self.seeming);
-            if self.tick != tick {
-                self.tick = tick;
-                self.base = i64::MAX;
-            }
+            self.tick = nearest(self.seeming);
         }
-        let Some(tick) = self.tick.filter(|tick| *tick <= COARSEST) else { return nanos };
-        let elapsed = (ticks * tick) as i64;
-        self.base = self.base.min(nanos as i64 - elapsed);
-        (self.base.saturating_add(elapsed) as u64).min(nanos)
+        // All of them are kept from the start: a queue that grows hides the smallest delay later.
+        for (base, tick) in self.bases.iter_mut().zip(TICKS) {
+            *base = (*base).min(nanos as i64 - (ticks * tick) as i64);
+        }
+        let Some(place) = self.tick.and_then(|tick| TICKS[..FINE].iter().position(|other| *other == tick)) else {
+            return nanos;
+        };
+        let elapsed = (ticks * TICKS[place]) as i64;
+        (self.bases[place].saturating_add(elapsed) as u64).min(nanos)
     }
 }
 
 /// The tick behind what was measured: rather a shorter one, because delays are in it.
 fn nearest(measured: u64) -> Option<u64> {
-    const LEAST_OF_A_MILLISECOND: u64 = 50_000;
+    const LEAST_OF_A_MILLISECOND: u64 = 400_000;
     let below = TICKS.into_iter().rev().find(|tick| *tick <= measured + measured / 8);
-    if below == Some(TICKS[0]) && measured > LEAST_OF_A_MILLISECOND { Some(TICKS[1]) } else { below }
+    match below {
+        Some(tick) if tick == TICKS[0] && measured > LEAST_OF_A_MILLISECOND => Some(TICKS[1]),
+        // Values of their own, as some receivers ask for, are no clock.
+        Some(tick) if tick == TICKS[0] && measured > 2 * tick => None,
+        _ => below,
+    }
 }
 
 #[cfg(test)]

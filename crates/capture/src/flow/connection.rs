@@ -225,13 +225,18 @@ impl Connection {
         let directions = [0, 1].map(|side| {
             let setting = self.setting(side, self.last);
             let half = &mut self.halves[side];
+            let lost_behind = half.trouble.as_ref().is_some_and(|trouble| trouble.lost_behind);
+            let vantage = match setting.vantage() {
+                Vantage::Receiver if lost_behind => Vantage::Between,
+                found => found,
+            };
             let model = half.trouble.take().and_then(|mut trouble| {
                 let initial = half.initial.unwrap_or_default();
                 let sender = if side == 0 { End::Client } else { End::Server };
                 trouble.finish(&setting, (self.number, sender, initial), &mut again)
             });
             Direction {
-                vantage: setting.vantage(),
+                vantage,
                 rtt_ms_min: setting.receiver.map(|nanos| nanos as f64 / 1e6),
                 model,
                 counts: half.counts,

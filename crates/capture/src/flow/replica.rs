@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use super::When;
 use super::detectors::Detectors;
+use super::doubts::Doubts;
 use super::half::{Acknowledgement, Data, Half, Setting};
 use super::unheard::{Unheard, is_heard};
 use crate::report::Told;
@@ -31,6 +32,11 @@ pub(super) struct Replica {
     duplicates: u32,
     last_ack: u64,
     last_sent: u64,
+    /// What was sent last was sent again.
+    follows: bool,
+    /// What was sent again last was missing, or followed such a repair.
+    doubted: bool,
+    doubts: Doubts,
     timer_since: u64,
     waiting: VecDeque<Waiting>,
     detectors: Detectors,
@@ -69,6 +75,9 @@ impl Replica {
             duplicates: half.duplicates,
             last_ack: half.last_ack + trip,
             last_sent: half.last_sent,
+            follows: false,
+            doubted: false,
+            doubts: Doubts::default(),
             timer_since: half.timer_since + trip,
             waiting: VecDeque::new(),
             detectors: Detectors::new(half, una, setting),
@@ -102,6 +111,7 @@ impl Replica {
         }
         self.nxt += u64::from(len);
         self.last_sent = now;
+        self.follows = false;
     }
 
     /// What the detectors would have said of an episode.
@@ -120,6 +130,7 @@ impl Replica {
     pub(super) fn on_again(&mut self, block: Block, data: &Data, half: &Half, setting: &Setting) -> Explained {
         let now = data.left;
         self.hear_until(now, data.echo);
+        self.doubted = self.doubts.covers(block.start, self.nxt) || self.follows && self.doubted;
         let reported = self.sacked.highest().is_some_and(|highest| highest > block.start);
         let resent = Resent {
             now,
@@ -132,11 +143,13 @@ impl Replica {
             timer_since: self.timer_since,
             estimate: half.whole_estimate(setting.sender),
             missing: reported || !setting.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
+            doubted: self.doubted,
             sack: setting.sack,
             segments: half.out.len(),
             stamp: data.stamp,
             may_be_unseen: !setting.is_next_to_sender(),
             repeated: self.again.containing(block.start).is_some(),
+            follows: self.follows,
         };
         let mut causes = [Cause::Unknown; MODELS.len()];
         for (cause, model) in causes.iter_mut().zip(&mut self.models) {
@@ -146,12 +159,14 @@ impl Replica {
             self.again.add(block);
         }
         self.last_sent = now;
+        self.follows = true;
         let (place, _) = self.best_model();
         let episode = self.detectors.on_again(now, block, causes[place], data.stamp);
         Explained { causes, episode }
     }
 
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
+        self.doubts.on_ack(ack, self.nxt, setting.sack);
         let trip = setting.sender.unwrap_or(0);
         let due = ack.when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {

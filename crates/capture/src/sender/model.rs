@@ -18,6 +18,10 @@ const PROBE_LEFT_OUT: f64 = 1.5;
 const REPAIR_LEFT_OUT: f64 = 1.0;
 /// What a timeout costs of which nothing was seen.
 const UNSEEN_TIMEOUT: f64 = 1.5;
+/// What a repair costs of which it is not known when it left.
+const UNSEEN_REPAIR: f64 = 0.2;
+/// What anything else costs than going on with go-back-N.
+const GOES_ON: f64 = 0.5;
 /// An ACK's consequences leave within this time, however slow the machine, in nanoseconds.
 const AT_ONCE: u64 = 4_000_000;
 const TICK: u64 = 8_000_000;
@@ -47,6 +51,8 @@ pub struct Resent {
     pub estimate: Option<(u64, u64)>,
     /// Whether ACKs say that data above it have arrived: SACK blocks, or three duplicates.
     pub missing: bool,
+    /// Whether any ACK that has passed here said so, heard or not.
+    pub doubted: bool,
     /// Whether SACK was agreed on.
     pub sack: bool,
     /// Segments outstanding.
@@ -55,6 +61,8 @@ pub struct Resent {
     pub stamp: Option<Timestamp>,
     /// Whether it was sent again before.
     pub repeated: bool,
+    /// Whether what was sent last was sent again, too.
+    pub follows: bool,
     /// Whether what the sender sends may be lost before it comes to the place of the capture.
     pub may_be_unseen: bool,
 }
@@ -143,8 +151,18 @@ impl Model {
     }
 
     fn timeout(&self, resent: &Resent) -> Option<(Cause, f64)> {
-        // The timer repairs the oldest segment.
-        if resent.start > resent.una || resent.end <= resent.una {
+        // The timer repairs the oldest segment. Whoever sends again what was acknowledged had not heard so.
+        let unheard = resent.end <= resent.una;
+        if unheard && resent.may_be_unseen {
+            let repaired = resent.doubted && !resent.repeated;
+            let cost = match (self.was_silent(resent), repaired) {
+                (true, _) => UNSEEN_REPAIR,
+                (false, true) => UNSEEN_TIMEOUT + REPAIR_LEFT_OUT,
+                (false, false) => UNSEEN_TIMEOUT,
+            };
+            return Some((Cause::Rto, cost));
+        }
+        if unheard || resent.start > resent.una {
             return None;
         }
         let since = resent.timer_since.max(self.armed);
@@ -153,7 +171,9 @@ impl Model {
         if self.would_probe(resent) {
             cost += PROBE_LEFT_OUT;
         }
-        if resent.missing && !resent.repeated && !matches!(self.state, State::Loss { .. }) {
+        // Far from the sender times say less than what it had heard.
+        let partial = matches!(self.state, State::Recovery { high } if resent.may_be_unseen && resent.start < high);
+        if (resent.missing || partial) && !resent.repeated && !matches!(self.state, State::Loss { .. }) {
             cost += REPAIR_LEFT_OUT;
         }
         Some((Cause::Rto, cost))
@@ -177,12 +197,24 @@ impl Model {
             State::Loss { high, .. } if resent.start < high => Some((Cause::Loss, clocked(resent))),
             // It would not send what is acknowledged: it goes on with what it began before it heard of that.
             _ if unheard && resent.start >= self.gone_back_to => Some((Cause::Loss, 0.0)),
+            // What a path has held passes after the ACKs of what was held before it.
+            _ if resent.may_be_unseen && self.goes_on(resent) => Some((Cause::Loss, GOES_ON)),
             // The timeout's own retransmission may have been lost on its way here.
             _ if resent.may_be_unseen && !resent.missing && self.was_silent(resent) => {
                 Some((Cause::Loss, clocked(resent) + UNSEEN_TIMEOUT))
             }
             _ => None,
         }
+    }
+
+    /// Whether it begins where go-back-N has stopped.
+    fn continues(&self, resent: &Resent) -> bool {
+        resent.follows && resent.start == self.gone_back_to
+    }
+
+    /// Whether it goes on where go-back-N has stopped, and has sent nothing new.
+    fn goes_on(&self, resent: &Resent) -> bool {
+        resent.follows && resent.start >= self.gone_back_to
     }
 
     /// Whether it has sent nothing for about as long as its timer takes.
@@ -196,8 +228,21 @@ impl Model {
             State::Open | State::Loss { .. } => resent.missing,
         };
         let in_loss = matches!(self.state, State::Loss { high, .. } if resent.start < high);
-        let cost = clocked(resent) + if evident { 0.0 } else { WITHOUT_EVIDENCE };
-        Some((Cause::Fast, cost + if in_loss { 0.5 } else { 0.0 }))
+        let unheard = resent.end <= resent.una && resent.may_be_unseen;
+        let mut cost = match (unheard, evident || unheard && resent.doubted) {
+            // When it left is not known.
+            (true, true) => UNSEEN_REPAIR + 0.1,
+            (false, true) => clocked(resent),
+            (_, false) => clocked(resent) + WITHOUT_EVIDENCE,
+        };
+        if in_loss || self.continues(resent) {
+            cost += GOES_ON;
+        }
+        // Without SACK nothing but the timer tells that a retransmission was lost.
+        if resent.repeated && !resent.sack {
+            cost += WITHOUT_EVIDENCE;
+        }
+        Some((Cause::Fast, cost))
     }
 
     fn would_probe(&self, resent: &Resent) -> bool {
@@ -210,7 +255,8 @@ impl Model {
     }
 
     fn enter(&mut self, cause: Cause, resent: &Resent) {
-        self.gone_back_to = if matches!(cause, Cause::Rto | Cause::Loss) { resent.end } else { u64::MAX };
+        let goes_back = matches!(cause, Cause::Rto | Cause::Loss) || self.continues(resent);
+        self.gone_back_to = if goes_back { resent.end } else { u64::MAX };
         match cause {
             Cause::Rto => {
                 let again = matches!(self.state, State::Loss { .. });
@@ -289,12 +335,14 @@ fn misfit(took: u64, expected: u64) -> f64 {
     ((took.max(1)) as f64 / expected.max(1) as f64).ln().abs()
 }
 
-/// How far from being the consequence of the last ACK a retransmission is.
+/// How far from being the consequence of the last ACK a retransmission is. Far from the sender, how long that ACK took to it is
+/// known to a round trip.
 fn clocked(resent: &Resent) -> f64 {
     let gap = resent.now.saturating_sub(resent.last_ack);
-    if gap <= AT_ONCE {
+    let smoothed = resent.estimate.map_or(400_000_000, |(smoothed, _)| smoothed);
+    let at_once = if resent.may_be_unseen { smoothed.max(AT_ONCE) } else { AT_ONCE };
+    if gap <= at_once {
         return 0.0;
     }
-    let quarter = resent.estimate.map_or(100_000_000, |(smoothed, _)| smoothed / 4).max(AT_ONCE);
-    ((gap - AT_ONCE) as f64 / quarter as f64).ln_1p()
+    ((gap - at_once) as f64 / (smoothed / 4).max(AT_ONCE) as f64).ln_1p()
 }

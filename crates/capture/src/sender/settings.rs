@@ -20,7 +20,7 @@ pub struct Settings {
 const MS: u64 = 1_000_000;
 
 /// In the order in which they are preferred where they explain a trace equally well.
-pub const MODELS: [Settings; 5] = [
+pub const MODELS: [Settings; 8] = [
     Settings {
         name: "linux",
         variance_at_least: 200 * MS,
@@ -46,6 +46,14 @@ pub const MODELS: [Settings; 5] = [
         undoes: true,
     },
     Settings {
+        name: "linux-without-undo",
+        variance_at_least: 200 * MS,
+        rto_at_least: 200 * MS,
+        probes_tail: true,
+        forward_rto: false,
+        undoes: false,
+    },
+    Settings {
         name: "bsd",
         variance_at_least: 200 * MS,
         rto_at_least: 230 * MS,
@@ -60,5 +68,21 @@ pub const MODELS: [Settings; 5] = [
         probes_tail: false,
         forward_rto: false,
         undoes: false,
+    },
+    Settings {
+        name: "rfc-with-f-rto",
+        variance_at_least: 0,
+        rto_at_least: 1000 * MS,
+        probes_tail: false,
+        forward_rto: true,
+        undoes: false,
+    },
+    Settings {
+        name: "rfc-with-undo",
+        variance_at_least: 0,
+        rto_at_least: 1000 * MS,
+        probes_tail: true,
+        forward_rto: false,
+        undoes: true,
     },
 ];

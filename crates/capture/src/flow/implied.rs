@@ -1,0 +1,77 @@
+//! Duplicates that the receiver does not report: an ACK without news answers one.
+
+use super::again::Trouble;
+use super::half::{Acknowledgement, Half, Setting};
+use std::collections::VecDeque;
+
+/// Sendings remembered: an ACK answers none that is older.
+const MOST_REMEMBERED: usize = 1 << 12;
+
+/// What an ACK without news can answer.
+#[derive(Debug, Default)]
+pub(super) struct Implied {
+    /// How long the last sending that filled a gap took to be answered, in nanoseconds.
+    pub(super) takes: u64,
+    /// The receiver has answered a duplicate without a report.
+    pub(super) silent: bool,
+    /// What was sent again: when, its position, and the number of the sending.
+    sendings: VecDeque<(u64, u64, usize)>,
+}
+
+impl Implied {
+    pub(super) fn on_again(&mut self, nanos: u64, start: u64, index: usize) {
+        if self.sendings.len() == MOST_REMEMBERED {
+            self.sendings.pop_front();
+        }
+        self.sendings.push_back((nanos, start, index));
+    }
+
+    /// About when what an ACK answers has left, as long as the path takes as now.
+    fn left(&self, ack: &Acknowledgement, shortest: u64) -> u64 {
+        ack.when.nanos.saturating_sub(self.takes.max(shortest))
+    }
+
+    /// What was sent again within `margin` of `left`, in the order in which it left.
+    fn about(&self, left: u64, margin: u64) -> impl Iterator<Item = (u64, u64, usize)> + '_ {
+        let from = self.sendings.partition_point(|(nanos, ..)| *nanos <= left.saturating_sub(margin));
+        self.sendings.range(from..).copied().take_while(move |(nanos, ..)| *nanos < left.saturating_add(margin))
+    }
+}
+
+impl Trouble {
+    /// An ACK without news answers a duplicate, where the receiver does not report it. Without SACK it may also answer what left
+    /// a gap, unless nothing that could have left one can have arrived just now.
+    pub(super) fn implies_duplicate(&self, half: &Half, ack: &Acknowledgement, setting: &Setting) -> bool {
+        if !ack.plain || ack.advances || ack.cumulative != half.una || self.reports {
+            return false;
+        }
+        let shortest = setting.receiver.unwrap_or(0);
+        setting.sack || !half.out.has_sent_about(self.implied.left(ack, shortest), shortest / 4)
+    }
+
+    /// Which sending it was is told by the time that the path takes now: that of the last gap that was filled. Of several that
+    /// left together the one that filled a gap is not answered by a duplicate ACK, and the path keeps the order of the others.
+    pub(super) fn on_implied_duplicate(&mut self, ack: &Acknowledgement, setting: &Setting) {
+        self.implied.silent = true;
+        let shortest = setting.receiver.unwrap_or(0);
+        let left = self.implied.left(ack, shortest);
+        // The first block holds what caused the ACK (RFC 2018, section 4), if it lies above the gap.
+        let place = ack.sacks().first().copied();
+        let mut chosen: Option<((bool, u64), u64)> = None;
+        for (nanos, start, index) in self.implied.about(left, shortest / 4) {
+            let Some(one) = self.repeated.get(&start).filter(|one| one.answer.is_some()) else { continue };
+            let there =
+                place.is_none_or(|block| one.end <= ack.cumulative || block.start <= start && one.end <= block.end);
+            if !there || index <= one.duplicates.len() {
+                continue;
+            }
+            let rank = (one.filler == Some(index), nanos.abs_diff(left));
+            if chosen.is_none_or(|(best, _)| rank < best) {
+                chosen = Some((rank, start));
+            }
+        }
+        if let Some(one) = chosen.and_then(|(_, start)| self.repeated.get_mut(&start)) {
+            one.duplicates.push(ack.when);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What each segment that sent something again comes to, once the connection is over.
+
+use super::When;
+use super::again::Trouble;
+use super::half::Setting;
+use super::trip::Vantage;
+use crate::report::{End, Retransmission};
+use crate::sender::{Cause, MODELS};
+use crate::verdict::{Circumstances, Confidence, Judged, Noticed, Verdict};
+use eifel_base::ranges::Block;
+use eifel_packet::seq::{Seq, wrap};
+
+/// One segment that sent something again.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) when: When,
+    pub(super) block: Block,
+    pub(super) payload: u32,
+    pub(super) copy: usize,
+    pub(super) causes: Causes,
+    /// The episode of loss recovery that it belongs to.
+    pub(super) episode: Option<u32>,
+    /// The segments that it repeats, each with the number of this sending.
+    pub(super) parts: Vec<(u64, usize)>,
+    /// The ACK that had covered all of it before it passed.
+    pub(super) acknowledged: Option<u64>,
+}
+
+/// What it is taken for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Causes {
+    Known(Cause),
+    /// By each model.
+    Modelled([Cause; MODELS.len()]),
+}
+
+impl Trouble {
+    /// Hands out what was sent again, with verdicts; returns the name of the model that explains it best.
+    pub(super) fn finish(
+        &mut self,
+        setting: &Setting,
+        (connection, sender, initial): (u64, End, Seq),
+        into: &mut Vec<Retransmission>,
+    ) -> Option<&'static str> {
+        self.replica.finish();
+        let (place, model) = self.replica.best_model();
+        let circumstances = Circumstances {
+            at_receiver: setting.vantage() == Vantage::Receiver && !self.lost_behind,
+            silent: self.implied.silent,
+            reports: self.reports || setting.sack && !self.implied.silent,
+            shortest: setting.receiver.unwrap_or(0),
+        };
+        let noticed: Vec<_> = self.flight.finish().collect();
+        for (number, row) in self.rows.iter().enumerate() {
+            let judged = self.judge(row, &circumstances);
+            let undone = noticed.get(number).copied().filter(|_| judged.verdict == Verdict::Spurious);
+            into.push(Retransmission {
+                capture: 0,
+                frame: row.when.frame,
+                time_s: row.when.nanos as f64 / 1e9,
+                connection,
+                sender,
+                seq: wrap(row.block.start, initial).0,
+                bytes: row.payload,
+                copy: row.copy,
+                cause: match row.causes {
+                    Causes::Known(cause) => cause,
+                    Causes::Modelled(causes) => causes[place],
+                },
+                verdict: judged.verdict,
+                confidence: judged.confidence,
+                reason: judged.reason,
+                evidence_frame: judged.evidence,
+                stack_noticed: undone.unwrap_or(Noticed::CannotBeTold),
+                first_told: row.episode.map(|episode| self.replica.told(episode)).unwrap_or_default(),
+            });
+        }
+        (!self.rows.is_empty()).then_some(model)
+    }
+
+    /// A segment is spurious if all of its parts are.
+    fn judge(&self, row: &Row, circumstances: &Circumstances) -> Judged {
+        if let Some(frame) = row.acknowledged {
+            return Judged {
+                verdict: Verdict::Spurious,
+                confidence: Confidence::Certain,
+                reason: "it was acknowledged before it passed",
+                evidence: Some(frame),
+            };
+        }
+        let of_part = |(start, index): &(u64, usize)| {
+            self.repeated
+                .get(start)
+                .filter(|one| *index < one.sendings.len())
+                .map(|one| one.judge(*index, circumstances))
+        };
+        let all = row.parts.iter().filter_map(of_part);
+        let rank = |judged: &Judged| match judged.verdict {
+            Verdict::Spurious => 0,
+            Verdict::Undecidable => 1,
+            Verdict::Needed => 2,
+        };
+        all.max_by_key(|judged| (rank(judged), judged.confidence)).unwrap_or(Judged {
+            verdict: Verdict::Undecidable,
+            confidence: Confidence::Weak,
+            reason: "too much was sent again to remember it all",
+            evidence: None,
+        })
+    }
+}
