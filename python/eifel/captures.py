@@ -44,11 +44,11 @@ class Analysis:
             [("detector", pa.string()), ("frame", pa.int64()), ("spurious", pa.bool_()), ("reason", pa.string())]
         )
         words = ("cause", "verdict", "confidence", "reason", "stack_noticed", "sender")
-        counts = ("capture", "frame", "connection", "seq", "bytes", "copy", "evidence_frame")
+        counts = ("capture", "frame", "connection", "seq", "tsn", "bytes", "copy", "evidence_frame")
         kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(counts, pa.int64())
         kinds |= {"time_s": pa.float64(), "first_told": pa.list_(told)}
         order = [
-            *("capture", "frame", "time_s", "connection", "sender", "seq", "bytes", "copy", "cause", "verdict"),
+            *("capture", "frame", "time_s", "connection", "sender", "seq", "tsn", "bytes", "copy", "cause", "verdict"),
             *("confidence", "reason", "evidence_frame", "stack_noticed", "first_told"),
         ]
         schema = pa.schema([(name, kinds[name]) for name in order])

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::decode::{self, Fragments, Other, Packet};
+use crate::association::Associations;
+use crate::decode::{self, Fragments, Held, Other, Packet, sctp};
 use crate::flow::{Connection, Summary, Table, Way, When};
 use crate::read::Frame;
 use crate::report::Retransmission;
@@ -12,6 +13,7 @@ use crate::report::Retransmission;
 #[derive(Debug, Default)]
 pub struct Analyzer {
     table: Table,
+    associations: Associations,
     fragments: Fragments,
     connections: u64,
     found: Analysis,
@@ -25,7 +27,9 @@ pub struct Analysis {
     pub frames: u64,
     /// TCP segments among them.
     pub segments: u64,
-    /// Frames that hold no TCP segment to analyse, by the reason.
+    /// SCTP packets among them.
+    pub sctp_packets: u64,
+    /// Frames that hold neither, by the reason.
     pub others: BTreeMap<Other, u64>,
     /// How often a frame was older than the one before it.
     pub backwards: u64,
@@ -49,8 +53,9 @@ impl Analyzer {
             self.found.backwards += 1;
         }
         self.last = frame.nanos;
-        match decode::packet(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
-            Ok(packet) => self.packet(&packet, when),
+        match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
+            Ok(Held::Tcp(packet)) => self.packet(&packet, when),
+            Ok(Held::Sctp(packet)) => self.sctp(&packet, when),
             Err(other) => *self.found.others.entry(other).or_default() += 1,
         }
     }
@@ -64,7 +69,7 @@ impl Analyzer {
                 return connection.on_packet(packet, side, when);
             }
             if let Some(over) = self.table.remove(&way) {
-                self.end(*over);
+                self.end(over.is_without_data(), over.finish());
             }
         }
         let mut connection = Connection::new(way, self.connections, when);
@@ -72,15 +77,22 @@ impl Analyzer {
         connection.on_packet(packet, 0, when);
         if let Some(evicted) = self.table.insert(connection) {
             self.found.evicted += u64::from(!evicted.is_over());
-            self.end(*evicted);
+            self.end(evicted.is_without_data(), evicted.finish());
         }
     }
 
-    fn end(&mut self, connection: Connection) {
-        let without_data = connection.is_without_data();
-        let (summary, mut again) = connection.finish();
+    fn sctp(&mut self, packet: &sctp::Packet<'_>, when: When) {
+        self.found.sctp_packets += 1;
+        if let Some(evicted) = self.associations.on_packet(packet, when, &mut self.connections) {
+            self.found.evicted += 1;
+            self.end(evicted.is_without_data(), evicted.finish());
+        }
+    }
+
+    fn end(&mut self, without_data: bool, (summary, mut again): (Summary, Vec<Retransmission>)) {
+        let nothing = without_data && again.is_empty();
         self.found.retransmissions.append(&mut again);
-        if without_data && again.is_empty() {
+        if nothing {
             self.found.without_data += 1;
         } else {
             self.found.connections.push(summary);
@@ -96,7 +108,10 @@ impl Analyzer {
     pub fn finish(mut self) -> Analysis {
         let rest: Vec<_> = self.table.drain().collect();
         for connection in rest {
-            self.end(*connection);
+            self.end(connection.is_without_data(), connection.finish());
+        }
+        for association in self.associations.drain() {
+            self.end(association.is_without_data(), association.finish());
         }
         self.found.connections.sort_by_key(|one| one.connection);
         self.found.retransmissions.sort_by_key(|one| one.frame);

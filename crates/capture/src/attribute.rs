@@ -53,6 +53,12 @@ pub fn candidates(sendings: &[Sending], answer: Answer, shortest: u64) -> Candid
     let all = Candidates { first: 0, last, by_echo: false };
     let Some(echo) = answer.echo else { return all };
     let stamped = |sending: &Sending| sending.stamp == Some(echo);
+    // Round trips of segments that waited behind others may all have been too long: an echo is worth more, unless it comes much
+    // sooner.
+    let far = |sending: &Sending| sending.nanos.saturating_add(shortest / 2) >= answer.nanos;
+    let last =
+        sendings.iter().rposition(|sending| stamped(sending) && !far(sending)).map_or(last, |place| place.max(last));
+    let all = Candidates { last, ..all };
     let first = sendings[..=last].iter().position(stamped);
     let end = sendings[..=last].iter().rposition(stamped);
     if let (Some(first), Some(last)) = (first, end) {

@@ -1,4 +1,4 @@
-//! From a frame to the TCP segment in it: link layers, IP with its fragments and extension headers, and tunnels.
+//! From a frame to the TCP segment or SCTP packet in it: link layers, IP with its fragments and extension headers, and tunnels.
 //!
 //! A capture may have cut the packet off, and a network card may still have had to fill in lengths and checksums. So this
 //! reader, unlike the one of `eifel-packet`, asks for no more bytes than the headers have, and checks no checksum.
@@ -6,6 +6,7 @@
 mod fragments;
 mod ip;
 mod link;
+pub mod sctp;
 mod tcp;
 
 use core::fmt;
@@ -36,7 +37,7 @@ pub struct Packet {
 /// Why a frame holds no TCP segment to analyse.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Other {
-    /// Another protocol: ARP, UDP, ICMP and so on.
+    /// Another protocol than TCP and SCTP: ARP, UDP, ICMP and so on.
     NotTcp,
     /// A link type that has no reader here.
     Link(u32),
@@ -53,7 +54,7 @@ pub enum Other {
 impl fmt::Display for Other {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotTcp => f.write_str("not TCP"),
+            Self::NotTcp => f.write_str("neither TCP nor SCTP"),
             Self::Link(number) => write!(f, "link type {number} is not supported"),
             Self::Cut => f.write_str("headers cut off by the snapshot length"),
             Self::Malformed => f.write_str("malformed headers"),
@@ -100,28 +101,49 @@ impl<'a> Rest<'a> {
     }
 }
 
+/// What a frame holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Held<'a> {
+    /// A TCP segment.
+    Tcp(Packet),
+    /// An SCTP packet.
+    Sctp(sctp::Packet<'a>),
+}
+
 /// Finds the TCP segment in a frame of link type `link` that was `wire_len` bytes long. `fragments` remembers the parts of
 /// packets whose other parts are still to come.
 ///
 /// # Errors
 /// Why there is none.
-#[inline]
 pub fn packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> Result<Packet, Other> {
+    match held(link, bytes, wire_len, fragments)? {
+        Held::Tcp(packet) => Ok(packet),
+        Held::Sctp(_) => Err(Other::NotTcp),
+    }
+}
+
+/// Finds what a frame holds, as [`packet`] does.
+///
+/// # Errors
+/// Why it is nothing to analyse.
+#[inline]
+pub fn held<'a>(link: u32, bytes: &'a [u8], wire_len: u32, fragments: &mut Fragments) -> Result<Held<'a>, Other> {
     match ip::plain(link, bytes) {
-        Some(packet) => Ok(packet),
-        None => any_packet(link, bytes, wire_len, fragments),
+        Some(packet) => Ok(Held::Tcp(packet)),
+        None => any_held(link, bytes, wire_len, fragments),
     }
 }
 
 #[inline(never)]
-fn any_packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> Result<Packet, Other> {
+fn any_held<'a>(link: u32, bytes: &'a [u8], wire_len: u32, fragments: &mut Fragments) -> Result<Held<'a>, Other> {
     let mut rest = link::first(link, Rest { layer: Layer::Ip, bytes, wire_len })?;
     let mut tunnel = 0;
     for _ in 0..MOST_LAYERS {
         rest = match rest.layer {
             Layer::Ip | Layer::Ipv4 | Layer::Ipv6 => match ip::step(rest, &mut tunnel, fragments)? {
                 ip::Step::Inside(inside) => inside,
-                ip::Step::Tcp(packet) => return Ok(packet),
+                ip::Step::Tcp(packet) => return Ok(Held::Tcp(packet)),
+                ip::Step::Sctp(packet) => return Ok(Held::Sctp(packet)),
             },
             _ => link::step(rest)?,
         };

@@ -18,9 +18,10 @@ mod trip;
 mod twin;
 mod unheard;
 
-pub use connection::{Connection, Direction, Summary};
+pub use connection::{Connection, Direction, Protocol, Summary};
 pub use half::Counts;
 pub use table::Table;
+pub(crate) use trip::Trip;
 pub use trip::Vantage;
 
 use eifel_packet::ip::Addresses;

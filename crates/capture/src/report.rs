@@ -31,8 +31,9 @@ pub struct Retransmission {
     pub connection: u64,
     /// Which end sent it.
     pub sender: End,
-    /// Sequence number on the wire.
-    pub seq: u32,
+    /// Its number on the wire: `seq`, or `tsn`.
+    #[serde(flatten)]
+    pub number: Number,
     /// Bytes of payload.
     pub bytes: u32,
     /// 2 is the first retransmission.
@@ -51,6 +52,24 @@ pub struct Retransmission {
     pub stack_noticed: Noticed,
     /// For each detector that would have judged: what it would have said, and when.
     pub first_told: Vec<Told>,
+}
+
+/// The number that a protocol gives what it sends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Number {
+    /// TCP's sequence number.
+    Seq(u32),
+    /// SCTP's transmission sequence number.
+    Tsn(u32),
+}
+
+impl Number {
+    /// The number, whichever protocol it is of.
+    pub fn value(self) -> u32 {
+        let (Self::Seq(number) | Self::Tsn(number)) = self;
+        number
+    }
 }
 
 /// An end of a connection.
@@ -94,7 +113,9 @@ pub struct Report {
     pub captures: Vec<Capture>,
     /// TCP segments.
     pub segments: u64,
-    /// Frames without a TCP segment to analyse, by the reason.
+    /// SCTP packets.
+    pub sctp_packets: u64,
+    /// Frames with neither of them, by the reason.
     pub others: BTreeMap<String, u64>,
     /// How often a frame was older than the one before it.
     pub times_clock_went_back: u64,
@@ -147,6 +168,7 @@ impl Report {
         let frames = Frames::new(captures.iter().map(|capture| capture.frames));
         self.captures.extend(captures);
         self.segments += analysis.segments;
+        self.sctp_packets += analysis.sctp_packets;
         self.times_clock_went_back += analysis.backwards;
         self.evicted += analysis.evicted;
         self.connections_without_data += analysis.without_data;

@@ -1,6 +1,6 @@
 //! How an analysis agrees with the truth.
 //!
-//! A truth file is CSV with a header. Each row is a retransmission; the columns `frame`, `seq`, `nth`, `spurious` (0 or 1) and
+//! A truth file is CSV with a header. Each row is a retransmission; the columns `frame`, `seq` or `tsn`, `nth`, `spurious` (0 or 1) and
 //! `cause` are read, and `time` where it is there; others are passed over. A row belongs to the retransmission in the same frame
 //! with the same sequence number. In a capture from another place, frames have other numbers, and copies may be missing: there a
 //! retransmission is the latest of its sequence number that had left by then, or, without times, the one of the same copy.
@@ -21,7 +21,7 @@ pub struct True {
     pub frame: u64,
     /// When it left, in seconds since 1970.
     pub time_s: Option<f64>,
-    /// Sequence number on the wire.
+    /// Sequence number on the wire, or TSN.
     pub seq: u32,
     /// 2 is the first retransmission.
     pub copy: usize,
@@ -42,7 +42,8 @@ pub fn read_truth(text: &str) -> Result<Vec<True>, String> {
     let place = |name: &str| {
         names.iter().position(|other| *other == name).ok_or_else(|| format!("truth: no column \"{name}\" in line 1"))
     };
-    let (frame, seq, nth, spurious) = (place("frame")?, place("seq")?, place("nth")?, place("spurious")?);
+    let seq = place("seq").or_else(|error| place("tsn").map_err(|_| error))?;
+    let (frame, nth, spurious) = (place("frame")?, place("nth")?, place("spurious")?);
     let (cause, time) = (place("cause").ok(), place("time").ok());
     let mut rows = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
@@ -161,7 +162,8 @@ pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
 
 /// Which retransmission that was found each row of the truth belongs to.
 fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
-    let places: BTreeMap<_, _> = found.iter().enumerate().map(|(index, one)| ((one.frame, one.seq), index)).collect();
+    let places: BTreeMap<_, _> =
+        found.iter().enumerate().map(|(index, one)| ((one.frame, one.number.value()), index)).collect();
     let here: Vec<_> = truth.iter().map(|row| places.get(&(row.frame, row.seq)).copied()).collect();
     if here.iter().flatten().count() * 2 > truth.len() {
         return here;
@@ -174,7 +176,7 @@ fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
     let mut belongs = vec![None; truth.len()];
     // From the last to the first, so that what was held back together keeps its order.
     for (index, one) in found.iter().enumerate().rev() {
-        let Some(free) = rows.get_mut(&one.seq) else { continue };
+        let Some(free) = rows.get_mut(&one.number.value()) else { continue };
         let had_left = |row: &True| row.time_s.map_or(row.copy == one.copy, |time| time <= one.time_s + CLOCKS_DIFFER);
         if let Some(at) = free.iter().rposition(|place| had_left(&truth[*place])) {
             belongs[free.remove(at)] = Some(index);

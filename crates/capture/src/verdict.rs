@@ -76,6 +76,8 @@ pub(crate) struct Repeated {
     pub(crate) there_before: Option<u64>,
     /// The number of the sending that filled the gap at the front with it, from 0.
     pub(crate) filler: Option<usize>,
+    /// Its first sending came with a timestamp that the receiver had to refuse (RFC 7323, section 5).
+    pub(crate) refused: bool,
     /// When the data right before it were first acknowledged, if those were sent once.
     pub(crate) neighbour: Option<When>,
 }
@@ -86,8 +88,13 @@ pub(crate) enum Original {
     Seen,
     /// It never passed here.
     Unseen,
-    /// It passed in this frame, after it had been sent again.
-    Late(u64),
+    /// It passed after it had been sent again.
+    Late {
+        /// In this frame.
+        frame: u64,
+        /// Its timestamp says so.
+        stamped: bool,
+    },
 }
 
 /// The first ACK that covers a segment.
@@ -105,6 +112,8 @@ pub(crate) struct Answered {
 pub(crate) struct Circumstances {
     /// What passes here has arrived.
     pub(crate) at_receiver: bool,
+    /// What passes here has just left.
+    pub(crate) at_sender: bool,
     /// The receiver has answered duplicates without reporting them.
     pub(crate) silent: bool,
     /// The receiver reports duplicates, as far as is known.
@@ -128,15 +137,16 @@ impl Repeated {
         use Confidence::{Certain, Likely, Weak};
         use Verdict::{Needed, Spurious, Undecidable};
         let answer = self.answer.map(|answer| answer.when.frame);
-        if let Original::Late(frame) = self.original {
-            let confidence = if circumstances.at_receiver { Certain } else { Likely };
+        if let Original::Late { frame, stamped } = self.original {
+            let confidence = if circumstances.at_receiver && stamped { Certain } else { Likely };
             return judged(Spurious, confidence, "the original came later than what was sent again", Some(frame));
         }
+        let certain = if self.passed_in_order(index, circumstances) { Certain } else { Likely };
         let seen_before = self.original == Original::Seen || index > 1;
-        if circumstances.at_receiver && seen_before {
+        if circumstances.at_receiver && seen_before && !(self.refused && index == 1) {
             return judged(
                 Spurious,
-                Certain,
+                certain,
                 "an earlier sending reached the receiver, where the capture was made",
                 answer,
             );
@@ -149,16 +159,22 @@ impl Repeated {
         };
         let candidates = candidates(&self.sendings, Answer { nanos: when.nanos, echo }, circumstances.shortest);
         if candidates.last < index {
+            let far_sooner = when.nanos < self.sendings[index].nanos.saturating_add(circumstances.shortest / 2);
             let (confidence, reason) = if candidates.by_echo {
-                (Certain, "the ACK echoes an earlier sending's timestamp")
+                (certain, "the ACK echoes an earlier sending's timestamp")
+            } else if far_sooner {
+                (certain, "the ACK comes sooner than any round trip")
             } else {
-                (Certain, "the ACK comes sooner than any round trip")
+                (Likely, "the ACK comes sooner than any round trip")
             };
             return judged(Spurious, confidence, reason, Some(when.frame));
         }
-        if let Some(duplicate) = self.reported(index, circumstances.shortest) {
+        if let Some((duplicate, counted)) = self.reported(index, circumstances.shortest) {
             return match circumstances.silent {
-                false => judged(Spurious, Certain, "reported as a duplicate", Some(duplicate.frame)),
+                false => {
+                    let confidence = if counted { certain } else { Likely };
+                    judged(Spurious, confidence, "reported as a duplicate", Some(duplicate.frame))
+                }
                 true => judged(Spurious, Likely, "answered as a duplicate", Some(duplicate.frame)),
             };
         }
@@ -190,6 +206,16 @@ impl Repeated {
         }
     }
 
+    /// Whether the sendings up to `index` have left in the order in which they passed.
+    pub(crate) fn passed_in_order(&self, index: usize, circumstances: &Circumstances) -> bool {
+        let this = self.sendings.get(index).and_then(|sending| sending.stamp);
+        let before = |other: &Sending| matches!((other.stamp, this), (Some(other), Some(this)) if other.precedes(this));
+        let seen = self.original == Original::Seen;
+        circumstances.at_sender
+            || seen && index == 1
+            || self.sendings[..index.min(self.sendings.len())].iter().skip(1).all(before) && seen
+    }
+
     /// The ACK of the data right before it, where that came after this sending left, and this segment's with it: then it was a
     /// delay that was taken for a loss.
     fn late_with_its_neighbour(&self, index: usize, answered: When, shortest: u64) -> Option<u64> {
@@ -198,15 +224,17 @@ impl Repeated {
         (neighbour.nanos > self.sendings[index].nanos && together).then_some(neighbour.frame)
     }
 
-    /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived.
-    fn reported(&self, index: usize, shortest: u64) -> Option<When> {
+    /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived, and whether that is counted
+    /// or told by its time.
+    fn reported(&self, index: usize, shortest: u64) -> Option<(When, bool)> {
         let from = self.sendings.len() - index;
         // One of these duplicates at least is neither of this sending nor of a later one.
         if self.duplicates.len() >= from {
-            return self.duplicates.get(from - 1).copied();
+            return self.duplicates.get(from - 1).map(|when| (*when, true));
         }
         // One that is reported sooner than this sending can be answered is of an earlier one.
         let sent = self.sendings[index].nanos;
-        self.duplicates.iter().copied().find(|when| when.nanos < sent.saturating_add(shortest))
+        let found = self.duplicates.iter().find(|when| when.nanos < sent.saturating_add(shortest))?;
+        Some((*found, found.nanos < sent.saturating_add(shortest / 2)))
     }
 }

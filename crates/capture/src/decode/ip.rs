@@ -3,8 +3,9 @@
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 use super::fragments::{Fragments, Part, Whole};
-use super::{Layer, Other, Packet, Rest, tcp};
+use super::{Layer, Other, Packet, Rest, sctp, tcp};
 use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{PROTOCOL as SCTP, UDP_PORT as SCTP_OVER_UDP};
 
 const IPV4: u8 = 4;
 const TCP: u8 = 6;
@@ -27,6 +28,7 @@ const GENEVE: u16 = 6081;
 pub(super) enum Step<'a> {
     Inside(Rest<'a>),
     Tcp(Packet),
+    Sctp(sctp::Packet<'a>),
 }
 
 /// What an IP header says, and what it carries.
@@ -71,6 +73,13 @@ pub(super) fn step<'a>(rest: Rest<'a>, tunnel: &mut u32, fragments: &mut Fragmen
     match carried.protocol {
         TCP => segment(&carried, *tunnel, fragments).map(Step::Tcp),
         _ if carried.part.is_some() => Err(Other::Fragment),
+        SCTP => {
+            sctp::Packet::read(carried.addresses, carried.identification, *tunnel, carried.rest.bytes).map(Step::Sctp)
+        }
+        UDP if over_udp(carried.rest) => {
+            let rest = carried.rest.skip(8, Layer::Ip)?;
+            sctp::Packet::read(carried.addresses, carried.identification, *tunnel, rest.bytes).map(Step::Sctp)
+        }
         _ => inside(&carried, tunnel).map(Step::Inside),
     }
 }
@@ -168,6 +177,11 @@ fn segment(carried: &Carried<'_>, tunnel: u32, fragments: &mut Fragments) -> Res
         }
         None => Err(Other::Fragment),
     }
+}
+
+/// SCTP in UDP (RFC 6951): one of the ports is the registered one.
+fn over_udp(rest: Rest<'_>) -> bool {
+    [0, 2].iter().any(|at| rest.u16(*at) == Ok(SCTP_OVER_UDP))
 }
 
 /// IP that IP carries, by itself or in a tunnel.

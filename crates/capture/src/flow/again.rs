@@ -34,6 +34,8 @@ pub(super) struct Trouble {
     pub(super) sacked: Ranges,
     /// The receiver has reported a duplicate.
     pub(super) reports: bool,
+    /// The newest timestamp that it has echoed.
+    echoed: Option<Timestamp>,
     /// Duplicates that it answered without a report.
     pub(super) implied: Implied,
     /// Something that had passed here was still missing in an ACK of the receiver that came later than a host takes.
@@ -55,6 +57,7 @@ pub(super) fn begin(half: &mut Half, setting: &Setting) {
         active: Vec::new(),
         sacked: Ranges::default(),
         reports: false,
+        echoed: None,
         implied: Implied::default(),
         lost_behind: false,
         neighbour: None,
@@ -156,13 +159,13 @@ impl Trouble {
             return false;
         };
         let Some(again) = one.sendings.get(1) else { return false };
-        let late = match (data.stamp, again.stamp) {
-            (Some(stamp), Some(again)) if stamp != again => stamp.precedes(again),
+        let (late, stamped) = match (data.stamp, again.stamp) {
+            (Some(stamp), Some(again)) if stamp != again => (stamp.precedes(again), true),
             // No sender decides so soon to send it once more.
-            _ => setting.when.nanos.saturating_sub(again.nanos) < within(setting),
+            _ => (setting.when.nanos.saturating_sub(again.nanos) < within(setting), false),
         };
         if late {
-            one.original = Original::Late(setting.when.frame);
+            one.original = Original::Late { frame: setting.when.frame, stamped };
         }
         late
     }
@@ -197,6 +200,9 @@ impl Trouble {
         if self.repeated.len() >= MOST_REMEMBERED {
             self.repeated.pop_first();
         }
+        // The receiver had heard of a later timestamp, and its next ACK did not move.
+        let stamp = data.stamp.and(sent).map(|sent| Timestamp(sent.stamp));
+        let refused = stamp.zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(setting.when.frame);
         let one = self.repeated.entry(block.start).or_insert_with(|| {
             let first = sent.map_or(Sending { nanos: 0, stamp: None }, |sent| Sending {
@@ -214,6 +220,7 @@ impl Trouble {
                 there_before: None,
                 neighbour: None,
                 filler: None,
+                refused,
             }
         });
         one.end = one.end.min(block.end);
@@ -278,6 +285,7 @@ impl Trouble {
 
     /// SACK blocks and DSACKs.
     pub(super) fn on_report(&mut self, half: &Half, ack: &Acknowledgement, setting: &Setting) {
+        self.echoed = ack.echo.filter(|_| half.stamped).or(self.echoed);
         let news = ack.sacks().iter().any(|block| !self.sacked.covers(*block));
         if let Some(dsack) = ack.dsack {
             self.reports = true;

@@ -44,15 +44,29 @@ pub struct Connection {
     halves: [Half; 2],
 }
 
+/// A transport protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// RFC 9293.
+    Tcp,
+    /// RFC 9260.
+    Sctp,
+}
+
 /// A connection that is over, or all that was seen of it. Index 0 is the end that was seen first.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
     /// Counts from 0 in the capture.
     pub connection: u64,
+    /// TCP, or SCTP.
+    pub protocol: Protocol,
     /// The end that was seen first.
     pub client: super::Endpoint,
     /// The other end.
     pub server: super::Endpoint,
+    /// Further addresses of the client, and of the server, of an association that has several.
+    pub other_addresses: [Vec<std::net::IpAddr>; 2],
     /// The tunnel that it goes through, or 0.
     pub tunnel: u32,
     /// First packet, seconds since 1970.
@@ -245,6 +259,8 @@ impl Connection {
         again.sort_by_key(|one| one.frame);
         let summary = Summary {
             connection: self.number,
+            protocol: Protocol::Tcp,
+            other_addresses: Default::default(),
             client: self.way.source,
             server: self.way.destination,
             tunnel: self.way.tunnel,

@@ -76,6 +76,11 @@ impl Setting {
         self.sender.is_none_or(|trip| trip < NEXT_TO)
     }
 
+    /// Whether that is known, and not only taken to be so.
+    pub(super) fn is_known_next_to_sender(&self) -> bool {
+        self.sender.is_some() && self.is_next_to_sender()
+    }
+
     /// From the sender to the receiver and back.
     pub(super) fn round_trip(&self) -> Option<u64> {
         Some(self.sender? + self.receiver?)

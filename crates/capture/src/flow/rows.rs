@@ -4,7 +4,7 @@ use super::When;
 use super::again::Trouble;
 use super::half::Setting;
 use super::trip::Vantage;
-use crate::report::{End, Retransmission};
+use crate::report::{End, Number, Retransmission};
 use crate::sender::{Cause, MODELS};
 use crate::verdict::{Circumstances, Confidence, Judged, Noticed, Verdict};
 use eifel_base::ranges::Block;
@@ -46,6 +46,7 @@ impl Trouble {
         let (place, model) = self.replica.best_model();
         let circumstances = Circumstances {
             at_receiver: setting.vantage() == Vantage::Receiver && !self.lost_behind,
+            at_sender: setting.is_known_next_to_sender(),
             silent: self.implied.silent,
             reports: self.reports || setting.sack && !self.implied.silent,
             shortest: setting.receiver.unwrap_or(0),
@@ -60,7 +61,7 @@ impl Trouble {
                 time_s: row.when.nanos as f64 / 1e9,
                 connection,
                 sender,
-                seq: wrap(row.block.start, initial).0,
+                number: Number::Seq(wrap(row.block.start, initial).0),
                 bytes: row.payload,
                 copy: row.copy,
                 cause: match row.causes {
@@ -81,9 +82,13 @@ impl Trouble {
     /// A segment is spurious if all of its parts are.
     fn judge(&self, row: &Row, circumstances: &Circumstances) -> Judged {
         if let Some(frame) = row.acknowledged {
+            let in_order = |(start, index): &(u64, usize)| {
+                self.repeated.get(start).is_some_and(|one| one.passed_in_order(*index, circumstances))
+            };
+            let certain = circumstances.at_sender || row.parts.iter().all(in_order);
             return Judged {
                 verdict: Verdict::Spurious,
-                confidence: Confidence::Certain,
+                confidence: if certain { Confidence::Certain } else { Confidence::Likely },
                 reason: "it was acknowledged before it passed",
                 evidence: Some(frame),
             };

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Round trips between the place of the capture and one end, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trip {
+pub(crate) struct Trip {
     shortest: u64,
     /// A timestamp on its way to that end, and when it passed.
     stamp: Option<(u32, u64)>,
@@ -23,11 +23,11 @@ impl Default for Trip {
 
 impl Trip {
     /// The smallest so far.
-    pub(super) fn shortest(&self) -> Option<u64> {
+    pub(crate) fn shortest(&self) -> Option<u64> {
         (self.shortest != u64::MAX).then_some(self.shortest)
     }
 
-    pub(super) fn sample(&mut self, nanos: u64) {
+    pub(crate) fn sample(&mut self, nanos: u64) {
         self.shortest = self.shortest.min(nanos);
     }
 
@@ -70,7 +70,7 @@ pub enum Vantage {
 
 impl Vantage {
     /// Finds it by the trips to the sender and to the receiver.
-    pub(super) fn find(sender: Option<u64>, receiver: Option<u64>) -> Self {
+    pub(crate) fn find(sender: Option<u64>, receiver: Option<u64>) -> Self {
         /// A host answers within this, in nanoseconds.
         const HOST: u64 = 1_000_000;
         let (Some(sender), Some(receiver)) = (sender, receiver) else { return Self::Unknown };

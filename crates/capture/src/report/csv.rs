@@ -2,26 +2,31 @@
 
 use std::fmt::Write;
 
-use super::Retransmission;
+use super::{Number, Retransmission};
 use serde::Serialize;
 
-const HEADER: &str = "capture,frame,time_s,connection,sender,seq,bytes,copy,cause,verdict,confidence,reason,\
+const HEADER: &str = "capture,frame,time_s,connection,sender,seq,tsn,bytes,copy,cause,verdict,confidence,reason,\
                       evidence_frame,stack_noticed\n";
 
 pub(super) fn write(retransmissions: &[Retransmission]) -> String {
     let mut text = String::from(HEADER);
     for one in retransmissions {
         let evidence = one.evidence_frame.map(|frame| frame.to_string()).unwrap_or_default();
+        let (seq, tsn) = match one.number {
+            Number::Seq(seq) => (seq.to_string(), String::new()),
+            Number::Tsn(tsn) => (String::new(), tsn.to_string()),
+        };
         // Writing into a string cannot fail.
         let _ = writeln!(
             text,
-            "{},{},{:.6},{},{},{},{},{},{},{},{},\"{}\",{},{}",
+            "{},{},{:.6},{},{},{},{},{},{},{},{},{},\"{}\",{},{}",
             one.capture,
             one.frame,
             one.time_s,
             one.connection,
             word(&one.sender),
-            one.seq,
+            seq,
+            tsn,
             one.bytes,
             one.copy,
             word(&one.cause),

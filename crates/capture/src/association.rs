@@ -1,0 +1,211 @@
+//! SCTP associations of a capture.
+//!
+//! A packet belongs to the association whose end chose its verification tag, whatever its addresses are: an association may
+//! have several of them. A pair of tags is known from the handshake, or joined by the addresses of the first packets.
+
+mod chunks;
+mod table;
+
+pub use table::Associations;
+
+use crate::decode::sctp::{Chunk, Packet};
+use crate::flow::{Direction, Endpoint, Protocol, Summary, Trip, Vantage, When};
+use crate::report::{End, Retransmission};
+use chunks::{Chunks, Place};
+use eifel_packet::seq::Seq;
+use std::net::IpAddr;
+
+/// Addresses remembered of an end.
+const MOST_ADDRESSES: usize = 16;
+/// Packets that a capture shows twice come within this, in nanoseconds.
+const AT_ONCE: u64 = 1_000_000;
+
+/// An association that lasts.
+#[derive(Debug)]
+pub(crate) struct Association {
+    number: u64,
+    first: When,
+    last: When,
+    tunnel: u32,
+    packets: u64,
+    twins: u64,
+    over: bool,
+    ends: [Side; 2],
+    chunks: [Chunks; 2],
+}
+
+/// What was seen of one end.
+#[derive(Debug)]
+struct Side {
+    port: u16,
+    addresses: Vec<IpAddr>,
+    /// The tag in packets to this end.
+    tag: Option<u32>,
+    /// From here to this end and back.
+    trip: Trip,
+    /// What this end has to answer: since when, and with what.
+    asked: Option<(u64, Asked)>,
+    /// The last packet: its print, and when it came.
+    print: (u64, u64),
+}
+
+/// A chunk that the other end answers at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asked {
+    Init,
+    InitAck,
+    CookieEcho,
+    Heartbeat(u64),
+}
+
+impl Side {
+    fn new(address: IpAddr, port: u16) -> Self {
+        Self { port, addresses: vec![address], tag: None, trip: Trip::default(), asked: None, print: (0, 0) }
+    }
+
+    fn is_at(&mut self, address: IpAddr) {
+        if !self.addresses.contains(&address) && self.addresses.len() < MOST_ADDRESSES {
+            self.addresses.push(address);
+        }
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        Endpoint { address: self.addresses[0], port: self.port }
+    }
+}
+
+impl Association {
+    fn new(packet: &Packet<'_>, number: u64, when: When) -> Self {
+        let (source, destination) = (packet.addresses.source(), packet.addresses.destination());
+        Self {
+            number,
+            first: when,
+            last: when,
+            tunnel: packet.tunnel,
+            packets: 0,
+            twins: 0,
+            over: false,
+            ends: [Side::new(source, packet.ports.0), Side::new(destination, packet.ports.1)],
+            chunks: Default::default(),
+        }
+    }
+
+    /// Takes in a packet that comes from end `side`.
+    fn on_packet(&mut self, packet: &Packet<'_>, side: usize, when: When) {
+        let print = print(packet);
+        let (known, seen) = self.ends[side].print;
+        if known == print && when.nanos.saturating_sub(seen) < AT_ONCE {
+            // Each packet has one twin.
+            self.ends[side].print = (!print, when.nanos);
+            self.twins += 1;
+            return;
+        }
+        self.ends[side].print = (print, when.nanos);
+        self.last = when;
+        self.packets += 1;
+        self.ends[side].is_at(packet.addresses.source());
+        self.ends[1 - side].is_at(packet.addresses.destination());
+        if packet.tag != 0 {
+            self.ends[1 - side].tag = Some(packet.tag);
+        }
+        for chunk in packet.chunks() {
+            self.on_chunk(&chunk, side, when);
+        }
+    }
+
+    fn on_chunk(&mut self, chunk: &Chunk<'_>, side: usize, when: When) {
+        match *chunk {
+            Chunk::Data { tsn, len } => {
+                let place = self.place(side, when);
+                self.chunks[side].on_data(tsn, len, &place);
+            }
+            Chunk::Sack(sack) => {
+                let place = self.place(1 - side, when);
+                if let Some(took) = self.chunks[1 - side].on_sack(&sack, &place) {
+                    self.ends[side].trip.sample(took);
+                }
+            }
+            Chunk::Shutdown(cumulative) | Chunk::ForwardTsn(cumulative) => {
+                let from = if matches!(chunk, Chunk::Shutdown(_)) { 1 - side } else { side };
+                let place = self.place(from, when);
+                self.chunks[from].give_up(cumulative, &place);
+            }
+            Chunk::Init { tag, tsn } => self.on_init(side, (tag, tsn), Asked::Init, when),
+            Chunk::InitAck { tag, tsn } => {
+                self.answered(side, |asked| asked == Asked::Init, when);
+                self.on_init(side, (tag, tsn), Asked::InitAck, when);
+            }
+            Chunk::CookieEcho => {
+                self.answered(side, |asked| asked == Asked::InitAck, when);
+                self.ends[1 - side].asked = Some((when.nanos, Asked::CookieEcho));
+            }
+            Chunk::CookieAck => self.answered(side, |asked| asked == Asked::CookieEcho, when),
+            Chunk::Heartbeat(digest) => self.ends[1 - side].asked = Some((when.nanos, Asked::Heartbeat(digest))),
+            Chunk::HeartbeatAck(digest) => self.answered(side, |asked| asked == Asked::Heartbeat(digest), when),
+            Chunk::Over => self.over = true,
+            Chunk::Other => {}
+        }
+    }
+
+    /// An end says which tag it wants to see, and where its TSNs begin.
+    fn on_init(&mut self, side: usize, (tag, tsn): (u32, Seq), asked: Asked, when: When) {
+        self.ends[side].tag = Some(tag);
+        self.ends[1 - side].asked = Some((when.nanos, asked));
+        self.chunks[side].begin(tsn);
+    }
+
+    /// End `side` answers what it was asked, if `fits` says that it was that.
+    fn answered(&mut self, side: usize, fits: impl Fn(Asked) -> bool, when: When) {
+        let end = &mut self.ends[side];
+        if let Some((since, _)) = end.asked.take_if(|(_, asked)| fits(*asked)) {
+            end.trip.sample(when.nanos.saturating_sub(since));
+        }
+    }
+
+    fn place(&self, side: usize, when: When) -> Place {
+        Place { when, receiver: self.ends[1 - side].trip.shortest(), sender: self.ends[side].trip.shortest() }
+    }
+
+    pub(crate) fn is_without_data(&self) -> bool {
+        self.chunks.iter().all(|chunks| chunks.counts.segments == 0)
+    }
+
+    /// Ends it: what it amounts to, and its retransmissions, in the order of their frames.
+    pub(crate) fn finish(mut self) -> (Summary, Vec<Retransmission>) {
+        let mut again = Vec::new();
+        let directions = [0, 1].map(|side| {
+            let place = self.place(side, self.last);
+            let sender = if side == 0 { End::Client } else { End::Server };
+            self.chunks[side].finish(&place, (self.number, sender), &mut again);
+            Direction {
+                vantage: Vantage::find(place.sender, place.receiver),
+                rtt_ms_min: place.receiver.map(|nanos| nanos as f64 / 1e6),
+                model: (self.chunks[side].counts.retransmissions > 0).then_some("rfc9260"),
+                counts: self.chunks[side].counts,
+            }
+        });
+        again.sort_by_key(|one| one.frame);
+        let others = |side: usize| self.ends[side].addresses[1..].to_vec();
+        let summary = Summary {
+            connection: self.number,
+            protocol: Protocol::Sctp,
+            client: self.ends[0].endpoint(),
+            server: self.ends[1].endpoint(),
+            other_addresses: [others(0), others(1)],
+            tunnel: self.tunnel,
+            time_s: self.first.nanos as f64 / 1e9,
+            duration_s: self.last.nanos.saturating_sub(self.first.nanos) as f64 / 1e9,
+            packets: self.packets,
+            twins: self.twins,
+            directions,
+        };
+        (summary, again)
+    }
+}
+
+/// The same for the packets that a capture shows twice.
+fn print(packet: &Packet<'_>) -> u64 {
+    let tags = u64::from(packet.tag) << 32 | u64::from(packet.checksum);
+    let rest = u64::from(packet.identification) << 48 ^ packet.chunks().count() as u64;
+    (tags ^ rest.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}

@@ -1,0 +1,379 @@
+//! One direction of an association: the chunks with data of one end, and the other end's reports of them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::super::flow::{Counts, Vantage, When};
+use crate::attribute::Sending;
+use crate::decode::sctp::Sack;
+use crate::report::{End, Number, Retransmission};
+use crate::sender::Cause;
+use crate::verdict::{Answered, Circumstances, Confidence, Judged, Noticed, Original, Repeated, Verdict};
+use eifel_base::ranges::{Block, Ranges};
+use eifel_packet::seq::{Seq, unwrap, wrap};
+
+/// Chunks remembered that are outstanding, and chunks that were sent again.
+const MOST_REMEMBERED: usize = 1 << 16;
+/// Where positions begin where the handshake was not seen: what comes late lies below.
+const MIDSTREAM: u64 = 1 << 32;
+const HALF: u64 = 1 << 31;
+/// With a trip to the sender shorter than this, in nanoseconds, chunks pass when they leave.
+const NEXT_TO: u64 = 1_000_000;
+/// A SACK's consequences leave within this time, in nanoseconds.
+const AT_ONCE: u64 = 4_000_000;
+/// Until a round trip is known, what is late by less than this was reordered.
+const REORDERED_WITHIN: u64 = 3_000_000;
+/// RFC 9260, section 16: RTO.Min; stacks go below it.
+const RTO_AT_LEAST: u64 = 200_000_000;
+
+/// When something passes, and how far the ends are: round trips to the receiver and back, and to the sender and back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) when: When,
+    pub(super) receiver: Option<u64>,
+    pub(super) sender: Option<u64>,
+}
+
+/// A chunk that was sent and not acknowledged by a cumulative TSN.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    when: When,
+    copies: u16,
+    /// It was passed over: lost before it came here, late, or not captured.
+    missing: bool,
+}
+
+/// One chunk in a packet that was sent again.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    when: When,
+    position: u64,
+    len: u16,
+    /// The number of this sending, from 1.
+    index: usize,
+    cause: Cause,
+    acknowledged: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum State {
+    #[default]
+    Open,
+    /// The timer has expired, when everything below was outstanding.
+    Loss { high: u64 },
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+pub(super) struct Chunks {
+    initial: Option<Seq>,
+    /// The first position not acknowledged.
+    una: u64,
+    out: VecDeque<Sent>,
+    sacked: Ranges,
+    repeated: BTreeMap<u64, Repeated>,
+    active: Vec<u64>,
+    rows: Vec<Row>,
+    state: State,
+    estimate: Option<(u64, u64)>,
+    last_sack: When,
+    last_sent: u64,
+    timer_since: u64,
+    /// The frame in which something was sent again last, and why.
+    last_again: (u64, Option<Cause>),
+    pub(super) counts: Counts,
+}
+
+impl Chunks {
+    fn nxt(&self) -> u64 {
+        self.una + self.out.len() as u64
+    }
+
+    /// The handshake says where TSNs begin.
+    pub(super) fn begin(&mut self, tsn: Seq) {
+        if self.counts.segments == 0 {
+            self.initial = Some(tsn);
+            self.una = 0;
+        }
+    }
+
+    fn position(&mut self, tsn: Seq) -> u64 {
+        match self.initial {
+            Some(initial) => unwrap(self.nxt(), initial, tsn),
+            None => {
+                self.initial = Some(Seq(tsn.0.wrapping_sub(MIDSTREAM as u32)));
+                self.una = MIDSTREAM;
+                MIDSTREAM
+            }
+        }
+    }
+
+    /// A chunk with data passes.
+    pub(super) fn on_data(&mut self, tsn: Seq, len: u16, place: &Place) {
+        let position = self.position(tsn);
+        let nxt = self.nxt();
+        self.counts.segments += 1;
+        self.counts.bytes += u64::from(len);
+        if position >= nxt {
+            if position - nxt >= MOST_REMEMBERED as u64 {
+                return;
+            }
+            for _ in nxt..position {
+                self.push(Sent { when: place.when, copies: 1, missing: true });
+            }
+            if self.una == self.nxt() {
+                self.timer_since = place.when.nanos;
+            }
+            self.push(Sent { when: place.when, copies: 1, missing: false });
+            self.last_sent = place.when.nanos;
+        } else if nxt - position < HALF {
+            self.on_again(position, len, place);
+        }
+    }
+
+    fn push(&mut self, sent: Sent) {
+        if self.out.len() == MOST_REMEMBERED {
+            self.out.pop_front();
+            self.una += 1;
+        }
+        self.out.push_back(sent);
+    }
+
+    fn on_again(&mut self, position: u64, len: u16, place: &Place) {
+        let sent = position.checked_sub(self.una).and_then(|index| self.out.get_mut(index as usize));
+        if Self::came_late(sent.as_deref().copied(), self.repeated.get_mut(&position), place) {
+            self.counts.reordered += 1;
+            if let Some(sent) = sent {
+                sent.missing = false;
+                sent.when = place.when;
+            }
+            return;
+        }
+        if self.repeated.len() >= MOST_REMEMBERED {
+            self.repeated.pop_first();
+        }
+        let first = sent.map(|sent| {
+            sent.copies = sent.copies.saturating_add(1);
+            *sent
+        });
+        let acknowledged = (position < self.una).then_some(self.last_sack.frame).filter(|frame| *frame > 0);
+        let gap = self.sacked.highest().is_some_and(|highest| highest > position + 1).then_some(place.when.frame);
+        let one = self.repeated.entry(position).or_insert_with(|| Repeated {
+            end: position + 1,
+            sendings: vec![Sending { nanos: first.map_or(0, |first| first.when.nanos), stamp: None }],
+            original: if first.is_some_and(|first| first.missing) { Original::Unseen } else { Original::Seen },
+            answer: None,
+            duplicates: Vec::new(),
+            gap: None,
+            in_order: None,
+            there_before: None,
+            filler: None,
+            refused: false,
+            neighbour: None,
+        });
+        one.gap = one.gap.or(gap);
+        one.sendings.push(Sending { nanos: place.when.nanos, stamp: None });
+        let index = one.sendings.len() - 1;
+        if one.answer.is_none() && index == 1 {
+            self.active.push(position);
+        }
+        let cause = self.cause(position, place);
+        self.last_again = (place.when.frame, Some(cause));
+        self.last_sent = place.when.nanos;
+        self.counts.retransmissions += 1;
+        self.counts.bytes_again += u64::from(len);
+        self.rows.push(Row { when: place.when, position, len, index, cause, acknowledged });
+    }
+
+    /// Whether this is the first sending of a chunk that was passed over, or that was sent again unseen.
+    fn came_late(sent: Option<Sent>, one: Option<&mut Repeated>, place: &Place) -> bool {
+        let within = place.receiver.map_or(REORDERED_WITHIN, |trip| (trip + place.sender.unwrap_or(0)) / 2);
+        let soon = |nanos: u64| place.when.nanos.saturating_sub(nanos) < within;
+        match (sent, one) {
+            (_, Some(one)) if one.original == Original::Unseen => {
+                let late = one.sendings.get(1).is_some_and(|again| soon(again.nanos));
+                if late {
+                    one.original = Original::Late { frame: place.when.frame, stamped: false };
+                }
+                late
+            }
+            (Some(sent), None) => sent.missing && soon(sent.when.nanos),
+            _ => false,
+        }
+    }
+
+    /// Why a chunk is sent again: RFC 9260, sections 6.3.3 and 7.2.4.
+    fn cause(&mut self, position: u64, place: &Place) -> Cause {
+        if let (frame, Some(cause)) = self.last_again
+            && frame == place.when.frame
+        {
+            // Bundled with it.
+            return cause;
+        }
+        let now = place.when.nanos;
+        let trip = place.sender.unwrap_or(0);
+        let near = trip < NEXT_TO;
+        let (smoothed, variation) = self.estimate.unwrap_or((RTO_AT_LEAST, 0));
+        let patience = if near { AT_ONCE } else { smoothed.max(AT_ONCE) };
+        let clocked = now.saturating_sub(self.last_sack.nanos + trip) <= patience;
+        let missing = self.sacked.highest().is_some_and(|highest| highest > position + 1);
+        let rto = (smoothed + 4 * variation).max(RTO_AT_LEAST);
+        let waited = now.saturating_sub(self.timer_since.max(self.last_sent) + trip) >= rto / 4 * 3;
+        let lowest = self.una >= position || self.sacked.covers(Block { start: self.una, end: position });
+        let in_loss = matches!(self.state, State::Loss { high } if position < high);
+        let cause = match () {
+            () if waited && lowest && !clocked => Cause::Rto,
+            () if in_loss && !(missing && clocked) => Cause::Loss,
+            () if missing => Cause::Fast,
+            () if waited => Cause::Rto,
+            () if in_loss => Cause::Loss,
+            () => Cause::Unknown,
+        };
+        if cause == Cause::Rto {
+            self.state = State::Loss { high: self.nxt() };
+            self.timer_since = now;
+        }
+        cause
+    }
+
+    /// A report passes. Returns the round trip of the newest chunk that it covers, if that was sent once.
+    pub(super) fn on_sack(&mut self, sack: &Sack<'_>, place: &Place) -> Option<u64> {
+        let initial = self.initial?;
+        let cumulative = unwrap(self.una, initial, sack.cumulative) + 1;
+        self.counts.acks += 1;
+        if cumulative > self.nxt() + MOST_REMEMBERED as u64 || cumulative + HALF < self.una {
+            return None;
+        }
+        self.last_sack = place.when;
+        for tsn in sack.duplicates() {
+            let position = unwrap(self.una, initial, tsn);
+            if let Some(one) = self.repeated.get_mut(&position) {
+                one.duplicates.push(place.when);
+            }
+        }
+        let mut newest = self.advance(cumulative, place);
+        for (first, last) in sack.gaps() {
+            let base = cumulative - 1;
+            let block = Block { start: base + u64::from(first), end: base + u64::from(last) + 1 };
+            if first > 0 && block.start < block.end && block.end <= self.nxt() && self.sacked.count() < MOST_REMEMBERED
+            {
+                let (una, out) = (self.una, &self.out);
+                self.sacked.insert(block, |gap| {
+                    newest = out.get((gap.end - 1 - una) as usize).copied().or(newest);
+                });
+            }
+        }
+        let highest = self.sacked.highest();
+        for position in &self.active {
+            let Some(one) = self.repeated.get_mut(position).filter(|one| one.answer.is_none()) else { continue };
+            if self.sacked.containing(*position).is_some() {
+                one.answer = Some(Answered { when: place.when, echo: None, up_to: None });
+            } else if one.gap.is_none() && highest.is_some_and(|highest| highest > position + 1) {
+                one.gap = Some(place.when.frame);
+            }
+        }
+        let repeated = &self.repeated;
+        self.active.retain(|position| repeated.get(position).is_some_and(|one| one.answer.is_none()));
+        if matches!(self.state, State::Loss { high } if self.una >= high) {
+            self.state = State::Open;
+        }
+        let sent = newest.filter(|sent| !sent.missing && sent.copies == 1)?;
+        let took = place.when.nanos.saturating_sub(sent.when.nanos);
+        self.estimate = Some(match self.estimate {
+            None => (took, took / 2),
+            Some((smoothed, variation)) => ((7 * smoothed + took) / 8, (3 * variation + smoothed.abs_diff(took)) / 4),
+        });
+        Some(took)
+    }
+
+    /// Everything below `cumulative` is acknowledged. Returns the newest of those that were not reported before.
+    fn advance(&mut self, cumulative: u64, place: &Place) -> Option<Sent> {
+        let mut newest = None;
+        while self.una < cumulative {
+            match self.out.pop_front() {
+                Some(sent) if self.sacked.containing(self.una).is_none() => newest = Some(sent),
+                Some(_) => {}
+                None => {
+                    // Acknowledged, and never seen.
+                    self.counts.bytes_not_seen += 1;
+                }
+            }
+            self.una += 1;
+            self.timer_since = place.when.nanos;
+        }
+        self.sacked.remove_below(self.una, |_| {});
+        for position in &self.active {
+            if let Some(one) = self.repeated.get_mut(position)
+                && *position < self.una
+                && one.answer.is_none()
+            {
+                one.answer = Some(Answered { when: place.when, echo: None, up_to: None });
+            }
+        }
+        newest
+    }
+
+    /// SHUTDOWN or FORWARD TSN: everything up to `cumulative` is acknowledged, or given up.
+    pub(super) fn give_up(&mut self, cumulative: Seq, place: &Place) {
+        let Some(initial) = self.initial else { return };
+        let cumulative = unwrap(self.una, initial, cumulative) + 1;
+        if cumulative > self.una && cumulative <= self.nxt() {
+            self.advance(cumulative, place);
+        }
+    }
+
+    /// Hands out what was sent again, with verdicts.
+    pub(super) fn finish(&mut self, place: &Place, (connection, sender): (u64, End), into: &mut Vec<Retransmission>) {
+        let vantage = Vantage::find(place.sender, place.receiver);
+        let circumstances = Circumstances {
+            at_receiver: vantage == Vantage::Receiver,
+            at_sender: vantage == Vantage::Sender,
+            silent: false,
+            reports: true,
+            shortest: place.receiver.unwrap_or(0),
+        };
+        let initial = self.initial.unwrap_or_default();
+        for row in &self.rows {
+            let judged = self.judge(row, &circumstances);
+            into.push(Retransmission {
+                capture: 0,
+                frame: row.when.frame,
+                time_s: row.when.nanos as f64 / 1e9,
+                connection,
+                sender,
+                number: Number::Tsn(wrap(row.position, initial).0),
+                bytes: u32::from(row.len),
+                copy: row.index + 1,
+                cause: row.cause,
+                verdict: judged.verdict,
+                confidence: judged.confidence,
+                reason: judged.reason,
+                evidence_frame: judged.evidence,
+                stack_noticed: Noticed::CannotBeTold,
+                first_told: Vec::new(),
+            });
+        }
+    }
+
+    fn judge(&self, row: &Row, circumstances: &Circumstances) -> Judged {
+        let one = self.repeated.get(&row.position).filter(|one| row.index < one.sendings.len());
+        match (row.acknowledged, one) {
+            (Some(frame), one) => {
+                let certain =
+                    circumstances.at_sender || one.is_some_and(|one| one.passed_in_order(row.index, circumstances));
+                Judged {
+                    verdict: Verdict::Spurious,
+                    confidence: if certain { Confidence::Certain } else { Confidence::Likely },
+                    reason: "it was acknowledged before it passed",
+                    evidence: Some(frame),
+                }
+            }
+            (None, Some(one)) => one.judge(row.index, circumstances),
+            (None, None) => Judged {
+                verdict: Verdict::Undecidable,
+                confidence: Confidence::Weak,
+                reason: "too much was sent again to remember it all",
+                evidence: None,
+            },
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! An SCTP packet of which a capture may have kept a part (RFC 9260, section 3).
+//!
+//! Chunks are read as far as they were kept, and a checksum that a card was to fill in is not looked at.
+
+use super::Other;
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::HEADER_LEN;
+use eifel_packet::seq::Seq;
+
+/// A packet with its common header; the chunks are read one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet<'a> {
+    /// From where to where.
+    pub addresses: Addresses,
+    /// IPv4's identification; 0 says nothing.
+    pub identification: u16,
+    /// Identifies the innermost tunnel, as with TCP.
+    pub tunnel: u32,
+    /// Ports of the source and of the destination.
+    pub ports: (u16, u16),
+    /// The tag that the destination chose; 0 with an INIT chunk.
+    pub tag: u32,
+    /// CRC32c as it was captured.
+    pub checksum: u32,
+    chunks: &'a [u8],
+}
+
+/// A chunk, as far as an analysis needs it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Chunk<'a> {
+    /// DATA or I-DATA (RFC 8260).
+    Data {
+        /// Its number.
+        tsn: Seq,
+        /// Bytes of user data on the wire.
+        len: u16,
+    },
+    /// SACK, or NR-SACK.
+    Sack(Sack<'a>),
+    /// INIT.
+    Init {
+        /// The tag that its sender wants to see.
+        tag: u32,
+        /// Its first TSN.
+        tsn: Seq,
+    },
+    /// INIT ACK.
+    InitAck {
+        /// The tag that its sender wants to see.
+        tag: u32,
+        /// Its first TSN.
+        tsn: Seq,
+    },
+    /// HEARTBEAT, with a digest of its content.
+    Heartbeat(u64),
+    /// HEARTBEAT ACK, with a digest of its content.
+    HeartbeatAck(u64),
+    /// COOKIE ECHO.
+    CookieEcho,
+    /// COOKIE ACK.
+    CookieAck,
+    /// ABORT or SHUTDOWN COMPLETE.
+    Over,
+    /// SHUTDOWN, with the cumulative TSN.
+    Shutdown(Seq),
+    /// FORWARD TSN or I-FORWARD-TSN: everything up to this one is given up.
+    ForwardTsn(Seq),
+    /// Anything else.
+    Other,
+}
+
+/// What a receiver reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sack<'a> {
+    /// Everything up to this one has arrived.
+    pub cumulative: Seq,
+    /// The receiver's window in bytes.
+    pub window: u32,
+    gaps: &'a [u8],
+    duplicates: &'a [u8],
+}
+
+impl Sack<'_> {
+    /// Ranges that have arrived above the cumulative TSN, as offsets from it: first and last.
+    pub fn gaps(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
+        self.gaps.as_chunks::<4>().0.iter().map(|gap| (u16_at(gap, 0), u16_at(gap, 2)))
+    }
+
+    /// TSNs that have arrived again since the last report, one for each time.
+    pub fn duplicates(&self) -> impl Iterator<Item = Seq> + '_ {
+        self.duplicates.as_chunks::<4>().0.iter().map(|tsn| Seq(u32::from_be_bytes(*tsn)))
+    }
+}
+
+impl<'a> Packet<'a> {
+    pub(super) fn read(addresses: Addresses, identification: u16, tunnel: u32, bytes: &'a [u8]) -> Result<Self, Other> {
+        let (header, chunks) = bytes.split_first_chunk::<HEADER_LEN>().ok_or(Other::Cut)?;
+        Ok(Self {
+            addresses,
+            identification,
+            tunnel,
+            ports: (u16_at(header, 0), u16_at(header, 2)),
+            tag: u32_at(header, 4),
+            checksum: u32_at(header, 8),
+            chunks,
+        })
+    }
+
+    /// The chunks whose headers were kept.
+    pub fn chunks(&self) -> impl Iterator<Item = Chunk<'a>> + use<'a> {
+        let mut rest = self.chunks;
+        std::iter::from_fn(move || {
+            let header = rest.first_chunk::<4>()?;
+            let length = usize::from(u16_at(header, 2));
+            if length < 4 {
+                rest = &[];
+                return None;
+            }
+            let kept = &rest[..length.min(rest.len())];
+            rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+            Some(chunk(header[0], length, kept))
+        })
+    }
+}
+
+fn chunk(kind: u8, length: usize, kept: &[u8]) -> Chunk<'_> {
+    let tsn = |at: usize| kept.get(at..at + 4).map(|bytes| Seq(u32_at(bytes, 0)));
+    let read = match kind {
+        0 => tsn(4).map(|tsn| Chunk::Data { tsn, len: length.saturating_sub(16) as u16 }),
+        64 => tsn(4).map(|tsn| Chunk::Data { tsn, len: length.saturating_sub(20) as u16 }),
+        1 | 2 => tsn(4).zip(tsn(16)).map(|(Seq(tag), tsn)| match kind {
+            1 => Chunk::Init { tag, tsn },
+            _ => Chunk::InitAck { tag, tsn },
+        }),
+        3 => sack(kept, 1).map(Chunk::Sack),
+        16 => sack(kept, 2).map(Chunk::Sack),
+        4 => Some(Chunk::Heartbeat(digest(kept))),
+        5 => Some(Chunk::HeartbeatAck(digest(kept))),
+        6 | 14 => Some(Chunk::Over),
+        7 => tsn(4).map(Chunk::Shutdown),
+        10 => Some(Chunk::CookieEcho),
+        11 => Some(Chunk::CookieAck),
+        192 | 194 => tsn(4).map(Chunk::ForwardTsn),
+        _ => None,
+    };
+    read.unwrap_or(Chunk::Other)
+}
+
+/// SACK (RFC 9260, section 3.3.4), or NR-SACK, which has a second list of gaps behind the first.
+fn sack(kept: &[u8], lists: usize) -> Option<Sack<'_>> {
+    let fixed_len = if lists == 1 { 16 } else { 20 };
+    let (fixed, rest) = kept.split_at_checked(fixed_len)?;
+    let count = |place: usize| usize::from(u16_at(fixed, 12 + 2 * place)) * 4;
+    let gaps: usize = (0..lists).map(count).sum();
+    let (gaps, rest) = rest.split_at(gaps.min(rest.len()));
+    let duplicates = &rest[..count(lists).min(rest.len())];
+    Some(Sack { cumulative: Seq(u32_at(fixed, 4)), window: u32_at(fixed, 8), gaps, duplicates })
+}
+
+fn digest(bytes: &[u8]) -> u64 {
+    let content = bytes.get(4..).unwrap_or_default();
+    content.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_packet::sctp::{self as whole, DataFlags, Header, SackFlags};
+
+    #[test]
+    fn chunks_are_read_as_they_were_written_and_as_far_as_they_were_kept() {
+        let header = Header { source_port: 7, destination_port: 9, verification_tag: 0xfeed };
+        let mut bytes = Vec::new();
+        let mut writer = whole::Writer::new(&header, &mut bytes);
+        let gaps = [[0, 2, 0, 3], [0, 5, 0, 5]];
+        let duplicates = [Seq(98), Seq(98)].map(|tsn: Seq| tsn.0.to_be_bytes());
+        let sack = whole::Sack {
+            flags: SackFlags(0),
+            cumulative: Seq(100),
+            a_rwnd: 5000,
+            gaps: whole::Gaps(&gaps),
+            duplicates: &duplicates,
+        };
+        let data = whole::Data {
+            flags: DataFlags(3),
+            tsn: Seq(5),
+            stream: 1,
+            ssn: 2,
+            ppid: [0; 4],
+            payload: &[1, 2, 3, 4, 5],
+        };
+        writer.chunk(&whole::Chunk::Sack(sack)).unwrap();
+        writer.chunk(&whole::Chunk::Data(data)).unwrap();
+        writer.finish();
+        let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        let packet = Packet::read(addresses, 0, 0, &bytes).unwrap();
+        assert_eq!((packet.ports, packet.tag), ((7, 9), 0xfeed));
+        let chunks: Vec<_> = packet.chunks().collect();
+        let Chunk::Sack(sack) = chunks[0] else { panic!("{chunks:?}") };
+        assert_eq!((sack.cumulative, sack.window), (Seq(100), 5000));
+        assert_eq!(sack.gaps().collect::<Vec<_>>(), [(2, 3), (5, 5)]);
+        assert_eq!(sack.duplicates().collect::<Vec<_>>(), [Seq(98), Seq(98)]);
+        assert_eq!(chunks[1], Chunk::Data { tsn: Seq(5), len: 5 });
+        for length in HEADER_LEN..bytes.len() {
+            assert!(Packet::read(addresses, 0, 0, &bytes[..length]).unwrap().chunks().count() <= 2);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! SCTP conversations whose truth is known by hand: one end sends chunks of 1000 bytes over a path with a round trip of 100 ms,
+//! and the capture stands next to it.
+
+use eifel_capture::analysis::{Analysis, Analyzer};
+use eifel_capture::flow::Protocol;
+use eifel_capture::read::Frame;
+use eifel_capture::report::{Number, Retransmission};
+use eifel_capture::sender::Cause;
+use eifel_capture::verdict::{Confidence, Verdict};
+use eifel_packet::sctp::{Chunk, Data, DataFlags, Gaps, Header, Parameters, Sack, SackFlags, Writer};
+use eifel_packet::seq::Seq;
+
+const CLIENT: [u8; 4] = [10, 0, 0, 1];
+const SERVERS: [[u8; 4]; 2] = [[10, 0, 0, 2], [10, 0, 1, 2]];
+/// Tags in packets to the client, and to the server.
+const TAGS: [u32; 2] = [0xc11e, 0x5e7e];
+/// A parameter of eight bytes.
+const HEARTBEAT_INFO: [u8; 8] = [0, 1, 0, 8, 1, 2, 3, 4];
+const FIRST: u32 = 4_294_967_290;
+
+#[derive(Default)]
+struct Talk {
+    analyzer: Analyzer,
+    frames: u64,
+    /// In UDP (RFC 6951).
+    encapsulated: bool,
+}
+
+impl Talk {
+    fn packet(&mut self, ms: u64, server: usize, from_server: bool, chunk: &Chunk<'_>) -> u64 {
+        let (ports, tag) = if from_server { ((9, 7), TAGS[0]) } else { ((7, 9), TAGS[1]) };
+        let mut sctp = Vec::new();
+        let header = Header { source_port: ports.0, destination_port: ports.1, verification_tag: tag };
+        let mut writer = Writer::new(&header, &mut sctp);
+        writer.chunk(chunk).expect("it fits a packet");
+        writer.finish();
+        if self.encapsulated {
+            let mut udp = [9899_u16.to_be_bytes(), 9899_u16.to_be_bytes()].concat();
+            udp.extend((sctp.len() as u16 + 8).to_be_bytes());
+            udp.extend([0, 0]);
+            sctp = [udp, sctp].concat();
+        }
+        let mut bytes = vec![0x45, 0];
+        bytes.extend((sctp.len() as u16 + 20).to_be_bytes());
+        self.frames += 1;
+        bytes.extend((self.frames as u16).to_be_bytes());
+        bytes.extend([0, 0, 64, if self.encapsulated { 17 } else { 132 }, 0, 0]);
+        let (source, destination) = if from_server { (SERVERS[server], CLIENT) } else { (CLIENT, SERVERS[server]) };
+        bytes.extend(source);
+        bytes.extend(destination);
+        bytes.extend(sctp);
+        let nanos = 1_000_000_000_000 + ms * 1_000_000;
+        let wire_len = bytes.len() as u32;
+        self.analyzer.frame(&Frame { number: self.frames, nanos, link: 101, interface: 0, wire_len, bytes: &bytes });
+        self.frames
+    }
+
+    fn heartbeat(&mut self, ms: u64) {
+        self.packet(ms, 0, true, &Chunk::Heartbeat(Parameters(&HEARTBEAT_INFO)));
+        self.packet(ms, 0, false, &Chunk::HeartbeatAck(Parameters(&HEARTBEAT_INFO)));
+    }
+
+    fn data(&mut self, ms: u64, server: usize, number: u32) -> u64 {
+        let chunk = Data {
+            flags: DataFlags(3),
+            tsn: Seq(FIRST.wrapping_add(number)),
+            stream: 0,
+            ssn: 0,
+            ppid: [0; 4],
+            payload: &[0; 1000],
+        };
+        self.packet(ms, server, false, &Chunk::Data(chunk))
+    }
+
+    /// Everything below `number` has arrived, and `gaps` beyond, as offsets; `duplicates` have arrived again.
+    fn sack(&mut self, ms: u64, number: u32, gaps: &[(u16, u16)], duplicates: &[u32]) -> u64 {
+        let gaps: Vec<[u8; 4]> = gaps
+            .iter()
+            .map(|(first, last)| {
+                [first.to_be_bytes(), last.to_be_bytes()].concat().try_into().expect("twice two bytes")
+            })
+            .collect();
+        let duplicates: Vec<_> = duplicates.iter().map(|number| FIRST.wrapping_add(*number).to_be_bytes()).collect();
+        let cumulative = Seq(FIRST.wrapping_add(number).wrapping_sub(1));
+        let sack = Sack { flags: SackFlags(0), cumulative, a_rwnd: 60_000, gaps: Gaps(&gaps), duplicates: &duplicates };
+        self.packet(ms, 0, true, &Chunk::Sack(sack))
+    }
+
+    fn end(self) -> Analysis {
+        self.analyzer.finish()
+    }
+}
+
+fn said(one: &Retransmission) -> (u64, Number, Cause, Verdict, Confidence, Option<u64>) {
+    (one.frame, one.number, one.cause, one.verdict, one.confidence, one.evidence_frame)
+}
+
+fn tsn(number: u32) -> Number {
+    Number::Tsn(FIRST.wrapping_add(number))
+}
+
+#[test]
+fn a_chunk_that_was_lost_is_told_from_one_that_was_late() {
+    for encapsulated in [false, true] {
+        let mut talk = Talk { encapsulated, ..Talk::default() };
+        talk.heartbeat(0);
+        for number in 0..10 {
+            talk.data(10 + u64::from(number), 0, number);
+        }
+        talk.sack(110, 1, &[], &[]);
+        // 1 is lost, and 5 is late.
+        talk.sack(112, 1, &[(2, 4)], &[]);
+        talk.sack(116, 1, &[(2, 4), (6, 9)], &[]);
+        let again = [talk.data(116, 0, 1), talk.data(117, 1, 5)];
+        let late = talk.sack(130, 1, &[(2, 9)], &[]);
+        let filled = talk.sack(216, 10, &[], &[]);
+        talk.sack(217, 10, &[], &[5]);
+        let found = talk.end();
+        let one = &found.connections[0];
+        assert_eq!((found.connections.len(), one.protocol, one.other_addresses.concat().len()), (1, Protocol::Sctp, 1));
+        assert_eq!(
+            found.retransmissions.iter().map(said).collect::<Vec<_>>(),
+            [
+                (again[0], tsn(1), Cause::Fast, Verdict::Needed, Confidence::Certain, Some(filled)),
+                (again[1], tsn(5), Cause::Fast, Verdict::Spurious, Confidence::Certain, Some(late)),
+            ]
+        );
+    }
+}
+
+#[test]
+fn after_an_expiry_the_rest_goes_back() {
+    let mut talk = Talk::default();
+    talk.heartbeat(0);
+    for number in 0..5 {
+        talk.data(10 + u64::from(number), 0, number);
+    }
+    talk.sack(110, 1, &[], &[]);
+    let expired = talk.data(1200, 0, 1);
+    // All of it was only late.
+    let answer = talk.sack(1250, 2, &[], &[]);
+    let next = talk.data(1250, 0, 2);
+    let answers = talk.sack(1260, 5, &[], &[]);
+    talk.sack(1350, 5, &[], &[1, 2]);
+    let found = talk.end();
+    assert_eq!(
+        found.retransmissions.iter().map(said).collect::<Vec<_>>(),
+        [
+            (expired, tsn(1), Cause::Rto, Verdict::Spurious, Confidence::Likely, Some(answer)),
+            (next, tsn(2), Cause::Loss, Verdict::Spurious, Confidence::Certain, Some(answers)),
+        ]
+    );
+}
