@@ -39,10 +39,11 @@ test-rust:
 test-python: setup test-rust
 	$(BIN)/python -m pytest
 
-docs: setup  ## docs/scenario.schema.json, docs/algorithms.md, the README's picture and THIRD-PARTY.txt
+docs: setup  ## docs/scenario.schema.json, docs/algorithms.md, docs/tables.md, the README's picture and THIRD-PARTY.txt
 	@$(BIN)/eifel list schema > docs/scenario.schema.json.new
 	@mv docs/scenario.schema.json.new docs/scenario.schema.json
 	@$(BIN)/python docs/algorithms.py
+	@$(BIN)/python docs/tables.py
 	@$(BIN)/python docs/spike.py
 	@$(BIN)/python docs/licences.py
 

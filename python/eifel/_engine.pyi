@@ -89,8 +89,8 @@ def analyze_bytes(name: str, capture: bytes) -> Captures:
 def captured(seed: int, wild: bool = False) -> tuple[str, list[tuple[str, bytes, str]]]:
     """Captures a random transfer at the sender, on the path and at the receiver.
 
-    Returns the scenario, and for each place its name, the capture, and the truth as CSV. A scenario is plain, or `wild`: then
-    it may be anything. Raises `CaptureError` where the path never comes to rest.
+    Returns the scenario, and for each place its name, the capture, and the truth as CSV. A scenario is plain, or `wild`:
+    then it may be anything. Raises `CaptureError` where the path never comes to rest.
     """
 
 def version() -> str:
@@ -132,6 +132,9 @@ def hunt_liars(text: str, origin: str, runs: int, seed: int, progress: Callable[
 
 def schema() -> str:
     """The JSON Schema of a scenario file, for editors."""
+
+def described_tables() -> str:
+    """JSON: for each record table what a row is (`about`), and `columns`, the meaning of each by its name."""
 
 def summary_numbers() -> list[str]:
     """The names of the numbers that a flow's summary has, in their order."""

@@ -15,7 +15,7 @@ from eifel import scenario as scenarios
 from eifel.errors import BadInputError
 from eifel.result import MANIFEST, TABLES, Result, manifest_text, refuse_anything_else
 from eifel.runs import check_count, with_seed
-from eifel.tables import table, writer
+from eifel.tables import recorded, writer
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -80,7 +80,7 @@ def _into(
     writers: dict[str, pq.ParquetWriter] = {}
 
     def take(name: str, columns: Mapping[str, NDArray[Any]], words: Mapping[str, Sequence[str]]) -> None:
-        part = table(columns, words)
+        part = recorded(name, columns, words)
         if name not in writers:
             writers[name] = writer(folder / f"{name}.parquet", part.schema)
         elif not part.num_rows:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from eifel.errors import BadInputError
 from eifel.files import replaced
 from eifel.scenario import Source
-from eifel.tables import Frame, table, writer
+from eifel.tables import Frame, recorded, writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +57,7 @@ class Result:
         """Takes over what the engine recorded, without copying it."""
         words = engine_run.categories()
         tables = {
-            name: table(columns, {c: words[f"{name}.{c}"] for c in columns if f"{name}.{c}" in words})
+            name: recorded(name, columns, {c: words[f"{name}.{c}"] for c in columns if f"{name}.{c}" in words})
             for name, columns in engine_run.columns().items()
         }
         return cls(source, repetition, json.loads(engine_run.summary_json()), tables)
@@ -91,9 +91,9 @@ class Result:
         folder = Path(folder)
         refuse_anything_else(folder)
         with replaced(folder) as made:
-            for name, recorded in self.tables.items():
-                with writer(made / f"{name}.parquet", recorded.schema) as out:
-                    out.write_table(recorded)
+            for name, rows in self.tables.items():
+                with writer(made / f"{name}.parquet", rows.schema) as out:
+                    out.write_table(rows)
             text = manifest_text(self.source, self.repetition, self.flows, list(self.tables))
             (made / MANIFEST).write_text(text, encoding="utf-8")
         return sorted(folder.iterdir())

@@ -6,7 +6,9 @@ stay where the engine put them, and only a bitmap is added.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +31,22 @@ def table(columns: Mapping[str, NDArray[Any]], categories: Mapping[str, Sequence
     """
     arrays = [_array(values, categories.get(name)) for name, values in columns.items()]
     return pa.Table.from_arrays(arrays, names=list(columns))
+
+
+@cache
+def described() -> dict[str, dict[str, Any]]:
+    """What each record table holds: `about`, what a row is, and `columns`, the meaning of each by its name."""
+    from eifel import _engine
+
+    return dict(json.loads(_engine.described_tables()))
+
+
+def recorded(name: str, columns: Mapping[str, NDArray[Any]], categories: Mapping[str, Sequence[str]]) -> pa.Table:
+    """The record table `name`: a table whose schema says what a row and each column mean."""
+    known = described()[name]
+    made = table(columns, categories)
+    fields = [field.with_metadata({"meaning": known["columns"][field.name]}) for field in made.schema]
+    return pa.Table.from_arrays(made.columns, schema=pa.schema(fields, metadata={"about": known["about"]}))
 
 
 def _array(values: NDArray[Any], words: Sequence[str] | None) -> pa.Array:

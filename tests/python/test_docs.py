@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import eifel
 from eifel import _engine
 
 ROOT = Path(__file__).parents[2]
@@ -91,3 +92,19 @@ def test_the_page_of_algorithms_is_the_registrys() -> None:
     import algorithms
 
     assert (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8") == algorithms.page(), "make docs"
+
+
+def test_the_page_of_tables_is_the_engines() -> None:
+    sys.path.insert(0, str(ROOT / "docs"))
+    import tables
+
+    assert (ROOT / "docs" / "tables.md").read_text(encoding="utf-8") == tables.page(), "make docs"
+
+
+def test_parquet_files_say_what_their_columns_mean(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    eifel.record(ROOT / "examples" / "spike.toml", tmp_path / "run", tables=["timer"])
+    schema = pq.read_schema(tmp_path / "run" / "timer.parquet")
+    assert schema.metadata[b"about"] == b"A sender's retransmission timer."
+    assert all(field.metadata[b"meaning"].endswith(b".") for field in schema)

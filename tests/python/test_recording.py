@@ -89,7 +89,7 @@ def test_an_interrupted_recording_leaves_the_one_before_it(tmp_path: Path, monke
     def press(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eifel.recording.table", press)
+    monkeypatch.setattr("eifel.recording.recorded", press)
     with pytest.raises(KeyboardInterrupt):
         eifel.record(EXAMPLES / "spike.toml", tmp_path / "record")
     assert {file.name: file.read_bytes() for file in (tmp_path / "record").iterdir()} == before

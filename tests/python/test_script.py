@@ -84,7 +84,9 @@ def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_profile_answers_as_the_stack_that_a_script_was_written_for(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / "freebsd.pkt").write_text(OPEN.replace("//: timestamps = off", "--ip_version=ipv6").replace("1460", "1440"))
+    (folder / "freebsd.pkt").write_text(
+        OPEN.replace("//: timestamps = off", "--ip_version=ipv6").replace("1460", "1440")
+    )
     (folder / "below" / "passes.pkt").unlink()
     assert main(["script", "--profile", "freebsd", str(folder)]) == 0
     assert capsys.readouterr().out == "1 passed\n"

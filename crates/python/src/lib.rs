@@ -15,6 +15,7 @@ mod timers;
 mod waiting;
 mod worlds;
 
+use eifel_sim::record::Table;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::FlowSummary;
 use pyo3::exceptions::PyValueError;
@@ -52,6 +53,18 @@ fn schema() -> String {
     eifel_sim::scenario::schema()
 }
 
+/// Returns what each record table and each of its columns means, as JSON.
+#[pyfunction]
+fn described_tables() -> String {
+    let tables = Table::ALL.into_iter().map(|table| {
+        let (about, columns) = table.described();
+        let columns: serde_json::Map<_, _> =
+            columns.iter().map(|&(name, meaning)| (name.to_owned(), meaning.trim().into())).collect();
+        (table.name().to_owned(), serde_json::json!({ "about": about.trim(), "columns": columns }))
+    });
+    serde_json::Value::Object(tables.collect()).to_string()
+}
+
 /// Returns the names of the numbers in a flow's summary.
 #[pyfunction]
 fn summary_numbers() -> Vec<&'static str> {
@@ -81,6 +94,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(document, module)?)?;
+    module.add_function(wrap_pyfunction!(described_tables, module)?)?;
     module.add_function(wrap_pyfunction!(summary_numbers, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;

@@ -51,20 +51,26 @@ impl Cell for bool {
 
 /// Declares a table: the struct of its columns, and the struct of a row.
 macro_rules! table {
-    ($(#[$doc:meta])* $name:ident, $row:ident { $($(#[$about:meta])* $column:ident: $kind:ty,)* }) => {
-        $(#[$doc])*
+    ($(#[doc = $doc:literal])* $name:ident, $row:ident { $($(#[doc = $about:literal])+ $column:ident: $kind:ty,)* }) => {
+        $(#[doc = $doc])*
         #[derive(Clone, PartialEq, Debug, Default)]
         pub struct $name {
-            $($(#[$about])* pub $column: Vec<$kind>,)*
+            $($(#[doc = $about])+ pub $column: Vec<$kind>,)*
         }
 
         /// One row of the table with a similar name.
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub struct $row {
-            $($(#[$about])* pub $column: $kind,)*
+            $($(#[doc = $about])+ pub $column: $kind,)*
         }
 
         impl $name {
+            /// What a row stands for.
+            pub const ABOUT: &str = concat!($($doc),*);
+
+            /// The names of the columns, each with its meaning.
+            pub const COLUMNS: &[(&str, &str)] = &[$((stringify!($column), concat!($($about),+)),)*];
+
             #[inline]
             pub fn push(&mut self, row: $row) {
                 $(self.$column.push(row.$column);)*

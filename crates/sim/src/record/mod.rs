@@ -60,6 +60,22 @@ impl Table {
     pub fn name(self) -> &'static str {
         TABLES[self as usize]
     }
+
+    /// Returns what a row stands for, and the names and meanings of its columns.
+    pub fn described(self) -> (&'static str, &'static [(&'static str, &'static str)]) {
+        match self {
+            Self::Transmissions => (tables::Transmissions::ABOUT, tables::Transmissions::COLUMNS),
+            Self::Arrivals => (tables::Arrivals::ABOUT, tables::Arrivals::COLUMNS),
+            Self::Acks => (tables::Acks::ABOUT, tables::Acks::COLUMNS),
+            Self::Drops => (tables::Drops::ABOUT, tables::Drops::COLUMNS),
+            Self::Window => (tables::WindowTable::ABOUT, tables::WindowTable::COLUMNS),
+            Self::Timer => (tables::Timer::ABOUT, tables::Timer::COLUMNS),
+            Self::Episodes => (tables::Episodes::ABOUT, tables::Episodes::COLUMNS),
+            Self::Verdicts => (tables::Verdicts::ABOUT, tables::Verdicts::COLUMNS),
+            Self::Queues => (tables::Queues::ABOUT, tables::Queues::COLUMNS),
+            Self::Spikes => (tables::Spikes::ABOUT, tables::Spikes::COLUMNS),
+        }
+    }
 }
 
 /// The tables and captures that a run keeps.

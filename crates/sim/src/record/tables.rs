@@ -9,7 +9,9 @@ use super::column::table;
 table! {
     /// Segments that left a sender.
     Transmissions, TransmissionRow {
+        /// Time at which it left.
         t_ns: i64,
+        /// Index of the flow in the scenario.
         flow: i32,
         /// The end that sent it.
         end: u8,
@@ -27,6 +29,7 @@ table! {
         cause: u8,
         /// Number of earlier transmissions of the same data.
         copy: i32,
+        /// What became of it.
         fate: u8,
         /// Time at which it reached its destination.
         arrived_ns: i64,
@@ -38,7 +41,9 @@ table! {
 table! {
     /// Data segments that reached a receiver.
     Arrivals, ArrivalRow {
+        /// Time of the arrival.
         t_ns: i64,
+        /// Index of the flow in the scenario.
         flow: i32,
         /// The end that sent it.
         end: u8,
@@ -58,7 +63,9 @@ table! {
 table! {
     /// ACKs that reached a sender.
     Acks, AckRow {
+        /// Time of the arrival.
         t_ns: i64,
+        /// Index of the flow in the scenario.
         flow: i32,
         /// The end that received it.
         end: u8,
@@ -90,13 +97,17 @@ table! {
 table! {
     /// Packets that a link dropped.
     Drops, DropRow {
+        /// Time of the drop.
         t_ns: i64,
+        /// The link.
         link: u16,
+        /// Index of the flow in the scenario.
         flow: i32,
         /// The end that sent it.
         end: u8,
-        /// Number of the transmission at that end; -1 for acknowledgements and datagrams.
+        /// Number of the transmission at that end; none for acknowledgements and datagrams.
         tx: i64,
+        /// The cause of the drop.
         cause: u8,
     }
 }
@@ -104,12 +115,15 @@ table! {
 table! {
     /// A sender's window, one row for each change.
     WindowTable, WindowRow {
+        /// Time of the change.
         t_ns: i64,
+        /// Index of the flow in the scenario.
         flow: i32,
+        /// The end whose data it is about.
         end: u8,
         /// Congestion window in bytes.
         cwnd: i64,
-        /// Slow-start threshold in bytes; -1 while unset.
+        /// Slow-start threshold in bytes; none while unset.
         ssthresh: i64,
         /// FlightSize in bytes.
         flight: i64,
@@ -125,9 +139,13 @@ table! {
 table! {
     /// A sender's retransmission timer.
     Timer, TimerRow {
+        /// Time of the event.
         t_ns: i64,
+        /// Index of the flow in the scenario.
         flow: i32,
+        /// The end whose data it is about.
         end: u8,
+        /// What happened: a round-trip sample, a back-off, an expiry, or an adaptation after a verdict.
         event: u8,
         /// The newest round-trip time sample.
         rtt_ns: i64,
@@ -145,12 +163,15 @@ table! {
 table! {
     /// Loss signals and their outcome.
     Episodes, EpisodeRow {
+        /// Index of the flow in the scenario.
         flow: i32,
+        /// The end whose data it is about.
         end: u8,
         /// Number of the episode at this end, from 1.
         episode: i32,
         /// When it was opened.
         opened_ns: i64,
+        /// The signal that opened it.
         cause: u8,
         /// First position not acknowledged at that time.
         start: i64,
@@ -158,16 +179,19 @@ table! {
         recovery_point: i64,
         /// Expiries of the timer for the oldest segment.
         timeouts: i32,
+        /// When it ended; none while it is open.
         closed_ns: i64,
         /// The window before the episode, in bytes.
         saved_cwnd: i64,
-        /// The threshold before the episode, in bytes; -1 while unset.
+        /// The threshold before the episode, in bytes; none while unset.
         saved_ssthresh: i64,
-        /// The smoothed round-trip time before the episode; -1 without a sample.
+        /// The smoothed round-trip time before the episode; none without a sample.
         saved_srtt_ns: i64,
         /// The acting detector's verdict.
         verdict: u8,
+        /// Time of that verdict.
         verdict_ns: i64,
+        /// The evidence for the verdict.
         reason: u8,
         /// The oracle's judgement on the episode's first retransmission.
         truth: u8,
@@ -177,15 +201,21 @@ table! {
 table! {
     /// Verdicts of detectors.
     Verdicts, VerdictRow {
+        /// Time of the verdict.
         t_ns: i64,
+        /// Index of the flow in the scenario.
         flow: i32,
+        /// The end whose data it is about.
         end: u8,
         /// Number of the episode at this end.
         episode: i32,
+        /// The detector's name.
         detector: u8,
         /// Whether this detector is the acting one.
         acting: bool,
+        /// The verdict.
         verdict: u8,
+        /// The evidence for the verdict.
         reason: u8,
     }
 }
@@ -193,13 +223,15 @@ table! {
 table! {
     /// Queue lengths just after each arrival.
     Queues, QueueRow {
+        /// Time of the arrival at the queue.
         t_ns: i64,
+        /// The link.
         link: u16,
         /// Packets not yet transmitted.
         packets: i64,
         /// Their bytes.
         bytes: i64,
-        /// RED's average queue, in bytes; -1 for other queues.
+        /// RED's average queue, in bytes; none for other queues.
         average_bytes: i64,
     }
 }
@@ -209,7 +241,9 @@ table! {
     Spikes, SpikeRow {
         /// The link that held its packets.
         link: u16,
+        /// When the spike began.
         start_ns: i64,
+        /// When the spike ended.
         end_ns: i64,
     }
 }

@@ -1,0 +1,51 @@
+"""Writes tables.md: every table that a run records, with the type, the meaning and the words of each column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+import eifel
+from eifel.result import TABLES
+from eifel.tables import described
+
+HERE = Path(__file__).resolve().parent
+NAMES_OF_A_RUN = ("link", "detector", "reason")
+"""Columns whose words a run brings along, such as the names of its links."""
+
+
+def kind(field: pa.Field, column: pa.ChunkedArray) -> str:
+    """The type of a column, or its words where they are always the same."""
+    if not pa.types.is_dictionary(field.type):
+        return str(field.type)
+    if field.name in NAMES_OF_A_RUN:
+        return "text"
+    words = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
+    return ", ".join(f"`{word}`" for word in words if word != "-")
+
+
+def page() -> str:
+    """The page as Markdown."""
+    tables = eifel.run(HERE.parent / "examples" / "spike.toml").tables
+    parts = [
+        "# Record tables",
+        "`eifel run --record FOLDER` and `eifel.run` keep these tables. `make docs` writes this page.",
+        "Times are nanoseconds since the run began, lengths are bytes. Positions count the sender's stream: the\n"
+        "SYN is position 0, the first byte is 1. `end` is `from` for the end that opens the flow, and `to` for the\n"
+        "other. Only ends that send application data are recorded. A value that does not exist is null. Parquet\n"
+        "files hold these meanings too, in the metadata of their schema.",
+    ]
+    for name in TABLES:
+        about = described()[name]
+        rows = [
+            f"| `{field.name}` | {kind(field, tables[name][field.name])} | {about['columns'][field.name]} |"
+            for field in tables[name].schema
+        ]
+        head = ["| column | type or words | meaning |", "|---|---|---|"]
+        parts += [f"## `{name}`", about["about"], "\n".join([*head, *rows])]
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    (HERE / "tables.md").write_text(page(), encoding="utf-8")
