@@ -33,7 +33,7 @@ def test_a_run_on_the_wire_is_recorded_as_a_simulated_one_is(tmp_path: Path) -> 
 
 @needs_rights
 def test_a_scenario_that_has_no_bulk_transfer_is_refused() -> None:
-    asks = {"kind": "request-response", "requests": 1, "request_bytes": 1, "response_bytes": 1, "think_s": 0}
+    asks = {"kind": "request-response", "requests": 1, "request_bytes": 1, "response_bytes": 1, "think_ms": 1}
     with pytest.raises(OSError, match="bulk transfer"):
         live.run({**live.SHORT, "flow": [{**live.ENDS, "application": asks}]})
     with pytest.raises(eifel.ScenarioError):

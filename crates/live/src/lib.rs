@@ -11,6 +11,7 @@ pub mod command;
 pub mod hiccup;
 pub mod host;
 pub mod judge;
+pub mod messenger;
 pub mod mirror;
 pub mod recording;
 pub mod side;

@@ -1,4 +1,4 @@
-//! The commands `send`, `receive`, `proxy`, `hiccup`, `judge` and `compare`: what `eifel live` does, and the program `eifel-live`.
+//! The commands `send`, `receive`, `sctp`, `proxy`, `hiccup`, `judge` and `compare`: what `eifel live` does, and the program `eifel-live`.
 
 mod compare;
 mod hiccup;
@@ -7,6 +7,7 @@ mod options;
 mod place;
 mod proxy;
 mod receive;
+mod sctp;
 mod send;
 mod show;
 mod target;
@@ -31,6 +32,7 @@ The engine on a real network.
 
 usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live receive [OPTIONS] TARGET [-- COMMAND ...]
+       eifel live sctp send|receive [OPTIONS] TARGET [-- COMMAND ...]
        eifel live proxy [OPTIONS] PORT [-- COMMAND ...]
        eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
        eifel live judge [OPTIONS] FOLDER
@@ -38,6 +40,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
 
   send      sends to a kernel, an iperf3 server or an HTTP server
   receive   takes what is sent, or gets it from an HTTP server
+  sctp      sends and receives messages over SCTP, native or in UDP
   proxy     lets any program send through a host of ours: SOCKS 5 and HTTP CONNECT on loopback
   hiccup    runs COMMAND behind a box that does to its packets what SCENARIO says
   judge     says which retransmissions of a kernel behind the box were needed, and what the kernel thought
@@ -90,12 +93,13 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
             "send" => send::command(rest, recordings),
             "receive" => receive::command(rest),
             "hiccup" => hiccup::command(rest),
+            "sctp" => sctp::command(rest),
             "proxy" => proxy::command(rest),
             "judge" => judge::command(rest),
             "compare" => compare::command(rest),
             "-h" | "--help" => print(USAGE).map(|()| OK),
             other => Err(Failure::Usage(format!(
-                "{other}: no such command; allowed: send, receive, proxy, hiccup, judge, compare"
+                "{other}: no such command; allowed: send, receive, sctp, proxy, hiccup, judge, compare"
             ))),
         },
     };

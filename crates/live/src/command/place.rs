@@ -13,7 +13,7 @@ use crate::system::tun::Tun;
 use crate::terms::{Role, Terms};
 use eifel_base::time::Instant;
 use eifel_sim::scenario::Scenario;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::process::Command;
 
@@ -70,8 +70,19 @@ impl Application for Attended<'_> {
     }
 }
 
-impl Place {
-    /// Makes the place that the options ask for.
+/// A device with addresses, and the command that is the peer.
+pub(super) struct Ground {
+    pub(super) tun: Tun,
+    pub(super) clock: Clock,
+    pub(super) capture: Option<Capture>,
+    pub(super) peer: Option<Running>,
+    pub(super) v4: Ipv4Addr,
+    pub(super) v6: Ipv6Addr,
+    pub(super) mtu: u32,
+}
+
+impl Ground {
+    /// Makes what the options ask for.
     pub(super) fn make(options: &Options) -> Result<Self, Failure> {
         let v4 = options.value("--address", "an IPv4 address")?.unwrap_or(Ipv4Addr::new(10, 85, 0, 2));
         let v6 = options.value("--address6", "an IPv6 address")?.unwrap_or(Ipv6Addr::new(0xfd85, 0, 0, 0, 0, 0, 0, 2));
@@ -106,11 +117,26 @@ impl Place {
                 Some(running)
             }
         };
-        let (clock, secret) = (Clock::start(), random()?);
+        let clock = Clock::start();
+        let capture = options.text("--capture").map(|path| Capture::create(Path::new(path), clock)).transpose()?;
+        Ok(Self { tun, clock, capture, peer, v4, v6, mtu })
+    }
+
+    /// The host's addresses.
+    pub(super) fn addresses(&self) -> Vec<IpAddr> {
+        vec![self.v4.into(), self.v6.into()]
+    }
+}
+
+impl Place {
+    /// Makes the place that the options ask for.
+    pub(super) fn make(options: &Options) -> Result<Self, Failure> {
+        let Ground { tun, clock, capture, peer, v4, v6, mtu } = Ground::make(options)?;
+        let secret = random()?;
         let config = Config { v4: Some(v4), v6: Some(v6), mtu, secret, most_connections: MOST_CONNECTIONS };
         let mut station = Station::new(config, tun, clock);
-        if let Some(path) = options.text("--capture") {
-            station.captured(Capture::create(Path::new(path), clock)?)?;
+        if let Some(capture) = capture {
+            station.captured(capture)?;
         }
         Ok(Self { station, clock, peer, secret })
     }

@@ -8,4 +8,5 @@ mod commands;
 mod orders;
 mod proxy;
 mod rig;
+mod sctp;
 mod streams;

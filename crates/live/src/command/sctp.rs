@@ -1,0 +1,125 @@
+//! `sctp`: messages to and from a peer over SCTP.
+
+use super::options::Options;
+use super::place::{self, Ground, scenario};
+use super::{Failure, OK, print};
+use crate::messenger::{Carrier, Messenger, Outcome, Task};
+use crate::system::random;
+use eifel_packet::udp;
+use eifel_sctp::{Association, Listener, Ports, Settings};
+use eifel_sim::scenario::Traffic;
+use serde_json::json;
+use std::net::SocketAddr;
+
+fn usage() -> String {
+    format!(
+        "\
+Sends messages over SCTP from a host of ours on a TUN device, or takes them: native (protocol 132), or in UDP (RFC 6951).
+
+usage: eifel live sctp send [OPTIONS] ADDRESS:PORT [-- COMMAND ...]
+       eifel live sctp receive [OPTIONS] PORT [-- COMMAND ...]
+
+  --bytes N             how much is sent: 200, 64K, 10M or 2G (default: 10M)
+  --message N           bytes of a message (default: 16K)
+  --streams N           streams that take turns (default: 1)
+  --udp PORT            in UDP, from 9899 to this port; 9899 is the usual one
+{}
+example: eifel live sctp send --udp 9899 10.85.0.1:5001 -- ./server
+",
+        place::HELP
+    )
+}
+
+/// The usual port of SCTP in UDP (RFC 6951, section 8).
+const UDP_PORT: u16 = 9899;
+
+pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
+    let valued = [&place::VALUED[..], &["--bytes", "--message", "--streams", "--udp"]].concat();
+    let Some(options) = Options::read(words, &valued, &["--json"])? else { return print(&usage()).map(|()| OK) };
+    let wrong = || Failure::Usage("send ADDRESS:PORT or receive PORT is needed; see --help".to_owned());
+    let [what, target] = &options.rest[..] else { return Err(wrong()) };
+    let message = options.bytes("--message")?.unwrap_or(16_000);
+    if !(1..=1_000_000).contains(&message) {
+        return Err(Failure::Usage(format!("--message {message}: expected 1 to 1000000 bytes")));
+    }
+    let bytes = options.bytes("--bytes")?.unwrap_or(10_000_000);
+    let streams = options.value("--streams", "a whole number")?.unwrap_or(1u16);
+    let udp: Option<u16> = options.value("--udp", "a port")?;
+    let remote: Option<SocketAddr> = match what.as_str() {
+        "send" => Some(target.parse().map_err(|_| Failure::Usage(format!("{target}: expected ADDRESS:PORT")))?),
+        "receive" => None,
+        _ => return Err(wrong()),
+    };
+    let port = match remote {
+        Some(_) => 5001,
+        None => target.parse().ok().filter(|&port| port > 0).ok_or_else(wrong)?,
+    };
+    let mut settings = settings(&options)?;
+    let mut ground = Ground::make(&options)?;
+    settings.addresses = ground.addresses();
+    settings.secret = random()?;
+    settings.pmtu = ground.mtu;
+    settings.udp = udp.is_some();
+    let carrier = udp.map_or(Carrier::Native, |port| Carrier::Udp(udp::Ports { source: UDP_PORT, destination: port }));
+    let unknown = |error: eifel_recovery::registry::Error| Failure::Usage(error.to_string());
+    let (end, task) = match remote {
+        Some(remote) => {
+            let ports = Ports { local: port, remote: remote.port() };
+            // One address of ours, of the peer's version: the peer has no way to the other.
+            settings.addresses.retain(|own| own.is_ipv4() == remote.is_ipv4());
+            let called = Association::connect(ground.clock.now(), &settings, ports, &[remote.ip()], 0);
+            (Ok(called.map_err(unknown)?), Task::Send { bytes, message: message as usize, streams })
+        }
+        None => (Err(Listener::new(settings, port).map_err(unknown)?), Task::Receive),
+    };
+    let addresses = ground.addresses();
+    let capture = ground.capture.take();
+    let mut messenger = Messenger::new((ground.tun, ground.clock, addresses), carrier, end, task);
+    if let Some(capture) = capture {
+        messenger.captured(capture)?;
+    }
+    let mut peer = ground.peer;
+    let outcome = messenger.run(|| match &mut peer {
+        Some(peer) => Ok(peer.ended()?.is_some()),
+        None => Ok(false),
+    })?;
+    show(&options, &outcome)
+}
+
+/// Those of `--like`, or RFC 9260's with larger buffers.
+fn settings(options: &Options) -> Result<Settings, Failure> {
+    let buffer = options.bytes("--buffer")?;
+    let mut settings = match options.text("--like") {
+        None => Settings { receive_buffer: 4_000_000, send_buffer: 4_000_000, ..Settings::default() },
+        Some(path) => {
+            let flows = scenario(path)?.flows;
+            let found = flows.into_iter().find_map(|flow| match flow.traffic {
+                Traffic::Messages { association, .. } => Some(association.settings[0].clone()),
+                _ => None,
+            });
+            found.ok_or_else(|| Failure::Usage(format!("--like {path}: no flow over SCTP in it")))?
+        }
+    };
+    if let Some(buffer) = buffer {
+        (settings.receive_buffer, settings.send_buffer) = (u32::try_from(buffer).unwrap_or(u32::MAX), buffer as usize);
+    }
+    Ok(settings)
+}
+
+fn show(options: &Options, outcome: &Outcome) -> Result<u8, Failure> {
+    let Outcome { messages, bytes, chunks, retransmissions, lasted } = *outcome;
+    let seconds = lasted.as_secs_f64();
+    let rate = if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
+    if options.has("--json") {
+        let document = json!({
+            "messages": messages, "bytes": bytes, "chunks": chunks, "retransmissions": retransmissions,
+            "seconds": seconds, "bits_per_second": rate,
+        });
+        return print(&format!("{document:#}\n")).map(|()| OK);
+    }
+    let rate = rate / 1e6;
+    print(&format!(
+        "{messages} messages, {bytes} bytes in {seconds:.6} s, {rate:.3} Mbit/s; {retransmissions} of {chunks} chunks again\n"
+    ))
+    .map(|()| OK)
+}

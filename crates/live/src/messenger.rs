@@ -1,0 +1,302 @@
+//! SCTP on a TUN device: one association, native (protocol 132) or in UDP (RFC 6951), and the loop that drives it.
+
+use crate::capture::Capture;
+use crate::system::Error;
+use crate::system::clock::Clock;
+use crate::system::signals::Signals;
+use crate::system::tun::Tun;
+use crate::system::wait::{self, Urgency};
+use eifel_base::time::{Duration, Instant};
+use eifel_packet::icmp;
+use eifel_packet::ip::{self, Addresses, Header};
+use eifel_packet::pcapng::Interface;
+use eifel_packet::sctp;
+use eifel_packet::udp;
+use eifel_sctp::event::{Event, Failure};
+use eifel_sctp::{Association, Delivery, Heard, Listener};
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+/// Packets that are taken in, or sent, between two looks at the clock.
+const BATCH: usize = 64;
+const LONGEST: usize = 65_535;
+
+/// What carries SCTP's packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Carrier {
+    /// IP.
+    Native,
+    /// UDP, from and to these ports. The peer's is learned from what it sends.
+    Udp(udp::Ports),
+}
+
+impl Carrier {
+    /// Writes a packet around `bytes` of SCTP.
+    fn wrap(&self, addresses: Addresses, identification: u16, bytes: &[u8], packet: &mut Vec<u8>) -> Result<(), Error> {
+        packet.clear();
+        let header = Header { identification, ..Header::new(addresses) };
+        let failed = Error::of("make a packet");
+        match self {
+            Self::Native => {
+                ip::emit(&header, sctp::PROTOCOL, bytes.len(), packet).map_err(failed)?;
+                packet.extend_from_slice(bytes);
+                Ok(())
+            }
+            Self::Udp(ports) => ip::emit(&header, udp::PROTOCOL, udp::HEADER_LEN + bytes.len(), packet)
+                .and_then(|()| udp::emit(*ports, bytes, &addresses, packet))
+                .map_err(failed),
+        }
+    }
+
+    /// Finds SCTP in a packet.
+    fn unwrap<'a>(&mut self, packet: &ip::Packet<'a>) -> Option<&'a [u8]> {
+        match self {
+            Self::Native => (packet.protocol == sctp::PROTOCOL).then_some(packet.payload),
+            Self::Udp(own) => {
+                if packet.protocol != udp::PROTOCOL {
+                    return None;
+                }
+                let (ports, bytes) = udp::parse(packet.payload, &packet.header.addresses).ok()?;
+                // A port that is only a network's translation may change (RFC 6951, section 5.4).
+                own.destination = ports.source;
+                (ports.destination == own.source).then_some(bytes)
+            }
+        }
+    }
+}
+
+/// What an end does.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// Sends messages of so many bytes, so many bytes in all, and ends the association.
+    Send {
+        /// All bytes.
+        bytes: u64,
+        /// Bytes of a message; the last may be shorter.
+        message: usize,
+        /// Streams that take turns.
+        streams: u16,
+    },
+    /// Takes what comes, until the peer ends.
+    Receive,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Messages sent or received.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// DATA chunks sent.
+    pub chunks: u64,
+    /// DATA chunks sent again.
+    pub retransmissions: u64,
+    /// From the opening to the end.
+    pub lasted: Duration,
+}
+
+/// One end on a device.
+pub struct Messenger {
+    tun: Tun,
+    clock: Clock,
+    own: Vec<IpAddr>,
+    carrier: Carrier,
+    association: Option<Association>,
+    listener: Option<Listener>,
+    capture: Option<(Capture, Interface)>,
+    identification: u16,
+    task: Task,
+    outcome: Outcome,
+    begun: Option<Instant>,
+    ended: bool,
+}
+
+impl Messenger {
+    /// Calls, with an association that has not sent its INIT, or listens.
+    pub fn new(
+        (tun, clock, own): (Tun, Clock, Vec<IpAddr>),
+        carrier: Carrier,
+        end: Result<Association, Listener>,
+        task: Task,
+    ) -> Self {
+        let (association, listener) = match end {
+            Ok(association) => (Some(association), None),
+            Err(listener) => (None, Some(listener)),
+        };
+        Self {
+            tun,
+            clock,
+            own,
+            carrier,
+            association,
+            listener,
+            capture: None,
+            identification: 0,
+            task,
+            outcome: Outcome::default(),
+            begun: None,
+            ended: false,
+        }
+    }
+
+    /// Captures all packets in `capture` from now on.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn captured(&mut self, mut capture: Capture) -> Result<(), Error> {
+        let place = capture.place(self.tun.name())?;
+        self.capture = Some((capture, place));
+        Ok(())
+    }
+
+    /// Runs until the association has ended, or `stops` says why there is nothing to wait for.
+    ///
+    /// # Errors
+    /// Those of the device, and why the association has failed.
+    pub fn run(mut self, mut stops: impl FnMut() -> Result<bool, Error>) -> Result<Outcome, Error> {
+        let signals = Signals::note()?;
+        let _precise = wait::Precise::begin(Urgency::Ordinary);
+        let (mut room, mut packet) = (vec![0; LONGEST], Vec::with_capacity(LONGEST));
+        let (mut asked, mut written) = (false, 0);
+        while !self.ended || self.association.is_some() {
+            let taken = self.take_in(&mut room, &mut packet)?;
+            let now = self.clock.now();
+            if signals.ask_to_stop() && !std::mem::replace(&mut asked, true) {
+                let Some(association) = &mut self.association else { break };
+                association.abort(b"");
+            }
+            self.work(now, &mut written)?;
+            let sent = self.send(now, &mut packet)?;
+            if self.ended {
+                break;
+            }
+            if taken + sent == 0 {
+                if self.begun.is_none() && stops()? {
+                    break;
+                }
+                let due = self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout);
+                wait::until_readable(&[self.tun.as_fd()], due.since(self.clock.now()))?;
+            }
+        }
+        if let Some((capture, _)) = self.capture.take() {
+            capture.finish()?;
+        }
+        Ok(self.outcome)
+    }
+
+    fn take_in(&mut self, room: &mut [u8], packet: &mut Vec<u8>) -> Result<usize, Error> {
+        for count in 0..BATCH {
+            let Some(length) = self.tun.read(room)? else { return Ok(count) };
+            let now = self.clock.now();
+            if let Some((capture, place)) = &mut self.capture {
+                capture.note(now, *place, &room[..length], None)?;
+            }
+            let Ok(read) = ip::parse(&room[..length]) else { continue };
+            let addresses = read.header.addresses;
+            if !self.own.contains(&addresses.destination()) {
+                continue;
+            }
+            // The peer's kernel says that nobody there takes SCTP, or nothing at this port of UDP.
+            if read.protocol == icmp::PROTOCOL_V4 && matches!(read.payload, [3, 2 | 3, ..]) && self.begun.is_none() {
+                return Err(Error::new(addresses.source().to_string(), &"nothing takes SCTP there", ""));
+            }
+            let Some(bytes) = self.carrier.unwrap(&read) else { continue };
+            match (&mut self.association, &mut self.listener) {
+                (Some(association), _) if association.owns(&addresses) => {
+                    association.handle_packet(now, &addresses, bytes);
+                }
+                (None, Some(listener)) => match listener.handle_packet(now, &addresses, bytes) {
+                    Heard::Nothing => {}
+                    Heard::Answer(back, answer) => self.put(back, &answer, packet)?,
+                    Heard::Accepted(association) => self.association = Some(*association),
+                },
+                _ => {}
+            }
+            self.send(now, packet)?;
+        }
+        Ok(BATCH)
+    }
+
+    fn put(&mut self, addresses: Addresses, bytes: &[u8], packet: &mut Vec<u8>) -> Result<(), Error> {
+        self.identification = self.identification.wrapping_add(1);
+        self.carrier.wrap(addresses, self.identification, bytes, packet)?;
+        if let Some((capture, place)) = &mut self.capture {
+            capture.note(self.clock.now(), *place, packet, None)?;
+        }
+        // What the kernel has no room for is lost, as on any network.
+        self.tun.write(packet).map(drop)
+    }
+
+    fn send(&mut self, now: Instant, packet: &mut Vec<u8>) -> Result<usize, Error> {
+        let mut bytes = Vec::new();
+        for count in 0..BATCH {
+            bytes.clear();
+            let Some(association) = &mut self.association else { return Ok(count) };
+            let Some(outgoing) = association.poll_transmit(now, &mut bytes) else { return Ok(count) };
+            for transmission in association.transmissions() {
+                self.outcome.chunks += 1;
+                self.outcome.retransmissions += u64::from(transmission.copy > 0);
+            }
+            self.put(outgoing.addresses, &bytes, packet)?;
+        }
+        Ok(BATCH)
+    }
+
+    /// Does what is due, takes events, and moves messages.
+    fn work(&mut self, now: Instant, written: &mut u64) -> Result<(), Error> {
+        let Some(association) = &mut self.association else { return Ok(()) };
+        if association.poll_timeout() <= now {
+            association.handle_timeout(now);
+        }
+        while let Some(event) = association.poll_event() {
+            match event {
+                Event::Established => self.begun = Some(now),
+                Event::Closed => self.ended = true,
+                Event::Failed(failure) => return Err(Error::new("the association", &said(&failure), "")),
+                _ => {}
+            }
+        }
+        self.outcome.lasted = self.begun.map_or(Duration::ZERO, |begun| now.since(begun));
+        match self.task {
+            Task::Send { bytes, message, streams } => {
+                let count = streams.min(association.streams()).max(1);
+                while self.begun.is_some() && *written < bytes && association.send_room() >= message {
+                    let length = (bytes - *written).min(message as u64);
+                    let stream = (self.outcome.messages % u64::from(count)) as u16;
+                    let content: Arc<[u8]> = vec![stream as u8; length as usize].into();
+                    if association.send(Delivery { stream, ..Delivery::default() }, content).is_err() {
+                        break;
+                    }
+                    *written += length;
+                    self.outcome.messages += 1;
+                    self.outcome.bytes += length;
+                }
+                if *written >= bytes && self.begun.is_some() {
+                    association.shutdown();
+                }
+            }
+            Task::Receive => {
+                while let Some(message) = association.receive() {
+                    self.outcome.messages += u64::from(message.ends);
+                    self.outcome.bytes += message.bytes.len() as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn said(failure: &Failure) -> String {
+    match failure {
+        Failure::NoAnswer => "no answer".to_owned(),
+        Failure::Unreachable => "the peer no longer answers".to_owned(),
+        Failure::Aborted { reason } => {
+            format!("aborted by the peer: {}", String::from_utf8_lossy(reason).escape_debug())
+        }
+        Failure::AbortedHere => "interrupted".to_owned(),
+        Failure::Violation(what) => format!("the peer broke the protocol: {what}"),
+        Failure::NoSctp => "the peer has no SCTP".to_owned(),
+    }
+}

@@ -1,0 +1,72 @@
+//! SCTP against usrsctp, native and in UDP, and what is said where nobody listens.
+
+use crate::rig::allowed;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
+
+/// The peer, compiled once; `None`, and a loud line, where there is no usrsctp.
+fn peer() -> Option<&'static Path> {
+    static PEER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let compile = || {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernel/usrsctp.c");
+        let binary = Path::new(env!("CARGO_TARGET_TMPDIR")).join("usrsctp_behind_tun");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&binary).args([source, "-lusrsctp", "-lpthread"]);
+        let compiled = compiler.output().ok().filter(|output| output.status.success());
+        if compiled.is_none() {
+            eprintln!("\n*** SKIPPED: usrsctp was not talked to: there is no C compiler, or no libusrsctp-dev ***\n");
+        }
+        compiled.map(|_| binary)
+    };
+    PEER.get_or_init(compile).as_deref()
+}
+
+fn sctp(words: &[&str], peer: &[&str]) -> Output {
+    Command::new(PROGRAM).arg("sctp").args(words).arg("--json").arg("--").args(peer).output().unwrap()
+}
+
+fn found(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+#[test]
+fn usrsctp_takes_every_message() {
+    let (true, Some(peer)) = (allowed(), peer()) else { return };
+    let path = peer.to_str().unwrap();
+    for (port, more) in [("0", &[][..]), ("9899", &["--udp", "9899"][..])] {
+        let words =
+            [&["send", "--bytes", "3000000", "--message", "5000", "--streams", "3", "10.85.0.1:7"], more].concat();
+        let output = sctp(&words, &[path, "listen", port, "7"]);
+        let document = found(&output);
+        assert_eq!((&document["messages"], &document["bytes"]), (&600.into(), &3_000_000.into()), "{document:#}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("usrsctp took 3000000 bytes"), "port {port}");
+    }
+}
+
+#[test]
+fn usrsctps_messages_arrive() {
+    let (true, Some(peer)) = (allowed(), peer()) else { return };
+    let path = peer.to_str().unwrap();
+    for (port, more) in [("0", &[][..]), ("9899", &["--udp", "9899"][..])] {
+        let words = [&["receive", "7"], more].concat();
+        let document = found(&sctp(&words, &[path, "call", port, "10.85.0.2", "7", "500", "4000"]));
+        assert_eq!((&document["messages"], &document["bytes"]), (&500.into(), &2_000_000.into()), "{document:#}");
+    }
+}
+
+#[test]
+fn where_nobody_takes_sctp_the_kernel_says_so() {
+    if !allowed() {
+        return;
+    }
+    for more in [&[][..], &["--udp", "9899"][..]] {
+        let output = sctp(&[&["send", "10.85.0.1:7"], more].concat(), &["sleep", "20"]);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "eifel live: 10.85.0.1: nothing takes SCTP there\n");
+        assert_eq!(output.status.code(), Some(1));
+    }
+}
