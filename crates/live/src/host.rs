@@ -3,6 +3,7 @@
 //! It finds the connection that a packet is for, or the listener, or answers with a reset; keeps the timers of all connections
 //! in one order; and gives the packets that they have to send, one by one.
 
+mod large;
 mod ports;
 mod table;
 
@@ -146,6 +147,7 @@ pub struct Host {
     /// The segment that leaves, and its payload where that has two parts.
     segment: Segment,
     joined: Vec<u8>,
+    stashed: Option<large::Stashed>,
 }
 
 impl Host {
@@ -164,6 +166,7 @@ impl Host {
             witness: None,
             segment: Segment::EMPTY,
             joined: Vec::new(),
+            stashed: None,
         }
     }
 

@@ -138,6 +138,9 @@ impl Station {
 
     fn send(&mut self, packet: &mut Vec<u8>) -> Result<usize, Error> {
         let now = self.clock.now();
+        if self.tun.offloads() {
+            return self.send_large(now, packet);
+        }
         for count in 0..BATCH {
             if !self.host.poll_packet(now, packet) {
                 return Ok(count);
@@ -146,6 +149,16 @@ impl Station {
                 capture.note(self.clock.now(), *place, packet, None)?;
             }
             self.lost += u64::from(!self.tun.write(packet)?);
+        }
+        Ok(BATCH)
+    }
+    fn send_large(&mut self, now: Instant, packet: &mut Vec<u8>) -> Result<usize, Error> {
+        for count in 0..BATCH {
+            let Some(how) = self.host.poll_large(now, packet) else { return Ok(count) };
+            if let Some((capture, place)) = &mut self.capture {
+                capture.note(self.clock.now(), *place, packet, None)?;
+            }
+            self.lost += u64::from(!self.tun.write_unfinished(packet, how)?);
         }
         Ok(BATCH)
     }

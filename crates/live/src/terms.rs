@@ -38,6 +38,12 @@ impl Terms {
         Self { settings: held(settings, buffer as usize), sender: engine::Config::default() }
     }
 
+    /// The same with a clock's timestamps, which segments share that leave together.
+    pub fn with_shared_timestamps(self) -> Self {
+        let timestamps = self.settings.timestamps.map(|_| TimestampSettings::default());
+        Self { settings: Settings { timestamps, ..self.settings }, ..self }
+    }
+
     /// Those of the scenario's first flow over TCP; `None` if there is none. `buffer` takes the place of the scenario's room.
     pub fn like(scenario: &Scenario, role: Role, secret: [u64; 2], buffer: Option<u64>) -> Option<Self> {
         let stream = |traffic: &Traffic| match traffic {

@@ -15,7 +15,8 @@ const FIXED_LEN: usize = 20;
 /// The longest segment, header included, that any IP packet can carry: IPv6 has the whole of its 16-bit length for it.
 const LIMIT: usize = 65_535;
 /// Where the checksum stands in the header.
-const CHECKSUM_OFFSET: usize = 16;
+/// Where the checksum stands in the header.
+pub const CHECKSUM_OFFSET: usize = 16;
 
 /// Bytes of the TCP header with these options. A few additions: cheap enough to ask for each packet of a simulation.
 pub const fn header_len(options: &Options) -> u32 {
@@ -34,6 +35,32 @@ pub const fn header_len(options: &Options) -> u32 {
 /// # Panics
 /// When `payload` is neither empty nor `segment.payload_len` long.
 pub fn emit(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), Error> {
+    let (start, tcp_len) = emit_header(segment, payload, out)?;
+    // Bytes of value 0 change no sum, so a payload that is left out counts as zeros.
+    let checksum = addresses.pseudo_header(PROTOCOL, tcp_len as u32).bytes(&out[start..]).bytes(payload).finish();
+    out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
+    out.extend_from_slice(payload);
+    Ok(())
+}
+
+/// Appends a segment as [`emit`] does, for a device that computes checksums and may cut the segment into smaller ones: the
+/// checksum's place holds the sum of the pseudo-header only.
+///
+/// # Errors
+/// As [`emit`].
+///
+/// # Panics
+/// As [`emit`].
+pub fn emit_unsummed(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), Error> {
+    let (start, tcp_len) = emit_header(segment, payload, out)?;
+    let sum = !addresses.pseudo_header(PROTOCOL, tcp_len as u32).finish();
+    out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&sum.to_be_bytes());
+    out.extend_from_slice(payload);
+    Ok(())
+}
+
+/// Appends the header with a checksum of 0. Returns where it starts, and the length of the segment.
+fn emit_header(segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> Result<(usize, usize), Error> {
     assert!(
         payload.is_empty() || payload.len() == segment.payload_len as usize,
         "a payload of {} bytes given for a segment of {}",
@@ -57,11 +84,7 @@ pub fn emit(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut 
     // Checksum, to be filled in, and urgent pointer.
     out.extend([0; 4]);
     options::emit(&segment.options, out);
-    // Bytes of value 0 change no sum, so a payload that is left out counts as zeros.
-    let checksum = addresses.pseudo_header(PROTOCOL, tcp_len as u32).bytes(&out[start..]).bytes(payload).finish();
-    out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
-    out.extend_from_slice(payload);
-    Ok(())
+    Ok((start, tcp_len))
 }
 
 /// Reads the payload of an IP packet as a TCP segment; its own payload is borrowed from `bytes`.

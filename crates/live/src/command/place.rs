@@ -30,6 +30,7 @@ pub(super) const HELP: &str = "\
   --address6 A          the host's IPv6 address (default: fd85::2); the kernel's likewise
   --device NAME         the TUN device (default: eifel0, eifel1 ...: the first that is free)
   --mtu BYTES           the longest packet (default: 1500)
+  --offload             lets the kernel sum, cut and join segments (TSO): faster, but segments that are cut share a timestamp
   --json                print one JSON document, in iperf3's shape
   -- COMMAND ...        makes a network namespace with the device, and runs the command, the peer, in it
 ";
@@ -95,7 +96,10 @@ impl Ground {
             false => namespace()?,
         };
         let name = options.text("--device").unwrap_or("eifel%d").to_owned();
-        let tun = namespace.within(|| Tun::create(&name))?;
+        let tun = namespace.within(|| match options.has("--offload") {
+            false => Tun::create(&name),
+            true => Tun::create_offloading(&name),
+        })?;
         let (device, v4_kernel, v6_kernel) =
             (tun.name(), Ipv4Addr::from_bits(v4.to_bits() ^ 3), Ipv6Addr::from_bits(v6.to_bits() ^ 3));
         namespace.configure(&format!(
@@ -165,7 +169,10 @@ pub(super) fn scenario(path: &str) -> Result<Scenario, Failure> {
 /// Returns the settings and algorithms of `--like`, or those of a present-day stack.
 pub(super) fn terms(options: &Options, role: Role, secret: [u64; 2]) -> Result<Terms, Failure> {
     let buffer = options.bytes("--buffer")?;
-    let Some(path) = options.text("--like") else { return Ok(Terms::today(secret, buffer)) };
+    let Some(path) = options.text("--like") else {
+        let today = Terms::today(secret, buffer);
+        return Ok(if options.has("--offload") { today.with_shared_timestamps() } else { today });
+    };
     let none = || Failure::Usage(format!("--like {path}: no flow over TCP in it"));
     Terms::like(&scenario(path)?, role, secret, buffer).ok_or_else(none)
 }

@@ -27,7 +27,7 @@ example: eifel live proxy 1080 -- python3 -m http.server 80
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--clients"]].concat();
-    let Some(options) = Options::read(words, &valued, &[])? else { return print(&usage()).map(|()| OK) };
+    let Some(options) = Options::read(words, &valued, &["--offload"])? else { return print(&usage()).map(|()| OK) };
     let port = match &options.rest[..] {
         [port] => port.parse::<u16>().ok().filter(|&port| port > 0),
         _ => None,

@@ -33,7 +33,7 @@ example: eifel live receive 5001 -- sh -c 'head -c 10000000 /dev/zero | nc -N 10
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--calls"]].concat();
-    let Some(options) = Options::read(words, &valued, &["--json", "--check"])? else {
+    let Some(options) = Options::read(words, &valued, &["--json", "--check", "--offload"])? else {
         return print(&usage()).map(|()| OK);
     };
     let [from] = &options.rest[..] else {

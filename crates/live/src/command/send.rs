@@ -37,7 +37,9 @@ example: eifel live send --seconds 5 iperf3://10.85.0.1 -- iperf3 -s -1
 
 pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--bytes", "--seconds", "--record"]].concat();
-    let Some(options) = Options::read(words, &valued, &["--json"])? else { return print(&usage()).map(|()| OK) };
+    let Some(options) = Options::read(words, &valued, &["--json", "--offload"])? else {
+        return print(&usage()).map(|()| OK);
+    };
     let [target] = &options.rest[..] else {
         return Err(Failure::Usage(format!("one TARGET is needed: {FORMS}")));
     };

@@ -1,9 +1,12 @@
-//! A TUN device: IP packets to and from the kernel, one a read and one a write.
+//! A TUN device: IP packets to and from the kernel, one a read and one a write. With offload a packet may be a large segment
+//! that the kernel cuts or has put together, and whose checksum is left to it (struct virtio_net_hdr, linux/virtio_net.h).
 
 use super::{Error, advice};
-use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
+use eifel_packet::checksum::Sum;
+use eifel_packet::tcp::CHECKSUM_OFFSET;
+use rustix::ioctl::{IntegerSetter, Opcode, Updater, ioctl, opcode};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -21,6 +24,15 @@ const TUNSETIFF: Opcode = opcode::write::<i32>(b'T', 202);
 const IFF_TUN: u16 = 0x0001;
 /// No four bytes in front of each packet.
 const IFF_NO_PI: u16 = 0x1000;
+/// Ten bytes in front of each packet, about checksums and segments.
+const IFF_VNET_HDR: u16 = 0x4000;
+/// `_IOW('T', 208, unsigned int)`: what the kernel may leave to this end.
+const TUNSETOFFLOAD: Opcode = opcode::write::<u32>(b'T', 208);
+/// TUN_F_CSUM, TUN_F_TSO4 and TUN_F_TSO6.
+const OFFLOAD: usize = 1 | 2 | 4;
+const NEEDS_CHECKSUM: u8 = 1;
+const TSO_V4: u8 = 1;
+const TSO_V6: u8 = 4;
 const O_NONBLOCK: i32 = 0o4000;
 
 /// A device, which is there as long as this is: it goes with the process, however that ends.
@@ -28,6 +40,20 @@ const O_NONBLOCK: i32 = 0o4000;
 pub struct Tun {
     file: File,
     name: String,
+    offloads: bool,
+}
+
+/// A TCP segment that the kernel sums, and cuts where it is large.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unfinished {
+    /// Bytes of the IP header.
+    pub ip_len: u16,
+    /// Bytes of both headers.
+    pub headers_len: u16,
+    /// Payload bytes of the segments that it is cut into; 0 for none.
+    pub unit: u16,
+    /// Whether it is over IPv6.
+    pub is_v6: bool,
 }
 
 impl Tun {
@@ -37,6 +63,18 @@ impl Tun {
     /// # Errors
     /// Where there is no `/dev/net/tun`, no right to it, or another device has the name.
     pub fn create(name: &str) -> Result<Self, Error> {
+        Self::make(name, false)
+    }
+
+    /// Makes a device as [`create`](Self::create) does, with offload.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn create_offloading(name: &str) -> Result<Self, Error> {
+        Self::make(name, true)
+    }
+
+    fn make(name: &str, offloads: bool) -> Result<Self, Error> {
         if name.is_empty() || name.len() >= NAME_LEN {
             return Err(Error::new(format!("make the device {name:?}"), &"a name has 1 to 15 bytes", ""));
         }
@@ -48,7 +86,11 @@ impl Tun {
             };
             Error::new("open /dev/net/tun", &error, advice)
         })?;
-        let mut request = Request { name: [0; NAME_LEN], flags: IFF_TUN | IFF_NO_PI, rest: [0; 22] };
+        let mut request = Request {
+            name: [0; NAME_LEN],
+            flags: IFF_TUN | IFF_NO_PI | if offloads { IFF_VNET_HDR } else { 0 },
+            rest: [0; 22],
+        };
         request.name[..name.len()].copy_from_slice(name.as_bytes());
         // SAFETY: TUNSETIFF takes a pointer to a `struct ifreq`, 40 bytes, which `Request` is laid out as, and writes its name.
         let made = unsafe { ioctl(&file, Updater::<TUNSETIFF, Request>::new(&mut request)) };
@@ -62,7 +104,12 @@ impl Tun {
         })?;
         let name = String::from_utf8_lossy(&request.name);
         let name = name.trim_end_matches('\0').to_owned();
-        Ok(Self { file, name })
+        if offloads {
+            // SAFETY: the opcode takes a number, not a pointer.
+            let set = unsafe { ioctl(&file, IntegerSetter::<TUNSETOFFLOAD>::new_usize(OFFLOAD)) };
+            set.map_err(|error| Error::new(format!("let {name} offload"), &io::Error::from(error), ""))?;
+        }
+        Ok(Self { file, name, offloads })
     }
 
     /// Returns its name.
@@ -75,11 +122,26 @@ impl Tun {
     /// # Errors
     /// Those of the device, such as that it is down.
     pub fn read(&self, room: &mut [u8]) -> Result<Option<usize>, Error> {
-        match (&self.file).read(room) {
-            Ok(length) => Ok(Some(length)),
+        let mut front = [0; FRONT];
+        let read = match self.offloads {
+            false => (&self.file).read(room),
+            true => (&self.file).read_vectored(&mut [IoSliceMut::new(&mut front), IoSliceMut::new(room)]),
+        };
+        match read {
+            Ok(length) if !self.offloads => Ok(Some(length)),
+            Ok(length) => {
+                let length = length.saturating_sub(FRONT);
+                finish(&front, &mut room[..length]);
+                Ok(Some(length))
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(Error::new(format!("read from {}", self.name), &error, "")),
         }
+    }
+
+    /// Returns whether the kernel takes unfinished segments.
+    pub fn offloads(&self) -> bool {
+        self.offloads
     }
 
     /// Hands a packet to the kernel; `false` if it had no room and the packet is lost.
@@ -87,12 +149,50 @@ impl Tun {
     /// # Errors
     /// Those of the device.
     pub fn write(&self, packet: &[u8]) -> Result<bool, Error> {
-        match (&self.file).write(packet) {
+        match self.offloads {
+            false => self.written((&self.file).write(packet)),
+            true => self.written((&self.file).write_vectored(&[IoSlice::new(&[0; FRONT]), IoSlice::new(packet)])),
+        }
+    }
+
+    /// Hands an unfinished segment to the kernel, as [`write`](Self::write) does a packet. The device has to offload.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn write_unfinished(&self, packet: &[u8], how: Unfinished) -> Result<bool, Error> {
+        let kind = if how.is_v6 { TSO_V6 } else { TSO_V4 };
+        let mut front = [0; FRONT];
+        front[0] = NEEDS_CHECKSUM;
+        let large = if how.unit > 0 { [how.headers_len, how.unit] } else { [0; 2] };
+        front[1] = if how.unit > 0 { kind } else { 0 };
+        let numbers = [large[0], large[1], how.ip_len, CHECKSUM_OFFSET as u16];
+        for (place, number) in numbers.into_iter().enumerate() {
+            front[2 + 2 * place..][..2].copy_from_slice(&number.to_ne_bytes());
+        }
+        self.written((&self.file).write_vectored(&[IoSlice::new(&front), IoSlice::new(packet)]))
+    }
+
+    fn written(&self, written: io::Result<usize>) -> Result<bool, Error> {
+        match written {
             Ok(_) => Ok(true),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory) => Ok(false),
             Err(error) => Err(Error::new(format!("write to {}", self.name), &error, "")),
         }
     }
+}
+
+/// Bytes in front of a packet of a device that offloads.
+const FRONT: usize = 10;
+
+/// Sums up what the kernel has left unsummed.
+fn finish(front: &[u8; FRONT], packet: &mut [u8]) {
+    let number = |at: usize| usize::from(u16::from_ne_bytes([front[at], front[at + 1]]));
+    let (start, place) = (number(6), number(6) + number(8));
+    if front[0] & NEEDS_CHECKSUM == 0 || place + 2 > packet.len() {
+        return;
+    }
+    let sum = Sum::default().bytes(&packet[start..]).finish();
+    packet[place..place + 2].copy_from_slice(&sum.to_be_bytes());
 }
 
 impl AsFd for Tun {

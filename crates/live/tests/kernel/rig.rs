@@ -34,10 +34,10 @@ pub fn has(program: &str) -> bool {
     found
 }
 
-pub fn rig() -> Rig {
+pub fn rig(make: fn(&str) -> Result<Tun, Error>) -> Rig {
     let made = || -> Result<Rig, Error> {
         let namespace = Namespace::new()?;
-        let tun = namespace.within(|| Tun::create("tun0"))?;
+        let tun = namespace.within(|| make("tun0"))?;
         namespace.configure(
             "link set tun0 txqueuelen 5000 addrgenmode none up\n\
              addr add 10.9.0.1 peer 10.9.0.2 dev tun0\n\
@@ -56,11 +56,12 @@ pub fn rig() -> Rig {
     made().expect("what is allowed is made")
 }
 
-pub fn held() -> Settings {
+/// Settings with a clock's timestamps, so that segments can leave as one.
+pub fn shared() -> Settings {
     Settings {
         send: SendKind::Held { buffer: 1 << 20 },
         receive: ReceiveKind::Held,
-        timestamps: Some(TimestampSettings::distinct([5, 6])),
+        timestamps: Some(TimestampSettings::default()),
         ..Settings::default()
     }
 }

@@ -1,11 +1,12 @@
 //! Bulk to a kernel's receiver and from a kernel's sender, every byte compared.
 
-use crate::rig::{allowed, held, rig};
+use crate::rig::{allowed, rig, shared};
 use eifel_base::time::Duration;
 use eifel_live::apps::Amount;
 use eifel_live::apps::answer::{self, Answer};
 use eifel_live::apps::call::{self, Call, End};
 use eifel_live::apps::pattern::Pattern;
+use eifel_live::system::tun::Tun;
 use eifel_recovery::engine;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -17,8 +18,10 @@ fn a_kernel_receives_every_byte() {
     if !allowed() {
         return;
     }
-    for address in ["10.9.0.1:5001", "[fd09::1]:5001"] {
-        let mut rig = rig();
+    let ways =
+        [Tun::create, Tun::create_offloading].map(|make| ["10.9.0.1:5001", "[fd09::1]:5001"].map(|to| (to, make)));
+    for (address, make) in ways.into_iter().flatten() {
+        let mut rig = rig(make);
         let listener = rig.namespace.within(|| Ok(TcpListener::bind(address).unwrap())).unwrap();
         let receiver = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
@@ -34,7 +37,7 @@ fn a_kernel_receives_every_byte() {
         });
         let plan = call::Plan {
             peer: address.parse().unwrap(),
-            settings: held(),
+            settings: shared(),
             sender: engine::Config::default(),
             preamble: Vec::new(),
             body: Amount::Bytes(BYTES),
@@ -56,11 +59,13 @@ fn a_kernels_bytes_arrive() {
     if !allowed() {
         return;
     }
-    for address in ["10.9.0.2:5001", "[fd09::2]:5001"] {
-        let mut rig = rig();
+    let ways =
+        [Tun::create, Tun::create_offloading].map(|make| ["10.9.0.2:5001", "[fd09::2]:5001"].map(|to| (to, make)));
+    for (address, make) in ways.into_iter().flatten() {
+        let mut rig = rig(make);
         let plan = answer::Plan {
             port: 5001,
-            settings: held(),
+            settings: shared(),
             sender: engine::Config::default(),
             calls: Some(1),
             checked: true,

@@ -1,0 +1,117 @@
+//! Large segments: what a connection has to send, for a device that cuts it into segments itself.
+
+use super::table::Handle;
+use super::{Host, header};
+use crate::system::tun::Unfinished;
+use eifel_base::time::Instant;
+use eifel_packet::ip::{self, Version};
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::tcp;
+use eifel_tcp::{Connection, Outgoing};
+
+/// The most that an IP packet holds beside its headers, with room for all options.
+const MOST: u32 = 65_535 - 40 - 60;
+
+/// A segment that was polled and leaves next.
+pub(super) type Stashed = (Handle, Segment, Outgoing);
+
+impl Host {
+    /// Writes what leaves next into `packet`, as [`poll_packet`](Self::poll_packet) does, but unsummed, and segments that follow each
+    /// other as one where the device can cut it into the same segments. `None` if nothing leaves.
+    pub fn poll_large(&mut self, now: Instant, packet: &mut Vec<u8>) -> Option<Unfinished> {
+        packet.clear();
+        if let Some((addresses, segment)) = self.replies.pop_front() {
+            let header = header(addresses, &mut self.identification);
+            return unfinished(&header, &segment, (&[], 0), packet);
+        }
+        while let Some(&handle) = self.ready.front() {
+            let Some((key, connection, tally)) = self.table.entry(handle) else {
+                self.ready.pop_front();
+                continue;
+            };
+            let stashed =
+                self.stashed.take().filter(|(of, ..)| *of == handle).map(|(_, segment, sent)| (segment, sent));
+            let Some((mut whole, first)) = stashed.or_else(|| polled(connection, now)) else {
+                self.ready.pop_front();
+                self.settle(now, handle);
+                continue;
+            };
+            tally.count(&first);
+            if let Some(witness) = &mut self.witness {
+                witness.leaves(now, handle, connection, (&whole, &first));
+            }
+            let unit = whole.payload_len;
+            let mut count = 1;
+            while unit > 0 && goes_on(&whole) && whole.payload_len + unit <= MOST {
+                let Some((next, sent)) = polled(connection, now) else { break };
+                if !follows(&whole, &next, unit) {
+                    self.stashed = Some((handle, next, sent));
+                    break;
+                }
+                tally.count(&sent);
+                if let Some(witness) = &mut self.witness {
+                    witness.leaves(now, handle, connection, (&next, &sent));
+                }
+                whole.payload_len += next.payload_len;
+                whole.flags = next.flags;
+                count += 1;
+                if next.payload_len < unit {
+                    break;
+                }
+            }
+            let (front, back) = connection.payload(first.start, whole.payload_len);
+            let payload = if back.is_empty() {
+                front
+            } else {
+                self.joined.clear();
+                self.joined.extend_from_slice(front);
+                self.joined.extend_from_slice(back);
+                &self.joined
+            };
+            let header = header(key.caller.addresses.reversed(), &mut self.identification);
+            // The device numbers the segments that it cuts.
+            self.identification = self.identification.wrapping_add(count - 1);
+            return unfinished(&header, &whole, (payload, if count > 1 { unit } else { 0 }), packet);
+        }
+        None
+    }
+}
+
+fn polled(connection: &mut Connection, now: Instant) -> Option<(Segment, Outgoing)> {
+    let mut segment = Segment::EMPTY;
+    let sent = connection.poll_transmit(now, &mut segment)?;
+    Some((segment, sent))
+}
+
+/// Whether more may follow a segment in one that is cut: only the last may push or end.
+fn goes_on(segment: &Segment) -> bool {
+    segment.flags.0 & !Flags::ACK.0 == 0
+}
+
+/// Whether a device that cuts a segment after `unit` bytes each would cut `next` off `whole`.
+fn follows(whole: &Segment, next: &Segment, unit: u32) -> bool {
+    next.seq.0 == whole.seq.0.wrapping_add(whole.payload_len)
+        && (1..=unit).contains(&next.payload_len)
+        && next.flags.0 & !(Flags::ACK.0 | Flags::PSH.0 | Flags::FIN.0) == 0
+        && (next.ack, next.window, next.options) == (whole.ack, whole.window, whole.options)
+}
+
+fn unfinished(
+    header: &ip::Header,
+    segment: &Segment,
+    (payload, unit): (&[u8], u32),
+    packet: &mut Vec<u8>,
+) -> Option<Unfinished> {
+    let version = header.addresses.version();
+    let headers_len = version.header_len() + tcp::header_len(&segment.options);
+    let tcp_len = segment.payload_len as usize + tcp::header_len(&segment.options) as usize;
+    ip::emit(header, tcp::PROTOCOL, tcp_len, packet)
+        .and_then(|()| tcp::emit_unsummed(segment, payload, &header.addresses, packet))
+        .unwrap_or_else(|error| panic!("a connection made a segment that does not fit a packet: {error}"));
+    Some(Unfinished {
+        ip_len: version.header_len() as u16,
+        headers_len: headers_len as u16,
+        unit: unit as u16,
+        is_v6: version == Version::V6,
+    })
+}
