@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eifel import scenario as scenarios
 from eifel.result import TABLES, Result
 
 ENDS = {"name": "main", "from": "sender", "to": "receiver"}
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 SHORT = {"duration_s": 5, "point_to_point": {"rate_bps": 10_000_000, "delay_ms": 0}}
 SKIPPED = "*** SKIPPED: it needs namespaces and TUN devices:"
 """How the line begins that says what is not run here."""
@@ -60,3 +65,25 @@ def missing() -> str:
     except OSError as error:
         return str(error)
     return ""
+
+
+def fates(folder: Path | str) -> pa.Table:
+    """The log of a box, a row for each packet's fate: `path.csv` of the folder of `eifel live hiccup --out`.
+
+    Raises OSError if it is not there.
+    """
+    import pyarrow as pa
+    from pyarrow import compute, csv
+
+    words = dict.fromkeys(("dir", "fate"), pa.string())
+    times = dict.fromkeys(("t_in", "t_out", "t_due"), pa.timestamp("us", tz="UTC"))
+    wide = dict.fromkeys(("seq", "ack", "len", "tsval", "tsecr", "n", "bytes", "segment", "copy", "flow"), pa.int64())
+    narrow = dict.fromkeys(("flags", "ipid", "protocol"), pa.int32())
+    seconds = dict.fromkeys(times, pa.decimal128(18, 6))
+    convert = csv.ConvertOptions(column_types={**words, **seconds, **wide, **narrow}, strings_can_be_null=True)
+    table = csv.read_csv(str(Path(folder) / "path.csv"), convert_options=convert)
+    for name, kind in times.items():
+        place = table.schema.get_field_index(name)
+        micros = compute.cast(compute.multiply(table[name], pa.scalar(1_000_000)), pa.int64())
+        table = table.set_column(place, name, micros.cast(kind))
+    return table

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 import eifel
 from eifel import live
@@ -12,6 +13,7 @@ from eifel.papers import artefacts
 from eifel.papers.live import wire
 from eifel.result import Result
 from eifel.runs import run
+from eifel.toml import dumps
 
 needs_rights = pytest.mark.skipif(bool(live.missing()), reason=live.missing() or "none")
 SHORT = {**live.SHORT, "flow": [{**live.ENDS, "application": {"kind": "bulk", "bytes": 100_000}}]}
@@ -79,3 +81,20 @@ def test_the_spike_is_the_same_on_the_wire() -> None:
         pytest.skip(f"the machine is so busy that the box was {late} ms late")
     assert wire.retransmissions(results[0]) == wire.retransmissions(results[1]) != []
     assert wire.verdicts(results[0]) == wire.verdicts(results[1]) != []
+
+
+@needs_rights
+def test_the_log_of_a_box_is_stored_as_parquet(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    scenario = tmp_path / "path.toml"
+    scenario.write_text(dumps(SHORT))
+    sink = "import socket; c, _ = socket.create_server(('', 5001)).accept()\nwhile c.recv(65536): pass"
+    source = "import os, socket; socket.create_connection((os.environ['EIFEL_PEER'], 5001)).sendall(bytes(50_000))"
+    (tmp_path / "sink.py").write_text(sink)
+    call = ["live", "hiccup", "--json", "--out", str(tmp_path / "box"), "--peer", f"python3 {tmp_path}/sink.py"]
+    assert main([*call, str(scenario), "--", "python3", "-c", source]) == 0
+    numbers = json.loads(capfd.readouterr().out)["numbers"]
+    table = parquet.read_table(tmp_path / "box" / "path.parquet")
+    assert table.num_rows == numbers["there.packets"] + numbers["back.packets"]
+    rows = [row for row in table.to_pylist() if row["fate"] == "ok"]
+    assert all(row["t_in"] <= row["t_due"] <= row["t_out"] for row in rows)
+    assert sum(row["len"] for row in rows if row["dir"] == "A") >= 50_000

@@ -24,4 +24,19 @@ def command(options: argparse.Namespace) -> int:
         page = Path(folder).with_suffix(".html")
         plots.write(result, page)
         note(f"recorded in {folder}; {page} shows it")
+    _store_log(options.arguments)
     return code
+
+
+def _store_log(arguments: list[str]) -> None:
+    """Writes the log of a box as Parquet beside its CSV."""
+    words = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    if words[:1] != ["hiccup"] or "--out" not in words[:-1]:
+        return
+    folder = Path(words[words.index("--out") + 1])
+    if (folder / "path.csv").is_file():
+        from pyarrow import parquet
+
+        from eifel.live import fates
+
+        parquet.write_table(fates(folder), folder / "path.parquet")

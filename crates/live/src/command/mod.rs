@@ -1,4 +1,4 @@
-//! The commands `send`, `receive`, `sctp`, `proxy`, `hiccup`, `judge` and `compare`: what `eifel live` does, and the program `eifel-live`.
+//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge` and `compare`: what `eifel live` does, and the program `eifel-live`.
 
 mod compare;
 mod hiccup;
@@ -7,10 +7,12 @@ mod options;
 mod place;
 mod proxy;
 mod receive;
+mod record;
 mod sctp;
 mod send;
 mod show;
 mod target;
+mod view;
 
 use crate::system::Error;
 use eifel_sim::record::Tables;
@@ -34,6 +36,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live receive [OPTIONS] TARGET [-- COMMAND ...]
        eifel live sctp send|receive [OPTIONS] TARGET [-- COMMAND ...]
        eifel live proxy [OPTIONS] PORT [-- COMMAND ...]
+       eifel live record FILE.pcapng -- COMMAND ...
        eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
        eifel live judge [OPTIONS] FOLDER
        eifel live compare [OPTIONS] SCENARIO.toml
@@ -42,6 +45,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
   receive   takes what is sent, or gets it from an HTTP server
   sctp      sends and receives messages over SCTP, native or in UDP
   proxy     lets any program send through a host of ours: SOCKS 5 and HTTP CONNECT on loopback
+  record    captures what COMMAND sends and receives
   hiccup    runs COMMAND behind a box that does to its packets what SCENARIO says
   judge     says which retransmissions of a kernel behind the box were needed, and what the kernel thought
   compare   runs SCENARIO in the simulator and live, and compares the two
@@ -93,13 +97,14 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
             "send" => send::command(rest, recordings),
             "receive" => receive::command(rest),
             "hiccup" => hiccup::command(rest),
+            "record" => record::command(rest),
             "sctp" => sctp::command(rest),
             "proxy" => proxy::command(rest),
             "judge" => judge::command(rest),
             "compare" => compare::command(rest),
             "-h" | "--help" => print(USAGE).map(|()| OK),
             other => Err(Failure::Usage(format!(
-                "{other}: no such command; allowed: send, receive, sctp, proxy, hiccup, judge, compare"
+                "{other}: no such command; allowed: send, receive, sctp, proxy, record, hiccup, judge, compare"
             ))),
         },
     };

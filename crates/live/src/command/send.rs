@@ -16,6 +16,7 @@ use crate::terms::{Role, Terms};
 use eifel_base::time::{Duration, Instant};
 use eifel_sim::record::Record;
 use serde_json::{Value, json};
+use std::io::IsTerminal;
 
 fn usage() -> String {
     format!(
@@ -27,6 +28,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
   TARGET                {FORMS}
   --bytes N             ends after N bytes: 200, 64K, 10M or 2G
   --seconds S           for so long (default: 10)
+  --view                draws the sender's variables as they move, ten times a second, on a terminal
   --record FOLDER       records the sender as `eifel run --record` does: tables, for plots and reports
 {}
 example: eifel live send --seconds 5 iperf3://10.85.0.1 -- iperf3 -s -1
@@ -37,7 +39,7 @@ example: eifel live send --seconds 5 iperf3://10.85.0.1 -- iperf3 -s -1
 
 pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--bytes", "--seconds", "--record"]].concat();
-    let Some(options) = Options::read(words, &valued, &["--json", "--offload"])? else {
+    let Some(options) = Options::read(words, &valued, &["--json", "--offload", "--view"])? else {
         return print(&usage()).map(|()| OK);
     };
     let [target] = &options.rest[..] else {
@@ -49,13 +51,19 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
         (Some(bytes), None) => Amount::Bytes(bytes),
         (None, length) => Amount::Time(length.unwrap_or(Duration::from_secs(10))),
     };
-    let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
+    let views = options.has("--view");
+    let usual = if views { Duration::from_millis(100) } else { Duration::from_secs(1) };
+    let every = options.seconds("--interval")?.unwrap_or(usual);
+    if views && (options.has("--json") || !std::io::stdout().is_terminal()) {
+        return Err(Failure::Usage("--view: needs a terminal, and no --json".to_owned()));
+    }
     if options.has("--record") && recordings.is_none() {
         return Err(Failure::Usage("--record: only `eifel live` can write the tables".to_owned()));
     }
     let mut place = Place::make(&options)?;
     let end = terms(&options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), true, &end.sender);
+    let show = if views { show.drawing() } else { show };
     let recording = options.has("--record").then(|| Recording::new(Record::all(), &end.sender));
     if let Some(recording) = &recording {
         recording.attach(&mut place.station.host);

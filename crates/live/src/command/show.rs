@@ -1,6 +1,7 @@
 //! The output of commands: lines as iperf3 prints them, mixed with the engine's reports, or one
 //! JSON document in iperf3's format.
 
+use super::view::View;
 use crate::apps::News;
 use crate::apps::call::Outcome;
 use crate::apps::meter::{Interval, Meter};
@@ -20,13 +21,20 @@ pub(super) struct Show {
     detectors: Vec<String>,
     began: Rc<RefCell<Instant>>,
     events: Rc<RefCell<Vec<Value>>>,
+    /// What takes the place of lines, where it was asked for.
+    view: Option<Rc<RefCell<View>>>,
 }
 
 impl Show {
     pub(super) fn new(json: bool, sends: bool, sender: &Config) -> Self {
         let detectors = std::iter::once(&sender.detect).chain(&sender.observers).map(|choice| choice.name.to_string());
         let detectors = detectors.collect();
-        Self { json, sends, detectors, began: Rc::default(), events: Rc::default() }
+        Self { json, sends, detectors, began: Rc::default(), events: Rc::default(), view: None }
+    }
+
+    /// Draws a view in place of lines.
+    pub(super) fn drawing(self) -> Self {
+        Self { view: Some(Rc::default()), ..self }
     }
 
     /// Takes the news of a run.
@@ -39,9 +47,13 @@ impl Show {
         match news {
             News::Connected => {
                 *self.began.borrow_mut() = now;
-                if !self.json {
+                if !self.json && self.view.is_none() {
                     println!("{}", heading(self.sends));
                 }
+            }
+            News::Interval(interval) if self.view.is_some() => {
+                let drawn = self.view.as_ref().map(|view| view.borrow_mut().interval(interval));
+                print!("{}", drawn.unwrap_or_default());
             }
             News::Interval(interval) if !self.json => println!("{}", line(interval, self.sends)),
             News::Interval(_) => {}
@@ -54,6 +66,8 @@ impl Show {
         let (word, more) = self.said(event);
         if self.json {
             self.events.borrow_mut().push(json!({ "time_s": at, "event": word, "what": more }));
+        } else if let Some(view) = &self.view {
+            view.borrow_mut().report(format!("{at:>10.3} s  {word}: {more}"));
         } else {
             println!("  {at:>10.6} s  {word}: {more}");
         }

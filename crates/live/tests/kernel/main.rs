@@ -8,5 +8,6 @@ mod commands;
 mod orders;
 mod proxy;
 mod rig;
+mod rough;
 mod sctp;
 mod streams;

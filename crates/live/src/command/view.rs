@@ -1,0 +1,109 @@
+//! A view of a sender for a terminal: its variables as they move, and what the engine reports, drawn anew each interval.
+
+use crate::apps::meter::Interval;
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+/// Values that a line of bars shows.
+const BARS: usize = 60;
+/// Reports that are shown.
+const REPORTS: usize = 8;
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// What is shown.
+#[derive(Debug, Default)]
+pub(super) struct View {
+    rate: VecDeque<f64>,
+    cwnd: VecDeque<f64>,
+    srtt: VecDeque<f64>,
+    retransmissions: u64,
+    bytes: u64,
+    reports: VecDeque<String>,
+    /// Lines that stand on the terminal.
+    drawn: usize,
+}
+
+impl View {
+    /// Adds a report of the engine.
+    pub(super) fn report(&mut self, line: String) {
+        if self.reports.len() == REPORTS {
+            self.reports.pop_front();
+        }
+        self.reports.push_back(line);
+    }
+
+    /// Adds an interval; returns what is to be written to the terminal.
+    pub(super) fn interval(&mut self, interval: &Interval) -> String {
+        self.bytes += interval.bytes;
+        self.retransmissions += interval.retransmissions;
+        let variables = &interval.variables;
+        let srtt_ms = variables.srtt.map_or(0.0, |srtt| srtt.as_secs_f64() * 1e3);
+        for (values, value) in [
+            (&mut self.rate, interval.rate_bps() / 1e6),
+            (&mut self.cwnd, variables.cwnd as f64 / 1e3),
+            (&mut self.srtt, srtt_ms),
+        ] {
+            if values.len() == BARS {
+                values.pop_front();
+            }
+            values.push_back(value);
+        }
+        let ssthresh = match variables.ssthresh {
+            u64::MAX => "unset".to_owned(),
+            bytes => format!("{:.1} kB", bytes as f64 / 1e3),
+        };
+        let mut lines = vec![
+            format!(
+                "{:8.1} s  {:.1} MB sent, {} segments again; in flight {:.1} kB, ssthresh {ssthresh}, RTO {:.0} ms",
+                interval.end.as_secs_f64(),
+                self.bytes as f64 / 1e6,
+                self.retransmissions,
+                variables.flight as f64 / 1e3,
+                variables.rto.as_secs_f64() * 1e3
+            ),
+            line("Mbit/s", &self.rate),
+            line("cwnd kB", &self.cwnd),
+            line("SRTT ms", &self.srtt),
+        ];
+        lines.extend(self.reports.iter().cloned());
+        let mut text = String::new();
+        if self.drawn > 0 {
+            let _ = write!(text, "\x1b[{}A", self.drawn);
+        }
+        for line in &lines {
+            let _ = writeln!(text, "\x1b[2K{line}");
+        }
+        self.drawn = lines.len();
+        text
+    }
+}
+
+/// A line of bars, from 0 to the largest value, with the last value before it.
+fn line(name: &str, values: &VecDeque<f64>) -> String {
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let bar = |value: &f64| {
+        let level = if largest > 0.0 { (value / largest * LEVELS.len() as f64).ceil() as usize } else { 0 };
+        LEVELS[level.clamp(1, LEVELS.len()) - 1]
+    };
+    let bars: String = values.iter().map(bar).collect();
+    format!("{name:>8} {:>9.2} {bars}", values.back().copied().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_reach_from_nothing_to_the_largest() {
+        let values = VecDeque::from([0.0, 1.0, 4.0, 8.0]);
+        assert_eq!(line("x", &values), "       x      8.00 ▁▁▄█");
+        assert_eq!(line("x", &VecDeque::from([0.0])), "       x      0.00 ▁");
+    }
+
+    #[test]
+    fn reports_are_bounded_and_the_newest_stay() {
+        let mut view = View::default();
+        (0..20).for_each(|number| view.report(number.to_string()));
+        assert_eq!((view.reports.len(), view.reports.back().map(String::as_str)), (REPORTS, Some("19")));
+    }
+}

@@ -1,0 +1,145 @@
+//! What a real path may do: lose, duplicate and reorder packets, hold them, and carry shorter ones only. And a caller without
+//! root's rights.
+
+use crate::behind_the_box::{SINK, SOURCE, folder};
+use crate::rig::{allowed, has};
+use serde_json::Value;
+use std::process::{Command, Output};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
+
+/// 200 Mbit/s each way. Everything goes wrong that can, and every second all packets are held for 100 ms.
+const ROUGH: &str = "duration_s = 60
+[[node]]
+name = \"a\"
+[[node]]
+name = \"b\"
+[[link]]
+from = \"a\"
+to = \"b\"
+name = \"there\"
+rate_bps = 200_000_000
+delay_ms = 2
+queue = { kind = \"drop-tail\", packets = 200 }
+loss = { kind = \"random\", rate = 0.002 }
+duplicate = { rate = 0.002 }
+reorder = { rate = 0.002, length = 5 }
+[[link]]
+from = \"b\"
+to = \"a\"
+rate_bps = 200_000_000
+delay_ms = 2
+loss = { kind = \"random\", rate = 0.002 }
+[[spike]]
+links = [\"there\"]
+holds = \"arriving\"
+first_s = 0.5
+length_s = 0.1
+interval_s = 1.0
+interval = \"start-to-start\"
+[[flow]]
+name = \"main\"
+from = \"a\"
+to = \"b\"
+application = { kind = \"bulk\", bytes = 1000 }
+";
+
+fn json(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+/// The sender of ours is behind the kernel of one side, the receiver behind that of the other, and compares every byte.
+/// `EIFEL_ROUGH=10G` makes it a long test.
+#[test]
+fn every_byte_survives_a_rough_path() {
+    if !allowed() {
+        return;
+    }
+    let folder = folder("rough");
+    std::fs::write(folder.join("rough.toml"), ROUGH).unwrap();
+    let bytes = std::env::var("EIFEL_ROUGH").unwrap_or_else(|_| "30M".to_owned());
+    let receiver = format!(
+        "{PROGRAM} receive --address 10.86.0.2 --address6 fd86::2 --check --json 5001 >{}/read",
+        folder.display()
+    );
+    let output = Command::new(PROGRAM)
+        .args(["hiccup", "--json", "--expect", "there.dropped>0", "--expect", "retransmissions>0", "--peer", &receiver])
+        .arg(folder.join("rough.toml"))
+        .args(["--", "sh", "-c", &format!("{PROGRAM} send --bytes {bytes} 10.86.0.2:5001 && sleep 1")])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let numbers = &json(&output)["numbers"];
+    assert!(numbers["there.copied"].as_f64() > Some(0.0) && numbers["needed"].as_f64() > Some(0.0), "{numbers:#}");
+    let read: Value = serde_json::from_slice(&std::fs::read(folder.join("read")).unwrap()).unwrap();
+    let expected = match bytes.strip_suffix('G') {
+        Some(count) => count.parse::<u64>().unwrap() * 1_000_000_000,
+        None => bytes.trim_end_matches('M').parse::<u64>().unwrap() * 1_000_000,
+    };
+    assert_eq!(read["streams"][0]["bytes"], expected);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_path_that_carries_shorter_packets_says_so_by_icmp() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let folder = folder("shorter");
+    let out = folder.join("out");
+    // The far kernel's device takes 1500 bytes, so that its MSS promises too much; the near kernel's 1300.
+    let send = format!("ip link set hiccup0 mtu 1300 && {PROGRAM} send --bytes 1M $EIFEL_PEER:5001");
+    let output = Command::new(PROGRAM)
+        .args(["hiccup", "--json", "--peer", &format!("python3 -c \"{SINK}\""), "--out"])
+        .arg(&out)
+        .arg(folder.join("plain.toml"))
+        .args(["--", "sh", "-c", &send])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(json(&output)["numbers"]["there.bytes"].as_f64() > Some(1e6));
+    let path = std::fs::read_to_string(out.join("path.csv")).unwrap();
+    let bytes = |line: &str| line.split(',').nth(15).and_then(|field| field.parse::<u32>().ok());
+    assert_eq!(path.lines().skip(1).filter_map(bytes).max(), Some(1300));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn without_the_rights_a_user_namespace_is_enough() {
+    let drops = ["--bounding-set=-sys_admin,-net_admin", "--inh-caps=-sys_admin,-net_admin"];
+    let possible = || {
+        let tried = Command::new("setpriv").args(drops).args(["unshare", "--user", "--map-root-user", "true"]).output();
+        tried.is_ok_and(|output| output.status.success())
+    };
+    if !allowed() || !has("python3") || !possible() {
+        eprintln!("SKIPPED: no user namespaces, or no setpriv");
+        return;
+    }
+    let output = Command::new("setpriv")
+        .args(drops)
+        .args([PROGRAM, "send", "--bytes", "100K", "--json", "10.85.0.1:5001", "--", "python3", "-c", SINK])
+        .output()
+        .unwrap();
+    assert_eq!(json(&output)["end"]["sum_sent"]["bytes"], 100_000);
+}
+
+#[test]
+fn what_a_command_sends_is_captured() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let folder = folder("record");
+    let file = folder.join("flow.pcapng");
+    let output = Command::new(PROGRAM)
+        .args(["hiccup", "--peer", &format!("python3 -c \"{SINK}\"")])
+        .arg(folder.join("plain.toml"))
+        .args(["--", PROGRAM, "record", file.to_str().unwrap(), "--", "python3", "-c", SOURCE, "200000"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = eifel_capture::source::analyze(&[file], &mut |_, _| Ok(())).unwrap();
+    assert_eq!(report.connections.len(), 1);
+    assert!(report.connections[0].directions[0].counts.bytes >= 200_000);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
