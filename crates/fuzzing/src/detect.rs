@@ -87,6 +87,7 @@ impl Sender {
             cumulative: self.una,
             bytes,
             sacked: magnitude(u, self.nxt - self.una)?,
+            originals: None,
             duplicate: bytes == 0 && u.arbitrary()?,
             highest: self.covered(u, bytes)?,
             sacked_up_to: self.una + magnitude(u, self.nxt - self.una)?,

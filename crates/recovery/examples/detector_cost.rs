@@ -57,6 +57,7 @@ fn cost(mut detector: Option<Box<dyn Detector>>, within: Within) -> f64 {
             cumulative: una,
             bytes: 1000,
             sacked: 0,
+            originals: None,
             duplicate: false,
             highest: Some(Covered { end: una, copies: u32::from(within == Within::Episode), last_sent: Instant::ZERO }),
             sacked_up_to: 0,

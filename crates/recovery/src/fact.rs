@@ -133,10 +133,13 @@ pub struct Delivered {
 pub struct Acked<'a> {
     /// The cumulative acknowledgement.
     pub cumulative: u64,
-    /// Positions that it newly acknowledged.
+    /// Bytes that it newly acknowledged: positions of a connection, wire bytes of an association's chunks. Positions of an
+    /// association are TSNs, which bytes are not to be added to.
     pub bytes: u64,
-    /// Positions that SACK blocks newly reported.
+    /// Bytes that SACK blocks newly reported, in the same sense.
     pub sacked: u64,
+    /// Bytes newly acknowledged or reported of an association's chunks that left once; `None` for a connection.
+    pub originals: Option<u64>,
     /// A duplicate ACK by RFC 5681, section 2; one with SACK blocks only if they report something new.
     pub duplicate: bool,
     /// The highest segment that the cumulative acknowledgement newly covers to its end.

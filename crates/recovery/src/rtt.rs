@@ -167,6 +167,7 @@ mod tests {
             cumulative,
             bytes: 1000,
             sacked: 0,
+            originals: None,
             duplicate: false,
             highest: None,
             sacked_up_to: 0,

@@ -234,6 +234,7 @@ impl Scoreboard {
             cumulative: ack.cumulative,
             bytes,
             sacked,
+            originals: None,
             duplicate: bytes == 0 && outstanding && ack.plain && news,
             highest,
             sacked_up_to,

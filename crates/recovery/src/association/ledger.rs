@@ -64,6 +64,8 @@ struct UnderWay {
     chunks: u64,
     /// No chunk below is under way on this path.
     oldest: u64,
+    /// Wire bytes of the chunks that left on this path last and are marked for retransmission.
+    marked: u64,
 }
 
 /// Bytes of several chunks, as in [`Size`].
@@ -147,6 +149,11 @@ impl Ledger {
         self.under_way[path.0].size.wire
     }
 
+    /// Bytes that left on a path last and are not acknowledged: under way, or marked for retransmission.
+    pub(super) fn outstanding(&self, path: PathId) -> u64 {
+        self.under_way[path.0].size.wire + self.under_way[path.0].marked
+    }
+
     /// Bytes of user data under way on all paths.
     pub(super) fn data_under_way(&self) -> u64 {
         self.under_way.iter().map(|path| path.size.data).sum()
@@ -185,6 +192,7 @@ impl Ledger {
     /// Notes that a marked chunk leaves again on `path`. Returns its state before.
     pub(super) fn on_retransmission(&mut self, now: Instant, position: u64, path: PathId) -> Chunk {
         self.marked.remove(Block { start: position, end: position + 1 });
+        self.forget_mark(position);
         let chunk = self.chunk_mut(position);
         let before = *chunk;
         chunk.last = path;
@@ -211,6 +219,12 @@ impl Ledger {
         path.chunks -= 1;
         path.size.data -= u64::from(size.data);
         path.size.wire -= u64::from(size.wire);
+    }
+
+    /// No longer counts a chunk as marked.
+    fn forget_mark(&mut self, position: u64) {
+        let Chunk { size, last, .. } = *self.chunk(position);
+        self.under_way[last.0].marked -= u64::from(size.wire);
     }
 
     fn is_under_way(&self, position: u64) -> bool {
@@ -276,6 +290,8 @@ impl Ledger {
                 newest = position + 1;
                 if self.marked.containing(position).is_none() {
                     self.land(position);
+                } else {
+                    self.forget_mark(position);
                 }
             }
             self.chunks.pop_front();
@@ -301,6 +317,8 @@ impl Ledger {
                 shares[last.0].sacked_again += if copies > 0 { wire } else { 0 };
                 if self.marked.containing(position).is_none() {
                     self.land(position);
+                } else {
+                    self.forget_mark(position);
                 }
             }
             self.marked.remove(*gap);
@@ -367,6 +385,8 @@ impl Ledger {
 
     fn mark(&mut self, position: u64, cause: Cause) {
         self.land(position);
+        let Chunk { size, last, .. } = *self.chunk(position);
+        self.under_way[last.0].marked += u64::from(size.wire);
         self.chunk_mut(position).cause = cause;
         self.marked.add(Block { start: position, end: position + 1 });
     }
@@ -377,6 +397,7 @@ impl Ledger {
         for position in marked.iter().flat_map(|block| block.start..block.end) {
             if self.chunk(position).last == path {
                 self.marked.remove(Block { start: position, end: position + 1 });
+                self.forget_mark(position);
                 self.launch(position);
             }
         }

@@ -7,6 +7,7 @@
 //! A position is an unwrapped TSN: 0 is the first chunk. Bytes count the chunk's header and padding (section 7.2).
 
 mod ledger;
+mod probe;
 mod sack;
 mod send;
 mod snapshot;
@@ -28,6 +29,7 @@ use crate::rto::Sample;
 use crate::view::Negotiated;
 use eifel_base::time::{Duration, Instant};
 use ledger::{Ledger, Share};
+use probe::Probe;
 
 /// Names a path of an association: they count from 0 in the order in which they were added.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -93,6 +95,8 @@ pub struct Engine {
     exit: Option<u64>,
     /// Whether a packet of retransmissions is to leave whatever cwnd says: the first of a fast retransmit, or of a timeout.
     owed: bool,
+    /// The probe that a path's detector has asked for.
+    probe: Option<Probe>,
     /// When a closed window may be probed; [`Instant::NEVER`] while it is open (section 6.1, rule A).
     persist: Instant,
     /// Probes since the window was open last.
@@ -117,6 +121,7 @@ impl Engine {
             ledger: Ledger::default(),
             exit: None,
             owed: false,
+            probe: None,
             persist: Instant::NEVER,
             probes: 0,
             shares: Vec::new(),

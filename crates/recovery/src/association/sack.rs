@@ -3,7 +3,6 @@
 use super::ledger::{Share, Taken};
 use super::{Engine, PathId};
 use crate::congest::Progress;
-use crate::detect::Judgement;
 use crate::fact::{Acked, Block, Cause, Echo, Mark};
 use eifel_base::time::Instant;
 
@@ -53,7 +52,8 @@ impl Engine {
     fn credit(&mut self, now: Instant, path: PathId, sack: &Sack<'_>, taken: &Taken, (flight, grows): (u64, bool)) {
         let share = self.shares[path.0];
         self.look(now, path);
-        let (all, under_way) = (self.ledger.una() == self.ledger.nxt(), self.ledger.flight(path));
+        // A verdict of spurious puts what is marked under way again, so it counts as outstanding (RFC 4015, section 3.1).
+        let (all, outstanding) = (self.ledger.una() == self.ledger.nxt(), self.ledger.outstanding(path));
         let destination = &mut self.destinations[path.0];
         let target = &mut destination.path;
         target.on_input();
@@ -68,6 +68,7 @@ impl Engine {
             cumulative: sack.cumulative,
             bytes: share.passed,
             sacked: share.sacked,
+            originals: Some(share.acked + share.sacked - share.acked_again - share.sacked_again),
             duplicate: !taken.advanced && share.sacked > 0,
             highest: share.highest,
             sacked_up_to: taken.reported_up_to,
@@ -80,12 +81,10 @@ impl Engine {
         // A round trip is that of the path on which the packet left.
         let echo = sack.echo.filter(|_| sack.echo_of == Some(path));
         let sample = target.watch.on_ack(&Acked { echo, ..acked });
-        let judgement = match target.watch.judge(&acked) {
-            // New data would have to leave before the other retransmissions, which a ledger of several paths does not do.
-            Judgement::Probe => target.watch.refuse_probe(),
-            judgement => judgement,
-        };
-        let effect = target.settle(judgement, Some(&acked), sample, under_way);
+        let judgement = target.watch.judge(&acked);
+        let judgement = self.run_probe(path, judgement);
+        let target = &mut self.destinations[path.0].path;
+        let effect = target.settle(judgement, Some(&acked), sample, outstanding);
         target.sample(&acked, sample, effect.change);
         let repeats = self.credit.counts_repeats(path, sack);
         let (acked, sacked) = share.counted(repeats);

@@ -46,6 +46,9 @@ pub enum What {
 impl Engine {
     /// Returns the packet that may leave now, if there is one.
     pub fn poll(&mut self, now: Instant, offer: &Offer) -> Option<Go> {
+        if let Some(answer) = self.poll_probe(now, offer) {
+            return answer;
+        }
         if let Some(first) = self.ledger.marked_from(0) {
             // Section 6.1, rule C: marked chunks go before new data, as far as cwnd allows.
             let path = self.target(first);
@@ -149,6 +152,7 @@ impl Engine {
 
     /// Takes note that a packet with `bytes` of data chunks has left on `path`, after each of its chunks.
     pub fn on_packet(&mut self, now: Instant, go: &Go, bytes: u32) {
+        self.count_probe(go);
         if go.what == What::Again {
             self.owed = false;
         }

@@ -31,6 +31,7 @@ impl Engine {
         let due = self.destinations.iter().position(|destination| destination.path.timer <= now)?;
         let path = PathId(due);
         let probe = self.probes > 0;
+        self.probe = None;
         self.look(now, path);
         let flight = self.flight_of(path);
         self.destinations[due].path.on_input();

@@ -256,6 +256,7 @@ mod tests {
             cumulative: 1001,
             bytes: 1000,
             sacked: 0,
+            originals: None,
             duplicate: false,
             highest: None,
             sacked_up_to: 0,

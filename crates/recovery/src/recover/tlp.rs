@@ -121,6 +121,7 @@ mod tests {
             cumulative,
             bytes,
             sacked: 0,
+            originals: None,
             duplicate: bytes == 0,
             highest: None,
             sacked_up_to: 0,

@@ -37,6 +37,7 @@ fn acked(cumulative: u64, echo: Option<u32>) -> Acked<'static> {
         cumulative,
         bytes: 1000,
         sacked: 0,
+        originals: None,
         duplicate: false,
         highest: None,
         sacked_up_to: 0,

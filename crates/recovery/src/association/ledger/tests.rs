@@ -113,6 +113,9 @@ fn check(ledger: &mut Ledger, naive: &Naive, case: &str) {
         let Total { data, wire } = ledger.under_way[path].size;
         assert_eq!((data, wire), naive.flight(path), "{case}: path {path}");
         assert_eq!(ledger.oldest(PathId(path)), naive.oldest(path), "{case}: path {path}");
+        let left = naive.entries.iter().filter(|entry| entry.last == path && entry.state != State::Reported);
+        let outstanding = left.map(|entry| u64::from(entry.size.wire)).sum::<u64>();
+        assert_eq!(ledger.outstanding(PathId(path)), outstanding, "{case}: path {path}");
     }
     let mut marked = Vec::new();
     while let Some(position) = ledger.marked_from(marked.last().map_or(0, |last| last + 1)) {

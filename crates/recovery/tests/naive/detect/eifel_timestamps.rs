@@ -179,6 +179,7 @@ fn the_detector_is_rfc_3522s() {
                 cumulative: una,
                 bytes,
                 sacked: 0,
+                originals: None,
                 duplicate: bytes == 0,
                 highest: None,
                 sacked_up_to: 0,

@@ -226,6 +226,7 @@ impl World {
             cumulative,
             bytes,
             sacked,
+            originals: None,
             duplicate: bytes == 0 && outstanding && news && !dice.once_in(10),
             highest,
             sacked_up_to,
