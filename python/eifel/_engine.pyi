@@ -89,7 +89,7 @@ def analyze_bytes(name: str, capture: bytes) -> Captures:
 def captured(seed: int, wild: bool = False) -> tuple[str, list[tuple[str, bytes, str]]]:
     """Captures a random transfer at the sender, on the path and at the receiver.
 
-    Returns the scenario, and for each place its name, the capture, and the truth as CSV. A scenario is plain, or `wild`:
+    Returns the scenario, and for each place its name, the capture and the truth as CSV. A scenario is plain, or `wild`:
     then it may be anything. Raises `CaptureError` where the path never comes to rest.
     """
 

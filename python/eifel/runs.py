@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,6 +65,17 @@ class Runs:
         """The rows of one scenario, or one flow, or both, by their numbers."""
         wanted = {"scenario": scenario, "flow": flow}
         return Frame(self.columns).where(**{name: value for name, value in wanted.items() if value is not None})
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the mean of each number that is not zero everywhere, a row a flow of a scenario."""
+        shown = [name for name in self.numbers if np.any(self.columns[name])]
+        head = "".join(f"<th>{escape(name)}</th>" for name in ("scenario", "flow", *shown))
+        rows = []
+        for number, flow in sorted(set(zip(self["scenario"].tolist(), self["flow"].tolist(), strict=True))):
+            of = self.where(scenario=number, flow=flow)
+            cells = [str(number), str(flow), *(f"{np.mean(of[name]):.6g}" for name in shown)]
+            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
     def table(self) -> pa.Table:
         """All rows as an Arrow table."""

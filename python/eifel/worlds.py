@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Literal
 
 from eifel import scenario as scenarios
@@ -60,6 +61,13 @@ class Worlds:
     def caught(self) -> int:
         """Episodes that were spurious, and called so."""
         return sum(self.counts[cause]["needless"]["spurious"] for cause in ("after_timeout", "after_duplicates"))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the counts of worlds, and of those in which something went wrong."""
+        plain = {name: count for name, count in self.counts.items() if isinstance(count, int)}
+        counted = {**plain, **{kind: failed.worlds for kind, failed in self.failed.items()}}
+        rows = "".join(f"<tr><td>{escape(name)}</td><td>{count}</td></tr>" for name, count in counted.items())
+        return f"<table><tbody>{rows}</tbody></table>"
 
 
 def small_worlds(

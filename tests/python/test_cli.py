@@ -80,7 +80,7 @@ def test_bad_arguments_exit_with_2(arguments: list[str]) -> None:
         (["run", "{scenario}", "--set", "seed"], "expected key.path=value"),
         (
             ["run", "{scenario}", "--plot", "x.gif"],
-            "--plot x.gif: expected a name that ends in .png, .svg, .pdf, .html",
+            "--plot x.gif: expected a name that ends in .png, .svg, .pdf, .xpl, .html",
         ),
         (["reproduce", "responding.table9"], "no artefact begins with this"),
         (["reproduce", "cellular.trace"], "needs link traces"),

@@ -83,7 +83,9 @@ def _add_run(commands: Commands) -> None:
     )
     parser.add_argument("--payload", action="store_true", help="captures hold all bytes, and not the headers alone")
     parser.add_argument("--pcap", type=_path, metavar="FILE", help="write a pcapng as captured at the flow's sender")
-    parser.add_argument("--plot", type=_path, metavar="FILE", help="draw the run: .png, .svg, .pdf, or .html with zoom")
+    parser.add_argument(
+        "--plot", type=_path, metavar="FILE", help="draw the run: .png, .svg, .pdf, .xpl for xplot, or .html with zoom"
+    )
     parser.add_argument(
         "--repetition", type=_natural, metavar="N", help="which one is recorded and drawn, from 0 on (default: 0)"
     )

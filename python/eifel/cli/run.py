@@ -22,7 +22,7 @@ from eifel.result import TABLES, Result
 from eifel.runs import means_of_flows, run, run_many
 from eifel.statistics import Mean
 
-PICTURES = (".png", ".svg", ".pdf", ".html")
+PICTURES = (".png", ".svg", ".pdf", ".xpl", ".html")
 ALL = "all"
 """Stands for every flow where one can be named."""
 

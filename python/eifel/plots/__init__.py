@@ -56,7 +56,7 @@ def overview(result: Result, flow: int = 0, title: str = "") -> Figure:
 
 
 def write(result: Result, file: Path, flows: Sequence[int] = (0,)) -> list[Path]:
-    """Draws flows of a run: into .png, .svg or .pdf, or into .html with zoom, which needs no network to be opened.
+    """Draws flows of a run: into .png, .svg, .pdf or .xpl (xplot), or into .html with zoom, which needs no network.
 
     A page holds all flows. Of pictures each flow has its own, `run.client1.svg` where there are several. Returns the
     files.
@@ -70,6 +70,12 @@ def write(result: Result, file: Path, flows: Sequence[int] = (0,)) -> list[Path]
     for number in flows:
         name = str(result.flows[number]["flow"])
         place = file if len(flows) == 1 else file.with_suffix(f".{name}{file.suffix}")
+        if file.suffix == ".xpl":
+            from eifel.plots import xplot
+
+            put(place, xplot.text(result, number, titled(result, number)).encode())
+            drawn.append(place)
+            continue
         with opened(place) as out:
             save(overview(result, number, titled(result, number)), out, file.suffix.lstrip("."))
         drawn.append(place)
