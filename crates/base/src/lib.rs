@@ -1,5 +1,12 @@
 //! The ground of all crates: integer time, rates, wrapping timestamps, a ring buffer, sets of
 //! ranges, a keyed hash.
+//!
+//! ```
+//! use eifel_base::{time::Duration, units::Rate};
+//!
+//! let rate = Rate::from_bps(2_000_000).expect("above zero");
+//! assert_eq!(rate.time_for(1000), Duration::from_millis(4));
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod ranges;
