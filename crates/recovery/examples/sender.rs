@@ -61,10 +61,14 @@ pub fn transfer(bytes: u64, config: &Config) -> Result<Summary, eifel_recovery::
         // 3. The earliest of timer, packet and acknowledgement comes next.
         let next = |queue: &VecDeque<Packet>| queue.front().map_or(Instant::NEVER, |packet| packet.arrives);
         now = engine.deadline().min(next(&there)).min(next(&back));
-        if let Some(packet) = there.pop_front_if(|packet| packet.arrives == now) {
+        if next(&there) == now
+            && let Some(packet) = there.pop_front()
+        {
             received = received.max(packet.end);
             back.push_back(Packet { arrives: now + DELAY, end: received, ..packet });
-        } else if let Some(ack) = back.pop_front_if(|ack| ack.arrives == now) {
+        } else if next(&back) == now
+            && let Some(ack) = back.pop_front()
+        {
             let echo = Some(Echo::Known { value: ack.stamp, age: now.since(ack.left) });
             engine.on_ack(
                 now,

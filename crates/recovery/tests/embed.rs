@@ -1,5 +1,4 @@
 //! The example of the page "Embed it" does what it says.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::Choice;
