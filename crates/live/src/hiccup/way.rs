@@ -6,6 +6,7 @@ use eifel_path::config::{Capacity, ConfigError, LinkConfig};
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
 use eifel_path::queue::QueueConfig;
+use std::collections::BTreeSet;
 
 /// The end of a parcel's way.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,6 +26,10 @@ struct Stage {
     /// Elements, and nothing else.
     entrance: LinkConfig,
     entrances: Vec<Link>,
+    /// When something happens next at which entrance; those at which nothing does are left out.
+    due: BTreeSet<(Instant, u32)>,
+    /// The same by entrance.
+    due_at: Vec<Instant>,
     link: Link,
 }
 
@@ -52,7 +57,8 @@ impl Way {
             };
             let config = LinkConfig { elements: Vec::new(), ..link.config.clone() };
             let main = Link::new(&config, &link.name, seed)?;
-            Ok(Stage { name: link.name.clone(), seed, entrance, entrances: Vec::new(), link: main })
+            let (name, entrances, due, due_at) = (link.name.clone(), Vec::new(), BTreeSet::new(), Vec::new());
+            Ok(Stage { name, seed, entrance, entrances, due, due_at, link: main })
         };
         let stages = links.iter().map(stage).collect::<Result<_, ConfigError>>()?;
         Ok(Self { stages, gate: Gate::default(), labels: Vec::new(), outcomes: Vec::new() })
@@ -82,8 +88,9 @@ impl Way {
         }
         let Some(index) = self.stages.iter().position(|stage| stage.next_event() == at) else { return };
         let stage = &mut self.stages[index];
-        if let Some(flow) = stage.entrances.iter().position(|entrance| entrance.next_event() == at) {
-            let parcel = stage.entrances[flow].advance(at, &mut self.outcomes);
+        if let Some(&(_, flow)) = stage.due.first().filter(|(due, _)| *due == at) {
+            let parcel = stage.entrances[flow as usize].advance(at, &mut self.outcomes);
+            stage.note_due(flow);
             self.report(at, exits);
             if let Some(parcel) = parcel {
                 self.offer(index, at, parcel, exits);
@@ -112,10 +119,14 @@ impl Way {
         while let Some(stage) = self.stages.get_mut(index)
             && stage.entrance_of(label.flow).next_event() <= at
         {
-            if let Some(parcel) = stage.entrance_of(label.flow).advance(at, &mut self.outcomes) {
+            let parcel = stage.entrance_of(label.flow).advance(at, &mut self.outcomes);
+            if let Some(parcel) = parcel {
                 self.offer(index, at, parcel, exits);
             }
             self.report(at, exits);
+        }
+        if let Some(stage) = self.stages.get_mut(index) {
+            stage.note_due(label.flow);
         }
     }
 
@@ -135,8 +146,19 @@ impl Way {
 
 impl Stage {
     fn next_event(&self) -> Instant {
-        let entrances = self.entrances.iter().map(Link::next_event).min().unwrap_or(Instant::NEVER);
-        entrances.min(self.link.next_event())
+        self.due.first().map_or(Instant::NEVER, |&(at, _)| at).min(self.link.next_event())
+    }
+
+    /// Takes note of when something happens next at an entrance.
+    fn note_due(&mut self, flow: u32) {
+        let (place, now) = (flow as usize, self.entrances[flow as usize].next_event());
+        let before = std::mem::replace(&mut self.due_at[place], now);
+        if before != now {
+            self.due.remove(&(before, flow));
+            if now < Instant::NEVER {
+                self.due.insert((now, flow));
+            }
+        }
     }
 
     /// Returns the elements of a flow. The first flow's have the names that the simulator gives
@@ -147,6 +169,7 @@ impl Stage {
                 0 => self.name.clone(),
                 number => format!("{}#{number}", self.name),
             };
+            self.due_at.push(Instant::NEVER);
             self.entrances
                 .push(Link::new(&self.entrance, &name, self.seed).expect("the link's own settings make sense"));
         }

@@ -1,4 +1,4 @@
-//! Very many connections, and hostile ones. A process of its own, so that what it measures of its memory is its own.
+//! Very many connections. A process of its own, so that what it measures of its memory is its own.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -7,11 +7,6 @@ mod pair;
 
 use eifel_base::time::Duration;
 use eifel_live::host::{Handle, Happening, Host};
-use eifel_packet::datagram;
-use eifel_packet::ip::{Addresses, Header};
-use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
-use eifel_packet::seq::Seq;
-use eifel_path::stream::Stream;
 use eifel_recovery::engine::Config;
 use pair::{Pair, held};
 
@@ -57,106 +52,4 @@ fn ten_thousand_connections_are_held_and_each_is_small() {
     });
     pair.run_for(Duration::from_millis(500));
     assert_eq!((pair.a.connections(), pair.b.connections()), (COUNT, COUNT));
-}
-
-/// Ports and the first numbers of a hostile peer, which has opened a connection by the rules.
-struct Attacker {
-    port: u16,
-    seq: u32,
-    ack: u32,
-}
-
-impl Attacker {
-    /// Opens a connection to port 80 of `pair.b`.
-    fn open(pair: &mut Pair, port: u16) -> (Self, Handle) {
-        let mut attacker = Self { port, seq: 1000, ack: 0 };
-        attacker.send(pair, 0, Flags::SYN, &[], SackBlocks::EMPTY);
-        let mut packet = Vec::new();
-        while pair.b.poll_packet(pair.now, &mut packet) {
-            let answer = datagram::parse(&packet).unwrap().1;
-            if answer.destination_port == port {
-                attacker.ack = answer.seq.0.wrapping_add(1);
-            }
-        }
-        attacker.send(pair, 1, Flags::ACK, &[], SackBlocks::EMPTY);
-        let handle = opened(&mut pair.b)[0];
-        (attacker, handle)
-    }
-
-    /// Hands a segment to `pair.b`; what that answers is thrown away.
-    fn send(&self, pair: &mut Pair, offset: u32, flags: Flags, payload: &[u8], sack: SackBlocks) {
-        let segment = Segment {
-            source_port: self.port,
-            destination_port: 80,
-            seq: Seq(self.seq.wrapping_add(offset)),
-            ack: Seq(self.ack),
-            flags,
-            window: 65_535,
-            options: Options { sack_permitted: flags.has(Flags::SYN), sack, ..Options::default() },
-            payload_len: payload.len() as u32,
-        };
-        let addresses = Addresses::V4 { source: [10, 0, 0, 9].into(), destination: [10, 0, 0, 2].into() };
-        let mut bytes = Vec::new();
-        datagram::emit(&Header::new(addresses), &segment, payload, &mut bytes).unwrap();
-        pair.b.handle_packet(pair.now, &bytes);
-        let mut answer = Vec::new();
-        while pair.b.poll_packet(pair.now, &mut answer) {}
-    }
-}
-
-/// Sends a megabyte from `pair.a` to `pair.b`, which is what others than the attacker notice.
-fn honest(pair: &mut Pair) {
-    let from = connect(pair);
-    pair.run_for(Duration::from_secs(1));
-    let to = opened(&mut pair.b)[0];
-    let (mut written, mut read, mut room) = (0, 0, vec![0; 1 << 16]);
-    for _ in 0..10_000 {
-        if read == 1_000_000 {
-            return;
-        }
-        let rest = vec![7; 1_000_000 - written];
-        written += pair.a.connection(from).unwrap().write(&rest);
-        pair.run_for(Duration::from_millis(10));
-        read += pair.b.connection(to).unwrap().read(&mut room);
-    }
-    panic!("{read} bytes arrived");
-}
-
-#[test]
-fn single_bytes_out_of_order_are_bounded_and_harm_nobody_else() {
-    let mut pair = Pair::new();
-    pair.b.listen(80, 16, &held(), &Config::default()).unwrap();
-    let (attacker, _) = Attacker::open(&mut pair, 4000);
-    let before = resident();
-    // Every other byte of the window, again and again; the first byte never comes.
-    for round in 0..4 {
-        for offset in (0..30_000).map(|place| 2 * place + round % 2) {
-            attacker.send(&mut pair, 2 + offset, Flags::ACK, &[0x55], SackBlocks::EMPTY);
-        }
-    }
-    let more = resident().saturating_sub(before);
-    assert!(more < 16 << 20, "{more} bytes for 120 000 bytes out of order");
-    honest(&mut pair);
-}
-
-#[test]
-fn a_storm_of_sack_blocks_is_bounded_and_harms_nobody_else() {
-    let mut pair = Pair::new();
-    pair.b.listen(80, 16, &held(), &Config::default()).unwrap();
-    let (attacker, handle) = Attacker::open(&mut pair, 4000);
-    pair.b.connection(handle).unwrap().write(&[1; 60_000]);
-    pair.run_for(Duration::from_millis(10));
-    let before = resident();
-    let mut dice = Stream::new(1, &["storm"]);
-    for _ in 0..100_000 {
-        let mut sack = SackBlocks::EMPTY;
-        for _ in 0..3 {
-            let start = attacker.ack.wrapping_add(dice.below(70_000) as u32);
-            sack.push(Seq(start), Seq(start.wrapping_add(dice.below(3) as u32)));
-        }
-        attacker.send(&mut pair, 1, Flags::ACK, &[], sack);
-    }
-    let more = resident().saturating_sub(before);
-    assert!(more < 16 << 20, "{more} bytes for 300 000 blocks");
-    honest(&mut pair);
 }
