@@ -9,6 +9,14 @@ mod e4_f_rto;
 mod e5_round_trips;
 mod e6_random_echo;
 mod e7_undo_burst;
+mod s1_chunk_storm;
+mod s2_forged_gaps;
+mod s3_init_flood;
+mod s4_cookies;
+mod s5_blind_abort;
+mod s6_spoofed_addresses;
+mod s7_duplicate_flood;
+mod s8_overgrowth;
 mod t01_blind_rst;
 mod t02_blind_syn;
 mod t03_blind_data;
@@ -27,7 +35,7 @@ mod t15_overlap;
 mod t16_icmp;
 mod t17_wrap;
 
-/// All attacks: first those against detection and response, then those against TCP.
+/// All attacks: those against detection and response, those against an association, and those against TCP.
 pub(crate) const ALL: &[Attack] = &[
     e1_forged_echo::ATTACK,
     e2_forged_dsack::ATTACK,
@@ -36,6 +44,14 @@ pub(crate) const ALL: &[Attack] = &[
     e5_round_trips::ATTACK,
     e6_random_echo::ATTACK,
     e7_undo_burst::ATTACK,
+    s1_chunk_storm::ATTACK,
+    s2_forged_gaps::ATTACK,
+    s3_init_flood::ATTACK,
+    s4_cookies::ATTACK,
+    s5_blind_abort::ATTACK,
+    s6_spoofed_addresses::ATTACK,
+    s7_duplicate_flood::ATTACK,
+    s8_overgrowth::ATTACK,
     t01_blind_rst::ATTACK,
     t02_blind_syn::ATTACK,
     t03_blind_data::ATTACK,

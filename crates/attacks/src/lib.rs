@@ -1,10 +1,11 @@
-//! What is done to a connection on purpose, and what must come of it.
+//! What is done to a connection or an association on purpose, and what must come of it.
 //!
 //! Each attack is one file: who does what, the source that describes it, the defence, and a run that measures. The tests
 //! and the command line run the same file. What is counted is judged everywhere; what is timed, only where a whole run
 //! is asked for, since a test runs on whatever machine there is.
 #![forbid(unsafe_code)]
 
+mod associated;
 mod attacks;
 mod clock;
 mod draw;

@@ -50,6 +50,14 @@ tests! {
     e5_round_trips
     e6_random_echo
     e7_undo_burst
+    s1_chunk_storm
+    s2_forged_gaps
+    s3_init_flood
+    s4_cookies
+    s5_blind_abort
+    s6_spoofed_addresses
+    s7_duplicate_flood
+    s8_overgrowth
     t01_blind_rst
     t02_blind_syn
     t03_blind_data

@@ -239,6 +239,11 @@ impl Association {
         }
     }
 
+    /// Returns the bytes of the receive buffer in use.
+    pub fn buffered(&self) -> usize {
+        self.inbound.as_ref().map_or(0, |inbound| inbound.reassembly.held())
+    }
+
     /// Returns the next message that has arrived.
     pub fn receive(&mut self) -> Option<Message> {
         let buffer = self.settings.receive_buffer as usize;

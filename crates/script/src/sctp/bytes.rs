@@ -136,7 +136,9 @@ impl<'a> Reader<'a> {
         let rest = self.left.len();
         match form {
             Form::U16 | Form::Reserved => self.number(2).map(Value::Number),
-            Form::U32 | Form::Tag | Form::OwnTsn | Form::OtherTsn => self.number(4).map(Value::Number),
+            Form::U32 | Form::Tag | Form::OwnTsn | Form::OtherTsn | Form::OwnStamp | Form::OtherStamp => {
+                self.number(4).map(Value::Number)
+            }
             Form::Gaps => {
                 self.counts = [self.number(2)? as usize, self.number(2)? as usize];
                 self.pairs(self.counts[0])

@@ -15,6 +15,8 @@ use super::shape::{
 pub(super) struct Numbers {
     /// This end's TSNs on the wire, less those of the script.
     offset: u32,
+    /// This end's timestamps on the wire, less those of the script; `None` before the first has left.
+    stamps: Option<u32>,
     /// This end's tags: the script's, and the wire's.
     tags: BTreeMap<u32, u32>,
     /// This end's newest tag on the wire.
@@ -47,8 +49,13 @@ impl Numbers {
         }
     }
 
-    /// Learns what the script calls the tag and the TSN of an INIT or INIT ACK that leaves.
+    /// Learns what the script calls the tag and the TSN of an INIT or INIT ACK that leaves, and the first timestamp.
     pub(super) fn learn(&mut self, expected: &Item, seen: &Item) {
+        if let (Some(Value::Number(script)), Some(Value::Number(wire))) =
+            (expected.value(Form::OwnStamp), seen.value(Form::OwnStamp))
+        {
+            self.stamps.get_or_insert(wire.wrapping_sub(*script));
+        }
         if !matches!(expected.kind(), Some(INIT_KIND | INIT_ACK_KIND)) {
             return;
         }
@@ -68,6 +75,7 @@ impl Numbers {
     pub(super) fn make_scripts(&self, item: &mut Item) {
         item.change(&mut |form, value| match (form, value) {
             (Form::OwnTsn, Value::Number(tsn)) => *tsn = tsn.wrapping_sub(self.offset),
+            (Form::OwnStamp, Value::Number(stamp)) => *stamp = stamp.wrapping_sub(self.stamps.unwrap_or(0)),
             (Form::Tag, Value::Number(tag)) => {
                 let known = self.tags.iter().find(|(_, wire)| *wire == tag);
                 *tag = known.map_or(*tag, |(script, _)| *script);
@@ -88,6 +96,8 @@ impl Numbers {
         };
         item.change(&mut |form, value| match (form, value) {
             (Form::OtherTsn, Value::Number(tsn)) => *tsn = tsn.wrapping_add(self.offset),
+            // 0 echoes nothing.
+            (Form::OtherStamp, Value::Number(stamp @ 1..)) => *stamp = stamp.wrapping_add(self.stamps.unwrap_or(0)),
             (Form::Duplicates, Value::Numbers(tsns)) => {
                 tsns.iter_mut().for_each(|tsn| *tsn = tsn.wrapping_add(self.offset));
             }

@@ -254,7 +254,9 @@ fn named(cursor: &mut Cursor<'_>, shape: &Shape, field: &Field, depth: u32) -> R
         Form::Kind => kind(cursor, shape.family),
         Form::Flags(letters) => flags(cursor, letters),
         Form::Length | Form::U16 => number(cursor, LONGEST),
-        Form::U32 | Form::Tag | Form::OwnTsn | Form::OtherTsn => number(cursor, u32::MAX.into()),
+        Form::U32 | Form::Tag | Form::OwnTsn | Form::OtherTsn | Form::OwnStamp | Form::OtherStamp => {
+            number(cursor, u32::MAX.into())
+        }
         Form::Ipv4 | Form::Ipv6 => ip(cursor, field.form),
         Form::Text => text(cursor).map(|bytes| Value::Bytes([&bytes[..], &[0]].concat())),
         Form::One(family) => element(cursor, family, depth).map(|item| Value::Items(vec![item], false)),

@@ -25,6 +25,9 @@ pub(crate) enum Form {
     OwnTsn,
     /// A TSN of the other side.
     OtherTsn,
+    /// A timestamp of the sender's clock, and one of the other side's.
+    OwnStamp,
+    OtherStamp,
     /// Two bytes of zeros, which scripts do not write.
     Reserved,
     /// `[0x01, …]`, up to the end of the element.
@@ -150,7 +153,7 @@ static CHUNKS: &[Shape] = &[
     chunk("CWR", 13, &[FLAGS, field("tsn", Form::OwnTsn)]),
     chunk("SHUTDOWN_COMPLETE", SHUTDOWN_COMPLETE_KIND, &[REFLECTED]),
     chunk("PAD", 0x84, &[FLAGS, LENGTH, VALUE]),
-    chunk("TIMESTAMP", 0xbe, &[FLAGS, field("val", Form::U32), field("ecr", Form::U32)]),
+    chunk("TIMESTAMP", 0xbe, &[FLAGS, field("val", Form::OwnStamp), field("ecr", Form::OtherStamp)]),
     chunk("FORWARD_TSN", 0xc0, &[field("cum_tsn", Form::OwnTsn), field("ids", Form::Streams)]),
     Shape {
         name: "CHUNK",
