@@ -219,7 +219,7 @@ impl Association {
     pub(crate) fn add_path(&mut self, now: Instant, remote: IpAddr, via: Option<Addresses>, answers: Answers) {
         let index = self.paths.len();
         let Some(addresses) = self.settings.source_for(index, remote, via) else { return };
-        let path = self.brain.add_path(now, self.settings.pmdcs(remote), false);
+        let path = self.brain.add_path(now, self.settings.pmdcs(remote), remote.is_ipv6());
         self.brain.set_usable(path, answers == Answers::Active);
         self.paths.push(Reach::new(addresses, answers));
         self.fit_chunks();

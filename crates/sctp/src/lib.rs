@@ -69,6 +69,8 @@ mod handshake;
 pub mod icmp;
 mod input;
 pub mod listener;
+#[cfg(test)]
+mod naive;
 mod opening;
 mod output;
 mod reach;

@@ -244,6 +244,8 @@ impl Association {
             self.brain.sample(now, path, rtt);
         }
         self.open(now);
+        // The timer of data that went with the cookie may have expired meanwhile.
+        self.handle_timeout(now);
     }
 }
 

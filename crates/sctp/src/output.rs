@@ -8,7 +8,7 @@ use eifel_recovery::association::{Go, Offer, PathId, What};
 use crate::association::{Association, Control, Outgoing};
 use crate::handshake;
 use crate::reach::Answers;
-use crate::state::State;
+use crate::state::{Repeated, State};
 
 impl Association {
     /// Appends the next packet that leaves now to `out`: the payload of IP, or of UDP. Returns
@@ -28,7 +28,7 @@ impl Association {
 
     /// INIT or COOKIE ECHO: nothing else leaves before the peer has answered.
     fn poll_opening(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
-        let path = self.state.repeated().filter(|repeated| repeated.pending)?.path;
+        let &Repeated { path, expiries: repeats, .. } = self.state.repeated().filter(|repeated| repeated.pending)?;
         self.start_repeated(now);
         match &self.state {
             State::CookieWait(_) => {
@@ -41,8 +41,16 @@ impl Association {
             State::CookieEchoed { cookie, error, .. } => {
                 let mut writer = Writer::new(&self.header(self.peer_tag), out);
                 writer.chunk(&Chunk::CookieEcho(cookie)).expect("the cookie came in a packet");
-                if !error.is_empty() && writer.len() + error.len() + 8 <= self.brain.pmdcs(path) as usize {
+                let pmdcs = self.brain.pmdcs(path) as usize;
+                if !error.is_empty() && writer.len() + error.len() + 8 <= pmdcs {
                     writer.chunk(&Chunk::Error(Causes(error))).expect("it is shorter than the packet");
+                }
+                // Nothing else may leave before the COOKIE ACK, so data goes with the first COOKIE ECHO only.
+                if self.settings.data_with_cookie && repeats == 0 {
+                    let offer = Offer { path, next: self.queue.next(), a_rwnd: u64::from(self.a_rwnd) };
+                    if let Some(go) = self.brain.poll(now, &offer).filter(|go| go.path == path) {
+                        self.write_data(now, &go, pmdcs, &mut writer);
+                    }
                 }
                 writer.finish();
             }
@@ -183,6 +191,28 @@ impl Association {
     }
 
     fn write_data(&mut self, now: Instant, go: &Go, pmdcs: usize, writer: &mut Writer<'_>) {
+        let mut bytes = self.write_chunks(now, go, pmdcs, writer);
+        let mut measures = go.what != What::Again;
+        if bytes > 0 && !measures {
+            // Section 6.1: new data may share the packet, once nothing is left to be sent again.
+            let more = self.go(now).filter(|more| more.path == go.path && matches!(more.what, What::New { .. }));
+            let new = more.map_or(0, |more| self.write_chunks(now, &more, pmdcs, writer));
+            measures = new > 0;
+            bytes += new;
+        }
+        if bytes > 0 {
+            if let Some(stamps) = &mut self.stamps {
+                stamps.on_data(now, go.path);
+            }
+            self.brain.on_packet(now, go, bytes);
+            if measures {
+                self.not_idle(now, go.path);
+            }
+        }
+    }
+
+    /// Writes chunks as long as they fit, and returns their bytes.
+    fn write_chunks(&mut self, now: Instant, go: &Go, pmdcs: usize, writer: &mut Writer<'_>) -> u32 {
         let end = HEADER_LEN + pmdcs;
         let stamp = self.stamps.as_ref().map(|stamps| Timestamp(stamps.value(now)));
         let before = writer.len();
@@ -225,14 +255,6 @@ impl Association {
             bytes += size.wire;
             from = position + 1;
         }
-        if bytes > 0 {
-            if let Some(stamps) = &mut self.stamps {
-                stamps.on_data(now, go.path);
-            }
-            self.brain.on_packet(now, go, bytes);
-            if go.what != What::Again {
-                self.not_idle(now, go.path);
-            }
-        }
+        bytes
     }
 }

@@ -64,6 +64,8 @@ pub struct Settings {
     /// Whether retransmissions, and SACKs that answer them, are marked with a bit, where the peer wants that too (the SCTP
     /// paper, figure 6).
     pub retransmit_bit: bool,
+    /// Whether data that waits goes with the first COOKIE ECHO, in its packet (section 5.1, step C).
+    pub data_with_cookie: bool,
     /// "Valid.Cookie.Life".
     pub cookie_life: Duration,
     /// The longest wait for an answer to INIT, if it is shorter than the timer's (RFC 6458, section 8.1.3).
@@ -100,6 +102,7 @@ impl Default for Settings {
             timestamp_chunk: TimestampChunk::Off,
             forward_tsn: true,
             retransmit_bit: false,
+            data_with_cookie: false,
             cookie_life: Duration::from_secs(60),
             longest_init_wait: None,
             shutdown_guard: Some(Duration::from_secs(300)),

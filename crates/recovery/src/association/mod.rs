@@ -31,6 +31,9 @@ use eifel_base::time::{Duration, Instant};
 use ledger::{Ledger, Share};
 use probe::Probe;
 
+/// The initial window over IPv6, in bytes, where two packets are not more.
+const INITIAL_WINDOW_OVER_IPV6: u64 = 4344;
+
 /// Names a path of an association: they count from 0 in the order in which they were added.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub usize);
@@ -129,11 +132,16 @@ impl Engine {
         })
     }
 
-    /// Adds a path whose packets hold `pmdcs` bytes of chunks. Data may leave on it once it is [usable](Self::set_usable).
-    pub fn add_path(&mut self, now: Instant, pmdcs: u32, timestamps: bool) -> PathId {
+    /// Adds a path whose packets hold `pmdcs` bytes of chunks, over IPv4 or IPv6. Data may leave on it once it is
+    /// [usable](Self::set_usable).
+    pub fn add_path(&mut self, now: Instant, pmdcs: u32, ipv6: bool) -> PathId {
         let (parts, _) = self.config.build().expect("the names were checked");
         let mut path = Path::new(parts);
-        path.open(now, Negotiated { mss: pmdcs, sack: true, timestamps }, 0);
+        path.open(now, Negotiated { mss: pmdcs, sack: true, timestamps: false }, 0);
+        if ipv6 {
+            // Section 7.2.1: three packets of 1500 bytes hold less behind longer headers.
+            path.window.cwnd = path.window.cwnd.min(INITIAL_WINDOW_OVER_IPV6.max(2 * u64::from(pmdcs)));
+        }
         self.destinations.push(Destination { path, pmdcs, usable: false, one_packet: false });
         self.ledger.add_path();
         self.shares.push(Share::default());

@@ -18,7 +18,7 @@ const MOST_ADDRESSES: usize = 8;
 
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, congest, pace, retransmit, credit, addresses, \
                     peer_addresses, pmtu_bytes, receive_buffer_bytes, ack_every, ack_delay_ms, nagle, \
-                    timestamp_chunk, retransmit_bit, forward_tsn, heartbeat_interval_ms, cookie_life_ms, tolerance_us";
+                    timestamp_chunk, retransmit_bit, forward_tsn, data_with_cookie, heartbeat_interval_ms, cookie_life_ms, tolerance_us";
 
 /// How the association of a script is set up.
 #[derive(Clone)]
@@ -79,6 +79,7 @@ impl Setup {
                     ("always", TimestampChunk::Always),
                 ])?;
             }
+            "data_with_cookie" => self.settings.data_with_cookie = setting.word(&[("off", false), ("on", true)])?,
             "forward_tsn" => self.settings.forward_tsn = setting.word(&[("off", false), ("on", true)])?,
             "retransmit_bit" => self.settings.retransmit_bit = setting.word(&[("off", false), ("on", true)])?,
             "heartbeat_interval_ms" => {

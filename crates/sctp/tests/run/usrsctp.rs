@@ -215,6 +215,11 @@ impl Wire {
 
     /// Echoes what arrives, until the association ends.
     fn echo(&mut self) {
+        self.echo_until(|wire| wire.association.as_ref().is_some_and(|one| one.phase() == Phase::Closed));
+    }
+
+    /// Echoes what arrives, until this holds.
+    fn echo_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
         let mut waiting: std::collections::VecDeque<Message> = std::collections::VecDeque::new();
         self.run_until(|wire| {
             // A part waits for the rest.
@@ -227,7 +232,7 @@ impl Wire {
                     begun.ends = message.ends;
                 }
             }
-            let Some(association) = &mut wire.association else { return false };
+            let Some(association) = &mut wire.association else { return done(wire) };
             while let Some(message) = waiting.front().filter(|message| message.ends) {
                 let delivery = Delivery { stream: message.stream, ppid: message.ppid, ..Delivery::default() };
                 if association.send(delivery, message.bytes.clone()).is_err() {
@@ -235,7 +240,7 @@ impl Wire {
                 }
                 waiting.pop_front();
             }
-            association.phase() == Phase::Closed
+            done(wire)
         });
     }
 }
@@ -283,17 +288,23 @@ fn call_with(settings: &Settings, harm: Harm, count: usize, size: usize) -> Opti
     Some(peer.last_line(&mut wire))
 }
 
+/// Finds a UDP port for usrsctp, which wants one of its own.
+fn free_port() -> u16 {
+    UdpSocket::bind((LOCALHOST, 0)).expect("loopback").local_addr().expect("bound").port()
+}
+
+/// Returns the arguments of a process that calls the UDP port `to` from `from`, sends so many messages of such a size, and
+/// has this `end`.
+fn caller(from: u16, to: u16, (count, size): (usize, usize), end: &str) -> Vec<String> {
+    let numbers = [from.to_string(), to.to_string(), "7".into(), count.to_string(), size.to_string(), "4".into()];
+    std::iter::once("call".to_owned()).chain(numbers).chain(std::iter::once(end.to_owned())).collect()
+}
+
 /// usrsctp calls us, and we echo.
 fn answer(harm: Harm, count: usize, size: usize, end: &str) -> Option<(String, Vec<Event>)> {
     let mut wire = Wire::new(harm);
     wire.listener = Some(Listener::new(settings(), 7).expect("known names"));
-    // usrsctp wants a port of its own.
-    let port = UdpSocket::bind((LOCALHOST, 0)).expect("loopback").local_addr().expect("bound").port();
-    let numbers =
-        [port.to_string(), wire.port().to_string(), "7".into(), count.to_string(), size.to_string(), "4".into()];
-    let arguments: Vec<String> =
-        std::iter::once("call".to_owned()).chain(numbers).chain(std::iter::once(end.to_owned())).collect();
-    let mut peer = Peer::start(&arguments)?;
+    let mut peer = Peer::start(&caller(free_port(), wire.port(), (count, size), end))?;
     wire.echo();
     Some((peer.line(), wire.events))
 }
@@ -328,6 +339,22 @@ fn usrsctp_calls_and_we_echo() {
     counted(&line, 500, 1000);
     assert_eq!(events.first(), Some(&Event::Established));
     assert_eq!(events.last(), Some(&Event::Closed));
+}
+
+#[test]
+fn usrsctp_dies_and_calls_again_and_the_association_restarts() {
+    let mut wire = Wire::new(Harm::none());
+    wire.listener = Some(Listener::new(settings(), 7).expect("known names"));
+    let (from, to) = (free_port(), wire.port());
+    let Some(mut first) = Peer::start(&caller(from, to, (100, 1000), "crash")) else { return };
+    wire.echo_until(|_| first.child.try_wait().expect("it can be asked").is_some());
+    counted(&first.line(), 100, 1000);
+    assert_eq!(wire.association().phase(), Phase::Established);
+    let Some(mut second) = Peer::start(&caller(from, to, (100, 1000), "close")) else { return };
+    wire.echo();
+    counted(&second.line(), 100, 1000);
+    assert_eq!(wire.events.iter().filter(|event| **event == Event::Restarted).count(), 1, "{:?}", wire.events);
+    assert_eq!(wire.events.last(), Some(&Event::Closed));
 }
 
 #[test]

@@ -100,6 +100,9 @@ static int call(char **v) {
   encaps.sue_address.ss_family = AF_INET;
   encaps.sue_port = htons(atoi(v[3]));
   usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof encaps);
+  // Always the same port, so that one process after another is the same end.
+  struct sockaddr_in local = loopback(5001);
+  if (usrsctp_bind(s, (struct sockaddr *)&local, sizeof local)) fail("bind");
   struct sockaddr_in remote = loopback(atoi(v[4]));
   if (usrsctp_connect(s, (struct sockaddr *)&remote, sizeof remote)) fail("connect");
   unsigned long count = strtoul(v[5], 0, 10), messages = 0;
@@ -117,6 +120,10 @@ static int call(char **v) {
     if ((unsigned char)buffer[0] != (ppid & 0xff) || stream != (int)(ppid % streams)) fail("a wrong echo");
     messages++;
     bytes += length;
+  }
+  if (!strcmp(v[8], "crash")) {
+    report(messages, bytes);
+    _exit(0);
   }
   if (!strcmp(v[8], "abort")) {
     struct linger now = {.l_onoff = 1, .l_linger = 0};
