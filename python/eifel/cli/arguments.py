@@ -304,7 +304,7 @@ def _add_attacks(commands: Commands) -> None:
 def _add_live(commands: Commands) -> None:
     parser = commands.add_parser(
         "live",
-        help="put the engine on a real network: send, receive, hiccup, compare",
+        help="put the engine on a real network: send, receive, sctp, proxy, record, hiccup, judge, compare",
         add_help=False,
         # What follows is the engine's to read, `--help` too.
         prefix_chars="\0",
