@@ -13,6 +13,7 @@ runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
 eifel.compare(["a.toml", "b.toml"])      # what differs, run by run with the same seed
 eifel.sweep("sweep.toml", out="results") # many scenarios; goes on where it stopped
 eifel.analyze("capture.pcapng")          # was each retransmission in a capture needed?
+eifel.extract_path("capture.pcapng")     # the path that it shows, for other senders
 eifel.small_worlds("scenario.toml")      # every fate of six segments and of their ACKs
 eifel.reproduce("responding.table1")     # published beside measured
 eifel.algorithms(), eifel.artefacts()    # what there is to choose from
@@ -27,9 +28,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eifel.captured_path import extract_path as extract_path
     from eifel.captures import analyze as analyze
     from eifel.comparison import compare as compare
     from eifel.errors import CaptureError as CaptureError
+    from eifel.errors import PathError as PathError
     from eifel.errors import ScenarioError as ScenarioError
     from eifel.papers import artefacts as artefacts
     from eifel.recording import record as record
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CaptureError",
+    "PathError",
     "Result",
     "Runs",
     "ScenarioError",
@@ -53,6 +57,7 @@ __all__ = [
     "analyze",
     "artefacts",
     "compare",
+    "extract_path",
     "load_sweep",
     "record",
     "reproduce",
@@ -65,7 +70,9 @@ __all__ = [
 
 _HOME = {
     "CaptureError": "eifel.errors",
+    "PathError": "eifel.errors",
     "analyze": "eifel.captures",
+    "extract_path": "eifel.captured_path",
     "Result": "eifel.result",
     "Runs": "eifel.runs",
     "ScenarioError": "eifel.errors",

@@ -8,7 +8,9 @@ import numpy as np
 
 __all__ = [
     "CaptureError",
+    "CapturedPath",
     "Captures",
+    "PathError",
     "Run",
     "ScenarioError",
     "ScriptError",
@@ -20,6 +22,7 @@ __all__ = [
     "check",
     "converse",
     "document",
+    "extract_path",
     "hunt_liars",
     "live",
     "live_run",
@@ -32,6 +35,7 @@ __all__ = [
     "summary_numbers",
     "timer_series",
     "version",
+    "whatif_trial",
 ]
 
 _Column = np.ndarray[tuple[int], np.dtype[Any]]
@@ -45,6 +49,22 @@ class ScriptError(ValueError):
 class CaptureError(ValueError):
     """A capture that cannot be read, or a truth file; the message is one line: what, where, what is expected."""
 
+class PathError(ValueError):
+    """A capture that shows no path, or a change of it that is refused; the message is one line."""
+
+@final
+class CapturedPath:
+    """The path of one connection in a capture, with the replay of its sender."""
+
+    def json(self) -> str:
+        """Path, events and replay, as a JSON object."""
+
+    def scenario(self) -> str:
+        """The path as a scenario, with the sender that was replayed, as a JSON object."""
+
+    def whatif(self, asked: str, draws: int, seed: int, progress: Callable[[int, int], object] | None) -> str:
+        """Runs other senders over drawn paths; `asked` is a JSON list of objects with `name` and `changes`."""
+
 @final
 class Captures:
     """What was found in captures."""
@@ -57,6 +77,12 @@ class Captures:
 
     def text(self) -> str:
         """What it comes to, for people."""
+
+    def anonymise(self, output: Path | str) -> None:
+        """Copies the file with nothing left but what verdicts rest on."""
+
+    def time_sequence(self, connection: int, from_server: bool) -> list[tuple[str, _Column]]:
+        """The time-sequence graph of one direction, as columns."""
 
     def annotate(self, output: Path | str) -> None:
         """Copies the file to a pcapng file, with what was found as comments."""
@@ -232,3 +258,11 @@ def timer_series(
     `rexmt_ns`, how long after its sending the segment that gave the sample would have been given up; and `expired`,
     whether it was. Raises ScenarioError for a timer that is refused, ValueError for columns that do not fit.
     """
+
+def extract_path(
+    file: Path | str, connection: int | None = None, progress: Callable[[int, int], object] | None = None
+) -> CapturedPath:
+    """Extracts the path of a connection, that with most data if none is named, and replays its sender."""
+
+def whatif_trial(seed: int, cross: str, draws: int) -> str:
+    """Judges a prediction on a hidden path of this seed; `cross` is `none`, `transfer` or `bursts`. A JSON object."""

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from eifel import _engine
 
@@ -66,12 +68,41 @@ class Analysis:
         """Writes a time-sequence graph for xplot of each direction in which something was sent again into a folder."""
         self._found.plot(folder)
 
+    def anonymise(self, output: Path | str) -> None:
+        """Copies the only file without payload, with other addresses, and with all that verdicts rest on."""
+        self._found.anonymise(output)
+
+    def html(self) -> str:
+        """A page with a time-sequence graph of each direction in which something was sent again, to zoom into."""
+        from eifel.report.capture import build_captures
+
+        return build_captures(self)
+
+    def otel(self) -> str:
+        """The counts as OpenTelemetry metrics: a line of OTLP in JSON."""
+        from eifel.otel import metrics
+
+        return metrics(self.report)
+
+    def time_sequence(self, connection: int, *, from_server: bool = False) -> dict[str, NDArray[np.float64]]:
+        """One direction's graph, as columns. Times are seconds from its first packet on, positions are bytes from 1.
+
+        Of sendings `sent_s`, `start`, `end`, `frame`; of ACKs `heard_s`, `cumulative`, `edge` (of the window); of SACK
+        blocks `sack_s`, `sack_start`, `sack_end`.
+        """
+        return dict(self._found.time_sequence(connection, from_server))
+
+    def score_text(self, truth: str) -> Mapping[str, Any]:
+        """How it agrees with the text of a truth file. Raises CaptureError for one that cannot be read."""
+        score: Mapping[str, Any] = json.loads(self._found.score(truth))
+        return score
+
     def score(self, truth: Path | str) -> Mapping[str, Any]:
         """How it agrees with a truth file. Raises CaptureError for one that cannot be read."""
         from eifel import _engine
 
         try:
-            score: Mapping[str, Any] = json.loads(self._found.score(Path(truth).read_text(encoding="utf-8")))
+            score = self.score_text(Path(truth).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise _engine.CaptureError(f"{truth}: {reason}") from error

@@ -9,7 +9,7 @@ class BadInputError(ValueError):
 
 def __getattr__(name: str) -> type[ValueError]:
     # The engine raises its own class; importing it needs the engine, which `eifel --help` does without.
-    if name in ("CaptureError", "ScenarioError", "ScriptError"):
+    if name in ("CaptureError", "PathError", "ScenarioError", "ScriptError"):
         from eifel import _engine
 
         raised: type[ValueError] = getattr(_engine, name)

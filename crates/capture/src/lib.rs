@@ -6,6 +6,7 @@
 
 pub mod analysis;
 pub mod annotate;
+pub mod anonymise;
 pub mod association;
 pub mod attribute;
 pub mod decode;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use crate::analysis::Analyzer;
 use crate::annotate::Annotator;
+use crate::anonymise::Anonymiser;
 use crate::decode::{self, Fragments};
 use crate::flow::When;
 use crate::read::{Frame, Reader};
@@ -151,6 +152,30 @@ pub fn annotate(report: &Report, output: &Path) -> Result<(), String> {
     })
 }
 
+/// Copies a file, with nothing left but what verdicts rest on.
+///
+/// # Errors
+/// One line that names the file which could not be read or written.
+pub fn anonymise(input: &Path, output: &Path) -> Result<(), String> {
+    written(output, |out| {
+        let mut anonymiser = Anonymiser::new(BufWriter::new(out))?;
+        let (mut failed, mut frames) = (None, 0);
+        let mut take = |frame: &Frame<'_>| {
+            frames += 1;
+            if let Err(error) = anonymiser.frame(frame) {
+                failed.get_or_insert(error);
+            }
+        };
+        let read = frames_of(input, &mut take, &mut |_| Ok(()));
+        match (failed, read) {
+            (Some(error), _) => Err(error),
+            // What was read before the file's damage is what was analysed.
+            (None, Err(Stopped::ByFile(message))) if frames == 0 => Err(io::Error::other(message)),
+            _ => anonymiser.finish().map(drop),
+        }
+    })
+}
+
 /// Writes a plot for xplot of each direction in which something was sent again, of the first [`MOST_PLOTS`], into a folder.
 ///
 /// # Errors
@@ -187,8 +212,11 @@ pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What needs the frames once more is made of one file.
-fn only_file(report: &Report) -> Result<PathBuf, String> {
+/// Returns the only file of a report: what needs the frames once more is made of one.
+///
+/// # Errors
+/// There are several, or it is standard input.
+pub fn only_file(report: &Report) -> Result<PathBuf, String> {
     match report.captures.as_slice() {
         [one] if one.file != STANDARD_INPUT => Ok(PathBuf::from(&one.file)),
         [_] => Err("-: standard input cannot be read twice; expected a file".into()),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use eifel_capture::report::Report;
 use eifel_capture::{score, source, text};
 use eifel_hostile::captured::{self as transfers, Weather};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -21,6 +22,9 @@ pyo3::create_exception!(
 pub(crate) struct Captures {
     report: Report,
 }
+
+/// A column and its name.
+type Column<'py> = (&'static str, Bound<'py, PyArray1<f64>>);
 
 #[pymethods]
 impl Captures {
@@ -47,6 +51,23 @@ impl Captures {
     /// Writes plots for xplot into a folder.
     fn plot(&self, folder: PathBuf) -> PyResult<()> {
         source::plot(&self.report, &folder).map_err(CaptureError::new_err)
+    }
+
+    /// Copies the only file with nothing left but what verdicts rest on.
+    fn anonymise(&self, output: PathBuf) -> PyResult<()> {
+        let input = source::only_file(&self.report).map_err(CaptureError::new_err)?;
+        source::anonymise(&input, &output).map_err(CaptureError::new_err)
+    }
+
+    /// The time-sequence graph of one direction, as columns: of sendings `sent_s`, `start`, `end`, `frame`; of ACKs `heard_s`,
+    /// `cumulative`, `edge` (of the receiver's window); of SACK blocks `sack_s`, `sack_start`, `sack_end`.
+    fn time_sequence<'py>(&self, py: Python<'py>, connection: u64, from_server: bool) -> PyResult<Vec<Column<'py>>> {
+        let found = self.report.connections.iter().find(|one| one.connection == connection);
+        let way = found.map(|one| one.way(from_server));
+        let way = way.ok_or_else(|| CaptureError::new_err(format!("no connection {connection} with data")))?;
+        let input = source::only_file(&self.report).map_err(CaptureError::new_err)?;
+        let trace = py.detach(|| eifel_whatif::events::trace_of(&input, way));
+        Ok(trace.columns().into_iter().map(|(name, values)| (name, PyArray1::from_vec(py, values))).collect())
     }
 
     /// How it agrees with the text of a truth file, as a JSON object.

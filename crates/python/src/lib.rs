@@ -8,6 +8,7 @@ mod live;
 mod many;
 mod numbers;
 mod outcome;
+mod paths;
 mod registry;
 mod script;
 mod single;
@@ -88,7 +89,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("ScriptError", module.py().get_type::<ScriptError>())?;
     module.add("CaptureError", module.py().get_type::<captures::CaptureError>())?;
+    module.add("PathError", module.py().get_type::<paths::PathError>())?;
     module.add_class::<captures::Captures>()?;
+    module.add_class::<paths::CapturedPath>()?;
     module.add_class::<single::Run>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
@@ -102,6 +105,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(captures::captured, module)?)?;
+    module.add_function(wrap_pyfunction!(paths::extract_path, module)?)?;
+    module.add_function(wrap_pyfunction!(paths::whatif_trial, module)?)?;
     module.add_function(wrap_pyfunction!(hunt::hunt_liars, module)?)?;
     module.add_function(wrap_pyfunction!(live::live, module)?)?;
     module.add_function(wrap_pyfunction!(live::live_run, module)?)?;

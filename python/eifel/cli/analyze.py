@@ -16,6 +16,7 @@ from eifel.cli.output import note, print_json
 from eifel.errors import BadInputError
 
 if TYPE_CHECKING:
+    from eifel.captured_path import CapturedPath
     from eifel.captures import Analysis
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
@@ -71,13 +72,22 @@ def command(options: argparse.Namespace) -> int:
             analysis = captures.analyze(*options.files, progress=progress)
         score = analysis.score(options.score) if options.score else None
         _write(analysis, options)
+        differences = _tshark(analysis, options) if options.compare_tshark else None
+        extracted = _extract(options) if options.extract_path else None
     except _engine.CaptureError as error:
         raise BadInputError(str(error)) from None
+    except _engine.PathError as error:
+        raise BadInputError(f"--extract-path: {error}") from None
+    if extracted and extracted.refused:
+        note(f"eifel: do not predict from this path: {extracted.refused}")
     for capture in analysis.report["captures"]:
         if capture["error"]:
             note(f"eifel: {capture['error']}")
     if options.json:
-        print_json({**analysis.report, "score": score} if score else analysis.report)
+        more = {name: found for name, found in (("score", score), ("tshark", differences)) if found is not None}
+        print_json({**analysis.report, **more})
+    elif differences is not None:
+        _print_differences(differences)
     elif score:
         _print_score(score)
     else:
@@ -93,6 +103,12 @@ def command(options: argparse.Namespace) -> int:
 def _write(analysis: Analysis, options: argparse.Namespace) -> None:
     if options.csv:
         Path(options.csv).write_text(analysis.csv(), encoding="utf-8")
+    if options.anonymise:
+        analysis.anonymise(options.anonymise)
+    if options.otel:
+        Path(options.otel).write_text(analysis.otel(), encoding="utf-8")
+    if options.report:
+        Path(options.report).write_text(analysis.html(), encoding="utf-8")
     if options.annotate:
         analysis.annotate(options.annotate)
     if options.xpl:
@@ -101,6 +117,34 @@ def _write(analysis: Analysis, options: argparse.Namespace) -> None:
         from pyarrow import parquet
 
         parquet.write_table(analysis.retransmissions, options.parquet)
+
+
+def _extract(options: argparse.Namespace) -> CapturedPath:
+    from eifel.captured_path import extract_path
+
+    if len(options.files) != 1:
+        raise BadInputError("--extract-path: expected one file, because its frames are read once more")
+    path = extract_path(options.files[0], connection=options.connection)
+    Path(options.extract_path).write_text(path.toml(), encoding="utf-8")
+    return path
+
+
+def _tshark(analysis: Analysis, options: argparse.Namespace) -> list[dict[str, Any]]:
+    from eifel import tshark
+
+    if len(options.files) != 1 or options.files[0] == "-":
+        raise BadInputError("--compare-tshark: expected one file, because tshark reads it too")
+    return tshark.compare(analysis.report, tshark.flags(options.files[0]))
+
+
+def _print_differences(differences: list[dict[str, Any]]) -> None:
+    from eifel.cli.output import console, table
+
+    shown = table(["cause", "verdict", "tshark", "why", "count", "first frames"], left=4)
+    for row in differences:
+        frames = ", ".join(map(str, row["frames"]))
+        shown.add_row(row["cause"], row["verdict"], row["tshark"], row["why"], str(row["count"]), frames)
+    console().print(shown)
 
 
 def _print_score(score: Mapping[str, Any]) -> None:

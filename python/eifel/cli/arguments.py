@@ -64,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
         _add_hunt,
         _add_attacks,
         _add_analyze,
+        _add_whatif,
         _add_live,
     ):
         add(commands)
@@ -356,6 +357,15 @@ def _add_analyze(commands: Commands) -> None:
     parser.add_argument("--parquet", type=_path, metavar="FILE", help="write the retransmissions as Parquet")
     parser.add_argument("--annotate", type=_path, metavar="FILE", help="copy the capture to a pcapng with comments")
     parser.add_argument("--xpl", type=_path, metavar="FOLDER", help="write time-sequence graphs for xplot there")
+    parser.add_argument("--report", type=_path, metavar="FILE.html", help="write a page with time-sequence graphs")
+    parser.add_argument("--otel", type=_path, metavar="FILE.json", help="write OpenTelemetry metrics (OTLP in JSON)")
+    parser.add_argument(
+        "--anonymise",
+        type=_path,
+        metavar="FILE",
+        help="copy the capture without payload, with other addresses, and with all that verdicts rest on",
+    )
+    parser.add_argument("--compare-tshark", action="store_true", help="show where tshark differs, and why")
     parser.add_argument("--score", type=_path, metavar="TRUTH.csv", help="compare with the truth (docs/captures.md)")
     parser.add_argument(
         "--fail-if",
@@ -365,7 +375,38 @@ def _add_analyze(commands: Commands) -> None:
         help="exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a "
         "share of all segments with data, as 'spurious>1%%'; may be repeated",
     )
+    parser.add_argument(
+        "--extract-path", type=_path, metavar="FILE.toml", help="write the path that the capture shows as a scenario"
+    )
+    parser.add_argument(
+        "--connection", type=_natural, metavar="N", help="with --extract-path: which one (default: that with most data)"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="show every retransmission")
+
+
+def _add_whatif(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "whatif",
+        "run other senders over the path that a capture shows",
+        "eifel whatif capture.pcapng --set sender.detect=eifel-timestamps --set sender.respond=rfc4015",
+    )
+    parser.add_argument("file", type=_path, metavar="FILE", help="a capture made at the sender of the data")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a change, as sender.rto=linux, tcp.sack=false or point_to_point.queue.packets=50; all make one sender",
+    )
+    parser.add_argument(
+        "--also", action="append", default=[], metavar="KEY=VALUE,…", help="another sender to compare; may be repeated"
+    )
+    parser.add_argument("--connection", type=_natural, metavar="N", help="which one (default: that with most data)")
+    parser.add_argument(
+        "--draws", type=_positive, default=100, metavar="N", help="paths drawn from what the capture leaves open (100)"
+    )
+    parser.add_argument("--seed", type=_natural, default=1, metavar="S", help="the seed of these draws (1)")
 
 
 def _positive(text: str) -> int:

@@ -57,7 +57,7 @@ def build(measured: Sequence[Measured], date: str = "") -> str:
         headlines=headlines(measured),
     )
     maps = MAPS if any(map(_map_of, measured)) else ()
-    return _page("Published beside measured", intro + sections, charts, maps)
+    return page("Published beside measured", intro + sections, charts, maps)
 
 
 def build_run(result: Result, flows: Sequence[int] | None = None) -> str:
@@ -74,7 +74,7 @@ def build_run(result: Result, flows: Sequence[int] | None = None) -> str:
         charts="".join(_flow(result, number) for number in drawn),
         scenario=escape(result.source.text),
     )
-    return _page(title, body, True)
+    return page(title, body, True)
 
 
 def _flow(result: Result, number: int) -> str:
@@ -210,7 +210,8 @@ def _contents(measured: Sequence[Measured]) -> str:
     )
 
 
-def _page(title: str, body: str, charts: bool, maps: Sequence[str] = ()) -> str:
+def page(title: str, body: str, charts: bool, maps: Sequence[str] = ()) -> str:
+    """The whole page around a body; `maps` are more scripts of this folder."""
     from eifel import _engine
 
     drawing = (*(SCRIPTS if charts else ()), *maps)
@@ -234,6 +235,11 @@ def _script(name: str) -> str:
 
 def _part(name: str, **values: str) -> str:
     return Template(_text(name)).substitute(values)
+
+
+def how() -> str:
+    """What a reader can do with charts."""
+    return _part("how.html")
 
 
 @cache

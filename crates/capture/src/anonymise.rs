@@ -1,0 +1,78 @@
+//! Copies of captures that can be given away: nothing is left but what verdicts rest on.
+//!
+//! Each TCP segment becomes a raw IP packet with its TCP header and the options that this crate knows. Addresses become those of
+//! documentation networks, the same for the same host. Link layers, tunnels, payload and all other options are left out. A frame
+//! without TCP segment stays as an empty one, so that frames keep their numbers.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::decode::{self, Fragments, Packet};
+use crate::read::Frame;
+use eifel_packet::datagram;
+use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::pcapng::{self, Interface, Writer};
+
+/// Writes the copy of a capture.
+pub struct Anonymiser<W: Write> {
+    writer: Writer<W>,
+    interface: Interface,
+    fragments: Fragments,
+    /// The new address of each host. One address in two tunnels is two hosts.
+    hosts: BTreeMap<(u32, IpAddr), u32>,
+}
+
+impl<W: Write> Anonymiser<W> {
+    /// Begins a copy.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn new(out: W) -> io::Result<Self> {
+        let mut writer = Writer::new(out, concat!("eifel ", env!("CARGO_PKG_VERSION")))?;
+        let interface = writer.interface("anonymised")?;
+        Ok(Self { writer, interface, fragments: Fragments::default(), hosts: BTreeMap::new() })
+    }
+
+    /// Copies what verdicts need of a frame.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        let found = decode::packet(frame.link, frame.bytes, frame.wire_len, &mut self.fragments);
+        let bytes = found.ok().and_then(|packet| self.bytes(&packet).map(|bytes| (bytes, packet.segment.payload_len)));
+        let (bytes, rest) = bytes.unwrap_or_default();
+        let wire_len = bytes.len() as u32 + rest;
+        let packet = pcapng::Packet { bytes: &bytes, wire_len, comment: None };
+        self.writer.packet(self.interface, frame.nanos, packet)
+    }
+
+    /// Ends the copy.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn finish(self) -> io::Result<W> {
+        self.writer.finish()
+    }
+
+    fn bytes(&mut self, packet: &Packet) -> Option<Vec<u8>> {
+        let source = self.host(packet.addresses.source(), packet.tunnel);
+        let destination = self.host(packet.addresses.destination(), packet.tunnel);
+        let mut header = Header::new(Addresses::new(source, destination)?);
+        header.identification = packet.identification;
+        header.hop_limit = packet.hop_limit;
+        let mut bytes = Vec::new();
+        datagram::emit(&header, &packet.segment, &[], &mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// RFC 5735's network 198.18.0.0/15 and RFC 3849's 2001:db8::/32 belong to nobody.
+    fn host(&mut self, address: IpAddr, tunnel: u32) -> IpAddr {
+        let next = self.hosts.len() as u32;
+        let number = *self.hosts.entry((tunnel, address)).or_insert(next);
+        match address {
+            IpAddr::V4(_) => Ipv4Addr::from(0xc612_0001_u32.wrapping_add(number)).into(),
+            IpAddr::V6(_) => Ipv6Addr::from((0x2001_0db8 << 96) + 1 + u128::from(number)).into(),
+        }
+    }
+}

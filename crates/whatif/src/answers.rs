@@ -1,0 +1,183 @@
+//! Which sendings were lost, and when the others were answered.
+//!
+//! *Looks at* the trace, and at the verdicts of the analysis on what was sent again.
+//! *Decides* for each sending whether it arrived, and for most of those that did which ACK it caused.
+//! *Blind to* later copies of what has arrived: nothing tells whether they were lost too.
+//! *From* RFC 5681, section 4.2 (when a receiver acknowledges at once) and RFC 2018, section 4 (SACK order).
+
+use std::collections::BTreeSet;
+
+use crate::trace::{Heard, Trace};
+
+/// Fewer ACKs than this are not taken for lost.
+const FEW: u32 = 5;
+
+/// What became of a sending.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    Arrived,
+    Lost,
+    /// A copy of what has arrived, or data that no ACK in the capture covers.
+    Unknown,
+}
+
+/// The ACK that a sending caused.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Answer {
+    /// When the sender heard it, in seconds.
+    pub at: f64,
+    /// Index of the ACK.
+    pub heard: usize,
+    /// Pieces that this ACK is the first to report.
+    pub count: u32,
+    /// Whether the receiver sent it at once, whatever its policy: it reports a gap, or closes one.
+    pub at_once: bool,
+}
+
+/// All that is known of the sendings, by their indices.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answers {
+    pub fates: Vec<Fate>,
+    pub causes: Vec<Option<Answer>>,
+    /// When each piece was first reported to the sender.
+    pub reported: Vec<Option<f64>>,
+    /// After how many full segments the receiver sends an ACK.
+    pub every: u32,
+    /// Pieces that came later than what was sent after them, and how many overtook each; as duplicate ACKs show it.
+    pub overtaken: Vec<(usize, u32)>,
+    /// ACKs that were heard, and those that are missing between them.
+    pub acks: (u32, u32),
+}
+
+impl Answers {
+    /// Attributes the ACKs of a trace. `needed` holds the frames of the retransmissions that the analysis calls needed.
+    pub fn of(trace: &Trace, needed: &BTreeSet<u64>) -> Self {
+        let arrived: Vec<usize> = trace
+            .pieces
+            .iter()
+            .map(|piece| {
+                let is_needed = |index: &usize| needed.contains(&trace.sendings[*index].frame);
+                // Where a retransmission was needed, all sendings before it were lost.
+                piece.sendings.iter().rposition(is_needed).unwrap_or(0)
+            })
+            .collect();
+        let mut found = Self {
+            fates: vec![Fate::Unknown; trace.sendings.len()],
+            causes: vec![None; trace.sendings.len()],
+            reported: vec![None; trace.pieces.len()],
+            every: 1,
+            overtaken: Vec::new(),
+            acks: (0, 0),
+        };
+        let mut front = Front { una: 0, duplicates: 0, beyond: 0 };
+        let mut counts = Vec::new();
+        for (index, heard) in trace.heard.iter().enumerate() {
+            found.hear(trace, (index, heard), &mut front, &arrived, &mut counts);
+        }
+        found.every = usual(&counts);
+        found.acks = missing(&counts, found.every);
+        for (piece, last) in arrived.iter().enumerate() {
+            if found.reported[piece].is_some() {
+                let sendings = &trace.pieces[piece].sendings;
+                sendings[..*last].iter().for_each(|index| found.fates[*index] = Fate::Lost);
+                found.fates[sendings[*last]] = Fate::Arrived;
+            }
+        }
+        found
+    }
+
+    fn hear(
+        &mut self,
+        trace: &Trace,
+        (index, heard): (usize, &Heard),
+        front: &mut Front,
+        arrived: &[usize],
+        counts: &mut Vec<(u32, bool)>,
+    ) {
+        let pieces = &trace.pieces;
+        let sending = |piece: usize| pieces[piece].sendings[arrived[piece]];
+        let mut selected: Vec<usize> = Vec::new();
+        for block in &heard.sacks {
+            let mut piece = pieces.partition_point(|piece| piece.start < block.start);
+            while pieces.get(piece).is_some_and(|piece| piece.end <= block.end) {
+                if self.reported[piece].is_none() {
+                    self.reported[piece] = Some(heard.at);
+                    selected.push(piece);
+                }
+                piece += 1;
+            }
+        }
+        front.beyond = selected.iter().map(|piece| piece + 1).fold(front.beyond, usize::max);
+        let una = front.una;
+        let (mut next, mut fresh, mut closes) = (una, Vec::new(), front.duplicates > 0 && !trace.sack);
+        while pieces.get(next).is_some_and(|piece| piece.end <= heard.cumulative) {
+            if self.reported[next].is_none() {
+                self.reported[next] = Some(heard.at);
+                fresh.push(next);
+            } else {
+                closes = true;
+            }
+            next += 1;
+        }
+        // A receiver that keeps data behind a gap acknowledges at once what repairs the gap's beginning.
+        closes |= front.beyond > next;
+        let gap = !selected.is_empty();
+        let cause = if gap {
+            selected.iter().copied().max_by_key(|piece| sending(*piece))
+        } else if closes {
+            fresh.first().copied().filter(|_| fresh.len() == 1)
+        } else {
+            fresh.last().copied()
+        };
+        let count = (selected.len() + fresh.len()) as u32;
+        if let Some(piece) = cause {
+            let answer = Answer { at: heard.at, heard: index, count, at_once: gap || closes };
+            self.causes[sending(piece)] = Some(answer);
+        }
+        if gap {
+            counts.push((selected.len() as u32, true));
+        } else if count > 0 && !closes {
+            counts.push((count, false));
+        }
+        if next > una {
+            if !trace.sack && front.duplicates > 0 && pieces[una].sendings.len() == 1 {
+                self.overtaken.push((una, front.duplicates));
+            }
+            (front.una, front.duplicates) = (next, 0);
+        } else if una > 0 && pieces[una - 1].end == heard.cumulative {
+            front.duplicates += 1;
+        }
+    }
+
+    /// Whether the sending's ACK left as soon as the sending arrived.
+    pub fn exact(&self, sending: usize) -> Option<Answer> {
+        self.causes[sending].filter(|answer| answer.at_once || answer.count >= self.every)
+    }
+}
+
+/// The oldest piece that is not acknowledged, and the duplicate ACKs for it.
+struct Front {
+    una: usize,
+    duplicates: u32,
+    /// The first piece beyond all that were reported by SACK.
+    beyond: usize,
+}
+
+/// How many segments an ACK in order usually covers.
+fn usual(counts: &[(u32, bool)]) -> u32 {
+    let in_order: Vec<u32> = counts.iter().filter(|(_, gap)| !gap).map(|(count, _)| *count).collect();
+    let singles = in_order.iter().filter(|count| **count == 1).count();
+    if in_order.is_empty() || singles * 5 >= in_order.len() * 3 { 1 } else { 2 }
+}
+
+/// ACKs that were heard, and how many must have been lost for them to cover so much.
+fn missing(counts: &[(u32, bool)], every: u32) -> (u32, u32) {
+    let mut lost = 0;
+    for (count, gap) in counts {
+        let each = if *gap { 1 } else { every };
+        lost += count.div_ceil(each) - 1;
+    }
+    // Segments that were held, or an ACK that waited for one more, look a little like it.
+    let few = lost < FEW || lost * 100 < counts.len() as u32;
+    (counts.len() as u32, if few { 0 } else { lost })
+}

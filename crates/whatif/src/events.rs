@@ -1,0 +1,182 @@
+//! What happened in a run as a capture at its sender shows it. A captured run and its replay are read by the same code, so that
+//! they differ only where the runs do.
+
+use std::collections::BTreeSet;
+use std::path::Path as FilePath;
+
+use crate::path::{self, Path, Refusal};
+use crate::trace::Trace;
+use eifel_capture::analysis::{Analysis, Analyzer};
+use eifel_capture::decode::{self, Fragments};
+use eifel_capture::flow::{Summary, Way};
+use eifel_capture::read::{Frame, Reader};
+use eifel_capture::report::{End, Retransmission};
+use eifel_capture::sender::Cause;
+use eifel_capture::source;
+use eifel_capture::verdict::Verdict;
+use serde::Serialize;
+
+/// A connection's direction as it was captured.
+#[derive(Debug)]
+pub struct Captured {
+    pub trace: Trace,
+    /// What was sent again.
+    pub again: Vec<Retransmission>,
+    /// The model of a stack that explains it.
+    pub model: Option<&'static str>,
+}
+
+/// The events that a replay has to have too.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Events {
+    pub retransmissions: u64,
+    pub spurious: u64,
+    pub timeouts: u64,
+    /// Round trips of data and their ACKs: the middle one, and the one that a tenth is above.
+    pub rtt_ms: f64,
+    pub rtt_ms_p90: f64,
+    /// From the first packet to the last ACK of new data.
+    pub took_s: f64,
+    /// Each sending: its data segment, its copy (1 is the first), and when it left; in the order of the first two.
+    #[serde(skip)]
+    pub places: Vec<(u64, usize, f64)>,
+}
+
+impl Captured {
+    /// The events.
+    pub fn events(&self) -> Events {
+        let (trace, payload) = (&self.trace, u64::from(self.trace.payload().max(1)));
+        let mut trips = trips(trace);
+        trips.sort_by(f64::total_cmp);
+        let at = |share: f64| trips.get((trips.len() as f64 * share) as usize).copied().unwrap_or(0.0) * 1e3;
+        let places = trace.pieces.iter().flat_map(|piece| {
+            let segment = (piece.start - 1) / payload + 1;
+            piece.sendings.iter().enumerate().map(move |(copy, index)| (segment, copy + 1, trace.sendings[*index].at))
+        });
+        let places: Vec<_> = places.collect();
+        let count = |cause| self.again.iter().filter(|one| one.cause == cause && one.bytes > 0).count() as u64;
+        let last = trace.heard.iter().scan(1, |una, heard| {
+            let news = heard.cumulative > *una;
+            *una = heard.cumulative.max(*una);
+            Some(if news { heard.at } else { 0.0 })
+        });
+        Events {
+            retransmissions: (places.len() - trace.pieces.len()) as u64,
+            spurious: self.again.iter().filter(|one| one.verdict == Verdict::Spurious && one.bytes > 0).count() as u64,
+            timeouts: count(Cause::Rto),
+            rtt_ms: at(0.5),
+            rtt_ms_p90: at(0.9),
+            took_s: last.fold(0.0, f64::max),
+            places,
+        }
+    }
+
+    /// The path that it shows.
+    ///
+    /// # Errors
+    /// Why it shows none.
+    pub fn path(&self) -> Result<Path, Refusal> {
+        let needed: BTreeSet<u64> =
+            self.again.iter().filter(|one| one.verdict != Verdict::Spurious).map(|one| one.frame).collect();
+        let mut path = path::extract(&self.trace, &needed)?;
+        // A receiver that was never sent anything twice had nothing to report.
+        path.ends.dsack |= needed.len() == self.again.len();
+        Ok(path)
+    }
+}
+
+/// Round trips of segments that were sent once and acknowledged in order.
+fn trips(trace: &Trace) -> Vec<f64> {
+    let (mut una, mut trips) = (0, Vec::new());
+    for heard in &trace.heard {
+        let mut newest = None;
+        while trace.pieces.get(una).is_some_and(|piece| piece.end <= heard.cumulative) {
+            newest = Some(una);
+            una += 1;
+        }
+        let once = newest.map(|piece| &trace.pieces[piece].sendings).filter(|sendings| sendings.len() == 1);
+        if let Some(sendings) = once.filter(|_| heard.sacks.is_empty()) {
+            trips.push(heard.at - trace.sendings[sendings[0]].at);
+        }
+    }
+    trips
+}
+
+/// Reads the direction of a file in which most data went, or that of one connection.
+///
+/// # Errors
+/// One line: the file cannot be read, holds no such connection, or was not captured next to the sender.
+pub fn of_file(file: &FilePath, connection: Option<u64>, progress: source::Progress<'_>) -> Result<Captured, String> {
+    let report = source::analyze(&[file.to_path_buf()], progress)?;
+    let name = file.display();
+    let (one, side) = chosen(&report.connections, connection).map_err(|error| format!("{name}: {error}"))?;
+    let trace = trace_of(file, one.way(side == 1));
+    let (number, model) = (one.connection, one.directions[side].model);
+    Ok(Captured { trace, again: of_direction(report.retransmissions, number, side), model })
+}
+
+/// Reads the trace of the data that go `way`, up to where the file may be damaged.
+pub fn trace_of(file: &FilePath, way: Way) -> Trace {
+    let mut trace = Trace::new(way);
+    let mut fragments = Fragments::default();
+    let mut take = |frame: &Frame<'_>| take(&mut trace, frame, &mut fragments);
+    // What was read before the file's damage is what was analysed.
+    let _ = source::frames_of(file, &mut take, &mut |_| Ok(()));
+    trace
+}
+
+/// Reads a capture that holds one connection, whose client sends.
+pub fn of_pcapng(pcapng: &[u8]) -> Option<Captured> {
+    let analysis = analysed(pcapng)?;
+    let one = analysis.connections.first()?;
+    let mut trace = Trace::new(one.way(false));
+    let mut fragments = Fragments::default();
+    let mut reader = Reader::new();
+    reader.feed(pcapng);
+    while let Ok(Some(frame)) = reader.frame() {
+        take(&mut trace, &frame, &mut fragments);
+    }
+    let (number, model) = (one.connection, one.directions[0].model);
+    Some(Captured { trace, again: of_direction(analysis.retransmissions, number, 0), model })
+}
+
+fn analysed(pcapng: &[u8]) -> Option<Analysis> {
+    let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
+    reader.feed(pcapng);
+    while let Some(frame) = reader.frame().ok()? {
+        analyzer.frame(&frame);
+    }
+    Some(analyzer.finish())
+}
+
+fn take(trace: &mut Trace, frame: &Frame<'_>, fragments: &mut Fragments) {
+    if let Ok(packet) = decode::packet(frame.link, frame.bytes, frame.wire_len, fragments) {
+        trace.packet(&packet, frame.nanos, frame.number);
+    }
+}
+
+fn of_direction(again: Vec<Retransmission>, connection: u64, side: usize) -> Vec<Retransmission> {
+    let end = if side == 0 { End::Client } else { End::Server };
+    again.into_iter().filter(|one| one.connection == connection && one.sender == end).collect()
+}
+
+fn chosen(connections: &[Summary], number: Option<u64>) -> Result<(&Summary, usize), String> {
+    use eifel_capture::flow::Vantage;
+    let among = connections.iter().filter(|one| number.is_none_or(|number| one.connection == number));
+    let sides = among.flat_map(|one| [0, 1].map(|side| (one, side)));
+    let Some((one, side)) = sides.max_by_key(|(one, side)| one.directions[*side].counts.bytes) else {
+        return Err(match number {
+            Some(number) => format!("no connection {number} with data; expected one that `eifel analyze` lists"),
+            None => "no TCP connection with data".into(),
+        });
+    };
+    match one.directions[side].vantage {
+        Vantage::Sender => Ok((one, side)),
+        other => Err(format!(
+            "connection {} was captured {}; expected a capture at the sender of the data, whose queueing the path's \
+             extraction looks at",
+            one.connection,
+            other.name()
+        )),
+    }
+}

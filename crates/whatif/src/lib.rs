@@ -1,0 +1,24 @@
+//! The path that a capture shows, and other senders over that path.
+//!
+//! ```text
+//! trace    what one end sent and heard, from the frames of a capture made next to it
+//! answers  which sending each ACK answers, and which sendings were lost
+//! fifo     one queue with one server: rate, base delay, holds, backlogs
+//! path     the path: all of that, losses apart by their cause, and what the capture leaves open
+//! scenario the path as a scenario that the simulator runs: as seen, or with the open quantities drawn
+//! replay   the captured sender over the extracted path; its events beside those of the capture
+//! whatif   other senders over that path: ranges of goodput, and the order of the senders
+//! trial    a hidden path: do the ranges hold the truth?
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod answers;
+pub mod events;
+pub mod fifo;
+pub mod path;
+pub mod replay;
+pub mod scenario;
+pub mod sender;
+pub mod trace;
+pub mod trial;
+pub mod whatif;

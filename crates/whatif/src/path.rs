@@ -1,0 +1,331 @@
+//! The path as a capture shows it.
+
+use std::collections::BTreeSet;
+
+use crate::answers::{Answers, Fate};
+use crate::fifo::{self, Fitted, Hold};
+use crate::trace::Trace;
+use serde::Serialize;
+
+/// Share of the exact answers that one FIFO server has to explain.
+const LEAST_EXPLAINED: f64 = 0.8;
+/// Share of the time that the receiver's window may be closed.
+const MOST_CLOSED: f64 = 0.02;
+/// A pause of the application longer than this many round trips is one.
+const PAUSE_ROUND_TRIPS: f64 = 1.5;
+/// Share of the packets that a full queue loses, as far as its length is known to a packet.
+const LOST_AT_THE_EDGE: f64 = 0.25;
+/// What is reported later than what was sent after it by less than this, in seconds, is not reordered.
+const LEAST_LATENESS_S: f64 = 0.0005;
+
+/// How long receivers delay an ACK: as most stacks do, as Linux and Windows may, and as the BSDs may.
+pub const USUAL_DELAYS_S: [f64; 4] = [0.2, 0.04, 0.1, 0.05];
+
+/// Why no path can be extracted, or no prediction made. One line for people.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Refusal(pub String);
+
+/// The path, and the ends as far as the path's scenario needs them.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Path {
+    /// From the end of a packet's transmission to its answer, in milliseconds.
+    pub base_rtt_ms: f64,
+    pub rate_bps: f64,
+    /// Whether packets have waited for each other. If not, the path is at least so fast.
+    pub rate_seen: bool,
+    pub queue: Queue,
+    pub holds: Vec<Hold>,
+    pub losses: Losses,
+    pub reordering: Reordering,
+    pub acks: Acks,
+    pub ends: Ends,
+    /// Share of the answers that came when one FIFO queue would have it.
+    pub explained: f64,
+}
+
+/// The queue in front of the transmitter, the packet in transmission included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Queue {
+    /// The most packets that it held.
+    pub largest_packets: u32,
+    /// Whether packets were lost while it held that many: then this is its limit.
+    pub overflowed: bool,
+}
+
+/// Packets that were lost for another reason than a full queue.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Losses {
+    /// Packets that were lost at the full queue.
+    pub at_queue: u32,
+    /// All others.
+    pub random: u32,
+    /// Groups of those that left one after the other.
+    pub runs: u32,
+    /// Packets that left.
+    pub of: u32,
+    /// Number of each data segment, from 1, whose first sending was lost at random, and how many sendings of it were.
+    #[serde(skip)]
+    pub segments: Vec<(u64, u32)>,
+}
+
+/// Packets that others have overtaken.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Reordering {
+    pub packets: u32,
+    /// How many overtook one, in the middle of all.
+    pub length: u32,
+    /// The longest that one came late, in seconds.
+    pub longest_s: f64,
+    /// Their data segments, from 1.
+    #[serde(skip)]
+    pub segments: Vec<u64>,
+}
+
+/// How the receiver acknowledges, and what the way back loses.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Acks {
+    pub every: u32,
+    pub delay_ms: f64,
+    /// Whether ACKs show how long the receiver delays them.
+    pub delay_seen: bool,
+    pub heard: u32,
+    pub lost: u32,
+}
+
+/// The two ends.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Ends {
+    pub payload_bytes: u32,
+    pub bytes: u64,
+    pub window_bytes: u64,
+    /// Segments that left before the first ACK of data.
+    pub initial_window: u32,
+    /// Whether the sender opened the connection.
+    pub opens: bool,
+    pub timestamps: bool,
+    pub sack: bool,
+    pub dsack: bool,
+    pub ipv6: bool,
+    /// From the first packet to the last ACK of new data, in seconds.
+    pub took_s: f64,
+}
+
+/// Extracts the path from a trace. `needed` holds the frames of retransmissions that were needed.
+///
+/// # Errors
+/// Why the trace does not show a path.
+pub fn extract(trace: &Trace, needed: &BTreeSet<u64>) -> Result<Path, Refusal> {
+    let refuse = |why: String| Err(Refusal(why));
+    if trace.cut {
+        return refuse(format!(
+            "more than {} packets with data; expected a shorter capture",
+            crate::trace::MOST_SENDINGS
+        ));
+    }
+    if trace.unseen > 0 {
+        return refuse(format!("{} bytes that the sender sent are not in the capture", trace.unseen));
+    }
+    let closed = closed_s(trace);
+    if closed > MOST_CLOSED * ends(trace).took_s {
+        return refuse(format!(
+            "the receiver closed its window for {closed:.3} s in all: how its application reads is not known"
+        ));
+    }
+    let answers = Answers::of(trace, needed);
+    let Some(fitted) = fifo::fit(trace, &answers) else {
+        return refuse("too few ACKs that show when a packet arrived".into());
+    };
+    if fitted.explained < LEAST_EXPLAINED {
+        return refuse(format!(
+            "one queue with one rate explains when {:.0} % of the packets arrived; other traffic, or a changing rate, shares \
+             the path",
+            100.0 * fitted.explained
+        ));
+    }
+    let pauses = pauses(trace, &answers, fitted.server.base);
+    if pauses > 0 {
+        return refuse(format!("the application paused {pauses} times: when it would have sent is not known"));
+    }
+    let (queue, losses) = losses(trace, &answers, &fitted);
+    Ok(Path {
+        base_rtt_ms: fitted.server.base * 1e3,
+        rate_bps: 8.0 / fitted.server.per_byte,
+        rate_seen: fitted.rate_seen,
+        queue,
+        holds: fitted.holds.clone(),
+        losses,
+        reordering: reordering(trace, &answers),
+        acks: acks(trace, &answers, &fitted),
+        ends: ends(trace),
+        explained: fitted.explained,
+    })
+}
+
+/// How long the sender had all acknowledged and a closed window, in seconds.
+fn closed_s(trace: &Trace) -> f64 {
+    trace.heard.windows(2).filter(|pair| pair[0].closed).map(|pair| pair[1].at - pair[0].at).sum()
+}
+
+/// How often the sender had nothing outstanding for longer than ACKs take to come, and then sent new data.
+fn pauses(trace: &Trace, answers: &Answers, base: f64) -> usize {
+    let mut reported_to = (0, f64::MIN);
+    let mut pauses = 0;
+    for (index, piece) in trace.pieces.iter().enumerate().skip(1) {
+        let sent = trace.sendings[piece.sendings[0]].at;
+        // All before it was acknowledged: when?
+        while reported_to.0 < index {
+            let Some(at) = answers.reported[reported_to.0] else { return pauses };
+            reported_to = (reported_to.0 + 1, reported_to.1.max(at));
+        }
+        if sent - reported_to.1 > PAUSE_ROUND_TRIPS * base {
+            pauses += 1;
+        }
+    }
+    pauses
+}
+
+fn losses(trace: &Trace, answers: &Answers, fitted: &Fitted) -> (Queue, Losses) {
+    let backlogs = fifo::backlogs(trace, fitted);
+    let lost = |index: &usize| answers.fates[*index] == Fate::Lost;
+    let accepted = (0..backlogs.len()).filter(|index| answers.fates[*index] == Fate::Arrived);
+    let largest = accepted.map(|index| backlogs[index] + 1).max().unwrap_or(1);
+    let edge = edge(&backlogs, answers).filter(|_| fitted.rate_seen && largest > 2);
+    let full = |index: usize| edge.is_some_and(|edge| backlogs[index] >= edge);
+    let mut found = Losses { at_queue: 0, random: 0, runs: 0, of: backlogs.len() as u32, segments: Vec::new() };
+    let mut last = None;
+    for index in (0..backlogs.len()).filter(lost) {
+        if full(index) {
+            found.at_queue += 1;
+        } else {
+            found.random += 1;
+            found.runs += u32::from(last != Some(index.wrapping_sub(1)));
+            last = Some(index);
+        }
+    }
+    let payload = u64::from(trace.payload().max(1));
+    for piece in &trace.pieces {
+        if lost(&piece.sendings[0]) && !full(piece.sendings[0]) {
+            let copies = piece.sendings.iter().filter(|index| lost(index)).count() as u32;
+            found.segments.push(((piece.start - 1) / payload + 1, copies));
+        }
+    }
+    (
+        Queue { largest_packets: limit(&backlogs, answers, &full).unwrap_or(largest), overflowed: found.at_queue > 0 },
+        found,
+    )
+}
+
+/// The shortest queue from which on packets are mostly lost: a full queue takes none, and what is lost at random is lost among
+/// many that the same queue takes.
+fn edge(backlogs: &[u32], answers: &Answers) -> Option<u32> {
+    let mut counts = std::collections::BTreeMap::<u32, (u32, u32)>::new();
+    for (index, backlog) in backlogs.iter().enumerate() {
+        let (lost, all) = counts.entry(*backlog).or_default();
+        *lost += u32::from(answers.fates[index] == Fate::Lost);
+        *all += u32::from(answers.fates[index] != Fate::Unknown);
+    }
+    let (mut lost, mut all, mut edge) = (0, 0, None);
+    for (backlog, (its, every)) in counts.into_iter().rev() {
+        lost += its;
+        all += every;
+        if its > 0 && f64::from(lost) >= LOST_AT_THE_EDGE * f64::from(all) {
+            edge = Some(backlog);
+        }
+    }
+    edge
+}
+
+/// The most frequent length of the queue where a packet was lost because it was full: its limit.
+fn limit(backlogs: &[u32], answers: &Answers, full: &dyn Fn(usize) -> bool) -> Option<u32> {
+    let mut counts = std::collections::BTreeMap::<u32, u32>::new();
+    for (index, backlog) in backlogs.iter().enumerate() {
+        if answers.fates[index] == Fate::Lost && full(index) {
+            *counts.entry(*backlog).or_default() += 1;
+        }
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(backlog, _)| backlog)
+}
+
+/// Packets that were reported alone, after packets that had left after them and were not lost.
+fn reordering(trace: &Trace, answers: &Answers) -> Reordering {
+    let payload = u64::from(trace.payload().max(1));
+    let mut found = Reordering { packets: 0, length: 0, longest_s: 0.0, segments: Vec::new() };
+    let mut lengths = Vec::new();
+    for (piece, length) in &answers.overtaken {
+        lengths.push(*length);
+        found.segments.push((trace.pieces[*piece].start - 1) / payload + 1);
+    }
+    let reported: Vec<Option<f64>> = trace
+        .sendings
+        .iter()
+        .enumerate()
+        .map(|(index, sending)| answers.reported[sending.piece].filter(|_| answers.fates[index] == Fate::Arrived))
+        .collect();
+    for (index, at) in reported.iter().enumerate() {
+        // Without SACK, the ACK that closes a gap is the first to report all behind it.
+        let Some(at) = at.filter(|_| trace.sack) else { continue };
+        let earlier = |other: &&Option<f64>| other.is_some_and(|other| other + LEAST_LATENESS_S < at);
+        // Nothing overtakes across more than a window.
+        let passed: Vec<f64> = reported[index + 1..].iter().take(64).filter(earlier).filter_map(|at| *at).collect();
+        if let Some(first) = passed.iter().copied().reduce(f64::min) {
+            let piece = &trace.pieces[trace.sendings[index].piece];
+            lengths.push(passed.len() as u32);
+            found.longest_s = found.longest_s.max(at - first);
+            if piece.sendings[0] == index {
+                found.segments.push((piece.start - 1) / payload + 1);
+            }
+        }
+    }
+    lengths.sort_unstable();
+    found.packets = lengths.len() as u32;
+    found.length = lengths.get(lengths.len() / 2).copied().unwrap_or(0);
+    found
+}
+
+fn acks(trace: &Trace, answers: &Answers, fitted: &Fitted) -> Acks {
+    // What one segment waits for its ACK where the receiver would rather have had another. An ACK that another segment has
+    // brought about waited for less.
+    let mut waits = Vec::new();
+    for index in 0..trace.sendings.len() {
+        let alone = answers.causes[index].filter(|answer| !answer.at_once && answer.count < answers.every);
+        if let Some(answer) = alone.filter(|_| answers.fates[index] == Fate::Arrived) {
+            waits.push(answer.at - fitted.server.base - fitted.departed[index]);
+        }
+    }
+    let delay = USUAL_DELAYS_S
+        .into_iter()
+        .find(|usual| waits.iter().filter(|wait| (*wait / usual - 1.0).abs() < 0.1).count() * 5 > waits.len());
+    Acks {
+        every: answers.every,
+        delay_ms: delay.unwrap_or(USUAL_DELAYS_S[0]) * 1e3,
+        delay_seen: delay.is_some(),
+        heard: answers.acks.0,
+        lost: answers.acks.1,
+    }
+}
+
+fn ends(trace: &Trace) -> Ends {
+    let first_ack = trace.heard.iter().find(|heard| heard.cumulative > 1 || !heard.sacks.is_empty());
+    let first_ack = first_ack.map_or(f64::INFINITY, |heard| heard.at);
+    let initial = trace.sendings.iter().take_while(|sending| sending.at < first_ack).count();
+    let acknowledged = trace.heard.iter().map(|heard| heard.cumulative).max().unwrap_or(1).min(trace.nxt());
+    let mut una = 1;
+    let mut took_s = 0.0;
+    for heard in &trace.heard {
+        if heard.cumulative > una {
+            (una, took_s) = (heard.cumulative, heard.at);
+        }
+    }
+    Ends {
+        payload_bytes: trace.payload(),
+        bytes: acknowledged - 1,
+        window_bytes: trace.window,
+        initial_window: initial as u32,
+        opens: trace.opened.is_some(),
+        timestamps: trace.timestamps,
+        sack: trace.sack,
+        dsack: trace.heard.iter().any(|heard| heard.dsack),
+        ipv6: trace.ipv6,
+        took_s,
+    }
+}

@@ -1,0 +1,95 @@
+//! Senders of the simulator that may be the captured one.
+
+use serde_json::{Value, json};
+
+use crate::path::Ends;
+
+/// One choice for each axis that the search varies.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Sender {
+    recover: usize,
+    congest: usize,
+    rto: usize,
+    undo: usize,
+}
+
+const WITH_SACK: &[&str] = &["rack-tlp", "rfc6675", "newreno-sack", "fack"];
+const WITHOUT_SACK: &[&str] = &["newreno", "reno"];
+const CONGEST: &[&str] = &["reno", "cubic"];
+const RTO: &[(&str, Option<u32>)] = &[("linux", None), ("rfc6298", None), ("rfc6298", Some(200))];
+/// Detector, response, and what the detector goes by.
+const UNDO: &[(&str, &str, Needs)] = &[
+    ("none", "none", Needs::Nothing),
+    ("eifel-timestamps", "rfc4015", Needs::Timestamps),
+    ("f-rto", "rfc4015", Needs::Nothing),
+    ("dsack", "rfc4015", Needs::Dsack),
+    ("eifel-timestamps", "option-1", Needs::Timestamps),
+    ("f-rto", "option-1", Needs::Nothing),
+    ("eifel-timestamps", "none", Needs::Timestamps),
+    ("f-rto", "none", Needs::Nothing),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Needs {
+    Nothing,
+    Timestamps,
+    Dsack,
+}
+
+impl Needs {
+    fn are_met(self, ends: &Ends) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Timestamps => ends.timestamps,
+            Self::Dsack => ends.sack && ends.dsack,
+        }
+    }
+}
+
+impl Sender {
+    /// The senders to begin with: every loss recovery and congestion control, with an undo and without, and the timer of the model
+    /// that explains the capture best.
+    pub fn starts(model: Option<&str>, ends: &Ends) -> Vec<Self> {
+        let linux = model.is_some_and(|model| model.starts_with("linux"));
+        let recoveries = if ends.sack { WITH_SACK } else { WITHOUT_SACK };
+        let mut starts = Vec::new();
+        for recover in 0..recoveries.len() {
+            for congest in 0..CONGEST.len() {
+                for undo in [0, if ends.timestamps { 1 } else { 2 }] {
+                    starts.push(Self { recover, congest, rto: usize::from(!linux), undo });
+                }
+            }
+        }
+        starts
+    }
+
+    /// All that differ from it in one axis.
+    pub fn neighbours(self, ends: &Ends) -> Vec<Self> {
+        let recoveries = if ends.sack { WITH_SACK } else { WITHOUT_SACK };
+        let mut all: Vec<Self> = Vec::new();
+        all.extend((0..recoveries.len()).map(|recover| Self { recover, ..self }));
+        all.extend((0..CONGEST.len()).map(|congest| Self { congest, ..self }));
+        all.extend((0..RTO.len()).map(|rto| Self { rto, ..self }));
+        all.extend((0..UNDO.len()).filter(|undo| UNDO[*undo].2.are_met(ends)).map(|undo| Self { undo, ..self }));
+        all.retain(|one| *one != self);
+        all
+    }
+
+    /// The sender's table in a scenario.
+    pub fn table(self, ends: &Ends) -> Value {
+        let recoveries = if ends.sack { WITH_SACK } else { WITHOUT_SACK };
+        let (name, minimum) = RTO[self.rto];
+        let rto = match minimum {
+            Some(minimum) => json!({"name": name, "minimum_ms": minimum}),
+            None => json!({"name": name}),
+        };
+        let (detect, respond, _) = UNDO[self.undo];
+        json!({
+            "detect": detect,
+            "respond": respond,
+            "rto": rto,
+            "recover": recoveries[self.recover],
+            "congest": {"name": CONGEST[self.congest], "initial_window_segments": ends.initial_window.max(1)},
+        })
+    }
+}

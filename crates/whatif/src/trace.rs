@@ -1,0 +1,274 @@
+//! One direction of a connection as a capture next to its sender shows it: every sending, every acknowledgement.
+//!
+//! Segments that the sender's network card cut up later are cut here, so that each sending is one packet on the path.
+
+use eifel_base::ranges::Block;
+use eifel_capture::decode::Packet;
+use eifel_capture::flow::Way;
+use eifel_packet::datagram;
+use eifel_packet::ip::Version;
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::{Seq, unwrap};
+
+/// Most sendings of a trace. Ten million packets take some hundred megabytes; a path shows itself in far fewer.
+pub const MOST_SENDINGS: usize = 2_000_000;
+/// A network card is given segments longer than this; the path never sees them.
+const LONGEST_SEGMENT: u32 = 1460;
+
+/// One packet with data that left the sender. Times are seconds since the first packet of the trace.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sending {
+    pub at: f64,
+    /// Number of its frame in the capture, from 1.
+    pub frame: u64,
+    /// Index of the piece of the stream that it carries.
+    pub piece: usize,
+    /// Bytes of the IP packet.
+    pub wire: u32,
+}
+
+/// A piece of the stream that is always sent as a whole. Position 1 is the first byte.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Piece {
+    pub start: u64,
+    pub end: u64,
+    /// Indices of its sendings, in the order in which they left.
+    pub sendings: Vec<usize>,
+}
+
+/// An acknowledgement that the sender heard.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Heard {
+    pub at: f64,
+    /// First position not acknowledged.
+    pub cumulative: u64,
+    /// What it reports by SACK above that.
+    pub sacks: Vec<Block>,
+    /// Whether it reports a duplicate.
+    pub dsack: bool,
+    /// The receiver's timestamp.
+    pub stamp: Option<u32>,
+    /// The first position beyond the receiver's window.
+    pub edge: u64,
+    /// Whether all is acknowledged and the window is closed, so that the sender has to wait for the receiver's application.
+    pub closed: bool,
+}
+
+/// The sending of one end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trace {
+    pub way: Way,
+    pub sendings: Vec<Sending>,
+    pub pieces: Vec<Piece>,
+    pub heard: Vec<Heard>,
+    /// When the sender's SYN left, and when its answer came, if the sender opened the connection.
+    pub opened: Option<(f64, f64)>,
+    /// Whether both ends permitted SACK, or blocks were seen.
+    pub sack: bool,
+    pub timestamps: bool,
+    pub ipv6: bool,
+    /// Largest window that the receiver announced, in bytes.
+    pub window: u64,
+    /// Positions that the capture does not hold.
+    pub unseen: u64,
+    /// Whether there were more sendings than [`MOST_SENDINGS`].
+    pub cut: bool,
+    origin: Option<u64>,
+    initial: Option<Seq>,
+    syn: Option<u64>,
+    mss: Option<u32>,
+    shifts: [Option<u8>; 2],
+    offers_sack: [bool; 2],
+}
+
+impl Trace {
+    /// An empty trace of the data that go this way.
+    pub fn new(way: Way) -> Self {
+        Self {
+            way,
+            sendings: Vec::new(),
+            pieces: Vec::new(),
+            heard: Vec::new(),
+            opened: None,
+            sack: false,
+            timestamps: false,
+            ipv6: way.source.address.is_ipv6(),
+            window: 0,
+            unseen: 0,
+            cut: false,
+            origin: None,
+            initial: None,
+            syn: None,
+            mss: None,
+            shifts: [None; 2],
+            offers_sack: [false; 2],
+        }
+    }
+
+    /// Takes a packet in, if it is one of this connection. `nanos` is since 1970.
+    pub fn packet(&mut self, packet: &Packet, nanos: u64, frame: u64) {
+        let ports = (packet.segment.source_port, packet.segment.destination_port);
+        let way = Way::new(&packet.addresses, ports, packet.tunnel);
+        if self.sendings.len() >= MOST_SENDINGS {
+            self.cut = true;
+        } else if way == self.way {
+            self.ours(&packet.segment, nanos, frame);
+        } else if way.source == self.way.destination
+            && way.destination == self.way.source
+            && way.tunnel == self.way.tunnel
+        {
+            self.theirs(&packet.segment, nanos);
+        }
+    }
+
+    fn at(&mut self, nanos: u64) -> f64 {
+        let origin = *self.origin.get_or_insert(nanos);
+        (nanos as f64 - origin as f64) / 1e9
+    }
+
+    /// First position never sent.
+    pub fn nxt(&self) -> u64 {
+        self.pieces.last().map_or(1, |piece| piece.end)
+    }
+
+    fn ours(&mut self, segment: &Segment, nanos: u64, frame: u64) {
+        if segment.flags.has(Flags::SYN) {
+            self.shifts[0] = segment.options.window_scale;
+            self.offers_sack[0] = segment.options.sack_permitted;
+            self.offer(segment);
+            self.initial = Some(segment.seq);
+            if !segment.flags.has(Flags::ACK) {
+                self.syn = Some(nanos);
+                self.origin = Some(nanos);
+            }
+            return;
+        }
+        if segment.payload_len == 0 {
+            return;
+        }
+        self.timestamps |= segment.options.timestamps.is_some();
+        let initial = *self.initial.get_or_insert(Seq(segment.seq.0.wrapping_sub(1)));
+        let start = unwrap(self.nxt(), initial, segment.seq);
+        let end = start + u64::from(segment.payload_len);
+        if self.syn.is_none() && self.origin.is_none() {
+            self.origin = Some(nanos);
+        }
+        let at = self.at(nanos);
+        let version = if self.ipv6 { Version::V6 } else { Version::V4 };
+        let headers = datagram::len(segment, version).saturating_sub(segment.payload_len);
+        if start < self.nxt() {
+            self.again((start, end.min(self.nxt())), headers, at, frame);
+        }
+        let mut from = start.max(self.nxt());
+        if from > self.nxt() {
+            self.unseen += from - self.nxt();
+        }
+        let most = u64::from(self.most());
+        while from < end {
+            let to = (from + most).min(end);
+            let piece = self.pieces.len();
+            self.pieces.push(Piece { start: from, end: to, sendings: vec![self.sendings.len()] });
+            self.sendings.push(Sending { at, frame, piece, wire: headers + (to - from) as u32 });
+            from = to;
+        }
+    }
+
+    /// What the path carries in one segment.
+    fn most(&self) -> u32 {
+        let options = if self.timestamps { 12 } else { 0 };
+        self.mss.unwrap_or(LONGEST_SEGMENT).saturating_sub(options).max(1)
+    }
+
+    fn again(&mut self, (start, end): (u64, u64), headers: u32, at: f64, frame: u64) {
+        let mut piece = self.pieces.partition_point(|piece| piece.end <= start);
+        while let Some(known) = self.pieces.get_mut(piece).filter(|piece| piece.start < end) {
+            known.sendings.push(self.sendings.len());
+            self.sendings.push(Sending { at, frame, piece, wire: headers + (known.end - known.start) as u32 });
+            piece += 1;
+        }
+    }
+
+    fn offer(&mut self, segment: &Segment) {
+        if let Some(mss) = segment.options.mss {
+            self.mss = Some(self.mss.map_or(u32::from(mss), |other| other.min(u32::from(mss))));
+        }
+        self.sack = self.offers_sack[0] && self.offers_sack[1];
+    }
+
+    fn theirs(&mut self, segment: &Segment, nanos: u64) {
+        if segment.flags.has(Flags::SYN) {
+            self.shifts[1] = segment.options.window_scale;
+            self.offers_sack[1] = segment.options.sack_permitted;
+            self.offer(segment);
+            if let (Some(syn), true) = (self.syn, segment.flags.has(Flags::ACK)) {
+                self.opened = Some((0.0, (nanos.saturating_sub(syn)) as f64 / 1e9));
+            }
+            return;
+        }
+        let (Some(initial), true) = (self.initial, segment.flags.has(Flags::ACK)) else { return };
+        if self.pieces.is_empty() || segment.flags.has(Flags::RST) {
+            return;
+        }
+        let cumulative = unwrap(self.nxt(), initial, segment.ack);
+        // A FIN takes a position too.
+        if cumulative > self.nxt() + 1 {
+            return;
+        }
+        let shift = if self.shifts[0].is_some() { self.shifts[1].unwrap_or(0).min(14) } else { 0 };
+        let window = u64::from(segment.window) << shift;
+        self.window = self.window.max(window);
+        let position = |seq| unwrap(cumulative, initial, seq);
+        let (mut sacks, mut dsack) = (Vec::new(), false);
+        for (left, right) in segment.options.sack.as_slice() {
+            let block = Block { start: position(*left), end: position(*right) };
+            if block.start >= cumulative && block.start < block.end {
+                sacks.push(block);
+            } else {
+                dsack = true;
+            }
+        }
+        self.sack |= !sacks.is_empty() || dsack;
+        let stamp = segment.options.timestamps.map(|stamps| stamps.value);
+        let at = self.at(nanos);
+        self.heard.push(Heard {
+            at,
+            cumulative,
+            sacks,
+            dsack,
+            stamp,
+            edge: cumulative + window,
+            closed: window == 0 && cumulative >= self.nxt(),
+        });
+    }
+
+    /// Payload of a full segment: the most common length.
+    pub fn payload(&self) -> u32 {
+        let mut lengths = std::collections::BTreeMap::<u64, u32>::new();
+        for piece in &self.pieces {
+            *lengths.entry(piece.end - piece.start).or_default() += 1;
+        }
+        lengths.into_iter().max_by_key(|(length, count)| (*count, *length)).map_or(0, |(length, _)| length as u32)
+    }
+    /// The time-sequence graph, column by column.
+    pub fn columns(&self) -> Vec<(&'static str, Vec<f64>)> {
+        let of_sent = |value: &dyn Fn(&Sending, &Piece) -> f64| {
+            self.sendings.iter().map(|sending| value(sending, &self.pieces[sending.piece])).collect()
+        };
+        let of_heard = |value: &dyn Fn(&Heard) -> f64| self.heard.iter().map(value).collect();
+        let of_sacks = |value: &dyn Fn(&Heard, &Block) -> f64| {
+            self.heard.iter().flat_map(|heard| heard.sacks.iter().map(move |block| value(heard, block))).collect()
+        };
+        vec![
+            ("sent_s", of_sent(&|sending, _| sending.at)),
+            ("start", of_sent(&|_, piece| piece.start as f64)),
+            ("end", of_sent(&|_, piece| piece.end as f64)),
+            ("frame", of_sent(&|sending, _| sending.frame as f64)),
+            ("heard_s", of_heard(&|heard| heard.at)),
+            ("cumulative", of_heard(&|heard| heard.cumulative as f64)),
+            ("edge", of_heard(&|heard| heard.edge as f64)),
+            ("sack_s", of_sacks(&|heard, _| heard.at)),
+            ("sack_start", of_sacks(&|_, block| block.start as f64)),
+            ("sack_end", of_sacks(&|_, block| block.end as f64)),
+        ]
+    }
+}

@@ -1,0 +1,195 @@
+//! Other senders over the path that a capture shows.
+//!
+//! What the capture leaves open is drawn repeatedly, and every sender runs over each drawn path. So ranges of goodput come out,
+//! and how often which sender was faster.
+
+use crate::events::Captured;
+use crate::path::{Path, Refusal};
+use crate::replay::{self, Replay};
+use crate::scenario;
+use eifel_path::stream::Stream;
+use eifel_sim::record::Record;
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The part of the draws that a range leaves out on each side.
+pub const OUTSIDE: f64 = 0.05;
+/// Paths that are drawn at a time.
+const AT_A_TIME: u32 = 16;
+/// The name of the captured sender in results.
+const CAPTURED: &str = "as captured";
+
+/// A sender to be tried: keys of the scenario and their values. `sender.` and `tcp.` stand for the flow's tables.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Asked {
+    pub name: String,
+    pub changes: Vec<(String, Value)>,
+}
+
+/// Nine of ten draws lie between `low` and `high`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Range {
+    pub low: f64,
+    pub middle: f64,
+    pub high: f64,
+}
+
+/// What a sender does on the drawn paths.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Predicted {
+    pub name: String,
+    pub goodput_bps: Range,
+    pub time_s: Range,
+    pub retransmissions: Range,
+    /// Share of the draws in which it is faster than the captured sender; a half for the same.
+    pub faster: f64,
+}
+
+/// The senders from the fastest to the slowest, and the share of the draws in which they came in so.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Order {
+    pub senders: Vec<String>,
+    pub share: f64,
+}
+
+/// The answer.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WhatIf {
+    pub captured_goodput_bps: f64,
+    pub draws: u32,
+    pub seed: u64,
+    /// The captured sender first, then those asked for.
+    pub senders: Vec<Predicted>,
+    /// The most frequent first.
+    pub orders: Vec<Order>,
+}
+
+/// Goodput, time and retransmissions of one run.
+type Run = [f64; 3];
+
+/// Runs the captured sender and those `asked` for over `draws` paths. `progress` hears how many are done; an error of it ends the
+/// work.
+///
+/// # Errors
+/// A change that the simulator refuses, or the error of `progress`.
+pub fn whatif(
+    (captured, path, replay): (&Captured, &Path, &Replay),
+    asked: &[Asked],
+    (draws, seed): (u32, u64),
+    progress: &mut dyn FnMut(u32) -> Result<(), String>,
+) -> Result<WhatIf, Refusal> {
+    let mut runs: Vec<Vec<Run>> = Vec::new();
+    while (runs.len() as u32) < draws {
+        let from = runs.len() as u32;
+        let some =
+            (from..draws.min(from + AT_A_TIME)).into_par_iter().map(|draw| one(path, replay, asked, (draw, seed)));
+        runs.extend(some.collect::<Result<Vec<_>, _>>()?);
+        progress(runs.len() as u32).map_err(Refusal)?;
+    }
+    let took = captured.events().took_s;
+    let duration = replay.compared.iter().find(|one| one.what.starts_with("duration"));
+    let off = duration.map_or(0.0, |one| (one.replayed / one.captured.max(1e-9)).ln().abs());
+    let names = std::iter::once(CAPTURED).chain(asked.iter().map(|one| one.name.as_str()));
+    let senders = names.enumerate().map(|(index, name)| predicted(&runs, index, name, off)).collect();
+    Ok(WhatIf {
+        captured_goodput_bps: path.ends.bytes as f64 * 8.0 / took.max(1e-9),
+        draws,
+        seed,
+        senders,
+        orders: orders(&runs, asked),
+    })
+}
+
+/// All senders over one drawn path.
+fn one(path: &Path, replay: &Replay, asked: &[Asked], (draw, seed): (u32, u64)) -> Result<Vec<Run>, Refusal> {
+    let mut draws = Stream::new(seed, &["whatif", &draw.to_string()]);
+    let among = draws.below(1 + replay.others.len() as u64) as usize;
+    let sender = among.checked_sub(1).map_or(&replay.sender, |other| &replay.others[other]);
+    let plain = scenario::drawn(path, sender, &mut draws);
+    let mut runs = vec![run(&plain)?];
+    for one in asked {
+        let mut changed = plain.clone();
+        for (key, value) in &one.changes {
+            put(&mut changed, key, value.clone())?;
+        }
+        runs.push(run(&changed)?);
+    }
+    Ok(runs)
+}
+
+fn run(scenario: &Value) -> Result<Run, Refusal> {
+    let outcome = replay::simulated(scenario, Record::none())?;
+    let flow = outcome.summary.flows.first().ok_or_else(|| Refusal("the path has no flow".into()))?;
+    Ok([flow.goodput_bps, flow.time_s, flow.retransmissions as f64])
+}
+
+/// Puts a value at a key: a path through tables by name, and lists by number or by an entry's `name`.
+///
+/// # Errors
+/// A key that leads nowhere.
+pub fn put(scenario: &mut Value, key: &str, value: Value) -> Result<(), Refusal> {
+    let of_flow = ["sender.", "tcp."].iter().any(|table| key.starts_with(table));
+    let whole = if of_flow { format!("flow.{}.{key}", scenario::FLOW) } else { key.to_owned() };
+    let mut place = scenario;
+    for part in whole.split('.') {
+        place = match place {
+            Value::Object(table) => table.entry(part).or_insert_with(|| Value::Object(Default::default())),
+            Value::Array(list) => {
+                let named = |entry: &Value| entry.get("name").and_then(Value::as_str) == Some(part);
+                let index = part.parse().ok().or_else(|| list.iter().position(named));
+                index.and_then(|index: usize| list.get_mut(index)).ok_or_else(|| nowhere(key, part))?
+            }
+            _ => return Err(nowhere(key, part)),
+        };
+    }
+    *place = value;
+    Ok(())
+}
+
+fn nowhere(key: &str, part: &str) -> Refusal {
+    Refusal(format!(
+        "--set {key}: {part:?} leads nowhere; expected sender.KEY, tcp.KEY, or a key of the path's scenario"
+    ))
+}
+
+fn predicted(runs: &[Vec<Run>], index: usize, name: &str, off: f64) -> Predicted {
+    let range = |number: usize, off: f64| {
+        let mut all: Vec<f64> = runs.iter().map(|run| run[index][number]).collect();
+        all.sort_by(f64::total_cmp);
+        let last = all.len() as f64 - 1.0;
+        let low = all[(last * OUTSIDE).floor() as usize];
+        let high = all[(last * (1.0 - OUTSIDE)).ceil() as usize];
+        // As far as the replay of the captured sender is off, so may these be.
+        Range { low: low * (-off).exp(), middle: all[all.len() / 2], high: high * off.exp() }
+    };
+    let better = |run: &Vec<Run>| match run[index][0].total_cmp(&run[0][0]) {
+        std::cmp::Ordering::Greater => 1.0,
+        std::cmp::Ordering::Equal => 0.5,
+        std::cmp::Ordering::Less => 0.0,
+    };
+    Predicted {
+        name: name.to_owned(),
+        goodput_bps: range(0, off),
+        time_s: range(1, off),
+        retransmissions: range(2, 0.0),
+        faster: runs.iter().map(better).sum::<f64>() / runs.len() as f64,
+    }
+}
+
+fn orders(runs: &[Vec<Run>], asked: &[Asked]) -> Vec<Order> {
+    let mut counts = std::collections::BTreeMap::<Vec<usize>, u32>::new();
+    for run in runs {
+        let mut order: Vec<usize> = (0..run.len()).collect();
+        order.sort_by(|one, other| run[*other][0].total_cmp(&run[*one][0]));
+        *counts.entry(order).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let name = |index: usize| index.checked_sub(1).map_or(CAPTURED, |index| asked[index].name.as_str()).to_owned();
+    let order = |(order, count): (Vec<usize>, u32)| Order {
+        senders: order.into_iter().map(name).collect(),
+        share: f64::from(count) / runs.len() as f64,
+    };
+    counts.into_iter().map(order).collect()
+}

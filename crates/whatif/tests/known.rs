@@ -1,0 +1,181 @@
+//! Paths that are known to the last digit: the simulator's own captures go in, and the path has to come out.
+
+use eifel_sim::record::Record;
+use eifel_whatif::events::{self, Captured};
+use eifel_whatif::fifo::Kind;
+use eifel_whatif::path::Path;
+use eifel_whatif::trial::{Cross, trial};
+use eifel_whatif::whatif::{self, Asked};
+use eifel_whatif::{replay, scenario};
+use serde_json::{Value, json};
+
+/// A transfer of 3 MB at 4 Mbit/s and a round trip of 80 ms, with a queue of 40 packets and a window of 60.
+fn known() -> Value {
+    json!({
+        "duration_s": 300,
+        "point_to_point": {
+            "rate_bps": 4_000_000, "delay_ms": 40, "queue": {"kind": "drop-tail", "packets": 40},
+        },
+        "flow": [{
+            "name": "main", "from": "sender", "to": "receiver",
+            "application": {"kind": "bulk", "bytes": 3_000_000},
+            "tcp": {"payload_bytes": 1448, "receive_window_segments": 60, "timestamp_values": "clock"},
+            "sender": {"recover": "rfc6675", "detect": "none", "respond": "none", "rto": "linux", "congest": "reno"},
+        }],
+    })
+}
+
+fn captured(scenario: &Value) -> Captured {
+    let outcome = replay::simulated(scenario, Record::none().capturing(0)).expect("it runs");
+    events::of_pcapng(&outcome.captures[0].pcapng).expect("it is a capture")
+}
+
+fn path(scenario: &Value) -> Path {
+    captured(scenario).path().expect("it shows a path")
+}
+
+fn near(found: f64, expected: f64, share: f64) {
+    assert!((found / expected - 1.0).abs() < share, "{found}, not {expected}");
+}
+
+#[test]
+fn rate_delay_and_a_queue_that_never_overflowed() {
+    let found = path(&known());
+    near(found.rate_bps, 4e6, 0.002);
+    // The ACK's transmission at 4 Mbit/s is in it: 52 bytes.
+    near(found.base_rtt_ms, 80.104, 0.002);
+    assert!(found.rate_seen && !found.queue.overflowed);
+    assert!(found.holds.is_empty(), "{:?}", found.holds);
+    assert_eq!((found.losses.at_queue, found.losses.random, found.reordering.packets, found.acks.lost), (0, 0, 0, 0));
+    assert_eq!((found.ends.payload_bytes, found.ends.bytes, found.ends.initial_window), (1448, 3_000_000, 10));
+}
+
+#[test]
+fn the_limit_of_a_queue_that_overflowed() {
+    let mut scenario = known();
+    scenario["flow"][0]["tcp"]["receive_window_segments"] = 200.into();
+    let found = path(&scenario);
+    assert!(found.queue.overflowed && found.losses.at_queue > 0);
+    assert_eq!((found.queue.largest_packets, found.losses.random), (40, 0));
+}
+
+#[test]
+fn losses_of_known_segments_are_random_ones() {
+    let mut scenario = known();
+    scenario["point_to_point"]["drops"] =
+        json!([{"flow": "main", "segments": [300, 700, 1500]}, {"flow": "main", "segments": [1100], "copies": 2}]);
+    let found = path(&scenario);
+    assert_eq!(found.losses.segments, [(300, 1), (700, 1), (1100, 2), (1500, 1)]);
+    assert_eq!((found.losses.at_queue, found.losses.random), (0, 5));
+}
+
+#[test]
+fn holds_with_their_ends_and_the_way_in_which_they_end() {
+    for (holds, links, kind, end) in [
+        ("sending", "bottleneck", Kind::Sending, 3.5),
+        ("arriving", "bottleneck", Kind::Arriving, 3.5 - 0.04),
+        ("arriving", "bottleneck-back", Kind::Back, 3.5 - 0.08),
+    ] {
+        let mut scenario = known();
+        scenario["spike"] = json!([{"links": [links], "holds": holds, "at": [{"start_s": 2.0, "end_s": 3.5}]}]);
+        let found = path(&scenario);
+        let [hold] = found.holds.as_slice() else { panic!("{holds} {links}: {:?}", found.holds) };
+        assert_eq!(hold.kind, kind, "{links}");
+        assert!((hold.end_s - end).abs() < 0.0005, "{links}: {}, not {end}", hold.end_s);
+        let start = end - 1.5;
+        let (from, to) = hold.start_s;
+        assert!(from - 0.004 <= start && start <= to + 0.004, "{links}: {start} is not within {:?}", hold.start_s);
+    }
+}
+
+#[test]
+fn reordering_with_its_length() {
+    let mut scenario = known();
+    scenario["point_to_point"]["reorder"] = json!({"flow": "main", "segments": [400, 900, 1300], "length": 5});
+    let found = path(&scenario);
+    assert_eq!((found.reordering.segments.as_slice(), found.reordering.length), ([400, 900, 1300].as_slice(), 5));
+    assert_eq!(found.losses.random, 0);
+}
+
+#[test]
+fn the_replay_of_the_real_sender_has_the_same_events() {
+    let mut scenario = known();
+    scenario["spike"] = json!([{"links": ["bottleneck"], "holds": "sending", "at": [{"start_s": 2.0, "end_s": 3.5}]}]);
+    let captured = captured(&scenario);
+    let path = captured.path().expect("it shows a path");
+    let again = replay::run(&scenario::as_seen(&path, &scenario["flow"][0]["sender"], 1)).expect("it runs");
+    let events = captured.events();
+    assert_eq!((again.retransmissions, again.timeouts), (events.retransmissions, events.timeouts));
+    near(again.took_s, events.took_s, 0.01);
+    let found = replay::replay(&captured, &path).expect("it runs");
+    assert!(found.agrees, "{:?}", found.compared);
+}
+
+#[test]
+fn a_prediction_holds_the_truth_and_names_the_faster_sender() {
+    let mut scenario = known();
+    scenario["spike"] = json!([{"links": ["bottleneck"], "holds": "sending", "at": [{"start_s": 2.0, "end_s": 3.5}]}]);
+    let captured = captured(&scenario);
+    let path = captured.path().expect("it shows a path");
+    let replay = replay::replay(&captured, &path).expect("it runs");
+    let changes = [("detect", "eifel-timestamps"), ("respond", "rfc4015")];
+    let asked = Asked {
+        name: "eifel".into(),
+        changes: changes.map(|(key, value)| (format!("sender.{key}"), value.into())).to_vec(),
+    };
+    let found = whatif::whatif((&captured, &path, &replay), &[asked], (20, 1), &mut |_| Ok(())).expect("it runs");
+    for (key, value) in changes {
+        scenario["flow"][0]["sender"][key] = value.into();
+    }
+    let truth = replay::simulated(&scenario, Record::none()).expect("it runs").summary.flows[0].goodput_bps;
+    let range = found.senders[1].goodput_bps;
+    assert!(range.low <= truth && truth <= range.high, "{truth} is not within {range:?}");
+    assert!(found.senders[1].faster > 0.7, "{}", found.senders[1].faster);
+}
+
+#[test]
+fn other_traffic_in_the_queue_is_refused() {
+    let mut scenario = known();
+    let link = scenario["point_to_point"].take();
+    scenario.as_object_mut().expect("it is a table").remove("point_to_point");
+    scenario["dumbbell"] =
+        json!({"left": 2, "right": 2, "bottleneck": link, "access": {"rate_bps": 1_000_000_000, "delay_ms": 0.1}});
+    scenario["stop"] = "first-flow-done".into();
+    let mut flow = scenario["flow"][0].clone();
+    (flow["from"], flow["to"]) = ("left1".into(), "right1".into());
+    scenario["flow"] = json!([flow, {
+        "name": "other", "from": "left2", "to": "right2", "start_s": 0.5,
+        "application": {"kind": "bulk", "endless": true}, "tcp": {"payload_bytes": 1000},
+    }]);
+    let outcome = replay::simulated(&scenario, Record::none().capturing(2)).expect("it runs");
+    let captured = events::of_pcapng(&outcome.captures[0].pcapng).expect("it is a capture");
+    let refused = match captured.path() {
+        Err(_) => true,
+        Ok(path) => !replay::replay(&captured, &path).expect("it runs").agrees,
+    };
+    assert!(refused);
+}
+
+#[test]
+fn an_application_that_pauses_is_refused() {
+    let mut scenario = known();
+    scenario["flow"][0]["application"] = json!({"kind": "request-response", "requests": 8, "request_bytes": 100_000, "response_bytes": 10, "think_ms": 500});
+    let refused = captured(&scenario).path().expect_err("it pauses");
+    assert!(refused.0.contains("application paused 7 times"), "{}", refused.0);
+}
+
+#[test]
+fn a_change_that_leads_nowhere_is_named() {
+    let mut scenario = known();
+    for (key, said) in [("flow.other.sender.rto", "\"other\" leads nowhere"), ("seed.x", "\"x\" leads nowhere")] {
+        scenario["seed"] = 1.into();
+        let error = whatif::put(&mut scenario, key, 1.into()).expect_err("there is no such key");
+        assert!(error.0.contains(said), "{}", error.0);
+    }
+}
+
+#[test]
+fn a_trial_is_the_same_each_time() {
+    let twice = [0, 1].map(|_| trial(5, Cross::None, 5).expect("it runs"));
+    assert_eq!(twice[0], twice[1]);
+}

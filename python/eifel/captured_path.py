@@ -1,0 +1,118 @@
+"""The path that a capture shows, and other senders over it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eifel import toml
+
+if TYPE_CHECKING:
+    from eifel import _engine
+
+HEADER = """\
+# The path that {sender} had to {receiver}, as a capture of it shows.
+# `eifel run` runs the replayed sender over it: {agreement}.
+{opens}"""
+
+
+class CapturedPath:
+    """The path of one connection, and the captured sender replayed over it."""
+
+    def __init__(self, found: _engine.CapturedPath) -> None:
+        self._found = found
+        self.found: Mapping[str, Any] = json.loads(found.json())
+        """`path`, `events` of the capture, and `replay`: the sender that comes nearest, and how near it comes."""
+
+    @property
+    def refused(self) -> str | None:
+        """Why nothing is predicted: what the replay does otherwise than the captured sender did."""
+        differ = [
+            f"{row['what']}: {row['captured']:.4g} captured, {row['replayed']:.4g} replayed"
+            for row in self.found["replay"]["compared"]
+            if not row["agrees"]
+        ]
+        return "the replayed sender differs from the captured one in " + "; ".join(differ) if differ else None
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The path with the replayed sender, as `eifel.run` takes it. Losses hit the captured segments."""
+        return dict(json.loads(self._found.scenario()))
+
+    def open_quantities(self) -> list[str]:
+        """What the capture leaves open."""
+        path, opens = self.found["path"], []
+        if not path["rate_seen"]:
+            opens.append("the rate: packets never waited for each other, so it is at least this")
+        if not path["queue"]["overflowed"]:
+            opens.append(f"the queue's limit: it held {path['queue']['largest_packets']} packets and never overflowed")
+        if path["losses"]["random"]:
+            losses = path["losses"]
+            opens.append(f"which packets are lost: {losses['random']} of {losses['of']} were at random")
+        if path["acks"]["lost"]:
+            opens.append(f"which ACKs are lost: about {path['acks']['lost']} were")
+        if path["reordering"]["packets"]:
+            opens.append(f"which packets are overtaken: {path['reordering']['packets']} were")
+        if not path["acks"]["delay_seen"]:
+            opens.append("how long the receiver delays an ACK")
+        for hold in path["holds"]:
+            start, end = hold["start_s"]
+            where = "; and where it held packets" if hold["kind"] == "open" else ""
+            opens.append(f"when the hold until {hold['end_s']:.3f} s began: from {start:.3f} to {end:.3f} s{where}")
+        return opens
+
+    def toml(self) -> str:
+        """The scenario as a file for `eifel run`, with what the capture leaves open as comments."""
+        opens = "".join(f"# Open: {one}.\n" for one in self.open_quantities())
+        agreement = f"not trustworthy, for {self.refused}" if self.refused else "its events agree with the capture's"
+        words = {"sender": self.found["sender"], "receiver": self.found["receiver"]}
+        return HEADER.format(**words, agreement=agreement, opens=opens) + toml.dumps(self.scenario)
+
+    def summary(self) -> str:
+        """The path, for people."""
+        path = self.found["path"]
+        queue, losses, reordering = path["queue"], path["losses"], path["reordering"]
+        limit = "" if queue["overflowed"] else " or more"
+        seen = "" if path["rate_seen"] else "at least "
+        lines = [
+            f"{self.found['sender']} -> {self.found['receiver']}: {seen}{path['rate_bps'] / 1e6:.4g} Mbit/s, round "
+            f"trip {path['base_rtt_ms']:.4g} ms, a queue of {queue['largest_packets']}{limit} packets",
+            f"lost {losses['at_queue']} packets at the full queue and {losses['random']} others of {losses['of']}, "
+            f"about {path['acks']['lost']} ACKs; {reordering['packets']} packets overtaken by {reordering['length']}",
+        ]
+        for hold in path["holds"]:
+            length = hold["end_s"] - sum(hold["start_s"]) / 2
+            lines.append(f"held for {length:.3f} s until {hold['end_s']:.3f} s ({hold['kind']})")
+        return "\n".join(lines)
+
+    def whatif(
+        self,
+        senders: Mapping[str, Mapping[str, Any]],
+        *,
+        draws: int = 100,
+        seed: int = 1,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Mapping[str, Any]:
+        """Runs each of `senders`, given as changed keys of the scenario, over `draws` possible paths.
+
+        Keys begin with `sender.` or `tcp.`, or are those of the whole scenario. The captured sender comes first.
+        Raises PathError (a ValueError) for a change that is refused. Look at `refused` first: this does not.
+        """
+        asked = [{"name": name, "changes": changes} for name, changes in senders.items()]
+        found: Mapping[str, Any] = json.loads(self._found.whatif(json.dumps(asked), draws, seed, progress))
+        return found
+
+
+def extract_path(
+    file: Path | str, *, connection: int | None = None, progress: Callable[[int, int], object] | None = None
+) -> CapturedPath:
+    """Extracts the path of a connection, that with most data if none is named, from a capture at the data's sender.
+
+    Raises CaptureError for a file that is no capture or was made elsewhere, and PathError where it shows no path;
+    both are ValueErrors with one line.
+    """
+    from eifel import _engine
+
+    return CapturedPath(_engine.extract_path(file, connection, progress))

@@ -1,0 +1,179 @@
+"""The page for captures: what was sent again, and a time-sequence graph for each direction in which anything was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.report import how, page
+from eifel.report.columns import Packer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eifel.captures import Analysis
+
+MOST_GRAPHS = 30
+"""Directions that are drawn, those with most retransmissions first: each has all its packets in the page."""
+MOST_EPISODES = 100
+"""Rows of a direction's table."""
+APART_S = 1.0
+"""What is sent again later than this after the last retransmission is another episode."""
+AROUND = 0.4
+"""Share of an episode's length that is shown before and after it."""
+LEAST_S = 0.05
+
+PLACES = {"sender": "at the sender", "receiver": "at the receiver", "between": "on the path between"}
+
+Layer = dict[str, Any]
+Row = Mapping[str, Any]
+
+
+def build_captures(analysis: Analysis) -> str:
+    """The page, as HTML that asks the network for nothing."""
+    report = analysis.report
+    names = ", ".join(str(one["file"]) for one in report["captures"])
+    body = [
+        f'<header><h1>{escape(names)}</h1><p class="dim">{_count(report["connections"], "connection")} with data, '
+        f"{_count(report['retransmissions'], 'retransmission')}</p>{how()}</header>",
+        _summary(report),
+    ]
+    drawn = sorted(_directions(report), key=lambda one: -len(one[2]))[:MOST_GRAPHS]
+    one_file = len(report["captures"]) == 1 and report["captures"][0]["file"] != "-"
+    for connection, end, rows in drawn:
+        body.append(_section(analysis if one_file else None, connection, end, rows))
+    return page(f"Retransmissions in {names}", "".join(body), True, ("capture.js",))
+
+
+def _count(rows: Sequence[Any], what: str) -> str:
+    return f"{len(rows)} {what}{'' if len(rows) == 1 else 's'}"
+
+
+def _directions(report: Row) -> Iterator[tuple[Row, str, Sequence[Row]]]:
+    by_direction: dict[tuple[int, str], list[Row]] = {}
+    for row in report["retransmissions"]:
+        by_direction.setdefault((row["connection"], row["sender"]), []).append(row)
+    for connection in report["connections"]:
+        for end in ("client", "server"):
+            rows = by_direction.get((connection["connection"], end))
+            if rows:
+                yield connection, end, rows
+
+
+def _summary(report: Row) -> str:
+    causes = sorted({row["cause"] for row in report["retransmissions"]})
+    lines = []
+    for cause in causes:
+        mine = [row for row in report["retransmissions"] if row["cause"] == cause]
+        counts = [sum(row["verdict"] == verdict for row in mine) for verdict in ("spurious", "needed", "undecidable")]
+        certain = sum(row["confidence"] == "certain" for row in mine)
+        cells = "".join(f'<td class="n">{count}</td>' for count in (len(mine), *counts, certain))
+        lines.append(f"<tr><th>{escape(cause)}</th>{cells}</tr>")
+    if not lines:
+        return "<section><p>Nothing was sent again.</p></section>"
+    titles = "".join(f'<th class="n">{title}</th>' for title in ("all", "spurious", "needed", "undecidable", "certain"))
+    head = f"<thead><tr><th>cause</th>{titles}</tr></thead>"
+    return f'<section><div class="scroll"><table>{head}<tbody>{"".join(lines)}</tbody></table></div></section>'
+
+
+def _section(analysis: Analysis | None, connection: Row, end: str, rows: Sequence[Row]) -> str:
+    way = connection["directions"][0 if end == "client" else 1]
+    ends = (connection["client"], connection["server"])
+    source, destination = ends if end == "client" else reversed(ends)
+    spurious = sum(row["verdict"] == "spurious" for row in rows)
+    label = f"{source} → {destination}"
+    chart, origin = _chart(analysis, connection, end, rows, label) if analysis else ("", connection["time_s"])
+    return (
+        f'<section><h2><span class="id">connection {connection["connection"]}</span>{escape(label)}</h2>'
+        f"<p>{spurious} of {len(rows)} retransmissions spurious, {way['bytes']} bytes in {way['segments']} segments; "
+        f"captured {PLACES.get(way['vantage'], 'at an unknown place')}{_model(way)}.</p>"
+        f"{chart}{_episodes(rows, origin)}</section>"
+    )
+
+
+def _model(way: Row) -> str:
+    return f", sends like {escape(str(way['model']))}" if way["model"] else ""
+
+
+def _chart(analysis: Analysis, connection: Row, end: str, rows: Sequence[Row], label: str) -> tuple[str, float]:
+    """The graph, and the instant at which its time axis begins."""
+    columns = analysis.time_sequence(connection["connection"], from_server=end == "server")
+    verdicts = {row["frame"]: row["verdict"] for row in rows}
+    found = np.array([verdicts.get(int(frame), "") for frame in columns["frame"]], dtype=object)
+    origin = _origin(rows, columns)
+    packer = Packer()
+    layers: list[Layer] = []
+
+    def x(values: NDArray[Any]) -> dict[str, float | int]:
+        return packer.add(np.rint(values * 1e6), 1e-6)
+
+    def y(values: NDArray[Any]) -> dict[str, float | int]:
+        return packer.add(values, 1e-3)
+
+    if len(columns["sack_s"]):
+        bars = {"x": x(columns["sack_s"]), "y": y(columns["sack_start"]), "top": y(columns["sack_end"])}
+        layers.append({"name": "SACK", "colour": "sack", "kind": "bars", **bars})
+    for name, colour, column in (("ACK", "ack", "cumulative"), ("window", "limit", "edge")):
+        if len(columns["heard_s"]):
+            values = {"x": x(columns["heard_s"]), "y": y(columns[column])}
+            layers.append({"name": name, "colour": colour, "kind": "steps", **values})
+    for name, colour, verdict, kind in (
+        ("segment", "sent", "", "ticks"),
+        ("needed retransmission", "needed", "needed", "squares"),
+        ("undecidable retransmission", "drop", "undecidable", "squares"),
+        ("spurious retransmission", "spurious", "spurious", "squares"),
+    ):
+        mask = found == verdict
+        if mask.any():
+            values = {"x": x(columns["sent_s"][mask]), "y": y(columns["start"][mask]), "top": y(columns["end"][mask])}
+            layers.append({"name": name, "colour": colour, "kind": kind, **values})
+    last = max((float(columns[name].max()) for name in ("sent_s", "heard_s") if len(columns[name])), default=1.0)
+    panel = {"title": "Sequence number, kB", "name": "kB", "height": 420, "layers": layers}
+    data = json.dumps({"end": last, "bands": [], "panels": [panel]}, separators=(",", ":")).replace("<", "\\u003c")
+    figure = (
+        f'<figure class="chart" aria-label="{escape(label)}"><script type="application/json">{data}</script>'
+        f'<script type="application/octet-stream">{packer.packed()}</script></figure>'
+    )
+    return figure, origin
+
+
+def _origin(rows: Sequence[Row], columns: Mapping[str, NDArray[Any]]) -> float:
+    """When the graph's time begins, in seconds since 1970: its times are from the first packet of the connection on."""
+    places = {int(frame): at for frame, at in zip(columns["frame"], columns["sent_s"], strict=True)}
+    for row in rows:
+        if row["frame"] in places:
+            return float(row["time_s"]) - float(places[row["frame"]])
+    return float(rows[0]["time_s"])
+
+
+def _episodes(rows: Sequence[Row], origin: float) -> str:
+    """A table of episodes, each with a button that zooms to it."""
+    groups: list[list[Row]] = []
+    for row in rows:
+        if groups and row["time_s"] - groups[-1][-1]["time_s"] <= APART_S:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    lines = []
+    for group in groups[:MOST_EPISODES]:
+        first, last = group[0]["time_s"] - origin, group[-1]["time_s"] - origin
+        room = max((last - first) * AROUND, LEAST_S)
+        counts = [sum(row["verdict"] == verdict for row in group) for verdict in ("spurious", "needed", "undecidable")]
+        cells = "".join(f'<td class="n">{count}</td>' for count in counts)
+        button = (
+            f'<button type="button" data-from="{first - room:.6f}" data-to="{last + room:.6f}">{first:.3f} s</button>'
+        )
+        lines.append(
+            f"<tr><th>{button}</th><td>{escape(group[0]['cause'])}</td>{cells}<td>{escape(group[0]['reason'])}</td>"
+            f'<td class="n">{group[0]["frame"]}</td></tr>'
+        )
+    titles = ("begins", "cause", "spurious", "needed", "undecidable", "reason for the first", "frame")
+    numbers = {"spurious", "needed", "undecidable", "frame"}
+    head = "".join(f'<th class="n">{title}</th>' if title in numbers else f"<th>{title}</th>" for title in titles)
+    more = f'<p class="dim">{len(groups) - MOST_EPISODES} more episodes</p>' if len(groups) > MOST_EPISODES else ""
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f'<div class="scroll episodes">{table}</div>{more}'

@@ -1,0 +1,123 @@
+"""How often the analysis of captures is right: random transfers, captured at three places, judged by the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
+from eifel.papers.study import Effort, Study, Tell
+from eifel.statistics import Mean, mean_interval, share_interval
+
+if TYPE_CHECKING:
+    from eifel.papers.measured import Measured
+    from eifel.runs import Runs
+
+TRANSFERS = {"plain": 2000, "wild": 1000}
+AT_A_TIME = 100
+FIRST = 1_000_000
+"""The first seed. The analysis was worked out on others."""
+PLACES = ("sender", "between", "receiver")
+COUNTS = (
+    *("retransmissions", "found", "cause_right", "verdict_right", "right", "undecidable"),
+    *("needed_called_spurious", "needed_called_spurious_certainly"),
+)
+ROWS = tuple((weather, place) for weather in TRANSFERS for place in PLACES)
+
+
+def _find(effort: Effort) -> Mapping[str, Any]:
+    """Captures and judges the transfers."""
+    from eifel import _engine
+    from eifel.captures import Analysis
+
+    parts = [(weather, first) for weather, count in TRANSFERS.items() for first in range(0, count, AT_A_TIME)]
+
+    def some(number: int, tell: Tell) -> dict[str, Any]:
+        weather, first = parts[number]
+        rows: list[dict[str, Any]] = []
+        for one in range(first, first + AT_A_TIME):
+            seed = FIRST * effort.seed + one
+            try:
+                _, places = _engine.captured(seed, weather == "wild")
+            except _engine.CaptureError:
+                # The path never came to rest, and what was captured is no transfer.
+                places = []
+            for place, pcapng, truth in places:
+                score = Analysis(_engine.analyze_bytes(place, pcapng)).score_text(truth)
+                rows.append(
+                    {"weather": weather, "place": place, "seed": seed, **{name: score[name] for name in COUNTS}}
+                )
+            tell(one - first + 1)
+        return {name: [row[name] for row in rows] for name in ("weather", "place", "seed", *COUNTS)}
+
+    table = effort.parts("captured transfers", {"transfers": TRANSFERS}, [AT_A_TIME] * len(parts), some)
+    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+
+
+def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    return [_row(runs, weather, place) for weather, place in ROWS]
+
+
+def _row(runs: Runs, weather: str, place: str) -> dict[str, Mean]:
+    mine = (np.asarray(runs["weather"]) == weather) & (np.asarray(runs["place"]) == place)
+    sums = {name: int(runs[name][mine].sum()) for name in COUNTS}
+    every, decidable = sums["retransmissions"], sums["retransmissions"] - sums["undecidable"]
+    return {
+        "captures": mean_interval([float(mine.sum())]),
+        "retransmissions": mean_interval([float(every)]),
+        "cause": _percent(sums["cause_right"], every),
+        "verdict": _percent(sums["verdict_right"], every),
+        "decided": _percent(sums["verdict_right"], decidable),
+        "undecidable": _percent(sums["undecidable"], every),
+        "wrongly_certain": mean_interval([float(sums["needed_called_spurious_certainly"])]),
+    }
+
+
+def _percent(hits: int, count: int) -> Mean:
+    share = share_interval(hits, count)
+    low, high = share.interval or (share.mean, share.mean)
+    return Mean(100 * share.mean, None, count, (100 * low, 100 * high))
+
+
+def _least(measured: Measured, column: str, *places: str) -> float:
+    return min(measured.mean(column, weather="plain", place=place) for place in places)
+
+
+ARTEFACT = Artefact(
+    id="captures.truth",
+    title="Retransmissions that the analysis of captures judges right",
+    source="this project; docs/captures.md",
+    columns=(
+        Column("captures", "Captures", digits=0),
+        Column("retransmissions", "Retransmissions", digits=0),
+        Column("cause", "Cause right, %", digits=2),
+        Column("verdict", "Verdict right, %", digits=2),
+        Column("decided", "Verdict right of the decided, %", digits=2),
+        Column("undecidable", "Called undecidable, %", digits=2),
+        Column("wrongly_certain", "Needed, called spurious with certainty", digits=0),
+    ),
+    rows=tuple(Row({"weather": weather, "place": place}) for weather, place in ROWS),
+    method=Studied(Study(_find, {"transfers": TRANSFERS, "first seed": FIRST}, (_find,)), measure=_measure, long=True),
+    fitted=(
+        Setting("plain", "crates/hostile/src/generate/plain.rs", "stacks and paths such as there are", "chosen"),
+        Setting("wild", "crates/hostile/src/generate/mod.rs", "anything that a scenario can set", "chosen"),
+    ),
+    claims=(
+        Claim(
+            "at the sender 99 % of all retransmissions are right in cause and 99 % in verdict, on plain paths",
+            lambda m: _least(m, "cause", "sender") >= 99 and _least(m, "verdict", "sender") >= 99,
+        ),
+        Claim(
+            "at the receiver and between, 95 % of the decided verdicts are right, and 95 % of the causes",
+            lambda m: (
+                _least(m, "decided", "between", "receiver") >= 95 and _least(m, "cause", "between", "receiver") >= 95
+            ),
+        ),
+        Claim(
+            "no needed retransmission is called spurious with certainty, on any path",
+            lambda m: sum(row.means["wrongly_certain"].mean for row in m.rows) == 0,
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""What tshark says of the same retransmissions, and why it differs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eifel.errors import BadInputError
+
+FLAGS = ("spurious_retransmission", "fast_retransmission", "out_of_order", "zero_window_probe", "keep_alive")
+"""Of a frame's flags the first of these counts; each implies that the frame repeats data, or seems to."""
+PLAIN = "retransmission"
+NONE = "-"
+MOST_FRAMES = 3
+
+WHY: Mapping[tuple[str, str], str] = {
+    ("spurious", NONE): "tshark takes it for new data",
+    ("spurious", "spurious_retransmission"): "both say spurious",
+    (
+        "spurious",
+        "out_of_order",
+    ): "tshark goes by the time since the last segment: what is sent again early looks reordered",
+    ("spurious", ""): "tshark says spurious only if the capture had shown the ACK before; here it came later",
+    (
+        "needed",
+        "spurious_retransmission",
+    ): "the ACK that tshark saw did not cover all of it, or was not heard by the sender",
+    (
+        "needed",
+        "out_of_order",
+    ): "tshark goes by the time since the last segment: what is sent again early looks reordered",
+    ("needed", ""): "both say a retransmission",
+    ("needed", NONE): "tshark takes it for new data",
+    ("undecidable", ""): "nothing in the capture decides",
+    (NONE, "out_of_order"): "a first sending that came late: reordered, and sent once",
+    (NONE, "keep_alive"): "nothing is sent again but one byte while the connection is idle",
+    (NONE, ""): "a first sending, or a frame that the capture shows twice",
+}
+
+
+def flags(file: Path | str, *, timeout_s: float = 600) -> dict[int, str]:
+    """Tshark's word for each frame that it calls a retransmission or the like, by the number of the frame.
+
+    Raises BadInputError where tshark is missing or refuses the file.
+    """
+    command = shutil.which("tshark")
+    if command is None:
+        raise BadInputError("--compare-tshark: tshark is not installed; expected that of Wireshark 3 or newer")
+    fields = [f"tcp.analysis.{name}" for name in (*FLAGS, PLAIN)]
+    asked = [word for field in fields for word in ("-e", field)]
+    line = [command, "-n", "-r", str(file), "-Y", " or ".join(fields), "-T", "fields", "-e", "frame.number", *asked]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=timeout_s, check=False)
+    except subprocess.TimeoutExpired:
+        raise BadInputError(f"{file}: tshark took longer than {timeout_s:.0f} s") from None
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise BadInputError(f"{file}: tshark: {reason}")
+    found = {}
+    for row in done.stdout.splitlines():
+        frame, *cells = row.split("\t")
+        found[int(frame)] = next((name for name, cell in zip((*FLAGS, PLAIN), cells, strict=False) if cell), PLAIN)
+    return found
+
+
+def compare(report: Mapping[str, Any], theirs: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Counts each pair of our verdict and tshark's word, with its first frames and the reason."""
+    ours = {row["frame"]: row for row in report["retransmissions"]}
+    pairs: Counter[tuple[str, str, str]] = Counter()
+    frames: dict[tuple[str, str, str], list[int]] = {}
+    for frame in sorted(ours.keys() | theirs.keys()):
+        row = ours.get(frame)
+        pair = (row["cause"] if row else NONE, row["verdict"] if row else NONE, theirs.get(frame, NONE))
+        pairs[pair] += 1
+        frames.setdefault(pair, []).append(frame)
+    return [
+        {
+            "cause": cause,
+            "verdict": verdict,
+            "tshark": word,
+            "count": count,
+            "frames": frames[cause, verdict, word][:MOST_FRAMES],
+            "why": _why(verdict, word),
+        }
+        for (cause, verdict, word), count in pairs.most_common()
+    ]
+
+
+def _why(verdict: str, word: str) -> str:
+    exact = WHY.get((verdict, word))
+    return exact or WHY.get((verdict, "")) or WHY["undecidable", ""]
