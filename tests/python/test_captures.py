@@ -1,0 +1,179 @@
+"""`eifel analyze` and `eifel whatif`, on captures that the simulator writes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import eifel
+from eifel.cli import main
+
+SCENARIO = """
+duration_s = 300
+[point_to_point]
+rate_bps = 4_000_000
+delay_ms = 40
+queue = { kind = "drop-tail", packets = 60 }
+[[spike]]
+links = ["bottleneck"]
+holds = "sending"
+at = [{ start_s = 2.0, length_s = 1.5 }]
+[[flow]]
+name = "main"
+from = "sender"
+to = "receiver"
+application = { kind = "bulk", bytes = 2_000_000 }
+[flow.tcp]
+receive_window_segments = 50
+[flow.sender]
+detect = "none"
+respond = "none"
+recover = "rack-tlp"
+rto = "linux"
+"""
+ROW = {"frame", "time_s", "connection", "seq", "bytes", "copy", "cause", "verdict", "confidence", "evidence_frame"}
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("captures")
+    (folder / "spike.toml").write_text(SCENARIO)
+    assert main(["run", str(folder / "spike.toml"), "--pcap", str(folder / "spike.pcapng")]) == 0
+    return folder / "spike.pcapng"
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1, err
+    return err
+
+
+def test_json_has_the_published_shape(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", str(capture), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {"captures", "connections", "retransmissions"} <= report.keys()
+    assert report["retransmissions"]
+    for row in report["retransmissions"]:
+        assert {*ROW, "stack_noticed"} <= row.keys()
+        assert row["frame"] >= 1 and row["copy"] >= 2 and row["verdict"] in ("spurious", "needed", "undecidable")
+    assert {row["verdict"] for row in report["retransmissions"]} == {"spurious"}
+
+
+def test_a_condition_decides_the_exit_code(capture: Path) -> None:
+    assert main(["analyze", str(capture), "--fail-if", "spurious>1%"]) == 1
+    assert main(["analyze", str(capture), "--fail-if", "needed>0"]) == 0
+
+
+def test_a_copy_to_give_away_has_the_same_verdicts_and_no_address(capture: Path, tmp_path: Path) -> None:
+    assert main(["analyze", str(capture), "--anonymise", str(tmp_path / "copy.pcapng")]) == 0
+    original, copy = eifel.analyze(capture).report, eifel.analyze(tmp_path / "copy.pcapng").report
+    assert original["retransmissions"] == copy["retransmissions"]
+    assert original["connections"][0]["client"].startswith("10.0.0.1:")
+    assert copy["connections"][0]["client"].startswith("198.18.0.1:")
+
+
+def test_metrics_count_what_the_report_counts(capture: Path, tmp_path: Path) -> None:
+    assert main(["analyze", str(capture), "--otel", str(tmp_path / "metrics.json")]) == 0
+    content = json.loads((tmp_path / "metrics.json").read_text())
+    (metrics,) = (scope["metrics"] for scope in content["resourceMetrics"][0]["scopeMetrics"])
+    sums = {
+        one["name"]: sum(int(point["asInt"]) for point in one["sum"]["dataPoints"]) for one in metrics if "sum" in one
+    }
+    report = eifel.analyze(capture).report
+    way = report["connections"][0]["directions"][0]
+    assert sums == {
+        "tcp.retrans": len(report["retransmissions"]),
+        "tcp.bytes": way["bytes"],
+        "tcp.packets": way["segments"],
+    }
+
+
+def test_the_page_draws_each_direction_and_zooms_to_episodes(capture: Path, tmp_path: Path) -> None:
+    assert main(["analyze", str(capture), "--report", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text()
+    assert page.count('<figure class="chart" aria-label') == 1 and "spurious retransmission" in page
+    assert page.count("data-from=") >= 1 and "http://" not in page.split("<body>")[1].split("<script>")[0]
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_where_tshark_differs_is_said_with_the_reason(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", str(capture), "--compare-tshark", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    ours = sum(row["count"] for row in report["tshark"] if row["verdict"] != "-")
+    assert ours == len(report["retransmissions"])
+    assert all(row["why"] and row["frames"] for row in report["tshark"])
+
+
+def test_without_tshark_one_line_says_so(
+    capture: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert main(["analyze", str(capture), "--compare-tshark"]) == 2
+    assert "tshark is not installed" in said(capsys)
+
+
+def test_the_extracted_path_runs_and_does_what_the_capture_did(
+    capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "path.toml"
+    assert main(["analyze", str(capture), "--extract-path", str(path)]) == 0
+    text = path.read_text()
+    assert text.startswith("# The path that 10.0.0.1:") and "its events agree" in text and "# Open: the queue" in text
+    replayed, original = eifel.run(path), eifel.run(SCENARIO)
+    assert replayed.summary["captured"]["time_s"] == pytest.approx(original.summary["main"]["time_s"], rel=0.02)
+    link = eifel.extract_path(capture).found["path"]
+    assert link["rate_bps"] == pytest.approx(4e6, rel=0.005)
+    assert link["base_rtt_ms"] == pytest.approx(80.1, rel=0.005)
+
+
+def test_a_prediction_holds_what_the_other_sender_does(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changes = ["--set", "sender.detect=eifel-timestamps", "--set", "sender.respond=rfc4015"]
+    assert main(["whatif", str(capture), *changes, "--draws", "20", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["refused"] is None and found["prediction"]["draws"] == 20
+    captured, other = found["prediction"]["senders"]
+    assert (
+        captured["name"] == "as captured" and other["name"] == "sender.detect=eifel-timestamps sender.respond=rfc4015"
+    )
+    truth = eifel.run(SCENARIO.replace('detect = "none"', "").replace('respond = "none"', 'respond = "rfc4015"'))
+    goodput = truth.summary["main"]["goodput_bps"]
+    assert other["goodput_bps"]["low"] <= goodput <= other["goodput_bps"]["high"]
+    assert sum(order["share"] for order in found["prediction"]["orders"]) == pytest.approx(1)
+
+
+def test_an_application_that_pauses_is_no_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pauses = '{ kind = "request-response", requests = 5, request_bytes = 90000, response_bytes = 9, think_ms = 500 }'
+    scenario = tmp_path / "pauses.toml"
+    scenario.write_text(SCENARIO.replace('{ kind = "bulk", bytes = 2_000_000 }', pauses))
+    capture = tmp_path / "pauses.pcapng"
+    assert main(["run", str(scenario), "--pcap", str(capture)]) == 0
+    capsys.readouterr()
+    assert main(["whatif", str(capture), "--set", "sender.rto=linux", "--json"]) == 1
+    printed = capsys.readouterr()
+    assert "application paused" in json.loads(printed.out)["refused"] and "application paused" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["whatif", "CAPTURE"], "expected a change to ask about"),
+        (["whatif", "CAPTURE", "--set", "sender.rto"], "expected key.path=value"),
+        (["whatif", "CAPTURE", "--set", "sender.rto=linus"], "linus"),
+        (["whatif", "CAPTURE", "--set", "seed.x=1"], "leads nowhere"),
+        (["whatif", "CAPTURE", "--set", "sender.rto=linux", "--connection", "7"], "no connection 7"),
+        (["whatif", "missing.pcap", "--set", "sender.rto=linux"], "missing.pcap"),
+        (["analyze", "missing.pcap"], "missing.pcap"),
+        (["analyze", "CAPTURE", "--fail-if", "much"], "expected one of spurious"),
+        (["analyze", "CAPTURE", "--score", "missing.csv"], "missing.csv"),
+        (["analyze", "CAPTURE", "CAPTURE", "--extract-path", "x.toml"], "expected one file"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    capture: Path, arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main([str(capture) if argument == "CAPTURE" else argument for argument in arguments])
+    assert code in (1, 2)
+    assert complaint in said(capsys)
