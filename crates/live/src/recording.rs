@@ -7,7 +7,7 @@ use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Config;
 use eifel_sim::End;
 use eifel_sim::numbering::Numbering;
-use eifel_sim::record::recorder::Recorder;
+use eifel_sim::record::recorder::{Recorder, Subject};
 use eifel_sim::record::{Record, Tables};
 use eifel_tcp::{Connection, Event, Outgoing};
 use std::cell::RefCell;
@@ -32,7 +32,7 @@ impl Recording {
     pub fn new(kept: Record, sender: &Config) -> Self {
         let mut recorder = Recorder::new(kept, Vec::new(), 1, None);
         let detectors = std::iter::once(&sender.detect).chain(&sender.observers);
-        recorder.follow(OF.0, OF.1, detectors.map(|choice| choice.name.as_str()));
+        recorder.follow(OF, None, detectors.map(|choice| choice.name.as_str()));
         Self(Rc::new(RefCell::new(State { recorder, numbering: Numbering::default(), followed: None })))
     }
 
@@ -86,20 +86,20 @@ impl Witness for Recording {
             (len, 0) => state.numbering.next(transmission.start, len),
             _ => state.numbering.of(transmission.start),
         };
-        state.recorder.sent(time, OF, transmission, number);
+        state.recorder.sent(time, Subject::connection(OF), transmission, number);
     }
 
     fn settles(&mut self, now: Instant, at: Handle, connection: &Connection) {
         let mut state = self.0.borrow_mut();
         if let Some(time) = state.time(now, at) {
-            state.recorder.variables(time, OF, connection);
+            state.recorder.connection(time, OF, connection);
         }
     }
 
     fn happens(&mut self, now: Instant, at: Handle, event: &Event) {
         let mut state = self.0.borrow_mut();
         if let (Some(time), Event::Recovery(event)) = (state.time(now, at), event) {
-            state.recorder.recovery(time, OF, event);
+            state.recorder.recovery(time, Subject::connection(OF), event);
         }
     }
 }

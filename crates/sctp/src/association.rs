@@ -368,6 +368,16 @@ impl Association {
         self.brain.poll_event()
     }
 
+    /// Returns the TSN of position 0 among the chunks that this end sends.
+    pub fn initial_tsn(&self) -> Seq {
+        self.queue.initial()
+    }
+
+    /// Returns the bytes that the peer's newest SACK advertised.
+    pub fn peer_window(&self) -> u32 {
+        self.a_rwnd
+    }
+
     /// Returns whether the chunk at a position of the peer has arrived, and was not dropped again for want of room.
     pub fn has_received(&self, position: u64) -> bool {
         self.inbound.as_ref().is_some_and(|inbound| inbound.tracker.has(position))

@@ -1,6 +1,7 @@
 //! Captures: the packets that a node sends, receives and passes on, as pcapng.
 
 use crate::record::{Record, Sink};
+use crate::sctp::bundle::Bundle;
 use crate::slab::{End, Packet};
 use crate::wire;
 use eifel_base::time::Instant;
@@ -127,6 +128,21 @@ impl Captures {
             tap.shown.push(Shown { flow: packet.flow, sender: packet.sender, transmission });
         }
         let frame = Frame { bytes: &bytes, wire_len: datagram::len(segment, self.ip), comment: None };
+        self.failed = tap.writer.packet(tap.interface, now.as_nanos(), frame).err();
+    }
+
+    /// Captures an SCTP packet that passes `node`, whole: headers of chunks stand between their data.
+    pub fn note_bundle(&mut self, now: Instant, node: u16, packet: &Packet, bundle: &Bundle) {
+        if self.failed.is_some() {
+            return;
+        }
+        let Some(tap) = self.taps.get_mut(usize::from(self.of_node[usize::from(node)])) else { return };
+        if tap.remembers {
+            let transmission = packet.transmission.checked_sub(1);
+            tap.shown.push(Shown { flow: packet.flow, sender: packet.sender, transmission });
+        }
+        let bytes = bundle.datagram();
+        let frame = Frame { bytes: &bytes, wire_len: bytes.len() as u32, comment: None };
         self.failed = tap.writer.packet(tap.interface, now.as_nanos(), frame).err();
     }
 

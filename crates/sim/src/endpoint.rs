@@ -5,6 +5,7 @@ use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::pattern;
+use crate::record::recorder::Subject;
 use crate::slab::{Cell, End, NO_PACKET, Packet};
 use crate::tally::Tally;
 use crate::wire;
@@ -135,7 +136,8 @@ impl Endpoint {
     ) {
         if let Some(recorder) = &mut net.observers.recorder {
             if let Some(transmission) = &outgoing.transmission {
-                recorder.sent(net.now, (self.flow, self.end), transmission, packet.segment);
+                let subject = Subject { flow: self.flow, end: self.end, path: 0 };
+                recorder.sent(net.now, subject, transmission, packet.segment);
             }
             recorder.passes(net.now, self.path.0, (packet, segment), outgoing.start);
         }

@@ -221,7 +221,11 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
     fn note_passing(&mut self, node: u16, parcel: Parcel) {
         if let Some(recorder) = &mut self.observers.recorder {
             let Cell { packet, segment, .. } = self.slab.cell(parcel.handle);
-            recorder.passes(self.now, node, (packet, segment), packet.start.saturating_sub(1));
+            if packet.bundled {
+                recorder.passes_bundle(self.now, node, packet, self.bundles.get(parcel.handle));
+            } else {
+                recorder.passes(self.now, node, (packet, segment), packet.start.saturating_sub(1));
+            }
         }
     }
 
@@ -265,17 +269,26 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
     fn gone(&mut self, link: usize, packet: &Packet, parcel: Parcel, cause: DropCause) {
         let remains = self.slab.drop_one(parcel.handle);
         if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
-            recorder.dropped(self.now, link, packet, cause, remains);
+            recorder.dropped(self.now, link, packet, cause);
         }
         if packet.transmission > 0 && remains == Remains::Nothing {
             if packet.bundled {
-                for &chunk in &self.bundles.get(parcel.handle).chunks {
-                    self.oracle.lost(packet.flow, packet.sender, chunk);
+                for index in 0..self.bundles.get(parcel.handle).chunks.len() {
+                    let chunk = self.bundles.get(parcel.handle).chunks[index];
+                    self.lost(packet, chunk);
                 }
             } else {
-                self.oracle.lost(packet.flow, packet.sender, sent(packet));
+                self.lost(packet, sent(packet));
             }
         }
+    }
+
+    /// Settles a transmission of which no copy arrives.
+    fn lost(&mut self, packet: &Packet, sent: Sent) {
+        if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
+            recorder.lost((packet.flow, packet.sender), sent.transmission);
+        }
+        self.oracle.lost(packet.flow, packet.sender, sent);
     }
 }
 

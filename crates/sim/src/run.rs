@@ -204,16 +204,20 @@ fn observers(
     for (index, flow) in scenario.flows.iter().enumerate() {
         let stream = matches!(flow.traffic, Traffic::Stream { .. });
         recorder.follow_captured(stream.then_some([flow.from as u16, flow.to as u16]));
-        if let Traffic::Stream { application, connection } = &flow.traffic {
-            for end in [End::From, End::To] {
-                if end == End::From || !matches!(application, StreamApplication::Bulk { .. }) {
-                    let sender = match end {
-                        End::From => &connection.sender,
-                        End::To => &connection.answering_sender,
-                    };
-                    let detectors = std::iter::once(&sender.detect).chain(&sender.observers);
-                    recorder.follow(index as u32, end, detectors.map(|choice| choice.name.as_str()));
-                }
+        let (application, senders, paths) = match &flow.traffic {
+            Traffic::Stream { application, connection } => {
+                (application, [&connection.sender, &connection.answering_sender], None)
+            }
+            Traffic::Messages { application, association } => {
+                let [from, to] = &association.settings;
+                (application, [&from.brain.path, &to.brain.path], Some(1 + flow.alternates.len()))
+            }
+            Traffic::Datagrams(_) => continue,
+        };
+        for (end, sender) in [End::From, End::To].into_iter().zip(senders) {
+            if end == End::From || !matches!(application, StreamApplication::Bulk { .. }) {
+                let detectors = std::iter::once(&sender.detect).chain(&sender.observers);
+                recorder.follow((index as u32, end), paths, detectors.map(|choice| choice.name.as_str()));
             }
         }
     }
@@ -394,7 +398,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
         for settled in self.net.oracle.take_settled() {
             match &mut self.flows[settled.flow as usize] {
                 Running::Stream(flow) => flow.settle(&mut self.net, &settled),
-                Running::Association(flow) => flow.settle(&settled),
+                Running::Association(flow) => flow.settle(&mut self.net, &settled),
                 Running::Datagrams(_) | Running::Background(_) => {}
             }
         }

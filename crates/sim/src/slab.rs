@@ -48,8 +48,8 @@ pub struct Packet {
     pub sender: End,
     /// Whether its sender's engine called it a retransmission.
     pub repeats: bool,
-    /// Whether its transmissions are in its [`Bundle`](crate::sctp::bundle::Bundle): then `transmission` and `start` are
-    /// those of its first chunk, and `positions` counts its chunks.
+    /// Whether it is an SCTP packet, whose contents are in a [`Bundle`](crate::sctp::bundle::Bundle). Then `transmission`
+    /// and `start` are those of its first chunk of data, and `positions` counts these chunks.
     pub bundled: bool,
 }
 

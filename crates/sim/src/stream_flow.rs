@@ -5,6 +5,7 @@ use crate::app::{Alarm, Step, StreamApp, Supply};
 use crate::endpoint::Endpoint;
 use crate::network::{Network, sent};
 use crate::oracle::Settled;
+use crate::record::recorder::Subject;
 use crate::slab::{Arrival, Cell, Delivery, End};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
@@ -72,7 +73,7 @@ impl StreamFlow {
         }
         if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
             if packet.transmission > 0 && arrival == Arrival::First {
-                recorder.arrived(net.now, packet, news);
+                recorder.arrived(net.now, (flow, packet.sender), &sent(packet), news);
             }
             let of = (endpoint.flow, endpoint.end);
             recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);
@@ -254,7 +255,7 @@ impl StreamFlow {
             && self.app.sends_from(end)
             && let Some(recorder) = &mut net.observers.recorder
         {
-            recorder.recovery(net.now, (endpoint.flow, end), &event);
+            recorder.recovery(net.now, Subject { flow: endpoint.flow, end, path: 0 }, &event);
         }
     }
 
@@ -265,7 +266,7 @@ impl StreamFlow {
         endpoint.tally.counts.spurious += u64::from(!settled.needed);
         let episode = endpoint.tally.on_settled(settled);
         if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
-            recorder.settled(settled, episode);
+            recorder.settled(settled, episode.map(|number| (0, number)));
         }
     }
 
@@ -360,7 +361,7 @@ impl StreamFlow {
         if let Some(recorder) = &mut net.observers.recorder
             && self.app.sends_from(end)
         {
-            recorder.variables(net.now, (endpoint.flow, end), &endpoint.connection);
+            recorder.connection(net.now, (endpoint.flow, end), &endpoint.connection);
         }
         if let Some(checkers) = &mut net.observers.checkers {
             checkers.after_input(net.now, endpoint, &ends[end.other().index()]);

@@ -5,6 +5,7 @@ pub mod column;
 pub mod recorder;
 mod rows;
 pub mod tables;
+mod transport;
 
 use crate::scenario::{Scenario, TABLES};
 use codes::Dictionaries;
@@ -193,6 +194,8 @@ pub struct Tables {
     pub spikes: tables::Spikes,
     /// The words of codes.
     pub dictionaries: Dictionaries,
+    /// Whether a flow may have several paths. Only then the tables have the column `path`.
+    pub has_paths: bool,
 }
 
 impl Tables {
@@ -210,12 +213,12 @@ impl Tables {
             self.queues.into_columns(),
             self.spikes.into_columns(),
         ];
-        let kept = self.kept;
+        let (kept, has_paths) = (self.kept, self.has_paths);
         Table::ALL
             .into_iter()
             .zip(columns)
             .filter(|(table, _)| kept.keeps(*table))
-            .map(|(table, columns)| (table.name(), columns))
+            .map(|(table, columns)| (table.name(), shown(columns, has_paths)))
             .collect()
     }
 
@@ -228,7 +231,7 @@ impl Tables {
 
     /// Removes and returns the first rows of a table, as columns.
     fn take(&mut self, table: Table, rows: usize) -> Columns {
-        match table {
+        let columns = match table {
             Table::Transmissions => self.transmissions.take(rows).into_columns(),
             Table::Arrivals => self.arrivals.take(rows).into_columns(),
             Table::Acks => self.acks.take(rows).into_columns(),
@@ -239,7 +242,8 @@ impl Tables {
             Table::Verdicts => self.verdicts.take(rows).into_columns(),
             Table::Queues => self.queues.take(rows).into_columns(),
             Table::Spikes => self.spikes.take(rows).into_columns(),
-        }
+        };
+        shown(columns, self.has_paths)
     }
 
     fn rows(&self, table: Table) -> usize {
@@ -256,4 +260,10 @@ impl Tables {
             Table::Spikes => self.spikes.link.len(),
         }
     }
+}
+
+/// Drops the column `path` where no flow has several.
+fn shown(mut columns: Columns, has_paths: bool) -> Columns {
+    columns.retain(|(name, _)| has_paths || *name != "path");
+    columns
 }

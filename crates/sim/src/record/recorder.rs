@@ -8,33 +8,53 @@ use super::tables::{
 use super::{Record, Sink, Table, Tables};
 use crate::capture::Captures;
 use crate::network::Span;
-use crate::oracle::Settled;
-use crate::slab::{End, Packet, Remains};
+use crate::oracle::{Sent, Settled};
+use crate::sctp::bundle::Bundle;
+use crate::slab::{End, Packet};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
-use eifel_packet::seq::{Seq, unwrap};
 use eifel_path::link::QueueState;
 use eifel_path::parcel::DropCause;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Event, Snapshot, Transmission};
 use eifel_recovery::episode::{Episode, Saved};
-use eifel_tcp::Connection;
 
 /// State that is remembered of one end.
 #[derive(Clone, Default)]
 struct Memory {
     /// Rows of its transmissions.
     transmissions: Rows,
+    paths: Vec<OfPath>,
+    /// Whether it sends application data.
+    recorded: bool,
+    /// Codes of its detectors.
+    detectors: Vec<u8>,
+}
+
+/// State that is remembered of one path.
+#[derive(Clone, Default)]
+struct OfPath {
     /// Row of each episode, in order.
     episodes: Vec<u32>,
     /// Its snapshot and peer window after the last input.
     last: Option<(Snapshot, u64)>,
     /// Whether the timer has expired since the last input.
     expired: bool,
-    /// Whether it sends application data.
-    recorded: bool,
-    /// Codes of its detectors.
-    detectors: Vec<u8>,
+}
+
+/// What a row is about: an end of a flow, and a path of it. TCP has path 0 alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Subject {
+    pub flow: u32,
+    pub end: End,
+    pub path: usize,
+}
+
+impl Subject {
+    /// An end of a connection, which has one path.
+    pub fn connection((flow, end): (u32, End)) -> Self {
+        Self { flow, end, path: 0 }
+    }
 }
 
 /// Rows that are handed over at once.
@@ -104,10 +124,18 @@ impl Recorder {
         }
     }
 
-    /// Records this end of this flow. `detectors` are its detectors, the acting one first.
-    pub fn follow<'a>(&mut self, flow: u32, end: End, detectors: impl Iterator<Item = &'a str>) {
+    /// Records this end of this flow. `detectors` are its detectors, the acting one first, and `paths` the number of an
+    /// association's paths.
+    pub fn follow<'a>(
+        &mut self,
+        (flow, end): (u32, End),
+        paths: Option<usize>,
+        detectors: impl Iterator<Item = &'a str>,
+    ) {
+        self.tables.has_paths |= paths.is_some();
         let memory = &mut self.memories[place(flow, end)];
         memory.recorded = true;
+        memory.paths = vec![OfPath::default(); paths.unwrap_or(1)];
         memory.detectors = detectors.map(|name| self.tables.dictionaries.detector(name)).collect();
     }
 
@@ -123,7 +151,8 @@ impl Recorder {
     }
 
     /// Records a transmission that leaves this end of this flow, with the data segment of that number (0: no data).
-    pub fn sent(&mut self, now: Instant, (flow, end): (u32, End), transmission: &Transmission, segment: u64) {
+    pub fn sent(&mut self, now: Instant, subject: Subject, transmission: &Transmission, segment: u64) {
+        let Subject { flow, end, path } = subject;
         if !self.records(flow, end, Table::Transmissions) {
             return;
         }
@@ -144,6 +173,7 @@ impl Recorder {
             fate: codes::UNDER_WAY,
             arrived_ns: -1,
             needed: 0,
+            path: path as i32,
         });
         self.grown(Table::Transmissions);
     }
@@ -162,26 +192,35 @@ impl Recorder {
         }
     }
 
+    /// Captures an SCTP packet that passes a node.
+    pub fn passes_bundle(&mut self, now: Instant, node: u16, packet: &Packet, bundle: &Bundle) {
+        if let Some(captures) = &mut self.captures
+            && captures.wants(node)
+        {
+            captures.note_bundle(now, node, packet, bundle);
+        }
+    }
+
     fn row(&self, flow: u32, sender: End, transmission: u64) -> Option<usize> {
         let row = self.memories[place(flow, sender)].transmissions.get(transmission.checked_sub(1)?)?;
         usize::try_from(row.checked_sub(self.taken())?).ok()
     }
 
-    /// Records the first arrival of a transmission, with the number of new positions and whether
-    /// they are in order.
-    pub fn arrived(&mut self, now: Instant, packet: &Packet, (new, in_order): (u32, bool)) {
-        if let Some(row) = self.row(packet.flow, packet.sender, packet.transmission) {
+    /// Records the first arrival of a transmission of `sender`, with the number of new positions and whether they are in
+    /// order.
+    pub fn arrived(&mut self, now: Instant, (flow, sender): (u32, End), sent: &Sent, (new, in_order): (u32, bool)) {
+        if let Some(row) = self.row(flow, sender, sent.transmission) {
             self.tables.transmissions.fate[row] = codes::DELIVERED;
             self.tables.transmissions.arrived_ns[row] = nanos(now);
         }
-        if self.records(packet.flow, packet.sender, Table::Arrivals) {
+        if self.records(flow, sender, Table::Arrivals) {
             self.tables.arrivals.push(ArrivalRow {
                 t_ns: nanos(now),
-                flow: packet.flow as i32,
-                end: packet.sender as u8,
-                tx: packet.transmission as i64 - 1,
-                start: packet.start as i64,
-                len: i64::from(packet.positions),
+                flow: flow as i32,
+                end: sender as u8,
+                tx: sent.transmission as i64 - 1,
+                start: sent.start as i64,
+                len: (sent.end - sent.start) as i64,
                 new_bytes: i64::from(new),
                 in_order,
             });
@@ -189,58 +228,26 @@ impl Recorder {
         }
     }
 
-    /// Records a segment for this end of this flow, if it is an acknowledgement; `isn` is the end's initial sequence number.
-    pub fn acknowledged(
-        &mut self,
-        now: Instant,
-        (flow, end): (u32, End),
-        (connection, isn): (&Connection, Seq),
-        segment: &Segment,
-    ) {
-        if !segment.flags.has(eifel_packet::segment::Flags::ACK) || !self.records(flow, end, Table::Acks) {
-            return;
-        }
-        let engine = connection.engine();
-        let una = engine.una();
-        let position = |seq| unwrap(una, isn, seq);
-        let cumulative = position(segment.ack);
-        let mut blocks: Vec<(i64, i64)> =
-            segment.options.sack.as_slice().iter().map(|&(l, r)| (position(l) as i64, position(r) as i64)).collect();
-        let dsack = blocks.first().copied().filter(|first| {
-            first.0 < cumulative as i64
-                || blocks.get(1).is_some_and(|second| second.0 <= first.0 && first.1 <= second.1)
-        });
-        if dsack.is_some() {
-            blocks.remove(0);
-        }
-        let none = (-1, -1);
-        let block = |index: usize| blocks.get(index).copied().unwrap_or(none);
-        self.tables.acks.push(AckRow {
-            t_ns: nanos(now),
-            flow: flow as i32,
-            end: end as u8,
-            cumulative: cumulative as i64,
-            echo: segment.options.timestamps.map_or(-1, |stamps| i64::from(stamps.echo)),
-            duplicate: cumulative == una && segment.payload_len == 0 && engine.nxt() > una,
-            dsack_start: dsack.unwrap_or(none).0,
-            dsack_end: dsack.unwrap_or(none).1,
-            sack1_start: block(0).0,
-            sack1_end: block(0).1,
-            sack2_start: block(1).0,
-            sack2_end: block(1).1,
-            sack3_start: block(2).0,
-            sack3_end: block(2).1,
-        });
+    /// Records an acknowledgement.
+    pub(super) fn acked(&mut self, row: AckRow) {
+        self.tables.acks.push(row);
         self.grown(Table::Acks);
     }
 
-    /// Records a drop by a link or by the proxy in front of it.
-    pub fn dropped(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause, remains: Remains) {
-        if remains == Remains::Nothing
-            && let Some(row) = self.row(packet.flow, packet.sender, packet.transmission)
-        {
+    /// Returns whether the acknowledgements that come to this end of this flow are recorded.
+    pub(super) fn records_acks(&self, flow: u32, end: End) -> bool {
+        self.records(flow, end, Table::Acks)
+    }
+
+    /// Records that no copy of a transmission arrives.
+    pub fn lost(&mut self, (flow, sender): (u32, End), transmission: u64) {
+        if let Some(row) = self.row(flow, sender, transmission) {
             self.tables.transmissions.fate[row] = codes::DROPPED;
         }
+    }
+
+    /// Records a drop by a link or by the proxy in front of it.
+    pub fn dropped(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause) {
         self.drop_row(now, link, (packet.flow, packet.sender, packet.transmission as i64 - 1), cause);
     }
 
@@ -279,20 +286,20 @@ impl Recorder {
     }
 
     /// Records an event of an end's engine.
-    pub fn recovery(&mut self, now: Instant, (flow, end): (u32, End), event: &Event) {
-        let place = place(flow, end);
+    pub fn recovery(&mut self, now: Instant, subject: Subject, event: &Event) {
         match *event {
-            Event::TimerExpired { .. } => self.memories[place].expired = true,
+            Event::TimerExpired { .. } => self.path(subject).expired = true,
             Event::EpisodeOpened { episode, saved } if self.tables.kept.keeps(Table::Episodes) => {
-                self.memories[place].episodes.push(self.tables.episodes.flow.len() as u32);
-                self.tables.episodes.push(opened(flow, end, &episode, &saved));
+                let row = self.tables.episodes.flow.len() as u32;
+                self.path(subject).episodes.push(row);
+                self.tables.episodes.push(opened(subject, &episode, &saved));
             }
             Event::Judged { episode, detector, outcome, reason } => {
                 let reason = self.tables.dictionaries.reason(reason);
-                self.judged(now, (flow, end, episode), detector, (outcome, reason));
+                self.judged(now, (subject, episode), detector, (outcome, reason));
             }
             Event::EpisodeClosed { episode, timeouts } => {
-                if let Some(row) = self.episode(flow, end, episode) {
+                if let Some(row) = self.episode(subject, episode) {
                     self.tables.episodes.closed_ns[row] = nanos(now);
                     self.tables.episodes.timeouts[row] = timeouts as i32;
                 }
@@ -304,11 +311,12 @@ impl Recorder {
     fn judged(
         &mut self,
         now: Instant,
-        (flow, end, episode): (u32, End, u32),
+        (subject, episode): (Subject, u32),
         detector: usize,
         (outcome, reason): (Outcome, u8),
     ) {
         if self.tables.kept.keeps(Table::Verdicts) {
+            let Subject { flow, end, path } = subject;
             let detectors = &self.memories[place(flow, end)].detectors;
             self.tables.verdicts.push(VerdictRow {
                 t_ns: nanos(now),
@@ -319,10 +327,11 @@ impl Recorder {
                 acting: detector == 0,
                 verdict: codes::verdict(outcome),
                 reason,
+                path: path as i32,
             });
         }
         if detector == 0
-            && let Some(row) = self.episode(flow, end, episode)
+            && let Some(row) = self.episode(subject, episode)
             && self.tables.episodes.verdict_ns[row] < 0
         {
             self.tables.episodes.verdict[row] = codes::verdict(outcome);
@@ -331,53 +340,58 @@ impl Recorder {
         }
     }
 
-    fn episode(&self, flow: u32, end: End, number: u32) -> Option<usize> {
-        let rows = &self.memories[place(flow, end)].episodes;
+    fn path(&mut self, Subject { flow, end, path }: Subject) -> &mut OfPath {
+        &mut self.memories[place(flow, end)].paths[path]
+    }
+
+    fn episode(&self, Subject { flow, end, path }: Subject, number: u32) -> Option<usize> {
+        let rows = &self.memories[place(flow, end)].paths.get(path)?.episodes;
         rows.get((number as usize).checked_sub(1)?).map(|&row| row as usize)
     }
 
-    /// Records the oracle's judgement on a retransmission; `episode` is the one that it opened.
-    pub fn settled(&mut self, settled: &Settled, episode: Option<u32>) {
-        if let Some(row) = self.row(settled.flow, settled.sender, settled.transmission) {
-            self.tables.transmissions.needed[row] = codes::need(settled.needed);
+    /// Records the oracle's judgement on a retransmission; `opened` is the episode that it opened, and that episode's path.
+    pub fn settled(&mut self, settled: &Settled, opened: Option<(usize, u32)>) {
+        let Settled { flow, sender, transmission, needed } = *settled;
+        if let Some(row) = self.row(flow, sender, transmission) {
+            self.tables.transmissions.needed[row] = codes::need(needed);
         }
-        if let Some(row) = episode.and_then(|number| self.episode(settled.flow, settled.sender, number)) {
-            self.tables.episodes.truth[row] = codes::truth(settled.needed);
+        let row = opened.and_then(|(path, number)| self.episode(Subject { flow, end: sender, path }, number));
+        if let Some(row) = row {
+            self.tables.episodes.truth[row] = codes::truth(needed);
         }
     }
 
-    /// Records an end's variables after an input, where they have changed.
-    pub fn variables(&mut self, now: Instant, (flow, end): (u32, End), connection: &Connection) {
-        let place = place(flow, end);
-        let wanted = self.records(flow, end, Table::Window) || self.records(flow, end, Table::Timer);
-        if !wanted {
-            return;
-        }
-        let snapshot = Snapshot { deadline: connection.sender_deadline(), ..connection.engine().snapshot() };
-        let peer_window = connection.peer_window();
-        let last = self.memories[place].last.replace((snapshot, peer_window));
-        let expired = std::mem::take(&mut self.memories[place].expired);
+    /// Returns whether an end's variables are recorded.
+    pub(super) fn records_variables(&self, flow: u32, end: End) -> bool {
+        self.records(flow, end, Table::Window) || self.records(flow, end, Table::Timer)
+    }
+
+    /// Records the variables of a path after an input, where they have changed.
+    pub(super) fn variables(&mut self, now: Instant, subject: Subject, (snapshot, peer_window): (Snapshot, u64)) {
+        let last = self.path(subject).last.replace((snapshot, peer_window));
+        let expired = std::mem::take(&mut self.path(subject).expired);
         let key = |(s, window): &(Snapshot, u64)| (s.cwnd, s.ssthresh, s.flight, s.una, s.nxt, *window);
         if self.tables.kept.keeps(Table::Window) && last.as_ref().map(key) != Some(key(&(snapshot, peer_window))) {
             self.tables.window.push(WindowRow {
                 t_ns: nanos(now),
-                flow: flow as i32,
-                end: end as u8,
+                flow: subject.flow as i32,
+                end: subject.end as u8,
                 cwnd: snapshot.cwnd as i64,
                 ssthresh: threshold(snapshot.ssthresh),
                 flight: snapshot.flight as i64,
                 peer_window: peer_window as i64,
                 una: snapshot.una as i64,
                 nxt: snapshot.nxt as i64,
+                path: subject.path as i32,
             });
             self.grown(Table::Window);
         }
         if self.tables.kept.keeps(Table::Timer) {
-            self.timer(now, (flow, end), (last.map(|last| last.0), snapshot), expired);
+            self.timer(now, subject, (last.map(|last| last.0), snapshot), expired);
         }
     }
 
-    fn timer(&mut self, now: Instant, of: (u32, End), (last, new): (Option<Snapshot>, Snapshot), expired: bool) {
+    fn timer(&mut self, now: Instant, of: Subject, (last, new): (Option<Snapshot>, Snapshot), expired: bool) {
         if expired {
             let before = last.unwrap_or(new);
             self.timer_row(now, of, codes::EXPIRED, &Snapshot { deadline: now, ..before });
@@ -392,7 +406,7 @@ impl Recorder {
         self.timer_row(now, of, event, &new);
     }
 
-    fn timer_row(&mut self, now: Instant, (flow, end): (u32, End), event: u8, snapshot: &Snapshot) {
+    fn timer_row(&mut self, now: Instant, Subject { flow, end, path }: Subject, event: u8, snapshot: &Snapshot) {
         let length = |duration: Option<Duration>| duration.map_or(-1, |duration| duration.as_nanos() as i64);
         self.tables.timer.push(TimerRow {
             t_ns: nanos(now),
@@ -404,6 +418,7 @@ impl Recorder {
             rttvar_ns: length(snapshot.rttvar),
             rto_ns: snapshot.rto.as_nanos() as i64,
             deadline_ns: nanos(snapshot.deadline),
+            path: path as i32,
         });
         self.grown(Table::Timer);
     }
@@ -432,7 +447,7 @@ impl Recorder {
     }
 }
 
-fn opened(flow: u32, end: End, episode: &Episode, saved: &Saved) -> EpisodeRow {
+fn opened(Subject { flow, end, path }: Subject, episode: &Episode, saved: &Saved) -> EpisodeRow {
     EpisodeRow {
         flow: flow as i32,
         end: end as u8,
@@ -450,6 +465,7 @@ fn opened(flow: u32, end: End, episode: &Episode, saved: &Saved) -> EpisodeRow {
         verdict_ns: -1,
         reason: 0,
         truth: 0,
+        path: path as i32,
     }
 }
 
@@ -458,7 +474,7 @@ fn place(flow: u32, end: End) -> usize {
 }
 
 /// Returns nanoseconds as tables keep them; -1 for never.
-fn nanos(at: Instant) -> i64 {
+pub(super) fn nanos(at: Instant) -> i64 {
     i64::try_from(at.as_nanos()).unwrap_or(-1)
 }
 

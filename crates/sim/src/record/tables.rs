@@ -2,7 +2,9 @@
 //! count the sender's stream: SYN is position 0, the first byte is 1. Absent values are -1.
 //!
 //! `flow` is the flow's index in the scenario. `end` is 0 for the end that opens the flow and 1 for
-//! the other. Only ends that send application data are recorded.
+//! the other. Only ends that send application data are recorded. `path` is the path's index in the
+//! flow, 0 for the primary; runs without associations do not have this column. The positions of an
+//! association are TSNs, from 0.
 
 use super::column::table;
 
@@ -35,6 +37,8 @@ table! {
         arrived_ns: i64,
         /// The oracle's judgement on a retransmission.
         needed: u8,
+        /// Index of the path in the flow, 0 for the primary one; only in runs with associations.
+        path: i32,
     }
 }
 
@@ -133,6 +137,8 @@ table! {
         una: i64,
         /// First position never sent.
         nxt: i64,
+        /// Index of the path in the flow, 0 for the primary one; only in runs with associations.
+        path: i32,
     }
 }
 
@@ -157,6 +163,8 @@ table! {
         rto_ns: i64,
         /// The time for which the timer is set.
         deadline_ns: i64,
+        /// Index of the path in the flow, 0 for the primary one; only in runs with associations.
+        path: i32,
     }
 }
 
@@ -195,6 +203,8 @@ table! {
         reason: u8,
         /// The oracle's judgement on the episode's first retransmission.
         truth: u8,
+        /// Index of the path in the flow, 0 for the primary one; only in runs with associations.
+        path: i32,
     }
 }
 
@@ -217,6 +227,8 @@ table! {
         verdict: u8,
         /// The evidence for the verdict.
         reason: u8,
+        /// Index of the path in the flow, 0 for the primary one; only in runs with associations.
+        path: i32,
     }
 }
 

@@ -1,7 +1,8 @@
 //! The contents of SCTP packets under way.
 
 use crate::oracle::Sent;
-use eifel_packet::ip::{Addresses, Version};
+use eifel_packet::ip::{self, Addresses, Header, Version};
+use eifel_packet::sctp;
 use std::net::Ipv4Addr;
 
 /// An SCTP packet and the transmissions of its chunks.
@@ -23,6 +24,18 @@ impl Default for Bundle {
 }
 
 impl Bundle {
+    /// Returns the packet with its IP header.
+    ///
+    /// # Panics
+    /// When an association made a packet that IP cannot carry.
+    pub fn datagram(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.bytes.len() + 40);
+        let header = Header::new(self.addresses);
+        ip::emit(&header, sctp::PROTOCOL, self.bytes.len(), &mut bytes).expect("a packet fits its path's PMTU");
+        bytes.extend_from_slice(&self.bytes);
+        bytes
+    }
+
     /// Returns the bytes of the packet with its IP header.
     pub fn ip_len(&self, ip: Version) -> u32 {
         ip.header_len() + self.bytes.len() as u32

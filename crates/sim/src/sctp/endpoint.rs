@@ -4,6 +4,7 @@ use super::bundle::Bundle;
 use super::messages::{Reader, Writer};
 use crate::network::Network;
 use crate::oracle::{Role, Sent};
+use crate::record::recorder::Subject;
 use crate::slab::{Arrival, End, NO_PACKET, Packet};
 use crate::tally::Tally;
 use eifel_base::time::{Duration, Instant};
@@ -18,6 +19,8 @@ use eifel_sctp::{Association, Heard, Listener, Phase};
 pub struct Way {
     /// The addresses at both ends of the path.
     pub addresses: Addresses,
+    /// Index of this end's node.
+    pub node: u16,
     /// Index of the link that packets take first.
     pub link: usize,
     /// Index of the node at the other end.
@@ -69,17 +72,37 @@ impl Endpoint {
 
     /// Tells the oracle of the chunks that have come, after they were taken in.
     pub fn tell_arrival<const OBSERVED: bool>(&self, net: &mut Network<OBSERVED>, chunks: &[Sent], arrival: Arrival) {
-        let sender = self.end.other();
+        let of = (self.flow, self.end.other());
         for &chunk in chunks {
             let kept = self.association.as_ref().is_some_and(|association| association.has_received(chunk.start));
             let accepted = if kept { u64::MAX } else { chunk.start };
             match arrival {
                 Arrival::First => {
-                    net.oracle.arrived(self.flow, sender, chunk, accepted);
+                    let news = net.oracle.arrived(of.0, of.1, chunk, accepted);
+                    if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+                        recorder.arrived(net.now, of, &chunk, news);
+                    }
                 }
-                Arrival::Again => net.oracle.arrived_again(self.flow, sender, chunk, accepted),
+                Arrival::Again => net.oracle.arrived_again(of.0, of.1, chunk, accepted),
             }
         }
+    }
+
+    /// Records a packet that has come, before it is taken in.
+    pub fn record<const OBSERVED: bool>(&self, net: &mut Network<OBSERVED>, packet: &Packet, bundle: &Bundle) {
+        let Some(recorder) = &mut net.observers.recorder else { return };
+        let from = bundle.addresses.source();
+        let way = self.ways.iter().find(|way| way.addresses.destination() == from).unwrap_or(&self.ways[0]);
+        recorder.passes_bundle(net.now, way.node, packet, bundle);
+        if let Some(association) = &self.association {
+            recorder.sacked(net.now, (self.flow, self.end), association, &bundle.bytes);
+        }
+    }
+
+    /// Records the variables of each path, after an input.
+    pub fn observe<const OBSERVED: bool>(&self, net: &mut Network<OBSERVED>) {
+        let (Some(recorder), Some(association)) = (&mut net.observers.recorder, &self.association) else { return };
+        recorder.association(net.now, (self.flow, self.end), self.ways.len(), association);
     }
 
     /// Writes what there is room for, and sends everything that may leave now.
@@ -99,7 +122,13 @@ impl Endpoint {
             let Some(outgoing) = association.poll_transmit(net.now, &mut bundle.bytes) else { return };
             bundle.addresses = outgoing.addresses;
             bundle.chunks.extend(association.transmissions().iter().map(sent));
-            let path = self.path_to(&outgoing.addresses);
+            let path = path_to(&self.ways, &outgoing.addresses);
+            if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+                let subject = Subject { flow: self.flow, end: self.end, path: path.0 };
+                for transmission in association.transmissions() {
+                    recorder.sent(net.now, subject, transmission, transmission.start + 1);
+                }
+            }
             self.count(net, path);
             self.launch(net, path);
         }
@@ -110,14 +139,8 @@ impl Endpoint {
         let bundle = net.bundles.vacant(net.slab.next_handle());
         bundle.bytes.extend_from_slice(bytes);
         bundle.addresses = addresses;
-        self.launch(net, self.path_to(&addresses));
-    }
-
-    /// Returns the path on which a packet between these addresses leaves: an address of the peer
-    /// belongs to one path alone.
-    fn path_to(&self, addresses: &Addresses) -> PathId {
-        let to = addresses.destination();
-        PathId(self.ways.iter().position(|way| way.addresses.destination() == to).unwrap_or_default())
+        let path = path_to(&self.ways, &addresses);
+        self.launch(net, path);
     }
 
     /// Counts the chunks of the packet that leaves on `path`, and tells the oracle of them.
@@ -142,19 +165,21 @@ impl Endpoint {
         let way = &self.ways[path.0];
         let bundle = net.bundles.get(net.slab.next_handle());
         let bytes = bundle.ip_len(net.ip);
-        let mut packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
+        let mut packet = Packet { flow: self.flow, sender: self.end, bundled: true, ..NO_PACKET };
         if let Some(first) = bundle.chunks.first() {
             packet = Packet {
                 transmission: first.transmission,
                 start: first.start,
                 segment: first.start + 1,
                 positions: bundle.chunks.len() as u32,
-                bundled: true,
                 repeats: first.role == Role::Retransmission,
                 ..packet
             };
         }
         net.slab.vacant().packet = packet;
+        if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+            recorder.passes_bundle(net.now, way.node, &packet, bundle);
+        }
         net.launch(bytes, way.destination, way.link);
     }
 
@@ -194,6 +219,12 @@ impl Endpoint {
     pub fn is_closed(&self) -> bool {
         self.association.as_ref().is_some_and(|association| association.phase() == Phase::Closed)
     }
+}
+
+/// Returns the path on which a packet between these addresses leaves: an address of the peer belongs to one path alone.
+fn path_to(ways: &[Way], addresses: &Addresses) -> PathId {
+    let to = addresses.destination();
+    PathId(ways.iter().position(|way| way.addresses.destination() == to).unwrap_or_default())
 }
 
 /// Returns a chunk's transmission as the oracle sees it.

@@ -5,6 +5,7 @@ use crate::app::reader::Reader as Pauses;
 use crate::app::{Alarm, Step, StreamApp};
 use crate::network::Network;
 use crate::oracle::Settled;
+use crate::record::recorder::Subject;
 use crate::slab::{Delivery, End};
 use crate::stream_flow::Progress;
 use eifel_base::time::Instant;
@@ -37,6 +38,10 @@ impl AssociationFlow {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let bundle = net.bundles.take(handle);
+        if OBSERVED {
+            let packet = *net.slab.get(handle);
+            endpoint.record(net, &packet, &bundle);
+        }
         let answer = endpoint.take(net.now, &bundle);
         endpoint.tell_arrival(net, &bundle.chunks, delivery.arrival);
         net.bundles.put(handle, bundle);
@@ -56,6 +61,9 @@ impl AssociationFlow {
         let endpoint = &mut ends[end.index()];
         endpoint.transmit(net);
         endpoint.set_alarm(net);
+        if OBSERVED && self.app.sends_from(end) {
+            endpoint.observe(net);
+        }
         self.end_if_closed();
     }
 
@@ -143,6 +151,12 @@ impl AssociationFlow {
     ) {
         let Some(ends) = &mut self.ends else { return };
         let Endpoint { association: Some(association), tallies, flow, .. } = &mut ends[end.index()] else { return };
+        if OBSERVED
+            && self.app.sends_from(end)
+            && let Some(recorder) = &mut net.observers.recorder
+        {
+            recorder.recovery(net.now, Subject { flow: *flow, end, path: path.0 }, event);
+        }
         tallies[path.0].on_recovery(event, || association.brain().oldest_marked(path));
         if matches!(event, engine::Event::Adjusted { .. })
             && let Some(round_trip) = association.brain().snapshot(path).srtt
@@ -152,14 +166,14 @@ impl AssociationFlow {
     }
 
     /// Notes the oracle's judgement on one of this flow's retransmissions.
-    pub fn settle(&mut self, settled: &Settled) {
+    pub fn settle<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, settled: &Settled) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[settled.sender.index()];
         endpoint.spurious += u64::from(!settled.needed);
-        for tally in &mut endpoint.tallies {
-            if tally.on_settled(settled).is_some() {
-                return;
-            }
+        let mut paths = endpoint.tallies.iter_mut().enumerate();
+        let opened = paths.find_map(|(path, tally)| tally.on_settled(settled).map(|episode| (path, episode)));
+        if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+            recorder.settled(settled, opened);
         }
     }
 

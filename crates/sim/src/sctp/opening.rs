@@ -79,7 +79,7 @@ fn ways(flow: &Flow, end: End, ip: Version) -> Vec<Way> {
     let way = |(from, to, there, back): (usize, usize, &Vec<usize>, &Vec<usize>)| {
         let (here, away, links) = if end == End::From { (from, to, there) } else { (to, from, back) };
         let addresses = wire::addresses(ip, (here as u16, away as u16));
-        Way { addresses, link: links.first().copied().unwrap_or_default(), destination: away as u16 }
+        Way { addresses, node: here as u16, link: links.first().copied().unwrap_or_default(), destination: away as u16 }
     };
     std::iter::once(primary).chain(alternates).map(way).collect()
 }

@@ -1,10 +1,12 @@
 //! Flows over SCTP.
 
-use crate::common::scenario;
+use crate::common::{numbers, observed, scenario, words};
+use eifel_packet::{ip, sctp};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::FlowSummary;
-use eifel_sim::{Options, run_with};
+use eifel_sim::{Options, Outcome, run_with};
+use std::net::IpAddr;
 
 /// Two paths of 1 Mbit/s and 100 ms each way, 20 s of data: the setting of "On making SCTP robust to spurious
 /// retransmissions", section 4. `{flow}` and `{links}` stand for more.
@@ -188,4 +190,106 @@ fn wrong_settings_are_refused_with_their_place() {
         let said = refused(&plain.replace(from, to));
         assert!(said.contains(says), "{said}");
     }
+}
+
+#[test]
+fn records_tell_the_paths_apart_and_tcp_has_none() {
+    let spike = "
+        [sender]
+        retransmit = \"all-to-alternate\"
+        [[spike]]
+        links = [\"primary\"]
+        holds = \"arriving\"
+        at = [{ start_s = 10.5, length_s = 1.2 }]
+    ";
+    let outcome = observed(&two_paths(&[ENDLESS], spike), 0);
+    let flow = &outcome.summary.flows[0];
+    let paths = numbers(&outcome, "transmissions", "path");
+    let kinds = words(&outcome, "transmissions", "kind");
+    let needs = words(&outcome, "transmissions", "needed");
+    let again: Vec<usize> = (0..kinds.len()).filter(|&row| kinds[row] == "retransmission").collect();
+    assert_eq!((paths.len() as u64, again.len() as u64), (flow.segments_sent, flow.retransmissions));
+    for row in 0..paths.len() {
+        assert_eq!(paths[row] == 1, kinds[row] == "retransmission", "row {row}");
+        assert_eq!(needs[row], if kinds[row] == "new" { "-" } else { "spurious" }, "row {row}");
+    }
+    // TSNs count from 0, segments from 1; each chunk is acknowledged.
+    let (starts, segments) =
+        (numbers(&outcome, "transmissions", "start"), numbers(&outcome, "transmissions", "segment"));
+    assert!(starts.iter().zip(&segments).all(|(start, segment)| start + 1 == *segment));
+    let acked = numbers(&outcome, "acks", "cumulative");
+    assert!(acked.iter().max().unwrap() > &(starts.iter().max().unwrap() - 60));
+    assert_eq!(words(&outcome, "episodes", "truth"), ["spurious"]);
+    assert_eq!(numbers(&outcome, "episodes", "path"), [0]);
+    // The alternate's window grows on what the primary delivered: the overgrowth of figure 3.
+    let windows = numbers(&outcome, "window", "path").into_iter().zip(numbers(&outcome, "window", "cwnd"));
+    let alternate: Vec<i64> = windows.filter(|(path, _)| *path == 1).map(|(_, cwnd)| cwnd).collect();
+    assert_eq!(alternate[0], 4404);
+    assert!(alternate.is_sorted() && *alternate.last().unwrap() > 4 * alternate[0], "{alternate:?}");
+    let columns = |outcome: &Outcome| -> Vec<&str> {
+        let tables = outcome.tables.clone().into_columns();
+        tables.into_iter().flat_map(|(_, columns)| columns).map(|(name, _)| name).collect()
+    };
+    assert_eq!(columns(&outcome).iter().filter(|name| **name == "path").count(), 5);
+    assert!(!columns(&observed(&scenario(crate::common::SPIKES), 0)).contains(&"path"));
+}
+
+#[test]
+fn an_undone_timeout_restores_the_window_to_the_flight() {
+    let spike = "
+        [sender]
+        detect = \"eifel-cover-timestamps\"
+        grant = \"always\"
+        [[spike]]
+        links = [\"primary\"]
+        holds = \"arriving\"
+        at = [{ start_s = 10.5, length_s = 1.2 }]
+    ";
+    let alone = ("alternates = [{ from = \"a2\", to = \"b2\" }]", "");
+    let stamps = ("{sctp}", "timestamp_chunk = \"agreed\"");
+    let outcome = observed(&two_paths(&[ENDLESS, alone, stamps], spike), 0);
+    assert_eq!((outcome.summary.flows[0].retransmissions, outcome.summary.flows[0].undos), (1, 1));
+    let told = numbers(&outcome, "episodes", "verdict_ns")[0];
+    let window = |name| numbers(&outcome, "window", name);
+    let row = window("t_ns").iter().rposition(|&at| at <= told).unwrap();
+    // RFC 4015: FlightSize and one SACK's worth more; what the timer had marked is under way after all.
+    let (cwnd, flight) = (window("cwnd")[row], window("flight")[row]);
+    assert!(cwnd >= flight && cwnd <= flight + 3 * 1448 && flight > 40 * 1400, "{cwnd} {flight}");
+}
+
+#[test]
+fn a_capture_is_of_one_address() {
+    let options = || Options { checked: true, ..Options::default() };
+    let scenario = two_paths(&[("{flow}", "application = { kind = \"bulk\", bytes = 20_000 }")], "");
+    let record = Record::none().capturing(0).capturing(3);
+    let outcome = run_with(&scenario, 0, Options { record, ..options() }).unwrap();
+    let [primary, alternate] = &outcome.captures[..] else { panic!("two captures") };
+    assert_eq!((primary.name.as_str(), alternate.name.as_str()), ("a", "b2"));
+    for (capture, last) in [(primary, 1), (alternate, 4)] {
+        let frames = frames(&capture.pcapng);
+        assert_eq!(frames.len(), capture.shown.len());
+        for frame in frames {
+            let packet = ip::parse(frame).unwrap();
+            assert!(sctp::parse(packet.payload).is_ok() && packet.protocol == sctp::PROTOCOL);
+            let addresses = packet.header.addresses;
+            let own: IpAddr = [10, 0, 0, last].into();
+            assert!(addresses.source() == own || addresses.destination() == own, "{addresses:?}");
+        }
+    }
+    // 14 chunks of 1432 bytes or less; the alternate has heartbeats alone.
+    assert_eq!(primary.shown.iter().filter(|shown| shown.transmission.is_some()).count(), 14);
+    assert!(alternate.shown.iter().all(|shown| shown.transmission.is_none()) && !alternate.shown.is_empty());
+}
+
+/// Returns the packets of a pcapng file: its blocks of type 6 (Enhanced Packet Block).
+fn frames(pcapng: &[u8]) -> Vec<&[u8]> {
+    let number = |at: usize| u32::from_le_bytes(pcapng[at..at + 4].try_into().unwrap()) as usize;
+    let (mut at, mut frames) = (0, Vec::new());
+    while at < pcapng.len() {
+        if number(at) == 6 {
+            frames.push(&pcapng[at + 28..at + 28 + number(at + 20)]);
+        }
+        at += number(at + 4);
+    }
+    frames
 }
