@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from eifel._engine import described_tables  # noqa: F401
-
 CATEGORIES = {
     "transmissions.kind": ["new", "retransmission", "probe"],
     "transmissions.cause": ["-", "timeout", "fast-retransmit"],

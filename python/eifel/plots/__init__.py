@@ -24,6 +24,16 @@ def time_sequence_figure(result: Result, flow: int = 0, title: str = "") -> Figu
     return finish(figure, axes, title)
 
 
+def paths_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
+    """TSNs of a flow over SCTP over time, one colour a path, and the paths' windows."""
+    from eifel.plots import paths
+    from eifel.plots.style import finish, new_figure
+
+    figure, axes = new_figure(2, (7.2, 6.0))
+    paths.draw(axes[0], axes[1], result, flow)
+    return finish(figure, axes, title)
+
+
 def timer_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
     """The retransmission timeout against the round trips that it was made from."""
     from eifel.plots import timer

@@ -9,7 +9,11 @@ ARTEFACT = Artefact(
     title=published.caption("responding", "table3"),
     source=f"{settings.SOURCE}, table 3",
     columns=settings.COLUMNS,
-    rows=settings.rows("table3"),
+    rows=published.rows(
+        "responding",
+        "table3",
+        lambda keys: settings.dumbbell("fack", eifel=True, congested=True, restore=str(keys["restore"])),
+    ),
     method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
     fitted=settings.FITTED,

@@ -1,0 +1,1 @@
+"""Ladha, Baucke, Ludwig and Amer: "On Making SCTP Robust to Spurious Retransmissions"."""

@@ -1,0 +1,26 @@
+"""Figure 10 (c): a short spike over two paths: Eifel."""
+
+from eifel.papers.artefact import Claim
+from eifel.papers.sctp import facts, micro, settings
+
+ARTEFACT = micro.figure(
+    "10c",
+    "A short spike over two paths: Eifel",
+    {
+        "drawn": micro.association(settings.EIFEL_OR_DUP_TSN, settings.SHORT_SPIKE_S, paths=2),
+        "plain": micro.association(settings.PLAIN, settings.SHORT_SPIKE_S, paths=2),
+    },
+    Claim("the timeout is told to be spurious", facts.number("detected_spurious", lambda count: count == 1)),
+    Claim(
+        "few chunks are sent again",
+        lambda m: m.mean("retransmissions", run="drawn") < m.mean("retransmissions", run="plain") / 2,
+    ),
+    Claim(
+        "goodput after the spike is more than twice plain SCTP's",
+        lambda m: facts.sent_after_spike(m, "drawn") > 2 * facts.sent_after_spike(m, "plain"),
+    ),
+    Claim(
+        "the alternate's window does not overgrow",
+        lambda m: facts.growth(m.result(run="drawn")) < 0.5 * facts.growth(m.result(run="plain")),
+    ),
+)

@@ -1,0 +1,30 @@
+"""Figure 3: a spurious timeout over two paths, and a window that overgrows."""
+
+from eifel.papers.artefact import Claim
+from eifel.papers.sctp import facts, micro, settings
+
+_DEAD = {"links": ["path-2", "path-2-back"], "holds": "arriving", "at": [{"start_s": 5, "length_s": 1000}]}
+
+
+def _run() -> dict[str, object]:
+    scenario = micro.association(settings.PLAIN, settings.SHORT_SPIKE_S, paths=2)
+    # What an outage swallows would arrive after the run.
+    return {**scenario, "spike": [*scenario["spike"], _DEAD]}
+
+
+ARTEFACT = micro.figure(
+    "3",
+    "A spike on the primary path while the alternate is dead: the alternate's window overgrows (plain SCTP)",
+    {"drawn": _run()},
+    Claim("all retransmissions go to the alternate path", facts.of(facts.all_on(facts.ALTERNATE))),
+    Claim("all of them are needless", facts.of(facts.all_needless)),
+    Claim(
+        "none of them arrives",
+        facts.of(lambda result: bool((facts.again(result)["arrived_ns"] < 0).all())),
+    ),
+    Claim(
+        "the alternate's congestion window grows on ACKs for the originals, more than fourfold",
+        facts.of(lambda result: facts.growth(result) > 4),
+    ),
+    known=("ns-2.35 sends 44 chunks again here, and the alternate's window grows from 4380 to 24 912 bytes.",),
+)

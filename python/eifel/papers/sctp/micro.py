@@ -1,0 +1,73 @@
+"""What figures 2 to 10 have in common: recorded runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
+from eifel.papers.measured import Measured
+from eifel.papers.sctp import settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+ENDLESS: Mapping[str, Any] = {"kind": "bulk", "endless": True}
+DURATION_S = 16
+
+COLUMNS = (
+    Column("segments_sent", "Chunks sent", digits=0),
+    Column("retransmissions", "Retransmissions", digits=0),
+    Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
+    Column("timeouts", "Timeouts", digits=0),
+    Column("fast_retransmits", "Fast retransmits", digits=0),
+    Column("detected_spurious", "Told to be spurious", digits=0),
+    Column("undos", "Undos", digits=0),
+)
+
+
+def figure(
+    name: str,
+    title: str,
+    runs: Mapping[str, Mapping[str, Any]],
+    *claims: Claim,
+    known: tuple[str, ...] = (),
+) -> Artefact:
+    """A figure of one run, the first; a claim may compare it with the others."""
+    return Artefact(
+        id=f"sctp.figure{name}",
+        title=title,
+        source=f"{settings.SOURCE}, figure {name.rstrip('abcdef')}" + _part(name),
+        columns=COLUMNS,
+        rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
+        seed=settings.SEED,
+        claims=claims,
+        known=known,
+        fitted=(*settings.CHOSEN, settings.FAR_END),
+        method=Recorded(_draw, chart=False),
+    )
+
+
+def _part(name: str) -> str:
+    letter = name[len(name.rstrip("abcdef")) :]
+    return f" ({letter})" if letter else ""
+
+
+def _draw(measured: Measured) -> Figure:
+    from eifel.plots import paths_figure
+
+    return paths_figure(measured.result(run=measured.artefact.rows[0].keys["run"]), title=measured.artefact.title)
+
+
+def association(protocol: settings.Sctp, length_s: float, paths: int = 1, **more: Any) -> dict[str, Any]:
+    """An association that sends for the figures' time, with one spike of this length."""
+    spike = settings.one_spike(length_s)
+    held = settings.HELD_AT_FAR_END
+    return settings.scenario(protocol, ENDLESS, DURATION_S, paths=paths, spike=spike, held=held, **more)
+
+
+def reordered(protocol: settings.Sctp) -> dict[str, Any]:
+    """An association of which one packet is overtaken by so many that a fast retransmit follows."""
+    late = {"flow": "main", "segments": [settings.REORDERED_CHUNK], "length": settings.REORDERED_BY}
+    return settings.scenario(protocol, ENDLESS, 10, forward={"reorder": late})

@@ -1,0 +1,188 @@
+"""The settings that the figures share: what the paper states, what was fitted, and what was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eifel.papers.artefact import Setting
+
+SOURCE = (
+    'S. Ladha, S. Baucke, R. Ludwig and P. Amer, "On Making SCTP Robust to Spurious Retransmissions", '
+    "ACM Computer Communication Review 34(2), 2004"
+)
+SEED = 1
+REPETITIONS = 60
+"""As in the paper, section 6."""
+
+# --- Stated in sections 4 to 6 ---------------------------------------------------------------------------------------
+
+RATE_BPS = 1_000_000
+SATELLITE_BPS = 250_000
+DELAY_MS = 100
+SACK_DELAY_MS = 200
+QUEUE_PACKETS = 100
+PMTU_BYTES = 1500
+CHUNK_BYTES = 1448
+"""Of a DATA chunk with its header of 16 bytes. With the timestamp chunk it is 12 bytes shorter."""
+TRANSFER_S = 200
+DOWNLOAD_BYTES = 4_000_000
+SPIKE_LENGTH_S = (3, 10)
+SPIKE_INTERVALS_S = ((10, 20), (30, 40), (50, 60), (70, 80))
+REORDERING = (0.005, 0.01, 0.02, 0.05, 0.10, 0.15)
+
+# --- Open ------------------------------------------------------------------------------------------------------------
+
+RECEIVE_WINDOW_BYTES = 65_536
+SPIKE_S = 10.5
+SHORT_SPIKE_S = 1.2
+LONG_SPIKE_S = 1.8
+TWO_TIMEOUTS_S = 3.5
+REORDERED_BY = 6
+"""Packets that pass a reordered one: more than the three missing reports that cause a fast retransmit."""
+REORDERED_CHUNK = 22
+"""The paper's sequence number 21, which counts from 0."""
+
+_DATA_HEADER_BYTES = 16
+_TIMESTAMP_BYTES = 12
+
+Sctp = Mapping[str, Any]
+PLAIN: Sctp = {"sender": {"detect": "none"}}
+EIFEL: Sctp = {"sender": {"detect": "eifel-cover-timestamps"}, "sctp": {"timestamp_chunk": "agreed"}}
+"""Figure 6, I."""
+EIFEL_OR_DUP_TSN: Sctp = {"sender": {"detect": "eifel-cover-or-dsack"}, "sctp": {"timestamp_chunk": "agreed"}}
+"""Figure 6, I, with the multihoming considerations."""
+EIFEL_BIT: Sctp = {"sender": {"detect": "eifel-cover-bit"}, "sctp": {"retransmit_bit": True}}
+"""Figure 6, II."""
+DUP_TSN: Sctp = {"sender": {"detect": "dsack"}}
+
+PROTOCOLS: Mapping[str, Sctp] = {"plain": PLAIN, "eifel": EIFEL_OR_DUP_TSN, "dup-tsn": DUP_TSN}
+"""The three that the paper compares, with Eifel as in figure 6: timestamps first, DupTSNs where they fail."""
+
+BEYOND: Mapping[str, Sctp] = {"eifel-bit": EIFEL_BIT}
+"""What the paper expects to be better still, and did not run."""
+WINDOWS_BYTES = (65_536, 131_072)
+"""Of figure 14, whose absolute times want the one and whose gains the other."""
+
+CHOSEN = (
+    Setting(
+        "retransmissions",
+        "all to the alternate path",
+        "as the paper says of RFC 2960; RFC 9260 sends fast retransmits on the same path",
+        "chosen",
+    ),
+    Setting(
+        "missing reports", "3", "those of RFC 9260; the paper's simulator followed RFC 2960, which wants 4", "chosen"
+    ),
+    Setting("receive window", f"{RECEIVE_WINDOW_BYTES} bytes", "not stated; ns-2's default", "chosen"),
+)
+"""What the paper leaves open."""
+BOX = Setting(
+    "what a spike holds",
+    "packets of both directions, before the bottleneck's queue",
+    "the hiccup module stands in front of the link; its direction is not stated",
+    "chosen",
+)
+"""Of figures 11 to 14."""
+FAR_END = Setting(
+    "what a spike holds",
+    "data at the far end of the primary path",
+    "with a box before the queue most of the window has passed it, and the alternate path's SACKs say so: then only 12 "
+    "chunks are sent again in figure 4",
+    rows=("all rows with a long spike over two paths: figures 4 and 10 (b), (d), (f)",),
+)
+"""Of figures 2 to 10."""
+HELD_BEFORE_QUEUE = ("box", "far-box-back")
+HELD_AT_FAR_END = ("path",)
+
+
+def path(number: int, rate_bps: int = RATE_BPS, **forward: Any) -> dict[str, list[dict[str, Any]]]:
+    """The nodes and links of a path: a box at each end, and one link between the boxes with the stated queue.
+
+    What a box holds is released into the queue at once. `forward` are settings of the link there.
+    """
+    end = "" if number == 1 else f"-{number}"
+    names = [f"sender{end}", f"entry{end}", f"exit{end}", f"receiver{end}"]
+    plain = {"rate_bps": "unlimited", "delay_ms": 0, "both": True}
+    queue = {"kind": "drop-tail", "packets": QUEUE_PACKETS}
+    link = {"rate_bps": rate_bps, "delay_ms": DELAY_MS, "queue": queue}
+    links = [
+        {"name": f"box{end}", "from": names[0], "to": names[1], **plain},
+        {"name": f"path{end}", "from": names[1], "to": names[2], **link, **forward},
+        {"name": f"path{end}-back", "from": names[2], "to": names[1], **link},
+        {"name": f"far-box{end}-back", "from": names[3], "to": names[2], "rate_bps": "unlimited", "delay_ms": 0},
+        {"name": f"far-box{end}", "from": names[2], "to": names[3], "rate_bps": "unlimited", "delay_ms": 0},
+    ]
+    return {"node": [{"name": name} for name in names], "link": links}
+
+
+def scenario(
+    protocol: Sctp,
+    application: Mapping[str, Any],
+    duration_s: float,
+    *,
+    paths: int = 1,
+    spike: Mapping[str, Any] | None = None,
+    rate_bps: int = RATE_BPS,
+    forward: Mapping[str, Any] | None = None,
+    window_bytes: int = RECEIVE_WINDOW_BYTES,
+    alternate: Mapping[str, Any] | None = None,
+    held: Sequence[str] = HELD_BEFORE_QUEUE,
+) -> dict[str, Any]:
+    """One association from `sender` to `receiver`, over one path or two. Spikes hold the links `held`.
+
+    `forward` are settings of the first path's link there, `alternate` those of the second's.
+    """
+    topology = [path(1, rate_bps, **(forward or {}))]
+    if paths == 2:
+        topology.append(path(2, rate_bps, **(alternate or {})))
+    stamps = _TIMESTAMP_BYTES if "timestamp_chunk" in protocol.get("sctp", {}) else 0
+    flow: dict[str, Any] = {
+        "name": "main",
+        "from": "sender",
+        "to": "receiver",
+        "transport": "sctp",
+        "application": dict(application),
+        "sctp": {
+            "pmtu_bytes": PMTU_BYTES,
+            "message_bytes": CHUNK_BYTES - _DATA_HEADER_BYTES - stamps,
+            "receive_window_bytes": window_bytes,
+            "sack_delay_ms": SACK_DELAY_MS,
+            **protocol.get("sctp", {}),
+        },
+        "sender": {**SENDER, **protocol["sender"]},
+    }
+    if paths == 2:
+        flow["alternates"] = [{"from": "sender-2", "to": "receiver-2"}]
+    made: dict[str, Any] = {
+        "seed": SEED,
+        "duration_s": duration_s,
+        "node": [node for part in topology for node in part["node"]],
+        "link": [link for part in topology for link in part["link"]],
+        "flow": [flow],
+    }
+    if spike is not None:
+        made["spike"] = [{"links": list(held), "holds": "arriving", **spike}]
+    return made
+
+
+SENDER: Mapping[str, Any] = {
+    "respond": "rfc4015",
+    "after_spurious": "none",
+    "retransmit": "all-to-alternate",
+    "pace": "none",
+    "grant": "always",
+}
+"""The response of section 5; the adaptation of the timer is figure 9's and the macroscopic runs'."""
+
+
+def one_spike(length_s: float) -> dict[str, Any]:
+    """A spike at the instant of the figures."""
+    return {"at": [{"start_s": SPIKE_S, "length_s": length_s}]}
+
+
+def spikes(interval_s: Sequence[float]) -> dict[str, Any]:
+    """The random spikes of section 6; each interval runs from the end of a spike to the next."""
+    between = {"uniform": list(interval_s)}
+    length = {"uniform": list(SPIKE_LENGTH_S)}
+    return {"first_s": between, "length_s": length, "interval_s": between, "interval": "end-to-start"}

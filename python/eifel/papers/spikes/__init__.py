@@ -1,0 +1,1 @@
+"""Fu, Atiquzzaman and Ivancic: "Effect of Delay Spike on SCTP, TCP Reno, and Eifel"."""

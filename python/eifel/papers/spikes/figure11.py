@@ -1,0 +1,28 @@
+"""Figure 11: throughput by bandwidth with losses, small window."""
+
+from eifel.papers.artefact import Claim
+from eifel.papers.spikes import settings, throughput
+
+_ALL = (*settings.LOW_KBPS, *settings.HIGH_KBPS)
+
+ARTEFACT = throughput.figure(
+    11,
+    "small",
+    "spike+loss",
+    Claim(
+        "Eifel has the worst performance of the three at every bandwidth",
+        lambda m: all(
+            throughput.delivered(m, kbps, "eifel") < throughput.delivered(m, kbps, other)
+            for kbps in _ALL
+            for other in ("reno", "sctp")
+        ),
+    ),
+    Claim(
+        "Eifel with today's recovery does not: it delivers more than Reno at 46.8 kbit/s and above",
+        lambda m: all(
+            throughput.delivered(m, kbps, today) > throughput.delivered(m, kbps, "reno")
+            for kbps in settings.HIGH_KBPS
+            for today in ("rfc6675+eifel", "rack+eifel")
+        ),
+    ),
+)

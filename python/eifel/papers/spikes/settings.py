@@ -1,0 +1,146 @@
+"""One link, a spike of 12 s on the way there, and six senders: the paper's three, and today's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eifel.papers import rfc3522
+from eifel.papers.artefact import Setting
+from eifel.papers.dualrtt import settings as dualrtt
+
+SOURCE = (
+    'S. Fu, M. Atiquzzaman and W. Ivancic, "Effect of Delay Spike on SCTP, TCP Reno, and Eifel in a Wireless Mobile '
+    'Environment", ICCCN 2002'
+)
+SEED = 1
+REPETITIONS = 60
+
+# Stated.
+LOW_KBPS = (9.05, 13.4, 15.6, 21.4, 31.2)
+HIGH_KBPS = (46.8, 62.4, 78.0, 130.0, 360.0, 1000.0, 1500.0)
+DELAY_MS = 1400
+SPIKE_S = 28.0
+SPIKE_LENGTH_S = 12
+SESSION_S = 150
+PAYLOAD_BYTES = 536
+WINDOWS = {"small": 20, "large": 60}
+"""In segments."""
+QUEUES = {"small": 13, "large": 50}
+"""Packets that the link's queue holds in the lossy cases, by the window."""
+CASES = ("spike", "spike+loss")
+NO_LOSS_PACKETS = 1000
+
+# Open.
+SPIKE_FROM_S = (20, 40)
+"""Many spikes in place of the one at 28 s: a single run says more about where it fell than about the sender."""
+
+_RENO = {"name": "reno", "bugfix": True, "limited_transmit": False}
+_OLD = {"respond": "option-1", "grant": "always"}
+_SCTP_RTO = {"name": "rfc9260", "initial_ms": 3000}
+
+PAPERS: Mapping[str, Mapping[str, Any]] = {
+    "reno": {"sender": {"detect": "none", "recover": _RENO, **_OLD}},
+    "eifel": {
+        "sender": {"detect": dict(rfc3522.PLAIN), "recover": {**_RENO, "bugfix": False}, **_OLD},
+        "tcp": dict(rfc3522.CLOCK),
+    },
+    "sctp": {"transport": "sctp", "sender": {"detect": "none", "rto": _SCTP_RTO}},
+}
+"""The paper's three; Reno has the fix of RFC 2582, Eifel has not (section III.A)."""
+TODAY: Mapping[str, Mapping[str, Any]] = {
+    "rfc6675+eifel": {
+        "sender": {"detect": "eifel-timestamps", "recover": "rfc6675", "respond": "rfc4015"},
+        "tcp": {**rfc3522.CLOCK, "sack": True},
+    },
+    "rack+eifel": {
+        "sender": {"detect": "eifel-timestamps", "recover": "rack-tlp", "respond": "rfc4015"},
+        "tcp": {**rfc3522.CLOCK, "sack": True},
+    },
+    "sctp+eifel": {
+        "transport": "sctp",
+        "sender": {"detect": "eifel-cover-timestamps", "respond": "rfc4015", "rto": _SCTP_RTO},
+        "sctp": {"timestamp_chunk": "agreed"},
+    },
+}
+"""Eifel with a recovery that knows what was lost."""
+SENDERS = {**PAPERS, **TODAY}
+
+CHOSEN = (
+    Setting(
+        "spike",
+        f"begins between {SPIKE_FROM_S[0]} and {SPIKE_FROM_S[1]} s, drawn; all senders meet the same",
+        "the paper has one run with a spike at 28 s",
+        "chosen",
+    ),
+    Setting("where it holds", "before the link's queue", "60 segments are released into a queue of 50", "chosen"),
+    Setting(
+        "headers",
+        "the real ones: SCTP's DATA 48 bytes, its SACK 48",
+        "the paper's 52 and 68 bytes are its simulator's",
+        "chosen",
+    ),
+    *dualrtt.CHOSEN[1:4],
+)
+
+
+def scenario(
+    sender: str,
+    kbps: float,
+    window: str,
+    case: str,
+    *,
+    spike: Mapping[str, Any] | None = None,
+    duration_s: float = SESSION_S,
+) -> dict[str, Any]:
+    """A session of one sender. Without `spike`, there is one that is drawn."""
+    window_bytes = WINDOWS[window] * PAYLOAD_BYTES
+    packets = QUEUES[window] if case == "spike+loss" else NO_LOSS_PACKETS
+    queue = {"kind": "drop-tail", "packets": packets}
+    link = {"rate_bps": round(1000 * kbps), "delay_ms": DELAY_MS}
+    free = {"rate_bps": "unlimited", "delay_ms": 0}
+    made: dict[str, Any] = {
+        "seed": SEED,
+        "duration_s": duration_s,
+        "node": [{"name": name} for name in ("sender", "base", "receiver")],
+        "link": [
+            {"name": "box", "from": "sender", "to": "base", **free},
+            {"name": "uplink", "from": "base", "to": "receiver", **link, "queue": queue},
+            {"name": "downlink", "from": "receiver", "to": "base", **link},
+            {"name": "box-back", "from": "base", "to": "sender", **free},
+        ],
+        "spike": [{"links": ["box"], "holds": "arriving", **(drawn_spike() if spike is None else spike)}],
+        "flow": [_flow(SENDERS[sender], window_bytes)],
+    }
+    return made
+
+
+def _flow(sender: Mapping[str, Any], window_bytes: int) -> dict[str, Any]:
+    flow: dict[str, Any] = {
+        "name": "main",
+        "from": "sender",
+        "to": "receiver",
+        "application": {"kind": "bulk", "endless": True},
+    }
+    if sender.get("transport") == "sctp":
+        sctp = {"message_bytes": PAYLOAD_BYTES, "pmtu_bytes": PAYLOAD_BYTES + 64, "receive_window_bytes": window_bytes}
+        return {**flow, **sender, "sctp": {**sctp, **sender.get("sctp", {})}}
+    base = dualrtt.spike()["flow"][0]
+    tcp = {**base["tcp"], "receive_window_bytes": window_bytes, "sack": False, **rfc3522.NONE, **sender.get("tcp", {})}
+    congest = {**base["sender"]["congest"], "initial_ssthresh_bytes": window_bytes}
+    return {**flow, "tcp": tcp, "sender": {"rto": base["sender"]["rto"], "congest": congest, **sender["sender"]}}
+
+
+def drawn_spike() -> dict[str, Any]:
+    """One spike, whose beginning is drawn."""
+    return {
+        "first_s": {"uniform": list(SPIKE_FROM_S)},
+        "length_s": SPIKE_LENGTH_S,
+        "interval_s": 10 * SESSION_S,
+        "interval": "end-to-start",
+    }
+
+
+def one_spike() -> dict[str, Any]:
+    """The paper's own."""
+    return {"at": [{"start_s": SPIKE_S, "length_s": SPIKE_LENGTH_S}]}

@@ -1,0 +1,45 @@
+"""TSNs over time, with a colour for each path, and each path's window below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eifel.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from eifel.result import Result
+
+COLOURS = (style.SENT, style.NEEDED, style.ACK, style.PROBE)
+"""By path, the primary first; beyond the last they begin again."""
+
+
+def draw(sequence: Axes, window: Axes, result: Result, flow: int = 0) -> None:
+    """Draws a flow over SCTP: originals as dots, retransmissions as diamonds, drops as crosses; cwnd below."""
+    sent = result.of("transmissions", flow)
+    windows = result.of("window", flow)
+    style.shade(sequence, result, flow)
+    for path in sorted({int(path) for path in windows["path"]}):
+        colour, on = COLOURS[path % len(COLOURS)], sent["path"] == path
+        again = sent["kind"] == "retransmission"
+        for what, mask, marker, area in (("", on & ~again, "o", 5.0), (", again", on & again, "D", 12.0)):
+            if mask.any():
+                label = f"path {path + 1}{what}"
+                instants, numbers = sent["t_ns"][mask] / 1e9, sent["start"][mask]
+                sequence.scatter(instants, numbers, s=area, color=colour, marker=marker, linewidths=0, label=label)
+        of = windows.rows(windows["path"] == path)
+        window.step(of["t_ns"] / 1e9, of["cwnd"] / 1000, where="post", color=colour, label=f"path {path + 1}")
+    lost = sent["fate"] == "dropped"
+    if lost.any():
+        sequence.scatter(
+            sent["t_ns"][lost] / 1e9,
+            sent["start"][lost],
+            s=22,
+            color=style.DROP,
+            marker="x",
+            linewidths=1.0,
+            label="drop",
+        )
+    sequence.set_ylabel("TSN, from 0")
+    window.set_ylabel("cwnd, kB")
