@@ -4,22 +4,16 @@ from pathlib import Path
 
 import eifel
 from eifel.papers import select
-from eifel.plots import save, time_sequence
-from eifel.plots.style import finish, new_figure
+from eifel.plots import save, side_by_side
 
 RUNS = {"responding.figure1a": "Reno-SACK", "responding.figure2": "Reno-SACK with Eifel"}
 
 
 def main() -> None:
     """Writes spike.svg beside this file."""
-    figure, axes = new_figure(2, (7.6, 6.4))
-    for place, artefact, title in zip(axes, select(RUNS), RUNS.values(), strict=True):
-        time_sequence.draw(place, eifel.run(artefact.rows[0].scenario))
-        place.set_title(title, fontsize="medium", loc="left")
-    limits = [place.get_xlim() for place in axes]
-    for place in axes:
-        place.set_xlim(0, max(high for _, high in limits))
-    save(finish(figure, axes, ""), Path(__file__).with_suffix(".svg"), "svg")
+    chosen = zip(select(RUNS), RUNS.values(), strict=True)
+    runs = {name: eifel.run(artefact.rows[0].scenario) for artefact, name in chosen}
+    save(side_by_side.figure(runs), Path(__file__).with_suffix(".svg"), "svg")
 
 
 if __name__ == "__main__":

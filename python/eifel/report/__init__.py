@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 import shlex
 from collections.abc import Callable, Sequence
@@ -17,6 +15,7 @@ from eifel import toml
 from eifel.papers.artefact import Recorded, Studied, word
 from eifel.report.chart import chart
 from eifel.report.comparison import claims_html, flows_html, known_html, settings_html, summary_html, verdict_of
+from eifel.report.embedded import embedded
 from eifel.report.headlines import headlines
 from eifel.report.svg import Dot, Line, dots
 
@@ -134,16 +133,10 @@ def _map_of(measured: Measured) -> Callable[[Measured], str] | None:
 
 
 def _picture(measured: Measured) -> str:
-    """The drawing as an image: several in one page would share the names inside of them."""
+    """The artefact's drawing, if it has one."""
     if measured.artefact.draw is None:
         return ""
-    from eifel.plots import save
-
-    out = io.BytesIO()
-    save(measured.artefact.draw(measured), out, "svg")
-    source = base64.b64encode(out.getvalue()).decode()
-    title, image = escape(measured.artefact.title), f"data:image/svg+xml;base64,{source}"
-    return f'<div class="scroll"><img class="picture" alt="{title}" src="{image}"></div>\n'
+    return embedded(measured.artefact.draw(measured), measured.artefact.title)
 
 
 def _settings(measured: Measured) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from eifel.report.embedded import embedded
 from eifel.report.svg import Dot, Line, dots
 
 if TYPE_CHECKING:
@@ -20,6 +21,26 @@ def headlines(measured: Sequence[Measured]) -> str:
     made = [(title, build(known)) for title, build in _HEADLINES]
     shown = [f"<article><h3>{escape(title)}</h3>{body}</article>" for title, body in made if body]
     return f'<section id="found" class="found"><h2>What was found</h2>{"".join(shown)}</section>' if shown else ""
+
+
+SPIKES = {"responding.figure1a": "Reno-SACK", "responding.figure2": "Reno-SACK with Eifel"}
+
+
+def _spike(known: Mapping[str, Measured]) -> str:
+    if not SPIKES.keys() <= known.keys():
+        return ""
+    from eifel.plots import side_by_side
+
+    runs = {name: known[artefact].results[0] for artefact, name in SPIKES.items()}
+    without, eifel = (run.main["spurious_retransmissions"] for run in runs.values())
+    sentence = (
+        f"The path stands still for some seconds, and nothing is lost. The sender's timer expires, and it sends"
+        f" {without} segments again without need (red). With Eifel it recognises the first ACK as the original's, and"
+        f" sends {eifel} again."
+    )
+    return _with(
+        sentence, embedded(side_by_side.figure(runs), "one spike without Eifel and with it"), "responding.figure2"
+    )
 
 
 def _worth(known: Mapping[str, Measured]) -> str:
@@ -116,6 +137,7 @@ def _with(sentence: str, picture: str, artefact: str) -> str:
 
 
 _HEADLINES: tuple[tuple[str, Callable[[Mapping[str, Measured]], str]], ...] = (
+    ("One delay spike", _spike),
     ("What Eifel gains", _worth),
     ("Published beside measured", _published),
     ("The burst after an undo", _burst),
