@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine reproduce docs test test-rust test-python hostile bench fuzz mutants lint format clean
+.PHONY: help setup engine wheel reproduce docs test test-rust test-python hostile bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,6 +24,9 @@ engine: $(READY)
 		|| { printf '%s\n' "$$log" >&2; exit 1; }
 
 setup: engine  ## environment in .venv and the engine, built
+
+wheel: $(READY)  ## a wheel of the engine and the package for this machine, in target/wheels
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --locked --quiet --out target/wheels
 
 # Interrupted, it goes on where it was.
 reproduce: setup  ## every table and figure of the papers, published beside measured, and the report; ALL=1: the long ones too

@@ -2,8 +2,8 @@
 
 Both sides run the same transfers: undisturbed, over spikes, with single losses and with whole bursts lost, by an
 overflowing queue and by both, with an ACK for each segment and for every other. With `follows = "ns-2"` each of the
-four senders has to send the same segments in the same order as ns-2's. Beside it stands how often the sender of the RFC,
-or of the algorithm's paper, sends again.
+four senders has to send the same segments in the same order as ns-2's. Beside it stands how often the sender of the
+RFC, or of the algorithm's paper, sends again.
 
 F-RTO is compared too, where ns-2.35 follows RFC 5682. Where it does not, the difference has to be there.
 """

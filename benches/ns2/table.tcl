@@ -4,13 +4,15 @@
 # restored, and sending goes on with the next unsent segment. What follows is ns-2's own recovery.
 #
 # usage: ns table.tcl agent payload_bytes window_segments segments sender_delay_ms receiver_delay_ms cbr_bytes restore seed
-#   spikes
+#   hold queue_packets spikes
 #   agent        Sack1 or Fack
 #   cbr_bytes    size of the CBR flow's packets, which come at 1 Mbit/s with drawn intervals; 0: there is no such flow
 #   restore      none, or option-1, option-2 or option-3
-#   spikes       start-end pairs in seconds, joined by commas: both directions stand still
+#   hold         behind: both directions of the bottleneck stand still; before: the access links do, before its queues
+#   queue_packets
+#   spikes       start-end pairs in seconds, joined by commas
 # prints: DONE time segments_sent
-lassign $argv agent payload window segments sender_delay receiver_delay cbr restore seed spikes
+lassign $argv agent payload window segments sender_delay receiver_delay cbr restore seed hold queue spikes
 
 remove-all-packet-headers
 # ns-2 writes an RTP header into datagrams whether there is one or not.
@@ -25,11 +27,18 @@ $ns duplex-link $exit $to 1000Mb ${receiver_delay}ms DropTail
 foreach {a b} [list $from $entry $entry $from $source $entry $exit $to $to $exit $exit $entry] {
     $ns queue-limit $a $b 100000
 }
-$ns queue-limit $entry $exit 75
+$ns queue-limit $entry $exit $queue
 set there [new Delayer]
 set back [new Delayer]
-$ns insert-delayer $entry $exit $there
-$ns insert-delayer $exit $entry $back
+if {$hold eq "behind"} {
+    $ns insert-delayer $entry $exit $there
+    $ns insert-delayer $exit $entry $back
+    # A delayer holds one packet itself, spike or not.
+    $ns queue-limit $entry $exit [expr {$queue - 1}]
+} else {
+    $ns insert-delayer $from $entry $there
+    $ns insert-delayer $to $exit $back
+}
 
 Agent/TCP set packetSize_ $payload
 Agent/TCP set window_ $window
@@ -90,7 +99,8 @@ proc undo {} {
 }
 # ACKs that are on their way when a spike begins have come after 0.6 s, and no timer has expired.
 set quiet 0.6
-set first_ack [expr {(150 + $sender_delay) / 1000.0 - 0.0005}]
+set held_back [expr {$hold eq "behind" ? 0 : $receiver_delay}]
+set first_ack [expr {(150 + $sender_delay + $held_back) / 1000.0 - 0.0005}]
 foreach spike [split $spikes ,] {
     lassign [split $spike -] start end
     if {$restore ne "none"} {

@@ -1,8 +1,9 @@
-"""Rows of tables 1 to 3 beside ns-2: `python benches/ns2/tables.py [REPETITIONS]`.
+"""Rows of tables 1 to 3 beside ns-2: `python benches/ns2/tables.py [REPETITIONS [behind|before]]`.
 
-Both sides run the transfers of "Responding to Spurious Timeouts in TCP" with the setting that was fitted to its tables,
-over the very same spikes; the CBR flow's intervals are drawn by each on its own. ns-2 has no Eifel: what table.tcl does
-in its place undoes every timeout of a spike, whatever was lost, and leaves the rest to ns-2's own recovery.
+Both sides run the transfers of "Responding to Spurious Timeouts in TCP" over the very same spikes, with the setting
+that the tables use or with one whose spikes hold before the queue. The CBR flow's intervals are drawn by each on its
+own. ns-2 has no Eifel: what table.tcl does in its place undoes every timeout of a spike, whatever was lost, and leaves
+the rest to ns-2's own recovery.
 """
 
 from __future__ import annotations
@@ -15,9 +16,24 @@ from typing import Any
 
 import eifel
 from eifel.papers.responding import settings
+from eifel.papers.responding.settings import Open
 from eifel.statistics import mean_interval
 
 REPETITIONS = 60
+FITS = {
+    "behind": settings.FIT,
+    "before": Open(
+        one_way_delay_ms=200,
+        sender_share=0.5,
+        payload_bytes=1000,
+        first_spike_s=7,
+        cbr_packet_bytes=400,
+        cbr_jitter=0.5,
+        ack_delay_ms=100,
+        hold="before",
+        back_off_ends="sample",
+    ),
+}
 LONGEST_S = 5000
 ROWS = (
     ("Sack1", "reno-sack", False, "none"),
@@ -35,21 +51,22 @@ ROWS = (
 def spikes_of(scenario: dict[str, Any], repetition: int) -> str:
     """The spikes of a repetition, for longer than either side needs."""
     still = {**scenario, "duration_s": LONGEST_S, "stop": "at-duration"}
-    table = eifel.run(still, repetition=repetition, record=("spikes",)).frame("spikes").where(link="bottleneck")
+    held = scenario["spike"][0]["links"][0]
+    table = eifel.run(still, repetition=repetition, record=("spikes",)).frame("spikes").where(link=held)
     times = zip(table["start_ns"].tolist(), table["end_ns"].tolist(), strict=True)
     return ",".join(f"{start / 1e9:.6f}-{end / 1e9:.6f}" for start, end in times)
 
 
-def on_ns2(agent: str, congested: bool, restore: str, spikes: str, seed: int) -> tuple[float, int]:
+def on_ns2(fit: Open, row: tuple[str, bool, str], spikes: str, seed: int) -> tuple[float, int]:
     """Seconds and segments of a transfer on ns-2. Raises RuntimeError if it does not end."""
-    fit = settings.FIT
+    agent, congested, restore = row
     payload = fit.payload_bytes
     segments = -(-settings.BYTES // payload)
     delay_ms = fit.one_way_delay_ms - settings.BOTTLENECK_MS
     sides = (delay_ms * fit.sender_share, delay_ms * (1 - fit.sender_share))
     window = settings.RECEIVE_WINDOW_BYTES // payload
     cbr = fit.cbr_packet_bytes if congested else 0
-    arguments = [agent, payload, window, segments, *sides, cbr, restore, seed, spikes]
+    arguments = [agent, payload, window, segments, *sides, cbr, restore, seed, fit.hold, fit.queue_packets, spikes]
     command = ["ns", str(Path(__file__).with_name("table.tcl")), *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     words = run.stdout.split()
@@ -58,18 +75,18 @@ def on_ns2(agent: str, congested: bool, restore: str, spikes: str, seed: int) ->
     return float(words[1]), int(words[2])
 
 
-def compare(repetitions: int) -> None:
+def compare(repetitions: int, fit: Open) -> None:
     """Prints the means of both sides with 95 % intervals."""
     print("row                                  s: ns-2          eifel   segments: ns-2          eifel")
     for agent, recovery, congested, restore in ROWS:
         eifel_on = restore != "none"
         kept = restore if eifel_on else "option-1"
-        scenario = settings.dumbbell(recovery, eifel=eifel_on, congested=congested, restore=kept)
+        scenario = settings.dumbbell(recovery, eifel=eifel_on, congested=congested, restore=kept, fit=fit)
         theirs, ours = [], []
         for repetition in range(repetitions):
             summary = eifel.run(scenario, repetition=repetition, record=()).summary["main"]
             ours.append((summary["time_s"], summary["segments_sent"]))
-            theirs.append(on_ns2(agent, congested, restore, spikes_of(scenario, repetition), 1 + repetition))
+            theirs.append(on_ns2(fit, (agent, congested, restore), spikes_of(scenario, repetition), 1 + repetition))
         cells = []
         for column in (0, 1):
             for side in (theirs, ours):
@@ -83,4 +100,6 @@ def compare(repetitions: int) -> None:
 if __name__ == "__main__":
     if shutil.which("ns") is None:
         sys.exit("ns-2 is not installed (Debian: ns2): nothing to compare with")
-    compare(int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS)
+    compare(
+        int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS, FITS[sys.argv[2] if len(sys.argv) > 2 else "behind"]
+    )

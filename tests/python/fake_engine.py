@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from eifel._engine import described_tables  # noqa: F401
+
 CATEGORIES = {
     "transmissions.kind": ["new", "retransmission", "probe"],
     "transmissions.cause": ["-", "timeout", "fast-retransmit"],

@@ -198,3 +198,13 @@ def test_check_says_whether_all_holds(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main([*ask, "responding.table1"]) == 0
     assert main([*ask, "responding.table3"]) == 1
     assert "FAILS" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_a_shell_completes_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--completion", shell])
+    assert ended.value.code == 0
+    script = capsys.readouterr().out
+    assert all(command in script for command in ("run", "compare", "sweep", "reproduce", "analyze", "worlds"))
+    assert "--repetitions" in script or shell == "tcsh"

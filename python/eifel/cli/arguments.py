@@ -17,6 +17,25 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+class _Completion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, *__: object) -> None:
+        import shtab
+
+        _complete_files(parser, shtab.FILE)
+        print(shtab.complete(parser, str(shell)))
+        parser.exit()
+
+
+def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
+    """Lets file names be completed wherever a path is expected."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                _complete_files(command, file)
+        elif action.type is _path:
+            action.complete = file  # type: ignore[attr-defined]
+
+
 def parser() -> argparse.ArgumentParser:
     """What the command line takes: every command with its options."""
     made = argparse.ArgumentParser(
@@ -25,6 +44,12 @@ def parser() -> argparse.ArgumentParser:
         epilog="example: eifel reproduce responding.table1",
     )
     made.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    made.add_argument(
+        "--completion",
+        action=_Completion,
+        choices=("bash", "zsh", "tcsh"),
+        help='print a completion script for a shell: eval "$(eifel --completion bash)"',
+    )
     commands = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_new,
@@ -305,7 +330,7 @@ def _add_attacks(commands: Commands) -> None:
 def _add_live(commands: Commands) -> None:
     parser = commands.add_parser(
         "live",
-        help="put the engine on a real network: send, receive, hiccup, compare",
+        help="put the engine on a real network: send, receive, sctp, proxy, record, hiccup, judge, compare",
         add_help=False,
         # What follows is the engine's to read, `--help` too.
         prefix_chars="\0",

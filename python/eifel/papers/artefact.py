@@ -226,6 +226,8 @@ class Artefact:
 
     def is_calibration(self, row: Row) -> bool:
         """Whether a setting was fitted to this row, so that its agreement confirms nothing."""
+        if not row.published:
+            return False
         parts = {*row.name.split(", "), *map(str, row.keys.values())}
         for fitted_to in (name for setting in self.fitted for name in setting.rows):
             artefact, _, keys = fitted_to.partition(": ")

@@ -16,3 +16,6 @@ CLOCK: Mapping[str, Any] = {"timestamps": True, "timestamp_values": "clock"}
 
 NONE: Mapping[str, Any] = {"timestamps": False}
 """Settings of a connection without timestamps."""
+
+OPTION_BYTES = 12
+"""What timestamps add to a segment's headers."""

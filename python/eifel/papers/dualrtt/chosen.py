@@ -15,7 +15,7 @@ GRID = (
         "576 bytes",
         "their captions say 1500; equation (5) has the same six values of tau for 576, and so have the spikes: with "
         "1500 bytes ACKs are 2.6 times as far apart, and each of the best values of tau is another",
-        "chosen",
+        rows=("dualrtt.table4", "dualrtt.table5"),
     ),
     Setting("D", ", ".join(map(str, grid.DELAYS_MS)) + " ms", "seven from 100 to 2000", "chosen"),
     Setting(
@@ -60,14 +60,19 @@ PARKING_LOT = (
         "it offers 3.9 Mbit/s on average to a connection whose window carries 0.13",
         "chosen",
     ),
-    Setting("spikes", "from the end of one 20 to 40 s to the next", "gives the three of a session", "chosen"),
+    Setting(
+        "spikes",
+        "from the end of one 20 to 40 s to the next",
+        "gives the three of a session",
+        rows=("all rows of figures 13 to 15: three spikes a session",),
+    ),
     Setting("ACKs", "one a segment", "not stated", "chosen"),
     Setting(
         "recovery",
         "Reno with the bugfix of RFC 2582, and no fast retransmit below the recovery point after an undo",
         "not stated; without, the duplicates that DualRTT's few retransmissions bring cause a spurious fast retransmit "
         "after each spike, and it delivers a fifth less than Eifel",
-        "chosen",
+        rows=("all rows of figures 13 to 15: DualRTT delivers what Eifel does",),
     ),
     Setting("timer", "RFC 6298, G 100 ms, at least 200 ms", "not stated", "chosen"),
     Setting("tau", "0.1", "section V.B: while the path is not known", "chosen"),

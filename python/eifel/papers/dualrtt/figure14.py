@@ -4,8 +4,11 @@ From 42.8 to 200 kbit/s Eifel is ahead of DualRTT by up to three segments in 750
 the limit, so that twelve bytes of header cost nothing, and what DualRTT sends again needlessly does.
 """
 
+from eifel.papers import published
 from eifel.papers.artefact import Claim
 from eifel.papers.dualrtt import session_figure, sessions
+
+_PRINTED = published.numbers("dualrtt", "saturation")
 
 ARTEFACT = session_figure.figure(
     14,
@@ -19,6 +22,18 @@ ARTEFACT = session_figure.figure(
         ),
     ),
     Claim("nothing falls above 200 kbit/s: losses after a spike are rare", lambda m: not sessions.falls_above(m, 200)),
+    Claim(
+        "the window limits Reno and DualRTT to 32.9 kbit/s, and Eifel with its timestamps to 33.6",
+        lambda m: all(round(sessions.saturation_kbps(name), 1) == printed for name, printed in _PRINTED.items()),
+    ),
+    Claim(
+        "at no rate of the link does a protocol deliver more than that",
+        lambda m: all(
+            row.means["segments"].mean <= sessions.saturated_segments(str(row.row.keys["protocol"]))
+            for row in m.rows
+            if row.row.keys["protocol"] in _PRINTED
+        ),
+    ),
     Claim(
         "near 31.2 kbit/s the window becomes the limit: up to there more is gained than above",
         lambda m: all(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eifel.papers import rfc3522
 from eifel.papers.artefact import Artefact, Claim, Column
-from eifel.papers.dualrtt import parking_lot
+from eifel.papers.dualrtt import parking_lot, settings
 from eifel.statistics import Mean, mean_interval
 
 if TYPE_CHECKING:
@@ -89,6 +90,19 @@ def falls_above(m: Measured, rate_kbps: float) -> bool:
 
 def _is(keys: Any, protocol: str, above_kbps: float) -> bool:
     return bool(keys["protocol"] == protocol and keys["wireless_kbps"] > above_kbps)
+
+
+def saturation_kbps(protocol: str) -> float:
+    """What a window of segments in a round trip comes to on a link, headers included."""
+    options = rfc3522.OPTION_BYTES if protocol == "eifel" else 0
+    packet_bytes = settings.PAYLOAD_BYTES + 40 + options
+    return settings.WINDOW_SEGMENTS * packet_bytes * 8 / (2 * settings.DELAY_MS)
+
+
+def saturated_segments(protocol: str) -> float:
+    """The same as segments in a session."""
+    packet_bits = 8 * (settings.PAYLOAD_BYTES + 40 + (rfc3522.OPTION_BYTES if protocol == "eifel" else 0))
+    return saturation_kbps(protocol) * 1000 * parking_lot.SESSION_S / packet_bits
 
 
 ABOVE_RENO = Claim("Eifel and DualRTT deliver more than Reno", lambda m: above(m, "reno", "eifel", "dualrtt"))

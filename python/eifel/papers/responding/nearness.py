@@ -18,7 +18,7 @@ from eifel.runs import run_many
 @cache
 def rows() -> tuple[Row, ...]:
     """The rows of tables 1-4."""
-    return tuple(row for artefact in select(["responding.table"]) for row in artefact.rows)
+    return tuple(row for artefact in select(["responding.table"]) for row in artefact.rows if row.published)
 
 
 @dataclass(frozen=True)

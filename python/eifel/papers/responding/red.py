@@ -2,7 +2,7 @@
 
 from eifel.papers.artefact import Artefact, Claim, Repeated, Row
 from eifel.papers.measured import Measured
-from eifel.papers.responding import settings
+from eifel.papers.responding import known, settings
 
 _PAIRS = ((False, "reno-sack"), (True, "reno-sack"), (True, "newreno-sack"), (True, "fack"))
 
@@ -23,6 +23,11 @@ def _red_time(measured: Measured, congested: bool, recovery: str, eifel: bool) -
     return measured.mean("time_s", queue="adaptive-red", congested=congested, recovery=recovery, eifel=eifel)
 
 
+def _not_worse(measured: Measured, recovery: str) -> bool:
+    """Whether Eifel takes no longer on the congested link, but for a twentieth."""
+    return _red_time(measured, True, recovery, True) <= 1.05 * _red_time(measured, True, recovery, False)
+
+
 def _slower_with_red(measured: Measured) -> bool:
     def time(queue: str, row: dict[str, str | bool]) -> float:
         return measured.mean("time_s", queue=queue, **row)
@@ -40,6 +45,7 @@ ARTEFACT = Artefact(
     method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
     fitted=settings.FITTED,
+    known=known.RED,
     claims=(
         Claim(
             "on the uncongested link Eifel still gains",
@@ -47,9 +53,11 @@ ARTEFACT = Artefact(
         ),
         Claim(
             "on the congested link NewReno-SACK and FACK with Eifel are equal to those without, or better",
-            lambda m: all(
-                _red_time(m, True, r, True) <= 1.05 * _red_time(m, True, r, False) for r in ("newreno-sack", "fack")
-            ),
+            lambda m: all(_not_worse(m, recovery) for recovery in ("newreno-sack", "fack")),
+        ),
+        Claim(
+            "and so is Reno-SACK: the paper says without exception that Eifel showed equal or better performance",
+            lambda m: _not_worse(m, "reno-sack"),
         ),
         Claim("throughput is lower than with drop-tail in general", _slower_with_red),
     ),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from eifel.papers import rfc3522
-from eifel.papers.artefact import Column, Setting
+from eifel.papers import published, rfc3522
+from eifel.papers.artefact import Column, Key, Row
+from eifel.papers.responding.left_open import BOTTLENECK_MS, EARLIER, FIT, FITTED, QUEUE_PACKETS, Open
 
 SOURCE = 'A. Gurtov and R. Ludwig, "Responding to Spurious Timeouts in TCP", INFOCOM 2003'
 
@@ -15,12 +16,12 @@ REPETITIONS = 100
 """As in the paper."""
 SEED = 1
 
+__all__ = ["BOTTLENECK_MS", "EARLIER", "FIT", "FITTED", "QUEUE_PACKETS", "Open"]
+
 # --- Tables 1-4, figures 8 and 9 -------------------------------------------------------------------------------------
 
 BYTES = 5_000_000
 BOTTLENECK_BPS = 2_000_000
-BOTTLENECK_MS = 150
-QUEUE_PACKETS = 75
 MSS_BYTES = 1000
 RECEIVE_WINDOW_BYTES = 150_000
 SPIKE_LENGTH_S = (3, 15)
@@ -28,103 +29,20 @@ SPIKE_INTERVAL_S = (20, 40)
 CBR_BPS = 1_000_000
 
 
-@dataclass(frozen=True)
-class Open:
-    """What the paper leaves open about the path of tables 1-4."""
-
-    one_way_delay_ms: float
-    """150 ms are stated for the bottleneck; access links add what is missing."""
-    sender_share: float
-    """The share of what is missing that lies on the sender's side. What a spike drops hangs on it: ACKs that have left
-    the bottleneck let new segments go into a queue that stands still."""
-    payload_bytes: int
-    """Of a full segment: an MSS of 1000 bytes is stated, and timestamps, whose option takes 12 of them or does not."""
-    first_spike_s: float
-    cbr_packet_bytes: int
-    """Headers included."""
-    cbr_jitter: float
-    """Share by which the intervals between datagrams are drawn; 0.5 is what ns-2 calls random."""
-    ack_delay_ms: float
-
-    def access(self) -> dict[str, dict[str, Any]]:
-        """The dumbbell's access links, with which the whole path has the one-way delay."""
-        missing = self.one_way_delay_ms - BOTTLENECK_MS
-        sides = {"left_access": missing * self.sender_share, "right_access": missing * (1 - self.sender_share)}
-        return {side: {"rate_bps": "unlimited", "delay_ms": delay} for side, delay in sides.items()}
+PRINTED = published.numbers("responding", "claims")
+"""The numbers of the paper's text."""
 
 
-FIT = Open(
-    one_way_delay_ms=190,
-    sender_share=0.75,
-    payload_bytes=988,
-    first_spike_s=6,
-    cbr_packet_bytes=64,
-    cbr_jitter=0.5,
-    ack_delay_ms=100,
-)
-"""The one setting for all four tables with which `calibration.py` found the most values as printed."""
+def as_printed(found: float, printed: float, column: str) -> bool:
+    """Whether a ratio of two values of a column is as printed, within that column's tolerance."""
+    share = next(one.relative for one in COLUMNS if one.name == column)
+    return share is not None and abs(found / printed - 1) <= share
 
-_SWEPT = ("responding.table1", "responding.table2", "responding.table3", "responding.table4")
-"""All their rows, by the sweep in docs/calibration.md."""
-FITTED = (
-    Setting(
-        "one-way delay",
-        f"{FIT.one_way_delay_ms:g} ms; of what the bottleneck's 150 leave, {FIT.sender_share:.0%} on the sender's side",
-        "150 ms are stated for the bottleneck; 150 ms in all gives 87 to 112 s for table 1's 138 s. The side "
-        "decides how much is lost when a spike begins, and so about Reno-SACK with Eifel and about options 2 and 3",
-        rows=_SWEPT,
-    ),
-    Setting(
-        "payload",
-        f"{FIT.payload_bytes} bytes",
-        "an MSS of 1000 bytes is stated, and timestamps, whose option takes 12 of them (RFC 6691) or, as in ns-2, "
-        "none; so the segments of seven rows agree, else of two",
-        rows=_SWEPT,
-    ),
-    Setting(
-        "first spike",
-        f"{FIT.first_spike_s:g} s",
-        "with a first spike at U(20,40) s most transfers would end before it",
-        rows=_SWEPT,
-    ),
-    Setting(
-        "CBR packets",
-        f"{FIT.cbr_packet_bytes} bytes, intervals drawn within half of the mean",
-        "1 Mbps is stated, the size of its packets is not; only small ones set the recovery algorithms apart",
-        rows=_SWEPT,
-    ),
-    Setting(
-        "spike interval",
-        "start to start",
-        "the paper's own rows are about 30 s a counted timeout",
-        rows=("responding.table1: eifel off", "responding.table2: eifel off"),
-    ),
-    Setting(
-        "end of a back-off",
-        "an ACK for data that was unsent when the timer expired",
-        "as RFC 2988 has it, which the paper cites, and ns-2's FACK; its Sack1 ends it with a partial ACK too. Where "
-        "any valid sample ends it, Reno-SACK with Eifel takes 212 s, and options 2 and 3 take 381 and 474",
-        rows=("responding.table2: reno-sack, eifel on", "responding.table3: option-2", "responding.table3: option-3"),
-    ),
-    Setting(
-        "window after timeouts",
-        "as ns-2 keeps it",
-        "each further timeout of a spike halves ssthresh again; with RFC 5681's rule see responding.rfc5681",
-        rows=("responding.table1: eifel off",),
-    ),
-    Setting(
-        "min++",
-        "1 s for each expiry",
-        "with 1 s for each verdict the minimum never reaches the spikes' length",
-        rows=("responding.table4: min++",),
-    ),
-    Setting("ACK delay", f"{FIT.ack_delay_ms:g} ms", "delayed ACKs are stated, their timer is not", "chosen"),
-)
-"""What the paper leaves open and was chosen; rows that a value was fitted to are calibration, the others confirm it."""
 
 COLUMNS = (
     Column("time_s", "Time, s", digits=1, relative=0.10),
     Column("segments_sent", "Segments sent", digits=0, relative=0.01),
+    Column("retransmissions", "Sent again", digits=0, relative=0.15),
     Column("spurious_rtos", "Spurious RTOs", summary="spurious_timeouts", relative=0.15, absolute=0.3),
     Column("genuine_rtos", "Genuine RTOs", summary="genuine_timeouts", relative=0.15, absolute=0.3),
 )
@@ -132,6 +50,12 @@ COLUMNS = (
 
 BOTTLENECK_LINKS = ["bottleneck", "bottleneck-back"]
 """Both directions stand still at once."""
+HOLDS: Mapping[str, Mapping[str, Any]] = {
+    "behind": {"links": BOTTLENECK_LINKS, "holds": "sending"},
+    "before": {"links": ["left1-entry", "right1-exit"], "holds": "arriving"},
+    "before-data": {"links": ["left1-entry"], "holds": "arriving"},
+}
+"""What a spike holds, by `Open.hold`. The CBR flow enters behind the access links: it is not held before the queue."""
 
 QUEUES: Mapping[str, Mapping[str, Any]] = {
     "drop-tail": {"kind": "drop-tail", "packets": QUEUE_PACKETS},
@@ -148,9 +72,18 @@ def dumbbell(
     rto_adaptation: str = "std",
     queue: str = "drop-tail",
     window: str = "of-its-time",
-    fit: Open = FIT,
+    fit: Open | None = None,
 ) -> dict[str, Any]:
     """The scenario of section IV.A: one transfer, spikes that stop both directions, perhaps a CBR flow."""
+    fit = FIT if fit is None else fit
+    end = sender(
+        recovery if fit.follows == "source" else {**_named(recovery), "follows": fit.follows},
+        eifel=eifel,
+        restore=restore,
+        rto_adaptation=rto_adaptation,
+        window=window,
+    )
+    end["rto"]["back_off_ends"] = fit.back_off_ends
     flows: list[dict[str, Any]] = [
         {
             "name": "main",
@@ -159,7 +92,7 @@ def dumbbell(
             "application": {"kind": "bulk", "bytes": BYTES},
             "handshake": False,
             "tcp": tcp(ack_delay_ms=fit.ack_delay_ms) | {"payload_bytes": fit.payload_bytes},
-            "sender": sender(recovery, eifel=eifel, restore=restore, rto_adaptation=rto_adaptation, window=window),
+            "sender": end,
         }
     ]
     if congested:
@@ -184,7 +117,7 @@ def dumbbell(
             "bottleneck": {
                 "rate_bps": BOTTLENECK_BPS,
                 "delay_ms": BOTTLENECK_MS,
-                "queue": dict(QUEUES[queue]),
+                "queue": {**QUEUES[queue], "packets": fit.queue_packets},
                 # The paper assumes that there is no congestion in the opposite direction.
                 "back": {"queue": {"kind": "unlimited"}},
             },
@@ -192,8 +125,7 @@ def dumbbell(
         },
         "spike": [
             {
-                "links": BOTTLENECK_LINKS,
-                "holds": "sending",
+                **HOLDS[fit.hold],
                 "first_s": fit.first_spike_s,
                 "length_s": {"uniform": list(SPIKE_LENGTH_S)},
                 "interval_s": {"uniform": list(SPIKE_INTERVAL_S)},
@@ -202,6 +134,35 @@ def dumbbell(
         ],
         "flow": flows,
     }
+
+
+def row(keys: Mapping[str, Key], *, congested: bool, fit: Open | None = None) -> dict[str, Any]:
+    """The scenario of a row of tables 1-4: FACK with Eifel and option 1, where its keys do not say otherwise."""
+    return dumbbell(
+        str(keys.get("recovery", "fack")),
+        eifel=bool(keys.get("eifel", True)),
+        congested=congested,
+        restore=str(keys.get("restore", "option-1")),
+        rto_adaptation=str(keys.get("rto_adaptation", "std")),
+        fit=fit,
+    )
+
+
+def rows(table: str) -> tuple[Row, ...]:
+    """The printed rows of a table of 1-4, each with its scenario and its retransmissions.
+
+    The one-way agents of the paper's simulator send 5 MB as 5000 segments: what is printed beyond is sent again.
+    """
+    printed = published.rows("responding", table, lambda keys: row(keys, congested=table != "table1"))
+    sent = BYTES // MSS_BYTES
+    return tuple(
+        replace(one, published={**one.published, "retransmissions": one.published["segments_sent"] - sent})
+        for one in printed
+    )
+
+
+def _named(recovery: str | Mapping[str, Any]) -> dict[str, Any]:
+    return dict(recovery) if isinstance(recovery, Mapping) else {"name": recovery}
 
 
 # --- Figures 1-6: one flow over a slow link, one spike ---------------------------------------------------------------

@@ -9,11 +9,7 @@ ARTEFACT = Artefact(
     title=published.caption("responding", "table3"),
     source=f"{settings.SOURCE}, table 3",
     columns=settings.COLUMNS,
-    rows=published.rows(
-        "responding",
-        "table3",
-        lambda keys: settings.dumbbell("fack", eifel=True, congested=True, restore=str(keys["restore"])),
-    ),
+    rows=settings.rows("table3"),
     method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
     fitted=settings.FITTED,

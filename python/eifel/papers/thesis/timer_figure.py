@@ -54,6 +54,7 @@ def figure(
     *claims: Claim,
     draw: Callable[[Measured], Figure],
     chosen: tuple[Setting, ...] = transfers.CHOSEN,
+    known: tuple[str, ...] = (),
 ) -> Artefact:
     """Figure 5-`number` of simulated `runs`."""
     return Artefact(
@@ -64,5 +65,6 @@ def figure(
         rows=tuple(Row({"run": name}, scenario) for name, scenario in runs.items()),
         claims=claims,
         fitted=chosen,
+        known=known,
         method=Recorded(draw, chart=False),
     )

@@ -44,7 +44,7 @@ OPEN = (
         "RFC 6298 with a clock of 500 ms and at least 1 s",
         "the gains and the granularity of section 5.3's; `lite` itself expires 0.5 to 0.8 s sooner in figure 5-5, at "
         "53.5 to 53.8 s for the printed 54.7, and by its heartbeat also in second 2, while slow start fills the queue",
-        "chosen",
+        rows=("all rows: the expiry that the text gives for figure 5-5",),
     ),
     Setting("recovery", "reno, bugfix off, no Limited Transmit", "TCP-Lite, as the text describes it", "chosen"),
 )

@@ -1,0 +1,165 @@
+"""Numbers of the documents that were measured: `python docs/measured.py` measures them anew.
+
+It writes `docs/measured.json` (what the artefacts named here gave, with the digest of their definitions) and the
+tables between `<!-- measured: NAME -->` and `<!-- end -->`. `make test` compares the pages with that file, the digests
+with the artefacts, and what takes a second with a new measurement. What is stored in `out` is not measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+STORE = ROOT / "docs" / "measured.json"
+ARTEFACTS = (
+    "responding.table1",
+    "responding.table2",
+    "responding.table3",
+    "responding.table4",
+    "responding.rfc5681",
+    "thesis.figure5_16",
+)
+Stored = Mapping[str, Any]
+SHOWN = (
+    ("table1", {"eifel": False}, "Reno-SACK, no other traffic"),
+    ("table1", {"eifel": True}, "... with Eifel"),
+    ("table2", {"recovery": "reno-sack", "eifel": False}, "Reno-SACK, congested"),
+    ("table2", {"recovery": "reno-sack", "eifel": True}, "... with Eifel"),
+    ("table2", {"recovery": "newreno-sack", "eifel": False}, "NewReno-SACK, congested"),
+    ("table2", {"recovery": "newreno-sack", "eifel": True}, "... with Eifel"),
+    ("table2", {"recovery": "fack", "eifel": False}, "FACK, congested"),
+    ("table2", {"recovery": "fack", "eifel": True}, "... with Eifel"),
+    ("table3", {"restore": "option-2"}, "... option 2"),
+    ("table3", {"restore": "option-3"}, "... option 3"),
+)
+"""The rows of tables 1-3 that docs/findings.md shows."""
+COLUMNS = {"time_s": 1, "retransmissions": 0, "spurious_rtos": 2, "genuine_rtos": 2}
+"""Its columns, and their digits here."""
+
+
+def stored() -> Stored:
+    """What was measured last."""
+    found: Stored = json.loads(STORE.read_text(encoding="utf-8"))
+    return found
+
+
+def row_of(store: Stored, artefact: str, keys: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The one row of an artefact with these keys."""
+    rows = [row for row in store[artefact]["rows"] if keys.items() <= row["keys"].items()]
+    if len(rows) != 1:
+        raise LookupError(f"{artefact}: {len(rows)} rows with {dict(keys)}, not one")
+    found: Mapping[str, Any] = rows[0]
+    return found
+
+
+def mean(store: Stored, artefact: str, column: str, **keys: Any) -> float:
+    """A measured mean."""
+    return float(row_of(store, artefact, keys)["measured"][column])
+
+
+def tables(store: Stored) -> str:
+    """Rows of tables 1-3, published beside measured; bold is what is outside of the tolerance."""
+    lines = [
+        "| | time, s | | sent again | | spurious timeouts | | genuine timeouts | |",
+        "|---|" + "---:|" * 8,
+        "| |" + " paper | here |" * 4,
+    ]
+    for table, keys, name in SHOWN:
+        row = row_of(store, f"responding.{table}", keys)
+        cells = []
+        for column, digits in COLUMNS.items():
+            here = f"{row['measured'][column]:.{digits}f}"
+            cells += [f"{row['published'][column]:g}", here if row["agrees"][column] else f"**{here}**"]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def agreement(store: Stored) -> str:
+    """How many values of all rows of tables 1-4 are within their tolerance."""
+    rows = [row for table in "1234" for row in store[f"responding.table{table}"]["rows"] if row["published"]]
+    counts = {column: sum(row["agrees"][column] for row in rows) for column in COLUMNS}
+    words = [f"{counts['time_s']} times", f"{counts['retransmissions']} counts of what is sent again"]
+    words += [f"{counts['spurious_rtos']} of spurious and {counts['genuine_rtos']} of genuine timeouts"]
+    return f"Of the {len(rows)} rows of tables 1-4, " + ", ".join(words) + " are within."
+
+
+BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
+    "tables": ("docs/findings.md", tables),
+    "agreement": ("docs/findings.md", agreement),
+}
+"""What is written between marks: the page, and what stands there."""
+
+
+def _gain(store: Stored, window: str) -> float:
+    times = [
+        mean(store, "responding.rfc5681", "time_s", window=window, congested=False, recovery="reno-sack", eifel=eifel)
+        for eifel in (False, True)
+    ]
+    return times[0] / times[1] - 1
+
+
+def quotes(store: Stored) -> list[tuple[str, str]]:
+    """Sentences with measured numbers, and the page where each has to stand."""
+    alone = {"congested": False, "recovery": "reno-sack"}
+    held = mean(store, "responding.rfc5681", "time_s", window="rfc5681", eifel=False, **alone)
+    halved = mean(store, "responding.rfc5681", "time_s", window="of-its-time", eifel=False, **alone)
+    left = _gain(store, "rfc5681")
+    goodput = {row["keys"]["run"]: row["measured"]["goodput_bps"] for row in store["thesis.figure5_16"]["rows"]}
+    drawn = goodput["age"] / goodput["full"] - 1
+    large = 1 - goodput["age, 576 bytes"] / goodput["full, 576 bytes"]
+    gains = [goodput[run] / goodput[run.replace("age", "full")] - 1 for run in goodput if run.startswith("age")]
+    return [
+        ("README.md", f"254 % there, {100 * left:.0f} % with RFC 5681's rule"),
+        (
+            "docs/findings.md",
+            f"transfer takes {held:.0f} s instead of {halved:.0f}, and Eifel gains {100 * left:.0f} %",
+        ),
+        ("docs/timers.md", f"precise restarts gain {100 * drawn:.0f} % of throughput with packets of 296 bytes"),
+        ("docs/timers.md", f"and cost {100 * large:.0f} % with 576"),
+        ("docs/timers.md", f"between a gain of {100 * max(gains):.0f} % and a loss of {-100 * min(gains):.0f} %"),
+    ]
+
+
+def written(page: str, store: Stored) -> str:
+    """A page with its blocks as they should be."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name, (of, block) in BLOCKS.items():
+        if of == page:
+            mark = re.compile(rf"(<!-- measured: {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
+            text, found = mark.subn(lambda match: match[1] + block(store) + match[2], text)  # noqa: B023
+            if found != 1:
+                raise LookupError(f"{page}: {found} blocks named {name}, not one")
+    return text
+
+
+def measure(name: str) -> dict[str, Any]:
+    """An artefact's rows, and the digest of what decides them."""
+    from eifel.papers import artefacts
+    from eifel.reproduction import reproduce
+
+    found = reproduce(name, out=ROOT / "out").json()
+    rows = [{key: row[key] for key in ("keys", "published", "measured", "agrees")} for row in found["rows"]]
+    for row in rows:
+        row["measured"] = {column: round(value, 6) for column, value in row["measured"].items()}
+    return {"definition": artefacts()[name].definition(), "repetitions": found["repetitions"], "rows": rows}
+
+
+def main() -> None:
+    """Measures, and writes what was found."""
+    store = {name: measure(name) for name in ARTEFACTS}
+    STORE.write_text(json.dumps(store, indent=1) + "\n", encoding="utf-8")
+    for page in sorted({page for page, _ in BLOCKS.values()}):
+        (ROOT / page).write_text(written(page, store), encoding="utf-8")
+    for page, sentence in quotes(store):
+        text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+        if sentence not in text:
+            print(f"{page}: does not say: {sentence}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""What tables 1-4 leave open, swept: no setting meets all of them, and the front shows what each gives up.
+
+A coarse random sample of all settings is run with few repetitions, then what differs from its front by one value, then
+the front with more. The fit is made on tables 1 and 2 and on one seed; tables 3 and 4, and other seeds, judge it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.papers.responding import distances, settings
+from eifel.papers.responding.distances import MEASURED, ROWS, best, means, ranked
+from eifel.papers.responding.left_open import Open
+from eifel.papers.responding.tried import (
+    AGAIN,
+    AXES,
+    FINALISTS,
+    FULL,
+    JUDGED,
+    JUDGES,
+    SAMPLE,
+    SAMPLE_SEED,
+    SCREEN,
+    STEPS,
+    neighbours,
+    sample,
+)
+from eifel.papers.study import Study
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eifel.papers.study import Effort, Tell
+
+CHUNK = 10
+
+
+def find(effort: Effort) -> Mapping[str, NDArray[Any]]:
+    """Runs all stages; a row for each setting, seed and row of the tables."""
+    screen = _stage(effort, "screen", sample(), SCREEN, [effort.seed])
+    known = [one for one, _ in screen]
+    front = [known[number] for number in best(screen)]
+    steps = _stage(effort, "steps", neighbours(front, known), SCREEN, [effort.seed])
+    screened = [*screen, *steps]
+    nearest = [screened[number][0] for number in ranked(screened)]
+    finalists = [*dict.fromkeys([settings.EARLIER, *(screened[n][0] for n in best(screened)), *nearest])][:FINALISTS]
+    again = _stage(effort, "again", finalists, AGAIN, [effort.seed])
+    judged = [*dict.fromkeys([settings.EARLIER, *(again[number][0] for number in ranked(again))])][:JUDGED]
+    seeds = [effort.seed + number for number in range(1 + JUDGES)]
+    final = _stage(effort, "judged", judged, FULL, seeds)
+    stages = {"screen": screen, "steps": steps, "again": again, "judged": final}
+    return _columns(stages, seeds)
+
+
+def _stage(
+    effort: Effort, stage: str, asked: Sequence[Open], repetitions: int, seeds: Sequence[int]
+) -> list[tuple[Open, NDArray[np.float64]]]:
+    """Runs settings with each seed, some in one part."""
+    cases = list(itertools.product(asked, seeds))
+    chunks = [cases[at : at + CHUNK] for at in range(0, len(cases), CHUNK)]
+
+    def part(number: int, tell: Tell) -> Mapping[str, Any]:
+        found = []
+        for done, (one, seed) in enumerate(chunks[number], 1):
+            found.append(means(one, repetitions, seed, effort.threads))
+            tell(done)
+        return {name: np.concatenate(found)[:, column] for column, name in enumerate(MEASURED)}
+
+    definition = {"cases": [[asdict(one), seed] for one, seed in cases], "runs": repetitions}
+    table = effort.parts(f"responding.swept.{stage}", definition, [len(chunk) for chunk in chunks], part)
+    values = np.stack([table[name].to_numpy() for name in MEASURED], axis=1)
+    return [(one, values[len(ROWS) * n : len(ROWS) * (n + 1)]) for n, (one, _) in enumerate(cases)]
+
+
+def _columns(stages: Mapping[str, list[tuple[Open, NDArray[np.float64]]]], seeds: Sequence[int]) -> dict[str, Any]:
+    found: dict[str, list[Any]] = {name: [] for name in ("stage", "seed", "row", *AXES, *MEASURED)}
+    for stage, results in stages.items():
+        for number, (one, values) in enumerate(results):
+            seed = seeds[number % len(seeds)] if stage == "judged" else seeds[0]
+            for row, measured in enumerate(values):
+                named = {"stage": stage, "seed": seed, "row": row, **{axis: getattr(one, axis) for axis in AXES}}
+                for name, value in {**named, **dict(zip(MEASURED, measured, strict=True))}.items():
+                    found[name].append(value)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+STUDY = Study(
+    find,
+    {
+        "axes": {axis: list(values) for axis, values in AXES.items()},
+        "sample": [SAMPLE, SAMPLE_SEED],
+        "repetitions": [SCREEN, AGAIN, FULL],
+        "settings": [STEPS, FINALISTS, JUDGED],
+        "judges": JUDGES,
+    },
+    (distances, sample, neighbours, find),
+)
+
+
+def stored() -> Mapping[str, NDArray[Any]]:
+    """What is stored of the sweep in `out`, or what is missing of it, run."""
+    from pathlib import Path
+
+    from eifel import store
+    from eifel.papers.study import Effort
+
+    return find(Effort(settings.SEED, 1, None, Path("out") / store.PARTS, False, STUDY.source))
