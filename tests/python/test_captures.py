@@ -156,6 +156,19 @@ def test_an_application_that_pauses_is_no_path(tmp_path: Path, capsys: pytest.Ca
     assert "application paused" in json.loads(printed.out)["refused"] and "application paused" in printed.err
 
 
+def test_a_benchmark_is_the_same_each_time_and_is_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one", "two"):
+        assert main(["captures", str(tmp_path / name), "--transfers", "2", "--seed", "5"]) == 0
+    files = sorted(path.name for path in (tmp_path / "one").iterdir())
+    places = [f"{place}.{end}" for place in ("between", "receiver", "sender") for end in ("pcapng", "truth.csv")]
+    assert files == sorted(f"{seed}.{end}" for seed in (5, 6) for end in (*places, "toml"))
+    assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes() for name in files)
+    capsys.readouterr()
+    score = ["--score", str(tmp_path / "one" / "5.sender.truth.csv"), "--json"]
+    assert main(["analyze", str(tmp_path / "one" / "5.sender.pcapng"), *score]) == 0
+    assert "retransmissions" in json.loads(capsys.readouterr().out)["score"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

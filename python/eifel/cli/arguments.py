@@ -65,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
         _add_attacks,
         _add_analyze,
         _add_whatif,
+        _add_captures,
         _add_live,
     ):
         add(commands)
@@ -407,6 +408,19 @@ def _add_whatif(commands: Commands) -> None:
         "--draws", type=_positive, default=100, metavar="N", help="paths drawn from what the capture leaves open (100)"
     )
     parser.add_argument("--seed", type=_natural, default=1, metavar="S", help="the seed of these draws (1)")
+
+
+def _add_captures(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "captures",
+        "write small captures with the truth about every retransmission, to judge tools by",
+        "eifel captures benchmark --transfers 100",
+    )
+    parser.add_argument("folder", type=_path, metavar="FOLDER", help="where to")
+    parser.add_argument("--transfers", type=_positive, default=20, metavar="N", help="each at three places (20)")
+    parser.add_argument("--seed", type=_natural, default=1, metavar="S", help="of the first transfer (1)")
+    parser.add_argument("--wild", action="store_true", help="any path and stack, and not only such as there are")
 
 
 def _positive(text: str) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eifel.runs import Runs
 
 CROSS = ("none", "transfer", "bursts")
-TRIALS = {"none": 160, "transfer": 60, "bursts": 60}
+TRIALS = {"none": 80, "transfer": 20, "bursts": 20}
 DRAWS = 60
 HIDDEN = 10_000
 """The first seed of the hidden paths. The method was worked out on seeds below 100."""
