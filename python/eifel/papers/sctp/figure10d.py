@@ -17,7 +17,7 @@ ARTEFACT = micro.figure(
         lambda m: m.mean("detected_spurious", run="timestamps alone") == 0,
     ),
     Claim(
-        "as many chunks are sent again as by plain SCTP",
-        lambda m: m.mean("retransmissions", run="drawn") == m.mean("retransmissions", run="plain"),
+        "go-back-N cannot be avoided: as many chunks are sent again as by plain SCTP, of 12 bytes less user data each",
+        lambda m: abs(m.mean("retransmissions", run="drawn") - m.mean("retransmissions", run="plain")) <= 1,
     ),
 )

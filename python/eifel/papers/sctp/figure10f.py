@@ -12,7 +12,7 @@ ARTEFACT = micro.figure(
     },
     Claim("the timeout is told to be spurious", facts.number("detected_spurious", lambda count: count == 1)),
     Claim(
-        "it is identical to figure 10 (d): as many chunks are sent again",
-        lambda m: m.mean("retransmissions", run="drawn") == m.mean("retransmissions", run="eifel"),
+        "it is identical to figure 10 (d), but for 12 bytes of user data in a chunk: as many are sent again",
+        lambda m: abs(m.mean("retransmissions", run="drawn") - m.mean("retransmissions", run="eifel")) <= 1,
     ),
 )

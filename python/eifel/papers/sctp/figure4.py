@@ -5,9 +5,9 @@ from eifel.papers.sctp import facts, micro, settings
 from eifel.result import Result
 
 
-def _most_overtake(result: Result) -> bool:
+def _all_overtake(result: Result) -> bool:
     first, sent = facts.overtaken(result)
-    return first >= 0.75 * sent
+    return sent > 0 and first == sent
 
 
 ARTEFACT = micro.figure(
@@ -16,6 +16,9 @@ ARTEFACT = micro.figure(
     {"drawn": micro.association(settings.PLAIN, settings.LONG_SPIKE_S, paths=2)},
     Claim("all retransmissions go to the alternate path", facts.of(facts.all_on(facts.ALTERNATE))),
     Claim("all of them are needless", facts.of(facts.all_needless)),
-    Claim("retransmissions arrive before the originals, three in four at least", facts.of(_most_overtake)),
-    known=("In ns-2.35 34 of 35 retransmissions overtake their originals.",),
+    Claim("the entire go-back-N arrives before the originals", facts.of(_all_overtake)),
+    known=(
+        "The paper gives no length of the spike. With 1.8 s, 19 of 45 retransmissions overtake their originals, as 34 "
+        "of 35 do in ns-2.35; the alternate's slow start has sent all of them 1 s after the timeout.",
+    ),
 )

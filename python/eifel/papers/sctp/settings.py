@@ -36,7 +36,7 @@ REORDERING = (0.005, 0.01, 0.02, 0.05, 0.10, 0.15)
 RECEIVE_WINDOW_BYTES = 65_536
 SPIKE_S = 10.5
 SHORT_SPIKE_S = 1.2
-LONG_SPIKE_S = 1.8
+LONG_SPIKE_S = 2.5
 TWO_TIMEOUTS_S = 3.5
 REORDERED_BY = 6
 """Packets that pass a reordered one: more than the three missing reports that cause a fast retransmit."""
