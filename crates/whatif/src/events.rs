@@ -8,7 +8,7 @@ use crate::path::{self, Path, Refusal};
 use crate::trace::Trace;
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::decode::{self, Fragments};
-use eifel_capture::flow::{Summary, Way};
+use eifel_capture::flow::{Protocol, Summary, Way};
 use eifel_capture::read::{Frame, Reader};
 use eifel_capture::report::{End, Retransmission};
 use eifel_capture::sender::Cause;
@@ -162,11 +162,12 @@ fn of_direction(again: Vec<Retransmission>, connection: u64, side: usize) -> Vec
 
 fn chosen(connections: &[Summary], number: Option<u64>) -> Result<(&Summary, usize), String> {
     use eifel_capture::flow::Vantage;
-    let among = connections.iter().filter(|one| number.is_none_or(|number| one.connection == number));
+    let tcp = connections.iter().filter(|one| one.protocol == Protocol::Tcp);
+    let among = tcp.filter(|one| number.is_none_or(|number| one.connection == number));
     let sides = among.flat_map(|one| [0, 1].map(|side| (one, side)));
     let Some((one, side)) = sides.max_by_key(|(one, side)| one.directions[*side].counts.bytes) else {
         return Err(match number {
-            Some(number) => format!("no connection {number} with data; expected one that `eifel analyze` lists"),
+            Some(number) => format!("no TCP connection {number} with data; expected one that `eifel analyze` lists"),
             None => "no TCP connection with data".into(),
         });
     };
