@@ -2,6 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{Chunk, DataFlags};
+use eifel_recovery::registry::Choice;
 use eifel_sctp::{Delivery, Event, Failure, Phase};
 
 use crate::talk::{Dice, Sent, World, address, ms};
@@ -161,7 +162,13 @@ fn every_message_arrives_once_and_in_order_within_its_stream() {
     for seed in 0..150 {
         let mut dice = Dice(seed ^ 0xabcd);
         let paths = 1 + dice.below(3);
+        // Every detector that holds chunks back or puts them under way again, with every policy.
+        let detect = ["none", "f-rto-sctp", "dsack", "eifel-cover-or-dsack"][dice.below(4) as usize];
+        let retransmit = ["rfc9260", "all-to-alternate", "same-path", "largest-window"][dice.below(4) as usize];
         let change = |_: usize, settings: &mut eifel_sctp::Settings| {
+            settings.brain.path.detect = Choice::named(detect);
+            settings.brain.retransmit = Choice::named(retransmit);
+            settings.data_with_cookie = seed % 2 == 0;
             settings.association_max_retransmits = 100;
             settings.max_init_retransmits = 100;
             settings.receive_buffer = 8000 + (seed as u32 % 7) * 9000;
