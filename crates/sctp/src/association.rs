@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use eifel_base::siphash::siphash;
-use eifel_base::time::{Duration, Instant};
+use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{Cause, Chunk};
 use eifel_packet::segment::Timestamps;
@@ -290,36 +290,6 @@ impl Association {
             self.primary = path;
         }
         path.is_some()
-    }
-
-    /// Changes how often idle addresses are asked; `None` asks only addresses that are to be confirmed.
-    pub fn set_heartbeat_interval(&mut self, now: Instant, interval: Option<Duration>) {
-        self.settings.heartbeat_interval = interval;
-        self.begin_heartbeats(now);
-    }
-
-    /// Sends a HEARTBEAT to an address now. Returns whether it is one of the peer's.
-    pub fn ask_now(&mut self, now: Instant, remote: IpAddr) -> bool {
-        let path = self.path_of(remote);
-        if let Some(path) = path.filter(|_| self.state.heartbeats()) {
-            self.ask(now, path);
-        }
-        path.is_some()
-    }
-
-    /// Changes after how many errors an address counts as inactive ("Path.Max.Retrans").
-    pub fn set_path_max_retransmits(&mut self, most: u32) {
-        self.settings.path_max_retransmits = most;
-    }
-
-    /// Changes when a SACK leaves: at most `delay` after the first packet, and after `every` packets.
-    pub fn set_delayed_sacks(&mut self, delay: Duration, every: u32) {
-        (self.settings.sack_delay, self.settings.sack_every) = (delay, every.max(1));
-    }
-
-    /// Changes whether small messages wait.
-    pub fn set_nagle(&mut self, nagle: bool) {
-        self.settings.nagle = nagle;
     }
 
     /// Returns the settings.

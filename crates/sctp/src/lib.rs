@@ -81,6 +81,7 @@ mod stamps;
 pub mod state;
 mod timers;
 mod tracker;
+mod tuning;
 
 pub use association::{Association, Outgoing};
 pub use event::{Event, Failure};

@@ -10,6 +10,10 @@
 //! missing below `missed[k]` has more than `k` indications. A position crosses the last mark once,
 //! so a chunk is fast retransmitted once (RFC 9260, section 7.2.4, step 5).
 
+mod news;
+
+pub(super) use news::{Share, Taken};
+
 use super::PathId;
 use crate::fact::{Block, Cause, Covered};
 use eifel_base::ranges::Ranges;
@@ -73,49 +77,6 @@ struct UnderWay {
 pub(super) struct Total {
     pub(super) data: u64,
     pub(super) wire: u64,
-}
-
-/// A SACK's news about the chunks that left on one path last.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Share {
-    /// Bytes that the cumulative TSN newly passed, reported before or not.
-    pub(super) passed: u64,
-    /// Bytes that the cumulative TSN newly acknowledged.
-    pub(super) acked: u64,
-    /// Bytes that gap ack blocks newly reported.
-    pub(super) sacked: u64,
-    /// Of [`acked`](Self::acked), the bytes of chunks that left more than once.
-    pub(super) acked_again: u64,
-    /// Of [`sacked`](Self::sacked), the bytes of chunks that left more than once.
-    pub(super) sacked_again: u64,
-    /// The highest chunk that the cumulative TSN newly passed.
-    pub(super) highest: Option<Covered>,
-    /// Whether the oldest chunk under way was acknowledged.
-    pub(super) oldest: bool,
-}
-
-impl Share {
-    /// Returns the bytes newly acknowledged and newly reported, with those of chunks that left more than once or without.
-    pub(super) fn counted(&self, repeats: bool) -> (u64, u64) {
-        if repeats {
-            (self.acked, self.sacked)
-        } else {
-            (self.acked - self.acked_again, self.sacked - self.sacked_again)
-        }
-    }
-}
-
-/// A SACK's news about all chunks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
-    /// Whether the cumulative TSN moved.
-    pub(super) advanced: bool,
-    /// First position beyond the highest chunk that was newly acknowledged; 0 if none was.
-    pub(super) newest: u64,
-    /// First position beyond the highest chunk that the SACK reports.
-    pub(super) reported_up_to: u64,
-    /// Whether a chunk that was reported before is missing again.
-    pub(super) reneged: bool,
 }
 
 /// The chunks that are outstanding. See the module's documentation.

@@ -4,6 +4,7 @@ mod bytes;
 mod calls;
 mod compare;
 mod host;
+mod icmp;
 mod item;
 mod numbers;
 mod packet;
@@ -14,5 +15,6 @@ pub(crate) mod variables;
 
 pub(crate) use calls::{Call, call};
 pub(crate) use host::AssociationEnd;
-pub(crate) use packet::{Icmp, Packet, arriving, leaving};
+pub(crate) use icmp::Icmp;
+pub(crate) use packet::{Packet, arriving, leaving};
 pub(crate) use setup::Setup;

@@ -2,13 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::icmp;
 use super::item::{Item, Value};
 use super::shape::{Family, Field, Form, Shape};
 use crate::error::{Fault, shown};
 use crate::parse::cursor::Cursor;
 use crate::parse::lexer::Kind;
 use crate::script::Traffic;
-use eifel_sctp::IcmpError;
 
 /// Deepest nesting of elements.
 const DEEPEST: u32 = 8;
@@ -34,22 +34,12 @@ pub(crate) enum Body {
     Bytes(Vec<u8>),
 }
 
-/// An ICMP message about a packet of this end.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Icmp {
-    /// The verification tag of that packet.
-    pub(crate) tag: u32,
-    /// Where it went; the peer's first address if it is not written.
-    pub(crate) to: Option<IpAddr>,
-    pub(crate) error: IcmpError,
-}
-
 /// Reads what the peer or the network sends, after `<`.
 pub(crate) fn arriving(cursor: &mut Cursor<'_>) -> Result<Traffic, Fault> {
     let place = cursor.place();
     let addresses = addresses(cursor)?;
     if cursor.take_word("icmp") {
-        return icmp(cursor, addresses.map(|(_, to)| to)).map(Traffic::Icmp);
+        return icmp::read(cursor, addresses.map(|(_, to)| to)).map(Traffic::Icmp);
     }
     let packet = packet(cursor, addresses)?;
     if let Body::Chunks(chunks, open) = &packet.body
@@ -111,36 +101,6 @@ fn continues(cursor: &Cursor<'_>, begin: usize, text: &str) -> bool {
     cursor.start() == begin + text.len()
         && text.contains(':')
         && matches!(cursor.kind(), Kind::Word(_) | Kind::Integer(_) | Kind::Mark(':'))
-}
-
-/// Reads `icmp unreachable CODE [mtu N] [sctp(TAG)]`.
-fn icmp(cursor: &mut Cursor<'_>, to: Option<IpAddr>) -> Result<Icmp, Fault> {
-    const CODES: &str = "unreachable, and frag_needed mtu N, protocol_unreachable, host_unreachable, net_unreachable or \
-                         port_unreachable, then [sctp(TAG)]";
-    if !cursor.take_word("unreachable") {
-        return Err(cursor.unfit(CODES));
-    }
-    let error = if cursor.take_word("frag_needed") {
-        if !cursor.take_word("mtu") {
-            return Err(cursor.unfit("mtu N"));
-        }
-        IcmpError::TooBig { mtu: cursor.number("the next hop's MTU", LONGEST)? }
-    } else if cursor.take_word("protocol_unreachable") {
-        IcmpError::NoSctp
-    } else if ["host_unreachable", "net_unreachable", "port_unreachable"].iter().any(|code| cursor.take_word(code)) {
-        IcmpError::Unreachable
-    } else {
-        return Err(cursor.unfit(CODES));
-    };
-    cursor.need('[')?;
-    if !cursor.take_word("sctp") {
-        return Err(cursor.unfit("sctp(TAG)"));
-    }
-    cursor.need('(')?;
-    let tag = cursor.number("the packet's verification tag", u32::MAX.into())?;
-    cursor.need(')')?;
-    cursor.need(']')?;
-    Ok(Icmp { tag, to, error })
 }
 
 fn packet(cursor: &mut Cursor<'_>, addresses: Option<(IpAddr, IpAddr)>) -> Result<Packet, Fault> {

@@ -1,0 +1,46 @@
+//! What a SACK says that was not known before.
+
+use crate::fact::Covered;
+
+/// A SACK's news about the chunks that left on one path last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in super::super) struct Share {
+    /// Bytes that the cumulative TSN newly passed, reported before or not.
+    pub(in super::super) passed: u64,
+    /// Bytes that the cumulative TSN newly acknowledged.
+    pub(in super::super) acked: u64,
+    /// Bytes that gap ack blocks newly reported.
+    pub(in super::super) sacked: u64,
+    /// Of [`acked`](Self::acked), the bytes of chunks that left more than once.
+    pub(in super::super) acked_again: u64,
+    /// Of [`sacked`](Self::sacked), the bytes of chunks that left more than once.
+    pub(in super::super) sacked_again: u64,
+    /// The highest chunk that the cumulative TSN newly passed.
+    pub(in super::super) highest: Option<Covered>,
+    /// Whether the oldest chunk under way was acknowledged.
+    pub(in super::super) oldest: bool,
+}
+
+impl Share {
+    /// Returns the bytes newly acknowledged and newly reported, with those of chunks that left more than once or without.
+    pub(in super::super) fn counted(&self, repeats: bool) -> (u64, u64) {
+        if repeats {
+            (self.acked, self.sacked)
+        } else {
+            (self.acked - self.acked_again, self.sacked - self.sacked_again)
+        }
+    }
+}
+
+/// A SACK's news about all chunks.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Taken {
+    /// Whether the cumulative TSN moved.
+    pub(in super::super) advanced: bool,
+    /// First position beyond the highest chunk that was newly acknowledged; 0 if none was.
+    pub(in super::super) newest: u64,
+    /// First position beyond the highest chunk that the SACK reports.
+    pub(in super::super) reported_up_to: u64,
+    /// Whether a chunk that was reported before is missing again.
+    pub(in super::super) reneged: bool,
+}
