@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Between two looks.
+/// The most sockets whose last row is kept, so that it is not written again.
+const MOST_SOCKETS: usize = 4096;
+/// Between two looks, at least.
 const EVERY: std::time::Duration = std::time::Duration::from_millis(4);
 
 /// A thread that looks at a namespace.
@@ -46,7 +48,7 @@ impl Watcher {
             let mut text = [String::new(), String::new()];
             loop {
                 // The last look comes after the end, so that nothing is missed.
-                let last = asked.load(Ordering::Relaxed);
+                let (last, begun) = (asked.load(Ordering::Relaxed), clock.now());
                 look.counters(&mut text)?;
                 if let Some(socket) = &diagnosis {
                     look.sockets(socket)?;
@@ -55,7 +57,9 @@ impl Watcher {
                     look.counters.flush().map_err(Error::of("write counters"))?;
                     return look.sockets.flush().map_err(Error::of("write sockets"));
                 }
-                thread::sleep(EVERY);
+                // Where there are so many sockets that a look is long, most of the time is still the others'.
+                let took = std::time::Duration::from_nanos(clock.now().since(begun).as_nanos());
+                thread::sleep(EVERY.max(took * 4));
             }
         });
         Ok(Self { stop, thread })
@@ -113,6 +117,9 @@ impl Look {
         for (name, row) in dump(socket)? {
             if self.last.get(&name) != Some(&row) {
                 writeln!(self.sockets, "{time},{name},{row}").map_err(Error::of("write sockets"))?;
+                if self.last.len() >= MOST_SOCKETS {
+                    self.last.clear();
+                }
                 self.last.insert(name, row);
             }
         }
