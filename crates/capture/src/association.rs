@@ -176,11 +176,13 @@ impl Association {
         let directions = [0, 1].map(|side| {
             let place = self.place(side, self.last);
             let sender = if side == 0 { End::Client } else { End::Server };
-            self.chunks[side].finish(&place, (self.number, sender), &mut again);
+            let cost = self.chunks[side].finish(&place, (self.number, sender), &mut again);
+            let nanos = self.last.nanos.saturating_sub(self.first.nanos);
             Direction {
                 vantage: Vantage::find(place.sender, place.receiver),
                 rtt_ms_min: place.receiver.map(|nanos| nanos as f64 / 1e6),
                 model: (self.chunks[side].counts.retransmissions > 0).then_some("rfc9260"),
+                cost: cost.over(&self.chunks[side].counts, nanos),
                 counts: self.chunks[side].counts,
             }
         });

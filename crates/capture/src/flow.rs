@@ -18,7 +18,7 @@ mod trip;
 mod twin;
 mod unheard;
 
-pub use connection::{Connection, Direction, Protocol, Summary};
+pub use connection::{Connection, Cost, Direction, Protocol, Summary};
 pub use half::Counts;
 pub use table::Table;
 pub(crate) use trip::Trip;

@@ -12,6 +12,7 @@ pub mod attribute;
 pub mod decode;
 pub mod error;
 pub mod flow;
+pub mod quic;
 pub mod read;
 pub mod report;
 pub mod score;

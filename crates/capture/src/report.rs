@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use crate::analysis::{Analysis, Analyzer, Frames};
 use crate::error::Error;
 use crate::flow::Summary;
+use crate::quic::Losses;
 use crate::read::Reader;
 use crate::sender::Cause;
 use crate::verdict::{Confidence, Noticed, Verdict};
@@ -50,6 +51,10 @@ pub struct Retransmission {
     pub evidence_frame: Option<u64>,
     /// What the sender's flight did afterwards.
     pub stack_noticed: Noticed,
+    /// Bytes that were under way before it, and not soon after it was answered; `None` if it was needed or that cannot be told.
+    pub window_lost_bytes: Option<u64>,
+    /// From the first retransmission of its time of trouble until as much was under way again.
+    pub flight_back_ms: Option<f64>,
     /// For each detector that would have judged: what it would have said, and when.
     pub first_told: Vec<Told>,
 }
@@ -127,6 +132,9 @@ pub struct Report {
     pub connections_without_data: u64,
     /// What was sent again, in the order of files and frames.
     pub retransmissions: Vec<Retransmission>,
+    /// What was declared lost in QUIC's logs, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quic: Option<Losses>,
 }
 
 impl Report {

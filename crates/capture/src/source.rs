@@ -12,12 +12,15 @@ use crate::annotate::Annotator;
 use crate::anonymise::Anonymiser;
 use crate::decode::{self, Fragments};
 use crate::flow::When;
+use crate::quic::{self, Losses};
 use crate::read::{Frame, Reader};
 use crate::report::{Capture, End, Report};
 use crate::xpl::Plot;
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 18;
+/// Bytes of a log that is read.
+const MOST_LOG: u64 = 1 << 30;
 /// Directions that are drawn.
 pub const MOST_PLOTS: usize = 50;
 /// The name of standard input.
@@ -37,9 +40,16 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> Result<(), String>;
 /// One line for a file that cannot be opened or holds no capture, and for standard input, `-`, beside other files. A file that
 /// is damaged further on counts up to there, and the report says so.
 pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, String> {
-    let files = in_order_of_time(files)?;
-    let total = files.iter().map(|(_, path)| length(path)).sum();
+    let (logs, files): (Vec<PathBuf>, Vec<PathBuf>) = files.iter().cloned().partition(|path| is_log(path));
     let mut report = Report::default();
+    if !logs.is_empty() {
+        report.quic = Some(losses(&logs)?);
+        if files.is_empty() {
+            return Ok(report);
+        }
+    }
+    let files = in_order_of_time(&files)?;
+    let total = files.iter().map(|(_, path)| length(path)).sum();
     let (mut analyzer, mut captures) = (Analyzer::default(), Vec::new());
     let mut before = 0;
     for (begins, path) in &files {
@@ -62,6 +72,33 @@ pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, Stri
     }
     report.add(captures, analyzer.finish());
     Ok(report)
+}
+
+/// Whether a file is a log of QUIC and no capture: it begins as JSON, or as a sequence of it.
+fn is_log(path: &Path) -> bool {
+    let mut first = Vec::new();
+    let read = path.as_os_str() != STANDARD_INPUT
+        && open(path, &Rc::default()).and_then(|file| file.take(64).read_to_end(&mut first)).is_ok();
+    let begins = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first).trim_ascii_start();
+    read && matches!(begins.first(), Some(b'{' | 0x1e))
+}
+
+/// Judges logs of QUIC.
+fn losses(logs: &[PathBuf]) -> Result<Losses, String> {
+    let mut texts = Vec::new();
+    for path in logs {
+        let said = |what: &str| format!("{}: {what}", path.display());
+        let mut bytes = Vec::new();
+        let file = open(path, &Rc::default()).map_err(|error| said(&plain(&error)))?;
+        file.take(MOST_LOG + 1).read_to_end(&mut bytes).map_err(|error| said(&plain(&error)))?;
+        if bytes.len() as u64 > MOST_LOG {
+            return Err(said("expected a log of at most 1 GiB"));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| said("not qlog: not UTF-8"))?;
+        texts.push((path.display().to_string(), text));
+    }
+    let named: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    quic::analyse(&named)
 }
 
 /// Files with the times of their first frames, in order. Without frames a file comes first.

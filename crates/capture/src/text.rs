@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::flow::{Direction, Summary};
+use crate::quic::{Fate, Losses};
 use crate::report::{End, Report, Retransmission};
 use crate::sender::Cause;
-use crate::verdict::{Confidence, Verdict};
+use crate::verdict::{Confidence, Noticed, Verdict};
 
 /// Connections that a summary shows; those with the most spurious retransmissions come first.
 const MOST_SHOWN: usize = 10;
@@ -27,8 +28,21 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
             writeln!(text, "  read up to there only: {}", escaped(error))?;
         }
     }
+    if let Some(losses) = &report.quic {
+        logs(losses, text)?;
+        if report.captures.is_empty() {
+            return Ok(());
+        }
+    }
     let connections = report.connections.len() as u64;
-    write!(text, "{} TCP segments in {connections} connections with data", report.segments)?;
+    if report.sctp_packets == 0 || report.segments > 0 {
+        write!(text, "{} TCP segments", report.segments)?;
+    }
+    if report.sctp_packets > 0 {
+        let and = if report.segments > 0 { " and " } else { "" };
+        write!(text, "{and}{} SCTP packets", report.sctp_packets)?;
+    }
+    write!(text, " in {connections} connections with data")?;
     if report.connections_without_data > 0 {
         write!(text, ", {} without", report.connections_without_data)?;
     }
@@ -56,6 +70,44 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     )?;
     causes(report, text)?;
     shown(report, text)
+}
+
+/// What logs of QUIC come to.
+fn logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
+    for trace in &losses.traces {
+        let vantage = trace.vantage.as_deref().unwrap_or("an unnamed end");
+        write!(text, "{}: {} packets sent by {}", escaped(&trace.file), trace.sent, escaped(vantage))?;
+        writeln!(text, ", {} declared lost", trace.lost)?;
+        if trace.damaged > 0 {
+            writeln!(text, "  {} records could not be read", trace.damaged)?;
+        }
+    }
+    let all = losses.packets.len();
+    if all == 0 {
+        return writeln!(text, "nothing was declared lost");
+    }
+    let (spurious, genuine) = (losses.count(Fate::Spurious), losses.count(Fate::Genuine));
+    writeln!(
+        text,
+        "\n{all} packets declared lost: {spurious} spurious ({}), {genuine} genuine, {} undecidable",
+        share(spurious, all),
+        all - spurious - genuine
+    )?;
+    let events = losses.events.len();
+    let undone = losses.events.iter().filter(|event| event.stack_noticed == Noticed::Undone).count();
+    writeln!(
+        text,
+        "{events} congestion events, {undone} of them undone by the stack; what known rules would take back:"
+    )?;
+    for place in 0..losses.events.first().map_or(0, |event| event.rules.len()) {
+        let rules = losses.events.iter().map(|event| event.rules[place]);
+        let (sum, some) = rules
+            .clone()
+            .fold((0.0, 0), |(sum, some), rule| (sum + rule.takes_back, some + usize::from(rule.takes_back > 0.0)));
+        let Some(rule) = rules.into_iter().next() else { continue };
+        writeln!(text, "  {:<20}{some:>6} events, {sum:.1} in all  {}", rule.rule, rule.stacks)?;
+    }
+    Ok(())
 }
 
 fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
@@ -97,7 +149,7 @@ fn shown(report: &Report, text: &mut String) -> std::fmt::Result {
 
 fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut String) -> std::fmt::Result {
     let (from, to) = if from_server { (one.server, one.client) } else { (one.client, one.server) };
-    let Direction { vantage, rtt_ms_min, model, counts: data } = &one.directions[usize::from(from_server)];
+    let Direction { vantage, rtt_ms_min, model, cost, counts: data } = &one.directions[usize::from(from_server)];
     let (all, spurious) = counts;
     writeln!(
         text,
@@ -114,7 +166,19 @@ fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut Str
     if data.reordered > 0 {
         write!(text, ", {} reordered", data.reordered)?;
     }
-    writeln!(text)
+    writeln!(text)?;
+    if cost.bytes_needless == 0 {
+        return Ok(());
+    }
+    writeln!(
+        text,
+        "  cost: {} bytes sent needlessly, {} bytes of window, held back for {:.0} ms: {:.2} Mbit/s, {:.2} without",
+        cost.bytes_needless,
+        cost.window_lost_bytes,
+        cost.held_back_ms,
+        cost.goodput_bps / 1e6,
+        cost.goodput_without_bps / 1e6
+    )
 }
 
 fn share(part: usize, all: usize) -> String {

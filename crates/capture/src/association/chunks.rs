@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::super::flow::{Counts, Vantage, When};
 use crate::attribute::Sending;
 use crate::decode::sctp::Sack;
+use crate::flow::{Cost, Counts, Vantage, When};
 use crate::report::{End, Number, Retransmission};
 use crate::sender::Cause;
 use crate::verdict::{Answered, Circumstances, Confidence, Judged, Noticed, Original, Repeated, Verdict};
@@ -322,7 +322,13 @@ impl Chunks {
     }
 
     /// Hands out what was sent again, with verdicts.
-    pub(super) fn finish(&mut self, place: &Place, (connection, sender): (u64, End), into: &mut Vec<Retransmission>) {
+    pub(super) fn finish(
+        &mut self,
+        place: &Place,
+        (connection, sender): (u64, End),
+        into: &mut Vec<Retransmission>,
+    ) -> Cost {
+        let mut cost = Cost::default();
         let vantage = Vantage::find(place.sender, place.receiver);
         let circumstances = Circumstances {
             at_receiver: vantage == Vantage::Receiver,
@@ -334,6 +340,7 @@ impl Chunks {
         let initial = self.initial.unwrap_or_default();
         for row in &self.rows {
             let judged = self.judge(row, &circumstances);
+            cost.bytes_needless += if judged.verdict == Verdict::Spurious { u64::from(row.len) } else { 0 };
             into.push(Retransmission {
                 capture: 0,
                 frame: row.when.frame,
@@ -349,9 +356,12 @@ impl Chunks {
                 reason: judged.reason,
                 evidence_frame: judged.evidence,
                 stack_noticed: Noticed::CannotBeTold,
+                window_lost_bytes: None,
+                flight_back_ms: None,
                 first_told: Vec::new(),
             });
         }
+        cost
     }
 
     fn judge(&self, row: &Row, circumstances: &Circumstances) -> Judged {

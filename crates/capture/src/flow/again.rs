@@ -87,7 +87,7 @@ pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause,
     let parts = trouble.repeat(half.out.get(0).copied().filter(|sent| sent.start == block.start), block, data, setting);
     half.counts.retransmissions += u64::from(data.payload > 0);
     half.counts.bytes_again += u64::from(data.payload);
-    trouble.flight.on_again(trouble.rows.len(), block.end, half.nxt - half.una);
+    trouble.flight.on_again(data.left, trouble.rows.len(), block.end, half.nxt - half.una);
     trouble.rows.push(Row {
         when: setting.when,
         block,
@@ -140,7 +140,7 @@ impl Trouble {
         let Explained { causes, episode } = self.replica.on_again(block, data, half, setting);
         let causes = Causes::Modelled(causes);
         let (when, payload) = (setting.when, data.payload);
-        self.flight.on_again(self.rows.len(), block.end, half.nxt - half.una);
+        self.flight.on_again(data.left, self.rows.len(), block.end, half.nxt - half.una);
         self.rows.push(Row { when, block, payload, copy, causes, episode, parts, acknowledged });
     }
 
@@ -277,7 +277,7 @@ impl Trouble {
                 None => {}
             }
         }
-        self.flight.on_ack(ack.when.nanos, block.end, setting.round_trip().unwrap_or(0));
+        self.flight.on_ack(ack.when.nanos, block.end, half.nxt - block.end, setting.round_trip().unwrap_or(0));
         self.neighbour = popped.originals.last().map(|last| (last.end, ack.when));
         self.sacked.remove_below(block.end, |_| {});
         self.retire();

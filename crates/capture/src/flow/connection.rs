@@ -102,9 +102,39 @@ pub struct Direction {
     pub rtt_ms_min: Option<f64>,
     /// The model that explains the retransmissions best, where there are any.
     pub model: Option<&'static str>,
+    /// What needless retransmissions have cost.
+    pub cost: Cost,
     /// What it amounts to.
     #[serde(flatten)]
     pub counts: Counts,
+}
+
+/// What needless retransmissions have cost one direction.
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
+pub struct Cost {
+    /// Bytes that were sent again needlessly.
+    pub bytes_needless: u64,
+    /// Bytes that were under way before them, and not in the two round trips after they were answered; all added up.
+    pub window_lost_bytes: u64,
+    /// How long it would have taken, at the flight before them, to send what their smaller flight left unsent, in milliseconds.
+    pub held_back_ms: f64,
+    /// New data over the whole time of the connection, in bits a second.
+    pub goodput_bps: f64,
+    /// The same without the time that it was held back.
+    pub goodput_without_bps: f64,
+}
+
+impl Cost {
+    /// With the goodput of a connection that lasted `nanos`.
+    pub(crate) fn over(mut self, counts: &Counts, nanos: u64) -> Self {
+        let (bits, seconds) = ((counts.bytes - counts.bytes_again.min(counts.bytes)) as f64 * 8.0, nanos as f64 / 1e9);
+        if seconds > 0.0 {
+            self.goodput_bps = bits / seconds;
+            // Not less than a tenth is left: the estimate is none any more where it takes away nearly all.
+            self.goodput_without_bps = bits / (seconds - self.held_back_ms / 1e3).max(seconds / 10.0);
+        }
+        self
+    }
 }
 
 impl Connection {
@@ -244,15 +274,17 @@ impl Connection {
                 Vantage::Receiver if lost_behind => Vantage::Between,
                 found => found,
             };
+            let mut cost = Cost::default();
             let model = half.trouble.take().and_then(|mut trouble| {
                 let initial = half.initial.unwrap_or_default();
                 let sender = if side == 0 { End::Client } else { End::Server };
-                trouble.finish(&setting, (self.number, sender, initial), &mut again)
+                trouble.finish(&setting, (self.number, sender, initial), (&mut again, &mut cost))
             });
             Direction {
                 vantage,
                 rtt_ms_min: setting.receiver.map(|nanos| nanos as f64 / 1e6),
                 model,
+                cost: cost.over(&half.counts, self.last.nanos.saturating_sub(self.first.nanos)),
                 counts: half.counts,
             }
         });

@@ -1,5 +1,5 @@
-//! What the sender's flight shows that the stack made of its retransmissions: whether as much is under way again, soon after
-//! they were answered, as before them.
+//! What the sender's flight shows of its retransmissions: whether as much is under way again, soon after they were answered, as
+//! before them; what was missing until then, and for how long.
 
 use crate::verdict::Noticed;
 use std::ops::Range;
@@ -13,56 +13,47 @@ struct Watched {
     rows: Range<usize>,
     /// Where the last of them ends.
     end: u64,
-    /// Bytes under way when the first left.
+    /// When the first left, and the bytes under way then.
+    began: u64,
     before: u64,
-    /// The most that was under way since they were answered.
+    /// The most that was under way in the round trips after they were answered.
     most: u64,
     until: Option<u64>,
+    /// When it was looked at last, and the bytes under way then.
+    last: (u64, u64),
+    /// What was missing of `before`, in bytes, times the nanoseconds for which it was.
+    missing: u128,
+    /// When as much was under way as before.
+    back: Option<u64>,
 }
 
-/// Watches the flight after retransmissions, one time of trouble after the other.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Flight {
-    watched: Option<Watched>,
-    noticed: Vec<(Range<usize>, Noticed)>,
+/// What a time of trouble has cost.
+#[derive(Clone, Debug)]
+pub(super) struct After {
+    /// The retransmissions that belong to it, by their numbers.
+    pub(super) rows: Range<usize>,
+    pub(super) noticed: Noticed,
+    /// Bytes that were under way before, and not in the round trips after it.
+    pub(super) window_lost: Option<u64>,
+    /// Nanoseconds from the first retransmission until as much was under way.
+    pub(super) back: Option<u64>,
+    /// Nanoseconds of sending at the rate before that it was worth.
+    pub(super) held_back: u64,
 }
 
-impl Flight {
-    /// Row number `row`, which ends at position `end`, leaves while `flight` bytes are under way.
-    pub(super) fn on_again(&mut self, row: usize, end: u64, flight: u64) {
-        match &mut self.watched {
-            Some(watched) if watched.until.is_none() => {
-                watched.rows.end = row + 1;
-                watched.end = watched.end.max(end);
-            }
-            _ => {
-                self.settle();
-                self.watched = Some(Watched { rows: row..row + 1, end, before: flight, most: 0, until: None });
-            }
+impl Watched {
+    /// Counts what was missing since the last look.
+    fn look(&mut self, now: u64, flight: u64) {
+        let (since, then) = self.last;
+        if self.back.is_none() {
+            let missing = self.before.saturating_sub(then);
+            self.missing += u128::from(missing) * u128::from(now.saturating_sub(since));
         }
+        self.last = (now, flight);
     }
 
-    /// Everything below `una` is acknowledged at `now`.
-    pub(super) fn on_ack(&mut self, now: u64, una: u64, round_trip: u64) {
-        if let Some(watched) = &mut self.watched
-            && watched.until.is_none()
-            && una >= watched.end
-        {
-            watched.until = Some(now.saturating_add(round_trip.saturating_mul(ROUND_TRIPS)));
-        }
-    }
-
-    /// New data leave at `now`: `flight` bytes are under way.
-    pub(super) fn on_new(&mut self, now: u64, flight: u64) {
-        let Some(Watched { until: Some(until), most, .. }) = &mut self.watched else { return };
-        if now > *until {
-            return self.settle();
-        }
-        *most = flight.max(*most);
-    }
-
-    fn settle(&mut self) {
-        let Some(Watched { rows, before, most, until, .. }) = self.watched.take() else { return };
+    fn settle(self) -> After {
+        let Self { rows, before, most, until, .. } = self;
         // Where nothing new left it had nothing to send, or no leave to.
         let noticed = match (until, most) {
             (None, _) | (_, 0) => Noticed::CannotBeTold,
@@ -70,13 +61,72 @@ impl Flight {
             _ if most <= before / 10 * 6 => Noticed::NotUndone,
             _ => Noticed::CannotBeTold,
         };
-        self.noticed.push((rows, noticed));
+        After {
+            rows,
+            noticed,
+            window_lost: (until.is_some() && most > 0).then(|| before.saturating_sub(most)),
+            back: self.back.map(|back| back.saturating_sub(self.began)),
+            held_back: (self.missing / u128::from(before.max(1))) as u64,
+        }
+    }
+}
+
+/// Watches the flight after retransmissions, one time of trouble after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flight {
+    watched: Option<Watched>,
+    settled: Vec<After>,
+}
+
+impl Flight {
+    /// Row number `row`, which ends at position `end`, leaves at `now` while `flight` bytes are under way.
+    pub(super) fn on_again(&mut self, now: u64, row: usize, end: u64, flight: u64) {
+        match &mut self.watched {
+            Some(watched) if watched.until.is_none() => {
+                watched.rows.end = row + 1;
+                watched.end = watched.end.max(end);
+                watched.look(now, flight);
+            }
+            _ => {
+                self.settle();
+                let rows = row..row + 1;
+                let (began, before, last) = (now, flight, (now, flight));
+                let (most, missing) = (0, 0);
+                self.watched = Some(Watched { rows, end, began, before, most, until: None, last, missing, back: None });
+            }
+        }
     }
 
-    /// The capture has ended. What each row shows, in their order.
-    pub(super) fn finish(&mut self) -> impl Iterator<Item = Noticed> + '_ {
+    /// Everything below `una` is acknowledged at `now`, and `flight` bytes are under way.
+    pub(super) fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
+        let Some(watched) = &mut self.watched else { return };
+        watched.look(now, flight);
+        if watched.until.is_none() && una >= watched.end {
+            watched.until = Some(now.saturating_add(round_trip.saturating_mul(ROUND_TRIPS)));
+        }
+    }
+
+    /// New data leave at `now`: `flight` bytes are under way.
+    pub(super) fn on_new(&mut self, now: u64, flight: u64) {
+        let Some(watched) = &mut self.watched else { return };
+        watched.look(now, flight);
+        let Some(until) = watched.until else { return };
+        if now <= until {
+            watched.most = flight.max(watched.most);
+        }
+        if watched.back.is_none() && flight >= watched.before / 10 * 9 {
+            watched.back = Some(now);
+        }
+    }
+
+    fn settle(&mut self) {
+        self.settled.extend(self.watched.take().map(Watched::settle));
+    }
+
+    /// The capture has ended. What each time of trouble has cost, in their order.
+    pub(super) fn finish(&mut self) -> &[After] {
         self.settle();
-        self.noticed.iter().flat_map(|(rows, noticed)| rows.clone().map(|_| *noticed))
+        &self.settled
     }
 }
 
@@ -86,16 +136,16 @@ mod tests {
 
     fn after(flight: u64) -> Noticed {
         let mut watched = Flight::default();
-        watched.on_again(0, 1000, 20_000);
-        watched.on_again(1, 2000, 20_000);
+        watched.on_again(0, 0, 1000, 20_000);
+        watched.on_again(0, 1, 2000, 20_000);
         watched.on_new(5, 30_000);
-        watched.on_ack(10, 2000, 100);
+        watched.on_ack(10, 2000, 30_000, 100);
         watched.on_new(150, flight);
         // Too late to be a consequence.
         watched.on_new(400, 90_000);
-        let noticed: Vec<_> = watched.finish().collect();
-        assert_eq!(noticed.len(), 2);
-        noticed[1]
+        let after = watched.finish();
+        assert_eq!((after.len(), after[0].rows.clone()), (1, 0..2));
+        after[0].noticed
     }
 
     #[test]
@@ -104,5 +154,18 @@ mod tests {
             [19_000, 10_000, 14_000, 0].map(after),
             [Noticed::Undone, Noticed::NotUndone, Noticed::CannotBeTold, Noticed::CannotBeTold]
         );
+    }
+
+    #[test]
+    fn what_is_missing_counts_until_as_much_is_under_way() {
+        let mut watched = Flight::default();
+        watched.on_again(1000, 0, 1000, 20_000);
+        watched.on_ack(1100, 1000, 5_000, 100);
+        watched.on_new(1200, 10_000);
+        watched.on_new(1500, 20_000);
+        watched.on_ack(1900, 5000, 1_000, 100);
+        let [after] = watched.finish() else { panic!() };
+        // 100 ns without 15 000 bytes, and 300 ns without 10 000.
+        assert_eq!((after.window_lost, after.back, after.held_back), (Some(10_000), Some(500), 225));
     }
 }

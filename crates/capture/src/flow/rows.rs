@@ -2,6 +2,7 @@
 
 use super::When;
 use super::again::Trouble;
+use super::connection::Cost;
 use super::half::Setting;
 use super::trip::Vantage;
 use crate::report::{End, Number, Retransmission};
@@ -40,7 +41,7 @@ impl Trouble {
         &mut self,
         setting: &Setting,
         (connection, sender, initial): (u64, End, Seq),
-        into: &mut Vec<Retransmission>,
+        (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) -> Option<&'static str> {
         self.replica.finish();
         let (place, model) = self.replica.best_model();
@@ -51,10 +52,18 @@ impl Trouble {
             reports: self.reports || setting.sack && !self.implied.silent,
             shortest: setting.receiver.unwrap_or(0),
         };
-        let noticed: Vec<_> = self.flight.finish().collect();
-        for (number, row) in self.rows.iter().enumerate() {
-            let judged = self.judge(row, &circumstances);
-            let undone = noticed.get(number).copied().filter(|_| judged.verdict == Verdict::Spurious);
+        let verdicts: Vec<_> = self.rows.iter().map(|row| self.judge(row, &circumstances)).collect();
+        let needless = |number: usize| verdicts[number].verdict == Verdict::Spurious;
+        let mut after = self.flight.finish().iter().peekable();
+        for (number, (row, judged)) in self.rows.iter().zip(&verdicts).enumerate() {
+            while after.next_if(|after| after.rows.end <= number).is_some() {}
+            let after = after.peek().filter(|after| after.rows.contains(&number) && needless(number));
+            cost.bytes_needless += if needless(number) { u64::from(row.payload) } else { 0 };
+            // A loss besides would have cost as much.
+            if let Some(after) = after.filter(|after| after.rows.start == number && after.rows.clone().all(needless)) {
+                cost.window_lost_bytes += after.window_lost.unwrap_or(0);
+                cost.held_back_ms += after.held_back as f64 / 1e6;
+            }
             into.push(Retransmission {
                 capture: 0,
                 frame: row.when.frame,
@@ -72,7 +81,9 @@ impl Trouble {
                 confidence: judged.confidence,
                 reason: judged.reason,
                 evidence_frame: judged.evidence,
-                stack_noticed: undone.unwrap_or(Noticed::CannotBeTold),
+                stack_noticed: after.map_or(Noticed::CannotBeTold, |after| after.noticed),
+                window_lost_bytes: after.and_then(|after| after.window_lost),
+                flight_back_ms: after.and_then(|after| Some(after.back? as f64 / 1e6)),
                 first_told: row.episode.map(|episode| self.replica.told(episode)).unwrap_or_default(),
             });
         }

@@ -1,0 +1,235 @@
+//! Judges the losses of one trace.
+
+use super::qlog::{Event, Packet, Space, Trace, What};
+use super::{CongestionEvent, Fate, Losses, Lost, Rule, word};
+use crate::verdict::{Confidence, Noticed};
+use std::collections::{BTreeMap, BTreeSet};
+
+type Key = (Space, u64);
+
+/// A congestion event while the log is read.
+struct Open {
+    event: CongestionEvent,
+    /// Round trip when it began, in milliseconds.
+    round_trip_ms: f64,
+    /// Places of its packets in the report.
+    packets: Vec<usize>,
+    /// The windows reported since: when, and how large.
+    windows: Vec<(f64, u64)>,
+}
+
+/// Windows kept of an event.
+const MOST_WINDOWS: usize = 1 << 12;
+/// Until a round trip is known, in milliseconds.
+const ROUND_TRIP_MS: f64 = 333.0;
+/// Round trips in which a stack that undoes its mistake has done so.
+const ROUND_TRIPS: f64 = 2.0;
+
+/// Adds what `trace` says to `losses`; `other` is the log of the other end.
+pub(super) fn trace(place: usize, trace: &Trace, other: Option<&Trace>, losses: &mut Losses) {
+    let mut reading = Reading {
+        place,
+        received: other.map(received),
+        sent: BTreeMap::new(),
+        waiting: BTreeMap::new(),
+        largest: BTreeMap::new(),
+        cwnd: None,
+        round_trip_ms: None,
+        open: Vec::new(),
+    };
+    for event in &trace.events {
+        reading.event(event, losses);
+    }
+    let end = trace.events.last().map_or(0.0, |event| event.time_ms);
+    reading.finish(end, losses);
+}
+
+/// What the other end has received.
+fn received(other: &Trace) -> BTreeSet<Key> {
+    let arrived = |event: &Event| match event.what {
+        What::Received { packet, .. } => Some((packet.space, packet.number)),
+        _ => None,
+    };
+    other.events.iter().filter_map(arrived).collect()
+}
+
+struct Reading {
+    place: usize,
+    received: Option<BTreeSet<Key>>,
+    /// When packets left.
+    sent: BTreeMap<Key, f64>,
+    /// Packets that were declared lost and are not acknowledged, with their places in the report.
+    waiting: BTreeMap<Key, usize>,
+    /// The largest acknowledged number of each space, and when an ACK came last.
+    largest: BTreeMap<Space, (u64, f64)>,
+    cwnd: Option<u64>,
+    round_trip_ms: Option<f64>,
+    open: Vec<Open>,
+}
+
+impl Reading {
+    fn event(&mut self, event: &Event, losses: &mut Losses) {
+        let now = event.time_ms;
+        match &event.what {
+            What::Sent(packet) => {
+                self.sent.insert((packet.space, packet.number), now);
+            }
+            What::Received { packet, acknowledges } => {
+                for (first, last) in acknowledges {
+                    self.acknowledged(packet.space, (*first, *last), now, losses);
+                }
+            }
+            What::Lost { packet, trigger } => self.lost(packet, trigger.clone(), now, losses),
+            What::Metrics { cwnd, smoothed_rtt_ms } => {
+                self.round_trip_ms = smoothed_rtt_ms.or(self.round_trip_ms);
+                self.cwnd = cwnd.or(self.cwnd);
+                if let (Some(cwnd), Some(open)) = (cwnd, self.open.last_mut())
+                    && open.windows.len() < MOST_WINDOWS
+                {
+                    open.windows.push((now, *cwnd));
+                }
+            }
+        }
+    }
+
+    fn acknowledged(&mut self, space: Space, (first, last): (u64, u64), now: f64, losses: &mut Losses) {
+        let largest = self.largest.entry(space).or_insert((last, now));
+        *largest = (largest.0.max(last), now);
+        let late: Vec<Key> = self.waiting.range((space, first)..=(space, last)).map(|(key, _)| *key).collect();
+        for key in late {
+            if let Some(place) = self.waiting.remove(&key) {
+                losses.packets[place].acknowledged_ms = Some(now);
+            }
+        }
+    }
+
+    fn lost(&mut self, packet: &Packet, trigger: Option<String>, now: f64, losses: &mut Losses) {
+        let key = (packet.space, packet.number);
+        let left = self.sent.get(&key).copied();
+        // RFC 9002, section 7.3.1: a packet that left before recovery began is no new congestion.
+        let belongs = self.open.last().is_some_and(|open| left.is_none_or(|left| left <= open.event.time_ms));
+        if !belongs {
+            self.begin(now);
+        }
+        let place = losses.packets.len();
+        let Some(open) = self.open.last_mut() else { return };
+        open.packets.push(place);
+        losses.packets.push(Lost {
+            trace: self.place,
+            time_ms: now,
+            space: word(packet.space),
+            packet_number: packet.number,
+            bytes: packet.bytes,
+            trigger,
+            event: open.event.event,
+            verdict: Fate::Undecidable,
+            confidence: Confidence::Weak,
+            reason: "the log ends before an acknowledgement could tell",
+            acknowledged_ms: None,
+        });
+        self.waiting.insert(key, place);
+    }
+
+    fn begin(&mut self, now: f64) {
+        let event = CongestionEvent {
+            trace: self.place,
+            event: self.open.len() as u32 + 1,
+            time_ms: now,
+            lost: 0,
+            late: 0,
+            cwnd_before: self.cwnd,
+            cwnd_after: None,
+            stack_noticed: Noticed::CannotBeTold,
+            rules: rules(&[]),
+        };
+        let round_trip_ms = self.round_trip_ms.unwrap_or(ROUND_TRIP_MS);
+        self.open.push(Open { event, round_trip_ms, packets: Vec::new(), windows: Vec::new() });
+    }
+
+    fn finish(self, end: f64, losses: &mut Losses) {
+        for open in &self.open {
+            for place in &open.packets {
+                self.judge(&mut losses.packets[*place], open.round_trip_ms);
+            }
+        }
+        let mut next_begins = end;
+        let mut events = Vec::new();
+        for open in self.open.into_iter().rev() {
+            let began = open.event.time_ms;
+            events.push(settle(open, next_begins, losses));
+            next_begins = began;
+        }
+        events.reverse();
+        losses.events.append(&mut events);
+    }
+
+    fn judge(&self, lost: &mut Lost, round_trip_ms: f64) {
+        let space = match lost.space {
+            "initial" => Space::Initial,
+            "handshake" => Space::Handshake,
+            _ => Space::Application,
+        };
+        let arrived = self.received.as_ref().map(|received| received.contains(&(space, lost.packet_number)));
+        let (largest, last_ack) = self.largest.get(&space).copied().unwrap_or((0, 0.0));
+        let later_acks = largest > lost.packet_number && last_ack >= lost.time_ms + round_trip_ms;
+        (lost.verdict, lost.confidence, lost.reason) = match (lost.acknowledged_ms, arrived) {
+            (Some(_), _) => (Fate::Spurious, Confidence::Certain, "it was acknowledged after it was declared lost"),
+            (None, Some(true)) => (Fate::Spurious, Confidence::Certain, "the other end has received it"),
+            (None, Some(false)) if later_acks => {
+                (Fate::Genuine, Confidence::Certain, "the other end has not received it")
+            }
+            (None, None) if later_acks => {
+                (Fate::Genuine, Confidence::Likely, "later packets are acknowledged for a round trip, and it is not")
+            }
+            _ => return,
+        };
+    }
+}
+
+/// What an event amounts to, once its packets are judged. Its windows count until the next event.
+fn settle(open: Open, until: f64, losses: &Losses) -> CongestionEvent {
+    let Open { mut event, round_trip_ms, packets, windows } = open;
+    let times: Vec<Option<f64>> = packets.iter().map(|place| losses.packets[*place].acknowledged_ms).collect();
+    event.lost = times.len();
+    event.late = times.iter().flatten().count();
+    event.rules = rules(&times);
+    let within = |from: f64, for_ms: f64| {
+        windows.iter().filter(move |(at, _)| (from..=(from + for_ms).min(until)).contains(at)).map(|(_, cwnd)| *cwnd)
+    };
+    event.cwnd_after = within(event.time_ms, round_trip_ms).min();
+    let all_late = times.iter().copied().collect::<Option<Vec<f64>>>();
+    let last = all_late.and_then(|times| times.into_iter().reduce(f64::max));
+    event.stack_noticed = match (last, event.cwnd_before, event.cwnd_after) {
+        (Some(last), Some(before), Some(after)) if after < before => {
+            // It may undo at the first late ACK, too.
+            let most = within(event.time_ms, last - event.time_ms + ROUND_TRIPS * round_trip_ms).max();
+            match most {
+                Some(most) if most >= before => Noticed::Undone,
+                Some(_) => Noticed::NotUndone,
+                None => Noticed::CannotBeTold,
+            }
+        }
+        _ => Noticed::CannotBeTold,
+    };
+    event
+}
+
+/// What the known rules say, given when each packet of an event was acknowledged after all.
+fn rules(times: &[Option<f64>]) -> [Rule; 3] {
+    let late = times.iter().flatten().count();
+    let all = late == times.len() && late > 0;
+    let last = times.iter().flatten().copied().reduce(f64::max);
+    let first = times.first().copied().flatten();
+    let share = if times.is_empty() { 0.0 } else { late as f64 / times.len() as f64 };
+    let whole = |undone: bool| if undone { 1.0 } else { 0.0 };
+    [
+        Rule {
+            rule: "all-acknowledged",
+            stacks: "quinn, msquic, neqo, picoquic",
+            takes_back: whole(all),
+            time_ms: last.filter(|_| all),
+        },
+        Rule { rule: "first-acknowledged", stacks: "quiche", takes_back: whole(first.is_some()), time_ms: first },
+        Rule { rule: "in-proportion", stacks: "", takes_back: share, time_ms: last },
+    ]
+}
