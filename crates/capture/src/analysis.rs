@@ -99,6 +99,29 @@ impl Analyzer {
         }
     }
 
+    /// Takes out the connections that have ended since the last call, and what was sent again in them, so that a long capture
+    /// needs no memory for what is over. [`finish`](Self::finish) does not have them any more.
+    pub fn take_ended(&mut self) -> (Vec<Summary>, Vec<Retransmission>) {
+        (std::mem::take(&mut self.found.connections), std::mem::take(&mut self.found.retransmissions))
+    }
+
+    /// The capture has ended: the connections that lasted until then are handed out one by one, each with what was sent again
+    /// in it. Those without data are left out.
+    pub fn finish_each(mut self, mut take: impl FnMut(Vec<Summary>, Vec<Retransmission>)) -> Analysis {
+        let mut rest = std::mem::take(&mut self.table).drain();
+        while let Some(connection) = rest.next() {
+            self.end(connection.is_without_data(), connection.finish());
+            let (ended, again) = self.take_ended();
+            take(ended, again);
+        }
+        for association in self.associations.drain() {
+            self.end(association.is_without_data(), association.finish());
+            let (ended, again) = self.take_ended();
+            take(ended, again);
+        }
+        self.found
+    }
+
     /// Time of the last frame, in nanoseconds since 1970.
     pub fn last(&self) -> u64 {
         self.last
@@ -106,8 +129,8 @@ impl Analyzer {
 
     /// The capture has ended.
     pub fn finish(mut self) -> Analysis {
-        let rest: Vec<_> = self.table.drain().collect();
-        for connection in rest {
+        self.found.connections.reserve_exact(self.table.len());
+        for connection in std::mem::take(&mut self.table).drain() {
             self.end(connection.is_without_data(), connection.finish());
         }
         for association in self.associations.drain() {

@@ -1,16 +1,21 @@
 //! Analyses captures from the command line, without Python: `cargo run --release -p eifel-capture -- FILE…`.
 
-use std::path::PathBuf;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use eifel_capture::flow::Summary;
+use eifel_capture::report::Retransmission;
 use eifel_capture::{score, source, text};
+use serde_json::json;
 
-const USAGE: &str = "usage: eifel-capture [--json | --csv | --score TRUTH.csv | --annotate OUT.pcapng | --xpl FOLDER] FILE…\n\
+const USAGE: &str = "usage: eifel-capture [--json | --lines | --csv | --score TRUTH.csv | --annotate OUT.pcapng | --xpl FOLDER] FILE…\n\
                      - is standard input";
 
 enum Output {
     Text,
     Json,
+    Lines,
     Csv,
     Score(String),
     Annotate(PathBuf),
@@ -34,6 +39,7 @@ fn run() -> Result<(), String> {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--json" => output = Output::Json,
+            "--lines" => output = Output::Lines,
             "--csv" => output = Output::Csv,
             "--score" => output = Output::Score(arguments.next().ok_or(USAGE)?),
             "--annotate" => output = Output::Annotate(arguments.next().ok_or(USAGE)?.into()),
@@ -45,10 +51,14 @@ fn run() -> Result<(), String> {
     if files.is_empty() {
         return Err(USAGE.into());
     }
+    if let (Output::Lines, [file]) = (&output, files.as_slice()) {
+        return lines(file);
+    }
     let report = source::analyze(&files, &mut |_, _| Ok(()))?;
     match output {
         Output::Text => print!("{}", text::summary(&report)),
         Output::Json => println!("{}", report.json()),
+        Output::Lines => return Err("--lines: expected one file".into()),
         Output::Csv => print!("{}", report.csv()),
         Output::Annotate(file) => source::annotate(&report, &file)?,
         Output::Plots(folder) => source::plot(&report, &folder)?,
@@ -59,4 +69,20 @@ fn run() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Writes a JSON object a line as soon as it is known: connections, retransmissions, and at the end the rest of the report.
+fn lines(file: &Path) -> Result<(), String> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut failed = Ok(());
+    let mut take = |ended: Vec<Summary>, again: Vec<Retransmission>| {
+        let ended = ended.iter().map(|one| json!({ "connection": one }));
+        for line in ended.chain(again.iter().map(|one| json!({ "retransmission": one }))) {
+            if failed.is_ok() {
+                failed = writeln!(out, "{line}");
+            }
+        }
+    };
+    let report = source::stream(file, &mut |_, _| Ok(()), &mut take)?;
+    failed.and(writeln!(out, "{}", report.json())).and(out.flush()).map_err(|error| format!("standard output: {error}"))
 }

@@ -1,6 +1,6 @@
 //! Captures in files and pipes, compressed or not.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -11,10 +11,10 @@ use crate::analysis::Analyzer;
 use crate::annotate::Annotator;
 use crate::anonymise::Anonymiser;
 use crate::decode::{self, Fragments};
-use crate::flow::When;
+use crate::flow::{Summary, When};
 use crate::quic::{self, Losses};
 use crate::read::{Frame, Reader};
-use crate::report::{Capture, End, Report};
+use crate::report::{Capture, End, Report, Retransmission};
 use crate::xpl::Plot;
 
 /// Bytes read at a time.
@@ -71,6 +71,40 @@ pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, Stri
         captures.push(Capture { file: path.display().to_string(), frames, error });
     }
     report.add(captures, analyzer.finish());
+    Ok(report)
+}
+
+/// Analyses one file, or standard input, and hands out what has ended as soon as it has: connections, and what was sent again in
+/// them. Returns what is left to say of the whole capture.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn stream(
+    path: &Path,
+    progress: Progress<'_>,
+    take: &mut dyn FnMut(Vec<Summary>, Vec<Retransmission>),
+) -> Result<Report, String> {
+    let (analyzer, total) = (RefCell::new(Analyzer::default()), length(path));
+    let mut frames = 0;
+    let mut frame = |frame: &Frame<'_>| {
+        frames += 1;
+        analyzer.borrow_mut().frame(frame);
+    };
+    let mut pause = |read| {
+        let (ended, again) = analyzer.borrow_mut().take_ended();
+        if !ended.is_empty() || !again.is_empty() {
+            take(ended, again);
+        }
+        progress(read, total)
+    };
+    let error = match frames_of(path, &mut frame, &mut pause) {
+        Ok(()) => None,
+        Err(Stopped::ByFile(message)) if frames > 0 => Some(message),
+        Err(Stopped::ByFile(message) | Stopped::ByCaller(message)) => return Err(message),
+    };
+    let mut report = Report::default();
+    let capture = Capture { file: path.display().to_string(), frames, error };
+    report.add(vec![capture], analyzer.into_inner().finish_each(|ended, again| take(ended, again)));
     Ok(report)
 }
 

@@ -21,6 +21,7 @@ mod ip;
 mod listener;
 mod options;
 mod pace;
+mod qlog;
 mod recover;
 mod respond;
 mod rto;
@@ -41,6 +42,7 @@ pub use ip::ip;
 pub use listener::listener;
 pub use options::options;
 pub use pace::pace;
+pub use qlog::qlog;
 pub use recover::recover;
 pub use respond::respond;
 pub use rto::rto;
@@ -65,6 +67,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("listener", listener),
     ("options", options),
     ("pace", pace),
+    ("qlog", qlog),
     ("recover", recover),
     ("respond", respond),
     ("rto", rto),

@@ -41,7 +41,8 @@ pub struct Connection {
     /// Whether a SACK option was seen, where no handshake was.
     sacks: bool,
     sides: [Side; 2],
-    halves: [Half; 2],
+    /// The data of each end, from their first byte on.
+    halves: [Option<Box<Half>>; 2],
 }
 
 /// A transport protocol.
@@ -170,7 +171,7 @@ impl Connection {
 
     /// Whether no data went either way.
     pub fn is_without_data(&self) -> bool {
-        self.halves.iter().all(|half| half.counts.segments == 0)
+        self.halves.iter().flatten().all(|half| half.counts.segments == 0)
     }
 
     /// Whether both ends have said that they are done, or one has reset it.
@@ -183,7 +184,7 @@ impl Connection {
         let segment = &packet.segment;
         segment.flags.has(Flags::SYN)
             && !segment.flags.has(Flags::ACK)
-            && self.halves[side].initial.is_some_and(|initial| initial != segment.seq)
+            && self.halves[side].as_ref().and_then(|half| half.initial).is_some_and(|initial| initial != segment.seq)
             && (self.is_over() || self.sides[side].syn)
     }
 
@@ -213,7 +214,9 @@ impl Connection {
             let shift = if flags.has(Flags::SYN) { 0 } else { self.shift(side) };
             let setting = self.setting(1 - side, when);
             let window = u32::from(segment.window) << shift;
-            if let Some(took) = self.halves[1 - side].on_ack(segment, window, &setting) {
+            if let Some(half) = &mut self.halves[1 - side]
+                && let Some(took) = half.on_ack(segment, window, &setting)
+            {
                 self.sides[side].trip.sample(took);
             }
         }
@@ -221,7 +224,8 @@ impl Connection {
         if segment.payload_len + ends > 0 && !flags.has(Flags::RST) {
             let setting = self.setting(side, when);
             let stamp = segment.options.timestamps.map(|stamps| Timestamp(stamps.value));
-            let left = self.halves[side].left(stamp, &setting);
+            let half = self.halves[side].get_or_insert_default();
+            let left = half.left(stamp, &setting);
             let data = Data {
                 seq: segment.seq,
                 len: segment.payload_len + ends,
@@ -231,7 +235,7 @@ impl Connection {
                 left,
                 echo: segment.options.timestamps.filter(|_| flags.has(Flags::ACK)).map(|stamps| Timestamp(stamps.echo)),
             };
-            self.halves[side].on_data(&data, &setting);
+            half.on_data(&data, &setting);
         }
         self.sides[side].fin |= flags.has(Flags::FIN);
         self.reset |= flags.has(Flags::RST);
@@ -268,7 +272,7 @@ impl Connection {
         let mut again = Vec::new();
         let directions = [0, 1].map(|side| {
             let setting = self.setting(side, self.last);
-            let half = &mut self.halves[side];
+            let mut half = self.halves[side].take().unwrap_or_default();
             let lost_behind = half.trouble.as_ref().is_some_and(|trouble| trouble.lost_behind);
             let vantage = match setting.vantage() {
                 Vantage::Receiver if lost_behind => Vantage::Between,
@@ -303,5 +307,17 @@ impl Connection {
             directions,
         };
         (summary, again)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_connection_is_small() {
+        // A capture may hold a hundred thousand of them.
+        assert!(size_of::<Connection>() <= 320, "{}", size_of::<Connection>());
+        assert!(size_of::<Half>() <= 224, "{}", size_of::<Half>());
     }
 }

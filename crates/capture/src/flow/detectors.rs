@@ -13,7 +13,7 @@ use eifel_recovery::detect::{Detector, Judgement, Outcome};
 use eifel_recovery::event::Event;
 use eifel_recovery::fact::{Ack, Cause, Echo, Kind, Transmission, TxId};
 use eifel_recovery::recover::HighRxt;
-use eifel_recovery::registry::{Choice, Need, Seam, part};
+use eifel_recovery::registry::{Choice, Need, Seam, Value, part};
 use eifel_recovery::scoreboard::Scoreboard;
 use eifel_recovery::view::Negotiated;
 use eifel_recovery::watch::Watch;
@@ -22,6 +22,10 @@ use eifel_recovery::watch::Watch;
 const MOST_STAMPS: usize = 4096;
 /// The detectors that ask for new data, with SACK and without. The first of all that watch is the only one that is not refused.
 const PROBERS: [&str; 2] = ["f-rto-sack", "f-rto"];
+
+/// The detector that has two variants, and the name of the other one here.
+const BY_TIMESTAMPS: &str = "eifel-timestamps";
+const BY_TIMESTAMPS_OLDER: &str = "eifel-timestamps, proof = older";
 
 /// A scoreboard as the sender has it, and the watch over it.
 pub(super) struct Detectors {
@@ -191,6 +195,11 @@ fn chosen(half: &Half, setting: &Setting) -> Vec<(&'static str, Box<dyn Detector
         .filter(|(_, detector)| detector.judges())
         .collect();
     found.sort_by_key(|(name, _)| *name != prober);
+    if half.stamped {
+        // By default that detector takes only the proof that a receiver cannot forge.
+        let plain = Choice::named(BY_TIMESTAMPS).with("proof", Value::Word("older".into()));
+        found.extend(part::detector(&plain).ok().map(|detector| (BY_TIMESTAMPS_OLDER, detector)));
+    }
     found
 }
 

@@ -100,7 +100,7 @@ impl Outstanding {
 
     /// Gives memory back that a quiet connection does not need.
     pub(super) fn shrink(&mut self) {
-        if self.ring.is_empty() && self.ring.capacity() > 8 {
+        if self.ring.is_empty() && self.ring.capacity() > 0 {
             self.ring = VecDeque::new();
         }
     }

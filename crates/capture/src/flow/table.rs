@@ -120,9 +120,8 @@ impl Table {
     }
 
     /// Takes all out, in the order in which they were put in where none has left.
-    pub fn drain(&mut self) -> impl Iterator<Item = Box<Connection>> {
-        let store = std::mem::take(self).store;
-        store.into_iter().flatten()
+    pub fn drain(self) -> impl Iterator<Item = Box<Connection>> {
+        self.store.into_iter().flatten()
     }
 
     fn enter(&mut self, way: &Way, place: u32) {

@@ -10,14 +10,15 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trip {
     shortest: u64,
-    /// A timestamp on its way to that end, and when it passed.
-    stamp: Option<(u32, u64)>,
-    latest_stamp: Option<u32>,
+    /// When a timestamp passed that is on its way to that end, and which; 0 while none is.
+    passed: u64,
+    stamp: u32,
+    latest_stamp: u32,
 }
 
 impl Default for Trip {
     fn default() -> Self {
-        Self { shortest: u64::MAX, stamp: None, latest_stamp: None }
+        Self { shortest: u64::MAX, passed: 0, stamp: 0, latest_stamp: 0 }
     }
 }
 
@@ -31,25 +32,23 @@ impl Trip {
         self.shortest = self.shortest.min(nanos);
     }
 
-    /// A packet to that end carries `stamp`. One is timed at a time, from the first packet that carries it.
+    /// A packet to that end carries `stamp`. One is timed at a time, from the first packet that carries it; 0 is none.
     #[inline]
     pub(super) fn passes(&mut self, stamp: u32, when: When) {
-        if self.stamp.is_none() && self.latest_stamp != Some(stamp) {
-            self.stamp = Some((stamp, when.nanos));
+        if self.passed == 0 && self.latest_stamp != stamp {
+            (self.stamp, self.passed) = (stamp, when.nanos);
         }
-        self.latest_stamp = Some(stamp);
+        self.latest_stamp = stamp;
     }
 
     /// A packet from that end echoes `echo`.
     #[inline]
     pub(super) fn returns(&mut self, echo: u32, when: When) {
-        if let Some((stamp, nanos)) = self.stamp
-            && echo.wrapping_sub(stamp) < 1 << 31
-        {
-            if echo == stamp {
-                self.sample(when.nanos.saturating_sub(nanos));
+        if self.passed > 0 && echo.wrapping_sub(self.stamp) < 1 << 31 {
+            if echo == self.stamp {
+                self.sample(when.nanos.saturating_sub(self.passed));
             }
-            self.stamp = None;
+            self.passed = 0;
         }
     }
 }
