@@ -108,8 +108,7 @@ impl Analyzer {
     /// The capture has ended: the connections that lasted until then are handed out one by one, each with what was sent again
     /// in it. Those without data are left out.
     pub fn finish_each(mut self, mut take: impl FnMut(Vec<Summary>, Vec<Retransmission>)) -> Analysis {
-        let mut rest = std::mem::take(&mut self.table).drain();
-        while let Some(connection) = rest.next() {
+        for connection in std::mem::take(&mut self.table).drain() {
             self.end(connection.is_without_data(), connection.finish());
             let (ended, again) = self.take_ended();
             take(ended, again);

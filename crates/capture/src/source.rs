@@ -104,7 +104,7 @@ pub fn stream(
     };
     let mut report = Report::default();
     let capture = Capture { file: path.display().to_string(), frames, error };
-    report.add(vec![capture], analyzer.into_inner().finish_each(|ended, again| take(ended, again)));
+    report.add(vec![capture], analyzer.into_inner().finish_each(take));
     Ok(report)
 }
 

@@ -172,7 +172,9 @@ impl Repeated {
         if let Some((duplicate, counted)) = self.reported(index, circumstances.shortest) {
             return match circumstances.silent {
                 false => {
-                    let confidence = if counted { certain } else { Likely };
+                    // A network may have made a copy of what its own ACK shows to have filled the gap.
+                    let filled = candidates.by_echo && candidates.first >= index;
+                    let confidence = if counted && !filled { certain } else { Likely };
                     judged(Spurious, confidence, "reported as a duplicate", Some(duplicate.frame))
                 }
                 true => judged(Spurious, Likely, "answered as a duplicate", Some(duplicate.frame)),
