@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine wheel reproduce docs test test-rust test-python hostile bench fuzz mutants lint format clean
+.PHONY: help setup engine wheel reproduce docs test test-rust test-python hostile hunt bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -55,6 +55,12 @@ FIRST ?= 0
 # Optimised, but with the overflow checks and assertions of the tests.
 hostile:  ## N random transfers over hostile paths from seed FIRST on (N=1000000, some minutes)
 	cargo run --locked --profile checked -p eifel-hostile -- --count $(N) --first $(FIRST)
+
+MINUTES := 60
+SEED := $(shell date +%s)
+hunt: setup  ## searches for what refutes the published claims, for an hour (MINUTES=…) from fresh seeds (SEED=…)
+	@echo "eifel hunt all --minutes $(MINUTES) --seed $(SEED)"
+	@$(BIN)/eifel hunt all --minutes $(MINUTES) --seed $(SEED)
 
 bench: setup  ## what ACKs, samples and attacks cost; speed and agreement against ns-2, where it is installed
 	$(BIN)/python benches/run.py

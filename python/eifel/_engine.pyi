@@ -23,6 +23,7 @@ __all__ = [
     "converse",
     "document",
     "extract_path",
+    "hunt_claim",
     "hunt_liars",
     "live",
     "live_run",
@@ -146,6 +147,16 @@ def attack(name: str) -> str:
     """Does one attack whole and returns what was found, as a JSON list.
 
     The GIL is released; Ctrl-C is honoured. Raises ValueError for an attack that there is not.
+    """
+
+def hunt_claim(
+    claim: str, scenarios: int, most: float, seed: int, threads: int, progress: Callable[[int], object]
+) -> str:
+    """Scenarios that refute a claim, as JSON.
+
+    `drawn` at random, of which `refuting` so many refute it at 95 % (a value above `most`); the `mean` of their values;
+    and the `worst` that climbing found, with its `value`, `error`, `runs` and `scenario`. `progress` hears how many of
+    `scenarios` were looked at. With `threads`, or on all cores where it is 0. The GIL is released; Ctrl-C is honoured.
     """
 
 def hunt_liars(text: str, origin: str, runs: int, seed: int, progress: Callable[[int], object]) -> str:

@@ -18,10 +18,29 @@ pub trait Subject: Sync {
     fn change(&self, candidate: &Self::Candidate, stream: &mut Stream) -> Self::Candidate;
     /// Lists the candidates that are simpler by one thing.
     fn simpler(&self, candidate: &Self::Candidate) -> Vec<Self::Candidate>;
-    /// Measures how far the candidate refutes the claim, over the repetitions from `first` on; higher is worse for the
-    /// claim. Each repetition costs one run.
-    fn measure(&self, candidate: &Self::Candidate, first: u32, repetitions: u32) -> f64;
+    /// Measures how far the candidate refutes the claim, over the repetitions from `first` on. Each repetition costs one
+    /// run of each side that is compared.
+    fn measure(&self, candidate: &Self::Candidate, first: u32, repetitions: u32) -> Worth;
 }
+
+/// How far a candidate refutes a claim; higher is worse for the claim.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Worth {
+    /// The measured value.
+    pub value: f64,
+    /// Half of its 95 % interval.
+    pub error: f64,
+}
+
+impl Worth {
+    /// Returns the least that the value is, at 95 %.
+    pub fn least(&self) -> f64 {
+        self.value - self.error
+    }
+}
+
+/// Standard deviations of a mean in half of its 95 % interval, for some tens of runs.
+pub const DEVIATIONS: f64 = 2.03;
 
 /// How much a search may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +55,8 @@ pub struct Effort {
     pub survivors: usize,
     /// Everything random is drawn from it.
     pub seed: u64,
+    /// Threads; as many as there are cores where this is `None`.
+    pub threads: Option<usize>,
 }
 
 /// A candidate and its measured worth.
@@ -46,21 +67,26 @@ pub struct Found<C> {
     /// Its worth while the search looked around.
     pub glanced: f64,
     /// Its worth on repetitions that the search has not seen.
-    pub judged: f64,
+    pub judged: Worth,
 }
 
 /// Half of the runs go to random candidates, the rest to changes of the best.
-const RANDOM_SHARE: u32 = 2;
+const RANDOM_SHARE: usize = 2;
 
-/// Searches for the candidates that refute the claim most, the worst for the claim first. `progress` hears how many runs
-/// are done.
-pub fn search<S: Subject>(subject: &S, effort: &Effort, mut progress: impl FnMut(u32)) -> Vec<Found<S::Candidate>> {
-    let mut stream = Stream::new(effort.seed, &["hunt"]);
+/// Searches for the candidates that refute the claim most, the worst for the claim first. It climbs from `start`; if there is
+/// none, from the best of random ones. `progress` hears how many runs are done.
+pub fn search<S: Subject>(
+    subject: &S,
+    effort: &Effort,
+    start: Vec<Found<S::Candidate>>,
+    mut progress: impl FnMut(u32),
+) -> Vec<Found<S::Candidate>> {
+    let mut stream = Stream::new(effort.seed, if start.is_empty() { &["hunt"] } else { &["hunt", "uphill"] });
     let looks = (effort.runs / effort.glance.max(1)).max(1) as usize;
-    let random = looks / RANDOM_SHARE as usize;
-    let drawn: Vec<S::Candidate> = (0..random.max(1)).map(|_| subject.draw(&mut stream)).collect();
-    let mut best = ranked(subject, drawn, effort, Vec::new());
-    let mut done = random.max(1);
+    let random = if start.is_empty() { (looks / RANDOM_SHARE).max(1) } else { 0 };
+    let drawn: Vec<S::Candidate> = (0..random).map(|_| subject.draw(&mut stream)).collect();
+    let mut best = ranked(subject, drawn, effort, start);
+    let mut done = random;
     progress(done as u32 * effort.glance);
     while done < looks {
         let step = (looks - done).min(4 * effort.survivors.max(1));
@@ -76,29 +102,31 @@ pub fn search<S: Subject>(subject: &S, effort: &Effort, mut progress: impl FnMut
     }
     // The repetitions from `glance` on have not been looked at.
     let candidates: Vec<S::Candidate> = best.iter().map(|found| found.candidate.clone()).collect();
-    let judged = measured(subject, &candidates, effort.glance, effort.judging);
+    let judged = measured(subject, &candidates, effort, effort.glance, effort.judging);
     for (found, judged) in best.iter_mut().zip(judged) {
         found.judged = judged;
     }
-    best.sort_by(|one, other| other.judged.total_cmp(&one.judged));
-    best[0] = simplest(subject, best[0].clone(), effort);
+    best.sort_by(|one, other| other.judged.value.total_cmp(&one.judged.value));
     best
 }
 
-/// The share of worth that a simpler candidate may lose.
-const PRICE_OF_SIMPLICITY: f64 = 0.005;
-
-/// Removes every part of a candidate that its worth does not need, one after another.
-fn simplest<S: Subject>(subject: &S, mut found: Found<S::Candidate>, effort: &Effort) -> Found<S::Candidate> {
-    loop {
-        let simpler = subject.simpler(&found.candidate);
-        let worth = measured(subject, &simpler, effort.glance, effort.judging);
-        let best = simpler.into_iter().zip(worth).max_by(|one, other| one.1.total_cmp(&other.1));
-        match best.filter(|&(_, judged)| judged >= found.judged - PRICE_OF_SIMPLICITY) {
-            Some((candidate, judged)) => found = Found { candidate, judged, ..found },
-            None => return found,
+/// Makes everything about a candidate plain that can be while `suffices` holds of its judged worth, one thing after another.
+pub fn simplest<S: Subject>(
+    subject: &S,
+    mut found: Found<S::Candidate>,
+    effort: &Effort,
+    suffices: impl Fn(&Worth) -> bool,
+) -> Found<S::Candidate> {
+    // What is made plain leaves the list, and the next thing takes its place.
+    let mut place = 0;
+    while let Some(candidate) = subject.simpler(&found.candidate).into_iter().nth(place) {
+        let judged = subject.measure(&candidate, effort.glance, effort.judging);
+        match suffices(&judged) {
+            true => found = Found { candidate, judged, ..found },
+            false => place += 1,
         }
     }
+    found
 }
 
 /// Ranks these candidates and those before, and keeps the best.
@@ -108,10 +136,10 @@ fn ranked<S: Subject>(
     effort: &Effort,
     mut best: Vec<Found<S::Candidate>>,
 ) -> Vec<Found<S::Candidate>> {
-    let worth = measured(subject, &candidates, 0, effort.glance);
-    for (candidate, glanced) in candidates.into_iter().zip(worth) {
+    let worth = measured(subject, &candidates, effort, 0, effort.glance);
+    for (candidate, Worth { value: glanced, .. }) in candidates.into_iter().zip(worth) {
         if best.iter().all(|found| found.candidate != candidate) {
-            best.push(Found { candidate, glanced, judged: f64::NAN });
+            best.push(Found { candidate, glanced, judged: Worth::default() });
         }
     }
     best.sort_by(|one, other| other.glanced.total_cmp(&one.glanced));
@@ -119,11 +147,18 @@ fn ranked<S: Subject>(
     best
 }
 
-/// Measures all candidates on all cores; the answers are in the candidates' order.
-fn measured<S: Subject>(subject: &S, candidates: &[S::Candidate], first: u32, repetitions: u32) -> Vec<f64> {
+/// Measures all candidates on all cores that the effort may take; the answers are in the candidates' order.
+pub(crate) fn measured<S: Subject>(
+    subject: &S,
+    candidates: &[S::Candidate],
+    effort: &Effort,
+    first: u32,
+    repetitions: u32,
+) -> Vec<Worth> {
     let next = AtomicUsize::new(0);
-    let worth = Mutex::new(vec![f64::NEG_INFINITY; candidates.len()]);
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(candidates.len().max(1));
+    let worth = Mutex::new(vec![Worth::default(); candidates.len()]);
+    let cores = effort.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
+    let threads = cores.min(candidates.len()).max(1);
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
@@ -142,6 +177,10 @@ fn measured<S: Subject>(subject: &S, candidates: &[S::Candidate], first: u32, re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn exact(value: f64) -> Worth {
+        Worth { value, error: 0.0 }
+    }
 
     /// A hill of 20 coordinates from 0 to 9; noise differs from repetition to repetition.
     struct Hill;
@@ -168,25 +207,25 @@ mod tests {
             zeros.collect()
         }
 
-        fn measure(&self, candidate: &Vec<u64>, first: u32, repetitions: u32) -> f64 {
+        fn measure(&self, candidate: &Vec<u64>, first: u32, repetitions: u32) -> Worth {
             let noise: u64 = (first..first + repetitions)
                 .map(|repetition| {
                     Stream::new(u64::from(repetition) ^ candidate.iter().sum::<u64>(), &["noise"]).below(5)
                 })
                 .sum();
-            candidate.iter().sum::<u64>() as f64 + noise as f64 / f64::from(repetitions)
+            exact(candidate.iter().sum::<u64>() as f64 + noise as f64 / f64::from(repetitions))
         }
     }
 
-    const EFFORT: Effort = Effort { runs: 4000, glance: 2, judging: 50, survivors: 5, seed: 7 };
+    const EFFORT: Effort = Effort { runs: 4000, glance: 2, judging: 50, survivors: 5, seed: 7, threads: None };
 
     #[test]
     fn it_climbs_far_above_what_chance_finds_and_repeats_itself() {
-        let found = search(&Hill, &EFFORT, |_| {});
+        let found = search(&Hill, &EFFORT, Vec::new(), |_| {});
         // The best of a thousand draws lies near 120 of 180.
-        assert!(found[0].judged > 165.0, "{:?}", found[0]);
-        assert_eq!(found, search(&Hill, &EFFORT, |_| {}));
-        assert_ne!(found[0].candidate, search(&Hill, &Effort { seed: 8, ..EFFORT }, |_| {})[0].candidate);
+        assert!(found[0].judged.value > 165.0, "{:?}", found[0]);
+        assert_eq!(found, search(&Hill, &EFFORT, Vec::new(), |_| {}));
+        assert_ne!(found[0].candidate, search(&Hill, &Effort { seed: 8, ..EFFORT }, Vec::new(), |_| {})[0].candidate);
     }
 
     #[test]
@@ -204,12 +243,12 @@ mod tests {
             fn simpler(&self, _: &u64) -> Vec<u64> {
                 Vec::new()
             }
-            fn measure(&self, _: &u64, first: u32, _: u32) -> f64 {
-                f64::from(u8::from(first == 0))
+            fn measure(&self, _: &u64, first: u32, _: u32) -> Worth {
+                exact(f64::from(u8::from(first == 0)))
             }
         }
-        let found = search(&Lucky, &EFFORT, |_| {});
-        assert!(found.iter().all(|found| found.glanced == 1.0 && found.judged == 0.0));
+        let found = search(&Lucky, &EFFORT, Vec::new(), |_| {});
+        assert!(found.iter().all(|found| found.glanced == 1.0 && found.judged.value == 0.0));
     }
 
     #[test]
@@ -227,11 +266,12 @@ mod tests {
             fn simpler(&self, &(one, other): &(u64, u64)) -> Vec<(u64, u64)> {
                 [(0, other), (one, 0)].into_iter().filter(|simpler| *simpler != (one, other)).collect()
             }
-            fn measure(&self, candidate: &(u64, u64), _: u32, _: u32) -> f64 {
-                candidate.0 as f64
+            fn measure(&self, candidate: &(u64, u64), _: u32, _: u32) -> Worth {
+                exact(candidate.0 as f64)
             }
         }
-        assert_eq!(search(&Half, &EFFORT, |_| {})[0].candidate, (9, 0));
+        let best = search(&Half, &EFFORT, Vec::new(), |_| {}).remove(0);
+        assert_eq!(simplest(&Half, best, &EFFORT, |worth| worth.value >= 9.0).candidate, (9, 0));
     }
 
     #[test]
@@ -248,15 +288,15 @@ mod tests {
             fn simpler(&self, _: &u64) -> Vec<u64> {
                 Vec::new()
             }
-            fn measure(&self, _: &u64, first: u32, repetitions: u32) -> f64 {
+            fn measure(&self, _: &u64, first: u32, repetitions: u32) -> Worth {
                 if first == 0 {
                     self.0.fetch_add(repetitions as usize, Ordering::Relaxed);
                 }
-                0.0
+                Worth::default()
             }
         }
         let counted = Counted(AtomicUsize::new(0));
-        search(&counted, &EFFORT, |done| assert!(done <= 4000));
+        search(&counted, &EFFORT, Vec::new(), |done| assert!(done <= 4000));
         assert_eq!(counted.0.load(Ordering::Relaxed), 4000);
     }
 }

@@ -3,7 +3,15 @@
 //! A claim names its candidates ([`climb::Subject`]) and measures how strongly one of them refutes
 //! it. One search ([`climb::search`]) serves all claims, and is repeatable from its seed. It judges
 //! its winners on new seeds, because the best of many noisy measurements is overestimated.
+//!
+//! [`claim::Claim`] names the claims about honest ends, and [`field::Field`] their scenarios. [`survey::survey`] says how large
+//! a share of all scenarios refutes a claim, [`climb::simplest`] makes a counterexample plain.
 #![forbid(unsafe_code)]
 
+pub mod claim;
 pub mod climb;
+pub mod field;
+pub mod harm;
 pub mod liars;
+pub mod survey;
+pub mod wrong;

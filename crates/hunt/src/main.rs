@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use eifel_hunt::climb::{Effort, search};
-use eifel_hunt::liars::{Liars, to_toml};
+use eifel_hunt::climb::Effort;
+use eifel_hunt::liars::{Liars, best_liar, to_toml};
 use eifel_sim::scenario::Scenario;
 
 const USAGE: &str = "\
@@ -53,23 +53,22 @@ fn hunt(Arguments { scenario, effort }: &Arguments) -> Result<(), String> {
     let liars =
         Liars::new(&scenario, effort.glance + effort.judging).map_err(|problem| format!("{name}: {problem}"))?;
     let mut told = 0;
-    let found = search(&liars, effort, |done| {
+    let best = best_liar(&liars, effort, |done| {
         if done / 500 > told {
             told = done / 500;
             eprintln!("{done} of {} runs", effort.runs);
         }
     });
-    let best = &found[0];
     println!(
         "# goodput over an honest receiver's: {:.3}, in {} runs that were not searched with",
-        best.judged, effort.judging
+        best.judged.value, effort.judging
     );
     print!("{}", to_toml(&best.candidate));
     Ok(())
 }
 
 fn read_arguments(mut rest: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let mut effort = Effort { runs: 2000, glance: 2, judging: 40, survivors: 8, seed: 1 };
+    let mut effort = Effort { runs: 2000, glance: 2, judging: 40, survivors: 8, seed: 1, threads: None };
     let mut scenario = None;
     match rest.next().as_deref() {
         Some("liars") => {}

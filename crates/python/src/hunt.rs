@@ -1,11 +1,12 @@
 //! The search for counterexamples to a claim, as JSON.
 
 use crate::{ScenarioError, parse, waiting};
-use eifel_hunt::climb::{self, Effort};
-use eifel_hunt::liars::{Liars, to_toml};
+use eifel_hunt::claim::{self, Claim};
+use eifel_hunt::climb::Effort;
+use eifel_hunt::liars::{Liars, best_liar, to_toml};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
@@ -30,23 +31,50 @@ pub(crate) fn hunt_liars(
     progress: Py<PyAny>,
 ) -> PyResult<String> {
     let scenario = parse(text, origin)?;
-    let effort = Effort { runs, glance: 2, judging: 40, survivors: 8, seed };
+    let effort = Effort { runs, glance: 2, judging: 40, survivors: 8, seed, threads: None };
+    in_a_thread(py, origin, progress, move |tell| {
+        let liars = Liars::new(&scenario, effort.glance + effort.judging)?;
+        let best = best_liar(&liars, &effort, tell);
+        Ok(json!({ "gain": best.judged.value, "runs": effort.judging, "liar": to_toml(&best.candidate) }))
+    })
+}
+
+/// Searches scenarios for one that refutes a claim, given as TOML; with `threads`, or on all cores where it is 0.
+#[pyfunction]
+#[pyo3(signature = (claim, scenarios, most, seed, threads, progress))]
+pub(crate) fn hunt_claim(
+    py: Python<'_>,
+    claim: &str,
+    scenarios: u32,
+    most: f64,
+    seed: u64,
+    threads: usize,
+    progress: Py<PyAny>,
+) -> PyResult<String> {
+    let effort = claim::effort(seed, (threads > 0).then_some(threads));
+    let claim = Claim::parse(claim, seed).map_err(|problem| ScenarioError::new_err(format!("claim: {problem}")))?;
+    in_a_thread(py, "hunt", progress, move |tell| {
+        let found = claim.hunt(scenarios, most, &effort, tell);
+        let worst = found.worst.map(|worst| {
+            json!({ "value": worst.value, "error": worst.error, "scenario": worst.scenario, "runs": effort.judging })
+        });
+        Ok(json!({ "drawn": found.drawn, "refuting": found.refuting, "mean": found.mean, "worst": worst }))
+    })
+}
+
+/// Runs a search in a thread of its own, so that this one can check for Ctrl-C. After that, no thread waits for it.
+fn in_a_thread(
+    py: Python<'_>,
+    origin: &str,
+    progress: Py<PyAny>,
+    search: impl FnOnce(&mut dyn FnMut(u32)) -> Result<Value, String> + Send + 'static,
+) -> PyResult<String> {
     let (sender, mut receiver) = mpsc::channel();
-    // A thread of its own, so that this one can check for Ctrl-C. After that, no thread waits for
-    // it.
     thread::spawn(move || {
         let told = sender.clone();
-        // Nothing of what the search changes outlives it.
-        let found = catch_unwind(AssertUnwindSafe(move || {
-            let liars = Liars::new(&scenario, effort.glance + effort.judging)?;
-            let found = climb::search(&liars, &effort, |done| drop(told.send(Told::Done(done))));
-            let best = &found[0];
-            Ok::<String, String>(
-                json!({ "gain": best.judged, "runs": effort.judging, "liar": to_toml(&best.candidate) }).to_string(),
-            )
-        }));
+        let found = catch_unwind(AssertUnwindSafe(move || search(&mut |done| drop(told.send(Told::Done(done))))));
         drop(sender.send(match found {
-            Ok(Ok(found)) => Told::Found(found),
+            Ok(Ok(found)) => Told::Found(found.to_string()),
             Ok(Err(problem)) => Told::Refused(problem),
             Err(panic) => Told::Panicked(waiting::said(&*panic).to_owned()),
         }));

@@ -108,6 +108,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(paths::extract_path, module)?)?;
     module.add_function(wrap_pyfunction!(paths::whatif_trial, module)?)?;
     module.add_function(wrap_pyfunction!(hunt::hunt_liars, module)?)?;
+    module.add_function(wrap_pyfunction!(hunt::hunt_claim, module)?)?;
     module.add_function(wrap_pyfunction!(live::live, module)?)?;
     module.add_function(wrap_pyfunction!(live::live_run, module)?)?;
     module.add_function(wrap_pyfunction!(script::converse, module)?)?;

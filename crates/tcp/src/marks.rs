@@ -6,7 +6,8 @@
 //! [`Marks::Bits`] costs no byte. The two bits are those furthest from the ones that are assigned (RFC 9293, section 6).
 //!
 //! An acknowledgement says that it answers a retransmission if any segment since the last acknowledgement was one, as the
-//! retransmit bit of SCTP does (rule (b) of that proposal): in doubt nothing was spurious.
+//! retransmit bit of SCTP does (rule (b) of that proposal), and so do the two after it: if one is lost, the next must not
+//! read as an original's. In doubt nothing was spurious.
 
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Marks, Segment, Timestamps};
@@ -15,16 +16,19 @@ use eifel_recovery::fact::Mark;
 use crate::settings::TimestampSettings;
 use crate::timestamps::Clock;
 
+/// Acknowledgements that say so after a retransmission has arrived.
+const ANSWERS: u8 = 3;
+
 /// What is agreed on, and what waits to be answered.
 #[derive(Clone, Debug)]
 pub(crate) enum Marking {
     /// Nothing: segments carry no marks, and what looks like one means nothing.
     Off,
-    /// Header bits; what the next acknowledgement answers.
-    Bits(Mark),
-    /// Timestamps on what is marked. `echo` is the earliest value to be answered; 0 for none. The clock is seldom read, and
-    /// would make every connection larger.
-    Timestamps { clock: Box<Clock>, echo: u32 },
+    /// Header bits; how many acknowledgements are still to answer a retransmission.
+    Bits { answers: u8 },
+    /// Timestamps on what is marked. `echo` is the earliest value to be answered, by so many `answers` yet. The clock is seldom
+    /// read, and would make every connection larger.
+    Timestamps { clock: Box<Clock>, echo: u32, answers: u8 },
 }
 
 impl Marking {
@@ -32,9 +36,9 @@ impl Marking {
     pub(crate) fn agreed(marks: Option<Marks>) -> Self {
         match marks {
             None => Self::Off,
-            Some(Marks::Bits) => Self::Bits(Mark::Original),
+            Some(Marks::Bits) => Self::Bits { answers: 0 },
             Some(Marks::Timestamps) => {
-                Self::Timestamps { clock: Box::new(Clock::new(&TimestampSettings::default())), echo: 0 }
+                Self::Timestamps { clock: Box::new(Clock::new(&TimestampSettings::default())), echo: 0, answers: 0 }
             }
         }
     }
@@ -49,14 +53,19 @@ impl Marking {
     pub(crate) fn arrives(&mut self, segment: &Segment) {
         match self {
             Self::Off => {}
-            Self::Bits(answer) => {
+            Self::Bits { answers } => {
                 if segment.flags.has(Flags::SENT_AGAIN) {
-                    *answer = Mark::Retransmission;
+                    *answers = ANSWERS;
                 }
             }
-            Self::Timestamps { echo, .. } => {
-                if let (Some(Timestamps { value, .. }), 0) = (segment.options.timestamps, *echo) {
-                    *echo = value;
+            Self::Timestamps { echo, answers, .. } => {
+                let Some(Timestamps { value, .. }) = segment.options.timestamps.filter(|stamps| stamps.value != 0)
+                else {
+                    return;
+                };
+                // Of several that wait for their first answer, the earliest counts.
+                if *answers < ANSWERS {
+                    (*echo, *answers) = (value, ANSWERS);
                 }
             }
         }
@@ -67,7 +76,7 @@ impl Marking {
     pub(crate) fn read(&self, segment: &Segment) -> Option<Mark> {
         let again = match self {
             Self::Off => return None,
-            Self::Bits(_) => segment.flags.has(Flags::ANSWERS_SENT_AGAIN),
+            Self::Bits { .. } => segment.flags.has(Flags::ANSWERS_SENT_AGAIN),
             Self::Timestamps { .. } => segment.options.timestamps.is_some_and(|stamps| stamps.echo != 0),
         };
         Some(if again { Mark::Retransmission } else { Mark::Original })
@@ -78,21 +87,22 @@ impl Marking {
     pub(crate) fn write(&mut self, now: Instant, again: bool, segment: &mut Segment) {
         match self {
             Self::Off => {}
-            Self::Bits(answer) => {
+            Self::Bits { answers } => {
                 if again {
                     segment.flags = segment.flags.with(Flags::SENT_AGAIN);
                 }
-                if *answer == Mark::Retransmission {
+                if *answers > 0 {
                     segment.flags = segment.flags.with(Flags::ANSWERS_SENT_AGAIN);
                 }
-                *answer = Mark::Original;
+                *answers = answers.saturating_sub(1);
             }
-            Self::Timestamps { clock, echo } => {
+            Self::Timestamps { clock, echo, answers } => {
                 let value = if again { clock.value(now).0.max(1) } else { 0 };
-                if value != 0 || *echo != 0 {
-                    segment.options.timestamps = Some(Timestamps { value, echo: *echo });
+                let echoed = if *answers > 0 { *echo } else { 0 };
+                if value != 0 || echoed != 0 {
+                    segment.options.timestamps = Some(Timestamps { value, echo: echoed });
                 }
-                *echo = 0;
+                *answers = answers.saturating_sub(1);
             }
         }
     }

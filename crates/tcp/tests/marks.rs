@@ -91,16 +91,22 @@ fn a_bit_on_retransmissions_and_on_what_answers_one() {
     talk.gets(1100, "Ar 1..1001 ack 1001 win 10000");
     talk.gets(1100, "A 1001..2001 ack 1001 win 10000");
     talk.says(&["PAre 1001..2001 ack 2001 win 10000"]);
-    // Answered once; a segment that is a duplicate as a whole is answered too; one without data is not.
+    // Answered three times; a segment that is a duplicate as a whole is answered too; one without data is not.
     talk.gets(1200, "A 2001..3001 ack 2001 win 10000");
     talk.gets(1200, "A 3001..4001 ack 2001 win 10000");
-    talk.says(&["A 2001 ack 4001 win 10000"]);
+    talk.says(&["Ae 2001 ack 4001 win 10000"]);
     talk.gets(1300, "Ar 1..1001 ack 2001 win 10000");
     talk.says(&["Ae 2001 ack 4001 win 10000"]);
     talk.gets(1400, "Ar 4001 ack 2001 win 10000");
     talk.gets(1400, "A 4001..5001 ack 2001 win 10000");
     talk.gets(1400, "A 5001..6001 ack 2001 win 10000");
-    talk.says(&["A 2001 ack 6001 win 10000"]);
+    talk.says(&["Ae 2001 ack 6001 win 10000"]);
+    talk.gets(1500, "A 6001..7001 ack 2001 win 10000");
+    talk.gets(1500, "A 7001..8001 ack 2001 win 10000");
+    talk.says(&["Ae 2001 ack 8001 win 10000"]);
+    talk.gets(1600, "A 8001..9001 ack 2001 win 10000");
+    talk.gets(1600, "A 9001..10001 ack 2001 win 10000");
+    talk.says(&["A 2001 ack 10001 win 10000"]);
 }
 
 /// A full segment leaves room for the option that its retransmission may carry; the clock shows milliseconds.
@@ -114,7 +120,7 @@ fn timestamps_on_retransmissions_and_on_what_answers_one() {
     talk.says(&["A 1..989 ack 1 win 10000", "PA 989..1977 ack 1 win 10000"]);
     talk.wakes(1000);
     talk.says(&["A 1..989 ack 1 win 10000 ts 1000/0"]);
-    // The earliest is answered, and once; three blocks are what fits beside it, four without.
+    // The earliest is answered, in three acknowledgements; three blocks are what fits beside it, four without.
     for (at, start) in [(1100, 1001), (1101, 3001), (1102, 5001), (1103, 7001)] {
         talk.gets(at, &format!("A {start}..{} ack 989 win 10000", start + 500));
     }
@@ -122,7 +128,7 @@ fn timestamps_on_retransmissions_and_on_what_answers_one() {
     talk.gets(1105, "A 7601..7701 ack 989 win 10000 ts 71/0");
     talk.says(&[
         "A 1977 ack 1 win 10000 ts 0/70 sack 7001-7701 5001-5501 3001-3501",
-        "PA 989..1977 ack 1 win 10000 ts 1105/0",
+        "PA 989..1977 ack 1 win 10000 ts 1105/70",
     ]);
 }
 

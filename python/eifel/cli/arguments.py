@@ -310,14 +310,38 @@ def _add_hunt(commands: Commands) -> None:
         "search for what refutes a claim",
         "eifel hunt liars examples/lossy.toml --set flow.main.sender.detect=dsack",
     )
-    parser.add_argument("claim", choices=["liars"], help="liars: no receiver gains by lying to the first flow's sender")
-    parser.add_argument("scenario", type=_path, metavar="SCENARIO.toml", help="the path and the sender")
+    claims = {
+        "liars": "no receiver gains by lying to the first flow's sender of a scenario",
+        "harm": "no scenario has a sender, or its neighbour, below what they get without it",
+        "wrong": "a detector calls no episode spurious in which everything was lost",
+        "all": "what the documents claim, for some minutes",
+    }
+    told = "; ".join(f"{name}: {what}" for name, what in claims.items())
+    parser.add_argument("claim", choices=list(claims), help=told)
+    parser.add_argument("subject", nargs="?", metavar="WHAT", help="liars: a scenario file; wrong: a detector")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a key, as in `eifel run`"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="liars: change a key, as in `eifel run`"
     )
-    parser.add_argument("--runs", type=_positive, default=2000, metavar="N", help="runs of the search (2000)")
+    parser.add_argument(
+        "--sender", action="append", default=[], metavar="SEAM=NAME", help="harm: the sender, as in detect=dsack"
+    )
+    parser.add_argument(
+        "--than", action="append", default=[], metavar="SEAM=NAME", help="harm: the other (detect=none)"
+    )
+    parser.add_argument("--runs", type=_positive, default=2000, metavar="N", help="liars: runs of the search (2000)")
+    parser.add_argument(
+        "--scenarios", type=_positive, default=2000, metavar="N", help="scenarios to look at, of a claim (2000)"
+    )
     parser.add_argument("--seed", type=_natural, default=1, metavar="S", help="the search's seed (1)")
-    parser.add_argument("--most", type=float, default=1.05, metavar="GAIN", help="fail above this gain (1.05)")
+    parser.add_argument(
+        "--most", type=float, metavar="VALUE", help="fail above it (liars: a gain of 1.05; harm: 0.02; wrong: 0)"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=0, metavar="M", help="all: begin again until they are over (0)"
+    )
+    parser.add_argument("--out", default="out/hunt", metavar="FOLDER", help="where searches are kept (out/hunt)")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--dask", metavar="ADDRESS", help="search on a Dask cluster, as tcp://host:8786")
 
 
 def _add_attacks(commands: Commands) -> None:

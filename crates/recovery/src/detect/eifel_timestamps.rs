@@ -74,6 +74,9 @@ struct Trial {
     original: Option<Timestamp>,
 }
 
+/// The reason of a verdict on an echo that is older than the retransmission, and not the original's.
+pub(super) const UNPROVEN: &str = "the echo is not the original's timestamp";
+
 impl EifelTimestamps {
     /// Creates the algorithm with this proof.
     pub fn new(proof: Proof) -> Self {
@@ -95,7 +98,7 @@ impl EifelTimestamps {
             return Judgement::Settled(Outcome::Genuine, "echo of the retransmission");
         }
         if self.proof == Proof::Original && waiting.original != Some(echo) {
-            return Judgement::Settled(Outcome::Genuine, "the echo is not the original's timestamp");
+            return Judgement::Settled(Outcome::Genuine, UNPROVEN);
         }
         // RFC 3522, section 3.2, step 5: a DSACK says that the retransmission has arrived too. An ACK for everything
         // outstanding, from a peer that sends no DSACKs, may mean that only ACKs were lost. [rfc3522:3.2.5]

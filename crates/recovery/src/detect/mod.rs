@@ -3,7 +3,7 @@
 mod cover;
 mod rto_recovery;
 
-crate::registry::algorithms! { none, eifel_timestamps, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt;
+crate::registry::algorithms! { none, eifel_timestamps, eifel_or_f_rto, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt;
 association: f_rto_sctp, eifel_cover_timestamps, eifel_cover_bit, eifel_cover_or_dsack }
 
 use crate::duplicate::DuplicateDetector;

@@ -1,6 +1,6 @@
 //! How fast what the window allows may leave. One file a part; each composes with every other algorithm.
 
-crate::registry::algorithms! { none, burst_limit, pacing, burst_pacer }
+crate::registry::algorithms! { none, burst_limit, pacing, burst_pacer, lasting_pacing }
 
 use crate::congest::Window;
 use crate::duplicate::DuplicatePace;
@@ -57,6 +57,8 @@ impl Gains {
 pub trait Pace: Send + DuplicatePace {
     /// Learns that an ACK or a timeout has come.
     fn on_input(&mut self);
+    /// Learns a sample of the round trip.
+    fn on_sample(&mut self, _: Instant, _: Duration) {}
     /// Returns when the next segment may leave.
     fn permit(&self, now: Instant) -> Permit;
     /// Learns that `bytes` have left.

@@ -5,6 +5,7 @@ use crate::congest::{Loss, Window};
 use crate::episode::Saved;
 use crate::event::Event;
 use crate::fact::Cause;
+use eifel_base::time::{Duration, Instant};
 
 /// How much is outstanding at a loss signal, and how much the peer takes. Lengths in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,10 +35,14 @@ impl Path {
     /// (RFC 3042, section 2).
     pub(crate) fn open_episode(&mut self, cause: Cause, flight: Flight, limited: u64) {
         // An episode that ended without a verdict stands for a loss, and so does one that is still open and settled by none.
-        let earlier = self.watch.last_episode();
-        if earlier.is_some_and(|earlier| !earlier.settled) {
-            self.loss_seen = true;
+        if self.watch.last_episode().is_some_and(|earlier| !earlier.settled) {
+            self.note_loss(self.lost_since);
         }
+        let now = self.watch.view().now;
+        self.lost_since = match cause {
+            Cause::Timeout => before(now, self.rto.rto()),
+            Cause::FastRetransmit => before(now, self.rto.srtt().unwrap_or(Duration::ZERO)),
+        };
         if cause == Cause::Timeout {
             // This timeout will teach anew what the last one had to teach.
             self.lesson = None;
@@ -73,7 +78,7 @@ impl Path {
     /// Cuts the window for a loss that a probe repaired already (RFC 8985, section 7.4.2).
     pub(crate) fn cut_for_repaired(&mut self, flight: Flight) {
         self.watch.forget_closed();
-        self.loss_seen = true;
+        self.note_loss(self.watch.view().now);
         self.window = self.cut(Cause::FastRetransmit, flight, false);
     }
 
@@ -81,7 +86,7 @@ impl Path {
     /// the window falls to what a fast retransmit would have left of it when the episode began.
     pub(crate) fn cut_for_lost_besides(&mut self) {
         let Some(saved) = self.saved.filter(|_| std::mem::take(&mut self.undone)) else { return };
-        self.loss_seen = true;
+        self.note_loss(self.watch.view().now);
         let now = std::mem::replace(&mut self.window, saved.window);
         let flight = Flight { outstanding: saved.flight, peer_window: u64::MAX };
         let cut = self.cut(Cause::FastRetransmit, flight, false);
@@ -91,10 +96,14 @@ impl Path {
     /// Cuts the window for a retransmission that was lost. It is another sign of congestion: no verdict on what it was
     /// sent for takes that back (RFC 5681, section 4.3; RFC 8985, section 9.3).
     pub(crate) fn cut_for_lost_again(&mut self, flight: Flight) {
-        self.loss_seen = true;
+        self.note_loss(self.watch.view().now);
         self.watch.settle_open();
         // New data has made the flight larger than cwnd: half of it could be more than cwnd.
         let beyond = flight.outstanding.saturating_sub(self.window.cwnd);
         self.window = self.cut(Cause::FastRetransmit, flight.less(beyond), false);
     }
+}
+
+fn before(now: Instant, time: Duration) -> Instant {
+    Instant::ZERO + now.since(Instant::ZERO + time)
 }

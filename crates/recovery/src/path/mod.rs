@@ -42,6 +42,8 @@ pub struct Path {
     pub(crate) consecutive_timeouts: u32,
     /// What an undo of the last episode can restore.
     saved: Option<Saved>,
+    /// When the segment left that the last loss signal is about, as far as the timer tells.
+    lost_since: Instant,
     /// Whether an undo has restored the threshold since the last loss signal.
     undone: bool,
     /// Whether the path has ever lost anything, spurious loss signals apart.
@@ -70,6 +72,7 @@ impl Path {
             idle_since: Instant::ZERO,
             consecutive_timeouts: 0,
             saved: None,
+            lost_since: Instant::ZERO,
             undone: false,
             loss_seen: false,
             lesson: None,

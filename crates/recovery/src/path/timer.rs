@@ -45,6 +45,9 @@ impl Path {
             self.rto.change(change);
         }
         let Some(rtt) = sample else { return };
+        if let Some(pace) = &mut self.pace {
+            pace.on_sample(self.watch.view().now, rtt);
+        }
         if !matches!(change, TimerChange::Reseed(_)) {
             self.rto.sample(&Sample { rtt, acked: acked.bytes, window: self.window }, self.watch.view());
         }

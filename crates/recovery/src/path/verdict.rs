@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::fact::{Acked, Cause};
 use crate::respond::{Adjust, Verdict};
 use crate::rto::TimerChange;
-use eifel_base::time::Duration;
+use eifel_base::time::{Duration, Instant};
 
 /// The consequences of a judgement that are left to the path's driver.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ impl Path {
             }
             Outcome::Genuine => {
                 // [rfc4015:3.1.7]
-                self.loss_seen = true;
+                self.note_loss(self.lost_since);
                 if let Judgement::Mixed(share) = judgement {
                     self.credit(share, &episode, &saved);
                 }
@@ -80,6 +80,12 @@ impl Path {
             self.rto.change(effect.change);
         }
         effect.resumes
+    }
+
+    /// Takes note that a loss signal stands.
+    pub(super) fn note_loss(&mut self, at: Instant) {
+        self.loss_seen = true;
+        self.grant.lost(at);
     }
 
     fn grants(&mut self, episode: &Episode) -> bool {

@@ -1,7 +1,7 @@
 //! Responses: how much they undo after a spurious retransmission. One file a response.
 
 crate::registry::algorithms! {
-    none, option_1, option_2, option_3, option_4, option_4_ssthresh, by_retransmissions, rfc4015, rfc3708, partial_credit
+    none, option_1, option_2, option_3, option_4, option_4_ssthresh, by_retransmissions, rfc4015, rfc3708, partial_credit, as_carried
 }
 
 use crate::congest::Window;

@@ -48,6 +48,6 @@ fn reversed(verdict: &Verdict, saved: &Saved, now: &Window) -> Window {
 }
 
 /// Returns what step 11 starts from: the estimate before the timeout. [rfc4015:3.1.11]
-fn before(verdict: &Verdict, saved: &Saved) -> Option<Estimate> {
+pub(super) fn before(verdict: &Verdict, saved: &Saved) -> Option<Estimate> {
     saved.estimate.filter(|_| verdict.cause == Cause::Timeout)
 }

@@ -96,8 +96,10 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Congest, "cubic", "grow", congest_cubic::grow),
     (Seam::Congest, "cubic", "restart_after_idle", congest_cubic::restart_after_idle),
     (Seam::Pace, "burst-limit", "segments", burst_segments),
-    (Seam::Pace, "pacing", "slow_start_percent", slow_start_percent),
-    (Seam::Pace, "pacing", "avoidance_percent", avoidance_percent),
+    (Seam::Pace, "pacing", "slow_start_percent", || slow_start_percent("pacing")),
+    (Seam::Pace, "pacing", "avoidance_percent", || avoidance_percent("pacing")),
+    (Seam::Pace, "lasting-pacing", "slow_start_percent", || slow_start_percent("lasting-pacing")),
+    (Seam::Pace, "lasting-pacing", "avoidance_percent", || avoidance_percent("lasting-pacing")),
     (Seam::Pace, "burst-pacer", "segments", bucket_segments),
     (Seam::Pace, "burst-pacer", "slow_start_percent", bucket_slow_start_percent),
     (Seam::Pace, "burst-pacer", "avoidance_percent", bucket_avoidance_percent),
@@ -445,22 +447,22 @@ fn suppress_late_fast_retransmit(name: &str) {
 }
 
 /// When the second segment after the first ten may leave, in nanoseconds.
-fn second_release(parameter: &str, ssthresh: i64) -> u64 {
-    let pace = Choice::named("pacing").with(parameter, Value::Integer(100));
+fn second_release(pace: &str, parameter: &str, ssthresh: i64) -> u64 {
+    let pace = Choice::named(pace).with(parameter, Value::Integer(100));
     let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });
     talk.send();
     assert_eq!(text(&talk.ack(100, 1, &[], 0)), "11");
     talk.engine.deadline().as_nanos()
 }
 
-fn slow_start_percent() {
+fn slow_start_percent(pace: &str) {
     // 100 ms / 11.
-    assert_eq!(second_release("slow_start_percent", 0), 109_090_909);
-    assert_eq!(second_release("avoidance_percent", 0), 104_545_454, "the default, twice as fast");
+    assert_eq!(second_release(pace, "slow_start_percent", 0), 109_090_909);
+    assert_eq!(second_release(pace, "avoidance_percent", 0), 104_545_454, "the default, twice as fast");
 }
 
-fn avoidance_percent() {
+fn avoidance_percent(pace: &str) {
     // cwnd 10 100 in congestion avoidance: 100 ms / 10.1, and at 120 percent.
-    assert_eq!(second_release("avoidance_percent", 10_000), 109_900_990);
-    assert_eq!(second_release("slow_start_percent", 10_000), 108_250_825);
+    assert_eq!(second_release(pace, "avoidance_percent", 10_000), 109_900_990);
+    assert_eq!(second_release(pace, "slow_start_percent", 10_000), 108_250_825);
 }

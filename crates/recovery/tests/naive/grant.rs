@@ -1,4 +1,5 @@
-//! Whether an undo is granted: always, or not for a loss signal within a round trip after an undo.
+//! Whether an undo is granted: always, or not for a loss signal within a round trip after an undo, or less often after undos
+//! that losses have followed.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::registry::{Choice, part};
@@ -8,12 +9,49 @@ use crate::dice::Dice;
 const CONNECTIONS: u64 = 20_000;
 const VERDICTS: u64 = 50;
 
-/// When undoes were granted, and the smoothed round trip then.
-fn naive(name: &str, granted: &[(u64, u64)], opened_at: u64) -> bool {
-    match name {
-        "always" => true,
-        "once-a-round-trip" => granted.last().is_none_or(|&(at, srtt)| opened_at >= at + srtt),
-        other => panic!("grant {other} has no transcription here"),
+/// What has happened to a connection; times in nanoseconds.
+#[derive(Default)]
+struct Past {
+    /// When undos were granted, and the smoothed round trip then.
+    granted: Vec<(u64, u64)>,
+    /// Whether the last undo may still be blamed for a loss.
+    on_trial: bool,
+    doubts: u32,
+    refusals: u64,
+}
+
+impl Past {
+    fn naive(&mut self, name: &str, opened_at: u64) -> bool {
+        let last = self.granted.last().copied();
+        let once = last.is_none_or(|(at, srtt)| opened_at >= at + srtt);
+        match name {
+            "always" => true,
+            "once-a-round-trip" => once,
+            "unless-losses-follow" => {
+                if self.on_trial && last.is_some_and(|(at, srtt)| opened_at > at + 2 * srtt) {
+                    // No loss has followed.
+                    self.on_trial = false;
+                    self.doubts = self.doubts.saturating_sub(1);
+                }
+                match self.refusals {
+                    0 => once,
+                    _ => {
+                        self.refusals -= 1;
+                        false
+                    }
+                }
+            }
+            other => panic!("grant {other} has no transcription here"),
+        }
+    }
+
+    /// A loss stands of what left at `sent_at`.
+    fn lost(&mut self, sent_at: u64) {
+        if self.on_trial && self.granted.last().is_some_and(|&(at, srtt)| sent_at <= at + 2 * srtt) {
+            self.on_trial = false;
+            self.doubts = (self.doubts + 1).min(6);
+            self.refusals = 2_u64.pow(self.doubts) - 1;
+        }
     }
 }
 
@@ -25,17 +63,24 @@ fn an_undo_is_granted_as_the_rule_says() {
         let mut answers = [0_u64; 2];
         for _ in 0..CONNECTIONS {
             let mut grant = part::grant(&Choice::named(entry.name)).unwrap_or_else(|error| panic!("{error}"));
-            let (mut now, mut granted) = (0, Vec::new());
+            let (mut now, mut past) = (0, Past::default());
+            let losses = 1 + dice.below(10);
             for _ in 0..VERDICTS {
                 let opened_at = now + dice.below(500);
                 now = opened_at + dice.below(500);
                 let srtt = (!dice.once_in(5)).then(|| dice.below(1500));
                 let smoothed = srtt.map(Duration::from_nanos);
                 let answer = grant.grants(Instant::from_nanos(opened_at), Instant::from_nanos(now), smoothed);
-                let expected = naive(entry.name, &granted, opened_at);
+                let expected = past.naive(entry.name, opened_at);
                 assert_eq!(answer, expected, "{}", entry.name);
                 if expected {
-                    granted.push((now, srtt.unwrap_or(0)));
+                    past.granted.push((now, srtt.unwrap_or(0)));
+                    past.on_trial = true;
+                }
+                if dice.once_in(losses) {
+                    let sent_at = now + dice.below(1000);
+                    grant.lost(Instant::from_nanos(sent_at));
+                    past.lost(sent_at);
                 }
                 answers[usize::from(expected)] += 1;
             }

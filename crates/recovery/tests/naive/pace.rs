@@ -22,6 +22,8 @@ struct Sent {
 /// A transcription. `None` is not before the next ACK or timeout; now is as good as earlier.
 trait Naive {
     fn input(&mut self) {}
+    /// A sample of the round trip, in nanoseconds.
+    fn sample(&mut self, _now: u64, _rtt: u64) {}
     fn earliest(&self, now: u64) -> Option<u64>;
     fn sent(&mut self, sent: &Sent);
 }
@@ -82,6 +84,37 @@ impl Naive for Spread {
     }
 }
 
+/// As [`Spread`], over the smallest sample since the last but one span of five seconds began. The first sample after a span is
+/// over begins the next.
+struct SpreadOverSmallest {
+    gains: (u64, u64),
+    left: u64,
+    next: u64,
+    samples: Vec<(u64, u64)>,
+    spans: Vec<u64>,
+}
+
+impl Naive for SpreadOverSmallest {
+    fn sample(&mut self, now: u64, rtt: u64) {
+        if self.spans.last().is_none_or(|began| now >= began + 5_000_000_000) {
+            self.spans.push(now);
+        }
+        self.samples.push((now, rtt));
+    }
+    fn earliest(&self, now: u64) -> Option<u64> {
+        Some(self.next.max(now))
+    }
+    fn sent(&mut self, sent: &Sent) {
+        let since = self.spans.iter().rev().take(2).last().copied();
+        let counted = self.samples.iter().filter(|(at, _)| Some(*at) >= since).map(|&(_, rtt)| rtt);
+        if self.left < 10 {
+            self.left += 1;
+        } else if let Some(smallest) = counted.min() {
+            self.next = self.next.max(sent.now) + spacing(&Sent { srtt: Some(smallest), ..*sent }, self.gains);
+        }
+    }
+}
+
 /// The generic cell rate algorithm, virtual scheduling: a cell that comes at ta conforms if ta >= TAT - tau, and then TAT is
 /// max (ta, TAT) + T. Here tau lets `segments` leave together.
 struct Gcra {
@@ -114,6 +147,10 @@ fn draw(name: &str, dice: &mut Dice) -> (Choice, Box<dyn Naive>) {
         "none" => (choice, Box::new(AtOnce)),
         "burst-limit" => (choice.with("segments", whole(segments)), Box::new(MaxBurst { maxburst: segments, sent: 0 })),
         "pacing" => (with_gains(choice), Box::new(Spread { gains, left: 0, next: 0 })),
+        "lasting-pacing" => {
+            let naive = SpreadOverSmallest { gains, left: 0, next: 0, samples: Vec::new(), spans: Vec::new() };
+            (with_gains(choice), Box::new(naive))
+        }
         "burst-pacer" => {
             let naive = Gcra { gains, segments, tat: 0, t: 0 };
             (with_gains(choice).with("segments", whole(segments)), Box::new(naive))
@@ -145,6 +182,11 @@ fn one(dice: &mut Dice, pace: &mut dyn Pace, naive: &mut dyn Naive, place: &str)
         if dice.once_in(4) {
             pace.on_input();
             naive.input();
+            // Now and then a silence, so that samples grow old.
+            now += if dice.once_in(20) { dice.below(4_000_000_000) } else { 0 };
+            let rtt = srtt + dice.below(srtt);
+            pace.on_sample(Instant::from_nanos(now), Duration::from_nanos(rtt));
+            naive.sample(now, rtt);
             cwnd = (cwnd + dice.below(3000)).saturating_sub(dice.below(2000));
         }
         let permit = match pace.permit(Instant::from_nanos(now)) {

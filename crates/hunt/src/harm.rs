@@ -1,0 +1,109 @@
+//! The claim that a sender is never much below another: neither itself, nor a neighbour on its path, nor both together if both
+//! send so.
+
+use eifel_path::stream::Stream;
+use eifel_sim::record::Record;
+use eifel_sim::scenario::Scenario;
+use toml::{Table, Value};
+
+use crate::climb::{Subject, Worth};
+use crate::field::{Field, Place};
+
+/// The claim: the sender of these algorithms, beside one of others, over any scenario of a field.
+#[derive(Clone, Debug)]
+pub struct Harm {
+    /// The scenarios.
+    pub field: Field,
+    /// The algorithms of the sender that the claim is about, by seam.
+    pub claimed: Table,
+    /// The algorithms that it is compared with.
+    pub other: Table,
+    /// Every scenario's seed.
+    pub seed: u64,
+}
+
+/// The goodput of each flow in bit/s, in each repetition.
+type Goodput = Vec<Vec<f64>>;
+
+impl Harm {
+    /// Returns a place's scenario with the claimed algorithms for the flows below `claimed`, and with the others for the rest.
+    pub fn scenario(&self, place: &Place, claimed: usize) -> Table {
+        let mut scenario = self.field.scenario(place, self.seed);
+        for (number, flow) in flows(&mut scenario).iter_mut().enumerate() {
+            let algorithms = if number < claimed { &self.claimed } else { &self.other };
+            if let Some(Value::Table(sender)) = flow.get_mut("sender") {
+                sender.extend(algorithms.clone());
+            }
+        }
+        scenario
+    }
+
+    fn goodput(&self, place: &Place, claimed: usize, first: u32, repetitions: u32) -> Goodput {
+        let text = self.scenario(place, claimed).to_string();
+        let scenario = Scenario::parse(&text, "place".as_ref()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let of = |repetition| {
+            let outcome = eifel_sim::run(&scenario, repetition, Record::none());
+            let summary = outcome.unwrap_or_else(|error| panic!("{error}\n{text}")).summary;
+            summary.flows.iter().map(|flow| flow.goodput_bps).collect()
+        };
+        (first..first + repetitions).map(of).collect()
+    }
+}
+
+/// Returns the flows of a scenario.
+pub fn flows(scenario: &mut Table) -> &mut [Value] {
+    match scenario.get_mut("flow") {
+        Some(Value::Array(flows)) => flows,
+        _ => &mut [],
+    }
+}
+
+/// Returns by how much the first amounts are below the second, in parts of these, run by run.
+fn below(first: impl Iterator<Item = f64>, second: impl Iterator<Item = f64>) -> Worth {
+    let pairs: Vec<(f64, f64)> = first.zip(second).collect();
+    let (one, other) = pairs.iter().fold((0.0, 0.0), |sums, pair| (sums.0 + pair.0, sums.1 + pair.1));
+    if other <= 0.0 {
+        return Worth { value: 0.0, error: 0.0 };
+    }
+    let (ratio, count) = (one / other, pairs.len() as f64);
+    // A ratio of means: its residuals, by the delta method.
+    let squares: f64 = pairs.iter().map(|(one, other)| (one - ratio * other) * (one - ratio * other)).sum();
+    let deviation = libm::sqrt(squares / (count - 1.0).max(1.0) / count) / (other / count);
+    Worth { value: 1.0 - ratio, error: crate::climb::DEVIATIONS * deviation }
+}
+
+fn of_flow(goodput: &Goodput, flow: usize) -> impl Iterator<Item = f64> + '_ {
+    goodput.iter().map(move |run| run[flow])
+}
+
+impl Subject for Harm {
+    type Candidate = Place;
+
+    fn draw(&self, stream: &mut Stream) -> Place {
+        Place::draw(stream)
+    }
+
+    fn change(&self, candidate: &Place, stream: &mut Stream) -> Place {
+        candidate.changed(stream)
+    }
+
+    fn simpler(&self, candidate: &Place) -> Vec<Place> {
+        candidate.simpler()
+    }
+
+    /// Returns by how much the worst off is below what it has without the claimed sender: the sender itself, or its neighbour,
+    /// or both together where both send so. A neighbour that has its half of the path loses nothing that is its own.
+    fn measure(&self, place: &Place, first: u32, repetitions: u32) -> Worth {
+        let [without, with] = [0, 1].map(|claimed| self.goodput(place, claimed, first, repetitions));
+        let own = below(of_flow(&with, 0), of_flow(&without, 0));
+        if without.first().is_none_or(|run| run.len() < 2) {
+            return own;
+        }
+        let both = self.goodput(place, 2, first, repetitions);
+        let total = |goodput: &Goodput| goodput.iter().map(|run| run.iter().sum()).collect::<Vec<f64>>();
+        let fair = with.iter().zip(&without).map(|(with, without)| without[1].min((with[0] + with[1]) / 2.0));
+        let beside = below(of_flow(&with, 1), fair);
+        let together = below(total(&both).into_iter(), total(&without).into_iter());
+        [own, beside, together].into_iter().max_by(|one, other| one.value.total_cmp(&other.value)).unwrap_or(own)
+    }
+}

@@ -1,0 +1,50 @@
+//! How large a share of all candidates refutes a claim: random ones, all looked at, the suspicious ones judged.
+
+use eifel_path::stream::Stream;
+
+use crate::climb::{Effort, Subject, Worth, measured};
+
+/// A random candidate.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Surveyed<C> {
+    /// The candidate.
+    pub candidate: C,
+    /// Its worth at a glance.
+    pub glanced: Worth,
+    /// Its worth on other repetitions, if the glance was suspicious.
+    pub judged: Option<Worth>,
+}
+
+/// Candidates between two reports of progress.
+const STEP: usize = 64;
+
+/// Draws as many candidates as the effort has runs for, and judges those whose value at a glance is above `suspicious`.
+/// `progress` hears how many runs of the first look are done.
+pub fn survey<S: Subject>(
+    subject: &S,
+    effort: &Effort,
+    suspicious: f64,
+    mut progress: impl FnMut(u32),
+) -> Vec<Surveyed<S::Candidate>> {
+    let mut stream = Stream::new(effort.seed, &["hunt"]);
+    let looks = (effort.runs / effort.glance.max(1)).max(1) as usize;
+    let mut surveyed: Vec<Surveyed<S::Candidate>> = Vec::with_capacity(looks);
+    while surveyed.len() < looks {
+        let step = STEP.min(looks - surveyed.len());
+        let drawn: Vec<S::Candidate> = (0..step).map(|_| subject.draw(&mut stream)).collect();
+        let glanced = measured(subject, &drawn, effort, 0, effort.glance);
+        let suspects: Vec<S::Candidate> = drawn
+            .iter()
+            .zip(&glanced)
+            .filter(|(_, worth)| worth.value > suspicious)
+            .map(|(one, _)| one.clone())
+            .collect();
+        let mut judged = measured(subject, &suspects, effort, effort.glance, effort.judging).into_iter();
+        surveyed.extend(drawn.into_iter().zip(glanced).map(|(candidate, glanced)| {
+            let judged = (glanced.value > suspicious).then(|| judged.next()).flatten();
+            Surveyed { candidate, glanced, judged }
+        }));
+        progress(surveyed.len() as u32 * effort.glance);
+    }
+    surveyed
+}

@@ -1,0 +1,153 @@
+//! The claim that a detector never calls an episode spurious in which all that was sent again was needed.
+
+use eifel_path::stream::Stream;
+use eifel_sim::record::{Record, Table as Recorded, Tables, codes};
+use eifel_sim::scenario::Scenario;
+use toml::{Table, Value};
+
+use crate::climb::{Subject, Worth};
+use crate::field::{Field, Place};
+use crate::harm::flows;
+
+/// The claim, over any scenario of a field.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    /// The scenarios.
+    pub field: Field,
+    /// The detector, as in a sender's `detect`. It acts, and nothing is restored.
+    pub detector: Value,
+    /// Every scenario's seed.
+    pub seed: u64,
+}
+
+/// Episodes by the truth and the acting detector's first verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// All that was sent again was needed.
+    pub needed: u64,
+    /// Of these, called spurious.
+    pub false_positives: u64,
+    /// Timeouts after which nothing that was sent again was needed.
+    pub needless_timeouts: u64,
+    /// Of these, called spurious.
+    pub found_timeouts: u64,
+}
+
+impl Wrong {
+    /// Returns a place's scenario.
+    pub fn scenario(&self, place: &Place) -> Table {
+        let mut scenario = self.field.scenario(place, self.seed);
+        for flow in flows(&mut scenario) {
+            if let Some(Value::Table(sender)) = flow.get_mut("sender") {
+                sender.insert("detect".into(), self.detector.clone());
+                sender.insert("respond".into(), "none".into());
+            }
+        }
+        scenario
+    }
+}
+
+/// Runs a scenario, and counts the episodes of all its senders.
+///
+/// # Errors
+/// The run's error.
+pub fn count(scenario: &Scenario, repetition: u32) -> Result<Counts, eifel_sim::Error> {
+    let record = Record::none().with(Recorded::Transmissions).with(Recorded::Episodes).with(Recorded::Verdicts);
+    Ok(counts(&eifel_sim::run(scenario, repetition, record)?.tables))
+}
+
+/// Needed and needless bytes of an episode's retransmissions, and its verdict.
+#[derive(Clone, Copy, Default)]
+struct Judged {
+    opened_ns: i64,
+    timeout: bool,
+    needed: i64,
+    needless: i64,
+    verdict: u8,
+}
+
+fn counts(tables: &Tables) -> Counts {
+    let (sent, episodes, verdicts) = (&tables.transmissions, &tables.episodes, &tables.verdicts);
+    let mut senders: Vec<(i32, u8)> = episodes.flow.iter().copied().zip(episodes.end.iter().copied()).collect();
+    senders.sort_unstable();
+    senders.dedup();
+    let mut counts = Counts::default();
+    for sender in senders {
+        let of = |flows: &[i32], ends: &[u8], row: usize| (flows[row], ends[row]) == sender;
+        let rows = (0..episodes.flow.len()).filter(|&row| of(&episodes.flow, &episodes.end, row));
+        let mut judged: Vec<Judged> = rows
+            .map(|row| {
+                let timeout = codes::CAUSES[usize::from(episodes.cause[row])] == "timeout";
+                Judged { opened_ns: episodes.opened_ns[row], timeout, ..Judged::default() }
+            })
+            .collect();
+        for row in (0..sent.flow.len()).filter(|&row| of(&sent.flow, &sent.end, row)) {
+            // Retransmissions belong to the last episode that was open when they left.
+            let after = judged.partition_point(|episode| episode.opened_ns <= sent.t_ns[row]);
+            let Some(episode) = after.checked_sub(1).map(|place| &mut judged[place]) else { continue };
+            match codes::NEEDS[usize::from(sent.needed[row])] {
+                "needed" => episode.needed += sent.len[row],
+                "spurious" => episode.needless += sent.len[row],
+                _ => {}
+            }
+        }
+        for row in
+            (0..verdicts.flow.len()).filter(|&row| of(&verdicts.flow, &verdicts.end, row) && verdicts.acting[row])
+        {
+            let place = usize::try_from(verdicts.episode[row] - 1).unwrap_or(usize::MAX);
+            if let Some(episode) = judged.get_mut(place).filter(|episode| episode.verdict == 0) {
+                episode.verdict = verdicts.verdict[row];
+            }
+        }
+        for episode in judged {
+            let spurious = codes::VERDICTS[usize::from(episode.verdict)] == "spurious";
+            if episode.needed > 0 && episode.needless == 0 {
+                counts.needed += 1;
+                counts.false_positives += u64::from(spurious);
+            } else if episode.timeout && episode.needless > 0 && episode.needed == 0 {
+                counts.needless_timeouts += 1;
+                counts.found_timeouts += u64::from(spurious);
+            }
+        }
+    }
+    counts
+}
+
+impl std::iter::Sum for Counts {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            needed: sum.needed + one.needed,
+            false_positives: sum.false_positives + one.false_positives,
+            needless_timeouts: sum.needless_timeouts + one.needless_timeouts,
+            found_timeouts: sum.found_timeouts + one.found_timeouts,
+        })
+    }
+}
+
+/// Episodes that count as right in advance: one wrong verdict of two proves little.
+const PRIOR: f64 = 20.0;
+
+impl Subject for Wrong {
+    type Candidate = Place;
+
+    fn draw(&self, stream: &mut Stream) -> Place {
+        Place::draw(stream)
+    }
+
+    fn change(&self, candidate: &Place, stream: &mut Stream) -> Place {
+        candidate.changed(stream)
+    }
+
+    fn simpler(&self, candidate: &Place) -> Vec<Place> {
+        candidate.simpler()
+    }
+
+    /// Returns the share of needed episodes that are called spurious.
+    fn measure(&self, place: &Place, first: u32, repetitions: u32) -> Worth {
+        let text = self.scenario(place).to_string();
+        let scenario = Scenario::parse(&text, "place".as_ref()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let count = |repetition| count(&scenario, repetition).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let all: Counts = (first..first + repetitions).map(count).sum();
+        Worth { value: all.false_positives as f64 / (all.needed as f64 + PRIOR), error: 0.0 }
+    }
+}

@@ -1,0 +1,59 @@
+//! *Looks at* when the last undo was granted, and at the losses that stand of what left before or within two round trips after
+//! it.
+//! *Decides* as once-a-round-trip does. Besides, each undo that such a loss follows doubles the number of verdicts that are
+//! refused before the next undo, up to 63; each undo that none follows halves it.
+//! *Blind to* the reason of a loss: where losses are frequent, it refuses undos that did no harm.
+//! *From* this project: RFC 4015, section 6, leaves open how often to respond. The back-off is that of RFC 6298, section 5.5.
+
+use super::Grant;
+use super::once_a_round_trip::OnceARoundTrip;
+use crate::registry::Entry;
+use eifel_base::time::{Duration, Instant};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "unless-losses-follow",
+    summary: "undos that losses follow make the next ones rarer",
+    source: "this project",
+    ..Entry::grant(|_| Box::new(UnlessLossesFollow::default()))
+};
+
+/// Round trips after an undo in which what leaves counts against it if it is lost.
+const ROUND_TRIPS: u64 = 2;
+/// Doublings at most.
+const MOST_DOUBTS: u32 = 6;
+
+/// Grants undos as long as they do no harm.
+#[derive(Clone, Debug, Default)]
+pub struct UnlessLossesFollow {
+    once: OnceARoundTrip,
+    /// Undos that a loss has followed, less those that none has.
+    doubts: u32,
+    /// Verdicts to be refused before the next undo.
+    refusals: u32,
+    /// What leaves until then counts against the last undo if it is lost.
+    on_trial: Option<Instant>,
+}
+
+impl Grant for UnlessLossesFollow {
+    fn grants(&mut self, opened_at: Instant, now: Instant, srtt: Option<Duration>) -> bool {
+        if self.on_trial.take_if(|until| *until < opened_at).is_some() {
+            self.doubts = self.doubts.saturating_sub(1);
+        }
+        if self.refusals > 0 {
+            self.refusals -= 1;
+            return false;
+        }
+        if !self.once.grants(opened_at, now, srtt) {
+            return false;
+        }
+        self.on_trial = Some(now + srtt.unwrap_or(Duration::ZERO) * ROUND_TRIPS);
+        true
+    }
+
+    fn lost(&mut self, sent_at: Instant) {
+        if self.on_trial.take_if(|until| sent_at <= *until).is_some() {
+            self.doubts = (self.doubts + 1).min(MOST_DOUBTS);
+            self.refusals = (1 << self.doubts) - 1;
+        }
+    }
+}

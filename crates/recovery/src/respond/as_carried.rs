@@ -1,0 +1,45 @@
+//! *Looks at* the flight at the loss signal and now, and at what the verdict's ACK acknowledged.
+//! *Decides* for cwnd = FlightSize + min(bytes acked, two segments), and for slow start from there up to the flight at the loss
+//! signal. After a timeout the timer is re-seeded as by RFC 4015.
+//! *Blind to* room beyond that flight, which the path may have. It restores no window on an ACK with ECN-Echo.
+//! *From* this project. The form is RFC 4015's (section 3.1, step 9); slow start to the old flight is RFC 3708's (section 1);
+//! two segments are what one delayed ACK sends (RFC 5681, section 4.2).
+
+use super::rfc4015::before;
+use super::{Adjust, Response, Verdict};
+use crate::congest::Window;
+use crate::episode::Saved;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "as-carried",
+    summary: "slow start from the flight up to what was in flight at the loss signal; two segments leave at once",
+    source: "this project",
+    ..Entry::response(|_| Box::new(AsCarried))
+};
+
+/// Segments that leave at once.
+const BURST: u64 = 2;
+
+/// A restoration up to what the path has just carried.
+#[derive(Clone, Debug)]
+pub struct AsCarried;
+
+impl Response for AsCarried {
+    fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust {
+        let mss = u64::from(verdict.mss);
+        let window = match verdict.ece {
+            true => *now,
+            false => Window {
+                cwnd: (verdict.flight + verdict.acked.min(BURST * mss)).max(mss),
+                ssthresh: saved.flight.max(saved.reduced.ssthresh),
+            },
+        };
+        Adjust { window, reseed: before(verdict, saved) }
+    }
+
+    /// The burst is what this ACK may send.
+    fn lets_grow(&self, verdict: &Verdict) -> bool {
+        verdict.ece
+    }
+}

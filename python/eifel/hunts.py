@@ -1,0 +1,175 @@
+"""Searches for scenarios that refute a claim: many small ones, each from a seed of its own, kept as they are done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eifel import files, toml
+from eifel.errors import BadInputError
+from eifel.store import engine_build
+
+PART = 500
+"""Scenarios that one search looks at: seconds to a minute of a core."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed of every scenario, and how much may be found against it."""
+
+    name: str
+    """What follows `eifel hunt` to search for it."""
+    claim: Mapping[str, Any]
+    """The engine's `kind`, and what it takes."""
+    most: float
+    """The value above which a scenario refutes the claim."""
+    share: float = 0.0
+    """The share of random scenarios that may refute it: where there are such, they are published."""
+
+    def text(self) -> str:
+        """The claim as the engine reads it."""
+        return toml.dumps(self.claim)
+
+    def digest(self, seed: int) -> str:
+        """Names what the answers depend on."""
+        asked = json.dumps([self.claim, self.most, PART, seed, engine_build()], sort_keys=True)
+        return hashlib.sha256(asked.encode()).hexdigest()[:16]
+
+
+CAREFUL = {"detect": "eifel-or-f-rto", "respond": "as-carried", "grant": "unless-losses-follow"}
+"""The sender that docs/which.md recommends where detection must do no harm."""
+BASELINE = {"detect": "none"}
+
+
+def harm(sender: Mapping[str, Any], other: Mapping[str, Any], most: float = 0.02, share: float = 0.0) -> Claim:
+    """A sender, its neighbour, and both together, are never more than `most` below what `other` gets."""
+    words = [f"--sender {key}={value}" for key, value in sender.items()]
+    words += [f"--than {key}={value}" for key, value in other.items() if other != BASELINE]
+    claim = {"kind": "harm", "sender": dict(sender), "other": dict(other)}
+    return Claim(" ".join(["harm", *words, f"--most {most}"]), claim, most, share)
+
+
+def wrong(detector: Any, most: float = 0.0, share: float = 0.0) -> Claim:
+    """A detector calls no episode spurious in which all that was sent again was needed."""
+    return Claim(f"wrong {detector} --most {most}", {"kind": "wrong", "detector": detector}, most, share)
+
+
+PUBLISHED = (
+    harm(CAREFUL, BASELINE, share=0.02),
+    wrong("eifel-timestamps"),
+    wrong("eifel-or-f-rto"),
+    wrong("eifel-bit", most=0.02, share=0.01),
+    wrong("dsack", most=0.1, share=0.02),
+    wrong("f-rto", most=0.2, share=0.02),
+    wrong("f-rto-sack", most=0.2, share=0.02),
+)
+"""What the documents claim, with what is known against it."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What some searches found."""
+
+    claim: Claim
+    scenarios: int
+    drawn: int
+    refuting: int
+    mean: float
+    """The value's mean over the scenarios that were drawn."""
+    worst: Mapping[str, Any]
+    """The worst scenario (`scenario`, TOML) with its `value`, `error` and `runs`."""
+
+    @property
+    def refuted(self) -> bool:
+        """Whether one scenario, or a larger share than is published, is against the claim."""
+        if self.claim.share:
+            return self.refuting > self.claim.share * self.drawn
+        return self.refuting > 0 or self.worst["value"] - self.worst["error"] > self.claim.most
+
+    def json(self) -> dict[str, Any]:
+        """All of it, for readers outside."""
+        told = {"claim": self.claim.name, "most": self.claim.most, "share": self.claim.share, "refuted": self.refuted}
+        counts = {"scenarios": self.scenarios, "drawn": self.drawn, "refuting": self.refuting, "mean": self.mean}
+        return {**told, **counts, "worst": dict(self.worst)}
+
+
+def part(
+    claim: Mapping[str, Any], most: float, seed: int, threads: int, tell: Callable[[int], object]
+) -> dict[str, Any]:
+    """One search."""
+    from eifel import _engine
+
+    answer: dict[str, Any] = json.loads(_engine.hunt_claim(toml.dumps(claim), PART, most, seed, threads, tell))
+    return answer
+
+
+Part = tuple[int, dict[str, Any]]
+Worker = Callable[[Claim, Iterable[int]], Iterator[Part]]
+
+
+def local(threads: int, tell: Callable[[int], object]) -> Worker:
+    """All cores of this machine, or so many threads (0: all)."""
+
+    def work(claim: Claim, seeds: Iterable[int]) -> Iterator[Part]:
+        for seed in seeds:
+            yield seed, part(claim.claim, claim.most, seed, threads, tell)
+
+    return work
+
+
+def dask(address: str) -> Worker:
+    """The workers of a Dask cluster, each with a search on one core."""
+    from eifel.sweeps.executor import Dask
+
+    client = Dask(address).client
+
+    def work(claim: Claim, seeds: Iterable[int]) -> Iterator[Part]:
+        from distributed import as_completed
+
+        try:
+            futures = {client.submit(_on_worker, claim.claim, claim.most, seed, pure=False): seed for seed in seeds}
+            for future in as_completed(list(futures)):
+                yield futures[future], future.result()
+        finally:
+            client.close()
+
+    return work
+
+
+def _on_worker(claim: Mapping[str, Any], most: float, seed: int) -> dict[str, Any]:
+    return part(claim, most, seed, 1, lambda _done: None)
+
+
+def hunt(claim: Claim, scenarios: int, seed: int, out: Path, work: Worker) -> Found:
+    """Searches for what refutes the claim, or goes on where an earlier search of the same stopped."""
+    if out.exists() and not out.is_dir():
+        raise BadInputError(f"{out}: a file; expected the name of a folder")
+    folder = out / claim.digest(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    files.remove_leftovers(folder)
+    seeds = [seed * 1_000_000 + number for number in range(max(1, -(-scenarios // PART)))]
+    parts = {one: kept for one in seeds if (kept := _kept(folder / f"{one}.json")) is not None}
+    for one, answer in work(claim, [one for one in seeds if one not in parts]):
+        files.put(folder / f"{one}.json", json.dumps(answer).encode())
+        parts[one] = answer
+    return _joined(claim, [parts[one] for one in seeds])
+
+
+def _kept(file: Path) -> dict[str, Any] | None:
+    """A part that is done; none if there is none, or if it is not whole."""
+    try:
+        kept: dict[str, Any] = json.loads(file.read_bytes())
+        return kept if kept["drawn"] > 0 and "scenario" in kept["worst"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _joined(claim: Claim, parts: Sequence[Mapping[str, Any]]) -> Found:
+    drawn = sum(one["drawn"] for one in parts)
+    mean = sum(one["mean"] * one["drawn"] for one in parts) / drawn
+    worst = max((one["worst"] for one in parts), key=lambda one: one["value"] - one["error"])
+    return Found(claim, PART * len(parts), drawn, sum(one["refuting"] for one in parts), mean, worst)
