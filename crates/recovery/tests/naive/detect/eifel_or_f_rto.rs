@@ -113,6 +113,7 @@ fn the_detector_asks_as_f_rto_does_where_the_first_echo_proves_nothing() {
                 }),
                 mark: None,
                 ece: false,
+                originals: None,
                 all: dice.once_in(6),
             };
             let judgement = with_view(|view| {
