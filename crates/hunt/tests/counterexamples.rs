@@ -31,13 +31,18 @@ fn with(table: &Table, algorithms: &Table) -> Table {
 
 fn goodput(table: &Table, name: &str) -> f64 {
     let scenario = scenario(table, name);
-    let run = |repetition| eifel_sim::run(&scenario, repetition, Record::none()).unwrap().summary;
+    let run = |repetition| match eifel_sim::run(&scenario, repetition, Record::none()) {
+        Ok(outcome) => outcome.summary,
+        Err(error) => panic!("{name}: {error}"),
+    };
     (0..REPETITIONS).flat_map(|repetition| run(repetition).flows).map(|flow| flow.goodput_bps).sum()
 }
 
 fn counts(table: &Table, name: &str) -> Counts {
     let scenario = scenario(table, name);
-    (0..REPETITIONS).map(|repetition| count(&scenario, repetition).unwrap()).sum()
+    (0..REPETITIONS)
+        .map(|repetition| count(&scenario, repetition).unwrap_or_else(|error| panic!("{name}: {error}")))
+        .sum()
 }
 
 #[test]
