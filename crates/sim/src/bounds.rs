@@ -2,8 +2,8 @@
 //!
 //! Both are checked only now and then, so that an event pays no more than a comparison.
 
+use crate::error::Error;
 use crate::network::Span;
-use crate::run::Error;
 use crate::slab::Slab;
 use eifel_base::time::Instant;
 

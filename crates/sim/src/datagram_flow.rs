@@ -23,7 +23,7 @@ pub struct DatagramFlow {
 
 impl DatagramFlow {
     /// Handles the alarm: sends a datagram, or stops the source.
-    pub fn ring<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    pub fn ring<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         if net.now >= self.alarm.stop_at {
             net.queue.set(self.slot, Instant::NEVER);
             return;

@@ -50,14 +50,14 @@ pub struct Endpoint {
 impl Endpoint {
     /// Sends everything that may leave now.
     #[inline(never)]
-    pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    pub fn transmit<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         let (flow, sender) = (self.flow, self.end);
         loop {
             let cell = net.slab.vacant();
             let Some(outgoing) = self.connection.poll_transmit(net.now, &mut cell.segment) else { return };
             let Some(transmission) = &outgoing.transmission else {
                 cell.packet = Packet { flow, sender, ..NO_PACKET };
-                let withheld = OBSERVED && self.liar.as_mut().is_some_and(|liar| !liar.says(&mut cell.segment));
+                let withheld = IN_ORDER && self.liar.as_mut().is_some_and(|liar| !liar.says(&mut cell.segment));
                 if !withheld {
                     let bytes = length(net.ip, net.header_bytes, &cell.segment);
                     self.launch(net, &outgoing, bytes);
@@ -92,8 +92,8 @@ impl Endpoint {
 
     /// Sends the packet in the vacant cell, of `bytes` bytes.
     #[inline(always)]
-    fn launch<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, outgoing: &Outgoing, bytes: u32) {
-        if OBSERVED {
+    fn launch<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing, bytes: u32) {
+        if IN_ORDER {
             let Cell { segment, packet, .. } = *net.slab.vacant();
             self.observe_sending(net, outgoing, &segment, &packet);
         }
@@ -102,7 +102,7 @@ impl Endpoint {
 
     /// Moves this end's event forward if its connection's timer is due earlier.
     #[inline(never)]
-    pub fn set_alarm<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    pub fn set_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         let due = self.connection.poll_timeout();
         if due < self.alarm {
             // An overdue timer, which counts from a transmission long ago, is due at once.
@@ -127,9 +127,9 @@ impl Endpoint {
     }
 
     /// Records a packet that is about to leave, captures it, and keeps its bytes.
-    fn observe_sending<const OBSERVED: bool>(
+    fn observe_sending<const IN_ORDER: bool>(
         &self,
-        net: &mut Network<OBSERVED>,
+        net: &mut Network<IN_ORDER>,
         outgoing: &Outgoing,
         segment: &Segment,
         packet: &Packet,

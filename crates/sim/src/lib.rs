@@ -31,6 +31,7 @@ mod check;
 mod clock;
 mod datagram_flow;
 mod endpoint;
+mod error;
 pub mod liar;
 mod lookahead;
 mod network;
@@ -55,5 +56,6 @@ mod world;
 mod writing;
 
 pub use capture::{Capture, Shown};
-pub use run::{Error, Options, Outcome, run, run_into, run_with};
+pub use error::Error;
+pub use run::{Options, Outcome, run, run_into, run_with};
 pub use slab::End;

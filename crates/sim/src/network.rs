@@ -71,10 +71,10 @@ impl Drops {
     }
 }
 
-/// The network. With `OBSERVED` true, every event happens in the order of time, which two kinds of runs need: those that
+/// The network. With `IN_ORDER` true, every event happens in the order of time, which two kinds of runs need: those that
 /// are watched (recorded, checked or carried as bytes), and those in which a proxy or a lying receiver interferes. With
-/// `OBSERVED` false, neither is possible, and the code for it is not there.
-pub struct Network<const OBSERVED: bool> {
+/// `IN_ORDER` false, neither is possible, and the code for it is not there.
+pub struct Network<const IN_ORDER: bool> {
     pub now: Instant,
     /// Future events: a slot for each link, then three for each flow.
     pub queue: EventQueue,
@@ -100,7 +100,7 @@ pub struct Network<const OBSERVED: bool> {
     pub outcomes: Vec<Outcome>,
 }
 
-impl<const OBSERVED: bool> Network<OBSERVED> {
+impl<const IN_ORDER: bool> Network<IN_ORDER> {
     /// Sends the packet in the [vacant cell](Slab::vacant) over `link` to the node `destination`.
     /// `bytes` includes headers.
     #[inline]
@@ -146,7 +146,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
 
     #[inline(always)]
     fn note_offer(&mut self, link: usize) {
-        if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
+        if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
             recorder.queue(self.now, link, || self.spans[link].link.queue(self.now));
         }
         if !self.outcomes.is_empty() {
@@ -171,12 +171,12 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             if at > self.now || into.is_overfull() {
                 return;
             }
-            if !OBSERVED && alone {
+            if !IN_ORDER && alone {
                 return into.run_background(index, source, self.now);
             }
             let fate = into.offer_background(at, index);
             source.step();
-            if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
+            if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
                 recorder.queue(at, link, || into.queue(at));
                 if let Err(cause) = fate {
                     recorder.dropped_background(at, link, source.flow, cause);
@@ -206,7 +206,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
             return Some(self.slab.reach(parcel));
         }
         let next = self.routes.next(to, destination);
-        if OBSERVED {
+        if IN_ORDER {
             self.note_passing(to, parcel);
             if self.withheld(to, next, parcel) {
                 return None;
@@ -268,7 +268,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
     /// Settles a copy of the packet that a link or proxy dropped.
     fn gone(&mut self, link: usize, packet: &Packet, parcel: Parcel, cause: DropCause) {
         let remains = self.slab.drop_one(parcel.handle);
-        if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
+        if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
             recorder.dropped(self.now, link, packet, cause);
         }
         if packet.transmission > 0 && remains == Remains::Nothing {
@@ -285,7 +285,7 @@ impl<const OBSERVED: bool> Network<OBSERVED> {
 
     /// Settles a transmission of which no copy arrives.
     fn lost(&mut self, packet: &Packet, sent: Sent) {
-        if OBSERVED && let Some(recorder) = &mut self.observers.recorder {
+        if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
             recorder.lost((packet.flow, packet.sender), sent.transmission);
         }
         self.oracle.lost(packet.flow, packet.sender, sent);

@@ -2,10 +2,10 @@
 
 use crate::app::Supply;
 use crate::endpoint::Endpoint;
+use crate::error::Error;
 use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
-use crate::run::Error;
 use crate::scenario::{Connection as Agreed, Flow, Opening, Traffic};
 use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
@@ -25,8 +25,8 @@ const TO_PORT: u32 = 5_001;
 const PORTS: u32 = 16_384;
 
 /// Makes the connections of a flow, and starts it.
-pub fn open<const OBSERVED: bool>(
-    net: &mut Network<OBSERVED>,
+pub fn open<const IN_ORDER: bool>(
+    net: &mut Network<IN_ORDER>,
     running: &mut StreamFlow,
     (flow, index): (&Flow, u32),
     seed: u64,

@@ -10,7 +10,7 @@ use crate::world::{Running, World, seconds};
 use eifel_base::time::Instant;
 
 /// Summarises a run, after closing the oracle's open judgements.
-pub fn summary<const OBSERVED: bool>(world: &mut World<'_, OBSERVED>) -> Summary {
+pub fn summary<const IN_ORDER: bool>(world: &mut World<'_, IN_ORDER>) -> Summary {
     world.net.oracle.finish();
     world.settle();
     let now = world.net.now;

@@ -1,6 +1,6 @@
 //! Static routes: the next link of a packet.
 
-use crate::run::Error;
+use crate::error::Error;
 use crate::scenario::Scenario;
 
 const NONE: u32 = u32::MAX;

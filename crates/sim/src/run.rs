@@ -1,9 +1,10 @@
 //! A run from beginning to end.
 
-use crate::bounds::{Bounds, MOST_PACKETS};
+use crate::bounds::Bounds;
 use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
 use crate::check::links::{Links, UnderWay};
+use crate::error::Error;
 use crate::lookahead::Foreseen;
 use crate::network::{Network, Observers};
 use crate::opening;
@@ -19,9 +20,6 @@ use crate::summary::Summary;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
 use eifel_base::time::Instant;
 use eifel_path::background::Source;
-use eifel_path::config::ConfigError;
-use eifel_recovery::registry;
-use std::fmt;
 
 /// The way in which a run is done.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -46,63 +44,6 @@ pub struct Outcome {
     /// The captures asked for, in the order of the request.
     pub captures: Vec<Capture>,
 }
-
-/// The reason for which a run fails. A scenario that [`Scenario::parse`] accepts can only give
-/// [`TooLarge`](Self::TooLarge) and the last three.
-#[derive(Debug)]
-pub enum Error {
-    /// There are more links, nodes or flows than the simulator has numbers for.
-    TooLarge,
-    /// A link's settings make no sense.
-    Link { name: String, error: ConfigError },
-    /// The registry cannot make a flow's algorithms.
-    Engine { flow: String, error: registry::Error },
-    /// A capture cannot be written.
-    Capture(std::io::Error),
-    /// The run has had its most events, and is not over.
-    TooManyEvents {
-        /// The virtual time reached.
-        at: Instant,
-    },
-    /// Virtual time stands still: packets circulate without delay.
-    Standstill { at: Instant },
-    /// The packets under way exceed the memory limit.
-    Overfull {
-        /// The virtual time reached.
-        at: Instant,
-    },
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLarge => {
-                write!(
-                    f,
-                    "too large; allowed: 65535 nodes, 65535 links, and 1048576 in all of twice links and three times flows"
-                )
-            }
-            Self::Link { name, error } => write!(f, "link {name}: {error}"),
-            Self::Engine { flow, error } => write!(f, "flow {flow}: {error}"),
-            Self::Capture(error) => write!(f, "capture: {error}"),
-            Self::TooManyEvents { at } => write!(f, "more events than allowed, at {} s of the run", at.as_secs_f64()),
-            Self::Standstill { at } => write!(
-                f,
-                "time stands still at {} s of the run: packets go round without taking any; allowed: a rate or a delay on \
-                 each flow's way",
-                at.as_secs_f64()
-            ),
-            Self::Overfull { at } => write!(
-                f,
-                "more than {MOST_PACKETS} packets under way at {} s of the run; allowed: queues with a limit, and sources \
-                 that their links can follow",
-                at.as_secs_f64()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Runs one repetition of a scenario. Equal arguments give equal results, on any machine and in any
 /// thread. Debug builds verify the laws of the checkers.
@@ -225,7 +166,7 @@ fn observers(
     Ok(observers)
 }
 
-impl<const OBSERVED: bool> World<'_, OBSERVED> {
+impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
     /// Runs events up to the scenario's end. An observed run stops after `most_events`, and can
     /// continue from there.
     pub(crate) fn run(&mut self, most_events: u64) -> Result<(), Error> {
@@ -246,7 +187,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
                 self.bounds.look(at, &self.net.slab, &self.net.spans)?;
             }
             // Background traffic is no event, but takes a turn in an observed run.
-            if OBSERVED && self.events.max(self.bounds.turns()) > most_events {
+            if IN_ORDER && self.events.max(self.bounds.turns()) > most_events {
                 return Err(Error::TooManyEvents { at });
             }
             let slot = slot as usize;
@@ -263,7 +204,7 @@ impl<const OBSERVED: bool> World<'_, OBSERVED> {
             }
             self.look_ahead()?;
             let Network { queue, spans, slab, observers, .. } = &mut self.net;
-            if OBSERVED && let Some(checkers) = &mut observers.checkers {
+            if IN_ORDER && let Some(checkers) = &mut observers.checkers {
                 let link = (slot < links).then_some(slot);
                 checkers.after_event(at, queue, link, &UnderWay { spans, slab });
             }

@@ -51,7 +51,7 @@ pub struct StreamFlow {
 impl StreamFlow {
     /// Handles a packet that reached its destination, `end`.
     #[inline(always)]
-    pub fn receive<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, delivery: Delivery, end: End) {
+    pub fn receive<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, delivery: Delivery, end: End) {
         let Delivery { parcel: Parcel { handle, .. }, flow, arrival } = delivery;
         let Cell { packet, segment, .. } = net.slab.cell(handle);
         let Some(ends) = &mut self.ends else { return };
@@ -71,7 +71,7 @@ impl StreamFlow {
             let accepted = endpoint.connection.takes_below(net.now, segment);
             net.oracle.arrived_again(flow, packet.sender, sent(packet), accepted);
         }
-        if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+        if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
             if packet.transmission > 0 && arrival == Arrival::First {
                 recorder.arrived(net.now, (flow, packet.sender), &sent(packet), news);
             }
@@ -79,10 +79,10 @@ impl StreamFlow {
             recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);
             recorder.passes(net.now, endpoint.path.0, (packet, segment), packet.start.saturating_sub(1));
         }
-        if OBSERVED && let Some(liar) = &mut endpoint.liar {
+        if IN_ORDER && let Some(liar) = &mut endpoint.liar {
             liar.hears(segment);
         }
-        if OBSERVED && let Some(wire) = &net.observers.wire {
+        if IN_ORDER && let Some(wire) = &net.observers.wire {
             let (read, payload) = crate::wire::read(&wire[handle as usize]);
             assert_eq!(&read, segment, "a segment's bytes are not the segment");
             endpoint.connection.handle_segment(net.now, &read, payload);
@@ -96,7 +96,7 @@ impl StreamFlow {
     /// Handles the effects of an input to the connection at `end`: events, the application's
     /// actions, segments that leave, timers.
     #[inline(always)]
-    pub fn pump<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    pub fn pump<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         self.read(net, end);
         let Some(ends) = &mut self.ends else { return };
         if ends[end.index()].connection.has_events() {
@@ -115,7 +115,7 @@ impl StreamFlow {
         if endpoint.connection.may_wake_before(endpoint.alarm) {
             endpoint.set_alarm(net);
         }
-        if OBSERVED {
+        if IN_ORDER {
             self.observe(net, end);
         }
         match self.progress {
@@ -127,13 +127,13 @@ impl StreamFlow {
 
     /// Does what [`pump`](Self::pump) does, without being inlined.
     #[inline(never)]
-    pub fn pump_apart<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    pub fn pump_apart<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         self.pump(net, end);
     }
 
     /// Lets the application at `end` read available data, or schedules a later reading.
     #[inline(always)]
-    fn read<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let news = match &mut self.reader {
@@ -158,7 +158,7 @@ impl StreamFlow {
     }
 
     #[inline(never)]
-    fn take_events<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    fn take_events<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         while let Some(event) = self.ends.as_mut().and_then(|ends| ends[end.index()].connection.poll_event()) {
             self.on_event(net, end, event);
         }
@@ -166,7 +166,7 @@ impl StreamFlow {
 
     /// Applies an application's step to the flow.
     #[cold]
-    pub fn note<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, step: &Step) {
+    pub fn note<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, step: &Step) {
         if let Some(pause) = step.wake_after {
             self.alarm.wake_at = net.now + pause;
             net.queue.set(self.slot, self.next_alarm());
@@ -177,7 +177,7 @@ impl StreamFlow {
     }
 
     #[cold]
-    fn on_event<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, event: Event) {
+    fn on_event<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, event: Event) {
         match event {
             Event::Connected => self.begin(net, end),
             Event::PeerClosed => {
@@ -198,7 +198,7 @@ impl StreamFlow {
     }
 
     /// Starts the application at `end`.
-    pub fn begin<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    pub fn begin<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let step = self.app.start(end);
         if let Some(ends) = &mut self.ends {
             ends[end.index()].apply(&step, self.carries_bytes);
@@ -240,7 +240,7 @@ impl StreamFlow {
         }
     }
 
-    fn on_recovery<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, event: engine::Event) {
+    fn on_recovery<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, event: engine::Event) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let connection = &endpoint.connection;
@@ -251,7 +251,7 @@ impl StreamFlow {
         {
             net.drops[2 * endpoint.flow as usize + end.index()].undone(net.now, round_trip);
         }
-        if OBSERVED
+        if IN_ORDER
             && self.app.sends_from(end)
             && let Some(recorder) = &mut net.observers.recorder
         {
@@ -260,18 +260,18 @@ impl StreamFlow {
     }
 
     /// Notes the oracle's judgement on one of this flow's retransmissions.
-    pub fn settle<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, settled: &Settled) {
+    pub fn settle<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, settled: &Settled) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[settled.sender.index()];
         endpoint.tally.counts.spurious += u64::from(!settled.needed);
         let episode = endpoint.tally.on_settled(settled);
-        if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+        if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
             recorder.settled(settled, episode.map(|number| (0, number)));
         }
     }
 
     /// Handles the application's alarm.
-    pub fn ring<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    pub fn ring<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         if net.now >= self.alarm.stop_at {
             self.alarm.stop_at = Instant::NEVER;
             self.stop(net);
@@ -301,7 +301,7 @@ impl StreamFlow {
     }
 
     /// Stops the application, even if it is not done.
-    fn stop<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    fn stop<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         self.app.stop();
         for endpoint in self.ends.iter_mut().flat_map(|ends| ends.iter_mut()) {
             if self.app.breaks_off() {
@@ -319,7 +319,7 @@ impl StreamFlow {
 
     /// Handles the timer of one end, which may be due or have moved later.
     #[inline]
-    pub fn timer<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    pub fn timer<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let due = endpoint.connection.poll_timeout();
@@ -337,9 +337,9 @@ impl StreamFlow {
 
     /// Runs the timer of one end up to `until`, ahead of the clock. Returns how often it fired.
     #[inline]
-    pub fn run_timer_until<const OBSERVED: bool>(
+    pub fn run_timer_until<const IN_ORDER: bool>(
         &mut self,
-        net: &mut Network<OBSERVED>,
+        net: &mut Network<IN_ORDER>,
         end: End,
         until: Instant,
     ) -> u64 {
@@ -355,7 +355,7 @@ impl StreamFlow {
     }
 
     /// Records and checks after an input.
-    fn observe<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    fn observe<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &self.ends else { return };
         let endpoint = &ends[end.index()];
         if let Some(recorder) = &mut net.observers.recorder

@@ -11,12 +11,12 @@ use crate::background::{Background, Place};
 use crate::bounds::Bounds;
 use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
+use crate::error::Error;
 use crate::lookahead::Lookahead;
 use crate::network::{Drops, Network, Observers, Span};
 use crate::oracle::Oracle;
 use crate::proxies::Proxies;
 use crate::routes::Routes;
-use crate::run::Error;
 use crate::scenario::{DatagramApplication, Flow, Reading, Scenario, StreamApplication, Traffic};
 use crate::sctp::bundle::Bundles;
 use crate::sctp::flow::AssociationFlow;
@@ -41,11 +41,11 @@ pub enum Running {
     Background(Place),
 }
 
-pub struct World<'a, const OBSERVED: bool> {
+pub struct World<'a, const IN_ORDER: bool> {
     pub scenario: &'a Scenario,
     /// The seed of this repetition.
     pub seed: u64,
-    pub net: Network<OBSERVED>,
+    pub net: Network<IN_ORDER>,
     /// In the scenario's order.
     pub flows: Vec<Running>,
     /// Flows that end at some time and are not over.
@@ -55,7 +55,7 @@ pub struct World<'a, const OBSERVED: bool> {
     pub bounds: Bounds,
 }
 
-impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
+impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
     /// Builds the world for the beginning of a run.
     pub fn new(scenario: &'a Scenario, seed: u64, observers: Observers) -> Result<Self, Error> {
         let most = usize::from(u16::MAX);
@@ -69,7 +69,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
             let to = link.to as u16;
             spans.push(Span { link: made, to, leads_ahead: false, background: Vec::new() });
         }
-        let lookahead = if OBSERVED { Lookahead::none(scenario) } else { Lookahead::new(scenario, &mut spans) };
+        let lookahead = if IN_ORDER { Lookahead::none(scenario) } else { Lookahead::new(scenario, &mut spans) };
         let links = spans.len();
         let slots = links + SLOTS_PER_FLOW * scenario.flows.len();
         if slots > EventQueue::MAX_SLOTS {
@@ -107,7 +107,7 @@ impl<'a, const OBSERVED: bool> World<'a, OBSERVED> {
                 Running::Association(flow) => flow.alarm.next(),
                 Running::Datagrams(datagrams) => datagrams.alarm.next(),
                 // An observed run needs this event, so that rows are in the order of time.
-                Running::Background(place) if OBSERVED => world.net.background(*place).due(),
+                Running::Background(place) if IN_ORDER => world.net.background(*place).due(),
                 Running::Background(_) => Instant::NEVER,
             };
             world.net.queue.set(slot, due);

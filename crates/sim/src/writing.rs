@@ -45,9 +45,9 @@ impl Backlog {
 impl Endpoint {
     /// Writes until the application is as far ahead as it wants, and sends what the window allows.
     #[inline(never)]
-    pub fn refill<const OBSERVED: bool>(
+    pub fn refill<const IN_ORDER: bool>(
         &mut self,
-        net: &mut Network<OBSERVED>,
+        net: &mut Network<IN_ORDER>,
         app: &mut StreamApp,
         carries_bytes: bool,
     ) {

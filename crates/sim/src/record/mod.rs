@@ -2,6 +2,7 @@
 
 pub mod codes;
 pub mod column;
+mod engine;
 pub mod recorder;
 mod rows;
 pub mod tables;

@@ -2,44 +2,40 @@
 
 use super::codes;
 use super::rows::Rows;
-use super::tables::{
-    AckRow, ArrivalRow, DropRow, EpisodeRow, QueueRow, SpikeRow, TimerRow, TransmissionRow, VerdictRow, WindowRow,
-};
+use super::tables::{AckRow, ArrivalRow, DropRow, QueueRow, SpikeRow, TransmissionRow};
 use super::{Record, Sink, Table, Tables};
 use crate::capture::Captures;
 use crate::network::Span;
-use crate::oracle::{Sent, Settled};
+use crate::oracle::Sent;
 use crate::sctp::bundle::Bundle;
 use crate::slab::{End, Packet};
-use eifel_base::time::{Duration, Instant};
+use eifel_base::time::Instant;
 use eifel_packet::segment::Segment;
 use eifel_path::link::QueueState;
 use eifel_path::parcel::DropCause;
-use eifel_recovery::detect::Outcome;
-use eifel_recovery::engine::{Event, Snapshot, Transmission};
-use eifel_recovery::episode::{Episode, Saved};
+use eifel_recovery::engine::{Snapshot, Transmission};
 
 /// State that is remembered of one end.
 #[derive(Clone, Default)]
-struct Memory {
+pub(super) struct Memory {
     /// Rows of its transmissions.
-    transmissions: Rows,
-    paths: Vec<OfPath>,
+    pub(super) transmissions: Rows,
+    pub(super) paths: Vec<OfPath>,
     /// Whether it sends application data.
-    recorded: bool,
+    pub(super) recorded: bool,
     /// Codes of its detectors.
-    detectors: Vec<u8>,
+    pub(super) detectors: Vec<u8>,
 }
 
 /// State that is remembered of one path.
 #[derive(Clone, Default)]
-struct OfPath {
+pub(super) struct OfPath {
     /// Row of each episode, in order.
-    episodes: Vec<u32>,
+    pub(super) episodes: Vec<u32>,
     /// Its snapshot and peer window after the last input.
-    last: Option<(Snapshot, u64)>,
+    pub(super) last: Option<(Snapshot, u64)>,
     /// Whether the timer has expired since the last input.
-    expired: bool,
+    pub(super) expired: bool,
 }
 
 /// What a row is about: an end of a flow, and a path of it. TCP has path 0 alone.
@@ -61,9 +57,9 @@ impl Subject {
 pub const ROWS: usize = 1 << 16;
 
 pub struct Recorder {
-    tables: Tables,
-    memories: Vec<Memory>,
-    captures: Option<Captures>,
+    pub(super) tables: Tables,
+    pub(super) memories: Vec<Memory>,
+    pub(super) captures: Option<Captures>,
     sink: Option<Handing>,
 }
 
@@ -94,7 +90,7 @@ impl Recorder {
 
     /// Hands a table over if it has enough rows.
     #[inline]
-    fn grown(&mut self, table: Table) {
+    pub(super) fn grown(&mut self, table: Table) {
         let Some(handing) = &mut self.sink else { return };
         let rows = self.tables.rows(table);
         if table == Table::Transmissions {
@@ -146,7 +142,7 @@ impl Recorder {
         }
     }
 
-    fn records(&self, flow: u32, end: End, table: Table) -> bool {
+    pub(super) fn records(&self, flow: u32, end: End, table: Table) -> bool {
         self.tables.kept.keeps(table) && self.memories[place(flow, end)].recorded
     }
 
@@ -201,7 +197,7 @@ impl Recorder {
         }
     }
 
-    fn row(&self, flow: u32, sender: End, transmission: u64) -> Option<usize> {
+    pub(super) fn row(&self, flow: u32, sender: End, transmission: u64) -> Option<usize> {
         let row = self.memories[place(flow, sender)].transmissions.get(transmission.checked_sub(1)?)?;
         usize::try_from(row.checked_sub(self.taken())?).ok()
     }
@@ -285,144 +281,6 @@ impl Recorder {
         }
     }
 
-    /// Records an event of an end's engine.
-    pub fn recovery(&mut self, now: Instant, subject: Subject, event: &Event) {
-        match *event {
-            Event::TimerExpired { .. } => self.path(subject).expired = true,
-            Event::EpisodeOpened { episode, saved } if self.tables.kept.keeps(Table::Episodes) => {
-                let row = self.tables.episodes.flow.len() as u32;
-                self.path(subject).episodes.push(row);
-                self.tables.episodes.push(opened(subject, &episode, &saved));
-            }
-            Event::Judged { episode, detector, outcome, reason } => {
-                let reason = self.tables.dictionaries.reason(reason);
-                self.judged(now, (subject, episode), detector, (outcome, reason));
-            }
-            Event::EpisodeClosed { episode, timeouts } => {
-                if let Some(row) = self.episode(subject, episode) {
-                    self.tables.episodes.closed_ns[row] = nanos(now);
-                    self.tables.episodes.timeouts[row] = timeouts as i32;
-                }
-            }
-            Event::EpisodeOpened { .. } | Event::Adjusted { .. } | Event::Distrusted { .. } => {}
-        }
-    }
-
-    fn judged(
-        &mut self,
-        now: Instant,
-        (subject, episode): (Subject, u32),
-        detector: usize,
-        (outcome, reason): (Outcome, u8),
-    ) {
-        if self.tables.kept.keeps(Table::Verdicts) {
-            let Subject { flow, end, path } = subject;
-            let detectors = &self.memories[place(flow, end)].detectors;
-            self.tables.verdicts.push(VerdictRow {
-                t_ns: nanos(now),
-                flow: flow as i32,
-                end: end as u8,
-                episode: episode as i32,
-                detector: detectors.get(detector).copied().unwrap_or(u8::MAX),
-                acting: detector == 0,
-                verdict: codes::verdict(outcome),
-                reason,
-                path: path as i32,
-            });
-        }
-        if detector == 0
-            && let Some(row) = self.episode(subject, episode)
-            && self.tables.episodes.verdict_ns[row] < 0
-        {
-            self.tables.episodes.verdict[row] = codes::verdict(outcome);
-            self.tables.episodes.verdict_ns[row] = nanos(now);
-            self.tables.episodes.reason[row] = reason;
-        }
-    }
-
-    fn path(&mut self, Subject { flow, end, path }: Subject) -> &mut OfPath {
-        &mut self.memories[place(flow, end)].paths[path]
-    }
-
-    fn episode(&self, Subject { flow, end, path }: Subject, number: u32) -> Option<usize> {
-        let rows = &self.memories[place(flow, end)].paths.get(path)?.episodes;
-        rows.get((number as usize).checked_sub(1)?).map(|&row| row as usize)
-    }
-
-    /// Records the oracle's judgement on a retransmission; `opened` is the episode that it opened, and that episode's path.
-    pub fn settled(&mut self, settled: &Settled, opened: Option<(usize, u32)>) {
-        let Settled { flow, sender, transmission, needed } = *settled;
-        if let Some(row) = self.row(flow, sender, transmission) {
-            self.tables.transmissions.needed[row] = codes::need(needed);
-        }
-        let row = opened.and_then(|(path, number)| self.episode(Subject { flow, end: sender, path }, number));
-        if let Some(row) = row {
-            self.tables.episodes.truth[row] = codes::truth(needed);
-        }
-    }
-
-    /// Returns whether an end's variables are recorded.
-    pub(super) fn records_variables(&self, flow: u32, end: End) -> bool {
-        self.records(flow, end, Table::Window) || self.records(flow, end, Table::Timer)
-    }
-
-    /// Records the variables of a path after an input, where they have changed.
-    pub(super) fn variables(&mut self, now: Instant, subject: Subject, (snapshot, peer_window): (Snapshot, u64)) {
-        let last = self.path(subject).last.replace((snapshot, peer_window));
-        let expired = std::mem::take(&mut self.path(subject).expired);
-        let key = |(s, window): &(Snapshot, u64)| (s.cwnd, s.ssthresh, s.flight, s.una, s.nxt, *window);
-        if self.tables.kept.keeps(Table::Window) && last.as_ref().map(key) != Some(key(&(snapshot, peer_window))) {
-            self.tables.window.push(WindowRow {
-                t_ns: nanos(now),
-                flow: subject.flow as i32,
-                end: subject.end as u8,
-                cwnd: snapshot.cwnd as i64,
-                ssthresh: threshold(snapshot.ssthresh),
-                flight: snapshot.flight as i64,
-                peer_window: peer_window as i64,
-                una: snapshot.una as i64,
-                nxt: snapshot.nxt as i64,
-                path: subject.path as i32,
-            });
-            self.grown(Table::Window);
-        }
-        if self.tables.kept.keeps(Table::Timer) {
-            self.timer(now, subject, (last.map(|last| last.0), snapshot), expired);
-        }
-    }
-
-    fn timer(&mut self, now: Instant, of: Subject, (last, new): (Option<Snapshot>, Snapshot), expired: bool) {
-        if expired {
-            let before = last.unwrap_or(new);
-            self.timer_row(now, of, codes::EXPIRED, &Snapshot { deadline: now, ..before });
-        }
-        let changed = last.is_none_or(|last| (last.rto, last.srtt, last.rttvar) != (new.rto, new.srtt, new.rttvar));
-        let event = match () {
-            () if last.is_some_and(|last| new.samples > last.samples) => codes::SAMPLE,
-            () if !changed || last.is_none() => return,
-            () if expired => codes::BACK_OFF,
-            () => codes::ADAPTED,
-        };
-        self.timer_row(now, of, event, &new);
-    }
-
-    fn timer_row(&mut self, now: Instant, Subject { flow, end, path }: Subject, event: u8, snapshot: &Snapshot) {
-        let length = |duration: Option<Duration>| duration.map_or(-1, |duration| duration.as_nanos() as i64);
-        self.tables.timer.push(TimerRow {
-            t_ns: nanos(now),
-            flow: flow as i32,
-            end: end as u8,
-            event,
-            rtt_ns: length(snapshot.latest_rtt),
-            srtt_ns: length(snapshot.srtt),
-            rttvar_ns: length(snapshot.rttvar),
-            rto_ns: snapshot.rto.as_nanos() as i64,
-            deadline_ns: nanos(snapshot.deadline),
-            path: path as i32,
-        });
-        self.grown(Table::Timer);
-    }
-
     /// Ends the record at `now`. Returns the tables and the captures.
     pub fn finish(mut self, now: Instant, spans: &mut [Span]) -> (Tables, Option<Captures>) {
         if self.tables.kept.keeps(Table::Spikes) {
@@ -447,37 +305,11 @@ impl Recorder {
     }
 }
 
-fn opened(Subject { flow, end, path }: Subject, episode: &Episode, saved: &Saved) -> EpisodeRow {
-    EpisodeRow {
-        flow: flow as i32,
-        end: end as u8,
-        episode: episode.number as i32,
-        opened_ns: nanos(episode.opened_at),
-        cause: codes::cause(episode.cause),
-        start: episode.start as i64,
-        recovery_point: episode.recovery_point as i64,
-        timeouts: episode.timeouts as i32,
-        closed_ns: -1,
-        saved_cwnd: saved.window.cwnd as i64,
-        saved_ssthresh: threshold(saved.window.ssthresh),
-        saved_srtt_ns: saved.estimate.map_or(-1, |estimate| estimate.srtt.as_nanos() as i64),
-        verdict: 0,
-        verdict_ns: -1,
-        reason: 0,
-        truth: 0,
-        path: path as i32,
-    }
-}
-
-fn place(flow: u32, end: End) -> usize {
+pub(super) fn place(flow: u32, end: End) -> usize {
     2 * flow as usize + end.index()
 }
 
 /// Returns nanoseconds as tables keep them; -1 for never.
 pub(super) fn nanos(at: Instant) -> i64 {
     i64::try_from(at.as_nanos()).unwrap_or(-1)
-}
-
-fn threshold(ssthresh: u64) -> i64 {
-    i64::try_from(ssthresh).unwrap_or(-1)
 }

@@ -71,7 +71,7 @@ impl Endpoint {
     }
 
     /// Tells the oracle of the chunks that have come, after they were taken in.
-    pub fn tell_arrival<const OBSERVED: bool>(&self, net: &mut Network<OBSERVED>, chunks: &[Sent], arrival: Arrival) {
+    pub fn tell_arrival<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, chunks: &[Sent], arrival: Arrival) {
         let of = (self.flow, self.end.other());
         for &chunk in chunks {
             let kept = self.association.as_ref().is_some_and(|association| association.has_received(chunk.start));
@@ -79,7 +79,7 @@ impl Endpoint {
             match arrival {
                 Arrival::First => {
                     let news = net.oracle.arrived(of.0, of.1, chunk, accepted);
-                    if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+                    if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
                         recorder.arrived(net.now, of, &chunk, news);
                     }
                 }
@@ -89,7 +89,7 @@ impl Endpoint {
     }
 
     /// Records a packet that has come, before it is taken in.
-    pub fn record<const OBSERVED: bool>(&self, net: &mut Network<OBSERVED>, packet: &Packet, bundle: &Bundle) {
+    pub fn record<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, packet: &Packet, bundle: &Bundle) {
         let Some(recorder) = &mut net.observers.recorder else { return };
         let from = bundle.addresses.source();
         let way = self.ways.iter().find(|way| way.addresses.destination() == from).unwrap_or(&self.ways[0]);
@@ -100,13 +100,13 @@ impl Endpoint {
     }
 
     /// Records the variables of each path, after an input.
-    pub fn observe<const OBSERVED: bool>(&self, net: &mut Network<OBSERVED>) {
+    pub fn observe<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>) {
         let (Some(recorder), Some(association)) = (&mut net.observers.recorder, &self.association) else { return };
         recorder.association(net.now, (self.flow, self.end), self.ways.len(), association);
     }
 
     /// Writes what there is room for, and sends everything that may leave now.
-    pub fn transmit<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    pub fn transmit<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         let Some(association) = &mut self.association else { return };
         if !self.writer.is_empty() {
             self.writer.write(association);
@@ -123,7 +123,7 @@ impl Endpoint {
             bundle.addresses = outgoing.addresses;
             bundle.chunks.extend(association.transmissions().iter().map(sent));
             let path = path_to(&self.ways, &outgoing.addresses);
-            if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+            if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
                 let subject = Subject { flow: self.flow, end: self.end, path: path.0 };
                 for transmission in association.transmissions() {
                     recorder.sent(net.now, subject, transmission, transmission.start + 1);
@@ -135,7 +135,7 @@ impl Endpoint {
     }
 
     /// Sends a packet that belongs to no association.
-    pub fn answer<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, addresses: Addresses, bytes: &[u8]) {
+    pub fn answer<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, addresses: Addresses, bytes: &[u8]) {
         let bundle = net.bundles.vacant(net.slab.next_handle());
         bundle.bytes.extend_from_slice(bytes);
         bundle.addresses = addresses;
@@ -144,7 +144,7 @@ impl Endpoint {
     }
 
     /// Counts the chunks of the packet that leaves on `path`, and tells the oracle of them.
-    fn count<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, path: PathId) {
+    fn count<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, path: PathId) {
         let (flow, sender) = (self.flow, self.end);
         for &chunk in &net.bundles.get(net.slab.next_handle()).chunks {
             let tally = &mut self.tallies[path.0].counts;
@@ -161,7 +161,7 @@ impl Endpoint {
     }
 
     /// Lets the packet in the vacant bundle leave on `path`.
-    fn launch<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, path: PathId) {
+    fn launch<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, path: PathId) {
         let way = &self.ways[path.0];
         let bundle = net.bundles.get(net.slab.next_handle());
         let bytes = bundle.ip_len(net.ip);
@@ -177,14 +177,14 @@ impl Endpoint {
             };
         }
         net.slab.vacant().packet = packet;
-        if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+        if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
             recorder.passes_bundle(net.now, way.node, &packet, bundle);
         }
         net.launch(bytes, way.destination, way.link);
     }
 
     /// Tells the queue of a timer that is due earlier than it knows.
-    pub fn set_alarm<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    pub fn set_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         let due = self.due();
         if due < self.alarm {
             self.alarm = due.max(net.now);
@@ -204,7 +204,7 @@ impl Endpoint {
     }
 
     /// Sets the alarm to the timer as it is now.
-    pub fn renew_alarm<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    pub fn renew_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         let due = self.due();
         // A past deadline that the association leaves in place would stop time.
         self.alarm = if due <= net.now { net.now + Duration::from_nanos(1) } else { due };

@@ -33,12 +33,12 @@ pub struct AssociationFlow {
 
 impl AssociationFlow {
     /// Handles a packet that reached its destination, `end`.
-    pub fn receive<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, delivery: Delivery, end: End) {
+    pub fn receive<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, delivery: Delivery, end: End) {
         let handle = delivery.parcel.handle;
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let bundle = net.bundles.take(handle);
-        if OBSERVED {
+        if IN_ORDER {
             let packet = *net.slab.get(handle);
             endpoint.record(net, &packet, &bundle);
         }
@@ -54,20 +54,20 @@ impl AssociationFlow {
 
     /// Handles the effects of an input to the association at `end`: events, the application's
     /// actions, packets that leave, timers.
-    pub fn pump<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    pub fn pump<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         self.take_events(net, end);
         self.read(net, end);
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         endpoint.transmit(net);
         endpoint.set_alarm(net);
-        if OBSERVED && self.app.sends_from(end) {
+        if IN_ORDER && self.app.sends_from(end) {
             endpoint.observe(net);
         }
         self.end_if_closed();
     }
 
-    fn take_events<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    fn take_events<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
             self.on_recovery(net, end, path, &event);
         }
@@ -80,7 +80,7 @@ impl AssociationFlow {
         self.ends.as_mut().and_then(|ends| ends[end.index()].association.as_mut())
     }
 
-    fn on_event<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, event: &Event) {
+    fn on_event<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, event: &Event) {
         match event {
             Event::Established => self.begin(net, end),
             Event::Failed(_) => self.give_up(),
@@ -95,13 +95,13 @@ impl AssociationFlow {
     }
 
     /// Starts the application at `end`.
-    fn begin<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    fn begin<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let step = self.app.start(end);
         self.apply(net, end, &step);
     }
 
     /// Lets the application at `end` read available messages, or schedules a later reading.
-    fn read<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let Endpoint { association: Some(association), reader, .. } = &mut ends[end.index()] else { return };
         let news = match &mut self.pauses {
@@ -122,7 +122,7 @@ impl AssociationFlow {
 
     /// Applies an application's step at `end`. An association ends as a whole: where both ends have
     /// data to send, it ends when both have read everything.
-    fn apply<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End, step: &Step) {
+    fn apply<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, step: &Step) {
         let by_turns = !self.app.closes_with_peer();
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
@@ -142,16 +142,16 @@ impl AssociationFlow {
         self.alarm.next().min(self.pauses.as_ref().map_or(Instant::NEVER, |pauses| pauses.next()))
     }
 
-    fn on_recovery<const OBSERVED: bool>(
+    fn on_recovery<const IN_ORDER: bool>(
         &mut self,
-        net: &mut Network<OBSERVED>,
+        net: &mut Network<IN_ORDER>,
         end: End,
         path: PathId,
         event: &engine::Event,
     ) {
         let Some(ends) = &mut self.ends else { return };
         let Endpoint { association: Some(association), tallies, flow, .. } = &mut ends[end.index()] else { return };
-        if OBSERVED
+        if IN_ORDER
             && self.app.sends_from(end)
             && let Some(recorder) = &mut net.observers.recorder
         {
@@ -166,19 +166,19 @@ impl AssociationFlow {
     }
 
     /// Notes the oracle's judgement on one of this flow's retransmissions.
-    pub fn settle<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, settled: &Settled) {
+    pub fn settle<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, settled: &Settled) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[settled.sender.index()];
         endpoint.spurious += u64::from(!settled.needed);
         let mut paths = endpoint.tallies.iter_mut().enumerate();
         let opened = paths.find_map(|(path, tally)| tally.on_settled(settled).map(|episode| (path, episode)));
-        if OBSERVED && let Some(recorder) = &mut net.observers.recorder {
+        if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
             recorder.settled(settled, opened);
         }
     }
 
     /// Handles the application's alarm.
-    pub fn ring<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    pub fn ring<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         if net.now >= self.alarm.stop_at {
             self.alarm.stop_at = Instant::NEVER;
             self.stop(net);
@@ -197,7 +197,7 @@ impl AssociationFlow {
     }
 
     /// Stops the application, even if it is not done.
-    fn stop<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>) {
+    fn stop<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         self.app.stop();
         let breaks_off = self.app.breaks_off();
         for end in [End::From, End::To] {
@@ -212,7 +212,7 @@ impl AssociationFlow {
     }
 
     /// Handles the timer of one end, which may be due or have moved later.
-    pub fn timer<const OBSERVED: bool>(&mut self, net: &mut Network<OBSERVED>, end: End) {
+    pub fn timer<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         if ends[end.index()].run_timer(net.now) {
             self.pump(net, end);

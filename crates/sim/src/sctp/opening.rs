@@ -3,8 +3,8 @@
 use super::endpoint::{Endpoint, Way};
 use super::flow::AssociationFlow;
 use super::messages::{Reader, Shape, Writer};
+use crate::error::Error;
 use crate::network::Network;
-use crate::run::Error;
 use crate::scenario::{Association as Agreed, Flow, Traffic};
 use crate::slab::End;
 use crate::stream_flow::Progress;
@@ -24,8 +24,8 @@ const PORTS: [u16; 2] = [49_152, 5_001];
 ///
 /// # Errors
 /// The registry cannot make the flow's algorithms.
-pub fn open<const OBSERVED: bool>(
-    net: &mut Network<OBSERVED>,
+pub fn open<const IN_ORDER: bool>(
+    net: &mut Network<IN_ORDER>,
     running: &mut AssociationFlow,
     (flow, index): (&Flow, u32),
     seed: u64,
