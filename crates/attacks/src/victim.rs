@@ -1,6 +1,7 @@
 //! A connection under attack, and segments that claim to come from its peer.
 
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::{Config, Engine};
@@ -154,6 +155,7 @@ pub(crate) fn segment(flags: Flags, seq: u64, ack: u64) -> Segment {
         window: 64_000,
         options: Options::default(),
         payload_len: 0,
+        ecn: Ecn::NotEct,
     }
 }
 

@@ -3,7 +3,7 @@
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::read::{Frame, Reader};
 use eifel_packet::datagram;
-use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use proptest::prelude::*;
@@ -62,6 +62,7 @@ fn bytes(step: &Step) -> Vec<u8> {
         window: step.window,
         options: Options { timestamps, sack, ..Options::default() },
         payload_len: u32::from(step.payload),
+        ecn: Ecn::NotEct,
     };
     let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
     let addresses = if step.from_server { addresses.reversed() } else { addresses };

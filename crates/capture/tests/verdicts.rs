@@ -7,7 +7,7 @@ use eifel_capture::report::Retransmission;
 use eifel_capture::sender::Cause;
 use eifel_capture::verdict::{Confidence, Verdict};
 use eifel_packet::datagram;
-use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 
@@ -57,6 +57,7 @@ impl Talk {
             window: 60_000,
             options: Options { timestamps, ..options },
             payload_len,
+            ecn: Ecn::NotEct,
         };
         let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
         let addresses = if from_server { addresses.reversed() } else { addresses };

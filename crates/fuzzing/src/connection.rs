@@ -2,12 +2,13 @@
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Engine;
 use eifel_tcp::settings::{
-    AckCount, AckSettings, Announce, EchoRule, GiveUp, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings,
-    WindowScale,
+    AckCount, AckSettings, Announce, EchoRule, EcnUse, GiveUp, ReceiveKind, SackUse, SendKind, Stamping,
+    TimestampSettings, WindowScale,
 };
 use eifel_tcp::{Connection, Ports, Settings, State};
 
@@ -129,6 +130,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
             counted: if granularity / 4 % 2 == 0 { AckCount::Bytes } else { AckCount::Segments },
         },
         marks: marks(u)?,
+        ecn: [EcnUse::Off, EcnUse::Answer, EcnUse::Ask, EcnUse::Ask][(granularity / 8 % 4) as usize],
         nagle: u.arbitrary()?,
         time_wait: duration(u)?,
         give_up: GiveUp { user_timeout: u.ratio(1, 4)?.then_some(user_timeout), ..GiveUp::default() },
@@ -230,6 +232,7 @@ impl Driver {
                 marks: marks(u)?,
             },
             payload_len: magnitude(u, u64::from(most))? as u32,
+            ecn: Ecn::of(flags.0 as u8 ^ sack.len() as u8),
         })
     }
 

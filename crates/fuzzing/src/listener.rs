@@ -2,6 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::Instant;
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
@@ -108,6 +109,7 @@ impl Driver {
             window: u.arbitrary()?,
             options,
             payload_len: if u.ratio(1, 4)? { magnitude(u, MOST_PAYLOAD)? as u32 } else { 0 },
+            ecn: Ecn::NotEct,
         };
         if let Some(answer) = self.answers[number].filter(|_| segment.flags != Flags::SYN) {
             segment.flags = if u.ratio(1, 4)? { segment.flags } else { Flags::ACK };

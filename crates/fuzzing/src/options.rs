@@ -1,7 +1,7 @@
 //! The options part of a TCP header.
 
 use eifel_packet::Error;
-use eifel_packet::ip::Addresses;
+use eifel_packet::ip::{Addresses, Ecn};
 use eifel_packet::options::{LIMIT, len, parse, sack_room};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
@@ -32,6 +32,7 @@ pub fn options(data: &[u8]) {
         window: 5,
         options,
         payload_len: 0,
+        ecn: Ecn::NotEct,
     };
     let mut bytes = Vec::new();
     tcp::emit(&segment, &[], &addresses, &mut bytes).expect("options that fit can be written");

@@ -1,7 +1,7 @@
 //! A whole packet on the wire: an IP header with a TCP segment.
 
 use crate::error::Error;
-use crate::ip::{self, Header, Version};
+use crate::ip::{self, Ecn, Header, Version};
 use crate::segment::Segment;
 use crate::tcp;
 
@@ -10,7 +10,7 @@ pub const fn len(segment: &Segment, version: Version) -> u32 {
     version.header_len() + tcp::header_len(&segment.options) + segment.payload_len
 }
 
-/// Appends the packet to `out`. As in [`tcp::emit`], an empty `payload` leaves the payload out while the lengths and
+/// Appends the packet to `out`. The header's ECN field is the segment's. As in [`tcp::emit`], an empty `payload` leaves the payload out while the lengths and
 /// the checksum count `segment.payload_len` zeros.
 ///
 /// # Errors
@@ -21,7 +21,8 @@ pub const fn len(segment: &Segment, version: Version) -> u32 {
 pub fn emit(header: &Header, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let start = out.len();
     let tcp_len = (segment.payload_len as usize).saturating_add(tcp::header_len(&segment.options) as usize);
-    ip::emit(header, tcp::PROTOCOL, tcp_len, out)?;
+    let traffic_class = header.traffic_class & !3 | segment.ecn as u8;
+    ip::emit(&Header { traffic_class, ..*header }, tcp::PROTOCOL, tcp_len, out)?;
     tcp::emit(segment, payload, &header.addresses, out).inspect_err(|_| out.truncate(start))
 }
 
@@ -36,7 +37,8 @@ pub fn parse(bytes: &[u8]) -> Result<(Header, Segment, &[u8]), Error> {
         let (offset, found) = (packet.protocol_offset, u32::from(packet.protocol));
         return Err(Error::Invalid { what: "IP protocol", offset, expected: "6 (TCP)", found });
     }
-    let (segment, payload) =
+    let (mut segment, payload) =
         tcp::parse(packet.payload, &packet.header.addresses).map_err(|error| error.beyond(packet.offset))?;
+    segment.ecn = Ecn::of(packet.header.traffic_class);
     Ok((packet.header, segment, payload))
 }

@@ -25,6 +25,51 @@ impl Version {
     }
 }
 
+/// The ECN field of an IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not know marks: congestion drops the packet.
+    #[default]
+    NotEct = 0,
+    /// Knows marks. Its use beside [`Ect0`](Self::Ect0) is left to experiments (RFC 8311).
+    Ect1 = 1,
+    /// Knows marks.
+    Ect0 = 2,
+    /// Has met congestion.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// Reads the lower two bits of a traffic class.
+    pub const fn of(traffic_class: u8) -> Self {
+        match traffic_class & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+
+    /// Returns whether a queue may mark the packet in place of a drop.
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+}
+
+/// Writes the ECN field of a packet that [`emit`] made, and corrects the checksum.
+///
+/// # Panics
+/// When there is no whole header.
+pub fn remark(packet: &mut [u8], ecn: Ecn) {
+    if packet[0] >> 4 == 4 {
+        packet[1] = packet[1] & !3 | ecn as u8;
+        ipv4::correct_checksum(packet);
+    } else {
+        packet[1] = packet[1] & !0x30 | (ecn as u8) << 4;
+    }
+}
+
 /// Sender and receiver of a packet, in one version of IP.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Addresses {

@@ -40,6 +40,13 @@ pub(crate) fn emit(
     Ok(())
 }
 
+/// Computes the checksum of a header of [`HEADER_LEN`] bytes anew.
+pub(crate) fn correct_checksum(packet: &mut [u8]) {
+    packet[CHECKSUM_OFFSET..][..2].fill(0);
+    let checksum = Sum::default().bytes(&packet[..HEADER_LEN]).finish();
+    packet[CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
+}
+
 pub(crate) fn parse(bytes: &[u8]) -> Result<Packet<'_>, Error> {
     let truncated = |what, expected| Error::Truncated { what, offset: 0, expected, found: bytes.len() };
     let invalid = |what, offset, expected, found| Error::Invalid { what, offset, expected, found };

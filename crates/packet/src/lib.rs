@@ -5,7 +5,7 @@
 //! or an [`Error`] that says what was wrong, where, and what was expected; it never panics.
 //!
 //! ```
-//! use eifel_packet::{datagram, ip::{Addresses, Header}, segment::{Flags, Options, Segment}, seq::Seq};
+//! use eifel_packet::{datagram, ip::{Addresses, Ecn, Header}, segment::{Flags, Options, Segment}, seq::Seq};
 //!
 //! let header = Header::new(Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() });
 //! let segment = Segment {
@@ -17,6 +17,7 @@
 //!     window: 512,
 //!     options: Options::default(),
 //!     payload_len: 5,
+//!     ecn: Ecn::NotEct,
 //! };
 //! let mut bytes = Vec::new();
 //! datagram::emit(&header, &segment, b"hello", &mut bytes)?;

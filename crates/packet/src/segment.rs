@@ -1,5 +1,6 @@
 //! TCP segments as values: the header's fields and the payload's length.
 
+use crate::ip::Ecn;
 use crate::seq::Seq;
 
 /// The control bits of a TCP header (RFC 9293, section 3.1; ECN bits by RFC 3168) and the four bits
@@ -142,6 +143,8 @@ pub struct Segment {
     pub options: Options,
     /// Bytes of payload.
     pub payload_len: u32,
+    /// The ECN field of the IP header around it: no part of the segment, but all that TCP needs of that header.
+    pub ecn: Ecn,
 }
 
 impl Segment {
@@ -162,5 +165,6 @@ impl Segment {
             marks: None,
         },
         payload_len: 0,
+        ecn: Ecn::NotEct,
     };
 }

@@ -2,7 +2,7 @@
 
 use crate::checksum::Sum;
 use crate::error::Error;
-use crate::ip::Addresses;
+use crate::ip::{Addresses, Ecn};
 use crate::options;
 use crate::segment::{Flags, Options, Segment};
 use crate::seq::Seq;
@@ -120,6 +120,7 @@ pub fn parse<'a>(bytes: &'a [u8], addresses: &Addresses) -> Result<(Segment, &'a
         window: u16::from_be_bytes([header[14], header[15]]),
         options,
         payload_len: payload.len() as u32,
+        ecn: Ecn::NotEct,
     };
     Ok((segment, payload))
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use eifel_packet::datagram;
-use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::ip::{self, Addresses, Ecn, Header};
 use eifel_packet::options::len;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
@@ -50,6 +50,7 @@ fn their_segment(tcp: &TcpHeader, payload: &[u8]) -> Segment {
         window: tcp.window_size,
         options: their_options(tcp),
         payload_len: payload.len() as u32,
+        ecn: Ecn::NotEct,
     }
 }
 
@@ -139,13 +140,16 @@ proptest! {
     #[test]
     fn they_read_what_we_write(header in common::header(), (segment, payload) in common::segment()) {
         let mut bytes = Vec::new();
-        datagram::emit(&header, &segment, &payload, &mut bytes)?;
+        let segment = Segment { ecn: Ecn::of(header.traffic_class), ..segment };
+        // The segment's field counts, whatever the header says.
+        let other = Header { traffic_class: header.traffic_class ^ 3, ..header };
+        datagram::emit(&other, &segment, &payload, &mut bytes)?;
         prop_assert_eq!(bytes.len() as u32, datagram::len(&segment, header.addresses.version()));
 
         let theirs = PacketHeaders::from_ip_slice(&bytes)?;
         let Some(TransportHeader::Tcp(tcp)) = theirs.transport else { panic!("not TCP: {theirs:?}") };
         prop_assert_eq!(theirs.payload.slice(), &payload[..]);
-        prop_assert_eq!(their_segment(&tcp, &payload), segment);
+        prop_assert_eq!(Segment { ecn: segment.ecn, ..their_segment(&tcp, &payload) }, segment);
         match (theirs.net, header.addresses) {
             (Some(NetHeaders::Ipv4(ip, _)), Addresses::V4 { source, destination }) => {
                 prop_assert_eq!((ip.source, ip.destination), (source.octets(), destination.octets()));
@@ -175,9 +179,20 @@ proptest! {
         urgent_pointer: u16,
         link_padding in vec(any::<u8>(), 0..8),
     ) {
+        let segment = Segment { ecn: Ecn::of(header.traffic_class), ..segment };
         let mut tcp = their_tcp(&segment, &elements(&segment.options), urgent_pointer);
         let mut bytes = their_packet(&header, extra, &mut tcp, &payload);
         bytes.extend(link_padding);
         prop_assert_eq!(datagram::parse(&bytes), Ok((header, segment, &payload[..])));
+    }
+
+    /// A router changes the field: what it forwards is what it had been, but for that.
+    #[test]
+    fn a_router_marks_a_packet(header in common::header(), (segment, payload) in common::segment(), bits in 0u8..4) {
+        let (mut bytes, mut marked) = (Vec::new(), Vec::new());
+        datagram::emit(&header, &segment, &payload, &mut bytes)?;
+        ip::remark(&mut bytes, Ecn::of(bits));
+        datagram::emit(&header, &Segment { ecn: Ecn::of(bits), ..segment }, &payload, &mut marked)?;
+        prop_assert_eq!(bytes, marked);
     }
 }

@@ -47,6 +47,7 @@ proptest! {
     #[test]
     fn what_was_written_is_read_back(header in common::header(), (segment, payload) in common::segment()) {
         let mut bytes = vec![0xee; 3];
+        let segment = Segment { ecn: ip::Ecn::of(header.traffic_class), ..segment };
         datagram::emit(&header, &segment, &payload, &mut bytes)?;
         prop_assert_eq!(datagram::parse(&bytes[3..]), Ok((header, segment, &payload[..])));
     }
@@ -131,6 +132,7 @@ proptest! {
                     window: 0,
                     options: read,
                     payload_len: 0,
+                    ecn: ip::Ecn::NotEct,
                 };
                 tcp::emit(&value, &[], &addresses, &mut segment)?;
                 prop_assert_eq!(tcp::parse(&segment, &addresses), Ok((value, &[][..])));

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_packet::{datagram, pcap, pcapng};
@@ -81,6 +81,7 @@ fn seen(
         window: 512,
         options: Options { timestamps: Some(stamps), ..options },
         payload_len,
+        ecn: Ecn::NotEct,
     };
     Seen { nanos, from_client, segment, comment }
 }

@@ -50,6 +50,7 @@ fn the_handshake_of_linux() {
             marks: None,
         },
         payload_len: 0,
+        ecn: ip::Ecn::NotEct,
     };
     stands_for(&syn, header, segment);
 
@@ -69,6 +70,7 @@ fn the_handshake_of_linux() {
             ..segment.options
         },
         payload_len: 0,
+        ecn: ip::Ecn::NotEct,
     };
     stands_for(&syn_ack, Header::new(THERE.reversed()), answer);
 
@@ -108,6 +110,7 @@ fn sack_blocks_of_linux() {
             ..Options::default()
         },
         payload_len: 0,
+        ecn: ip::Ecn::NotEct,
     };
     stands_for(&one, header, segment);
 
@@ -157,6 +160,7 @@ fn marked_segments_are_a_bit_apart() {
                 ..Options::default()
             },
             payload_len: 0,
+            ecn: ip::Ecn::NotEct,
         };
         stands_for(&bytes, header, segment);
     }
@@ -190,6 +194,7 @@ fn reset() -> (Header, Segment) {
         window: 0,
         options: Options::default(),
         payload_len: 0,
+        ecn: ip::Ecn::NotEct,
     };
     (header, segment)
 }
@@ -411,4 +416,5 @@ const PLAIN: Segment = Segment {
         marks: None,
     },
     payload_len: 0,
+    ecn: ip::Ecn::NotEct,
 };

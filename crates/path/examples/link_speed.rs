@@ -32,7 +32,7 @@ fn measure(title: &str, config: &LinkConfig, gap: Duration) -> Result<(), Config
         link.offer(
             now,
             black_box(Parcel { handle, bytes }),
-            || Label { flow: 0, copy: 0, segment: u64::from(handle) },
+            || Label { flow: 0, copy: 0, segment: u64::from(handle), takes_marks: false },
             &mut outcomes,
         );
         outcomes.clear();
@@ -52,7 +52,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     measure("drop-tail, overloaded", &drop_tail, Duration::from_micros(50))?;
     let lossy = LinkConfig { elements: vec![ElementConfig::RandomLoss { rate: 0.01 }], ..drop_tail.clone() };
     measure("random loss", &lossy, gap)?;
-    let manner = Manner { gentle: true, wait: true, unit: Unit::Packets, mean_packet_bytes: 1000, limit_packets: 200 };
+    let manner = Manner {
+        gentle: true,
+        wait: true,
+        unit: Unit::Packets,
+        mean_packet_bytes: 1000,
+        limit_packets: 200,
+        ecn: false,
+    };
     let red =
         RedConfig { minimum_packets: 20.0, maximum_packets: 60.0, maximum_probability: 0.1, weight: 0.002, manner };
     measure(

@@ -6,10 +6,11 @@ pub mod jitter;
 pub mod listed;
 pub mod loss;
 pub mod outage;
+pub mod remark;
 pub mod reorder;
 
 use crate::config::ConfigError;
-use crate::parcel::{DropCause, Labelled, Parcel};
+use crate::parcel::{DropCause, Labelled, Mark, Parcel};
 use crate::stream::Stream;
 use duplicate::Duplicate;
 use eifel_base::time::Instant;
@@ -18,6 +19,7 @@ use jitter::{Jitter, JitterConfig};
 use listed::{ListedDrop, ListedDrops};
 use loss::RandomLoss;
 use outage::{Outage, OutageConfig};
+use remark::{Remark, RemarkConfig};
 use reorder::{Reorder, ReorderConfig};
 
 /// An element and its parameters.
@@ -37,6 +39,8 @@ pub enum ElementConfig {
     Reorder(ReorderConfig),
     /// Holds each parcel for a time of its own.
     Jitter(JitterConfig),
+    /// Spoils the ECN field.
+    Remark(RemarkConfig),
 }
 
 impl ElementConfig {
@@ -50,6 +54,7 @@ impl ElementConfig {
             Self::Duplicate { rate } => ConfigError::unless_probability(*rate, "duplicate.rate"),
             Self::Reorder(config) => config.check(),
             Self::Jitter(config) => config.check(),
+            Self::Remark(config) => config.check(),
         }
     }
 
@@ -63,6 +68,7 @@ impl ElementConfig {
             Self::Duplicate { .. } => "duplicate",
             Self::Reorder(_) => "reorder",
             Self::Jitter(_) => "jitter",
+            Self::Remark(_) => "ecn-faults",
         }
     }
 }
@@ -75,6 +81,8 @@ pub enum Fate {
     /// The parcel goes on, followed by a copy.
     Twice,
     Drop(DropCause),
+    /// The parcel goes on with another ECN field.
+    Marked(Mark),
     /// The element keeps the parcel and returns it later.
     Held,
 }
@@ -88,6 +96,7 @@ pub(crate) enum Element {
     Duplicate(Duplicate),
     Reorder(Reorder),
     Jitter(Jitter),
+    Remark(Remark),
 }
 
 impl Element {
@@ -113,6 +122,7 @@ impl Element {
             ElementConfig::Duplicate { rate } => Self::Duplicate(Duplicate::new(*rate, stream)),
             ElementConfig::Reorder(config) => Self::Reorder(Reorder::new(config, stream)),
             ElementConfig::Jitter(config) => Self::Jitter(Jitter::new(*config, stream)),
+            ElementConfig::Remark(config) => Self::Remark(Remark::new(*config, stream)),
         }
     }
 
@@ -126,6 +136,7 @@ impl Element {
             Self::Duplicate(duplicate) => duplicate.meet(),
             Self::Reorder(reorder) => reorder.meet(now, one),
             Self::Jitter(jitter) => jitter.meet(now, one),
+            Self::Remark(remark) => remark.meet(),
         }
     }
 

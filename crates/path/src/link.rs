@@ -15,7 +15,7 @@ use propagation::Propagation;
 use crate::background::{Background, Source};
 use crate::config::{ConfigError, LinkConfig};
 use crate::element::{Element, Fate};
-use crate::parcel::{Counts, DropCause, Label, Labelled, Ledger, Outcome, Parcel};
+use crate::parcel::{Counts, DropCause, Label, Labelled, Ledger, Mark, Outcome, Parcel};
 use crate::passing::Passing;
 use crate::queue::{Arrival, Occupancy, Queue, Spare};
 use crate::spike::{Holds, HoldsAt, Span};
@@ -130,8 +130,8 @@ impl Link {
         })
     }
 
-    /// Offers a parcel at the entrance. Elements choose it by `label`, which is called only if
-    /// there are any. Time never goes back between calls. Drops and duplications are added to
+    /// Offers a parcel at the entrance. Elements choose it by `label`, and so does a queue that marks. It is called
+    /// only if there are any. Time never goes back between calls. Drops and duplications are added to
     /// `outcomes`. Returns how [`next_event`](Self::next_event) changed.
     #[inline(always)]
     pub fn offer(
@@ -142,7 +142,7 @@ impl Link {
         outcomes: &mut Vec<Outcome>,
     ) -> NextEvent {
         self.ledger.offer(&parcel);
-        if self.elements.is_empty() {
+        if self.is_open() {
             self.take_in(now, parcel, outcomes)
         } else {
             self.offer_to_elements(now, Labelled { parcel, label: label() }, outcomes)
@@ -283,7 +283,7 @@ impl Link {
         if now < self.elements_until {
             self.pass(0, now, one, outcomes);
         } else {
-            self.take_in(now, one.parcel, outcomes);
+            self.take_in_or_mark(now, one, outcomes);
         }
         self.plan();
         match before {
@@ -303,7 +303,7 @@ impl Link {
     fn pass(&mut self, from: usize, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
         let parcel = one.parcel;
         let Some(element) = self.elements.get_mut(from) else {
-            self.take_in(now, parcel, outcomes);
+            self.take_in_or_mark(now, one, outcomes);
             return;
         };
         match element.meet(now, &one) {
@@ -315,6 +315,12 @@ impl Link {
                 self.pass(from + 1, now, one, outcomes);
             }
             Fate::Drop(cause) => self.drop_parcel(parcel, cause, outcomes),
+            Fate::Marked(mark) => {
+                outcomes.push(Outcome::Marked { parcel, mark });
+                // What was cleared is dropped from now on where it would have been marked.
+                let takes_marks = one.label.takes_marks && mark != Mark::Cleared;
+                self.pass(from + 1, now, Labelled { label: Label { takes_marks, ..one.label }, ..one }, outcomes);
+            }
             Fate::Held => {}
         }
         self.release(from, now, outcomes);
@@ -348,6 +354,21 @@ impl Link {
                 self.drop_parcel(parcel, cause, outcomes);
                 NextEvent::Same
             }
+        }
+    }
+
+    /// Offers a parcel at the tail of a queue that may mark it in place of an early drop.
+    fn take_in_or_mark(&mut self, now: Instant, Labelled { parcel, label }: Labelled, outcomes: &mut Vec<Outcome>) {
+        match self.enter(now, parcel.bytes) {
+            Ok((departs, arrives)) => {
+                self.hold(UnderWay { parcel, departs, arrives });
+            }
+            Err(DropCause::Red) if label.takes_marks && self.queue.marks_now() => {
+                outcomes.push(Outcome::Marked { parcel, mark: Mark::Congestion });
+                let (departs, arrives) = self.schedule(now, parcel.bytes);
+                self.hold(UnderWay { parcel, departs, arrives });
+            }
+            Err(cause) => self.drop_parcel(parcel, cause, outcomes),
         }
     }
 

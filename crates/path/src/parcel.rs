@@ -21,6 +21,8 @@ pub struct Label {
     pub copy: u32,
     /// Number of its segment within the flow, from 1; 0 for a parcel without data.
     pub segment: u64,
+    /// Whether a queue may mark it in place of an early drop: the packet's transport uses ECN.
+    pub takes_marks: bool,
 }
 
 /// A parcel with its label, as elements meet it.
@@ -74,11 +76,22 @@ impl fmt::Display for DropCause {
     }
 }
 
+/// A change of a packet's ECN field (RFC 3168, section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// Congestion was experienced.
+    Congestion,
+    /// The field is cleared, as by a router that takes it for a part of the type of service.
+    Cleared,
+}
+
 /// What happens to a parcel besides arriving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// The parcel will not arrive.
     Dropped { parcel: Parcel, cause: DropCause },
+    /// The packet's ECN field changes.
+    Marked { parcel: Parcel, mark: Mark },
     /// There is one more parcel with this handle. It may be delivered or dropped, too.
     Duplicated { parcel: Parcel },
 }

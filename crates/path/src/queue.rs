@@ -127,6 +127,24 @@ impl Queue {
         }
     }
 
+    /// Returns whether the queue marks parcels at some time.
+    pub(crate) fn may_mark(&self) -> bool {
+        match self {
+            Self::Unlimited | Self::DropTail(_) => false,
+            Self::Red(red) => red.may_mark(),
+            Self::AdaptiveRed(red) => red.may_mark(),
+        }
+    }
+
+    /// Returns whether the parcel that the queue has just dropped early would be marked instead.
+    pub(crate) fn marks_now(&self) -> bool {
+        match self {
+            Self::Unlimited | Self::DropTail(_) => false,
+            Self::Red(red) => red.marks_now(),
+            Self::AdaptiveRed(red) => red.marks_now(),
+        }
+    }
+
     /// Returns RED's average in bytes; `None` for queues that keep none.
     pub(crate) fn average_bytes(&self) -> Option<f64> {
         match self {

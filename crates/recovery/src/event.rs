@@ -44,6 +44,11 @@ pub enum Event {
         /// The window from now on.
         window: Window,
     },
+    /// An echo of a mark has cut the window.
+    Echoed {
+        /// The window from now on.
+        window: Window,
+    },
     /// All data of the episode is acknowledged, or a later loss signal opened another one.
     EpisodeClosed {
         /// Number of the episode.

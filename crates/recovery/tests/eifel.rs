@@ -170,7 +170,9 @@ fn rfc4015_does_not_restore_against_ecn_echo() {
     let cumulative = talk::start(3);
     talk.engine
         .on_ack(talk.now, &Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: true });
-    assert_eq!((talk.cwnd(), talk.ssthresh()), (2000, 5500));
+    // Nor does the ACK open the window (RFC 3168, section 6.1.2). The timeout's cut answers the echo.
+    assert_eq!((talk.cwnd(), talk.ssthresh()), (1000, 5500));
+    assert_eq!(talk.engine.reductions(), 1);
 }
 
 /// [rfc4015:3.1.11]

@@ -1,7 +1,7 @@
 //! The parts of a script.
 
 use eifel_base::time::{Duration, Instant};
-use eifel_packet::ip::Version;
+use eifel_packet::ip::{Ecn, Version};
 use eifel_packet::segment::{Flags, Marks};
 use eifel_recovery::engine::Config;
 use eifel_tcp::Settings;
@@ -121,6 +121,8 @@ pub(crate) struct Packet {
     pub(crate) window: Option<u16>,
     /// `None` if they are not compared.
     pub(crate) options: Option<Vec<TcpOption>>,
+    /// The ECN field of the IP header; `None` if it is not compared, and clear on what arrives.
+    pub(crate) ecn: Option<Ecn>,
 }
 
 /// An option of the header, in the order of the bytes.

@@ -11,10 +11,10 @@ use crate::routes::Routes;
 use crate::sctp::bundle::Bundles;
 use crate::slab::{Cell, Delivery, Packet, Remains, Slab};
 use eifel_base::time::{Duration, Instant};
-use eifel_packet::ip::Version;
+use eifel_packet::ip::{self, Ecn, Version};
 use eifel_path::background::Source;
 use eifel_path::link::{Link, NextEvent};
-use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
+use eifel_path::parcel::{DropCause, Label, Mark, Outcome, Parcel};
 use eifel_path::proxy::Filtered;
 
 /// A link and the node at its end. Fields used together are stored close together.
@@ -120,7 +120,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         if span.leads_ahead {
             return self.offer_ahead(link, parcel);
         }
-        let label = || label(self.slab.get(parcel.handle));
+        let label = || label(self.slab.cell(parcel.handle));
         match span.link.offer(self.now, parcel, label, &mut self.outcomes) {
             NextEvent::Same => {}
             NextEvent::First => self.queue.begin(link as u32, span.link.next_event()),
@@ -251,10 +251,23 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         for outcome in outcomes.drain(..) {
             match outcome {
                 Outcome::Duplicated { parcel } => self.slab.share(parcel.handle),
+                Outcome::Marked { parcel, mark } => self.remark(parcel, mark),
                 Outcome::Dropped { parcel, cause } => self.note_drop(link, parcel, cause),
             }
         }
         self.outcomes = outcomes;
+    }
+
+    /// Changes a packet's ECN field. Duplicates of a packet share it.
+    fn remark(&mut self, parcel: Parcel, mark: Mark) {
+        let ecn = match mark {
+            Mark::Congestion => Ecn::Ce,
+            Mark::Cleared => Ecn::NotEct,
+        };
+        self.slab.cell_mut(parcel.handle).segment.ecn = ecn;
+        if OBSERVED && let Some(wire) = &mut self.observers.wire {
+            ip::remark(&mut wire[parcel.handle as usize], ecn);
+        }
     }
 
     fn note_drop(&mut self, link: usize, parcel: Parcel, cause: DropCause) {
@@ -293,8 +306,10 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
 }
 
 /// Returns the label by which elements of a link select a packet.
-fn label(packet: &Packet) -> Label {
-    Label { flow: packet.flow, copy: packet.copy, segment: packet.segment }
+fn label(cell: &Cell) -> Label {
+    let Packet { flow, copy, segment, .. } = cell.packet;
+    // A datagram has no number, and what its cell holds of a segment means nothing.
+    Label { flow, copy, segment, takes_marks: segment > 0 && cell.segment.ecn.is_capable() }
 }
 
 /// Returns a packet's transmission as the oracle sees it.

@@ -189,6 +189,11 @@ impl Slab {
         &self.cell(handle).packet
     }
 
+    /// Returns the packet and its segment, to change them.
+    pub fn cell_mut(&mut self, handle: u32) -> &mut Cell {
+        &mut self.cells[handle as usize]
+    }
+
     /// Returns the packet and its segment.
     #[inline]
     pub fn cell(&self, handle: u32) -> &Cell {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::{Engine, Negotiated};
@@ -10,6 +11,7 @@ use eifel_recovery::fact::Transmission;
 use eifel_recovery::respond::Response;
 
 use crate::challenge::Challenges;
+use crate::ecn::Congestion;
 use crate::event::Event;
 use crate::handshake::offer;
 use crate::icmp::PathMtu;
@@ -106,6 +108,7 @@ pub struct Connection {
     pub(crate) receiver: Receiver,
     pub(crate) stamps: Option<Stamps>,
     pub(crate) marks: Marking,
+    pub(crate) ecn: Congestion,
     /// The instant at which the user timeout ends the connection; never if nothing is outstanding or none is set.
     pub(crate) give_up_at: Instant,
     /// The user timeout; [`Duration::MAX`] if there is none.
@@ -148,6 +151,7 @@ impl Connection {
             receiver: Receiver::new(settings, Seq(0), mss, 0, SackUse::Off),
             stamps: settings.timestamps.as_ref().map(|stamps| Stamps::new(stamps, ports.with(isn))),
             marks: Marking::Off,
+            ecn: Congestion::NONE,
             give_up_at: Instant::NEVER,
             user_timeout: settings.give_up.user_timeout.unwrap_or(Duration::MAX),
             forgiven_timeouts: 0,
@@ -337,7 +341,7 @@ impl Connection {
     pub(crate) fn stand(&mut self, state: State) {
         self.state = state;
         let open = matches!(state, State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait);
-        let plain = open && self.marks.is_off() && !self.receiver.holds_bytes();
+        let plain = open && self.marks.is_off() && !self.ecn.is_agreed() && !self.receiver.holds_bytes();
         self.expects = if plain { Expects::Plain } else { Expects::Anything };
     }
 
@@ -358,6 +362,7 @@ impl Connection {
             window: 0,
             options: Options::default(),
             payload_len: 0,
+            ecn: Ecn::NotEct,
         }));
     }
 }

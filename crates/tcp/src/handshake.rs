@@ -2,12 +2,14 @@
 
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::engine::{Block, Engine, Negotiated};
 
 use crate::connection::Connection;
 use crate::delayed_ack::Due;
+use crate::ecn::Congestion;
 use crate::event::Event;
 use crate::marks::Marking;
 use crate::receive::Receiver;
@@ -47,8 +49,10 @@ impl Connection {
             window: 0,
             options: Options { timestamps: stamp, ..offer(peer) },
             payload_len: 0,
+            ecn: Ecn::NotEct,
         };
         connection.agree(now, &syn);
+        connection.ecn = Congestion::between(settings, peer);
         let shift = settings.shift().zip(peer.shift()).map_or(0, |(_, peer)| peer);
         connection.peer.open(1, 0, shift, 0);
         let field = ReceiveWindow::new(peer.receive_window, 1, shift).field(1);
@@ -67,6 +71,7 @@ impl Connection {
             self.reset_back(segment);
         } else if segment.flags.has(Flags::SYN) {
             self.agree(now, segment);
+            self.ecn.called(&self.cold.settings, segment);
             self.stand(State::SynReceived(Opening::Passive));
         }
     }
@@ -95,6 +100,7 @@ impl Connection {
         let has_data = block.end > block.start;
         if acks_syn {
             self.acknowledge_to_engine(now, 1, segment, false);
+            self.ecn.answered(segment);
             self.become_established(now);
             self.receiver.due.now();
             if has_data {
@@ -108,6 +114,7 @@ impl Connection {
             }
             // Both ends have called: the SYN leaves again, with an acknowledgement.
             self.receiver.window.advance(self.receiver.nxt, self.receiver.unread());
+            self.ecn.called(&self.cold.settings, segment);
             self.stand(State::SynReceived(Opening::Simultaneous));
             let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
             let again = self.syn(stamp);
@@ -156,10 +163,13 @@ impl Connection {
 
     /// Returns the SYN, which offers what the settings say; once the peer's SYN is here, the SYN-ACK, which answers the
     /// peer's offer.
-    pub(crate) fn syn(&self, stamp: Option<Timestamp>) -> Segment {
+    pub(crate) fn syn(&mut self, stamp: Option<Timestamp>) -> Segment {
         let (flags, ack) = match self.state {
-            State::SynSent => (Flags::SYN, Seq(0)),
-            _ => (Flags::SYN.with(Flags::ACK), wrap(1, self.receiver.irs)),
+            State::SynSent => (Flags::SYN.with(self.ecn.syn(&self.cold.settings)), Seq(0)),
+            _ => {
+                let flags = Flags::SYN.with(Flags::ACK).with(self.ecn.syn_ack(&self.cold.settings));
+                (flags, wrap(1, self.receiver.irs))
+            }
         };
         let offer = self.cold.offer;
         Segment {
@@ -171,6 +181,7 @@ impl Connection {
             window: self.receiver.window.field_on_syn(),
             options: Options { timestamps: self.timestamps(stamp), ..offer },
             payload_len: 0,
+            ecn: Ecn::NotEct,
         }
     }
 
@@ -200,6 +211,7 @@ pub fn reset(segment: &Segment) -> Option<Segment> {
         window: 0,
         options: Options::default(),
         payload_len: 0,
+        ecn: Ecn::NotEct,
     })
 }
 

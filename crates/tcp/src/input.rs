@@ -60,6 +60,9 @@ impl Connection {
             return;
         }
         if block.end > block.start {
+            if self.ecn.is_agreed() {
+                self.ecn.arrives(segment);
+            }
             self.take_data(now, segment, block, payload);
         }
     }
@@ -109,6 +112,7 @@ impl Connection {
         }
         // The peer repeats its SYN because the SYN-ACK was lost. It is in SYN-SENT, where a challenge ACK would not help it.
         if self.state == State::SynReceived(Opening::Passive) && block.start == 0 && !segment.flags.has(Flags::ACK) {
+            self.ecn.called_again(segment);
             if self.may_answer(now) {
                 self.engine.repeat_handshake();
             }
@@ -211,8 +215,15 @@ impl Connection {
     pub(crate) fn acknowledge_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool) {
         let una = self.engine.una();
         let echo = self.believed_echo(now, segment);
-        // ECN is not negotiated, so ECE means nothing (RFC 3168, section 6.1.1).
-        let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo, mark: self.marks.read(segment), plain, ece: false };
+        let ack = Ack {
+            cumulative,
+            sacks: &[],
+            dsacks: &[],
+            echo,
+            mark: self.marks.read(segment),
+            plain,
+            ece: self.ecn.hears(segment),
+        };
         if self.reports(segment) {
             self.report_to_engine(now, &Ack { ..ack }, segment);
         } else {

@@ -54,6 +54,7 @@ mod cookie;
 mod cut;
 mod delayed_ack;
 mod distinct;
+mod ecn;
 pub mod event;
 mod handshake;
 mod header_prediction;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_packet::ip::Addresses;
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Engine;
@@ -217,6 +218,7 @@ impl Listener {
             window: ReceiveWindow::new(self.settings.receive_window, 1, 0).field_on_syn(),
             options,
             payload_len: 0,
+            ecn: Ecn::NotEct,
         }
     }
 
@@ -285,6 +287,7 @@ impl Listener {
                 ..Options::default()
             },
             payload_len: 0,
+            ecn: Ecn::NotEct,
         };
         for at in [Some(half.answered), half.again].into_iter().flatten() {
             connection.handle_segment(at, &syn, &[]);

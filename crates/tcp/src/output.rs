@@ -3,9 +3,10 @@
 use core::ops::ControlFlow;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::wrap;
-use eifel_recovery::fact::Transmission;
+use eifel_recovery::fact::{Kind, Transmission};
 
 use crate::connection::{Connection, Outgoing};
 use crate::delayed_ack::Owed;
@@ -92,7 +93,7 @@ impl Connection {
             }
             _ => self.next_transmission(now, &self.offer(stamp))?,
         };
-        let Transmission { start, len, copy, .. } = transmission;
+        let Transmission { start, len, copy, kind, .. } = transmission;
         if let (Some(stamps), Some(stamp)) = (&mut self.stamps, stamp) {
             stamps.sent(now, copy, stamp);
         }
@@ -102,6 +103,10 @@ impl Connection {
             let (flags, payload_len) = self.shape(start, len);
             self.write_header(segment, start, (flags, payload_len), self.timestamps(stamp));
             self.write_rare(now, segment, copy > 0);
+            if self.ecn.is_agreed() {
+                let fresh = kind == Kind::New && payload_len > 0;
+                self.ecn.write(segment, fresh, self.engine.reductions());
+            }
         }
         Some(transmission)
     }
@@ -118,6 +123,9 @@ impl Connection {
         };
         self.write_header(segment, position, (Flags::ACK, 0), self.timestamps(stamp));
         self.write_rare(now, segment, false);
+        if self.ecn.is_agreed() {
+            self.ecn.write(segment, false, 0);
+        }
         Outgoing { start: position.saturating_sub(1), transmission: None }
     }
 
@@ -140,6 +148,7 @@ impl Connection {
             window,
             options: Options { timestamps, ..NO_OPTIONS },
             payload_len,
+            ecn: Ecn::NotEct,
         };
     }
 

@@ -2,6 +2,7 @@
 
 mod talk;
 
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{ReceiveKind, SackUse, TimestampSettings, WindowScale};
@@ -43,6 +44,7 @@ fn segments() -> impl Strategy<Value = Segment> {
                 window,
                 options: Options { mss, window_scale, sack_permitted, timestamps, sack, marks },
                 payload_len,
+                ecn: Ecn::NotEct,
             }
         },
     )

@@ -104,6 +104,12 @@ impl Ladder {
                 };
                 format!("undoes episode {episode}: cwnd {:.1}, ssthresh {threshold} segments", window.cwnd as f64 / mss)
             }
+            engine::Event::Echoed { window } => {
+                format!(
+                    "an echo of a mark cuts the window: cwnd {:.1} segments",
+                    window.cwnd as f64 / self.numbers.mss as f64
+                )
+            }
             engine::Event::Distrusted { detector: 0, reason } => format!("the peer is believed no more: {reason}"),
             engine::Event::Judged { .. } | engine::Event::EpisodeClosed { .. } | engine::Event::Distrusted { .. } => {
                 return;

@@ -1,6 +1,7 @@
 //! A TCP header of which a capture may have kept a part.
 
 use super::Other;
+use eifel_packet::ip::Ecn;
 use eifel_packet::options;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
@@ -28,6 +29,7 @@ pub(super) fn parse(bytes: &[u8], wire_len: u32) -> Result<Segment, Other> {
         window: u16::from_be_bytes([header[14], header[15]]),
         options: bytes.get(20..end).map_or_else(Options::default, read_options),
         payload_len: wire_len - header_len,
+        ecn: Ecn::NotEct,
     })
 }
 

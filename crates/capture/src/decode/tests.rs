@@ -1,6 +1,6 @@
 use super::*;
 use eifel_packet::datagram;
-use eifel_packet::ip::Header;
+use eifel_packet::ip::{Ecn, Header};
 use eifel_packet::segment::{Flags, Options, Timestamps};
 use eifel_packet::seq::Seq;
 
@@ -15,6 +15,7 @@ fn segment() -> Segment {
         window: 333,
         options,
         payload_len: 24,
+        ecn: Ecn::NotEct,
     }
 }
 

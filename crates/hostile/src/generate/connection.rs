@@ -39,6 +39,9 @@ pub(super) fn settings(dice: &mut Dice, scale: &Scale, window: i64) -> Table {
     if dice.chance(0.2) {
         tcp.put("nagle", true);
     }
+    if dice.chance(0.3) {
+        tcp.put("ecn", *dice.one(&["ask", "answer"]));
+    }
     patience(dice, &mut tcp);
     tcp
 }
@@ -71,6 +74,9 @@ pub(super) fn other(dice: &mut Dice, scale: &Scale, both: &Table) -> Table {
     }
     if dice.chance(0.2) {
         tcp.put("nagle", !says("nagle"));
+    }
+    if dice.chance(0.2) {
+        tcp.put("ecn", *dice.one(&["off", "ask", "answer"]));
     }
     tcp
 }

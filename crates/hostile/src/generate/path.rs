@@ -91,6 +91,9 @@ fn one_way(dice: &mut Dice, scale: &Scale, link: &mut Table, limited: bool) {
     if dice.chance(0.4) {
         link.put("reorder", reorder(dice, scale));
     }
+    if dice.chance(0.15) {
+        link.put("ecn_faults", table([("clear", dice.share(0.5).into()), ("forge", dice.share(1.0).into())]));
+    }
     link.put("disturbed_until_s", scale.heals_s);
 }
 
@@ -127,9 +130,14 @@ fn queue(dice: &mut Dice, scale: &Scale, limited: bool) -> Table {
                 ("packets", packets.into()),
                 ("minimum_packets", minimum.into()),
                 ("maximum_packets", (minimum + dice.scale(1, 50)).into()),
+                ("ecn", dice.chance(0.5).into()),
             ])
         }
-        _ => table([("kind", "adaptive-red".into()), ("packets", (packets + 20).into())]),
+        _ => table([
+            ("kind", "adaptive-red".into()),
+            ("packets", (packets + 20).into()),
+            ("ecn", dice.chance(0.5).into()),
+        ]),
     }
 }
 

@@ -97,6 +97,9 @@ impl Show {
                 let ssthresh = threshold(window.ssthresh);
                 ("undo", format!("episode {episode}: cwnd {} ssthresh {ssthresh}", window.cwnd))
             }
+            Event::Echoed { window } => {
+                ("mark", format!("echoed: cwnd {} ssthresh {}", window.cwnd, threshold(window.ssthresh)))
+            }
             Event::EpisodeClosed { episode, timeouts } => {
                 ("episode", format!("{episode} closed after {timeouts} timeouts"))
             }

@@ -86,7 +86,7 @@ impl Flows {
         };
         let (segment, copy, data) = tcp.map_or((0, 0, None), |(segment, _)| course.data(&segment));
         Seen {
-            label: Label { flow, copy, segment },
+            label: Label { flow, copy, segment, takes_marks: false },
             number,
             protocol: packet.protocol,
             identification: packet.header.identification,

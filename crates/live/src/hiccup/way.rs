@@ -137,9 +137,11 @@ impl Way {
     }
 
     fn report(&mut self, at: Instant, exits: &mut Vec<Exit>) {
-        exits.extend(self.outcomes.drain(..).map(|outcome| match outcome {
-            Outcome::Dropped { parcel, cause } => Exit::Dropped { handle: parcel.handle, at, cause },
-            Outcome::Duplicated { parcel } => Exit::Duplicated { handle: parcel.handle },
+        exits.extend(self.outcomes.drain(..).filter_map(|outcome| match outcome {
+            Outcome::Dropped { parcel, cause } => Some(Exit::Dropped { handle: parcel.handle, at, cause }),
+            Outcome::Duplicated { parcel } => Some(Exit::Duplicated { handle: parcel.handle }),
+            // The box passes packets on as they are.
+            Outcome::Marked { .. } => None,
         }));
     }
 }

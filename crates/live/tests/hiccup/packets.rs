@@ -29,6 +29,7 @@ pub fn data(position: u64, len: u32) -> Vec<u8> {
         window: 1000,
         options: Options::default(),
         payload_len: len,
+        ecn: ip::Ecn::NotEct,
     };
     let mut packet = Vec::new();
     datagram::emit(&Header::new(addresses()), &segment, &vec![0; len as usize], &mut packet).unwrap();

@@ -5,7 +5,7 @@ use crate::{connect, opened, sender};
 use eifel_base::time::Duration;
 use eifel_live::host::Handle;
 use eifel_packet::datagram;
-use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, Segment};
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
@@ -36,6 +36,7 @@ impl Stranger {
             window: self.below(1 << 16) as u16,
             options: Options::default(),
             payload_len: payload.len() as u32,
+            ecn: Ecn::of(self.below(4) as u8),
         };
         let addresses = Addresses::V4 { source, destination: [10, 0, 0, 2].into() };
         let mut bytes = Vec::new();

@@ -1,6 +1,6 @@
 //! Random headers and segments, as far as they fit a packet.
 
-use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::options::sack_room;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
@@ -60,6 +60,7 @@ pub fn segment() -> impl Strategy<Value = (Segment, Vec<u8>)> {
             window,
             options,
             payload_len: payload.len() as u32,
+            ecn: Ecn::NotEct,
         };
         (segment, payload)
     })

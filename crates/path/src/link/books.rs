@@ -79,7 +79,7 @@ mod tests {
     fn link() -> Link {
         let rate = Rate::from_bps(1_000_000).unwrap();
         let mut link = Link::new(&LinkConfig::plain(rate, Duration::from_millis(100)), "link", 1).unwrap();
-        let label = || Label { flow: 0, copy: 0, segment: 0 };
+        let label = || Label { flow: 0, copy: 0, segment: 0, takes_marks: false };
         for handle in 0..3 {
             link.offer(Instant::ZERO, Parcel { handle, bytes: 1000 }, label, &mut Vec::new());
         }

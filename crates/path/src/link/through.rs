@@ -11,7 +11,7 @@ impl Link {
     /// Returns whether [`offer_through`](Self::offer_through) may be called: the link has no
     /// elements.
     pub fn is_open(&self) -> bool {
-        self.elements.is_empty()
+        self.elements.is_empty() && !self.queue.may_mark()
     }
 
     /// Offers a parcel like [`offer`](Self::offer), if the link is [open](Self::is_open). If the

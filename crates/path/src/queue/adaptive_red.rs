@@ -75,6 +75,14 @@ impl AdaptiveRed {
         }
     }
 
+    pub(super) fn may_mark(&self) -> bool {
+        self.red.may_mark()
+    }
+
+    pub(super) fn marks_now(&self) -> bool {
+        self.red.marks_now()
+    }
+
     pub(super) fn average_bytes(&self) -> f64 {
         self.red.average_bytes()
     }
@@ -97,8 +105,14 @@ mod tests {
     use crate::queue::red::Unit;
 
     fn config(target_millis: u64) -> AdaptiveRedConfig {
-        let manner =
-            Manner { gentle: true, wait: true, unit: Unit::Packets, mean_packet_bytes: 1000, limit_packets: 75 };
+        let manner = Manner {
+            gentle: true,
+            wait: true,
+            unit: Unit::Packets,
+            mean_packet_bytes: 1000,
+            limit_packets: 75,
+            ecn: false,
+        };
         AdaptiveRedConfig { target_delay: Duration::from_millis(target_millis), manner }
     }
 

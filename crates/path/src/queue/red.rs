@@ -3,7 +3,7 @@
 //! From: Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, IEEE/ACM Transactions on
 //! Networking 1(4), 1993; the gentle slope above the upper threshold, from Floyd's recommendation of 2000. Where the
 //! paper leaves a choice it is made as ns-2 makes it, so that the two can be compared: the queue is what waits behind
-//! the parcel in transmission, and while at most one waits nothing is dropped early. No ECN.
+//! the parcel in transmission, and while at most one waits nothing is dropped early.
 
 use super::{Arrival, Occupancy};
 use crate::config::ConfigError;
@@ -40,6 +40,9 @@ pub struct Manner {
     pub mean_packet_bytes: u32,
     /// The most parcels behind the one in transmission.
     pub limit_packets: u32,
+    /// Whether packets of transports with ECN are marked in place of an early drop, below the upper threshold (RFC 3168, section
+    /// 7).
+    pub ecn: bool,
 }
 
 /// What a queue is measured in.
@@ -134,6 +137,15 @@ impl Red {
             Unit::Bytes => waiting.bytes as f64,
         };
         self.average += self.weight * (length - self.average);
+    }
+
+    pub(super) fn may_mark(&self) -> bool {
+        self.manner.ecn
+    }
+
+    /// Above the upper threshold packets should be dropped, or flows that ignore marks would fill the queue.
+    pub(super) fn marks_now(&self) -> bool {
+        self.manner.ecn && self.average < self.maximum
     }
 
     /// Decides whether the parcel is taken in.
@@ -245,8 +257,14 @@ mod tests {
     use super::*;
     use eifel_base::time::Instant;
 
-    const MANNER: Manner =
-        Manner { gentle: true, wait: false, unit: Unit::Packets, mean_packet_bytes: 1000, limit_packets: 50 };
+    const MANNER: Manner = Manner {
+        gentle: true,
+        wait: false,
+        unit: Unit::Packets,
+        mean_packet_bytes: 1000,
+        limit_packets: 50,
+        ecn: false,
+    };
     const CONFIG: RedConfig = RedConfig {
         minimum_packets: 5.0,
         maximum_packets: 15.0,

@@ -4,7 +4,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
 use eifel_path::config::LinkConfig;
 use eifel_path::link::Link;
-use eifel_path::parcel::{DropCause, Label, Labelled, Outcome, Parcel};
+use eifel_path::parcel::{DropCause, Label, Labelled, Mark, Outcome, Parcel};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 
@@ -20,6 +20,8 @@ pub struct Run {
     pub dropped: Vec<(u32, DropCause)>,
     /// Handles that were doubled.
     pub doubled: Vec<u32>,
+    /// Handles whose ECN field was changed.
+    pub marked: Vec<(u32, Mark)>,
 }
 
 impl Run {
@@ -36,6 +38,7 @@ impl Run {
             match outcome {
                 Outcome::Dropped { parcel, cause } => self.dropped.push((parcel.handle, cause)),
                 Outcome::Duplicated { parcel } => self.doubled.push(parcel.handle),
+                Outcome::Marked { parcel, mark } => self.marked.push((parcel.handle, mark)),
             }
         }
     }
@@ -57,7 +60,7 @@ pub fn parcel(handle: u32) -> Labelled {
 
 /// The same of so many bytes.
 pub fn sized(handle: u32, bytes: u32) -> Labelled {
-    let label = Label { flow: 0, copy: 0, segment: u64::from(handle) };
+    let label = Label { flow: 0, copy: 0, segment: u64::from(handle), takes_marks: false };
     Labelled { parcel: Parcel { handle, bytes }, label }
 }
 

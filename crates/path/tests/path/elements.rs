@@ -44,7 +44,9 @@ fn lost(result: &Run, by: DropCause) -> Vec<u32> {
 #[test]
 fn listed_drops_take_these_segments_and_so_many_copies() {
     let config = with(vec![ElementConfig::ListedDrops(vec![drop_of(3, 2), drop_of(1, 1), drop_of(3, 1)])]);
-    let sent = |handle, flow, segment, copy| (0, Labelled { label: Label { flow, copy, segment }, ..parcel(handle) });
+    let sent = |handle, flow, segment, copy| {
+        (0, Labelled { label: Label { flow, copy, segment, takes_marks: false }, ..parcel(handle) })
+    };
     let offers = [
         sent(1, 0, 1, 0),
         sent(2, 0, 2, 0),
@@ -233,7 +235,9 @@ fn from_its_end_on_nothing_is_disturbed_and_what_is_held_still_goes_on() {
 #[test]
 fn parcels_of_two_flows_wait_each_for_its_own() {
     let config = with(vec![reorder(Choice::Listed(vec![(0, 1), (1, 1)]), 2)]);
-    let of = |flow, handle, segment| (0, Labelled { label: Label { flow, copy: 0, segment }, ..parcel(handle) });
+    let of = |flow, handle, segment| {
+        (0, Labelled { label: Label { flow, copy: 0, segment, takes_marks: false }, ..parcel(handle) })
+    };
     // Numbers 1 and 11 are held; 12 and 13 pass the second alone, 2 and 3 the first.
     let offers = [of(0, 1, 1), of(1, 11, 1), of(1, 12, 2), of(0, 2, 2), of(1, 13, 3), of(1, 14, 4), of(0, 3, 3)];
     assert_eq!(run(&config, &offers).handles(), [12, 2, 13, 11, 14, 3, 1]);

@@ -43,7 +43,7 @@ fn any_queue() -> impl Strategy<Value = QueueConfig> {
     let manner = (any::<bool>(), any::<bool>(), any::<bool>(), 100u32..1500, 1u32..60).prop_map(
         |(gentle, wait, bytes, mean_packet_bytes, limit_packets)| {
             let unit = if bytes { Unit::Bytes } else { Unit::Packets };
-            Manner { gentle, wait, unit, mean_packet_bytes, limit_packets }
+            Manner { gentle, wait, unit, mean_packet_bytes, limit_packets, ecn: false }
         },
     );
     let red = (manner.clone(), 1.0..10.0, 1.0..20.0, 0.0..1.0, 0.001..1.0).prop_map(

@@ -196,7 +196,14 @@ fn an_outage_keeps_what_it_holds() {
 
 /// RED on packets of 1000 bytes; half of the present length goes into the average.
 fn red() -> QueueConfig {
-    let manner = Manner { gentle: true, wait: true, unit: Unit::Packets, mean_packet_bytes: 1000, limit_packets: 50 };
+    let manner = Manner {
+        gentle: true,
+        wait: true,
+        unit: Unit::Packets,
+        mean_packet_bytes: 1000,
+        limit_packets: 50,
+        ecn: false,
+    };
     QueueConfig::Red(RedConfig {
         minimum_packets: 5.0,
         maximum_packets: 15.0,

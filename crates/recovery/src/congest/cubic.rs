@@ -5,7 +5,7 @@
 //! *From* RFC 9438, section 4.
 
 use super::growth::{COUNTING, GROW};
-use super::{Congest, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
+use super::{Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
@@ -25,6 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         COUNTING,
         GROW,
+        ECHO,
         RESTART,
     ],
     ..Entry::congest(|parameters| {
@@ -32,6 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
             start: Start::of(parameters),
             fast_convergence: parameters.switch("fast_convergence"),
             growth: Growth::of(parameters),
+            echoed: Echoed::of(parameters),
         }))
     })
 };
@@ -53,6 +55,8 @@ pub struct Settings {
     pub fast_convergence: bool,
     /// See [`Growth`]. Counting concerns slow start alone: the curve counts all that is acknowledged.
     pub growth: Growth,
+    /// See [`Echoed`].
+    pub echoed: Echoed,
 }
 
 /// The curve that the last reduction left; windows in segments.
@@ -197,6 +201,11 @@ impl Congest for Cubic {
             Cause::FastRetransmit => ssthresh,
         };
         Window { cwnd, ssthresh }
+    }
+
+    fn on_echo(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
+        let lost = self.on_loss(now, loss, view);
+        self.settings.echoed.window((now, lost), loss, (view.mss, 85))
     }
 
     /// Restores the curve (section 4.9). The time since the loss signal does not count in t: the window was not in use.

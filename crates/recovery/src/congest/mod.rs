@@ -67,6 +67,37 @@ pub struct Start {
     pub restart_after_idle: bool,
 }
 
+/// What an echo of a mark leaves of the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Echoed {
+    /// As much as a loss (RFC 3168, section 6.1.2).
+    AsLoss,
+    /// More in congestion avoidance, since marks come before the queue is full: 0.8 of the flight by Reno, 0.85 by CUBIC (RFC
+    /// 8511, section 3.1).
+    Rfc8511,
+}
+
+impl Echoed {
+    fn of(parameters: &Parameters) -> Self {
+        parameters.word("echo_response", &[("rfc3168", Self::AsLoss), ("rfc8511", Self::Rfc8511)])
+    }
+
+    /// Returns the window after an echo, where a loss would leave `lost`.
+    fn window(self, (now, lost): (&Window, Window), loss: &Loss, (mss, hundredths): (u32, u64)) -> Window {
+        if self == Self::AsLoss || now.cwnd < now.ssthresh {
+            return lost;
+        }
+        let ssthresh = (loss.flight * hundredths / 100).max(2 * u64::from(mss));
+        Window { cwnd: ssthresh, ssthresh }
+    }
+}
+
+const ECHO: Parameter = Parameter::word(
+    "echo_response",
+    "what an echo of an ECN mark leaves of the window: as much as a loss (RFC 3168), or more (RFC 8511)",
+    "rfc3168",
+    &["rfc3168", "rfc8511"],
+);
 const INITIAL_WINDOW: Parameter = Parameter::integer(
     "initial_window_segments",
     "the initial window (RFC 6928; RFC 5681 has 2 to 4)",
@@ -106,6 +137,10 @@ pub trait Congest: Send + DuplicateCongest {
     fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window;
     /// Returns the window after a loss signal.
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window;
+    /// Returns the window after the peer has echoed a mark: as after a loss by duplicates (RFC 3168, section 6.1.2).
+    fn on_echo(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
+        self.on_loss(now, loss, view)
+    }
     /// Undoes the algorithm's own changes for the last loss signal, which was spurious. The
     /// response restores the window afterwards; `now` is the window before that.
     fn on_undo(&mut self, now: &Window, view: &View);

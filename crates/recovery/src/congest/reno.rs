@@ -4,7 +4,7 @@
 //! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default; RFC 3465 for counting bytes.
 
 use super::growth::{COUNTING, GROW};
-use super::{Congest, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
+use super::{Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
@@ -30,6 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         COUNTING,
         GROW,
+        ECHO,
         RESTART,
     ],
     ..Entry::congest(|parameters| {
@@ -38,6 +39,7 @@ pub(super) const ENTRY: Entry = Entry {
             half_of: parameters.word("ssthresh_from", &[("flight", HalfOf::Flight), ("window", HalfOf::Window)]),
             repeated: parameters.word("repeated_timeout", &[("hold", Repeated::Hold), ("reduce", Repeated::Reduce)]),
             growth: Growth::of(parameters),
+            echoed: Echoed::of(parameters),
         }))
     })
 };
@@ -71,6 +73,8 @@ pub struct Settings {
     pub repeated: Repeated,
     /// See [`Growth`].
     pub growth: Growth,
+    /// See [`Echoed`].
+    pub echoed: Echoed,
 }
 
 /// Slow start, congestion avoidance, and halving.
@@ -124,6 +128,11 @@ impl Congest for Reno {
             Cause::FastRetransmit => ssthresh,
         };
         Window { cwnd, ssthresh }
+    }
+
+    fn on_echo(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
+        let lost = self.on_loss(now, loss, view);
+        self.settings.echoed.window((now, lost), loss, (view.mss, 80))
     }
 
     /// Restores nothing else: a loss signal changes only the window.

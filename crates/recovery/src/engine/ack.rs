@@ -4,7 +4,7 @@ use super::Engine;
 use crate::congest::Progress;
 use crate::detect::{Judgement, Outcome};
 use crate::fact::{Ack, Acked, Cause, Echo};
-use crate::path::Effect;
+use crate::path::{Effect, Flight};
 use crate::recover::{Decisions, Resume, Step};
 use crate::rto::TimerChange;
 use eifel_base::time::{Duration, Instant};
@@ -13,7 +13,7 @@ impl Engine {
     /// Takes in an acceptable ACK: the connection has checked that `una <= cumulative <= nxt`.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
-        let bare = ack.sacks.is_empty() && ack.dsacks.is_empty() && ack.echo != Some(Echo::Forged);
+        let bare = ack.sacks.is_empty() && ack.dsacks.is_empty() && ack.echo != Some(Echo::Forged) && !ack.ece;
         if !bare || !self.on_quiet_ack(now, ack.cumulative, ack.echo) {
             // A copy, so that the ACK stays in registers on the quiet way.
             self.on_any_ack(now, &Ack { ..*ack });
@@ -36,13 +36,16 @@ impl Engine {
             self.path.sample(&acked, sample, TimerChange::Keep);
             return self.path.run_timer(now, &acked, true, self.board.under_way_since());
         }
+        if acked.ece {
+            self.path.on_echo(Flight { outstanding: flight, ..self.flight() });
+        }
         let probed = self.probe.is_some_and(|probe| probe.sent);
         let effect = self.judge(&acked, sample);
         let decisions = self.recovery.on_ack(&acked, &self.board, self.path.watch.view());
         if decisions.step != Step::Stay || decisions.lost_below.is_some() {
             self.apply(now, &decisions);
         }
-        if decisions.grows && effect.grows && acked.bytes > 0 {
+        if decisions.grows && effect.grows && acked.bytes > 0 && !acked.ece {
             self.path.grow(&Progress { acked: acked.bytes, sacked: acked.sacked, flight });
         }
         if probed && effect.outcome == Some(Outcome::Genuine) {

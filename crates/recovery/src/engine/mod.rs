@@ -175,6 +175,11 @@ impl Engine {
         self.path.consecutive_timeouts
     }
 
+    /// Returns how often the window was cut: for a loss, or for an echo of a mark.
+    pub fn reductions(&self) -> u32 {
+        self.path.reductions
+    }
+
     /// Returns whether [`poll_event`](Self::poll_event) has one.
     #[inline]
     pub fn has_events(&self) -> bool {

@@ -26,6 +26,7 @@ impl Flight {
 impl Path {
     /// Returns the window that congestion control wants after a loss signal.
     fn cut(&mut self, cause: Cause, flight: Flight, timeout_again: bool) -> Window {
+        self.reductions += 1;
         let limit = self.window.cwnd.min(flight.peer_window);
         let loss = Loss { cause, flight: flight.outstanding, limit, timeout_again };
         self.congest.on_loss(&self.window, &loss, self.watch.view())
@@ -49,7 +50,14 @@ impl Path {
         }
         let window = self.window;
         let flight = flight.less(limited);
-        self.window = self.cut(cause, flight, false);
+        self.window = match (cause, self.is_answered()) {
+            (_, false) => self.cut(cause, flight, false),
+            // RFC 3168, section 6.1.2: marks and losses of one window cut it once.
+            (Cause::FastRetransmit, true) => Window { cwnd: window.cwnd.min(window.ssthresh), ..window },
+            (Cause::Timeout, true) => self.cut(cause, flight, true),
+        };
+        self.answer_echoes();
+        self.forget_echoes();
         let saved = Saved { window, reduced: self.window, flight: flight.outstanding, estimate: self.rto.estimate() };
         self.saved = Some(saved);
         self.undone = false;

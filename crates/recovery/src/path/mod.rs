@@ -5,6 +5,7 @@
 //! driver hands it what it needs of them, such as the bytes outstanding. [`Engine`](crate::engine::Engine) drives one
 //! path, which it holds by value.
 
+mod echo;
 mod loss;
 mod quiet;
 mod timer;
@@ -23,6 +24,7 @@ use crate::rto::after_spurious::AfterSpurious;
 use crate::rto::{Rto, TimerChange};
 use crate::view::Negotiated;
 use crate::watch::Watch;
+use echo::Echoes;
 use eifel_base::time::{Duration, Instant};
 
 /// One destination of a sender. See the module's documentation.
@@ -46,6 +48,10 @@ pub struct Path {
     lost_since: Instant,
     /// Whether an undo has restored the threshold since the last loss signal.
     undone: bool,
+    /// The reductions of the window so far.
+    pub(crate) reductions: u32,
+    /// The congestion that the peer has echoed.
+    echoes: Echoes,
     /// Whether the path has ever lost anything, spurious loss signals apart.
     loss_seen: bool,
     /// The estimate before a spurious timeout, and the first position that was unsent then: the first sample from beyond
@@ -74,6 +80,8 @@ impl Path {
             saved: None,
             lost_since: Instant::ZERO,
             undone: false,
+            reductions: 0,
+            echoes: Echoes::default(),
             loss_seen: false,
             lesson: None,
             rto: parts.rto,

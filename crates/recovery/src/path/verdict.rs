@@ -112,7 +112,11 @@ impl Path {
         if self.undone {
             self.congest.on_undo(&self.window, self.watch.view());
         }
+        let before = self.window;
         self.adjust(episode, window);
+        if self.window != before {
+            self.on_undo_of_signal(saved);
+        }
         if let Some(before) = reseed {
             self.lesson = Some((before, episode.recovery_point));
         }
@@ -142,5 +146,6 @@ impl Path {
         self.loss_seen = true;
         self.window = saved.window;
         self.watch.tell(Event::Adjusted { episode: episode.number, window: self.window });
+        self.on_undo_of_signal(&saved);
     }
 }

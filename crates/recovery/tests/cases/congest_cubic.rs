@@ -1,7 +1,7 @@
 //! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
 
 use eifel_recovery::congest::cubic::{Cubic, Settings};
-use eifel_recovery::congest::{Congest, Counting, Grow, Growth, Loss, Start, Window};
+use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Loss, Start, Window};
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value};
@@ -84,6 +84,7 @@ const SETTINGS: Settings = Settings {
     start: Start { window: 10, ssthresh: None, restart_after_idle: true },
     fast_convergence: true,
     growth: Growth::new(Counting::Rfc5681, Grow::WhenLimiting),
+    echoed: Echoed::AsLoss,
 };
 
 /// A controller on a path of 100 ms, and its window.

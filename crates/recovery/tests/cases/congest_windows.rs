@@ -1,8 +1,9 @@
 //! Reno called by itself: RFC 5681's equations, byte by byte.
 
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Counting, Grow, Growth, Idle, Loss, Start, Window};
+use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Start, Window};
 use eifel_recovery::fact::Cause;
+use eifel_recovery::registry::{Choice, Value, part};
 use eifel_recovery::rtt::RoundTrips;
 
 use crate::script::{UNSET, progress, view};
@@ -13,6 +14,7 @@ const SETTINGS: Settings = Settings {
     half_of: HalfOf::Flight,
     repeated: Repeated::Hold,
     growth: Growth::new(Counting::Rfc5681, Grow::WhenLimiting),
+    echoed: Echoed::AsLoss,
 };
 
 fn window(cwnd: u64, ssthresh: u64) -> Window {
@@ -100,6 +102,21 @@ fn a_window_that_does_not_limit_does_not_grow() {
     assert_eq!(grow(Grow::WhenLimiting, window(10_000, 10_000), 9000), 10_000);
     assert_eq!(grow(Grow::WhenLimiting, window(10_000, 10_000), 9001), 10_100);
     assert_eq!(grow(Grow::Always, window(10_000, 10_000), 1), 10_100);
+}
+
+/// In congestion avoidance RFC 8511 leaves `window` of ten segments; in slow start, as much as a loss leaves.
+pub fn echo_response(name: &str, window: u64) {
+    let found = |word: &str, ssthresh: u64| {
+        let choice = Choice::named(name).with("echo_response", Value::Word(word.into()));
+        let mut control = part::congest(&choice).expect("the registry's own");
+        let now = Window { cwnd: 10_000, ssthresh };
+        let loss = Loss { cause: Cause::FastRetransmit, flight: 10_000, limit: 10_000, timeout_again: false };
+        control.on_echo(&now, &loss, &view(&RoundTrips::new(true)))
+    };
+    let lost = found("rfc3168", 10_000);
+    assert!(lost.cwnd < window, "{lost:?}");
+    assert_eq!(found("rfc8511", 10_000), Window { cwnd: window, ssthresh: window });
+    assert_eq!(found("rfc8511", UNSET), found("rfc3168", UNSET));
 }
 
 fn counting(counting: Counting) -> Settings {

@@ -4,6 +4,7 @@ use eifel_recovery::engine::{Config, Negotiated};
 use eifel_recovery::registry::{Choice, Seam, Value};
 
 use crate::congest_cubic;
+use crate::congest_windows;
 use crate::recover_ns2;
 use crate::recover_prr;
 use crate::recover_rack_tlp;
@@ -87,12 +88,14 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Congest, "reno", "ssthresh_from", ssthresh_from),
     (Seam::Congest, "reno", "repeated_timeout", repeated_timeout),
     (Seam::Congest, "reno", "counting", counting),
+    (Seam::Congest, "reno", "echo_response", || congest_windows::echo_response("reno", 8000)),
     (Seam::Congest, "reno", "grow", grow),
     (Seam::Congest, "reno", "restart_after_idle", restart_after_idle),
     (Seam::Congest, "cubic", "initial_window_segments", congest_cubic::initial_window),
     (Seam::Congest, "cubic", "initial_ssthresh_bytes", congest_cubic::initial_ssthresh),
     (Seam::Congest, "cubic", "fast_convergence", congest_cubic::fast_convergence),
     (Seam::Congest, "cubic", "counting", congest_cubic::counting),
+    (Seam::Congest, "cubic", "echo_response", || congest_windows::echo_response("cubic", 8500)),
     (Seam::Congest, "cubic", "grow", congest_cubic::grow),
     (Seam::Congest, "cubic", "restart_after_idle", congest_cubic::restart_after_idle),
     (Seam::Pace, "burst-limit", "segments", burst_segments),

@@ -6,6 +6,7 @@ mod clock;
 mod congest;
 mod detect;
 mod dice;
+mod echo;
 mod grant;
 mod pace;
 mod recover;

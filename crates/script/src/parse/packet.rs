@@ -4,6 +4,7 @@ use super::cursor::Cursor;
 use super::lexer::Kind;
 use crate::error::Fault;
 use crate::script::{Packet, TcpOption};
+use eifel_packet::ip::Ecn;
 use eifel_packet::options::LIMIT;
 use eifel_packet::segment::{Flags, Marks};
 
@@ -19,6 +20,8 @@ const LETTERS: [(char, Flags); 9] = [
     ('X', Flags::SENT_AGAIN),
     ('Y', Flags::ANSWERS_SENT_AGAIN),
 ];
+
+const MARKS: [(&str, Ecn); 4] = [("noecn", Ecn::NotEct), ("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce)];
 
 const FLAGS: &str = "flags out of S, F, R, P, U, E, W, X, Y and a dot for ACK, or - for none";
 
@@ -40,6 +43,7 @@ pub(super) fn leaving(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
 }
 
 fn read(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
+    let ecn = if cursor.take('[') { Some(mark(cursor)?) } else { None };
     let flags = flags(cursor)?;
     let place = cursor.place();
     let seq: u32 = cursor.number("the first sequence number", u32::MAX.into())?;
@@ -57,7 +61,19 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
         false => None,
     };
     let options = if cursor.take('<') { options(cursor)? } else { Some(Vec::new()) };
-    Ok(Packet { flags, seq, len, ack, window, options })
+    Ok(Packet { flags, seq, len, ack, window, options, ecn })
+}
+
+/// Reads the ECN field, after `[`.
+fn mark(cursor: &mut Cursor<'_>) -> Result<Ecn, Fault> {
+    let known = match cursor.kind() {
+        Kind::Word(word) => MARKS.iter().find(|(name, _)| name == word),
+        _ => None,
+    };
+    let Some((_, ecn)) = known else { return Err(cursor.unfit("noecn, ect0, ect1 or ce")) };
+    cursor.next();
+    cursor.need(']')?;
+    Ok(*ecn)
 }
 
 fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Fault> {

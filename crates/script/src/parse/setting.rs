@@ -7,7 +7,7 @@ use crate::script::Header;
 use eifel_base::time::Duration;
 use eifel_packet::segment::Marks;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value};
-use eifel_tcp::settings::{EchoRule, SackUse, TimestampSettings, WindowScale};
+use eifel_tcp::settings::{EchoRule, EcnUse, SackUse, TimestampSettings, WindowScale};
 
 /// The longest time in a setting, in milliseconds: the longest script.
 const MOST_MS: u64 = 400 * 24 * 3_600_000;
@@ -19,7 +19,7 @@ const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recove
                     receive_window_bytes, window_scale, sack, timestamps, timestamp_values, timestamp_offset, timestamp_echo, ack_every, \
                     ack_delay_ms, nagle, \
                     time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
-                    iss, irs, marks, tolerance_us";
+                    iss, irs, marks, ecn, ecn_syns, tolerance_us";
 
 pub(crate) struct Setting<'a> {
     pub(crate) key: &'a str,
@@ -125,6 +125,10 @@ impl<'a> Setting<'a> {
                 settings.marks =
                     self.word(&[("off", None), ("bits", Some(Marks::Bits)), ("timestamps", Some(Marks::Timestamps))])?;
             }
+            "ecn" => {
+                settings.ecn = self.word(&[("off", EcnUse::Off), ("answer", EcnUse::Answer), ("ask", EcnUse::Ask)])?;
+            }
+            "ecn_syns" => settings.ecn_syns = self.number(0, 100)? as u32,
             "tolerance_us" => *tolerance = Duration::from_micros(self.number(0, MOST_USECS)?),
             _ => {
                 let what = format!("unknown setting \"{}\"", shown(self.key));

@@ -56,6 +56,9 @@ pub(super) fn differences(expected: &Packet, seen: &Packet, stamps: &mut Stamps,
     if expected.flags.has(Flags::ACK) && seen.flags.has(Flags::ACK) {
         check("ack", expected.ack.to_string(), seen.ack.to_string());
     }
+    if let (Some(wanted), Some(seen)) = (expected.ecn, seen.ecn) {
+        check("its ECN field", format!("{wanted:?}"), format!("{seen:?}"));
+    }
     if let (Some(wanted), Some(seen)) = (expected.window, seen.window) {
         check("win", wanted.to_string(), seen.to_string());
     }

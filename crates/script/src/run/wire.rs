@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 use std::net::Ipv4Addr;
 
 use crate::script::{Packet, TcpOption};
-use eifel_packet::ip::Addresses;
+use eifel_packet::ip::{Addresses, Ecn};
 use eifel_packet::options;
 use eifel_packet::segment::{Flags, Marks, Options, Segment};
 use eifel_packet::seq::Seq;
@@ -52,6 +52,7 @@ impl Origins {
             window: packet.window.unwrap_or(0),
             options,
             payload_len: packet.len,
+            ecn: packet.ecn.unwrap_or_default(),
         })
     }
 
@@ -73,6 +74,7 @@ impl Origins {
             ack: if has_ack { segment.ack.0.wrapping_sub(self.irs) } else { segment.ack.0 },
             window: Some(segment.window),
             options: Some(list),
+            ecn: Some(segment.ecn),
         }
     }
 }
@@ -89,6 +91,7 @@ fn bytes_of(options: &Options) -> Vec<u8> {
         window: 0,
         options: *options,
         payload_len: 0,
+        ecn: Ecn::NotEct,
     };
     let mut bytes = Vec::new();
     // The only error is too many SACK blocks, which leaves nothing written.
@@ -173,8 +176,21 @@ pub(super) fn letters(flags: Flags) -> String {
     if letters.is_empty() { "-".into() } else { letters }
 }
 
+/// Returns the name of an ECN field that is not clear.
+fn marked(ecn: Ecn) -> Option<&'static str> {
+    match ecn {
+        Ecn::NotEct => None,
+        Ecn::Ect0 => Some("ect0"),
+        Ecn::Ect1 => Some("ect1"),
+        Ecn::Ce => Some("ce"),
+    }
+}
+
 impl fmt::Display for Packet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = self.ecn.and_then(marked) {
+            write!(f, "[{name}] ")?;
+        }
         let flags = letters(self.flags);
         let Self { seq, len, .. } = self;
         write!(f, "{flags} {seq}:{}({len})", seq.wrapping_add(*len))?;

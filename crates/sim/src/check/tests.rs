@@ -11,6 +11,7 @@ use crate::scenario::Scenario;
 use crate::slab::{End, NO_PACKET, Packet};
 use crate::world::{Running, World};
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, Segment};
 use eifel_packet::seq::wrap;
 use eifel_path::parcel::Parcel;
@@ -241,6 +242,7 @@ fn acknowledge_all(world: &mut World<'_, true>) {
         window: 1000,
         options: Options::default(),
         payload_len: 0,
+        ecn: Ecn::NotEct,
     };
     proxies.meet(1, WIRED_BACK, slab.cell(slab.next_handle()));
 }

@@ -285,6 +285,7 @@ impl Lie for Scheduled {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_packet::ip::Ecn;
     use eifel_packet::segment::Options;
 
     const BASE: u32 = u32::MAX - 1500;
@@ -299,6 +300,7 @@ mod tests {
             window: 0,
             options: Options { timestamps: Some(Timestamps { value: stamp, echo: 0 }), ..Options::default() },
             payload_len: 1000,
+            ecn: Ecn::NotEct,
         }
     }
 

@@ -10,6 +10,7 @@ use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
 use eifel_path::element::jitter::JitterConfig;
 use eifel_path::element::listed::ListedDrop;
+use eifel_path::element::remark::RemarkConfig;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::adaptive_red::AdaptiveRedConfig;
@@ -161,6 +162,7 @@ fn manner(table: &Reader<'_>) -> Manner {
         unit: if table.text("measure") == "bytes" { Unit::Bytes } else { Unit::Packets },
         mean_packet_bytes: table.count("mean_packet_bytes"),
         limit_packets: table.count("packets"),
+        ecn: table.switch("ecn"),
     }
 }
 
@@ -186,6 +188,9 @@ fn elements(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<Vec<Element
     }));
     elements
         .extend(table.table("duplicate").map(|duplicate| ElementConfig::Duplicate { rate: duplicate.number("rate") }));
+    elements.extend(table.table("ecn_faults").map(|faults| {
+        ElementConfig::Remark(RemarkConfig { clear: faults.number("clear"), forge: faults.number("forge") })
+    }));
     if let Some(reorder) = table.table("reorder") {
         let choice = match reorder.maybe_number("rate") {
             Some(rate) => Choice::Rate(rate),

@@ -6,7 +6,8 @@ use super::layers::Layers;
 use super::reader::Reader;
 use eifel_packet::ip::Version;
 use eifel_tcp::settings::{
-    AckSettings, EchoRule, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings, WindowScale,
+    AckSettings, EchoRule, EcnUse, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings,
+    WindowScale,
 };
 
 /// Bytes of the timestamps option in each segment, with its padding (RFC 7323, appendix A).
@@ -54,6 +55,11 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
         timestamps,
         sack: sack(layers)?,
         marks,
+        ecn: match layers.of(&["ecn"]).text("ecn") {
+            "ask" => EcnUse::Ask,
+            "answer" => EcnUse::Answer,
+            _ => EcnUse::Off,
+        },
         acks: AckSettings {
             every: layers.of(&["delayed_ack_every"]).count("delayed_ack_every"),
             delay: layers.of(&["delayed_ack_ms"]).duration("delayed_ack_ms"),

@@ -13,6 +13,7 @@ mod golden;
 mod laws;
 mod liars;
 mod lookahead;
+mod marks;
 mod proxies;
 mod sctp;
 mod streaming;

@@ -10,6 +10,7 @@ mod stamps;
 
 use dice::Dice;
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::engine::{Config, Engine};
@@ -129,6 +130,7 @@ impl Pair {
             window: 1000,
             options: Options { timestamps: stamp.map(|value| Timestamps { value, echo: 0 }), ..Options::default() },
             payload_len: bytes.len() as u32,
+            ecn: Ecn::NotEct,
         };
         self.connection.handle_segment(self.now, &segment, bytes);
         let believed = match (&mut self.stamps, stamp) {

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's own text is well formed")]
 
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
@@ -148,6 +149,7 @@ pub fn read(text: &str) -> Segment {
         window: 0,
         options: Options::default(),
         payload_len: (end - start) as u32,
+        ecn: Ecn::NotEct,
     };
     let own = |position: i64| Seq(ISS.wrapping_add(position as u32));
     let mut words = words.peekable();

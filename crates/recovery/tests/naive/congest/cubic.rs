@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::cubic::{Cubic, Settings};
-use eifel_recovery::congest::{Congest, Counting, Grow, Growth, Idle, Loss, Progress, Start, Window};
+use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::view::View;
 
@@ -173,6 +173,7 @@ fn the_controller_is_rfc_9438s() {
             },
             fast_convergence: true,
             growth: Growth::new(Counting::Rfc5681, if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting }),
+            echoed: Echoed::AsLoss,
         };
         let mut naive = Naive {
             cwnd: (settings.start.window * smss) as f64,

@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Counting, Grow, Growth, Idle, Loss, Progress, Start, Window};
+use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -56,6 +56,7 @@ pub const ALWAYS: Settings = Settings {
     half_of: HalfOf::Flight,
     repeated: Repeated::Hold,
     growth: Growth::new(Counting::Rfc5681, Grow::Always),
+    echoed: Echoed::AsLoss,
 };
 
 impl Naive {
@@ -132,6 +133,17 @@ impl Naive {
         }
     }
 
+    /// RFC 3168, section 6.1.2, and RFC 8511, section 3.1.
+    pub fn echo(&mut self, flight: u64, limit: u64, settings: &Settings) {
+        let abe = settings.echoed == Echoed::Rfc8511 && self.cwnd >= self.ssthresh;
+        self.loss(Cause::FastRetransmit, flight, limit, false, settings);
+        if abe {
+            // ssthresh = max (FlightSize * beta_{ecn}, 2 * SMSS); cwnd = ssthresh
+            self.ssthresh = if flight * 8 / 10 > 2 * self.smss { flight * 8 / 10 } else { 2 * self.smss };
+            self.cwnd = self.ssthresh;
+        }
+    }
+
     pub fn loss(&mut self, cause: Cause, flight: u64, limit: u64, again: bool, settings: &Settings) {
         if !(again && settings.repeated == Repeated::Hold) {
             let half = match settings.half_of {
@@ -181,6 +193,7 @@ fn the_controller_is_rfc_5681s() {
             half_of: if dice.once_in(3) { HalfOf::Window } else { HalfOf::Flight },
             repeated: if dice.once_in(3) { Repeated::Reduce } else { Repeated::Hold },
             growth: growth(&mut dice),
+            echoed: if dice.once_in(2) { Echoed::AsLoss } else { Echoed::Rfc8511 },
         };
         let mut reno = Reno::new(settings);
         let iw = settings.start.window * smss;
@@ -205,6 +218,12 @@ fn the_controller_is_rfc_5681s() {
                     let limit = dice.below(naive.cwnd + 1);
                     window = reno.on_loss(&window, &Loss { cause, flight, limit, timeout_again: again }, &view);
                     naive.loss(cause, flight, limit, again, &settings);
+                }
+                3 => {
+                    let limit = dice.below(naive.cwnd + 1);
+                    let loss = Loss { cause: Cause::FastRetransmit, flight, limit, timeout_again: false };
+                    window = reno.on_echo(&window, &loss, &view);
+                    naive.echo(flight, limit, &settings);
                 }
                 _ => {
                     let acked = dice.from(1, 4 * smss);

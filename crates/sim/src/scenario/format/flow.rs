@@ -140,6 +140,12 @@ pub(in super::super) static TCP: Table = Table {
             "An ACK leaves at once when so many full-sized segments wait for one.",
         ),
         default("delayed_ack_ms", MILLISECONDS, Number(200.0), "The longest that an ACK waits; 0 is no delay at all."),
+        default(
+            "ecn",
+            Kind::Word(&["off", "answer", "ask"]),
+            Word("off"),
+            "Explicit congestion notification (RFC 3168): whether an end asks for it, or agrees if the other asks.",
+        ),
         default("nagle", Kind::Switch, Switch(false), "Whether a small segment waits while data is unacknowledged."),
         default("time_wait_s", SECONDS, Number(60.0), "Length of TIME-WAIT."),
         default(

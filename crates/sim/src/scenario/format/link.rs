@@ -118,6 +118,16 @@ static REORDER: Table = Table {
     rules: &[Rule::ExactlyOne(&["segments", "rate"]), Rule::Needs("segments", "flow"), Rule::Needs("flow", "segments")],
 };
 
+static ECN_FAULTS: Table = Table {
+    name: "ecn-faults",
+    summary: "Routers that spoil the ECN field of packets of any kind.",
+    keys: &[
+        default("clear", SHARE, Number(0.0), "Probability that it is cleared."),
+        default("forge", SHARE, Number(0.0), "Probability that it says congestion, where it is not cleared."),
+    ],
+    rules: &[],
+};
+
 const MOMENTS: Kind = Kind::List { of: &Kind::Integer { minimum: 0, maximum: u32::MAX as i64 }, at_least: 1 };
 
 /// The keys of every kind of link, after keys of particular kinds.
@@ -158,6 +168,7 @@ macro_rules! link_keys {
             optional("duplicate", Kind::Table(&DUPLICATE), "Duplication."),
             optional("reorder", Kind::Table(&REORDER), "Reordering."),
             optional("jitter", Kind::Table(&JITTER), "Jitter."),
+            optional("ecn_faults", Kind::Table(&ECN_FAULTS), "A spoiled ECN field."),
             optional(
                 "disturbed_until_s",
                 SECONDS_ABOVE_ZERO,

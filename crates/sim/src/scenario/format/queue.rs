@@ -33,6 +33,13 @@ const GENTLE: Key = default(
     "Whether the probability rises to 1 at twice the upper threshold; without, all is dropped above the threshold.",
 );
 
+const MARKS: Key = default(
+    "ecn",
+    Kind::Switch,
+    Switch(false),
+    "Whether packets of connections with ECN are marked in place of an early drop, below the upper threshold (RFC 3168).",
+);
+
 pub(super) static QUEUES: &[Table] = &[
     Table { name: "unlimited", summary: "Room for everything.", keys: &[], rules: &[] },
     Table {
@@ -66,6 +73,7 @@ pub(super) static QUEUES: &[Table] = &[
             WAIT,
             MEASURE,
             MEAN_PACKET,
+            MARKS,
         ],
         rules: &[],
     },
@@ -79,6 +87,7 @@ pub(super) static QUEUES: &[Table] = &[
             WAIT,
             MEASURE,
             MEAN_PACKET,
+            MARKS,
         ],
         rules: &[],
     },

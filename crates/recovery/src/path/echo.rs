@@ -1,0 +1,75 @@
+//! Echoes of marks: congestion that dropped nothing (RFC 3168, section 6.1.2).
+
+use super::Path;
+use super::loss::Flight;
+use crate::congest::{Loss, Window};
+use crate::episode::Saved;
+use crate::event::Event;
+use crate::fact::Cause;
+
+/// The echoes of this window and of this episode.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Echoes {
+    /// What was sent before this position belongs to a window whose congestion is answered.
+    answered_below: u64,
+    /// The same, where an echo has cut the window.
+    echoed_below: u64,
+    /// Whether a mark was echoed since the last episode opened.
+    in_episode: bool,
+}
+
+impl Path {
+    /// Answers an echo, once for all signals of one window. `flight` is FlightSize before its ACK.
+    #[cold]
+    pub(crate) fn on_echo(&mut self, flight: Flight) {
+        self.echoes.in_episode = true;
+        let (una, nxt) = (self.watch.view().una, self.watch.view().nxt);
+        if una <= self.echoes.answered_below {
+            return;
+        }
+        let window = self.window;
+        self.window = self.cut_for_echo(&window, flight);
+        (self.echoes.answered_below, self.echoes.echoed_below) = (nxt, nxt);
+        self.watch.tell(Event::Echoed { window: self.window });
+    }
+
+    fn cut_for_echo(&mut self, window: &Window, flight: Flight) -> Window {
+        let limit = window.cwnd.min(flight.peer_window);
+        let loss =
+            Loss { cause: Cause::FastRetransmit, flight: flight.outstanding.min(limit), limit, timeout_again: false };
+        self.reductions += 1;
+        let cut = self.congest.on_echo(window, &loss, self.watch.view());
+        // A window below two segments is halved too, down to one.
+        Window { cwnd: cut.cwnd.min(window.cwnd), ..cut }
+    }
+
+    /// Notes a loss signal that has cut the window: echoes of what was outstanding then ask for nothing more.
+    pub(super) fn answer_echoes(&mut self) {
+        self.echoes.answered_below = self.watch.view().nxt;
+    }
+
+    /// Whether the congestion that lost the oldest segment is answered: a mark of the same window was echoed before.
+    pub(super) fn is_answered(&self) -> bool {
+        self.watch.view().una < self.echoes.echoed_below
+    }
+
+    pub(super) fn forget_echoes(&mut self) {
+        self.echoes.in_episode = false;
+    }
+
+    /// After a response has moved the window to undo the signal that left `saved`, that signal answers no echoes: later ones cut
+    /// the window as usual. Marks that were echoed since the signal were real congestion: the window becomes no larger than
+    /// they alone would have left it.
+    pub(super) fn on_undo_of_signal(&mut self, saved: &Saved) {
+        if !std::mem::take(&mut self.echoes.in_episode) {
+            self.echoes.answered_below = self.echoes.echoed_below;
+            return;
+        }
+        let nxt = self.watch.view().nxt;
+        let undone = self.window;
+        let cut = self.cut_for_echo(&saved.window, Flight { outstanding: saved.flight, peer_window: u64::MAX });
+        self.window = Window { cwnd: undone.cwnd.min(cut.cwnd), ssthresh: undone.ssthresh.min(cut.ssthresh) };
+        (self.echoes.answered_below, self.echoes.echoed_below) = (nxt, nxt);
+        self.watch.tell(Event::Echoed { window: self.window });
+    }
+}
