@@ -30,6 +30,10 @@ fn words(text: &str, mut place: Place) -> Result<Vec<(String, Place)>, Fault> {
             let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             found.push((rest[..length].to_owned(), place));
             length
+        } else if let '\'' | '"' = first {
+            let length = quoted(rest).ok_or_else(|| Fault::new(place, "the text has no end", first))?;
+            found.push((rest[..length].to_owned(), place));
+            length
         } else if first.is_whitespace() {
             first.len_utf8()
         } else {
@@ -51,16 +55,36 @@ fn words(text: &str, mut place: Place) -> Result<Vec<(String, Place)>, Fault> {
     Ok(found)
 }
 
+/// Returns the length of the text between quotation marks with which `rest` begins.
+fn quoted(rest: &str) -> Option<usize> {
+    let mark = rest.chars().next()?;
+    let mut escaped = false;
+    for (offset, character) in rest.char_indices().skip(1) {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if character == mark => return Some(offset + character.len_utf8()),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Reads a block that begins at `place`, over these variables.
 pub(crate) fn assertions(text: &str, place: Place, variables: &'static [Variable]) -> Result<Vec<Assertion>, Fault> {
     let mut parser = Parser { words: words(text, place)?, at: 0, depth: 0, open: 0, variables };
-    let mut found = Vec::new();
+    let (mut found, mut printed) = (Vec::new(), false);
     loop {
         while parser.take(&["\n", ";"]).is_some() {}
         if parser.word().is_empty() {
             break;
         }
         let place = parser.place();
+        if parser.take(&["print"]).is_some() {
+            parser.skip_message();
+            printed = true;
+            continue;
+        }
         if parser.take(&["assert"]).is_none() {
             return Err(parser.unfit("\"assert\""));
         }
@@ -69,14 +93,13 @@ pub(crate) fn assertions(text: &str, place: Place, variables: &'static [Variable
         let text = parser.words[begun..parser.at].iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
         found.push(Assertion { place, text, expression });
         if parser.take(&[","]).is_some() {
-            // The message that Python would print.
-            parser.or()?;
+            parser.skip_message();
         }
         if !matches!(parser.word(), "" | "\n" | ";") {
             return Err(parser.unfit("an operator or the end of the line"));
         }
     }
-    if found.is_empty() {
+    if found.is_empty() && !printed {
         return Err(Fault::new(place, "nothing is asserted", "assert EXPRESSION"));
     }
     Ok(found)
@@ -94,6 +117,19 @@ struct Parser {
 impl Parser {
     fn word(&self) -> &str {
         self.words.get(self.at).map_or("", |(word, _)| word)
+    }
+
+    /// Skips what Python would print, to the end of its line.
+    fn skip_message(&mut self) {
+        let mut open = 0_u32;
+        while !self.word().is_empty() && (open > 0 || !matches!(self.word(), "\n" | ";")) {
+            match self.word() {
+                "(" => open += 1,
+                ")" => open = open.saturating_sub(1),
+                _ => {}
+            }
+            self.at += 1;
+        }
     }
 
     fn place(&self) -> Place {

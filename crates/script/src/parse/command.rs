@@ -32,7 +32,7 @@ const PASSED_OVER: [&str; 14] = [
 /// Applies a command to the connection's settings.
 pub(super) fn apply(text: &str, place: Place, header: &mut Header) -> Result<(), Fault> {
     for line in text.lines() {
-        let line = line.split(" #").next().unwrap_or_default();
+        let line = line.split(" #").next().filter(|line| !line.starts_with('#')).unwrap_or_default();
         let words: Vec<&str> = line.split_whitespace().filter(|word| *word != "\\").collect();
         match words.as_slice() {
             ["ip", rest @ ..] if rest.contains(&"route") => route(rest, place, header)?,

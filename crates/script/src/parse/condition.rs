@@ -16,11 +16,15 @@ pub(super) fn chosen(text: &str, symbol: &str) -> Result<String, Fault> {
     let mut kept = String::with_capacity(text.len());
     // Of each open condition, whether it holds.
     let mut open: Vec<bool> = Vec::new();
+    // Whether the last line has ended within a command in back quotes.
+    let mut in_command = false;
     let mut last = Place { line: 1, column: 1 };
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         let place = Place { line: number, column: 1 };
         let fault = |what: String, expected: &str| Err(Fault::new(place, what, expected));
-        let mut words = line.strip_prefix('#').unwrap_or_default().split_whitespace();
+        // A comment of the shell, within a command of several lines.
+        let condition = line.strip_prefix('#').filter(|_| !in_command);
+        let mut words = condition.unwrap_or_default().split_whitespace();
         match (words.next(), words.next()) {
             (Some("ifdef" | "ifndef"), None) => return fault("a condition without a name".into(), "#ifdef NAME"),
             (Some("ifdef" | "ifndef"), Some(_)) if open.len() == DEEPEST => {
@@ -43,6 +47,7 @@ pub(super) fn chosen(text: &str, symbol: &str) -> Result<String, Fault> {
                 );
             }
             _ if open.iter().all(|holds| *holds) => {
+                in_command ^= line.matches('`').count() % 2 == 1;
                 kept.push_str(line);
                 continue;
             }

@@ -71,6 +71,7 @@ fn a_host_is_configured_before_its_connection() {
     let open = "
 --tolerance_usecs=0
 `../../common/defaults.sh
+#A comment of the shell
 ../common/set_sysctls.py /proc/sys/net/ipv4/tcp_timestamps=0 \\
     net.ipv4.tcp_frobnicate=1  # net.ipv4.tcp_sack=0
 ip route change 192.0.2.1 via 192.168.0.2 dev tun0 initcwnd 3`
@@ -84,6 +85,7 @@ ip route change 192.0.2.1 via 192.168.0.2 dev tun0 initcwnd 3`
 +0   > . 1:3001(3000) ack 1
 +.1  < . 1:1(0) ack 2001 win 65535
 +0   > . 3001:7001(4000) ack 1
++0   %{ print(\"cwnd\", tcpi_snd_cwnd); assert tcpi_snd_cwnd == 5, 'cwnd=%d (of %s)' % (tcpi_snd_cwnd, 5) }%
 ";
     let outcome = run(&parse_for(Profile::Linux, open, "x.pkt").unwrap());
     assert!(outcome.passed(), "{outcome}");
