@@ -68,6 +68,7 @@ impl Attacker {
             window: 65_535,
             options: Options { sack_permitted: flags.has(Flags::SYN), sack, ..Options::default() },
             payload_len: payload.len() as u32,
+            ecn: eifel_packet::ip::Ecn::NotEct,
         };
         let addresses = Addresses::V4 { source: [10, 0, 0, 9].into(), destination: [10, 0, 0, 2].into() };
         let mut bytes = Vec::new();
