@@ -265,7 +265,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             Mark::Cleared => Ecn::NotEct,
         };
         self.slab.cell_mut(parcel.handle).segment.ecn = ecn;
-        if OBSERVED && let Some(wire) = &mut self.observers.wire {
+        if IN_ORDER && let Some(wire) = &mut self.observers.wire {
             ip::remark(&mut wire[parcel.handle as usize], ecn);
         }
     }
