@@ -42,6 +42,7 @@ pub(crate) fn hunt_liars(
 /// Searches scenarios for one that refutes a claim, given as TOML; with `threads`, or on all cores where it is 0.
 #[pyfunction]
 #[pyo3(signature = (claim, scenarios, most, seed, threads, progress))]
+#[expect(clippy::too_many_arguments, reason = "a function of Python, where arguments have names")]
 pub(crate) fn hunt_claim(
     py: Python<'_>,
     claim: &str,
