@@ -35,8 +35,9 @@ def page() -> str:
         "SYN is position 0, the first byte is 1. `end` is `from` for the end that opens the flow, and `to` for the\n"
         "other. Only ends that send application data are recorded. A value that does not exist is null. Parquet\n"
         "files hold these meanings too, in the metadata of their schema.",
-        "In a run with associations, `transmissions`, `window`, `timer`, `episodes` and `verdicts` also have the column\n"
-        "`path`: the index of the path in the flow, 0 for the primary one. An association's positions are TSNs, from 0.",
+        "In a run with associations, `transmissions`, `window`, `timer`, `episodes` and `verdicts` also have the\n"
+        "column `path`: the index of the path in the flow, 0 for the primary one. An association's positions are\n"
+        "TSNs, from 0.",
     ]
     for name in TABLES:
         about = described()[name]

@@ -105,7 +105,7 @@ impl Naive for SpreadOverSmallest {
         Some(self.next.max(now))
     }
     fn sent(&mut self, sent: &Sent) {
-        let since = self.spans.iter().rev().take(2).last().copied();
+        let since = self.spans.get(self.spans.len().saturating_sub(2)).copied();
         let counted = self.samples.iter().filter(|(at, _)| Some(*at) >= since).map(|&(_, rtt)| rtt);
         if self.left < 10 {
             self.left += 1;
