@@ -5,7 +5,9 @@
 //! *From* RFC 9438, section 4.
 
 use super::growth::{COUNTING, GROW};
-use super::{Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
+use super::{
+    Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window,
+};
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;

@@ -4,7 +4,9 @@
 //! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default; RFC 3465 for counting bytes.
 
 use super::growth::{COUNTING, GROW};
-use super::{Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window};
+use super::{
+    Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window,
+};
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
