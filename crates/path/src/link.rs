@@ -6,15 +6,17 @@
 //! the first is an event. Background traffic takes room and time as everything else does, but its arrivals are none.
 
 mod books;
+mod company;
+mod entrance;
 mod propagation;
 mod through;
 
 pub use books::Imbalance;
 use propagation::Propagation;
 
-use crate::background::{Background, Source};
+use crate::background::Background;
 use crate::config::{ConfigError, LinkConfig};
-use crate::element::{Element, Fate};
+use crate::element::Element;
 use crate::parcel::{Counts, DropCause, Label, Labelled, Ledger, Mark, Outcome, Parcel};
 use crate::passing::Passing;
 use crate::queue::{Arrival, Occupancy, Queue, Spare};
@@ -149,65 +151,6 @@ impl Link {
         }
     }
 
-    /// Adds a source of background traffic: parcels of this length that cross only this link.
-    /// Returns its number.
-    pub fn accompany(&mut self, bytes: u32) -> usize {
-        self.background.push(Background::new(bytes));
-        self.background.len() - 1
-    }
-
-    /// Offers a parcel of source number `index` at the tail of the queue, behind the elements. It
-    /// causes no event and no outcome; [`background`](Self::background) counts it.
-    ///
-    /// # Errors
-    /// Why it is dropped.
-    #[inline(always)]
-    pub fn offer_background(&mut self, now: Instant, index: usize) -> Result<(), DropCause> {
-        let bytes = self.background.get(index).map_or(0, Background::bytes);
-        let admitted = if self.spare.take(bytes) { Ok(()) } else { self.admit(now, bytes) };
-        if admitted.is_ok() {
-            let (departs, arrives) = self.schedule(now, bytes);
-            self.queued_background += 1;
-            if let Some(background) = self.background.get_mut(index) {
-                background.take_in(departs, arrives);
-            }
-            if self.queued_background >= MOST_UNSETTLED {
-                self.settle(now);
-                let kept: usize = self.background.iter().map(Background::len).sum();
-                self.overfull |= kept > MOST_BACKGROUND;
-            }
-        } else if let Some(background) = self.background.get_mut(index) {
-            background.refuse();
-        }
-        admitted
-    }
-
-    /// Offers all parcels of `source`, number `index`, that are due by `until`, each at its own
-    /// instant.
-    #[inline]
-    pub fn run_background(&mut self, index: usize, source: &mut impl Source, until: Instant) {
-        loop {
-            let due = source.due();
-            if due > until || due == Instant::NEVER || self.overfull {
-                return;
-            }
-            // A drop is counted, too.
-            let _ = self.offer_background(due, index);
-            source.step();
-        }
-    }
-
-    /// Returns whether more background traffic is under way than fits into memory. From then on the
-    /// link takes none from [sources](Self::run_background), and the run must be given up.
-    pub fn is_overfull(&self) -> bool {
-        self.overfull
-    }
-
-    /// Returns what a source of background traffic sent, and how much of it arrived by `now`.
-    pub fn background(&self, index: usize, now: Instant) -> Counts {
-        self.background.get(index).map(|background| background.counts(now)).unwrap_or_default()
-    }
-
     /// Returns when to call [`advance`](Self::advance); [`Instant::NEVER`] if nothing is under way.
     #[inline]
     pub fn next_event(&self) -> Instant {
@@ -274,75 +217,6 @@ impl Link {
     /// the transmitter come first.
     pub fn spikes(&mut self, now: Instant) -> impl Iterator<Item = (&str, &[Span])> {
         self.sending.begun(now).chain(self.arriving.begun(now))
-    }
-
-    #[inline(never)]
-    fn offer_to_elements(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) -> NextEvent {
-        let before = self.next_event;
-        self.let_go(now, outcomes);
-        if now < self.elements_until {
-            self.pass(0, now, one, outcomes);
-        } else {
-            self.take_in_or_mark(now, one, outcomes);
-        }
-        self.plan();
-        match before {
-            before if before == self.next_event => NextEvent::Same,
-            Instant::NEVER => NextEvent::First,
-            _ => NextEvent::Moved,
-        }
-    }
-
-    #[inline(never)]
-    fn let_go_and_plan(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
-        self.let_go(now, outcomes);
-        self.plan();
-    }
-
-    /// Passes a parcel through the elements from number `from` on, and then into the queue.
-    fn pass(&mut self, from: usize, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
-        let parcel = one.parcel;
-        let Some(element) = self.elements.get_mut(from) else {
-            self.take_in_or_mark(now, one, outcomes);
-            return;
-        };
-        match element.meet(now, &one) {
-            Fate::Pass => self.pass(from + 1, now, one, outcomes),
-            Fate::Twice => {
-                self.ledger.duplicate(&parcel);
-                outcomes.push(Outcome::Duplicated { parcel });
-                self.pass(from + 1, now, one, outcomes);
-                self.pass(from + 1, now, one, outcomes);
-            }
-            Fate::Drop(cause) => self.drop_parcel(parcel, cause, outcomes),
-            Fate::Marked(mark) => {
-                outcomes.push(Outcome::Marked { parcel, mark });
-                // What was cleared is dropped from now on where it would have been marked.
-                let takes_marks = one.label.takes_marks && mark != Mark::Cleared;
-                self.pass(from + 1, now, Labelled { label: Label { takes_marks, ..one.label }, ..one }, outcomes);
-            }
-            Fate::Held => {}
-        }
-        self.release(from, now, outcomes);
-    }
-
-    /// Passes on the parcels that element number `from` releases.
-    fn release(&mut self, from: usize, now: Instant, outcomes: &mut Vec<Outcome>) {
-        while let Some(one) = self.elements.get_mut(from).and_then(|element| element.release(now)) {
-            self.pass(from + 1, now, one, outcomes);
-        }
-    }
-
-    /// Passes on the parcels whose deadline has come, each at its own deadline though the call may
-    /// be late.
-    fn let_go(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
-        while self.deadline <= now {
-            let at = self.deadline;
-            for index in 0..self.elements.len() {
-                self.release(index, at, outcomes);
-            }
-            self.plan();
-        }
     }
 
     /// Offers a parcel at the tail of the queue.
@@ -483,13 +357,6 @@ impl Link {
     fn drop_parcel(&mut self, parcel: Parcel, cause: DropCause, outcomes: &mut Vec<Outcome>) {
         self.ledger.drop(&parcel);
         outcomes.push(Outcome::Dropped { parcel, cause });
-    }
-
-    /// Finds the next event after elements have changed.
-    fn plan(&mut self) {
-        let arrival = self.under_way.front().map_or(Instant::NEVER, |first| first.arrives);
-        self.deadline = self.elements.iter().map(Element::deadline).min().unwrap_or(Instant::NEVER);
-        self.next_event = arrival.min(self.deadline);
     }
 }
 
