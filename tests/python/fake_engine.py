@@ -35,6 +35,10 @@ class CaptureError(ValueError):
     pass
 
 
+class PathError(ValueError):
+    pass
+
+
 class Run:
     def __init__(self, scenario: dict[str, Any], repetition: int, record: list[str]) -> None:
         self._scenario, self._repetition, self._record = scenario, repetition, record

@@ -88,7 +88,10 @@ def test_the_log_of_a_box_is_stored_as_parquet(tmp_path: Path, capfd: pytest.Cap
     scenario = tmp_path / "path.toml"
     scenario.write_text(dumps(SHORT))
     sink = "import socket; c, _ = socket.create_server(('', 5001)).accept()\nwhile c.recv(65536): pass"
-    source = "import os, socket; socket.create_connection((os.environ['EIFEL_PEER'], 5001)).sendall(bytes(50_000))"
+    source = (
+        "import os, socket; s = socket.create_connection((os.environ['EIFEL_PEER'], 5001));"
+        "s.sendall(bytes(50_000)); s.shutdown(socket.SHUT_WR); s.recv(1)"
+    )
     (tmp_path / "sink.py").write_text(sink)
     call = ["live", "hiccup", "--json", "--out", str(tmp_path / "box"), "--peer", f"python3 {tmp_path}/sink.py"]
     assert main([*call, str(scenario), "--", "python3", "-c", source]) == 0

@@ -57,10 +57,9 @@ pub struct Packet {
 #[repr(C, align(128))]
 pub struct Cell {
     pub packet: Packet,
-    /// Number of places in the network that hold this packet; 0 when the cell is free.
+    /// Number of places in the network that hold this packet. For a free cell, [`FREE`] and the next free cell: with a
+    /// field for that, a cell would be longer than two cache lines.
     references: u32,
-    /// The next free cell, if this one is free.
-    next_free: u32,
     /// The link that the packet entered last.
     link: u16,
     reached: Reached,
@@ -77,7 +76,9 @@ pub struct Delivery {
     pub arrival: Arrival,
 }
 
-const NONE: u32 = u32::MAX;
+const NONE: u32 = !FREE;
+/// Marks a free cell.
+const FREE: u32 = 1 << 31;
 
 /// Whether a packet has reached its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -148,9 +149,9 @@ impl Slab {
         let index = handle as usize;
         self.destinations[index] = destination;
         let cell = &mut self.cells[index];
+        self.first_free = cell.references & !FREE;
         cell.references = 1;
         cell.reached = Reached::NotYet;
-        self.first_free = cell.next_free;
         if self.first_free == NONE {
             self.grow();
         }
@@ -170,8 +171,7 @@ impl Slab {
         self.cells.push(Cell {
             packet: NO_PACKET,
             segment: Segment::EMPTY,
-            references: 0,
-            next_free: NONE,
+            references: FREE | NONE,
             link: u16::MAX,
             reached: Reached::NotYet,
         });
@@ -228,10 +228,10 @@ impl Slab {
     #[inline]
     pub fn release(&mut self, handle: u32) {
         let cell = &mut self.cells[handle as usize];
-        debug_assert!(cell.references > 0, "a packet, last on link {}, is released too often", cell.link);
+        debug_assert!(cell.references & FREE == 0, "a packet, last on link {}, is released too often", cell.link);
         cell.references -= 1;
         if cell.references == 0 {
-            cell.next_free = self.first_free;
+            cell.references = FREE | self.first_free;
             self.first_free = handle;
         }
     }
@@ -251,7 +251,7 @@ impl Slab {
 
     /// Counts the references to packets under way.
     pub fn references(&self) -> u64 {
-        self.cells.iter().map(|cell| u64::from(cell.references)).sum()
+        self.cells.iter().filter(|cell| cell.references & FREE == 0).map(|cell| u64::from(cell.references)).sum()
     }
 }
 

@@ -11,11 +11,10 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use super::{Detector, Judgement, Outcome, Share};
-use crate::fact::{Acked, Block, Cause, Echo, Fact, Kind, Transmission};
+use crate::fact::{Acked, Block, Cause, Fact, Kind, Transmission};
 use crate::registry::{Entry, Need};
 use crate::view::View;
 use eifel_base::ranges::Ranges;
-use eifel_base::units::Timestamp;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "dsack",
@@ -58,17 +57,12 @@ enum State {
 }
 
 /// Retransmissions of one block in this episode.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Record {
     end: u64,
     resent: u32,
     needless: u32,
-    /// The ACKs that reported it, as far as a copy of an ACK is known by it.
-    reported_by: Vec<Answer>,
 }
-
-/// What two ACKs differ in, unless the network has copied one: their acknowledgement and their echo.
-type Answer = (u64, Option<Timestamp>);
 
 impl Dsack {
     fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) {
@@ -91,7 +85,7 @@ impl Dsack {
             self.state = State::Waiting;
         }
         let end = transmission.positions().end;
-        let record = self.records.entry(transmission.start).or_insert_with(|| Record { end, ..Record::default() });
+        let record = self.records.entry(transmission.start).or_insert(Record { end, resent: 0, needless: 0 });
         record.end = record.end.max(end);
         record.resent += 1;
         self.resent += 1;
@@ -105,15 +99,13 @@ impl Dsack {
         matches!(self.state, State::Waiting | State::Overtaken)
     }
 
-    /// Counts a DSACK for each record inside it, but no more often than the record was sent again, and once for an ACK and its
-    /// copies.
-    fn note(&mut self, dsack: Block, answer: Answer) {
+    /// Counts a DSACK for each record inside it, but no more often than the record was sent again.
+    fn note(&mut self, dsack: Block) {
         let mut known = self.before.covers(dsack);
         for (_, record) in self.records.range_mut(dsack.start..dsack.end) {
             if record.end <= dsack.end {
                 known = true;
-                if record.needless < record.resent && !record.reported_by.contains(&answer) {
-                    record.reported_by.push(answer);
+                if record.needless < record.resent {
                     record.needless += 1;
                     self.needless += 1;
                 }
@@ -133,17 +125,13 @@ impl Dsack {
 
     #[inline(never)]
     fn judge(&mut self, acked: &Acked, una: u64, nxt: u64) -> Judgement {
-        let echo = match acked.echo {
-            Some(Echo::Known { value, .. }) => Some(value),
-            _ => None,
-        };
         for &dsack in acked.dsacks.iter().filter(|dsack| dsack.start < dsack.end) {
             // Step A.1.
             if self.waits() && dsack.start == una && self.reported <= una {
                 self.state = State::Idle;
                 return Judgement::Settled(Outcome::Genuine, "nothing came before the DSACK: ACKs may have been lost");
             }
-            self.note(dsack, (acked.cumulative, echo));
+            self.note(dsack);
         }
         if !self.waits() {
             return Judgement::Undecided;

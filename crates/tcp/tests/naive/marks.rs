@@ -19,8 +19,9 @@ struct End {
     iss: u32,
     /// The first position that it has never sent.
     unsent: u32,
-    /// A segment since the last that left was marked; with timestamps the first value of such.
+    /// What the next segments answer: a marked segment, with timestamps its value, and by how many of them.
     marked: Option<u32>,
+    answers: u32,
 }
 
 /// How often segments said that they were sent before, and that they answer one that was.
@@ -32,7 +33,7 @@ struct Said {
 
 impl End {
     fn new(iss: u32) -> Self {
-        Self { iss, unsent: 1, marked: None }
+        Self { iss, unsent: 1, marked: None, answers: 0 }
     }
 
     /// A segment has left.
@@ -58,7 +59,10 @@ impl End {
         }
         said.again += u64::from(again);
         said.answers += u64::from(self.marked.is_some());
-        self.marked = None;
+        self.answers = self.answers.saturating_sub(1);
+        if self.answers == 0 {
+            self.marked = None;
+        }
     }
 
     /// A segment arrives: what takes positions will be answered.
@@ -68,7 +72,12 @@ impl End {
                 Marks::Bits => segment.flags.has(Flags::SENT_AGAIN).then_some(1),
                 Marks::Timestamps => segment.options.timestamps.map(|stamps| stamps.value).filter(|&value| value != 0),
             };
-            self.marked = self.marked.or(mark);
+            // Three segments answer. Of several marks before the first answer, the earliest counts.
+            if let Some(mark) = mark
+                && self.answers < 3
+            {
+                (self.marked, self.answers) = (Some(mark), 3);
+            }
         }
     }
 }

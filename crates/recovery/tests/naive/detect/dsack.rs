@@ -28,8 +28,6 @@ struct Record {
     block: Block,
     resent: u32,
     duplicates: u32,
-    /// Acknowledgements with which it was reported: without an echo, two ACKs with the same one may be copies.
-    reported_with: Vec<u64>,
 }
 
 fn overlap(a: Block, b: Block) -> bool {
@@ -59,7 +57,7 @@ impl Naive for Dsack {
                 record.resent += 1;
                 record.block.end = record.block.end.max(block.end);
             }
-            None => self.window.push(Record { block, resent: 1, duplicates: 0, reported_with: Vec::new() }),
+            None => self.window.push(Record { block, resent: 1, duplicates: 0 }),
         }
         self.unsent = seen.nxt;
         self.round = None;
@@ -81,10 +79,7 @@ impl Naive for Dsack {
             let mut known = self.covered_before(dsack);
             for record in self.window.iter_mut().filter(|record| within(record.block, dsack)) {
                 known = true;
-                if record.duplicates < record.resent && !record.reported_with.contains(&acked.cumulative) {
-                    record.duplicates += 1;
-                    record.reported_with.push(acked.cumulative);
-                }
+                record.duplicates = (record.duplicates + 1).min(record.resent);
             }
             // (A.4). A part of a segment that was retransmitted is neither.
             let of_any = |block: &Block| overlap(*block, dsack);

@@ -92,7 +92,7 @@ fn json_is_refused_with_its_lines_too() {
     assert_eq!(
         refusal(text),
         "run.toml:5: point_to_point.delay: unknown key; its unit here: delay_ms; allowed: back, rate_bps, rate_changes, \
-         trace, delay_ms, delay_changes, queue, drops, loss, duplicate, reorder, jitter, disturbed_until_s"
+         trace, delay_ms, delay_changes, queue, drops, loss, duplicate, reorder, jitter, ecn_faults, disturbed_until_s"
     );
     assert_eq!(
         refusal("{\"duration_s\": null}"),
