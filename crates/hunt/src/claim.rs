@@ -45,7 +45,7 @@ pub struct Answer {
 const JUDGING: u32 = 20;
 /// Runs at first sight.
 const GLANCE: u32 = 2;
-/// Of the scenarios that a search may look at, one in so many is for climbing.
+/// Scenarios of a search for each one that is spent on climbing.
 const CLIMBING: u32 = 4;
 
 fn table(claim: &Table, key: &str) -> Result<Table, String> {

@@ -51,7 +51,7 @@ fn even(blocks: usize) -> Vec<[u8; 4]> {
     (1..=blocks as u16).map(|n| Gap { start: 2 * n, end: 2 * n }.to_bytes()).collect()
 }
 
-/// Makes a victim with so many chunks outstanding, as small as chunks get.
+/// Makes a victim with this number of chunks outstanding, each of the smallest length.
 #[expect(clippy::expect_used, reason = "the buffer is large")]
 fn outstanding(chunks: u64) -> Associated {
     let mut settings = settings();

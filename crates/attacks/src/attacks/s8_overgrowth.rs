@@ -33,7 +33,7 @@ fn run(trial: &mut Trial) {
     trial.at_most("the same with credit = evidence", "bytes", window("evidence", ROUNDS), first);
 }
 
-/// Returns the alternate path's window after so many timeouts of the primary.
+/// Returns the alternate path's window after this number of timeouts of the primary.
 #[expect(clippy::expect_used, reason = "the buffer is large")]
 fn window(credit: &str, rounds: u32) -> u64 {
     let mut settings = settings();

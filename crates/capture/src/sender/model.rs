@@ -151,7 +151,7 @@ impl Model {
     }
 
     fn timeout(&self, resent: &Resent) -> Option<(Cause, f64)> {
-        // The timer repairs the oldest segment. Whoever sends again what was acknowledged had not heard so.
+        // The timer repairs the oldest segment. A sender that repeats acknowledged data has not received the ACK.
         let unheard = resent.end <= resent.una;
         if unheard && resent.may_be_unseen {
             let repaired = resent.doubted && !resent.repeated;
