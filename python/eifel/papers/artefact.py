@@ -111,6 +111,8 @@ class Repeated:
     """Takes the place of the means of the columns, for the artefact that needs something else."""
     flow: str = "main"
     """The flow that is measured."""
+    long: bool = False
+    """Whether it takes minutes, as for a study."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ class Artefact:
     @property
     def is_long(self) -> bool:
         """Whether it takes minutes, or real time on a network."""
-        return self.is_live or (isinstance(self.method, Studied) and self.method.long)
+        return self.is_live or (not isinstance(self.method, Recorded) and self.method.long)
 
     @property
     def is_live(self) -> bool:

@@ -47,7 +47,7 @@ def figure(
         claims=claims,
         fitted=(*settings.CHOSEN, settings.BOX),
         known=known,
-        method=Repeated(settings.REPETITIONS, _means),
+        method=Repeated(settings.REPETITIONS, _means, long=True),
     )
 
 

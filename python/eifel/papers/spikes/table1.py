@@ -67,6 +67,7 @@ ARTEFACT = Artefact(
         ),
         measure=ranking.measure,
         repetitions=settings.REPETITIONS,
+        long=True,
     ),
     claims=(
         *map(_claim, ranking.PRINTED),

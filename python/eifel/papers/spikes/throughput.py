@@ -32,7 +32,7 @@ def figure(number: int, window: str, case: str, *claims: Claim, known: tuple[str
         claims=claims,
         fitted=settings.CHOSEN,
         known=known,
-        method=Repeated(settings.REPETITIONS),
+        method=Repeated(settings.REPETITIONS, long=True),
     )
 
 
