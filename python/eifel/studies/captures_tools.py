@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,19 +11,19 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.study import Effort, Study, Tell
-from eifel.statistics import Mean, mean_interval, share_interval
+from eifel.statistics import Mean, mean_interval
+from eifel.studies.capture_tools import TOOLS, installed, told
+from eifel.studies.shares import percent
 
 if TYPE_CHECKING:
     from eifel.papers.measured import Measured
     from eifel.runs import Runs
 
-TOOLS = ("eifel", "tshark", "tcptrace")
 PLACES = ("sender", "receiver")
 TRANSFERS = 200
 AT_A_TIME = 20
 FIRST = 2_000_000
 ROWS = tuple((tool, place) for tool in TOOLS for place in PLACES)
-PATIENCE_S = 60
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
@@ -43,43 +38,14 @@ def _find(effort: Effort) -> Mapping[str, Any]:
                 for place, pcapng, truth in _engine.captured(seed)[1]:
                     file = Path(folder) / "capture.pcapng"
                     file.write_bytes(pcapng)
-                    rows += [{"place": place, **row} for row in _told(file, truth) if place in PLACES]
+                    rows += [{"place": place, **row} for row in told(file, truth) if place in PLACES]
                 tell(one + 1)
         names = ("tool", "place", "counted", "retransmissions", "spurious", "found", "wrongly")
         return {name: [row[name] for row in rows] for name in names}
 
     parts = [AT_A_TIME] * (TRANSFERS // AT_A_TIME)
-    table = effort.parts("captures for other tools", {"transfers": TRANSFERS, "tools": _installed()}, parts, some)
+    table = effort.parts("captures for other tools", {"transfers": TRANSFERS, "tools": installed()}, parts, some)
     return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
-
-
-def _installed() -> list[str]:
-    return ["eifel", *(tool for tool in TOOLS[1:] if shutil.which(tool))]
-
-
-def _told(file: Path, truth: str) -> list[dict[str, Any]]:
-    from eifel import captures, tshark
-
-    needless = {int(row["frame"]): row["spurious"] == "1" for row in csv.DictReader(io.StringIO(truth))}
-    there = {"retransmissions": len(needless), "spurious": sum(needless.values())}
-
-    def row(tool: str, counted: int, said: set[int]) -> dict[str, Any]:
-        found = sum(needless.get(frame, False) for frame in said)
-        wrongly = sum(not needless.get(frame, True) for frame in said)
-        return {"tool": tool, "counted": counted, **there, "found": found, "wrongly": wrongly}
-
-    ours = captures.analyze(file).report["retransmissions"]
-    rows = [row("eifel", len(ours), {one["frame"] for one in ours if one["verdict"] == "spurious"})]
-    if shutil.which("tshark"):
-        flags = tshark.flags(file, timeout_s=PATIENCE_S)
-        again = [word for word in flags.values() if word.endswith("retransmission")]
-        rows.append(row("tshark", len(again), {one for one, word in flags.items() if word.startswith("spurious")}))
-    if command := shutil.which("tcptrace"):
-        line = [command, "-n", "-l", str(file)]
-        told = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE_S, check=False).stdout
-        # It has no word for spurious.
-        rows.append(row("tcptrace", sum(map(int, re.findall(r"rexmt data pkts:\s+(\d+)", told))), set()))
-    return rows
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
@@ -94,10 +60,7 @@ def _row(runs: Runs, tool: str, place: str) -> dict[str, Mean]:
         name: int(runs[name][mine].sum()) for name in ("counted", "retransmissions", "spurious", "found", "wrongly")
     }
     counts = {name: mean_interval([float(sums[name])]) for name in ("counted", "retransmissions", "wrongly")}
-    share = share_interval(sums["found"], sums["spurious"])
-    low, high = share.interval or (share.mean, share.mean)
-    found = Mean(100 * share.mean, None, sums["spurious"], (100 * low, 100 * high))
-    return {"installed": mean_interval([1.0]), **counts, "found": found}
+    return {"installed": mean_interval([1.0]), **counts, "found": percent(sums["found"], sums["spurious"])}
 
 
 def _found(measured: Measured, tool: str, place: str) -> float:
@@ -117,7 +80,7 @@ ARTEFACT = Artefact(
     ),
     rows=tuple(Row({"tool": tool, "place": place}) for tool, place in ROWS),
     method=Studied(
-        Study(_find, {"transfers": TRANSFERS, "first seed": FIRST}, (_find, _told)), measure=_measure, long=True
+        Study(_find, {"transfers": TRANSFERS, "first seed": FIRST}, (_find, told)), measure=_measure, long=True
     ),
     fitted=(
         Setting("transfers", str(TRANSFERS), "plain ones of crates/hostile; tshark takes half a second each", "chosen"),

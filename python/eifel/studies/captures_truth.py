@@ -9,7 +9,8 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.study import Effort, Study, Tell
-from eifel.statistics import Mean, mean_interval, share_interval
+from eifel.statistics import Mean, mean_interval
+from eifel.studies.shares import percent
 
 if TYPE_CHECKING:
     from eifel.papers.measured import Measured
@@ -67,18 +68,12 @@ def _row(runs: Runs, weather: str, place: str) -> dict[str, Mean]:
     return {
         "captures": mean_interval([float(mine.sum())]),
         "retransmissions": mean_interval([float(every)]),
-        "cause": _percent(sums["cause_right"], every),
-        "verdict": _percent(sums["verdict_right"], every),
-        "decided": _percent(sums["verdict_right"], decidable),
-        "undecidable": _percent(sums["undecidable"], every),
+        "cause": percent(sums["cause_right"], every),
+        "verdict": percent(sums["verdict_right"], every),
+        "decided": percent(sums["verdict_right"], decidable),
+        "undecidable": percent(sums["undecidable"], every),
         "wrongly_certain": mean_interval([float(sums["needed_called_spurious_certainly"])]),
     }
-
-
-def _percent(hits: int, count: int) -> Mean:
-    share = share_interval(hits, count)
-    low, high = share.interval or (share.mean, share.mean)
-    return Mean(100 * share.mean, None, count, (100 * low, 100 * high))
 
 
 def _least(measured: Measured, column: str, *places: str) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.study import Effort, Study, Tell
-from eifel.statistics import Mean, mean_interval, share_interval
+from eifel.statistics import Mean, mean_interval
+from eifel.studies.shares import percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,8 +59,8 @@ def _row(runs: Runs, mine: NDArray[np.bool_]) -> dict[str, Mean]:
     held = (low <= truth) & (truth <= high)
     found = {
         "paths": mean_interval([float(mine.sum())]),
-        "refused": _percent(int(refused.sum()), len(refused)),
-        "held": _percent(int(held.sum()), len(held)),
+        "refused": percent(int(refused.sum()), len(refused)),
+        "held": percent(int(held.sum()), len(held)),
     }
     if len(held):
         found["width"] = mean_interval([float(np.median(100 * (high - low) / truth))])
@@ -68,14 +69,8 @@ def _row(runs: Runs, mine: NDArray[np.bool_]) -> dict[str, Mean]:
     right = (faster > 0.5) == (truth > captured)
     found["stated"] = mean_interval([float(stated.sum())])
     if stated.any():
-        found["order"] = _percent(int((stated & right).sum()), int(stated.sum()))
+        found["order"] = percent(int((stated & right).sum()), int(stated.sum()))
     return found
-
-
-def _percent(hits: int, count: int) -> Mean:
-    share = share_interval(hits, count)
-    low, high = share.interval or (share.mean, share.mean)
-    return Mean(100 * share.mean, None, count, (100 * low, 100 * high))
 
 
 def _held(measured: Measured, cross: str) -> float:
@@ -101,9 +96,7 @@ ARTEFACT = Artefact(
     fitted=(
         Setting("hidden paths", "crates/whatif/src/trial.rs", "0.5 to 20 Mbit/s, 8 to 280 ms, three links", "chosen"),
         Setting("draws", str(DRAWS), "seconds a path", "chosen"),
-        Setting(
-            "method", "worked out", "on the paths of seeds below 100; others judge it", "fitted", ("seeds below 100",)
-        ),
+        Setting("method", "worked out on seeds below 100", "others judge it", "chosen"),
     ),
     claims=(
         Claim(
