@@ -30,7 +30,7 @@ pub struct Summary {
     pub undos: u32,
 }
 
-/// Sends so many bytes, and returns what that took.
+/// Sends `bytes` bytes, and returns the counts of retransmissions, timeouts and undos.
 ///
 /// # Errors
 /// An algorithm that the registry does not know.
