@@ -40,6 +40,37 @@ def test_measured_again_it_is_the_same(name: str) -> None:
         assert row["measured"] == pytest.approx(kept["measured"], abs=1e-6)
 
 
+def test_the_page_of_the_calibration_counts_what_the_artefact_counts() -> None:
+    """Its page has each seed for itself; the artefact has the seed of the fit, and the mean of the others."""
+    found: dict[tuple[str, bool, bool], list[list[int]]] = {}
+    for line in (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 7 and cells[2] in ("tables 1 and 2", "tables 3 and 4"):
+            counts = [int(cell.split(" of ")[0]) for cell in cells[3:]]
+            found.setdefault((cells[0], cells[2] == "tables 3 and 4", cells[1] != "1"), []).append(counts)
+    rows = STORE["responding.calibration"]["rows"]
+    assert len(rows) == len(found) == 12
+    for row in rows:
+        judge = row["keys"]["judged_by"]
+        counts = found[row["keys"]["setting"], "other rows" in judge, "seeds" in judge]
+        means = [sum(column) / len(counts) for column in zip(*counts, strict=True)]
+        assert means == [row["measured"][name] for name in measured.COLUMNS]
+
+
+def test_the_pages_front_is_the_artefacts() -> None:
+    lines = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    front = [(float(row[0]), float(row[1]), row[3]) for row in cells if len(row) == 13 and row[0][0].isdigit()]
+    rows = STORE["responding.front"]["rows"]
+    assert front and rows
+    for row in rows:
+        here = [
+            again for time, again, held in front if held == row["keys"]["held"] and time <= row["keys"]["time within"]
+        ]
+        if here:
+            assert row["measured"]["again"] == pytest.approx(min(here), abs=0.006)
+
+
 def test_a_page_with_another_number_is_noticed() -> None:
     page, sentence = measured.quotes(STORE)[1]
     text = " ".join((ROOT / page).read_text(encoding="utf-8").split())

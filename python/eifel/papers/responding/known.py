@@ -38,7 +38,7 @@ TIMERS = ("The minimum of min++ grows too slowly: each expiry adds 1 s, and spik
 FRONT = (
     "This cannot be had under one setting: docs/calibration.md lists the front of the sweep. With Eifel the paper "
     "sends two to four times as much again. The rest must lie in its own Eifel or in the ns-2 of its time: ns-2.35 "
-    "sends as rarely again over the same spikes behind the queue; before it, two transfers a row were tried.",
+    "sends as rarely again over the same spikes, behind the queue and before it (docs/ns2.md).",
 )
 """The sweep."""
 
