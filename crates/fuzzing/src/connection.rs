@@ -111,6 +111,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
             0 => Stamping::Clock,
             _ => Stamping::Distinct { secret: [granularity, u64::from(offset)] },
         },
+        required: granularity / 32 % 4 > 0,
     };
     let user_timeout = duration(u)?;
     Ok(Settings {
@@ -128,6 +129,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
             every: u.int_in_range(0..=4)?,
             delay: Duration::from_nanos(magnitude(u, 1 << 30)?),
             counted: if granularity / 4 % 2 == 0 { AckCount::Bytes } else { AckCount::Segments },
+            quick: (granularity / 128 % 4) as u32,
         },
         marks: marks(u)?,
         ecn: [EcnUse::Off, EcnUse::Answer, EcnUse::Ask, EcnUse::Ask][(granularity / 8 % 4) as usize],
@@ -145,6 +147,18 @@ pub(crate) fn marks(u: &mut Unstructured<'_>) -> Result<Option<Marks>> {
 }
 
 impl Driver {
+    /// What the application may say of short segments after a write. It takes no bytes of its own.
+    fn holds_back(&mut self, count: u64) {
+        match count % 16 {
+            1 => self.connection.more_follows(),
+            3 => self.connection.cork(true),
+            5 => self.connection.cork(false),
+            7 => self.connection.set_nagle(count % 32 == 7),
+            9 => self.connection.set_user_timeout(self.now, Some(Duration::from_nanos(count << 20))),
+            _ => {}
+        }
+    }
+
     fn application(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         match u.int_in_range(0..=7)? {
             0..=2 if self.writes < MOST_WRITES => {
@@ -159,6 +173,7 @@ impl Driver {
                         assert!(self.connection.write(&bytes) <= bytes.len());
                     }
                 }
+                self.holds_back(count);
             }
             0..=4 => {
                 let readable = self.connection.readable();

@@ -1,18 +1,54 @@
-//! Assertions: `assert expression` with comparisons, `and`, `or`, `not`, and whole-number arithmetic.
+//! What stands between `%{` and `}%`, a small part of Python: `assert`, `print` and names for numbers, over expressions with
+//! comparisons, `and`, `or`, `not`, and whole-number arithmetic.
 
+mod message;
 mod parser;
+mod words;
 
-pub(crate) use parser::assertions;
+pub(crate) use message::Message;
+pub(crate) use parser::statements;
 
 use crate::error::Place;
 use crate::variables::Variable;
 
-/// One `assert`.
+/// A line of a block.
 #[derive(Clone, Debug)]
-pub(crate) struct Assertion {
+pub(crate) struct Statement {
     pub(crate) place: Place,
-    pub(crate) text: String,
-    pub(crate) expression: Expression,
+    pub(crate) meaning: Meaning,
+}
+
+impl Statement {
+    /// Returns the statement's expressions, those of its message too.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        let (expression, printed) = match &self.meaning {
+            Meaning::Assert { expression, message, .. } => (Some(expression), message.as_ref()),
+            Meaning::Assign(_, expression) => (Some(expression), None),
+            Meaning::Print(message) => (None, Some(message)),
+        };
+        expression.into_iter().chain(printed.into_iter().flat_map(Message::expressions))
+    }
+}
+
+/// What a statement does.
+#[derive(Clone, Debug)]
+pub(crate) enum Meaning {
+    Assert {
+        /// The expression as written.
+        text: String,
+        expression: Expression,
+        message: Option<Message>,
+    },
+    Print(Message),
+    /// Gives a number to the name of this index.
+    Assign(usize, Expression),
+}
+
+/// Where the values of an expression come from.
+pub(crate) struct Values<'a> {
+    pub(crate) read: &'a dyn Fn(&'static Variable) -> i128,
+    /// The script's own names, by their indices.
+    pub(crate) names: &'a [i128],
 }
 
 /// An expression over whole numbers. Every number but 0 is true.
@@ -20,6 +56,8 @@ pub(crate) struct Assertion {
 pub(crate) enum Expression {
     Number(i128),
     Variable(&'static Variable),
+    /// A name of the script's own.
+    Name(usize),
     Not(Box<Expression>),
     Negative(Box<Expression>),
     Binary(Box<Expression>, Operator, Box<Expression>),
@@ -36,6 +74,9 @@ pub(crate) enum Operator {
     AtMost,
     Greater,
     AtLeast,
+    /// Bit by bit.
+    Union,
+    Intersection,
     Plus,
     Minus,
     Times,
@@ -46,21 +87,22 @@ pub(crate) enum Operator {
 
 impl Expression {
     /// Computes the value. `None` for a division by zero, or if the value does not fit.
-    pub(crate) fn value(&self, read: &impl Fn(&'static Variable) -> i128) -> Option<i128> {
+    pub(crate) fn value(&self, values: &Values<'_>) -> Option<i128> {
         match self {
             Self::Number(number) => Some(*number),
-            Self::Variable(variable) => Some(read(variable)),
-            Self::Not(inner) => Some(i128::from(inner.value(read)? == 0)),
-            Self::Negative(inner) => inner.value(read)?.checked_neg(),
+            Self::Variable(variable) => Some((values.read)(variable)),
+            Self::Name(index) => values.names.get(*index).copied(),
+            Self::Not(inner) => Some(i128::from(inner.value(values)? == 0)),
+            Self::Negative(inner) => inner.value(values)?.checked_neg(),
             Self::Binary(left, operator, right) => {
-                let left = left.value(read)?;
+                let left = left.value(values)?;
                 // As in Python, `and` and `or` skip a right side that cannot matter.
                 match (operator, left) {
                     (Operator::Or, 1..) | (Operator::Or, ..=-1) => return Some(1),
                     (Operator::And, 0) => return Some(0),
                     _ => {}
                 }
-                operator.apply(left, right.value(read)?)
+                operator.apply(left, right.value(values)?)
             }
         }
     }
@@ -68,7 +110,7 @@ impl Expression {
     /// Collects the variables of the expression.
     pub(crate) fn variables(&self, found: &mut Vec<&'static Variable>) {
         match self {
-            Self::Number(_) => {}
+            Self::Number(_) | Self::Name(_) => {}
             Self::Variable(variable) => {
                 if !found.iter().any(|known| known.name == variable.name) {
                     found.push(variable);
@@ -95,6 +137,8 @@ impl Operator {
             Self::AtMost => truth(left <= right),
             Self::Greater => truth(left > right),
             Self::AtLeast => truth(left >= right),
+            Self::Union => Some(left | right),
+            Self::Intersection => Some(left & right),
             Self::Plus => left.checked_add(right),
             Self::Minus => left.checked_sub(right),
             Self::Times => left.checked_mul(right),

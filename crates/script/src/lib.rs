@@ -24,6 +24,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod counts;
 mod error;
 mod expression;
 mod json;

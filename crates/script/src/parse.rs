@@ -5,13 +5,16 @@ mod command;
 mod condition;
 pub(crate) mod cursor;
 mod header;
+mod icmp;
 pub(crate) mod lexer;
 mod packet;
 pub(crate) mod setting;
+mod socket_option;
 mod time;
+mod transfer;
 
 use crate::error::{Error, Fault};
-use crate::expression::assertions;
+use crate::expression::statements;
 use crate::parse::cursor::Cursor;
 use crate::parse::lexer::{Kind, tokens};
 use crate::profile::Profile;
@@ -19,6 +22,7 @@ use crate::script::{Action, Call, Event, Script, Traffic, When};
 use crate::sctp;
 use crate::variables::{self, Variable};
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Version;
 
 /// The longest script.
 const LONGEST: Duration = Duration::from_secs(400 * 24 * 3600);
@@ -54,9 +58,10 @@ fn script(profile: Profile, symbol: &str, text: &str, origin: &str) -> Result<Sc
     let mut cursor = Cursor::new(text, tokens);
     let mut association = is_sctp.then(sctp::Setup::default);
     let mut header = header::read(&mut cursor, profile, association.as_mut())?;
-    let language = if is_sctp { Language::Sctp } else { Language::Tcp };
+    let language = if is_sctp { Language::Sctp } else { Language::Tcp(header.version) };
     // Commands configure a host before its sockets are in use.
     let mut fresh = true;
+    let mut names = Vec::new();
     let mut events = Vec::new();
     let mut begun = Begun { at_least: Instant::ZERO, most: Instant::ZERO };
     while cursor.kind() != &Kind::End {
@@ -65,13 +70,15 @@ fn script(profile: Profile, symbol: &str, text: &str, origin: &str) -> Result<Sc
             cursor.next();
             continue;
         }
-        let event = event(&mut cursor, language)?;
+        let event = event(&mut cursor, language, &mut names)?;
         begun.follow(&event)?;
         match &event.action {
             Action::Command(text) if fresh => match &mut association {
                 None => command::apply(text, event.place, &mut header)?,
                 Some(setup) => setup.command(text),
             },
+            // What a host does with packets counts at any time.
+            Action::Command(text) if association.is_none() => command::apply_late(text, event.place, &mut header)?,
             Action::Calls { call: Call::Listen { .. } | Call::Connect { .. }, .. } => fresh = false,
             _ => {}
         }
@@ -86,24 +93,24 @@ fn script(profile: Profile, symbol: &str, text: &str, origin: &str) -> Result<Sc
 /// What a script talks about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Language {
-    Tcp,
+    Tcp(Version),
     Sctp,
 }
 
 impl Language {
     fn variables(self) -> &'static [Variable] {
         match self {
-            Self::Tcp => variables::variables(),
+            Self::Tcp(_) => variables::variables(),
             Self::Sctp => variables::of_associations(),
         }
     }
 }
 
-fn event(cursor: &mut Cursor<'_>, language: Language) -> Result<Event, Fault> {
+fn event(cursor: &mut Cursor<'_>, language: Language, names: &mut Vec<String>) -> Result<Event, Fault> {
     let place = cursor.place();
     let when = time::when(cursor)?;
     let begin = cursor.start();
-    let action = action(cursor, language)?;
+    let action = action(cursor, language, names)?;
     if !matches!(action, Action::Leaves(_)) && !matches!(when, When::At(_) | When::After(_)) {
         return Err(Fault::new(place, "only packets that leave may have a range of times", "a time, or + and a time"));
     }
@@ -111,12 +118,15 @@ fn event(cursor: &mut Cursor<'_>, language: Language) -> Result<Event, Fault> {
     Ok(Event { place, when, action, text })
 }
 
-fn action(cursor: &mut Cursor<'_>, language: Language) -> Result<Action, Fault> {
+fn action(cursor: &mut Cursor<'_>, language: Language, names: &mut Vec<String>) -> Result<Action, Fault> {
     match cursor.kind().clone() {
         Kind::Mark('<') => {
             cursor.next();
             match language {
-                Language::Tcp => packet::arriving(cursor).map(Traffic::Segment),
+                Language::Tcp(version) if cursor.take_word("icmp") => {
+                    icmp::read(cursor, version).map(Traffic::SegmentError)
+                }
+                Language::Tcp(_) => packet::arriving(cursor).map(Traffic::Segment),
                 Language::Sctp => sctp::arriving(cursor),
             }
             .map(Action::Arrives)
@@ -124,7 +134,7 @@ fn action(cursor: &mut Cursor<'_>, language: Language) -> Result<Action, Fault> 
         Kind::Mark('>') => {
             cursor.next();
             match language {
-                Language::Tcp => packet::leaving(cursor).map(Traffic::Segment),
+                Language::Tcp(_) => packet::leaving(cursor).map(Traffic::Segment),
                 Language::Sctp => sctp::leaving(cursor).map(Traffic::Sctp),
             }
             .map(Action::Leaves)
@@ -133,7 +143,7 @@ fn action(cursor: &mut Cursor<'_>, language: Language) -> Result<Action, Fault> 
             let mut place = cursor.place();
             place.column += 2;
             cursor.next();
-            assertions(&text, place, language.variables()).map(Action::Asserts)
+            statements(&text, place, language.variables(), names).map(Action::Runs)
         }
         Kind::Command(text) => {
             cursor.next();

@@ -4,7 +4,7 @@ use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_tcp::Settings;
-use eifel_tcp::settings::{AckCount, Announce, EcnUse, WindowScale};
+use eifel_tcp::settings::{AckCount, Announce, EcnUse, TimestampSettings, WindowScale};
 
 /// A stack whose public scripts run as they are.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -44,7 +44,10 @@ impl Profile {
                 let mut settings = Settings { receive_window: 65_535, nagle: true, ..standard };
                 // TCP_DELACK_MIN; the first segments of a connection are acknowledged one by one.
                 settings.acks.delay = Duration::from_millis(40);
+                // TCP_MAX_QUICKACKS
+                settings.acks.quick = 16;
                 settings.ecn = EcnUse::Answer;
+                settings.timestamps = Some(TimestampSettings { required: false, ..TimestampSettings::default() });
                 settings
             }
             Self::FreeBsd => {
@@ -76,7 +79,7 @@ impl Profile {
             Self::Standard => Config::default(),
             Self::Linux => Config {
                 rto: Choice::named("linux"),
-                recover: Choice::named("rack-tlp"),
+                recover: Choice::named("rack-tlp").with("reduction", word("prr")),
                 congest: Choice::named("cubic")
                     .with("counting", word("linux"))
                     .with("grow", word("when-limiting-window")),

@@ -5,20 +5,23 @@
 //! packet that the script expects is compared with the first that is not yet accounted for, and where there is none,
 //! time goes on until there is one or the packet's time is over.
 
+pub(crate) mod clocks;
 mod compare;
 mod connection;
 pub(crate) mod end;
 mod host;
+mod options;
 mod stamps;
 mod wire;
 
 use connection::ConnectionEnd;
 use end::{End, Returned};
 
-use crate::expression::Assertion;
+use crate::expression::{Expression, Meaning, Statement, Values};
 use crate::outcome::{Failure, Outcome, Row, Seen, Side};
 use crate::script::{Action, Call, Event, Expected, Script, Traffic, When};
 use crate::sctp::AssociationEnd;
+use crate::variables::Variable;
 use eifel_base::time::{Duration, Instant};
 
 /// Runs a script to its end or to the first event that is not as expected. Of a script with several readings, one has to
@@ -42,6 +45,7 @@ fn one(script: &Script) -> Outcome {
         last: Instant::ZERO,
         rows: Vec::new(),
         waiting: Vec::new(),
+        names: Vec::new(),
     };
     let failure = run.all().err();
     if failure.is_some() {
@@ -73,6 +77,8 @@ struct Run<'s> {
     last: Instant,
     rows: Vec<Row>,
     waiting: Vec<Waiting<'s>>,
+    /// The values of the script's own names.
+    names: Vec<i128>,
 }
 
 type Step = Result<(), Failure>;
@@ -119,7 +125,7 @@ impl<'s> Run<'s> {
         match &event.action {
             Action::Arrives(packet) => self.arrive(event, packet),
             Action::Calls { call, expected, until } => self.call(event, call, expected, *until),
-            Action::Asserts(assertions) => self.assert(event, assertions),
+            Action::Runs(statements) => self.run_block(event, statements),
             Action::Leaves(_) | Action::Command(_) => Ok(()),
         }
     }
@@ -227,24 +233,46 @@ impl<'s> Run<'s> {
         self.after_input(event)
     }
 
-    fn assert(&mut self, event: &Event, assertions: &[Assertion]) -> Step {
+    /// Runs a block of statements. Each variable that it reads is shown once, before what it prints.
+    fn run_block(&mut self, event: &Event, statements: &[Statement]) -> Step {
         let mut variables = Vec::new();
-        assertions.iter().for_each(|assertion| assertion.expression.variables(&mut variables));
-        if variables.iter().any(|variable| self.end.read(variable).is_none()) {
+        statements.iter().flat_map(Statement::expressions).for_each(|found| found.variables(&mut variables));
+        if variables.iter().any(|variable| self.end.read(self.now, variable).is_none()) {
             return self.fail(event, "there is no connection yet");
         }
-        let read = |variable: &'static _| self.end.read(variable).unwrap_or(0);
-        let values: Vec<_> = variables.iter().map(|v| format!("{} = {}", v.name, read(v))).collect();
-        let broken = assertions.iter().find(|assertion| matches!(assertion.expression.value(&read), None | Some(0)));
-        let values = values.join(", ");
+        let (end, now) = (&self.end, self.now);
+        let read = |variable: &'static Variable| end.read(now, variable).unwrap_or(0);
+        let values = variables.iter().map(|v| format!("{} = {}", v.name, read(v))).collect::<Vec<_>>().join(", ");
+        let mut lines = if variables.is_empty() { Vec::new() } else { vec![values.clone()] };
+        let mut broken = None;
+        for Statement { place, meaning } in statements {
+            let known = Values { read: &read, names: &self.names };
+            let value = |expression: &Expression| expression.value(&known);
+            match meaning {
+                Meaning::Print(message) => lines.push(message.text(&known)),
+                Meaning::Assign(index, expression) => {
+                    let Some(value) = value(expression) else {
+                        broken = Some((place.line, "this number cannot be computed".to_owned()));
+                        break;
+                    };
+                    self.names.resize(self.names.len().max(index + 1), 0);
+                    self.names[*index] = value;
+                }
+                Meaning::Assert { text, expression, message } if matches!(value(expression), None | Some(0)) => {
+                    let said = message.as_ref().map(|message| format!(" ({})", message.text(&known)));
+                    let what = format!("{text} does not hold: {values}{}", said.unwrap_or_default());
+                    broken = Some((place.line, what));
+                    break;
+                }
+                Meaning::Assert { .. } => {}
+            }
+        }
         if let Some(row) = self.rows.last_mut() {
-            row.seen.push(Seen { at: self.now, text: values.clone() });
+            row.seen.extend(lines.into_iter().map(|text| Seen { at: now, text }));
         }
         match broken {
             None => Ok(()),
-            Some(assertion) => self
-                .fail(event, format!("{} does not hold: {values}", assertion.text))
-                .map_err(|failure| Failure { line: assertion.place.line, ..failure }),
+            Some((line, what)) => self.fail(event, what).map_err(|failure| Failure { line, ..failure }),
         }
     }
 

@@ -4,10 +4,10 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::{Ecn, Version};
 use eifel_packet::segment::{Flags, Marks};
 use eifel_recovery::engine::Config;
-use eifel_tcp::Settings;
+use eifel_tcp::{IcmpError, Settings};
 
 use crate::error::Place;
-use crate::expression::Assertion;
+use crate::expression::Statement;
 use crate::profile::Profile;
 use crate::sctp::{self, Setup};
 
@@ -63,6 +63,12 @@ pub(crate) struct Header {
     /// Whether each packet of the script is one segment. If not, a packet may stand for segments that leave one behind the
     /// other.
     pub(crate) strict_segments: bool,
+    /// The most bytes of an arriving segment; a longer packet of the script stands for several.
+    pub(crate) arriving_mss: Option<u32>,
+    /// Whether a segment with SYN and FIN is dropped before the connection sees it, as by a filter.
+    pub(crate) drops_syn_fin: bool,
+    /// Whether what RFC 1122 calls a hard error ends no attempt to connect.
+    pub(crate) ignores_hard_errors: bool,
     /// Commands that were not carried out though they might have meant something, by their lines.
     pub(crate) notes: Vec<(u32, String)>,
 }
@@ -97,7 +103,8 @@ pub(crate) enum Action {
         expected: Expected,
         until: Option<Duration>,
     },
-    Asserts(Vec<Assertion>),
+    /// What stands between `%{` and `}%`.
+    Runs(Vec<Statement>),
     /// A command of an operating system. It counts before the connection begins.
     Command(String),
 }
@@ -108,6 +115,7 @@ pub(crate) enum Traffic {
     Segment(Packet),
     Sctp(sctp::Packet),
     Icmp(sctp::Icmp),
+    SegmentError(SegmentError),
 }
 
 /// A packet as scripts write it. Sequence numbers count from each side's SYN.
@@ -161,10 +169,14 @@ pub(crate) enum Call {
     Write {
         socket: i64,
         count: u64,
+        /// Whether the application says that more follows.
+        more: bool,
     },
     Read {
         socket: i64,
         count: u64,
+        /// How many bytes are unread afterwards, if that is asked; one more where the peer has closed its direction.
+        unread: Option<u64>,
     },
     /// Says what a read would give, and takes nothing.
     Peek {
@@ -174,9 +186,15 @@ pub(crate) enum Call {
     Close {
         socket: i64,
     },
-    /// Closes this end's direction.
+    /// Reads no more, or closes this end's direction, or both.
     Shutdown {
         socket: i64,
+        read: bool,
+        write: bool,
+    },
+    SetOption {
+        socket: i64,
+        option: SocketOption,
     },
     /// Turns a close into a reset.
     LingerZero {
@@ -211,6 +229,29 @@ pub(crate) enum Call {
     Ignored {
         socket: i64,
     },
+}
+
+/// A socket option that means something to a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SocketOption {
+    NoDelay(bool),
+    Cork(bool),
+    /// Bytes in the MSS option, and the most in a segment.
+    MaxSegment(u16),
+    UserTimeout(Option<Duration>),
+    /// The longest that a handshake lasts.
+    HandshakeTimeout(Duration),
+}
+
+/// An ICMP message about a segment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SegmentError {
+    /// `None` for a message that is no error.
+    pub(crate) error: Option<IcmpError>,
+    /// Whether it says that nobody listens there.
+    pub(crate) refused: bool,
+    /// The sequence number that it quotes, counted from this end's SYN.
+    pub(crate) seq: u32,
 }
 
 /// The expected return value of a call.

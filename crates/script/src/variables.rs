@@ -1,29 +1,19 @@
 //! Variables of assertions: packetdrill's names for Linux's `struct tcp_info`, and names of this
 //! engine.
 
+use crate::counts::Counts;
 use crate::sctp::variables as association;
-use eifel_base::time::Duration;
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::engine::Cause;
-use eifel_tcp::{Connection, State};
+use eifel_tcp::{Connection, Settings, State};
 
 /// The state that variables are read from.
 pub struct Observed<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) counts: &'a Counts,
-}
-
-/// Counts of a run.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Counts {
-    pub(crate) segments_in: u64,
-    pub(crate) segments_out: u64,
-    pub(crate) retransmissions: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) episodes: u64,
-    pub(crate) spurious: u64,
-    pub(crate) genuine: u64,
-    /// Verdict on the last episode: 0 none, 1 spurious, 2 genuine.
-    pub(crate) verdict: u64,
+    /// The settings with which the connection began.
+    pub(crate) settings: &'a Settings,
+    pub(crate) now: Instant,
 }
 
 /// A variable.
@@ -34,6 +24,16 @@ pub struct Variable {
     pub summary: &'static str,
     pub(crate) read: Read,
 }
+
+impl Variable {
+    /// Returns whether this is the state, which an end without a connection has too.
+    pub(crate) fn is_state(&self) -> bool {
+        matches!(self.name, "state" | "tcpi_state")
+    }
+}
+
+/// The state where there is no connection.
+pub(crate) const CLOSED: i128 = 7;
 
 /// Returns the variables of a conversation with a connection.
 pub fn variables() -> &'static [Variable] {
@@ -115,7 +115,11 @@ const fn variable(name: &'static str, summary: &'static str, read: fn(&Observed<
 
 static VARIABLES: &[Variable] = &[
     variable("tcpi_state", "the state, as Linux numbers them", state),
-    variable("tcpi_ca_state", "TCP_CA_Recovery or TCP_CA_Loss while an episode is open, else TCP_CA_Open", ca_state),
+    variable(
+        "tcpi_ca_state",
+        "TCP_CA_Recovery or TCP_CA_Loss while an episode is open; TCP_CA_Disorder while SACK reports anything; else TCP_CA_Open",
+        ca_state,
+    ),
     variable("tcpi_retransmits", "expiries of the timer since the last ACK of new data", |o| {
         o.connection.engine().consecutive_timeouts().into()
     }),
@@ -132,6 +136,18 @@ static VARIABLES: &[Variable] = &[
     variable("tcpi_unacked", "segments outstanding", |o| o.connection.engine().scoreboard().segments() as i128),
     variable("tcpi_sacked", "segments' bytes that SACK has reported, in whole segments", |o| {
         i128::from(o.connection.engine().scoreboard().sacked_bytes()) / mss(o)
+    }),
+    variable("tcpi_lost", "segments deemed lost and not delivered since, sent again or not", lost),
+    variable("tcpi_advmss", "bytes in this end's MSS option", |o| o.settings.mss.into()),
+    variable("tcpi_rcv_mss", "bytes of the longest segment that arrived", |o| o.counts.longest_in.into()),
+    variable("tcpi_last_data_recv", "milliseconds since data, or the SYN, arrived", |o| {
+        (o.now.since(o.counts.last_arrival).as_nanos() / 1_000_000).into()
+    }),
+    variable("tcpi_busy_time", "microseconds with something to send or outstanding", |o| {
+        micros(o.counts.clocks.busy(o.now))
+    }),
+    variable("tcpi_rwnd_limited", "microseconds in which the peer's window held back what there was to send", |o| {
+        micros(o.counts.clocks.held_back(o.now))
     }),
     variable("tcpi_notsent_bytes", "bytes written and not sent", |o| {
         i128::from(o.connection.end().saturating_sub(o.connection.engine().nxt()))
@@ -199,10 +215,15 @@ fn state(observed: &Observed<'_>) -> i128 {
 
 fn ca_state(observed: &Observed<'_>) -> i128 {
     match observed.connection.engine().episode().map(|episode| episode.cause) {
-        None => 0,
+        None => i128::from(observed.connection.engine().scoreboard().sacked_bytes() > 0),
         Some(Cause::FastRetransmit) => 3,
         Some(Cause::Timeout) => 4,
     }
+}
+
+fn lost(observed: &Observed<'_>) -> i128 {
+    let board = observed.connection.engine().scoreboard();
+    board.unreported(board.una()).take_while(|segment| segment.end() <= board.lost_below()).count() as i128
 }
 
 fn mss(observed: &Observed<'_>) -> i128 {

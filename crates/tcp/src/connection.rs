@@ -17,10 +17,12 @@ use crate::handshake::offer;
 use crate::icmp::PathMtu;
 use crate::marks::Marking;
 use crate::persist::Persist;
+use crate::quick_acks::QuickAcks;
 use crate::receive::{Arrival, Receiver};
 use crate::send_stream::SendStream;
 use crate::settings::{Ports, SackUse, Settings};
 use crate::state::State;
+use crate::tail::{Tail, Wishes};
 use crate::timestamps::Stamps;
 use crate::window::SendWindow;
 
@@ -79,6 +81,8 @@ pub(crate) struct Cold {
     pub(crate) left: bool,
     /// Data on the peer's SYN in a simultaneous open. The application is told when the connection is established.
     pub(crate) early: Option<Arrival>,
+    pub(crate) wishes: Wishes,
+    pub(crate) quick: QuickAcks,
 }
 
 /// The segments that may arrive, by the state and the handshake's outcome.
@@ -99,7 +103,7 @@ pub struct Connection {
     pub(crate) ports: Ports,
     /// Bytes of payload in a full segment.
     pub(crate) mss: u32,
-    pub(crate) nagle: bool,
+    pub(crate) tail: Tail,
     pub(crate) path_mtu: PathMtu,
     pub(crate) peer: SendWindow,
     /// The persist timer's state; `None` unless the window is closed.
@@ -143,7 +147,7 @@ impl Connection {
             iss: isn,
             ports,
             mss,
-            nagle: settings.nagle,
+            tail: Wishes::new(settings.nagle).usual(),
             path_mtu: PathMtu::Trusted,
             peer: SendWindow::CLOSED,
             persist: None,
@@ -165,6 +169,8 @@ impl Connection {
                 counts: Counts::default(),
                 left: false,
                 early: None,
+                wishes: Wishes::new(settings.nagle),
+                quick: QuickAcks::new(&settings.acks),
             }),
             engine,
         }
@@ -173,12 +179,14 @@ impl Connection {
     /// Writes bytes, and returns the number for which there was room; 0 after a close. The bytes are held or only counted,
     /// by [`SendKind`](crate::settings::SendKind).
     pub fn write(&mut self, bytes: &[u8]) -> usize {
+        self.note_write();
         if self.takes_writes() { self.stream.write(bytes) } else { 0 }
     }
 
     /// Writes `count` bytes of which only the number is kept, and returns the number for which there was room; 0 where
     /// bytes are held, and after a close.
     pub fn write_counted(&mut self, count: u64) -> u64 {
+        self.note_write();
         if self.takes_writes() { self.stream.write_counted(count) } else { 0 }
     }
 
@@ -288,6 +296,14 @@ impl Connection {
         self.engine.respond_by(response);
     }
 
+    /// Sets how long anything may wait for an acknowledgement, from now on; `None` sets no limit (RFC 9293, section 3.9.1.2).
+    pub fn set_user_timeout(&mut self, now: Instant, limit: Option<Duration>) {
+        self.user_timeout = limit.unwrap_or(Duration::MAX);
+        if self.engine.una() < self.engine.nxt() {
+            self.give_up_at = limit.map_or(Instant::NEVER, |limit| now + limit);
+        }
+    }
+
     /// Returns the payload bytes of a full segment, by both ends' MSS options.
     pub fn mss(&self) -> u32 {
         self.mss
@@ -341,7 +357,11 @@ impl Connection {
     pub(crate) fn stand(&mut self, state: State) {
         self.state = state;
         let open = matches!(state, State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait);
-        let plain = open && self.marks.is_off() && !self.ecn.is_agreed() && !self.receiver.holds_bytes();
+        let plain = open
+            && self.marks.is_off()
+            && !self.ecn.is_agreed()
+            && !self.receiver.holds_bytes()
+            && self.cold.quick.are_over();
         self.expects = if plain { Expects::Plain } else { Expects::Anything };
     }
 

@@ -1,17 +1,18 @@
 //! How long the next segment is: data are cut at the MSS, a FIN rides on the last of them, and what is too short for its
-//! header waits (silly window avoidance and Nagle's algorithm, RFC 9293, sections 3.7.4 and 3.8.6.2.1).
+//! header waits (silly window avoidance, RFC 9293, section 3.8.6.2.1; for other reasons to wait see [`tail`](crate::tail)).
 
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::Flags;
 use eifel_recovery::engine::Offer;
 
 use crate::connection::Connection;
+use crate::tail::Tail;
 
 impl Connection {
     /// Returns what the engine may send next, in a segment that would carry `stamp`.
     #[inline(always)]
     pub(crate) fn offer(&self, stamp: Option<Timestamp>) -> Offer {
-        let end = if self.nagle { self.end_by_nagle() } else { self.stream.end() };
+        let end = if self.tail == Tail::Nothing { self.stream.end() } else { self.end_before_tail() };
         let limit = self.peer.limit;
         let next = if self.is_next_full() { self.mss } else { self.last_length(end, limit) };
         Offer { end, limit, next, weightless: u32::from(self.stream.is_finished()), stamp }
@@ -38,14 +39,6 @@ impl Connection {
         if silly { 0 } else { len as u32 }
     }
 
-    /// Returns the end of the data without a last segment that Nagle's algorithm lets wait: it is less than full, not the
-    /// last of the stream, and something is outstanding.
-    fn end_by_nagle(&self) -> u64 {
-        let (una, nxt, end) = (self.engine.una(), self.engine.nxt(), self.stream.end());
-        let waits = una < nxt && !self.stream.is_finished() && end.saturating_sub(nxt) < u64::from(self.mss);
-        if waits { end.min(nxt) } else { end }
-    }
-
     /// Returns the flags, and the bytes of payload, of a segment that takes `len` positions from `start` on.
     #[inline]
     pub(crate) fn shape(&self, start: u64, len: u32) -> (Flags, u32) {
@@ -56,7 +49,7 @@ impl Connection {
         }
         let payload_len = if last > written { len - 1 } else { len };
         let mut flags = if last > written { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        if payload_len > 0 {
+        if payload_len > 0 && (self.tail != Tail::Push || self.stream.is_finished()) {
             flags = flags.with(Flags::PSH);
         }
         (flags, payload_len)

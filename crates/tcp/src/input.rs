@@ -13,6 +13,7 @@ use crate::icmp::PathMtu;
 use crate::receive::Arrival;
 use crate::sack_option::Reported;
 use crate::state::{Opening, State};
+use crate::tail::Tail;
 
 const SYN_OR_RST: u16 = Flags::SYN.0 | Flags::RST.0;
 
@@ -78,6 +79,7 @@ impl Connection {
                 self.answer_unacceptable(now, block);
                 ControlFlow::Break(())
             }
+            None if !stamps.are_required() => ControlFlow::Continue(()),
             None => {
                 self.cold.counts.missing_timestamps += 1;
                 ControlFlow::Break(())
@@ -185,7 +187,8 @@ impl Connection {
         if handshake {
             self.become_established(now);
             if let Some(arrival) = self.cold.early.take() {
-                self.receiver.due.now();
+                self.receiver.owe(now, arrival);
+                self.acknowledge_quickly(now);
                 self.tell_arrival(now, segment, arrival);
             }
         }
@@ -293,6 +296,9 @@ impl Connection {
         // Segments of this size get through, so an ICMP message that claimed a smaller path MTU was wrong.
         self.path_mtu = PathMtu::Trusted;
         self.forgiven_timeouts = 0;
+        if self.tail == Tail::Push {
+            self.push_after_progress();
+        }
         if self.stream.release(una.saturating_sub(1)) {
             self.events.push_back(Event::Writable);
         }
@@ -309,6 +315,7 @@ impl Connection {
     /// Takes an acceptable segment's data and FIN.
     pub(crate) fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
         let arrival = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);
+        self.acknowledge_quickly(now);
         self.tell_arrival(now, segment, arrival);
     }
 

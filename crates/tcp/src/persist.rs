@@ -32,7 +32,7 @@ impl Connection {
             Some(_) => self.persisting_transmission(now, offer),
         };
         if sent.is_none() && self.engine.una() == self.engine.nxt() {
-            self.persist(now, offer.end);
+            self.persist(now, self.stream.end());
         }
         sent
     }

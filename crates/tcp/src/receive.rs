@@ -202,6 +202,14 @@ impl Receiver {
         }
     }
 
+    /// Owes the peer an acknowledgement of all that has arrived: at once for a FIN, else within the usual delay.
+    pub(crate) fn owe(&mut self, now: Instant, arrival: Arrival) {
+        match arrival {
+            Arrival::Finished { .. } => self.due.now(),
+            Arrival::Nothing | Arrival::Readable => self.due.in_order(now, self.arrived(), &self.pace),
+        }
+    }
+
     /// Answers a segment that is not acceptable, and reports the part of it that is a duplicate.
     pub(crate) fn refuse(&mut self, block: Block) {
         self.due.alone();

@@ -76,6 +76,9 @@ pub struct TimestampSettings {
     /// The effect of duplicates on the echo.
     pub echo: EchoRule,
     pub stamping: Stamping,
+    /// Whether a segment without the option is dropped once it is agreed on. RFC 7323, section 3.2, says that it should be;
+    /// Linux takes it.
+    pub required: bool,
 }
 
 impl TimestampSettings {
@@ -96,7 +99,7 @@ impl Default for TimestampSettings {
     /// [`TimestampSettings::distinct`].
     fn default() -> Self {
         let granularity = Duration::from_millis(1);
-        Self { granularity, offset: 0, echo: EchoRule::Standard, stamping: Stamping::Clock }
+        Self { granularity, offset: 0, echo: EchoRule::Standard, stamping: Stamping::Clock, required: true }
     }
 }
 
@@ -126,13 +129,16 @@ pub struct AckSettings {
     /// segment does.
     pub every: u32,
     pub counted: AckCount,
+    /// Segments with data at the beginning of a connection that are acknowledged one by one, unless this end answers with
+    /// data of its own: Linux's quick ACKs, by which a peer in slow start gets its ACKs soon.
+    pub quick: u32,
     /// The longest delay of an acknowledgement. Zero acknowledges every segment at once.
     pub delay: Duration,
 }
 
 impl Default for AckSettings {
     fn default() -> Self {
-        Self { every: 2, counted: AckCount::Bytes, delay: Duration::from_millis(200) }
+        Self { every: 2, counted: AckCount::Bytes, quick: 0, delay: Duration::from_millis(200) }
     }
 }
 

@@ -57,7 +57,7 @@ impl Connection {
                 self.fail(Event::TimedOut);
             }
         }
-        if now >= self.persist_deadline() {
+        if now >= self.persist_deadline() && !self.push_at_timeout(now) {
             self.engine.back_off();
             self.make_probe_due();
         }

@@ -69,6 +69,7 @@ pub(crate) struct Stamps {
     values: Values,
     recent: Option<Recent>,
     rule: EchoRule,
+    required: bool,
 }
 
 /// The origin of TSvals.
@@ -90,7 +91,12 @@ impl Stamps {
             Stamping::Clock => Values::Clock,
             Stamping::Distinct { secret } => Values::Unbegun { secret, connection },
         };
-        Self { clock: Clock::new(settings), values, recent: None, rule: settings.echo }
+        Self { clock: Clock::new(settings), values, recent: None, rule: settings.echo, required: settings.required }
+    }
+
+    /// Returns whether a segment without the option is dropped.
+    pub(crate) fn are_required(&self) -> bool {
+        self.required
     }
 
     /// Returns the TSval of a segment that would leave now.

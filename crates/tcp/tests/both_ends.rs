@@ -52,10 +52,11 @@ fn settings() -> impl Strategy<Value = Settings> {
                 offset,
                 echo: if duplicates { EchoRule::OnDuplicates } else { EchoRule::Standard },
                 stamping,
+                required: offset % 2 == 0,
             }),
             sack,
             marks,
-            acks: AckSettings { every, delay: Duration::from_millis(100), ..AckSettings::default() },
+            acks: AckSettings { every, delay: Duration::from_millis(100), quick: every, ..AckSettings::default() },
             nagle,
             // Longer than a backed-off FIN takes to be sent again, or TIME-WAIT would be over and answer it by a reset.
             time_wait: Duration::from_secs(3600),
@@ -72,17 +73,23 @@ struct App {
     written: usize,
     received: Vec<u8>,
     events: Vec<Event>,
+    /// Whether it holds short segments back.
+    holds: bool,
 }
 
 impl App {
-    fn new(salt: u8, len: usize) -> Self {
+    fn new(salt: u8, len: usize, holds: bool) -> Self {
         let to_send = (0..len).map(|at| (at % 251) as u8 ^ salt).collect();
-        Self { to_send, written: 0, received: Vec::new(), events: Vec::new() }
+        Self { to_send, written: 0, received: Vec::new(), events: Vec::new(), holds }
     }
 
     /// Writes as much as fits, closes when all is written, and reads `appetite` bytes.
     fn act(&mut self, connection: &mut Connection, appetite: usize) {
         self.written += connection.write(&self.to_send[self.written..]);
+        if self.holds {
+            connection.cork(self.written % 3 == 0);
+            connection.more_follows();
+        }
         // A close before there is a peer would end the connection.
         let called = !matches!(connection.state(), State::Listen | State::SynSent);
         if called && self.written == self.to_send.len() {
@@ -158,7 +165,7 @@ proptest! {
         near_wrap in any::<bool>(),
         lens in (0usize..30_000, 0usize..30_000),
         fates in fates(),
-        (simultaneous, appetite) in (any::<bool>(), prop_oneof![Just(100_000usize), 200usize..3000]),
+        (simultaneous, holds, appetite) in (any::<bool>(), any::<bool>(), prop_oneof![Just(100_000usize), 200usize..3000]),
     ) {
         let may_mark = may_mark(&settings.0, &settings.1);
         let isn = |isn: u32| Seq(if near_wrap { u32::MAX - isn % 40_000 } else { isn });
@@ -169,7 +176,7 @@ proptest! {
             Connection::listen(&settings.1, engine(), ports(2), isn(isns.1))
         };
         let mut pair = Pair::new([first, second]);
-        let mut apps = [App::new(0, lens.0), App::new(0xff, lens.1)];
+        let mut apps = [App::new(0, lens.0, holds), App::new(0xff, lens.1, holds)];
         let marked = run(&mut pair, &mut apps, &fates, appetite);
         for (own, other) in [(0, 1), (1, 0)] {
             prop_assert!(may_mark || !marked[own], "marked without agreement");

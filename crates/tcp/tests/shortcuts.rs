@@ -5,7 +5,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
 use eifel_talk::{Flying, Pair, Sent};
-use eifel_tcp::settings::{ReceiveKind, SendKind};
+use eifel_tcp::settings::{AckSettings, ReceiveKind, SendKind};
 use eifel_tcp::{Connection, Ports, Settings};
 use proptest::prelude::*;
 
@@ -16,6 +16,8 @@ const BUFFER: u32 = 30_000;
 enum Step {
     Write(usize, usize),
     Read(usize, usize),
+    /// Says that more follows, corks and uncorks, or switches Nagle's algorithm.
+    Hold(usize, u8),
     Close(usize),
     Wait(u64),
 }
@@ -24,6 +26,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (0..2usize, 1..40_000usize).prop_map(|(end, bytes)| Step::Write(end, bytes)),
         4 => (0..2usize, 1..40_000usize).prop_map(|(end, bytes)| Step::Read(end, bytes)),
+        2 => (0..2usize, 0..5u8).prop_map(|(end, what)| Step::Hold(end, what)),
         1 => (0..2usize).prop_map(Step::Close),
         12 => (1..200u64).prop_map(Step::Wait),
     ]
@@ -57,6 +60,9 @@ fn converse(mut pair: Pair, holds: bool, steps: &[Step], fates: &[u64]) -> Vec<(
             Step::Write(end, bytes) => _ = pair.ends[end].write_counted(bytes as u64),
             Step::Read(end, bytes) if holds => _ = pair.ends[end].read(&mut vec![0; bytes]),
             Step::Read(end, bytes) => _ = pair.ends[end].skip(bytes as u64),
+            Step::Hold(end, 0) => pair.ends[end].more_follows(),
+            Step::Hold(end, what @ 1..=2) => pair.ends[end].cork(what == 1),
+            Step::Hold(end, what) => pair.ends[end].set_nagle(what == 3),
             Step::Close(end) => pair.ends[end].close(),
             Step::Wait(millis) => {
                 let until = pair.now + Duration::from_millis(millis);
@@ -79,9 +85,11 @@ proptest! {
         mut fates in prop::collection::vec(prop_oneof![1 => Just(0), 20 => Just(20u64), 1 => 1..60u64], 1..40),
         timestamps in any::<bool>(),
         nagle in any::<bool>(),
+        quick in prop_oneof![Just(0), 1..20u32],
     ) {
         fates.push(20);
-        let usual = Settings { nagle, receive_window: BUFFER, mss: 1000, ..Settings::default() };
+        let acks = AckSettings { quick, ..AckSettings::default() };
+        let usual = Settings { nagle, acks, receive_window: BUFFER, mss: 1000, ..Settings::default() };
         let usual = Settings { timestamps: usual.timestamps.filter(|_| timestamps), ..usual };
         let counted =
             Settings { send: SendKind::CountedUpTo { buffer: u64::from(BUFFER) }, receive: ReceiveKind::Counted, ..usual };

@@ -1,135 +1,125 @@
-//! Parses the text between `%{` and `}%` into assertions.
+//! Parses the text between `%{` and `}%`.
 
-use super::{Assertion, Expression, Operator};
+use super::words::{STATEMENTS, words};
+use super::{Expression, Meaning, Operator, Statement};
 use crate::error::{Fault, Place, shown};
 use crate::variables::{self, Variable};
 
 /// Deepest nesting of parentheses and signs.
 const DEEPEST: u32 = 32;
 
-/// The most words in a block.
-const MOST_WORDS: usize = 2000;
+/// Words that are no names.
+const KEYWORDS: [&str; 5] = ["and", "or", "not", "assert", "print"];
 
 const OPERAND: &str = "a number, a variable, \"not\", \"-\" or \"(\"";
 
-/// Splits text into words, numbers and signs with their places. A line ends with `\n` or `;`,
-/// except within parentheses.
-fn words(text: &str, mut place: Place) -> Result<Vec<(String, Place)>, Fault> {
-    const SIGNS: [&str; 18] =
-        ["==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(", ")", ",", ";", "\n", "[", "]"];
+/// Reads a block that begins at `place`, over these variables. `names` are the script's own so far, to which it may add.
+pub(crate) fn statements(
+    text: &str,
+    place: Place,
+    variables: &'static [Variable],
+    names: &mut Vec<String>,
+) -> Result<Vec<Statement>, Fault> {
+    let mut parser = Parser { words: words(text, place)?, at: 0, depth: 0, open: 0, variables, names };
     let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let length = if first == '#' {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            found.push(((*sign).to_owned(), place));
-            sign.len()
-        } else if is_word(first) {
-            let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-            found.push((rest[..length].to_owned(), place));
-            length
-        } else if let '\'' | '"' = first {
-            let length = quoted(rest).ok_or_else(|| Fault::new(place, "the text has no end", first))?;
-            found.push((rest[..length].to_owned(), place));
-            length
-        } else if first.is_whitespace() {
-            first.len_utf8()
-        } else {
-            let what = format!("\"{}\" is not part of an assertion", shown(&first.to_string()));
-            return Err(Fault::new(place, what, "assert EXPRESSION"));
-        };
-        for character in rest[..length].chars() {
-            match character {
-                '\n' => place = Place { line: place.line + 1, column: 1 },
-                _ => place.column += 1,
-            }
-        }
-        rest = &rest[length..];
-    }
-    if found.len() > MOST_WORDS {
-        return Err(Fault::new(place, "the block is too long", format!("at most {MOST_WORDS} words")));
-    }
-    found.push((String::new(), place));
-    Ok(found)
-}
-
-/// Returns the length of the text between quotation marks with which `rest` begins.
-fn quoted(rest: &str) -> Option<usize> {
-    let mark = rest.chars().next()?;
-    let mut escaped = false;
-    for (offset, character) in rest.char_indices().skip(1) {
-        match character {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if character == mark => return Some(offset + character.len_utf8()),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Reads a block that begins at `place`, over these variables.
-pub(crate) fn assertions(text: &str, place: Place, variables: &'static [Variable]) -> Result<Vec<Assertion>, Fault> {
-    let mut parser = Parser { words: words(text, place)?, at: 0, depth: 0, open: 0, variables };
-    let (mut found, mut printed) = (Vec::new(), false);
     loop {
         while parser.take(&["\n", ";"]).is_some() {}
         if parser.word().is_empty() {
             break;
         }
         let place = parser.place();
-        if parser.take(&["print"]).is_some() {
-            parser.skip_message();
-            printed = true;
-            continue;
-        }
-        if parser.take(&["assert"]).is_none() {
-            return Err(parser.unfit("\"assert\""));
-        }
-        let begun = parser.at;
-        let expression = parser.or()?;
-        let text = parser.words[begun..parser.at].iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
-        found.push(Assertion { place, text, expression });
-        if parser.take(&[","]).is_some() {
-            parser.skip_message();
-        }
+        let meaning = parser.statement()?;
         if !matches!(parser.word(), "" | "\n" | ";") {
             return Err(parser.unfit("an operator or the end of the line"));
         }
+        found.push(Statement { place, meaning });
     }
-    if found.is_empty() && !printed {
-        return Err(Fault::new(place, "nothing is asserted", "assert EXPRESSION"));
+    if found.is_empty() {
+        return Err(Fault::new(place, "the block says nothing", STATEMENTS));
     }
     Ok(found)
 }
 
-struct Parser {
+pub(super) struct Parser<'n> {
     words: Vec<(String, Place)>,
     at: usize,
     depth: u32,
     /// Number of open parentheses, within which lines do not end.
     open: u32,
     variables: &'static [Variable],
+    names: &'n mut Vec<String>,
 }
 
-impl Parser {
-    fn word(&self) -> &str {
+impl Parser<'_> {
+    fn statement(&mut self) -> Result<Meaning, Fault> {
+        if self.take(&["print"]).is_some() {
+            return Ok(Meaning::Print(self.message()));
+        }
+        if self.take(&["assert"]).is_some() {
+            let begun = self.at;
+            let expression = self.or()?;
+            let words = self.words[begun..self.at].iter().map(|(word, _)| word.as_str());
+            let text = words.collect::<Vec<_>>().join(" ");
+            let message = self.take(&[","]).map(|_| self.message());
+            return Ok(Meaning::Assert { text, expression, message });
+        }
+        let next = self.words.get(self.at + 1).map_or("", |(word, _)| word.as_str());
+        if !matches!(next, "=" | "+=" | "-=") || !self.word().starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        {
+            return Err(self.unfit(STATEMENTS));
+        }
+        self.assignment()
+    }
+
+    /// Reads `NAME = EXPRESSION`, or with `+=` or `-=`.
+    fn assignment(&mut self) -> Result<Meaning, Fault> {
+        let (place, name) = (self.place(), self.word().to_owned());
+        if self.known(&name).is_some() || KEYWORDS.contains(&name.as_str()) {
+            return Err(Fault::new(place, format!("\"{}\" has a meaning of its own", shown(&name)), "another name"));
+        }
+        self.at += 1;
+        let sign = self.take(&["=", "+=", "-="]);
+        let expression = self.or()?;
+        let index = self.names.iter().position(|known| *known == name);
+        let expression = match (sign, index) {
+            (Some(0), _) => expression,
+            (sign, Some(index)) => {
+                let operator = if sign == Some(1) { Operator::Plus } else { Operator::Minus };
+                Expression::Binary(Box::new(Expression::Name(index)), operator, Box::new(expression))
+            }
+            (_, None) => {
+                return Err(Fault::new(place, format!("\"{}\" has no value yet", shown(&name)), "NAME = VALUE"));
+            }
+        };
+        let index = index.unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        });
+        Ok(Meaning::Assign(index, expression))
+    }
+
+    /// Returns a variable or constant.
+    fn known(&self, word: &str) -> Option<Expression> {
+        let variable = self.variables.iter().find(|variable| variable.name == word);
+        variable.map(Expression::Variable).or_else(|| variables::constant(word).map(Expression::Number))
+    }
+
+    pub(super) fn word(&self) -> &str {
         self.words.get(self.at).map_or("", |(word, _)| word)
     }
 
-    /// Skips what Python would print, to the end of its line.
-    fn skip_message(&mut self) {
-        let mut open = 0_u32;
-        while !self.word().is_empty() && (open > 0 || !matches!(self.word(), "\n" | ";")) {
-            match self.word() {
-                "(" => open += 1,
-                ")" => open = open.saturating_sub(1),
-                _ => {}
-            }
-            self.at += 1;
-        }
+    /// Returns where the parser stands, and goes back there with [`back_to`](Self::back_to).
+    pub(super) fn here(&self) -> (usize, u32) {
+        (self.at, self.open)
+    }
+
+    pub(super) fn back_to(&mut self, (at, open): (usize, u32)) {
+        (self.at, self.open) = (at, open);
+    }
+
+    /// Skips one word.
+    pub(super) fn skip(&mut self) {
+        self.at += 1;
     }
 
     fn place(&self) -> Place {
@@ -145,7 +135,7 @@ impl Parser {
     }
 
     /// Skips one of these words, if it is next. Returns which.
-    fn take(&mut self, wanted: &[&str]) -> Option<usize> {
+    pub(super) fn take(&mut self, wanted: &[&str]) -> Option<usize> {
         let found = wanted.iter().position(|wanted| *wanted == self.word())?;
         self.at += 1;
         self.over_line_ends();
@@ -167,7 +157,7 @@ impl Parser {
         Ok(left)
     }
 
-    fn or(&mut self) -> Result<Expression, Fault> {
+    pub(super) fn or(&mut self) -> Result<Expression, Fault> {
         self.chain(&[("or", Operator::Or)], Self::and)
     }
 
@@ -193,10 +183,10 @@ impl Parser {
             ("<", Operator::Less),
             (">", Operator::Greater),
         ];
-        let mut left = self.sum()?;
+        let mut left = self.union()?;
         let mut all: Option<Expression> = None;
         while let Some(index) = self.take(&SIGNS.map(|(sign, _)| sign)) {
-            let right = self.sum()?;
+            let right = self.union()?;
             let one = Expression::Binary(Box::new(left), SIGNS[index].1, Box::new(right.clone()));
             all = Some(match all {
                 None => one,
@@ -207,7 +197,15 @@ impl Parser {
         Ok(all.unwrap_or(left))
     }
 
-    fn sum(&mut self) -> Result<Expression, Fault> {
+    fn union(&mut self) -> Result<Expression, Fault> {
+        self.chain(&[("|", Operator::Union)], Self::intersection)
+    }
+
+    fn intersection(&mut self) -> Result<Expression, Fault> {
+        self.chain(&[("&", Operator::Intersection)], Self::sum)
+    }
+
+    pub(super) fn sum(&mut self) -> Result<Expression, Fault> {
         self.chain(&[("+", Operator::Plus), ("-", Operator::Minus)], Self::product)
     }
 
@@ -234,21 +232,24 @@ impl Parser {
         let Some(first) = word.chars().next().filter(char::is_ascii_alphanumeric) else {
             return Err(self.unfit(OPERAND));
         };
-        if matches!(word.as_str(), "and" | "or" | "not" | "assert") {
+        if KEYWORDS.contains(&word.as_str()) {
             return Err(self.unfit(OPERAND));
         }
         self.at += 1;
         self.over_line_ends();
         if first.is_ascii_digit() {
-            let number = word.parse::<u64>();
+            let number = match word.strip_prefix("0x") {
+                Some(digits) => u64::from_str_radix(digits, 16),
+                None => word.parse::<u64>(),
+            };
             return number.map(|number| Expression::Number(number.into())).map_err(|_| {
                 Fault::new(place, format!("\"{}\" is no number", shown(&word)), "a whole number below 2^64")
             });
         }
-        let known = self.variables.iter().find(|variable| variable.name == word);
-        known.map(Expression::Variable).or_else(|| variables::constant(&word).map(Expression::Number)).ok_or_else(
-            || Fault::new(place, format!("unknown variable \"{}\"", shown(&word)), variables::names(self.variables)),
-        )
+        let own = || self.names.iter().position(|name| *name == word).map(Expression::Name);
+        self.known(&word).or_else(own).ok_or_else(|| {
+            Fault::new(place, format!("unknown variable \"{}\"", shown(&word)), variables::names(self.variables))
+        })
     }
 
     fn over_line_ends(&mut self) {

@@ -10,12 +10,8 @@ use crate::sctp;
 /// Deepest nesting of arguments.
 const DEEPEST: u32 = 16;
 
-const CALLS: &str = "one of socket, bind, listen, accept, connect, write, send, read, recv, close, shutdown, setsockopt, \
-                     getsockopt, fcntl, ioctl";
-
-/// Ignored socket options. They matter only to an operating system, or change no segment here.
-const IGNORED_OPTIONS: [&str; 7] =
-    ["SO_REUSEADDR", "SO_REUSEPORT", "SO_SNDBUF", "SO_KEEPALIVE", "IP_TOS", "SO_MARK", "SO_PRIORITY"];
+const CALLS: &str = "one of socket, bind, listen, accept, connect, write, writev, send, sendmsg, read, readv, recv, recvmsg, \
+                     close, shutdown, setsockopt, getsockopt, fcntl, ioctl";
 
 /// An argument of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,7 +97,14 @@ fn argument(cursor: &mut Cursor<'_>, depth: u32) -> Result<Argument, Fault> {
         Kind::Mark('[') => Argument::List(list(cursor, ']', depth)?),
         Kind::Mark(_) => Argument::List(list(cursor, '}', depth)?),
         Kind::Word(name) if cursor.take('=') => Argument::Named(name, Box::new(argument(cursor, depth)?)),
-        Kind::Word(_) if cursor.take('(') => Argument::List(list(cursor, ')', depth)?),
+        Kind::Word(name) if cursor.take('(') => {
+            let inner = list(cursor, ')', depth)?;
+            // `msg_iov(1)=[…]`: how many there are does not matter.
+            match cursor.take('=') {
+                true => Argument::Named(name, Box::new(argument(cursor, depth)?)),
+                false => Argument::List(inner),
+            }
+        }
         Kind::Word(name) => Argument::Word(name),
         _ => Argument::Open,
     };
@@ -169,9 +172,8 @@ impl Written<'_> {
             "listen" => Call::Listen { socket: self.socket()? },
             "accept" => Call::Accept { socket: self.socket()? },
             "connect" => Call::Connect { socket: self.socket()? },
-            "write" | "send" => Call::Write { socket: self.socket()?, count: self.count()? },
-            "read" | "recv" if self.has_flag("MSG_PEEK") => Call::Peek { socket: self.socket()?, count: self.count()? },
-            "read" | "recv" => Call::Read { socket: self.socket()?, count: self.count()? },
+            "write" | "writev" | "send" | "sendmsg" => self.write()?,
+            "read" | "readv" | "recv" | "recvmsg" => self.read()?,
             "close" => Call::Close { socket: self.socket()? },
             "shutdown" => self.shutdown()?,
             "setsockopt" => self.set_option()?,
@@ -193,28 +195,12 @@ impl Written<'_> {
         }
     }
 
-    pub(crate) fn count(&self) -> Result<u64, Fault> {
-        match self.arguments.get(2) {
-            Some(Argument::Integer(count)) => u64::try_from(*count).ok().filter(|count| *count <= 1 << 40),
-            _ => None,
-        }
-        .ok_or_else(|| self.fault("the number of bytes, at most 2^40, as the third argument"))
-    }
-
-    /// Whether the fourth argument has this flag.
-    fn has_flag(&self, name: &str) -> bool {
-        let is = |argument: &Argument| matches!(argument, Argument::Word(word) if word == name);
-        match self.arguments.get(3) {
-            Some(Argument::List(flags)) => flags.iter().any(is),
-            other => other.is_some_and(is),
-        }
-    }
-
     fn shutdown(&self) -> Result<Call, Fault> {
         let socket = self.socket()?;
         match self.arguments.get(1) {
-            Some(Argument::Word(how)) if how == "SHUT_WR" || how == "SHUT_RDWR" => Ok(Call::Shutdown { socket }),
-            Some(Argument::Word(how)) if how == "SHUT_RD" => Ok(Call::Ignored { socket }),
+            Some(Argument::Word(how)) if how == "SHUT_WR" => Ok(Call::Shutdown { socket, read: false, write: true }),
+            Some(Argument::Word(how)) if how == "SHUT_RDWR" => Ok(Call::Shutdown { socket, read: true, write: true }),
+            Some(Argument::Word(how)) if how == "SHUT_RD" => Ok(Call::Shutdown { socket, read: true, write: false }),
             _ => Err(self.fault("SHUT_WR, SHUT_RDWR or SHUT_RD as the second argument")),
         }
     }
@@ -237,58 +223,5 @@ impl Written<'_> {
             }
             _ => Err(self.fault("SIOCINQ or SIOCOUTQ with [a number of bytes]")),
         }
-    }
-
-    /// Returns the name of the socket option.
-    pub(crate) fn option(&self) -> &str {
-        match self.arguments.get(2) {
-            Some(Argument::Word(name)) => name,
-            _ => "",
-        }
-    }
-
-    fn set_option(&self) -> Result<Call, Fault> {
-        let socket = self.socket()?;
-        match self.option() {
-            "SO_LINGER" => {
-                let named = |name: &str, value| Argument::Named(name.into(), Box::new(Argument::Integer(value)));
-                let reset = Argument::List(vec![named("onoff", 1), named("linger", 0)]);
-                match self.arguments.get(3) {
-                    Some(Argument::List(list)) if list.contains(&reset) => Ok(Call::LingerZero { socket }),
-                    Some(argument) if *argument == reset => Ok(Call::LingerZero { socket }),
-                    _ => Err(self.fault("{onoff=1, linger=0} for SO_LINGER")),
-                }
-            }
-            // A setting decides whether small segments wait.
-            "TCP_NODELAY" => Ok(Call::Ignored { socket }),
-            name if IGNORED_OPTIONS.contains(&name) => Ok(Call::Ignored { socket }),
-            name => Err(Fault::new(
-                self.place,
-                format!("unknown socket option \"{}\"", shown(name)),
-                format!("SO_LINGER, TCP_NODELAY, {}", IGNORED_OPTIONS.join(", ")),
-            )),
-        }
-    }
-
-    fn get_option(&self) -> Result<Call, Fault> {
-        let socket = self.socket()?;
-        let expected = match (self.option(), self.arguments.get(3)) {
-            // How large an operating system makes its buffers is its own affair.
-            ("SO_RCVBUF" | "SO_SNDBUF", Some(Argument::List(_))) => return Ok(Call::Ignored { socket }),
-            ("TCP_MAXSEG", Some(Argument::List(list))) => match list.as_slice() {
-                [Argument::Integer(bytes)] => return Ok(Call::SegmentSize { socket, expected: *bytes }),
-                _ => None,
-            },
-            ("SO_ERROR", Some(Argument::List(list))) => match list.as_slice() {
-                [Argument::Integer(0)] => Some("0".to_owned()),
-                [Argument::Word(name)] => Some(name.clone()),
-                _ => None,
-            },
-            _ => None,
-        };
-        let expected = expected.ok_or_else(|| {
-            self.fault("SO_ERROR with [0] or [the name of an error], TCP_MAXSEG with [bytes], SO_RCVBUF or SO_SNDBUF")
-        })?;
-        Ok(Call::TakeError { socket, expected })
     }
 }

@@ -12,7 +12,7 @@ use eifel_tcp::settings::{EcnUse, SackUse, WindowScale};
 const UNSCALED: u64 = 0xffff;
 
 /// Settings of hosts that change nothing on one connection: caches, limits of an operating system, other protocols.
-const PASSED_OVER: [&str; 14] = [
+const PASSED_OVER: [&str; 13] = [
     "net.inet.tcp.blackhole",
     "net.inet.tcp.hostcache.",
     "net.inet.tcp.sendspace",
@@ -20,7 +20,6 @@ const PASSED_OVER: [&str; 14] = [
     "net.inet.tcp.keepidle",
     "net.inet.tcp.keepintvl",
     "net.inet.tcp.keepcnt",
-    "net.inet.tcp.icmp_may_rst",
     "net.ipv4.tcp_wmem",
     "net.ipv4.tcp_rmem",
     "net.ipv4.tcp_tso_win_divisor",
@@ -37,6 +36,10 @@ pub(super) fn apply(text: &str, place: Place, header: &mut Header) -> Result<(),
         match words.as_slice() {
             ["ip", rest @ ..] if rest.contains(&"route") => route(rest, place, header)?,
             [script, ..] if script.ends_with("defaults.sh") => defaults(header),
+            ["tc", "qdisc", rest @ ..] => queue(rest, place)?,
+            ["echo", _, ">", file] if file.ends_with("/hystart_detect") => {
+                return Err(Fault::new(place, "HyStart is not built", "a host without it"));
+            }
             _ => {}
         }
         for word in words {
@@ -50,11 +53,20 @@ pub(super) fn apply(text: &str, place: Place, header: &mut Header) -> Result<(),
     Ok(())
 }
 
-/// What the scripts of Google's suite show of its `defaults.sh`: Reno, and no restart after an idle time unless they ask for one.
+/// Google's `defaults.sh`: CUBIC, no restart after an idle time, and no ECN, unless a script asks for them.
 fn defaults(header: &mut Header) {
     if header.profile == Profile::Linux {
-        control(header, "reno");
+        control(header, "cubic");
         congest(header, "restart_after_idle", Value::Switch(false));
+        header.settings.ecn = EcnUse::Off;
+    }
+}
+
+/// A queue of the host behind the connection. It may hold and drop what leaves, and so it must be none.
+fn queue(words: &[&str], place: Place) -> Result<(), Fault> {
+    match words {
+        ["del" | "delete", ..] | [_, _, _, _, "pfifo"] => Ok(()),
+        _ => Err(Fault::new(place, "a queue of the operating system", "pfifo without a limit, which holds nothing")),
     }
 }
 
@@ -71,6 +83,21 @@ fn congest(header: &mut Header, name: &str, value: Value) {
     let choice = &mut header.config.congest;
     choice.parameters.retain(|(known, _)| known != name);
     choice.parameters.push((name.into(), value));
+}
+
+/// Takes a command after the connection has begun: its settings are what they are by then.
+pub(super) fn apply_late(text: &str, place: Place, header: &mut Header) -> Result<(), Fault> {
+    for line in text.split(['\n', ';']) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["tc", "qdisc", rest @ ..] => queue(rest, place)?,
+            [name, ..] if name.ends_with("sysctl") || name.ends_with("set_sysctls.py") || *name == "ip" => {
+                header.notes.push((place.line, format!("{name} comes after the connection has begun")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn assign(name: &str, value: &str, place: Place, header: &mut Header) -> Result<(), Fault> {
@@ -136,9 +163,17 @@ fn assign(name: &str, value: &str, place: Place, header: &mut Header) -> Result<
         "net.inet.tcp.insecure_rst" | "net.inet.tcp.insecure_syn" if number(1)? == 1 => {
             header.notes.push((place.line, format!("{name}=1 asks for RFC 793's reading, which RFC 5961 forbids")));
         }
-        "net.inet.tcp.tolerate_missing_ts"
-        | "net.inet.tcp.rexmit_drop_options"
-        | "net.inet.tcp.drop_synfin"
+        "net.inet.tcp.drop_synfin" => header.drops_syn_fin = number(1)? == 1,
+        "net.inet.tcp.icmp_may_rst" => header.ignores_hard_errors = number(1)? == 0,
+        "net.ipv4.tcp_mtu_probing" if number(2)? > 0 => {
+            return not_built("probes of larger segments, which are not built");
+        }
+        "net.inet.tcp.tolerate_missing_ts" => {
+            let tolerated = number(1)? == 1;
+            settings.timestamps.iter_mut().for_each(|stamps| stamps.required = !tolerated);
+        }
+        "net.inet.tcp.rexmit_drop_options"
+        | "net.ipv4.tcp_mtu_probing"
         | "net.inet.tcp.insecure_rst"
         | "net.inet.tcp.insecure_syn" => {}
         "net.ipv4.tcp_congestion_control" if matches!(value, "reno" | "cubic") => control(header, value),

@@ -16,14 +16,14 @@ pub(super) fn chosen(text: &str, symbol: &str) -> Result<String, Fault> {
     let mut kept = String::with_capacity(text.len());
     // Of each open condition, whether it holds.
     let mut open: Vec<bool> = Vec::new();
-    // Whether the last line has ended within a command in back quotes.
-    let mut in_command = false;
+    // Whether the last line has ended within a command in back quotes, or within an assertion.
+    let (mut in_command, mut in_code) = (false, false);
     let mut last = Place { line: 1, column: 1 };
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         let place = Place { line: number, column: 1 };
         let fault = |what: String, expected: &str| Err(Fault::new(place, what, expected));
-        // A comment of the shell, within a command of several lines.
-        let condition = line.strip_prefix('#').filter(|_| !in_command);
+        // A comment of the shell, or of Python.
+        let condition = line.strip_prefix('#').filter(|_| !in_command && !in_code);
         let mut words = condition.unwrap_or_default().split_whitespace();
         match (words.next(), words.next()) {
             (Some("ifdef" | "ifndef"), None) => return fault("a condition without a name".into(), "#ifdef NAME"),
@@ -48,6 +48,10 @@ pub(super) fn chosen(text: &str, symbol: &str) -> Result<String, Fault> {
             }
             _ if open.iter().all(|holds| *holds) => {
                 in_command ^= line.matches('`').count() % 2 == 1;
+                in_code = match (line.rfind("%{"), line.rfind("}%")) {
+                    (Some(begin), Some(end)) => begin > end,
+                    (begin, end) => begin.is_some() || in_code && end.is_none(),
+                };
                 kept.push_str(line);
                 continue;
             }

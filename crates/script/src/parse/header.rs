@@ -13,13 +13,12 @@ use eifel_packet::ip::Version;
 use eifel_tcp::settings::TimestampSettings;
 
 /// Ignored options of packetdrill. They matter only to an operating system or a network.
-const IGNORED: [&str; 10] = [
+const IGNORED: [&str; 9] = [
     "bind_port",
     "connect_port",
     "gateway_ip",
     "init_scripts",
     "local_ip",
-    "mss",
     "netmask_ip",
     "remote_ip",
     "speed",
@@ -54,6 +53,9 @@ pub(super) fn read(
         tolerance: TOLERANCE,
         compares_stamps: false,
         strict_segments: false,
+        arriving_mss: None,
+        drops_syn_fin: false,
+        ignores_hard_errors: false,
         notes: Vec::new(),
     };
     let mut flags = Flags { mtu: MTU, mtu_place: None, mss_by_hand: false };
@@ -132,6 +134,7 @@ impl Flags {
                 };
             }
             "strict_segments" => header.strict_segments = true,
+            "mss" => header.arriving_mss = Some(number(1, 1 << 16)? as u32),
             "tcp_ts_tick_usecs" => match number(0, MOST_USECS)? {
                 0 => header.compares_stamps = false,
                 tick => {
@@ -143,7 +146,7 @@ impl Flags {
             _ if IGNORED.contains(&name) => {}
             _ => {
                 let known = format!(
-                    "--tolerance_usecs, --mtu, --ip_version, --strict_segments, --tcp_ts_tick_usecs, or one that is passed over: --{}",
+                    "--tolerance_usecs, --mtu, --ip_version, --mss, --strict_segments, --tcp_ts_tick_usecs, or one that is passed over: --{}",
                     IGNORED.join(", --")
                 );
                 return Err(Fault::new(place, format!("unknown option --{name}"), known));

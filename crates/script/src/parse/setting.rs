@@ -16,8 +16,8 @@ const MOST_MS: u64 = 400 * 24 * 3_600_000;
 const SECRET: [u64; 2] = [0x6569_6665_6c00_0001, 0x6569_6665_6c00_0002];
 
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, mss, \
-                    receive_window_bytes, window_scale, sack, timestamps, timestamp_values, timestamp_offset, timestamp_echo, ack_every, \
-                    ack_delay_ms, nagle, \
+                    receive_window_bytes, window_scale, sack, timestamps, timestamp_values, timestamp_offset, timestamp_echo, \
+                    timestamps_required, ack_every, ack_delay_ms, quick_acks, nagle, \
                     time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
                     iss, irs, marks, ecn, ecn_syns, tolerance_us";
 
@@ -105,6 +105,7 @@ impl<'a> Setting<'a> {
                     TimestampSettings { offset: clock.offset, echo: clock.echo, ..TimestampSettings::distinct(SECRET) };
                 *clock = self.word(&[("clock", *clock), ("distinct", distinct)])?;
             }
+            "timestamps_required" => self.clock(header)?.required = self.word(&[("on", true), ("off", false)])?,
             "timestamp_offset" => self.clock(header)?.offset = self.number(0, u32::MAX.into())? as u32,
             "timestamp_echo" => {
                 self.clock(header)?.echo =
@@ -112,6 +113,7 @@ impl<'a> Setting<'a> {
             }
             "ack_every" => settings.acks.every = self.number(0, 1000)? as u32,
             "ack_delay_ms" => settings.acks.delay = self.milliseconds()?,
+            "quick_acks" => settings.acks.quick = self.number(0, 1_000_000)? as u32,
             "nagle" => settings.nagle = self.word(&[("off", false), ("on", true)])?,
             "time_wait_ms" => settings.time_wait = self.milliseconds()?,
             "handshake_timeouts" => settings.give_up.handshake_timeouts = self.number(0, 100)? as u32,

@@ -6,9 +6,12 @@ use super::host::{Departed, Host};
 use super::stamps::Stamps;
 use crate::outcome::Seen;
 use crate::script::{Call, Header, Packet, TcpOption, Traffic};
-use crate::variables::{Observed, Read, Variable};
+use crate::variables::{self, Observed, Read, Variable};
 use eifel_base::time::Instant;
 use eifel_packet::segment::Flags;
+
+/// The most segments that arrive as one packet of the script.
+const MOST_TOGETHER: u32 = 1000;
 
 /// The connection's host, and the translation of its timestamps.
 pub(super) struct ConnectionEnd<'s> {
@@ -33,11 +36,33 @@ impl<'s> ConnectionEnd<'s> {
         Seen { at: departed.at, text: format!("> {packet}") }
     }
 
-    fn segment(packet: &Traffic) -> &Packet {
-        match packet {
-            Traffic::Segment(packet) => packet,
-            Traffic::Sctp(_) | Traffic::Icmp(_) => unreachable!("the parser reads segments in a conversation over TCP"),
+    /// Delivers a packet of the peer, which stands for several segments if it is longer than those that arrive.
+    fn segment_arrives(&mut self, now: Instant, packet: &Packet) -> Result<(), String> {
+        let mut packet = packet.clone();
+        for option in packet.options.iter_mut().flatten() {
+            if let TcpOption::Timestamps { echo, .. } = option {
+                *echo = if packet.flags.has(Flags::ACK) { self.stamps.echoed(*echo) } else { *echo };
+            }
         }
+        let ports = self.host.ports();
+        let most = self.header.arriving_mss.unwrap_or(u32::MAX);
+        if packet.len / most >= MOST_TOGETHER {
+            return Err(format!("a packet that stands for more than {MOST_TOGETHER} segments"));
+        }
+        let mut segments = Vec::new();
+        loop {
+            let len = packet.len.min(most);
+            let last = len == packet.len;
+            let flags = if last { packet.flags } else { Flags(packet.flags.0 & !(Flags::FIN.0 | Flags::PSH.0)) };
+            let segment = self.host.origins().arriving(&Packet { len, flags, ..packet.clone() }, ports);
+            segments.push(segment.ok_or("these options are none that a segment can have")?);
+            if last {
+                break;
+            }
+            (packet.seq, packet.len) = (packet.seq.wrapping_add(len), packet.len - len);
+        }
+        self.host.arrive(now, &segments);
+        Ok(())
     }
 }
 
@@ -55,25 +80,25 @@ impl End for ConnectionEnd<'_> {
     }
 
     fn arrive(&mut self, now: Instant, packet: &Traffic) -> Result<(), String> {
-        let mut packet = Self::segment(packet).clone();
-        for option in packet.options.iter_mut().flatten() {
-            if let TcpOption::Timestamps { echo, .. } = option {
-                *echo = if packet.flags.has(Flags::ACK) { self.stamps.echoed(*echo) } else { *echo };
+        match packet {
+            Traffic::Segment(packet) => self.segment_arrives(now, packet),
+            Traffic::SegmentError(message) => {
+                self.host.error_arrives(now, message);
+                Ok(())
             }
+            Traffic::Sctp(_) | Traffic::Icmp(_) => unreachable!("the parser reads segments in a conversation over TCP"),
         }
-        let ports = self.host.ports();
-        let segment = self.host.origins().arriving(&packet, ports);
-        let segment = segment.ok_or("these options are none that a segment can have")?;
-        self.host.arrive(now, &segment);
-        Ok(())
     }
 
     fn call(&mut self, now: Instant, call: &Call, number: i64) -> Returned {
         self.host.call(now, call, number)
     }
 
-    fn read(&self, variable: &Variable) -> Option<i128> {
-        let observed = Observed { connection: self.host.connection.as_ref()?, counts: &self.host.counts };
+    fn read(&self, now: Instant, variable: &Variable) -> Option<i128> {
+        let Some(connection) = &self.host.connection else {
+            return variable.is_state().then_some(variables::CLOSED);
+        };
+        let observed = Observed { connection, counts: &self.host.counts, settings: &self.host.settings, now };
         match variable.read {
             Read::Connection(read) => Some(read(&observed)),
             Read::Association(_) => None,
@@ -85,7 +110,9 @@ impl End for ConnectionEnd<'_> {
     }
 
     fn take(&mut self, expected: &Traffic) -> Taken {
-        let expected = Self::segment(expected);
+        let Traffic::Segment(expected) = expected else {
+            unreachable!("the parser reads segments in a conversation over TCP")
+        };
         let departed: Vec<_> = self.host.departed.iter().collect();
         let count = compare::joined(expected, &departed, self.header.strict_segments);
         let taken: Vec<Departed> = self.host.departed.drain(..count).collect();

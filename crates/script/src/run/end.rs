@@ -38,8 +38,8 @@ pub(crate) trait End {
     fn arrive(&mut self, now: Instant, packet: &Traffic) -> Result<(), String>;
     /// Executes a call. `number` names a socket that the call creates.
     fn call(&mut self, now: Instant, call: &Call, number: i64) -> Returned;
-    /// Reads a variable; `None` before there is a connection.
-    fn read(&self, variable: &Variable) -> Option<i128>;
+    /// Reads a variable as of `now`; `None` before there is a connection.
+    fn read(&self, now: Instant, variable: &Variable) -> Option<i128>;
     /// Returns whether a packet has left that no event has mentioned.
     fn has_departed(&self) -> bool;
     /// Takes the departed packets that the expected one stands for, and compares them.

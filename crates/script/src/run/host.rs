@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::end::Returned;
 use super::wire::Origins;
-use crate::script::{Call, Header, Packet};
-use crate::variables::Counts;
+use crate::counts::Counts;
+use crate::profile::Profile;
+use crate::script::{Call, Header, Packet, SegmentError};
 use eifel_base::time::Instant;
-use eifel_packet::segment::Segment;
+use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
-use eifel_recovery::detect::Outcome as Judged;
-use eifel_recovery::engine::{self, Engine, Kind};
-use eifel_tcp::{Connection, Event, Ports, State};
+use eifel_recovery::engine::{Engine, Kind};
+use eifel_tcp::{Connection, Event, IcmpError, Ports, Settings, State};
 
 /// Ports of this end and of the peer.
 const PORTS: Ports = Ports { local: 8080, remote: 49_152 };
@@ -21,7 +21,7 @@ const BUDGET: u32 = 200_000;
 
 /// The state of a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Socket {
+pub(super) enum Socket {
     Fresh,
     Listening,
     Connecting,
@@ -33,7 +33,7 @@ enum Socket {
 
 /// Whether the connection has been accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Acceptance {
+pub(super) enum Acceptance {
     /// No handshake is complete.
     Nothing,
     Waiting,
@@ -55,8 +55,14 @@ pub(super) struct Host<'s> {
     /// Departed segments that no event has mentioned.
     pub(super) departed: VecDeque<Departed>,
     sockets: BTreeMap<i64, Socket>,
-    acceptance: Acceptance,
+    pub(super) acceptance: Acceptance,
     error: Option<&'static str>,
+    /// What the application is told if the network says that the peer cannot be reached.
+    unreachable: &'static str,
+    /// Whether the application has said that it reads no more: then a read does not wait.
+    reads_no_more: bool,
+    /// The settings with which a connection begins.
+    pub(super) settings: Settings,
     budget: u32,
 }
 
@@ -70,6 +76,9 @@ impl<'s> Host<'s> {
             sockets: BTreeMap::new(),
             acceptance: Acceptance::Nothing,
             error: None,
+            unreachable: "EHOSTUNREACH",
+            reads_no_more: false,
+            settings: header.settings,
             budget: BUDGET,
         }
     }
@@ -102,14 +111,37 @@ impl<'s> Host<'s> {
         self.pump(now);
     }
 
-    /// Delivers a segment. Without a connection it is answered by a reset (RFC 9293, section 3.10.7.1).
-    pub(super) fn arrive(&mut self, now: Instant, segment: &Segment) {
-        self.counts.segments_in += 1;
+    /// Delivers segments that arrive together. Without a connection each is answered by a reset (RFC 9293, section 3.10.7.1).
+    pub(super) fn arrive(&mut self, now: Instant, segments: &[Segment]) {
+        for segment in segments {
+            self.segment_arrives(now, segment);
+        }
+        self.pump(now);
+    }
+
+    fn segment_arrives(&mut self, now: Instant, segment: &Segment) {
+        let syn_fin = segment.flags.has(Flags::SYN) && segment.flags.has(Flags::FIN);
+        if self.header.drops_syn_fin && syn_fin {
+            return;
+        }
+        self.counts.note_arrival(now, segment);
         if let Some(connection) = &mut self.connection {
             connection.handle_segment(now, segment, &[]);
         } else if let Some(reset) = eifel_tcp::reset(segment) {
             self.counts.segments_out += 1;
             self.departed.push_back(Departed { at: now, packet: self.origins().leaving(&reset) });
+        }
+    }
+
+    /// Delivers an ICMP message.
+    pub(super) fn error_arrives(&mut self, now: Instant, message: &SegmentError) {
+        let Some(error) = message.error.filter(|e| !self.header.ignores_hard_errors || *e != IcmpError::Hard) else {
+            return;
+        };
+        let refused = message.refused || self.header.profile == Profile::FreeBsd;
+        self.unreachable = if refused { "ECONNREFUSED" } else { "EHOSTUNREACH" };
+        if let Some(connection) = &mut self.connection {
+            connection.handle_icmp(error, Seq(message.seq.wrapping_add(self.header.iss)));
         }
         self.pump(now);
     }
@@ -128,12 +160,13 @@ impl<'s> Host<'s> {
             self.counts.retransmissions += u64::from(again);
             self.departed.push_back(Departed { at: now, packet: origins.leaving(&segment) });
         }
+        self.counts.clocks.set(now, connection);
         while let Some(event) = connection.poll_event() {
             match event {
                 Event::Connected => self.acceptance = Acceptance::Waiting,
                 Event::Reset => self.error = Some("ECONNRESET"),
                 Event::Refused => self.error = Some("ECONNREFUSED"),
-                Event::Unreachable => self.error = Some("EHOSTUNREACH"),
+                Event::Unreachable => self.error = Some(self.unreachable),
                 Event::TimedOut => self.error = Some("ETIMEDOUT"),
                 Event::Recovery(event) => self.counts.note(&event),
                 Event::Readable | Event::Writable | Event::PeerClosed | Event::Closed | Event::SoftError(_) => {}
@@ -158,17 +191,22 @@ impl<'s> Host<'s> {
             Call::Listen { socket } => self.begin(socket, Socket::Listening),
             Call::Connect { socket } => self.connect(socket),
             Call::Accept { socket } => self.accept(socket, number),
-            Call::Write { socket, count } => self.write(socket, count),
-            Call::Read { socket, count } => self.read(socket, count),
+            Call::Write { socket, count, more } => self.write(socket, count, more),
+            Call::Read { socket, count, unread } => self.read_and_tell(socket, count, unread),
             Call::Peek { socket, count } => match self.connected(socket)?.readable().min(count) {
                 0 => self.read(socket, 0),
                 waiting => Ok(Returned::Value(waiting.try_into().unwrap_or(i64::MAX))),
             },
             Call::Close { socket } => self.close(now, socket),
-            Call::Shutdown { socket } => {
-                self.connected(socket)?.close();
+            Call::Shutdown { socket, read, write } => {
+                self.reads_no_more |= read;
+                let connection = self.connected(socket)?;
+                if write {
+                    connection.close();
+                }
                 Ok(Returned::Value(0))
             }
+            Call::SetOption { socket, option } => self.set_option(now, socket, option),
             Call::LingerZero { socket } => {
                 let kind = self.socket(socket)?;
                 self.sockets.insert(socket, if kind == Socket::Connected { Socket::Lingering } else { kind });
@@ -184,7 +222,7 @@ impl<'s> Host<'s> {
                 if found == expected { Ok(Returned::Value(0)) } else { Err("another number of bytes") }
             }
             Call::SegmentSize { socket, expected } => {
-                let found = self.connected(socket)?.mss();
+                let found = self.segment_size(socket)?;
                 if i64::from(found) == expected { Ok(Returned::Value(0)) } else { Err("another segment size") }
             }
             Call::TakeError { socket, ref expected } => {
@@ -200,11 +238,11 @@ impl<'s> Host<'s> {
         }
     }
 
-    fn socket(&self, socket: i64) -> Result<Socket, &'static str> {
+    pub(super) fn socket(&self, socket: i64) -> Result<Socket, &'static str> {
         self.sockets.get(&socket).copied().ok_or("EBADF")
     }
 
-    fn connected(&mut self, socket: i64) -> Result<&mut Connection, &'static str> {
+    pub(super) fn connected(&mut self, socket: i64) -> Result<&mut Connection, &'static str> {
         match self.socket(socket)? {
             Socket::Connecting | Socket::Connected | Socket::Lingering => self.connection.as_mut().ok_or("ENOTCONN"),
             Socket::Fresh | Socket::Listening => Err("ENOTCONN"),
@@ -224,11 +262,16 @@ impl<'s> Host<'s> {
         if self.socket(socket)? != Socket::Fresh || self.connection.is_some() {
             return Err("a script has one connection");
         }
-        let engine = Engine::new(&self.header.config).map_err(|_| "no such algorithms")?;
-        let begin = if kind == Socket::Listening { Connection::listen } else { Connection::connect };
-        self.connection = Some(begin(&self.header.settings, engine, PORTS, Seq(self.header.iss)));
+        self.connection = Some(self.new_connection(kind)?);
         self.sockets.insert(socket, kind);
         Ok(Returned::Value(0))
+    }
+
+    /// Makes the connection of a socket that listens or calls.
+    pub(super) fn new_connection(&self, kind: Socket) -> Result<Connection, &'static str> {
+        let engine = Engine::new(&self.header.config).map_err(|_| "no such algorithms")?;
+        let begin = if kind == Socket::Listening { Connection::listen } else { Connection::connect };
+        Ok(begin(&self.settings, engine, PORTS, Seq(self.header.iss)))
     }
 
     fn connect(&mut self, socket: i64) -> Result<Returned, &'static str> {
@@ -260,7 +303,7 @@ impl<'s> Host<'s> {
         }
     }
 
-    fn write(&mut self, socket: i64, count: u64) -> Result<Returned, &'static str> {
+    fn write(&mut self, socket: i64, count: u64, more: bool) -> Result<Returned, &'static str> {
         self.connected(socket)?;
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -270,7 +313,21 @@ impl<'s> Host<'s> {
         if written == 0 && count > 0 {
             return Err("EPIPE");
         }
+        if more {
+            connection.more_follows();
+        }
         Ok(Returned::Value(written.try_into().unwrap_or(i64::MAX)))
+    }
+
+    /// Reads; afterwards so many bytes must be unread, and one more if the peer has closed its direction.
+    fn read_and_tell(&mut self, socket: i64, count: u64, unread: Option<u64>) -> Result<Returned, &'static str> {
+        let returned = self.read(socket, count)?;
+        let connection = self.connected(socket)?;
+        let found = connection.readable() + u64::from(is_over(connection));
+        match unread {
+            Some(expected) if expected != found => Err("another number of unread bytes"),
+            _ => Ok(returned),
+        }
     }
 
     fn read(&mut self, socket: i64, count: u64) -> Result<Returned, &'static str> {
@@ -283,10 +340,7 @@ impl<'s> Host<'s> {
         if read > 0 || count == 0 {
             return Ok(Returned::Value(read.try_into().unwrap_or(i64::MAX)));
         }
-        let over = matches!(
-            connection.state(),
-            State::CloseWait | State::LastAck | State::Closing | State::TimeWait { .. } | State::Closed
-        );
+        let over = is_over(connection) || self.reads_no_more;
         match self.error.take() {
             Some(error) => Err(error),
             None if over => Ok(Returned::Value(0)),
@@ -308,23 +362,10 @@ impl<'s> Host<'s> {
     }
 }
 
-impl Counts {
-    fn note(&mut self, event: &engine::Event) {
-        match event {
-            engine::Event::TimerExpired { .. } => self.timeouts += 1,
-            engine::Event::EpisodeOpened { .. } => {
-                self.episodes += 1;
-                self.verdict = 0;
-            }
-            engine::Event::Judged { detector: 0, outcome: Judged::Spurious, .. } => {
-                self.spurious += 1;
-                self.verdict = 1;
-            }
-            engine::Event::Judged { detector: 0, outcome: Judged::Genuine, .. } => {
-                self.genuine += 1;
-                self.verdict = 2;
-            }
-            _ => {}
-        }
-    }
+/// Returns whether the peer has closed its direction, or nothing is left of the connection.
+fn is_over(connection: &Connection) -> bool {
+    matches!(
+        connection.state(),
+        State::CloseWait | State::LastAck | State::Closing | State::TimeWait { .. } | State::Closed
+    )
 }

@@ -274,7 +274,7 @@ impl End for AssociationEnd {
                 self.deliver(now, &addresses, &bytes);
             }
             Traffic::Icmp(icmp) => self.icmp(icmp),
-            Traffic::Segment(_) => unreachable!("the parser reads packets of SCTP"),
+            Traffic::Segment(_) | Traffic::SegmentError(_) => unreachable!("the parser reads packets of SCTP"),
         }
         self.pump(now);
         Ok(())
@@ -286,7 +286,7 @@ impl End for AssociationEnd {
         returned
     }
 
-    fn read(&self, variable: &Variable) -> Option<i128> {
+    fn read(&self, _: Instant, variable: &Variable) -> Option<i128> {
         let observed = Observed { association: self.association.as_ref()?, counts: &self.counts };
         match variable.read {
             Read::Association(read) => Some(read(&observed)),
@@ -302,7 +302,9 @@ impl End for AssociationEnd {
         let departed = self.departed.pop_front().expect("something has departed");
         let differences = match expected {
             Traffic::Sctp(expected) => self.compare(expected, &departed),
-            Traffic::Segment(_) | Traffic::Icmp(_) => unreachable!("the parser reads packets of SCTP"),
+            Traffic::Segment(_) | Traffic::Icmp(_) | Traffic::SegmentError(_) => {
+                unreachable!("the parser reads packets of SCTP")
+            }
         };
         Taken { at: departed.at, seen: vec![self.shown(&departed)], differences }
     }

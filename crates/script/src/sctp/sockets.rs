@@ -63,11 +63,14 @@ impl AssociationEnd {
                 Socket::Listening => Ok(Returned::WouldBlock("EAGAIN")),
                 _ => Err("EINVAL"),
             },
-            C::Write { socket, count } => self.send(socket, count, Delivery::default()),
-            C::Read { socket, count } => self.read(socket, count),
+            C::Write { socket, count, .. } => self.send(socket, count, Delivery::default()),
+            C::Read { socket, count, .. } => self.read(socket, count),
             C::Close { socket } => self.close(socket),
-            C::Shutdown { socket } => {
-                self.connected(socket)?.shutdown();
+            C::Shutdown { socket, write, .. } => {
+                let association = self.connected(socket)?;
+                if write {
+                    association.shutdown();
+                }
                 Ok(Returned::Value(0))
             }
             C::LingerZero { socket } => {
@@ -85,9 +88,11 @@ impl AssociationEnd {
                 }
             }
             C::Sctp { socket, ref call } => self.option(now, socket, call),
-            C::CountUnread { .. } | C::CountUnacknowledged { .. } | C::SegmentSize { .. } | C::Peek { .. } => {
-                Err("EOPNOTSUPP")
-            }
+            C::CountUnread { .. }
+            | C::CountUnacknowledged { .. }
+            | C::SegmentSize { .. }
+            | C::SetOption { .. }
+            | C::Peek { .. } => Err("EOPNOTSUPP"),
         }
     }
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what these tests read is the project's own")]
 
+mod blocks;
 mod document;
 mod failures;
 mod folder;

@@ -3,7 +3,7 @@
 use eifel_script::{parse, run};
 use proptest::prelude::*;
 
-const PARTS: [&str; 44] = [
+const PARTS: [&str; 56] = [
     "0 ",
     "+0 ",
     "+.1 ",
@@ -35,6 +35,18 @@ const PARTS: [&str; 44] = [
     "shutdown(4, SHUT_WR) = 0\n",
     "setsockopt(4, SOL_SOCKET, SO_LINGER, {onoff=1, linger=0}, 4) = 0\n",
     "getsockopt(4, SOL_SOCKET, SO_ERROR, [0], 4) = 0\n",
+    "< icmp unreachable frag_needed mtu 0 [1:1(0)]\n",
+    "< icmp unreachable port_unreachable [0:0(0)]\n",
+    "setsockopt(4, SOL_TCP, TCP_CORK, [1], 4) = 0\n",
+    "setsockopt(4, SOL_TCP, TCP_NODELAY, [0], 4) = 0\n",
+    "setsockopt(4, SOL_TCP, TCP_USER_TIMEOUT, [1], 4) = 0\n",
+    "setsockopt(3, SOL_TCP, TCP_MAXSEG, [1], 4) = 0\n",
+    "send(4, ..., 7, MSG_MORE) = 7\n",
+    "recvmsg(4, {msg_iov(1)=[{..., 9}], msg_control=[{cmsg_type=TCP_CM_INQ, cmsg_data=0}]}, 0) = 9\n",
+    "shutdown(4, SHUT_RD) = 0\n",
+    "%{ a = cwnd; a += 1; a -= tcpi_lost; print('%d%%' % a, \"b\", x[1]) }%\n",
+    "%{ assert tcpi_busy_time >= tcpi_rwnd_limited | 0, '%s of %d' % (a, 0x7f & -1) }%\n",
+    "--mss=1\n",
     "%{ assert cwnd > 0 }%\n",
     "%{ assert not (flight + 1) // 0 == -cwnd % 3 or 1 < 2 < 3 }%\n",
     "//: recover = reno\n",
@@ -71,7 +83,7 @@ proptest! {
     fn conversations(
         settings in prop::collection::vec(prop::sample::select(&SETTINGS[..]), 0..4),
         parts in prop::collection::vec(
-            (prop::sample::select(&PARTS[..6]), prop::sample::select(&PARTS[6..33])),
+            (prop::sample::select(&PARTS[..6]), prop::sample::select(&PARTS[6..45])),
             0..30,
         ),
     ) {
@@ -138,7 +150,7 @@ proptest! {
 }
 
 /// Settings at their ends.
-const SETTINGS: [&str; 22] = [
+const SETTINGS: [&str; 25] = [
     "//: mss = 1\n",
     "//: mss = 65535\n",
     "//: receive_window_bytes = 0\n",
@@ -152,6 +164,9 @@ const SETTINGS: [&str; 22] = [
     "//: ack_every = 0\n",
     "//: ack_delay_ms = 0\n",
     "//: nagle = on\n",
+    "//: quick_acks = 1000000\n",
+    "//: timestamps_required = off\n",
+    "--mss=1\n",
     "//: time_wait_ms = 0\n",
     "//: timeouts = 0\n",
     "//: user_timeout_ms = 0\n",
