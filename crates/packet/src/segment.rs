@@ -123,6 +123,17 @@ pub struct Options {
     pub marks: Option<Marks>,
 }
 
+impl Options {
+    pub const NONE: Self = Self {
+        mss: None,
+        window_scale: None,
+        sack_permitted: false,
+        timestamps: None,
+        sack: SackBlocks::EMPTY,
+        marks: None,
+    };
+}
+
 /// A TCP segment's header (RFC 9293, section 3.1), and the length of what follows it. The urgent pointer is not kept:
 /// it is written as 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -156,14 +167,7 @@ impl Segment {
         ack: Seq(0),
         flags: Flags(0),
         window: 0,
-        options: Options {
-            mss: None,
-            window_scale: None,
-            sack_permitted: false,
-            timestamps: None,
-            sack: SackBlocks::EMPTY,
-            marks: None,
-        },
+        options: Options::NONE,
         payload_len: 0,
         ecn: Ecn::NotEct,
     };

@@ -91,12 +91,8 @@ fn the_handshake_of_linux() {
     stands_for(&ack, Header { identification: 0x21f1, ..Header::new(THERE) }, third);
 }
 
-#[test]
-fn sack_blocks_of_linux() {
-    let one = hex("45 00 00 40 79 4e 40 00 40 06 ad 55 0a 09 00 02 0a 09 00 01
-                   13 93 b2 14 d3 b1 ee 98 1f be e1 72 b0 10 ff ff 5c 27 00 00
-                   01 01 08 0a 02 d3 99 dd 15 fd 81 3f 01 01 05 0a 1f be e7 1a 1f be ec c2");
-    let header = Header { identification: 0x794e, ..Header::new(THERE.reversed()) };
+/// A report of Linux with one block.
+fn report_of_linux() -> (Header, Segment) {
     let segment = Segment {
         source_port: 5011,
         destination_port: 45588,
@@ -107,12 +103,26 @@ fn sack_blocks_of_linux() {
         options: Options {
             timestamps: Some(Timestamps { value: 0x02d3_99dd, echo: 0x15fd_813f }),
             sack: sack(&[(0x1fbe_e71a, 0x1fbe_ecc2)]),
-            ..Options::default()
+            ..Options::NONE
         },
-        payload_len: 0,
-        ecn: ip::Ecn::NotEct,
+        ..Segment::EMPTY
     };
-    stands_for(&one, header, segment);
+    (Header { identification: 0x794e, ..Header::new(THERE.reversed()) }, segment)
+}
+
+/// That report's bytes, with these for offset, flags and checksum.
+fn bytes_of_report(bits: &str, checksum: &str) -> String {
+    format!(
+        "45 00 00 40 79 4e 40 00 40 06 ad 55 0a 09 00 02 0a 09 00 01
+         13 93 b2 14 d3 b1 ee 98 1f be e1 72 {bits} ff ff {checksum} 00 00
+         01 01 08 0a 02 d3 99 dd 15 fd 81 3f 01 01 05 0a 1f be e7 1a 1f be ec c2"
+    )
+}
+
+#[test]
+fn sack_blocks_of_linux() {
+    let (header, segment) = report_of_linux();
+    stands_for(&hex(&bytes_of_report("b0 10", "5c 27")), header, segment);
 
     // Two blocks, the second below the first.
     let two = hex("45 00 00 48 ee e9 40 00 40 06 37 b2 0a 09 00 02 0a 09 00 01
@@ -141,28 +151,9 @@ fn marked_segments_are_a_bit_apart() {
         (Flags::ANSWERS_SENT_AGAIN, "b8 10", "54 27"),
         (Flags(0x700), "b7 10", "55 27"),
     ] {
-        let bytes = hex(&format!(
-            "45 00 00 40 79 4e 40 00 40 06 ad 55 0a 09 00 02 0a 09 00 01
-             13 93 b2 14 d3 b1 ee 98 1f be e1 72 {bits} ff ff {checksum} 00 00
-             01 01 08 0a 02 d3 99 dd 15 fd 81 3f 01 01 05 0a 1f be e7 1a 1f be ec c2"
-        ));
-        let header = Header { identification: 0x794e, ..Header::new(THERE.reversed()) };
-        let segment = Segment {
-            source_port: 5011,
-            destination_port: 45588,
-            seq: Seq(0xd3b1_ee98),
-            ack: Seq(0x1fbe_e172),
-            flags: Flags::ACK.with(flags),
-            window: 65535,
-            options: Options {
-                timestamps: Some(Timestamps { value: 0x02d3_99dd, echo: 0x15fd_813f }),
-                sack: sack(&[(0x1fbe_e71a, 0x1fbe_ecc2)]),
-                ..Options::default()
-            },
-            payload_len: 0,
-            ecn: ip::Ecn::NotEct,
-        };
-        stands_for(&bytes, header, segment);
+        let (header, segment) = report_of_linux();
+        let marked = Segment { flags: segment.flags.with(flags), ..segment };
+        stands_for(&hex(&bytes_of_report(bits, checksum)), header, marked);
     }
 }
 
@@ -185,17 +176,7 @@ fn over_ipv6(next: u8, extensions: &str) -> Vec<u8> {
 
 fn reset() -> (Header, Segment) {
     let header = Header::new(Addresses::V6 { source: 1.into(), destination: 2.into() });
-    let segment = Segment {
-        source_port: 1,
-        destination_port: 2,
-        seq: Seq(3),
-        ack: Seq(0),
-        flags: Flags::RST,
-        window: 0,
-        options: Options::default(),
-        payload_len: 0,
-        ecn: ip::Ecn::NotEct,
-    };
+    let segment = Segment { source_port: 1, destination_port: 2, seq: Seq(3), flags: Flags::RST, ..Segment::EMPTY };
     (header, segment)
 }
 
@@ -407,14 +388,5 @@ const PLAIN: Segment = Segment {
     ack: Seq(4),
     flags: Flags::ACK,
     window: 5,
-    options: Options {
-        mss: None,
-        window_scale: None,
-        sack_permitted: false,
-        timestamps: None,
-        sack: SackBlocks::EMPTY,
-        marks: None,
-    },
-    payload_len: 0,
-    ecn: ip::Ecn::NotEct,
+    ..Segment::EMPTY
 };

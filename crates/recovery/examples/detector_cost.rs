@@ -20,24 +20,18 @@ const RUNS: u32 = 40;
 
 fn main() {
     let least = |run: &dyn Fn() -> f64| (0..RUNS).map(|_| run()).fold(f64::INFINITY, f64::min);
-    let base = least(&|| cost(None, Within::Nothing));
+    let base = least(&|| cost(None, false));
     for entry in Seam::Detect.entries() {
-        let costs = [Within::Nothing, Within::Episode].map(|within| {
+        let costs = [false, true].map(|in_episode| {
             let detector = || part::detector(&Choice::named(entry.name)).expect("of the registry");
-            least(&|| cost(Some(detector()), within)) - base
+            least(&|| cost(Some(detector()), in_episode)) - base
         });
         println!("{:>18}: {:>5.1} ns an ACK, {:>5.1} ns within an episode", entry.name, costs[0], costs[1]);
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Within {
-    Nothing,
-    Episode,
-}
-
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-fn cost(mut detector: Option<Box<dyn Detector>>, within: Within) -> f64 {
+fn cost(mut detector: Option<Box<dyn Detector>>, in_episode: bool) -> f64 {
     let round_trips = RoundTrips::new(true);
     let mut settled = true;
     let start = Clock::now();
@@ -45,7 +39,7 @@ fn cost(mut detector: Option<Box<dyn Detector>>, within: Within) -> f64 {
         let now = Instant::ZERO + Duration::from_micros(ack);
         let una = ack * 1000;
         let view = View { now, una, nxt: una + 1_000_000, mss: 1000, sack: true, round_trips };
-        if within == Within::Episode && settled {
+        if in_episode && settled {
             let kind = Kind::Retransmission(Cause::Timeout);
             let transmission = Transmission { id: TxId(ack), start: una + 500_000, len: 1000, kind, copy: 1 };
             let stamp = Some(Timestamp(7));
@@ -59,7 +53,7 @@ fn cost(mut detector: Option<Box<dyn Detector>>, within: Within) -> f64 {
             sacked: 0,
             originals: None,
             duplicate: false,
-            highest: Some(Covered { end: una, copies: u32::from(within == Within::Episode), last_sent: Instant::ZERO }),
+            highest: Some(Covered { end: una, copies: u32::from(in_episode), last_sent: Instant::ZERO }),
             sacked_up_to: 0,
             dsacks: &[],
             echo: Some(Echo::Known { value: Timestamp(ack as u32), age: Duration::from_millis(100) }),

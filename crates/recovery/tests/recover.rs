@@ -4,18 +4,9 @@ mod talk;
 
 use eifel_recovery::engine::{Config, Kind, Negotiated};
 use eifel_recovery::registry::{Choice, Value};
-use talk::{MSS, Out, Talk, again, config, new};
+use talk::{MSS, Out, Talk, again, config, new, twenty};
 
 const ALL: [&str; 6] = ["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675"];
-
-/// Twenty segments are out at 0 and the first is acknowledged at 100: cwnd is 21, 2..=22 are outstanding.
-fn twenty(config: &Config) -> Talk {
-    let congest = config.congest.clone().with("initial_window_segments", Value::Integer(20));
-    let mut talk = Talk::new(&Config { congest, ..config.clone() });
-    assert_eq!(talk.send(), new(1..=20));
-    assert_eq!(talk.ack(100, 1, &[], 0), new(21..=22));
-    talk
-}
 
 #[test]
 fn limited_transmit_sends_one_new_segment_for_each_of_the_first_two_duplicates() {
@@ -226,95 +217,6 @@ fn rfc6675_fills_what_enough_blocks_lie_above() {
     assert_eq!(sent[..3], [Out::New(23), Out::New(24), Out::Again(2)]);
     // With three segments' bytes above, 2..=19 are lost; pipe is 1 + 2 and each SACK lets more go.
     assert!(sent[3..].starts_with(&again(3..=8)), "{sent:?}");
-}
-
-#[test]
-fn rfc6675_enters_by_bytes_above_before_three_duplicates_where_acks_were_lost() {
-    let mut talk = twenty(&config("rfc6675"));
-    assert_eq!(talk.ack(101, 1, &[(3, 5)], 0)[..1], again(2..=2), "one ACK, three segments above");
-}
-
-/// RFC 6675, section 2: an ACK that reports something new is a duplicate "even if it carries new data, changes the
-/// advertised window, or moves the cumulative acknowledgment point".
-#[test]
-fn rfc6675_counts_every_ack_that_reports_something_new() {
-    use eifel_recovery::engine::{Ack, Block};
-    let mut talk = twenty(&config("rfc6675"));
-    for last in 3..=5 {
-        let sacks = [Block { start: talk::start(3), end: talk::start(last + 1) }];
-        let cumulative = talk.engine.una();
-        talk.engine.on_ack(
-            talk.now,
-            &Ack { cumulative, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: false, ece: false },
-        );
-    }
-    assert_eq!(talk.send()[..1], again(2..=2), "data come with each of them");
-
-    let mut talk = twenty(&config("rfc6675"));
-    assert_eq!(talk.ack(101, 2, &[(4, 6)], 0)[..1], again(3..=3), "it moves on, and three segments lie above the hole");
-    // 25 of cwnd were possible; 20 were outstanding, and the ACK that tells of the loss does not let the window grow.
-    assert_eq!(talk.cwnd(), 10_000);
-
-    // The first of three moves on; blocks of less than a segment each, so that they count only by their number.
-    let mut talk = twenty(&config("rfc6675"));
-    let small = |segment| Block { start: talk::start(segment), end: talk::start(segment) + 100 };
-    for (acknowledged, blocks) in [(2, vec![small(4)]), (2, vec![small(4), small(6)])] {
-        let cumulative = talk::start(acknowledged + 1);
-        let ack = Ack { cumulative, sacks: &blocks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
-        talk.engine.on_ack(talk.now, &ack);
-    }
-    // cwnd is 22 now, 20 were outstanding, and pipe is 200 bytes less: two within cwnd, and none beyond.
-    assert_eq!(talk.send(), new(23..=24));
-    let blocks = [Block { start: talk::start(4), end: talk::start(4) + 200 }];
-    let cumulative = talk::start(3);
-    let ack = Ack { cumulative, sacks: &blocks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
-    talk.engine.on_ack(talk.now, &ack);
-    assert_eq!(talk.send()[..1], again(3..=3), "the third that reports something new");
-    assert_eq!(talk.cwnd(), 11_000, "half of what is outstanding");
-}
-
-/// The same section: without a SACK block it is none.
-#[test]
-fn rfc6675_does_not_count_an_ack_that_reports_nothing_new() {
-    let mut talk = twenty(&config("rfc6675"));
-    for at in 101..110 {
-        assert_eq!(talk.ack(at, 1, &[], 0), []);
-        assert_eq!(talk.ack_with(at, 1, &[], 0, Some(1)), []);
-    }
-    assert_eq!(talk.ssthresh(), u64::MAX);
-    talk.ack(111, 1, &[(3, 3)], 0);
-    for at in 112..120 {
-        assert_eq!(talk.ack(at, 1, &[(3, 3)], 0), []);
-    }
-    assert_eq!(talk.ssthresh(), u64::MAX);
-}
-
-/// RFC 6675, section 5, step (3): new data go as far as cwnd is larger than pipe.
-#[test]
-fn rfc6675_transmits_within_pipe_before_it_repairs() {
-    let mut talk = twenty(&config("rfc6675"));
-    assert_eq!(talk.ack(101, 1, &[(3, 4)], 0), new(23..=24), "one ACK tells that two have left");
-    assert_eq!(talk.ack(102, 1, &[(3, 5)], 0)[..1], again(2..=2));
-    assert_eq!(talk.cwnd(), 10_500, "half of 21 outstanding, without those two");
-}
-
-#[test]
-fn rfc6675_rescues_the_end_of_the_window_once() {
-    let mut talk = Talk::new(&config("rfc6675"));
-    talk.end = talk::start(11);
-    assert_eq!(talk.send(), new(1..=10));
-    // 2 and 9, 10 are lost; nothing new to send.
-    talk.ack(100, 1, &[], 0);
-    let sent: Vec<_> = [(101, 4), (102, 5), (103, 6), (104, 7), (105, 8)]
-        .into_iter()
-        .flat_map(|(at, last)| talk.ack(at, 1, &[(3, last)], 0))
-        .collect();
-    assert_eq!(sent.iter().filter(|out| **out == Out::Again(2)).count(), 1);
-    // Not before more than the retransmission's own segment is acknowledged (section 5, step 4.3).
-    assert_eq!(sent.iter().filter(|out| **out == Out::Again(10)).count(), 0, "{sent:?}");
-    assert_eq!(talk.ack(203, 8, &[], 103), again(10..=10));
-    // The block that the rescue brings shows the other hole.
-    assert_eq!(talk.ack(303, 8, &[(10, 10)], 203), again(9..=9));
 }
 
 #[test]

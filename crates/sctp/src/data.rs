@@ -12,7 +12,6 @@ use crate::association::{Association, Inbound};
 use crate::event::Event;
 use crate::input::Origin;
 use crate::state::State;
-use crate::tracker::Arrival;
 
 impl Association {
     pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data<'_>) -> ControlFlow<()> {
@@ -34,7 +33,7 @@ impl Association {
         if let (Some(stamps), Some(stamp)) = (&mut self.stamps, self.stamp) {
             stamps.on_arrival(inbound.tracker.position(data.tsn), stamp.value);
         }
-        let Arrival::New(position) = inbound.tracker.look(data.tsn, data.flags.has(DataFlags::IMMEDIATE)) else {
+        let Some(position) = inbound.tracker.look(data.tsn, data.flags.has(DataFlags::IMMEDIATE)) else {
             return ControlFlow::Continue(());
         };
         if !make_room(inbound, position, buffer) {

@@ -99,7 +99,7 @@ impl Listener {
         cookie: &[u8],
         bytes: &[u8],
     ) -> Heard {
-        let Ok(cookie) = Cookie::verify(&self.settings.secret, cookie) else { return Heard::Nothing };
+        let Some(cookie) = Cookie::verify(&self.settings.secret, cookie) else { return Heard::Nothing };
         if cookie.ports != ports || cookie.local_tag != tag {
             return Heard::Nothing;
         }

@@ -176,7 +176,7 @@ impl Association {
 
     /// Section 5.2.4: a cookie for an association that there is.
     pub(crate) fn on_cookie_echo(&mut self, now: Instant, origin: &Origin, bytes: &[u8]) -> ControlFlow<()> {
-        let Ok(cookie) = Cookie::verify(&self.settings.secret, bytes) else { return ControlFlow::Break(()) };
+        let Some(cookie) = Cookie::verify(&self.settings.secret, bytes) else { return ControlFlow::Break(()) };
         if cookie.ports != self.ports || cookie.local_tag != origin.tag {
             return ControlFlow::Break(());
         }

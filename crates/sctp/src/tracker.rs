@@ -8,15 +8,6 @@ use eifel_packet::seq::{Seq, unwrap, wrap};
 /// The most duplicates that are listed in a SACK: what usrsctp lists.
 const MOST_DUPLICATES: usize = 20;
 
-/// What an arriving TSN is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Arrival {
-    /// It was here before.
-    Duplicate,
-    /// It is new, at this position.
-    New(u64),
-}
-
 /// When the next SACK leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Due {
@@ -105,20 +96,20 @@ impl Tracker {
         position < self.next || self.beyond.containing(position).is_some()
     }
 
-    /// Looks at a TSN that has arrived. A duplicate is taken note of; one that is new is not until
-    /// [`accept`](Self::accept).
-    pub(crate) fn look(&mut self, tsn: Seq, immediate: bool) -> Arrival {
+    /// Returns the position of a TSN that has arrived, or `None` if it was here before. A duplicate is noted at once, a
+    /// new TSN by [`accept`](Self::accept).
+    pub(crate) fn look(&mut self, tsn: Seq, immediate: bool) -> Option<u64> {
         self.packet.data = true;
         self.packet.urgent |= immediate;
         let position = self.position(tsn);
         if !self.has(position) {
-            return Arrival::New(position);
+            return Some(position);
         }
         self.packet.duplicate = true;
         if self.duplicates.len() < MOST_DUPLICATES {
             self.duplicates.push(tsn);
         }
-        Arrival::Duplicate
+        None
     }
 
     /// Takes note that a chunk that has arrived, new or not, is marked as a retransmission.
@@ -251,7 +242,7 @@ mod tests {
 
     fn packet(tracker: &mut Tracker, now: u64, tsns: &[u32]) {
         for tsn in tsns {
-            if let Arrival::New(position) = tracker.look(Seq(*tsn), false) {
+            if let Some(position) = tracker.look(Seq(*tsn), false) {
                 tracker.accept(position);
             }
         }
@@ -300,7 +291,7 @@ mod tests {
         packet(&mut tracker, 0, &[0, 1]);
         assert!(!tracker.is_due(at(0)), "a duplicate beside new data may wait");
         tracker.take(0);
-        assert_eq!(tracker.look(Seq(2), true), Arrival::New(2));
+        assert_eq!(tracker.look(Seq(2), true), Some(2));
         tracker.accept(2);
         tracker.end_packet(at(0), 2, Duration::from_millis(200));
         assert!(tracker.is_due(at(0)));

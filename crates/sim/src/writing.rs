@@ -12,33 +12,17 @@ pub struct Backlog {
     pub buffer: u64,
     /// Number of bytes waiting.
     pub waiting: u64,
-    pub then: Then,
-    pub room: Room,
-}
-
-/// The action after the last waiting byte.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Then {
-    /// None yet.
-    More,
-    /// Closes this direction.
-    Close,
-}
-
-/// The room that the connection last reported.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Room {
-    /// There may be room.
-    Likely,
-    /// The connection took less than it was offered, and will report when there is room. Until then
-    /// an idle application needs that report to go on.
-    Awaited,
+    /// Whether this direction closes after the last waiting byte.
+    pub closes: bool,
+    /// Whether the connection took less than it was offered, and has not reported room since. Until then an idle
+    /// application needs that report to go on.
+    pub awaits_room: bool,
 }
 
 impl Backlog {
     /// Creates an empty backlog for a buffer of `buffer` bytes.
     pub fn new(buffer: u64) -> Self {
-        Self { buffer, waiting: 0, then: Then::More, room: Room::Likely }
+        Self { buffer, waiting: 0, closes: false, awaits_room: false }
     }
 }
 
@@ -111,16 +95,15 @@ impl Endpoint {
     /// Writes waiting bytes as far as there is room. Returns whether it wrote any.
     fn write_backlog(&mut self, carries_bytes: bool) -> bool {
         let Some(backlog) = self.backlog.as_deref().copied() else { return false };
-        if backlog.waiting == 0 || backlog.room == Room::Awaited {
+        if backlog.waiting == 0 || backlog.awaits_room {
             return false;
         }
         let taken = self.offer(backlog.waiting, carries_bytes);
         let waiting = backlog.waiting - taken;
-        let room = if waiting > 0 { Room::Awaited } else { Room::Likely };
         if let Some(kept) = &mut self.backlog {
-            **kept = Backlog { waiting, room, ..backlog };
+            **kept = Backlog { waiting, awaits_room: waiting > 0, ..backlog };
         }
-        if waiting == 0 && backlog.then == Then::Close {
+        if waiting == 0 && backlog.closes {
             self.connection.close();
         }
         taken > 0
@@ -140,14 +123,14 @@ impl Endpoint {
     /// Notes that the connection reports room.
     pub fn note_room(&mut self) {
         if let Some(backlog) = &mut self.backlog {
-            backlog.room = Room::Likely;
+            backlog.awaits_room = false;
         }
     }
 
     /// Closes this direction, once the waiting bytes are written.
     pub fn close(&mut self) {
         match &mut self.backlog {
-            Some(backlog) if backlog.waiting > 0 => backlog.then = Then::Close,
+            Some(backlog) if backlog.waiting > 0 => backlog.closes = true,
             _ => self.connection.close(),
         }
     }

@@ -14,7 +14,6 @@ use crate::challenge::Challenges;
 use crate::ecn::Congestion;
 use crate::event::Event;
 use crate::handshake::offer;
-use crate::icmp::PathMtu;
 use crate::marks::Marking;
 use crate::persist::Persist;
 use crate::quick_acks::QuickAcks;
@@ -85,26 +84,21 @@ pub(crate) struct Cold {
     pub(crate) quick: QuickAcks,
 }
 
-/// The segments that may arrive, by the state and the handshake's outcome.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Expects {
-    /// Any segment: the connection is opening or closing, or carries marks, or this end holds bytes.
-    Anything,
-    /// Segments of an open connection, of which this end needs only the lengths.
-    Plain,
-}
-
 /// One end of a TCP connection.
 #[derive(Clone)]
 pub struct Connection {
     pub(crate) state: State,
-    pub(crate) expects: Expects,
+    /// Whether header prediction may be tried: the connection is open, carries no marks, and needs only the lengths of
+    /// what arrives.
+    pub(crate) plain: bool,
     pub(crate) iss: Seq,
     pub(crate) ports: Ports,
     /// Bytes of payload in a full segment.
     pub(crate) mss: u32,
     pub(crate) tail: Tail,
-    pub(crate) path_mtu: PathMtu,
+    /// The payload of the largest segment that gets through, as an ICMP message claims; `None` while full segments are
+    /// believed to.
+    pub(crate) claimed_payload: Option<u32>,
     pub(crate) peer: SendWindow,
     /// The persist timer's state; `None` unless the window is closed.
     pub(crate) persist: Option<Persist>,
@@ -143,12 +137,12 @@ impl Connection {
         let mss = u32::from(settings.mss);
         Self {
             state,
-            expects: Expects::Anything,
+            plain: false,
             iss: isn,
             ports,
             mss,
             tail: Wishes::new(settings.nagle).usual(),
-            path_mtu: PathMtu::Trusted,
+            claimed_payload: None,
             peer: SendWindow::CLOSED,
             persist: None,
             stream: SendStream::new(settings.send),
@@ -357,12 +351,11 @@ impl Connection {
     pub(crate) fn stand(&mut self, state: State) {
         self.state = state;
         let open = matches!(state, State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait);
-        let plain = open
+        self.plain = open
             && self.marks.is_off()
             && !self.ecn.is_agreed()
             && !self.receiver.holds_bytes()
             && self.cold.quick.are_over();
-        self.expects = if plain { Expects::Plain } else { Expects::Anything };
     }
 
     /// Ends the connection for a reason other than a close.

@@ -26,18 +26,10 @@ pub(crate) struct Congestion {
     agreement: Agreement,
     /// SYNs, or SYN-ACKs, that have left with the flags of ECN.
     syns: u32,
-    /// Whether acknowledgements carry ECE.
-    echo: Echo,
+    /// Whether acknowledgements carry ECE: a mark has arrived, and no CWR since.
+    echoes: bool,
     /// Reductions of the window that the peer knows of.
     told: u32,
-}
-
-/// The receiving side's echo.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Echo {
-    Silent,
-    /// A mark has arrived, and no CWR since.
-    Congested,
 }
 
 /// The flags of a SYN that asks, and of a SYN-ACK that agrees (section 6.1.1).
@@ -45,7 +37,7 @@ const ASKS: Flags = Flags::ECE.with(Flags::CWR);
 const AGREES: Flags = Flags::ECE;
 
 impl Congestion {
-    pub(crate) const NONE: Self = Self { agreement: Agreement::No, syns: 0, echo: Echo::Silent, told: 0 };
+    pub(crate) const NONE: Self = Self { agreement: Agreement::No, syns: 0, echoes: false, told: 0 };
 
     /// What two ends with these settings agree on, where there is no handshake.
     pub(crate) fn between(own: &Settings, peer: &Settings) -> Self {
@@ -118,10 +110,10 @@ impl Congestion {
             return;
         }
         if segment.flags.has(Flags::CWR) {
-            self.echo = Echo::Silent;
+            self.echoes = false;
         }
         if segment.ecn == Ecn::Ce {
-            self.echo = Echo::Congested;
+            self.echoes = true;
         }
     }
 
@@ -135,7 +127,7 @@ impl Congestion {
     /// probe's: only those are marked and tell of a reduction (sections 6.1.2, 6.1.5 and 6.1.6). `reductions` counts the
     /// window's reductions.
     pub(crate) fn write(&mut self, segment: &mut Segment, fresh: bool, reductions: u32) {
-        if self.echo == Echo::Congested {
+        if self.echoes {
             segment.flags = segment.flags.with(Flags::ECE);
         }
         if fresh && self.agreement == Agreement::Yes {

@@ -55,15 +55,6 @@ impl IcmpError {
     }
 }
 
-/// Whether the path is believed to take full segments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PathMtu {
-    /// Full segments are believed to get through.
-    Trusted,
-    /// A message claims that segments with more payload than this do not get through.
-    Claimed { payload: u32 },
-}
-
 /// No path is believed to take less, in bytes: what Linux takes for IPv4, and what IPv6 promises (RFC 8200, section 5).
 const fn floor(version: Version) -> u32 {
     match version {
@@ -99,7 +90,7 @@ impl Connection {
         let options = if self.stamps.is_some() { TIMESTAMPS_LENGTH } else { 0 };
         let payload = mtu.max(floor(version)) - version.header_len() - HEADER - options;
         if payload < self.mss {
-            self.path_mtu = PathMtu::Claimed { payload };
+            self.claimed_payload = Some(payload);
         } else {
             self.cold.counts.ignored_icmp += 1;
         }
@@ -107,7 +98,7 @@ impl Connection {
 
     /// Believes a claim about the MTU, after the timer has expired.
     pub(crate) fn believe_claimed_mtu(&mut self) {
-        if let PathMtu::Claimed { payload } = std::mem::replace(&mut self.path_mtu, PathMtu::Trusted) {
+        if let Some(payload) = self.claimed_payload.take() {
             self.mss = self.mss.min(payload);
             self.engine.reduce_mss(self.mss);
         }

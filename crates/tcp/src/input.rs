@@ -6,10 +6,9 @@ use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::unwrap;
 use eifel_recovery::fact::{Ack, Block, Echo};
 
-use crate::connection::{Connection, Expects};
+use crate::connection::Connection;
 use crate::event::Event;
 use crate::handshake::length;
-use crate::icmp::PathMtu;
 use crate::receive::Arrival;
 use crate::sack_option::Reported;
 use crate::state::{Opening, State};
@@ -22,7 +21,7 @@ impl Connection {
     /// A segment without its payload is ignored where this end holds bytes.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
-        if self.expects == Expects::Anything || !self.plain_arrival(now, segment, payload) {
+        if !self.plain || !self.plain_arrival(now, segment, payload) {
             self.any_arrival(now, segment, payload);
         }
     }
@@ -294,7 +293,7 @@ impl Connection {
     fn after_progress(&mut self, now: Instant, una: u64) {
         let end = self.stream.end();
         // Segments of this size get through, so an ICMP message that claimed a smaller path MTU was wrong.
-        self.path_mtu = PathMtu::Trusted;
+        self.claimed_payload = None;
         self.forgiven_timeouts = 0;
         if self.tail == Tail::Push {
             self.push_after_progress();

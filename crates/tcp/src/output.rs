@@ -149,7 +149,7 @@ impl Connection {
             ack,
             flags,
             window,
-            options: Options { timestamps, ..NO_OPTIONS },
+            options: Options { timestamps, ..Options::NONE },
             payload_len,
             ecn: Ecn::NotEct,
         };
@@ -187,12 +187,3 @@ impl Connection {
         self.receiver.sack_blocks(room.min(most))
     }
 }
-
-const NO_OPTIONS: Options = Options {
-    mss: None,
-    window_scale: None,
-    sack_permitted: false,
-    timestamps: None,
-    sack: SackBlocks::EMPTY,
-    marks: None,
-};

@@ -19,7 +19,7 @@ use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_recovery::fact::Transmission;
 
-use crate::connection::{Connection, Expects, Outgoing};
+use crate::connection::{Connection, Outgoing};
 use crate::delayed_ack::Owed;
 
 impl Connection {
@@ -27,7 +27,7 @@ impl Connection {
     /// nothing done, where the full way has to find out.
     #[inline(always)]
     pub(crate) fn plain_departure(&mut self, now: Instant, segment: &mut Segment) -> ControlFlow<Option<Outgoing>> {
-        let plain = self.expects == Expects::Plain
+        let plain = self.plain
             && self.receiver.due.owed() != Owed::Alone
             && !self.receiver.has_blocks()
             && self.reply.is_none();

@@ -39,15 +39,9 @@ pub(crate) struct Receiver {
     /// The position of the peer's FIN, or beyond everything.
     fin: u64,
     pace: AckPace,
-    order: Order,
+    /// Whether everything that has arrived is in order, and nothing about it is left to report.
+    in_order: bool,
     disorder: Box<Disorder>,
-}
-
-/// Whether everything that has arrived is in order and nothing about it is left to report.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Order {
-    Kept,
-    Broken,
 }
 
 /// What is touched only where order is broken.
@@ -72,7 +66,7 @@ impl Receiver {
             stream: RecvStream::new(settings.receive, window.buffer()),
             fin: u64::MAX,
             pace: AckPace::new(&settings.acks, full_size),
-            order: Order::Kept,
+            in_order: true,
             disorder: Box::new(Disorder {
                 sack,
                 queue: Reassembly::new(window.buffer().max(u64::from(settings.receive_window))),
@@ -125,7 +119,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Instant, end: u64, payload: &[u8]) -> Arrival {
         let start = self.nxt;
-        if end > self.window.edge || end > self.fin || self.order == Order::Broken {
+        if end > self.window.edge || end > self.fin || !self.in_order {
             return self.take_any(Block { start, end }, false, payload);
         }
         self.due.in_order(now, end - start, &self.pace);
@@ -168,7 +162,7 @@ impl Receiver {
         let new = Block { start: start.max(self.nxt), end: kept };
         self.keep(start, new, payload);
         if new.start > self.nxt {
-            self.order = Order::Broken;
+            self.in_order = false;
             let Disorder { report, queue, .. } = &mut *self.disorder;
             report.touch(new.start, queue);
             return Arrival::Nothing;
@@ -219,7 +213,7 @@ impl Receiver {
     fn note_duplicate(&mut self, block: Block) {
         if self.disorder.sack == SackUse::WithDuplicates && block.start < block.end {
             self.disorder.report.duplicate(block);
-            self.order = Order::Broken;
+            self.in_order = false;
         }
     }
 
@@ -228,7 +222,7 @@ impl Receiver {
         let Disorder { report, queue, .. } = &mut *self.disorder;
         if queue.is_empty() {
             report.forget_blocks();
-            self.order = if report.is_empty() { Order::Kept } else { Order::Broken };
+            self.in_order = report.is_empty();
         }
     }
 
@@ -282,7 +276,7 @@ impl Receiver {
     /// Returns whether an acknowledgement may have SACK blocks to carry.
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
-        self.order == Order::Broken
+        !self.in_order
     }
 
     /// Returns at most `room` SACK blocks for an acknowledgement.

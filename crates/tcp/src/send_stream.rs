@@ -24,20 +24,13 @@ enum Kept {
     },
 }
 
-/// Whether more can be written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Ending {
-    Open,
-    /// The FIN follows the last byte.
-    Finished,
-}
-
 /// The sending side's stream.
 #[derive(Clone, Debug)]
 pub(crate) struct SendStream {
     /// First position beyond what there is to send.
     end: u64,
-    ending: Ending,
+    /// Whether the last position is the FIN's: no more can be written.
+    finished: bool,
     kept: Kept,
 }
 
@@ -50,7 +43,7 @@ impl SendStream {
                 Kept::Bytes { bytes: VecDeque::new(), base: 0, capacity: buffer, blocked: false }
             }
         };
-        Self { end: 1, ending: Ending::Open, kept }
+        Self { end: 1, finished: false, kept }
     }
 
     /// Returns the first position beyond the SYN, the bytes written, and the FIN.
@@ -67,14 +60,14 @@ impl SendStream {
     /// Returns whether the last position is the FIN's.
     #[inline]
     pub(crate) fn is_finished(&self) -> bool {
-        self.ending == Ending::Finished
+        self.finished
     }
 
     pub(crate) fn finish(&mut self) {
-        if !self.is_finished() {
+        if !self.finished {
             self.end += 1;
         }
-        self.ending = Ending::Finished;
+        self.finished = true;
     }
 
     /// Takes as many bytes as there is room for; returns how many.

@@ -54,14 +54,6 @@ struct Row {
     acknowledged: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-enum State {
-    #[default]
-    Open,
-    /// The timer has expired, when everything below was outstanding.
-    Loss { high: u64 },
-}
-
 /// One direction.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
@@ -73,7 +65,8 @@ pub(super) struct Chunks {
     repeated: BTreeMap<u64, Repeated>,
     active: Vec<u64>,
     rows: Vec<Row>,
-    state: State,
+    /// The first position that was unsent when the timer expired, while it is not reached.
+    loss_below: Option<u64>,
     estimate: Option<(u64, u64)>,
     last_sack: When,
     last_sent: u64,
@@ -219,7 +212,7 @@ impl Chunks {
         let rto = (smoothed + 4 * variation).max(RTO_AT_LEAST);
         let waited = now.saturating_sub(self.timer_since.max(self.last_sent) + trip) >= rto / 4 * 3;
         let lowest = self.una >= position || self.sacked.covers(Block { start: self.una, end: position });
-        let in_loss = matches!(self.state, State::Loss { high } if position < high);
+        let in_loss = self.loss_below.is_some_and(|high| position < high);
         let cause = match () {
             () if waited && lowest && !clocked => Cause::Rto,
             () if in_loss && !(missing && clocked) => Cause::Loss,
@@ -229,7 +222,7 @@ impl Chunks {
             () => Cause::Unknown,
         };
         if cause == Cause::Rto {
-            self.state = State::Loss { high: self.nxt() };
+            self.loss_below = Some(self.nxt());
             self.timer_since = now;
         }
         cause
@@ -273,8 +266,8 @@ impl Chunks {
         }
         let repeated = &self.repeated;
         self.active.retain(|position| repeated.get(position).is_some_and(|one| one.answer.is_none()));
-        if matches!(self.state, State::Loss { high } if self.una >= high) {
-            self.state = State::Open;
+        if self.loss_below.is_some_and(|high| self.una >= high) {
+            self.loss_below = None;
         }
         let sent = newest.filter(|sent| !sent.missing && sent.copies == 1)?;
         let took = place.when.nanos.saturating_sub(sent.when.nanos);

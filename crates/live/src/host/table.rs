@@ -43,14 +43,8 @@ struct Entry {
     tally: Tally,
     /// When it is woken: no later than its timer. Never while it has none.
     alarm: Instant,
-    stands: Stands,
-}
-
-/// Whether a connection waits for its turn to send.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stands {
-    Idle,
-    InLine,
+    /// Whether it waits for its turn to send.
+    in_line: bool,
 }
 
 #[derive(Default)]
@@ -79,13 +73,8 @@ impl Table {
             (self.places.len() - 1) as u32
         });
         let place = &mut self.places[index as usize];
-        place.entry = Some(Box::new(Entry {
-            key,
-            connection,
-            tally: Tally::default(),
-            alarm: Instant::NEVER,
-            stands: Stands::Idle,
-        }));
+        place.entry =
+            Some(Box::new(Entry { key, connection, tally: Tally::default(), alarm: Instant::NEVER, in_line: false }));
         self.by_key.insert(key, index);
         Handle { index, generation: place.generation }
     }
@@ -115,14 +104,14 @@ impl Table {
 
     /// Queues the connection. Returns whether it was not queued yet.
     pub(super) fn mark(&mut self, handle: Handle) -> bool {
-        self.get(handle).is_some_and(|entry| std::mem::replace(&mut entry.stands, Stands::InLine) == Stands::Idle)
+        self.get(handle).is_some_and(|entry| !std::mem::replace(&mut entry.in_line, true))
     }
 
     /// Ends the connection's turn: sets its alarm if it is due earlier than known, and removes the
     /// connection if it is over.
     pub(super) fn settle(&mut self, handle: Handle) -> Option<Ended> {
         let entry = self.get(handle)?;
-        entry.stands = Stands::Idle;
+        entry.in_line = false;
         let (due, before) = (entry.connection.poll_timeout(), entry.alarm);
         if entry.connection.state() == State::Closed {
             return self.remove(handle);

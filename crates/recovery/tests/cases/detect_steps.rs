@@ -15,18 +15,20 @@ const NO_ECHO: Judgement = Judgement::Settled(Outcome::Genuine, "no timestamp ec
 const DSACK: Judgement = Judgement::Settled(Outcome::Genuine, "the first acceptable ACK carries a DSACK");
 const ALL: Judgement = Judgement::Settled(Outcome::Genuine, "all acknowledged at once: ACKs may have been lost");
 
-#[derive(Clone, Copy, PartialEq)]
-enum Opens {
-    Yes,
-    No,
+/// Opens an episode: segment `start..start + 1000` leaves again with this TSval.
+fn opens(detector: &mut dyn Detector, start: u64, stamp: Option<u32>) {
+    sent(detector, start, stamp, true);
 }
 
-/// Segment `start..start + 1000` leaves again with this TSval.
-fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: Opens) {
+/// Segment `start..start + 1000` leaves again with this TSval, within an episode.
+fn follows(detector: &mut dyn Detector, start: u64, stamp: Option<u32>) {
+    sent(detector, start, stamp, false);
+}
+
+fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: bool) {
     let kind = Kind::Retransmission(Cause::Timeout);
     let transmission = Transmission { id: TxId(7), start, len: 1000, kind, copy: 1 };
     let stamp = stamp.map(Timestamp);
-    let opens = opens == Opens::Yes;
     let fact = Fact::Retransmitted { transmission: &transmission, stamp, original: None, opens };
     assert_eq!(detector.observe(&fact, &view(&RoundTrips::new(true))), Judgement::Undecided);
 }
@@ -56,7 +58,7 @@ fn observe(detector: &mut dyn Detector, acked: Acked) -> Judgement {
 /// A detector for which segment 1001 has left again with TSval 500.
 fn waiting() -> EifelTimestamps {
     let mut detector = EifelTimestamps::new(Proof::Older);
-    sent(&mut detector, 1001, Some(500), Opens::Yes);
+    opens(&mut detector, 1001, Some(500));
     detector
 }
 
@@ -67,14 +69,14 @@ const SOME_BLOCK: &[Block] = &[Block { start: 1, end: 1001 }];
 fn without_a_retransmission_there_is_no_question() {
     assert_eq!(observe(&mut EifelTimestamps::new(Proof::Older), acked(2001, Some(0))), Judgement::Undecided);
     let mut detector = EifelTimestamps::new(Proof::Older);
-    sent(&mut detector, 1001, Some(500), Opens::No);
+    follows(&mut detector, 1001, Some(500));
     assert_eq!(observe(&mut detector, acked(2001, Some(0))), Judgement::Undecided);
 }
 
 #[test]
 fn step_2_without_a_timestamp_on_the_retransmission_there_is_no_question() {
     let mut detector = waiting();
-    sent(&mut detector, 1001, None, Opens::Yes);
+    opens(&mut detector, 1001, None);
     assert_eq!(observe(&mut detector, acked(2001, Some(0))), Judgement::Undecided);
 }
 
@@ -82,7 +84,7 @@ fn step_2_without_a_timestamp_on_the_retransmission_there_is_no_question() {
 #[test]
 fn step_2_a_later_retransmission_does_not_overwrite() {
     let mut detector = waiting();
-    sent(&mut detector, 1001, Some(700), Opens::No);
+    follows(&mut detector, 1001, Some(700));
     assert_eq!(observe(&mut detector, acked(2001, Some(500))), RETRANSMISSION);
 }
 
@@ -115,10 +117,10 @@ fn step_4_compares_strictly() {
 #[test]
 fn step_4_compares_on_the_circle() {
     let mut detector = EifelTimestamps::new(Proof::Older);
-    sent(&mut detector, 1001, Some(5), Opens::Yes);
+    opens(&mut detector, 1001, Some(5));
     assert_eq!(observe(&mut detector, acked(2001, Some(u32::MAX - 5))), SPURIOUS);
     let mut detector = EifelTimestamps::new(Proof::Older);
-    sent(&mut detector, 1001, Some(u32::MAX - 5), Opens::Yes);
+    opens(&mut detector, 1001, Some(u32::MAX - 5));
     assert_eq!(observe(&mut detector, acked(2001, Some(5))), RETRANSMISSION);
 }
 
@@ -139,7 +141,7 @@ fn step_5_an_ack_of_everything_counts_only_from_a_peer_that_has_sent_a_dsack() {
     // Before the retransmission.
     let mut detector = EifelTimestamps::new(Proof::Older);
     observe(&mut detector, Acked { dsacks: SOME_BLOCK, ..acked(1001, Some(0)) });
-    sent(&mut detector, 1001, Some(500), Opens::Yes);
+    opens(&mut detector, 1001, Some(500));
     assert_eq!(observe(&mut detector, all), SPURIOUS);
 
     // After it, on an ACK that is not acceptable.
@@ -150,7 +152,7 @@ fn step_5_an_ack_of_everything_counts_only_from_a_peer_that_has_sent_a_dsack() {
     // In an earlier episode.
     let mut detector = waiting();
     assert_eq!(observe(&mut detector, Acked { dsacks: SOME_BLOCK, ..acked(2001, Some(0)) }), DSACK);
-    sent(&mut detector, 2001, Some(900), Opens::Yes);
+    opens(&mut detector, 2001, Some(900));
     assert_eq!(observe(&mut detector, all), SPURIOUS);
 }
 
@@ -159,9 +161,9 @@ fn one_verdict_an_episode() {
     let mut detector = waiting();
     assert_eq!(observe(&mut detector, acked(2001, Some(0))), SPURIOUS);
     assert_eq!(observe(&mut detector, acked(3001, Some(0))), Judgement::Undecided);
-    sent(&mut detector, 3001, Some(900), Opens::Yes);
+    opens(&mut detector, 3001, Some(900));
     assert_eq!(observe(&mut detector, acked(4001, Some(899))), SPURIOUS);
-    sent(&mut detector, 4001, Some(950), Opens::Yes);
+    opens(&mut detector, 4001, Some(950));
     assert_eq!(observe(&mut detector, acked(5001, Some(950))), RETRANSMISSION);
 }
 
@@ -169,7 +171,7 @@ fn one_verdict_an_episode() {
 fn a_new_episode_before_a_verdict_takes_the_question_over() {
     // A fast retransmit, then the timer for the same segment: its own retransmission is what is asked about.
     let mut detector = waiting();
-    sent(&mut detector, 1001, Some(1500), Opens::Yes);
+    opens(&mut detector, 1001, Some(1500));
     assert_eq!(observe(&mut detector, acked(2001, Some(500))), SPURIOUS);
 }
 
@@ -177,7 +179,7 @@ fn a_new_episode_before_a_verdict_takes_the_question_over() {
 fn no_detector_never_speaks() {
     let mut detector = none::None;
     assert!(!detector.judges());
-    sent(&mut detector, 1001, Some(500), Opens::Yes);
+    opens(&mut detector, 1001, Some(500));
     let all = Acked { all: true, dsacks: SOME_BLOCK, ..acked(2001, Some(0)) };
     assert_eq!(observe(&mut detector, all), Judgement::Undecided);
 }

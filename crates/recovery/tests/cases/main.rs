@@ -27,6 +27,7 @@ mod recover_point;
 mod recover_properties;
 mod recover_prr;
 mod recover_rack_tlp;
+mod recover_rfc6675;
 mod respond_arithmetic;
 mod rto_laws;
 mod rto_parameters;

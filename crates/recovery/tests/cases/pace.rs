@@ -1,8 +1,10 @@
-//! When what the window allows leaves.
+//! When segments leave that the window allows, and every parameter of the pacers away from its default.
 
 use eifel_recovery::engine::Config;
-use eifel_recovery::registry::Choice;
+use eifel_recovery::registry::{Choice, Value};
 
+use crate::parameters::reno;
+use crate::script::text;
 use crate::talk::{Out, Talk, config, new, start};
 
 /// Pacing has not yet let go what the last ACK allowed when the next one comes, and with it the end of the window.
@@ -18,4 +20,62 @@ fn a_window_that_closes_while_pacing_waits_is_what_holds_back() {
     assert_eq!(talk.send(), new(12..=12));
     assert_eq!(talk.ack(105, 12, &[], 100), []);
     assert!(!talk.engine.is_held_back(), "the window is closed: nothing waits for pacing");
+}
+
+pub fn burst_segments() {
+    let pace = Choice::named("burst-limit").with("segments", Value::Integer(2));
+    let mut talk = Talk::new(&Config { pace, ..config("reno-sack") });
+    assert_eq!(text(&talk.send()), "1 2");
+    assert_eq!(text(&talk.ack(100, 1, &[], 0)), "3 4");
+}
+
+/// Two leave at once where there is room for three, and the third 100 ms / 11 / 2 behind.
+pub fn bucket_segments() {
+    let pace = Choice::named("burst-pacer").with("segments", Value::Integer(2));
+    let mut talk = Talk::new(&Config { pace, ..config("reno-sack") });
+    assert_eq!(talk.send().len(), 10, "nothing is known of the round trip");
+    assert_eq!(text(&talk.ack(100, 2, &[], 0)), "11 12");
+    assert_eq!(talk.engine.deadline().as_nanos(), 104_545_454);
+}
+
+/// When the second of two segments may leave that come after a burst of one, in nanoseconds.
+fn bucket_release(parameter: &str, ssthresh: i64) -> u64 {
+    let pace = Choice::named("burst-pacer").with("segments", Value::Integer(1)).with(parameter, Value::Integer(100));
+    let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });
+    assert_eq!(talk.send().len(), 10, "nothing is known of the round trip");
+    assert_eq!(text(&talk.ack(100, 2, &[], 0)), "11");
+    talk.engine.deadline().as_nanos()
+}
+
+pub fn bucket_slow_start_percent() {
+    // cwnd 11 000 in slow start: 100 ms / 11.
+    assert_eq!(bucket_release("slow_start_percent", 0), 109_090_909);
+    assert_eq!(bucket_release("avoidance_percent", 0), 104_545_454, "the default, twice as fast");
+}
+
+pub fn bucket_avoidance_percent() {
+    // cwnd 10 100 in congestion avoidance: 100 ms / 10.1, and at 120 percent.
+    assert_eq!(bucket_release("avoidance_percent", 10_000), 109_900_990);
+    assert_eq!(bucket_release("slow_start_percent", 10_000), 108_250_825);
+}
+
+/// When the second segment after the first ten may leave, in nanoseconds.
+fn second_release(pace: &str, parameter: &str, ssthresh: i64) -> u64 {
+    let pace = Choice::named(pace).with(parameter, Value::Integer(100));
+    let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });
+    talk.send();
+    assert_eq!(text(&talk.ack(100, 1, &[], 0)), "11");
+    talk.engine.deadline().as_nanos()
+}
+
+pub fn slow_start_percent(pace: &str) {
+    // 100 ms / 11.
+    assert_eq!(second_release(pace, "slow_start_percent", 0), 109_090_909);
+    assert_eq!(second_release(pace, "avoidance_percent", 0), 104_545_454, "the default, twice as fast");
+}
+
+pub fn avoidance_percent(pace: &str) {
+    // cwnd 10 100 in congestion avoidance: 100 ms / 10.1, and at 120 percent.
+    assert_eq!(second_release(pace, "avoidance_percent", 10_000), 109_900_990);
+    assert_eq!(second_release(pace, "slow_start_percent", 10_000), 108_250_825);
 }

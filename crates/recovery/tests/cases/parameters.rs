@@ -1,16 +1,17 @@
 //! Every parameter away from its default, seen from outside.
 
-use eifel_recovery::engine::{Config, Negotiated};
+use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value};
 
 use crate::congest_cubic;
 use crate::congest_windows;
+use crate::pace;
 use crate::recover_ns2;
 use crate::recover_prr;
 use crate::recover_rack_tlp;
 use crate::rto_parameters;
 use crate::script::{UNSET, open, spike, text};
-use crate::talk::{MSS, Talk, at, config, eifel, ms, start};
+use crate::talk::{Talk, at, config, eifel, ms, start};
 
 type Set = (Seam, &'static str, &'static str, fn());
 
@@ -51,12 +52,12 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Recover, "rfc6675", "reduction", || recover_prr::reduction("rfc6675")),
     (Seam::Recover, "rack-tlp", "reduction", || recover_prr::reduction("rack-tlp")),
     (Seam::Recover, "rack-tlp", "max_ack_delay_ms", recover_rack_tlp::max_ack_delay),
-    (Seam::Rto, "rfc6298", "initial_ms", initial),
-    (Seam::Rto, "rfc6298", "minimum_ms", minimum),
-    (Seam::Rto, "rfc6298", "maximum_ms", maximum),
-    (Seam::Rto, "rfc6298", "granularity_ms", granularity),
-    (Seam::Rto, "rfc6298", "back_off_ends", back_off_ends),
-    (Seam::Rto, "rfc6298", "slop_ms", slop),
+    (Seam::Rto, "rfc6298", "initial_ms", rto_parameters::rfc6298_initial),
+    (Seam::Rto, "rfc6298", "minimum_ms", rto_parameters::rfc6298_minimum),
+    (Seam::Rto, "rfc6298", "maximum_ms", rto_parameters::rfc6298_maximum),
+    (Seam::Rto, "rfc6298", "granularity_ms", rto_parameters::rfc6298_granularity),
+    (Seam::Rto, "rfc6298", "back_off_ends", rto_parameters::back_off_ends),
+    (Seam::Rto, "rfc6298", "slop_ms", rto_parameters::slop),
     (Seam::Rto, "lite", "initial_ms", || rto_parameters::initial("lite")),
     (Seam::Rto, "lite", "maximum_ms", || rto_parameters::maximum("lite")),
     (Seam::Rto, "lite", "granularity_ms", rto_parameters::lite_granularity),
@@ -98,14 +99,14 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Congest, "cubic", "echo_response", || congest_windows::echo_response("cubic", 8500)),
     (Seam::Congest, "cubic", "grow", congest_cubic::grow),
     (Seam::Congest, "cubic", "restart_after_idle", congest_cubic::restart_after_idle),
-    (Seam::Pace, "burst-limit", "segments", burst_segments),
-    (Seam::Pace, "pacing", "slow_start_percent", || slow_start_percent("pacing")),
-    (Seam::Pace, "pacing", "avoidance_percent", || avoidance_percent("pacing")),
-    (Seam::Pace, "lasting-pacing", "slow_start_percent", || slow_start_percent("lasting-pacing")),
-    (Seam::Pace, "lasting-pacing", "avoidance_percent", || avoidance_percent("lasting-pacing")),
-    (Seam::Pace, "burst-pacer", "segments", bucket_segments),
-    (Seam::Pace, "burst-pacer", "slow_start_percent", bucket_slow_start_percent),
-    (Seam::Pace, "burst-pacer", "avoidance_percent", bucket_avoidance_percent),
+    (Seam::Pace, "burst-limit", "segments", pace::burst_segments),
+    (Seam::Pace, "pacing", "slow_start_percent", || pace::slow_start_percent("pacing")),
+    (Seam::Pace, "pacing", "avoidance_percent", || pace::avoidance_percent("pacing")),
+    (Seam::Pace, "lasting-pacing", "slow_start_percent", || pace::slow_start_percent("lasting-pacing")),
+    (Seam::Pace, "lasting-pacing", "avoidance_percent", || pace::avoidance_percent("lasting-pacing")),
+    (Seam::Pace, "burst-pacer", "segments", pace::bucket_segments),
+    (Seam::Pace, "burst-pacer", "slow_start_percent", pace::bucket_slow_start_percent),
+    (Seam::Pace, "burst-pacer", "avoidance_percent", pace::bucket_avoidance_percent),
 );
 
 /// The original left at 0, the segment behind it at 10 or at 0 too, and the retransmission at 1000. Where both carry one
@@ -226,70 +227,6 @@ fn timer_restarts_on_partial() {
     }
 }
 
-fn rto(parameters: &[(&str, u64)]) -> Config {
-    let rto = parameters
-        .iter()
-        .fold(Choice::named("rfc6298"), |choice, (name, millis)| choice.with(name, Value::Duration(ms(*millis))));
-    Config { rto, ..config("reno-sack") }
-}
-
-fn initial() {
-    let mut talk = Talk::new(&rto(&[("initial_ms", 3000)]));
-    talk.send();
-    assert_eq!(talk.expire().0, 3000);
-    assert_eq!(talk.expire().0, 9000);
-}
-
-fn minimum() {
-    assert_eq!(open(&rto(&[("minimum_ms", 200)])).rto(), 300);
-    assert_eq!(open(&rto(&[("minimum_ms", 350)])).rto(), 350);
-}
-
-fn maximum() {
-    let mut talk = open(&rto(&[("maximum_ms", 5000)]));
-    let expiries: Vec<_> = (0..5).map(|_| talk.expire().0).collect();
-    assert_eq!(expiries, [1100, 3100, 7100, 12_100, 17_100]);
-}
-
-/// Not on the first, 1 s; then 2 s and 4 s, and 1 s after a sample, each with the slop, and never beyond the maximum.
-fn slop() {
-    let mut talk = Talk::new(&rto(&[("slop_ms", 200), ("maximum_ms", 5000)]));
-    talk.send();
-    let expiries: Vec<_> = (0..4).map(|_| talk.expire().0).collect();
-    assert_eq!(expiries, [1000, 3200, 7400, 12_400]);
-    assert_eq!(open(&rto(&[("slop_ms", 200)])).rto(), 1200);
-}
-
-fn granularity() {
-    assert_eq!(open(&rto(&[("minimum_ms", 0), ("granularity_ms", 500)])).rto(), 600);
-    // With neither minimum nor granularity, a round trip that takes no time would make a timer that expires without end.
-    let refused = rto(&[("minimum_ms", 0), ("granularity_ms", 0)]).check().expect_err("a clock must tick").to_string();
-    assert_eq!(refused, "granularity_ms = 0 for rfc6298; allowed: a time from 0.001 to 10000 ms");
-}
-
-/// The RTO after the ACKs for 2, for all that had been sent when the timer expired once, and for one segment more. Without
-/// timestamps only the last gives a sample.
-fn back_off_ends() {
-    let after = |word: &str, timestamps: bool| {
-        let rto = Choice::named("rfc6298").with("back_off_ends", Value::Word(word.into()));
-        let negotiated = Negotiated { mss: MSS as u32, sack: true, timestamps };
-        let mut talk = Talk::with(&Config { rto, ..config("reno-sack") }, negotiated);
-        talk.send();
-        talk.ack(100, 1, &[], 0);
-        let last = (talk.engine.nxt() - 1) / MSS;
-        talk.expire();
-        [(3000, 2), (3100, last), (3200, last + 1)].map(|(at, segment)| {
-            talk.ack(at, segment, &[], at - 100);
-            talk.rto()
-        })
-    };
-    let [first, second, third] = after("sample", true);
-    assert_eq!(after("new-data", true), [2 * first, 2 * second, third]);
-    let [first, second, third] = after("new-data", false);
-    assert_eq!([first, second, third], after("sample", false));
-    assert_eq!([first, second, third], [2000, 2000, 1000]);
-}
-
 /// The RTO long after a spike with two expiries, when every round trip takes 10 ms.
 fn long_after(after_spurious: Choice) -> u64 {
     let mut talk = spike(&Config { after_spurious, ..eifel("reno-sack", "option-1") });
@@ -313,7 +250,7 @@ fn per() {
     assert_eq!(long_after(with("expiry")), 3000);
 }
 
-fn reno(parameters: &[(&str, Value)]) -> Config {
+pub fn reno(parameters: &[(&str, Value)]) -> Config {
     let congest =
         parameters.iter().fold(config("reno-sack").congest, |choice, (name, value)| choice.with(name, value.clone()));
     Config { congest, ..config("reno-sack") }
@@ -400,43 +337,6 @@ fn restart_after_idle() {
     }
 }
 
-fn burst_segments() {
-    let pace = Choice::named("burst-limit").with("segments", Value::Integer(2));
-    let mut talk = Talk::new(&Config { pace, ..config("reno-sack") });
-    assert_eq!(text(&talk.send()), "1 2");
-    assert_eq!(text(&talk.ack(100, 1, &[], 0)), "3 4");
-}
-
-/// Two leave at once where there is room for three, and the third 100 ms / 11 / 2 behind.
-fn bucket_segments() {
-    let pace = Choice::named("burst-pacer").with("segments", Value::Integer(2));
-    let mut talk = Talk::new(&Config { pace, ..config("reno-sack") });
-    assert_eq!(talk.send().len(), 10, "nothing is known of the round trip");
-    assert_eq!(text(&talk.ack(100, 2, &[], 0)), "11 12");
-    assert_eq!(talk.engine.deadline().as_nanos(), 104_545_454);
-}
-
-/// When the second of two segments may leave that come after a burst of one, in nanoseconds.
-fn bucket_release(parameter: &str, ssthresh: i64) -> u64 {
-    let pace = Choice::named("burst-pacer").with("segments", Value::Integer(1)).with(parameter, Value::Integer(100));
-    let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });
-    assert_eq!(talk.send().len(), 10, "nothing is known of the round trip");
-    assert_eq!(text(&talk.ack(100, 2, &[], 0)), "11");
-    talk.engine.deadline().as_nanos()
-}
-
-fn bucket_slow_start_percent() {
-    // cwnd 11 000 in slow start: 100 ms / 11.
-    assert_eq!(bucket_release("slow_start_percent", 0), 109_090_909);
-    assert_eq!(bucket_release("avoidance_percent", 0), 104_545_454, "the default, twice as fast");
-}
-
-fn bucket_avoidance_percent() {
-    // cwnd 10 100 in congestion avoidance: 100 ms / 10.1, and at 120 percent.
-    assert_eq!(bucket_release("avoidance_percent", 10_000), 109_900_990);
-    assert_eq!(bucket_release("slow_start_percent", 10_000), 108_250_825);
-}
-
 /// The third duplicate for segment 2 comes after its timeout.
 fn suppress_late_fast_retransmit(name: &str) {
     for (on, cwnd) in [(true, 11_000), (false, 1000)] {
@@ -447,25 +347,4 @@ fn suppress_late_fast_retransmit(name: &str) {
         }
         assert_eq!(talk.cwnd(), cwnd, "{on}");
     }
-}
-
-/// When the second segment after the first ten may leave, in nanoseconds.
-fn second_release(pace: &str, parameter: &str, ssthresh: i64) -> u64 {
-    let pace = Choice::named(pace).with(parameter, Value::Integer(100));
-    let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });
-    talk.send();
-    assert_eq!(text(&talk.ack(100, 1, &[], 0)), "11");
-    talk.engine.deadline().as_nanos()
-}
-
-fn slow_start_percent(pace: &str) {
-    // 100 ms / 11.
-    assert_eq!(second_release(pace, "slow_start_percent", 0), 109_090_909);
-    assert_eq!(second_release(pace, "avoidance_percent", 0), 104_545_454, "the default, twice as fast");
-}
-
-fn avoidance_percent(pace: &str) {
-    // cwnd 10 100 in congestion avoidance: 100 ms / 10.1, and at 120 percent.
-    assert_eq!(second_release(pace, "avoidance_percent", 10_000), 109_900_990);
-    assert_eq!(second_release(pace, "slow_start_percent", 10_000), 108_250_825);
 }

@@ -1,12 +1,14 @@
-//! Every parameter of the other timers away from its default.
+//! Every parameter of the timers away from its default.
 
 use eifel_base::time::Instant;
 use eifel_recovery::congest::Window;
+use eifel_recovery::engine::{Config, Negotiated};
 use eifel_recovery::registry::{Choice, Value};
 use eifel_recovery::rto::Rto;
 
 use crate::rto_sequences::{build, sample, word};
-use crate::talk::{at, ms};
+use crate::script::open;
+use crate::talk::{MSS, Talk, at, config, ms};
 
 const WINDOW: Window = Window { cwnd: 4000, ssthresh: 3000 };
 
@@ -156,4 +158,69 @@ pub fn linux_minimum() {
 
 pub fn fixed_rto() {
     assert_eq!(after(&mut *with("fixed", "rto_ms", 30), &[100, 5000]), 30);
+}
+
+fn rfc6298(parameters: &[(&str, u64)]) -> Config {
+    let rto = parameters
+        .iter()
+        .fold(Choice::named("rfc6298"), |choice, (name, millis)| choice.with(name, Value::Duration(ms(*millis))));
+    Config { rto, ..config("reno-sack") }
+}
+
+pub fn rfc6298_initial() {
+    let mut talk = Talk::new(&rfc6298(&[("initial_ms", 3000)]));
+    talk.send();
+    assert_eq!(talk.expire().0, 3000);
+    assert_eq!(talk.expire().0, 9000);
+}
+
+pub fn rfc6298_minimum() {
+    assert_eq!(open(&rfc6298(&[("minimum_ms", 200)])).rto(), 300);
+    assert_eq!(open(&rfc6298(&[("minimum_ms", 350)])).rto(), 350);
+}
+
+pub fn rfc6298_maximum() {
+    let mut talk = open(&rfc6298(&[("maximum_ms", 5000)]));
+    let expiries: Vec<_> = (0..5).map(|_| talk.expire().0).collect();
+    assert_eq!(expiries, [1100, 3100, 7100, 12_100, 17_100]);
+}
+
+/// Not on the first, 1 s; then 2 s and 4 s, and 1 s after a sample, each with the slop, and never beyond the maximum.
+pub fn slop() {
+    let mut talk = Talk::new(&rfc6298(&[("slop_ms", 200), ("maximum_ms", 5000)]));
+    talk.send();
+    let expiries: Vec<_> = (0..4).map(|_| talk.expire().0).collect();
+    assert_eq!(expiries, [1000, 3200, 7400, 12_400]);
+    assert_eq!(open(&rfc6298(&[("slop_ms", 200)])).rto(), 1200);
+}
+
+pub fn rfc6298_granularity() {
+    assert_eq!(open(&rfc6298(&[("minimum_ms", 0), ("granularity_ms", 500)])).rto(), 600);
+    // With neither minimum nor granularity, a round trip that takes no time would make a timer that expires without end.
+    let refused =
+        rfc6298(&[("minimum_ms", 0), ("granularity_ms", 0)]).check().expect_err("a clock must tick").to_string();
+    assert_eq!(refused, "granularity_ms = 0 for rfc6298; allowed: a time from 0.001 to 10000 ms");
+}
+
+/// The RTO after the ACKs for 2, for all that had been sent when the timer expired once, and for one segment more. Without
+/// timestamps only the last gives a sample.
+pub fn back_off_ends() {
+    let after = |word: &str, timestamps: bool| {
+        let rto = Choice::named("rfc6298").with("back_off_ends", Value::Word(word.into()));
+        let negotiated = Negotiated { mss: MSS as u32, sack: true, timestamps };
+        let mut talk = Talk::with(&Config { rto, ..config("reno-sack") }, negotiated);
+        talk.send();
+        talk.ack(100, 1, &[], 0);
+        let last = (talk.engine.nxt() - 1) / MSS;
+        talk.expire();
+        [(3000, 2), (3100, last), (3200, last + 1)].map(|(at, segment)| {
+            talk.ack(at, segment, &[], at - 100);
+            talk.rto()
+        })
+    };
+    let [first, second, third] = after("sample", true);
+    assert_eq!(after("new-data", true), [2 * first, 2 * second, third]);
+    let [first, second, third] = after("new-data", false);
+    assert_eq!([first, second, third], after("sample", false));
+    assert_eq!([first, second, third], [2000, 2000, 1000]);
 }

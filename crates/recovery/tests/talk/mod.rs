@@ -164,3 +164,12 @@ pub fn new(segments: core::ops::RangeInclusive<u64>) -> Vec<Out> {
 pub fn again(segments: core::ops::RangeInclusive<u64>) -> Vec<Out> {
     segments.map(Out::Again).collect()
 }
+
+/// Twenty segments are out at 0 and the first is acknowledged at 100: cwnd is 21, 2..=22 are outstanding.
+pub fn twenty(config: &Config) -> Talk {
+    let congest = config.congest.clone().with("initial_window_segments", Value::Integer(20));
+    let mut talk = Talk::new(&Config { congest, ..config.clone() });
+    assert_eq!(talk.send(), new(1..=20));
+    assert_eq!(talk.ack(100, 1, &[], 0), new(21..=22));
+    talk
+}

@@ -82,17 +82,7 @@ impl Origins {
 /// Returns the bytes that a connection writes for these options.
 fn bytes_of(options: &Options) -> Vec<u8> {
     let nowhere = Addresses::V4 { source: Ipv4Addr::UNSPECIFIED, destination: Ipv4Addr::UNSPECIFIED };
-    let segment = Segment {
-        source_port: 0,
-        destination_port: 0,
-        seq: Seq(0),
-        ack: Seq(0),
-        flags: Flags(0),
-        window: 0,
-        options: *options,
-        payload_len: 0,
-        ecn: Ecn::NotEct,
-    };
+    let segment = Segment { options: *options, ..Segment::EMPTY };
     let mut bytes = Vec::new();
     // The only error is too many SACK blocks, which leaves nothing written.
     let _ = tcp::emit(&segment, &[], &nowhere, &mut bytes);

@@ -322,12 +322,10 @@ mod tests {
     #[test]
     fn each_arrival_is_told_from_the_others() {
         let mut lie = Scheduled::new(Schedule::default());
-        let occasions: Vec<Occasion> = [0, 1, 3, 4, 3, 7, 2, 2, 6, 5]
-            .map(|number| {
-                lie.hears(&data(number, number as u32), false);
-                lie.occasion
-            })
-            .to_vec();
+        let occasions = [0, 1, 3, 4, 3, 7, 2, 2, 6, 5].map(|number| {
+            lie.hears(&data(number, number as u32), false);
+            lie.occasion
+        });
         use Occasion::*;
         assert_eq!(
             occasions,
