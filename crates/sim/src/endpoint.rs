@@ -2,7 +2,7 @@
 
 use crate::app::Supply;
 use crate::liar::Liar;
-use crate::network::Network;
+use crate::network::{Network, sent};
 use crate::numbering::Numbering;
 use crate::pattern;
 use crate::record::recorder::Subject;
@@ -51,50 +51,55 @@ impl Endpoint {
     /// Sends everything that may leave now.
     #[inline(never)]
     pub fn transmit<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
-        let (flow, sender) = (self.flow, self.end);
         loop {
             let cell = net.slab.vacant();
             let Some(outgoing) = self.connection.poll_transmit(net.now, &mut cell.segment) else { return };
-            let Some(transmission) = &outgoing.transmission else {
-                cell.packet = Packet { flow, sender, ..NO_PACKET };
-                let withheld = IN_ORDER && self.liar.as_mut().is_some_and(|liar| !liar.says(&mut cell.segment));
-                if !withheld {
-                    let bytes = length(net.ip, net.header_bytes, &cell.segment);
-                    self.launch(net, &outgoing, bytes);
+            let mut withheld = false;
+            if let Some(transmission) = &outgoing.transmission {
+                cell.packet = self.packet(transmission, cell.segment.payload_len);
+                if transmission.copy > 0 || net.oracle.knows_losses(self.flow, self.end) {
+                    if cell.packet.repeats {
+                        self.tally.on_retransmission(cell.packet.transmission);
+                    }
+                    net.oracle.left(self.flow, self.end, sent(&cell.packet));
                 }
-                // An end that only receives has nothing more to send.
-                if !self.connection.may_transmit() {
-                    return;
-                }
-                continue;
-            };
-            let bytes = length(net.ip, net.header_bytes, &cell.segment);
-            cell.packet = Packet {
-                transmission: transmission.id.0 + 1,
-                start: transmission.start,
-                segment: self.number(transmission, cell.segment.payload_len),
-                positions: transmission.len,
-                copy: transmission.copy,
-                flow,
-                sender,
-                repeats: matches!(transmission.kind, Kind::Retransmission(_)),
-                bundled: false,
-            };
-            if transmission.copy > 0 || net.oracle.knows_losses(flow, sender) {
-                if cell.packet.repeats {
-                    self.tally.on_retransmission(cell.packet.transmission);
-                }
-                net.oracle.left(flow, sender, crate::network::sent(&cell.packet));
+            } else {
+                cell.packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
+                withheld = IN_ORDER && self.liar.as_mut().is_some_and(|liar| !liar.says(&mut cell.segment));
             }
-            self.launch(net, &outgoing, bytes);
+            if !withheld {
+                self.launch(net, &outgoing);
+            }
+            // An end that only receives has nothing more to send.
+            if outgoing.transmission.is_none() && !self.connection.may_transmit() {
+                return;
+            }
         }
     }
 
-    /// Sends the packet in the vacant cell, of `bytes` bytes.
+    /// Counts a transmission, and returns its packet.
     #[inline(always)]
-    fn launch<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing, bytes: u32) {
+    fn packet(&mut self, transmission: &Transmission, payload_len: u32) -> Packet {
+        Packet {
+            transmission: transmission.id.0 + 1,
+            start: transmission.start,
+            segment: self.number(transmission, payload_len),
+            positions: transmission.len,
+            copy: transmission.copy,
+            flow: self.flow,
+            sender: self.end,
+            repeats: matches!(transmission.kind, Kind::Retransmission(_)),
+            bundled: false,
+        }
+    }
+
+    /// Sends the packet in the vacant cell.
+    #[inline(always)]
+    fn launch<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing) {
+        let Cell { segment, packet, .. } = net.slab.vacant();
+        let bytes = length(net.ip, net.header_bytes, segment);
         if IN_ORDER {
-            let Cell { segment, packet, .. } = *net.slab.vacant();
+            let (segment, packet) = (*segment, *packet);
             self.observe_sending(net, outgoing, &segment, &packet);
         }
         net.launch(bytes, self.path.1, self.link as usize);

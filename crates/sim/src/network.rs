@@ -9,7 +9,7 @@ use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
 use crate::sctp::bundle::Bundles;
-use crate::slab::{Cell, Delivery, Packet, Remains, Slab};
+use crate::slab::{Cell, Packet, Slab};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::{self, Ecn, Version};
 use eifel_path::background::Source;
@@ -185,9 +185,9 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         }
     }
 
-    /// Handles the events due on `link`. Returns the packet that reached its destination, if any.
+    /// Handles the events due on `link`. Returns the parcel that has come to its destination, if any.
     #[inline]
-    pub fn advance(&mut self, link: usize) -> Option<Delivery> {
+    pub fn advance(&mut self, link: usize) -> Option<Parcel> {
         let mut span = &mut self.spans[link];
         // The arriving packet stood in the queue that earlier background traffic met.
         if !span.background.is_empty() {
@@ -203,7 +203,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         let parcel = arrived?;
         let destination = self.slab.destination(parcel.handle);
         if destination == to {
-            return Some(self.slab.reach(parcel));
+            return Some(parcel);
         }
         let next = self.routes.next(to, destination);
         if IN_ORDER {
@@ -280,11 +280,11 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
 
     /// Settles a copy of the packet that a link or proxy dropped.
     fn gone(&mut self, link: usize, packet: &Packet, parcel: Parcel, cause: DropCause) {
-        let remains = self.slab.drop_one(parcel.handle);
+        let lost = self.slab.drop_one(parcel.handle);
         if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
             recorder.dropped(self.now, link, packet, cause);
         }
-        if packet.transmission > 0 && remains == Remains::Nothing {
+        if packet.transmission > 0 && lost {
             if packet.bundled {
                 for index in 0..self.bundles.get(parcel.handle).chunks.len() {
                     let chunk = self.bundles.get(parcel.handle).chunks[index];

@@ -14,12 +14,13 @@ use crate::record::{Record, Sink, Tables};
 use crate::scenario::{Flow, Scenario, Stop, StreamApplication, Traffic};
 use crate::sctp;
 use crate::seed;
-use crate::slab::{Delivery, End};
+use crate::slab::{End, Packet};
 use crate::stream_flow::Progress;
 use crate::summary::Summary;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
 use eifel_base::time::Instant;
 use eifel_path::background::Source;
+use eifel_path::parcel::Parcel;
 
 /// The way in which a run is done.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -193,8 +194,8 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             let slot = slot as usize;
             if slot < links {
                 self.events += 1;
-                if let Some(delivery) = self.net.advance(slot) {
-                    self.deliver(delivery);
+                if let Some(parcel) = self.net.advance(slot) {
+                    self.deliver(parcel);
                 }
             } else {
                 self.wake((slot - links) / SLOTS_PER_FLOW, (slot - links) % SLOTS_PER_FLOW)?;
@@ -218,24 +219,23 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
 
     /// Delivers a packet at its destination.
     #[inline]
-    fn deliver(&mut self, delivery: Delivery) {
-        let index = delivery.flow as usize;
+    fn deliver(&mut self, Parcel { handle, bytes }: Parcel) {
+        let Packet { flow, sender, .. } = *self.net.slab.get(handle);
+        let index = flow as usize;
         match &mut self.flows[index] {
             Running::Background(_) => {}
             Running::Datagrams(datagrams) => {
-                datagrams.arrived_bytes += u64::from(delivery.parcel.bytes);
-                self.net.slab.release(delivery.parcel.handle);
+                datagrams.arrived_bytes += u64::from(bytes);
+                self.net.slab.release(handle);
             }
             Running::Stream(stream) => {
-                let end = self.net.slab.get(delivery.parcel.handle).sender.other();
-                stream.receive(&mut self.net, delivery, end);
+                stream.receive(&mut self.net, handle, sender.other());
                 if stream.untold {
                     self.note_end(index);
                 }
             }
             Running::Association(flow) => {
-                let end = self.net.slab.get(delivery.parcel.handle).sender.other();
-                flow.receive(&mut self.net, delivery, end);
+                flow.receive(&mut self.net, handle, sender.other());
                 if flow.untold {
                     self.note_end(index);
                 }
@@ -256,8 +256,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if let Running::Stream(stream) = &mut self.flows[flow as usize] {
                 self.events += 1 + stream.run_timer_until(&mut self.net, end, arrives);
                 self.net.now = arrives;
-                let delivery = self.net.slab.reach(parcel);
-                stream.receive(&mut self.net, delivery, end);
+                stream.receive(&mut self.net, parcel.handle, end);
             }
             if self.net.oracle.has_settled() {
                 self.settle();

@@ -1,7 +1,6 @@
 //! Packets as values in one array. A handle stands for a packet under way; a copy adds a reference.
 
 use eifel_packet::segment::Segment;
-use eifel_path::parcel::Parcel;
 
 /// An end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,30 +61,15 @@ pub struct Cell {
     references: u32,
     /// The link that the packet entered last.
     link: u16,
-    reached: Reached,
+    /// Whether it has reached its destination.
+    reached: bool,
     /// The segment; meaningless for a datagram.
     pub segment: Segment,
-}
-
-/// A packet at its destination.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Delivery {
-    /// The parcel that carried it.
-    pub parcel: Parcel,
-    pub flow: u32,
-    pub arrival: Arrival,
 }
 
 const NONE: u32 = !FREE;
 /// Marks a free cell.
 const FREE: u32 = 1 << 31;
-
-/// Whether a packet has reached its destination.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reached {
-    NotYet,
-    Already,
-}
 
 /// The arrivals of one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,15 +77,6 @@ pub enum Arrival {
     First,
     /// The arrival of a duplicate that the network made.
     Again,
-}
-
-/// The copies left after a packet was dropped in one place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Remains {
-    /// Another copy has arrived or is under way.
-    Another,
-    /// No copy has arrived, and none will.
-    Nothing,
 }
 
 /// A packet that is no transmission.
@@ -151,7 +126,7 @@ impl Slab {
         let cell = &mut self.cells[index];
         self.first_free = cell.references & !FREE;
         cell.references = 1;
-        cell.reached = Reached::NotYet;
+        cell.reached = false;
         if self.first_free == NONE {
             self.grow();
         }
@@ -173,7 +148,7 @@ impl Slab {
             segment: Segment::EMPTY,
             references: FREE | NONE,
             link: u16::MAX,
-            reached: Reached::NotYet,
+            reached: false,
         });
     }
 
@@ -212,16 +187,13 @@ impl Slab {
         self.cells[handle as usize].link = link;
     }
 
-    /// Takes the packet of this parcel at its destination.
+    /// Takes the packet at its destination.
     #[inline]
-    pub fn reach(&mut self, parcel: Parcel) -> Delivery {
-        let cell = &mut self.cells[parcel.handle as usize];
-        let arrival = match cell.reached {
-            Reached::NotYet => Arrival::First,
-            Reached::Already => Arrival::Again,
-        };
-        cell.reached = Reached::Already;
-        Delivery { parcel, flow: cell.packet.flow, arrival }
+    pub fn reach(&mut self, handle: u32) -> (&Cell, Arrival) {
+        let cell = &mut self.cells[handle as usize];
+        let arrival = if cell.reached { Arrival::Again } else { Arrival::First };
+        cell.reached = true;
+        (cell, arrival)
     }
 
     /// Removes a reference. Without references the cell is free for another packet.
@@ -236,12 +208,13 @@ impl Slab {
         }
     }
 
-    /// Removes a reference to a packet that the network dropped in one place.
-    pub fn drop_one(&mut self, handle: u32) -> Remains {
+    /// Removes a reference to a packet that the network dropped in one place. Returns whether it is lost: no copy has
+    /// arrived, and none will.
+    pub fn drop_one(&mut self, handle: u32) -> bool {
         let cell = &self.cells[handle as usize];
-        let lost = cell.references == 1 && cell.reached == Reached::NotYet;
+        let lost = cell.references == 1 && !cell.reached;
         self.release(handle);
-        if lost { Remains::Nothing } else { Remains::Another }
+        lost
     }
 
     /// Returns the most packets that were under way at once, or slightly more.
@@ -295,16 +268,16 @@ mod tests {
         let mut slab = Slab::default();
         let handle = send(&mut slab, PACKET);
         slab.share(handle);
-        assert_eq!(slab.drop_one(handle), Remains::Another);
-        assert_eq!(slab.drop_one(handle), Remains::Nothing);
+        assert!(!slab.drop_one(handle));
+        assert!(slab.drop_one(handle));
         let handle = send(&mut slab, PACKET);
         slab.share(handle);
-        assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::First);
+        assert_eq!(slab.reach(handle).1, Arrival::First);
         slab.release(handle);
-        assert_eq!(slab.drop_one(handle), Remains::Another);
+        assert!(!slab.drop_one(handle));
         let handle = send(&mut slab, PACKET);
-        assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::First);
-        assert_eq!(slab.reach(Parcel { handle, bytes: 0 }).arrival, Arrival::Again);
+        assert_eq!(slab.reach(handle).1, Arrival::First);
+        assert_eq!(slab.reach(handle).1, Arrival::Again);
     }
 
     #[test]

@@ -6,10 +6,9 @@ use crate::endpoint::Endpoint;
 use crate::network::{Network, sent};
 use crate::oracle::Settled;
 use crate::record::recorder::Subject;
-use crate::slab::{Arrival, Cell, Delivery, End};
+use crate::slab::{Arrival, Cell, End};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
-use eifel_path::parcel::Parcel;
 use eifel_recovery::engine;
 use eifel_tcp::{Event, State};
 
@@ -51,9 +50,9 @@ pub struct StreamFlow {
 impl StreamFlow {
     /// Handles a packet that reached its destination, `end`.
     #[inline(always)]
-    pub fn receive<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, delivery: Delivery, end: End) {
-        let Delivery { parcel: Parcel { handle, .. }, flow, arrival } = delivery;
-        let Cell { packet, segment, .. } = net.slab.cell(handle);
+    pub fn receive<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
+        let (Cell { packet, segment, .. }, arrival) = net.slab.reach(handle);
+        let flow = packet.flow;
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let mut news = (0, false);
@@ -97,13 +96,24 @@ impl StreamFlow {
     /// actions, segments that leave, timers.
     #[inline(always)]
     pub fn pump<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        self.read(net, end);
         let Some(ends) = &mut self.ends else { return };
-        if ends[end.index()].connection.has_events() {
-            self.take_events(net, end);
+        let mut endpoint = &mut ends[end.index()];
+        let news = match &mut self.reader {
+            None => endpoint.read_all(self.carries_bytes),
+            Some(reader) => {
+                let news = reader.take(net.now, end).is_some_and(|limit| endpoint.read_some(limit, self.carries_bytes));
+                if endpoint.connection.readable() > 0 && reader.expect(net.now, end) {
+                    net.queue.set(self.slot, self.alarm.next().min(reader.next()));
+                }
+                news
+            }
+        };
+        let step = if news { self.app.read(end, endpoint.read) } else { None };
+        if step.is_some() || endpoint.connection.has_events() {
+            self.take_news(net, end, step);
+            let Some(ends) = &mut self.ends else { return };
+            endpoint = &mut ends[end.index()];
         }
-        let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[end.index()];
         if endpoint.connection.may_transmit() {
             endpoint.transmit(net);
         }
@@ -131,34 +141,18 @@ impl StreamFlow {
         self.pump(net, end);
     }
 
-    /// Lets the application at `end` read available data, or schedules a later reading.
-    #[inline(always)]
-    fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[end.index()];
-        let news = match &mut self.reader {
-            None => endpoint.read_all(self.carries_bytes),
-            Some(reader) => {
-                let news = reader.take(net.now, end).is_some_and(|limit| endpoint.read_some(limit, self.carries_bytes));
-                if endpoint.connection.readable() > 0 && reader.expect(net.now, end) {
-                    net.queue.set(self.slot, self.alarm.next().min(reader.next()));
-                }
-                news
-            }
-        };
-        if news && let Some(step) = self.app.read(end, endpoint.read) {
-            endpoint.apply(&step, self.carries_bytes);
-            self.note(net, &step);
-        }
-    }
-
     /// Returns the time of the next alarm.
     pub fn next_alarm(&self) -> Instant {
         self.alarm.next().min(self.reader.as_ref().map_or(Instant::NEVER, |reader| reader.next()))
     }
 
+    /// Applies the step that the application takes after reading, then handles the connection's events.
     #[inline(never)]
-    fn take_events<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
+    fn take_news<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, step: Option<Step>) {
+        if let (Some(step), Some(ends)) = (step, &mut self.ends) {
+            ends[end.index()].apply(&step, self.carries_bytes);
+            self.note(net, &step);
+        }
         while let Some(event) = self.ends.as_mut().and_then(|ends| ends[end.index()].connection.poll_event()) {
             self.on_event(net, end, event);
         }

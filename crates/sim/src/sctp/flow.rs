@@ -6,7 +6,7 @@ use crate::app::{Alarm, Step, StreamApp};
 use crate::network::Network;
 use crate::oracle::Settled;
 use crate::record::recorder::Subject;
-use crate::slab::{Delivery, End};
+use crate::slab::End;
 use crate::stream_flow::Progress;
 use eifel_base::time::Instant;
 use eifel_recovery::association::PathId;
@@ -33,8 +33,7 @@ pub struct AssociationFlow {
 
 impl AssociationFlow {
     /// Handles a packet that reached its destination, `end`.
-    pub fn receive<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, delivery: Delivery, end: End) {
-        let handle = delivery.parcel.handle;
+    pub fn receive<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let bundle = net.bundles.take(handle);
@@ -43,7 +42,8 @@ impl AssociationFlow {
             endpoint.record(net, &packet, &bundle);
         }
         let answer = endpoint.take(net.now, &bundle);
-        endpoint.tell_arrival(net, &bundle.chunks, delivery.arrival);
+        let (_, arrival) = net.slab.reach(handle);
+        endpoint.tell_arrival(net, &bundle.chunks, arrival);
         net.bundles.put(handle, bundle);
         net.slab.release(handle);
         if let Some((addresses, bytes)) = answer {
