@@ -56,7 +56,8 @@ pub(crate) struct Inbound {
     pub(crate) answer_to: PathId,
 }
 
-/// One end of an SCTP association.
+/// One end of an SCTP association. It has more than twenty fields, because RFC 9260 (section 14.2) lists as many
+/// parameters for an association; those of its streams and paths are in structs of their own.
 #[derive(Clone)]
 pub struct Association {
     pub(crate) settings: Settings,

@@ -27,7 +27,8 @@ pub enum TimestampChunk {
     Always,
 }
 
-/// Settings of one end; names in quotes are RFC 9260's (section 16).
+/// Settings of one end; names in quotes are RFC 9260's (section 16). Each field is a setting of its own, so there are
+/// more than twenty.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The algorithms.

@@ -27,6 +27,19 @@ pub enum Progress {
     },
 }
 
+impl Progress {
+    /// Ends the flow. Returns whether it was not over before.
+    pub fn end(&mut self) -> bool {
+        let read_at = match *self {
+            Self::Over { .. } => return false,
+            Self::Read { at } => Some(at),
+            Self::Waiting | Self::Running => None,
+        };
+        *self = Self::Over { read_at };
+        true
+    }
+}
+
 pub struct StreamFlow {
     /// The two ends; `None` before the flow has started.
     pub ends: Option<Box<[Endpoint; 2]>>,
@@ -210,13 +223,7 @@ impl StreamFlow {
     }
 
     fn give_up(&mut self) {
-        let read_at = match self.progress {
-            Progress::Read { at } => Some(at),
-            Progress::Over { read_at } => read_at,
-            Progress::Waiting | Progress::Running => None,
-        };
-        self.untold = !matches!(self.progress, Progress::Over { .. });
-        self.progress = Progress::Over { read_at };
+        self.untold = self.progress.end();
     }
 
     /// Ends the flow if the application has all, and the connection is quiet.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use eifel_base::time::{Duration, Instant};
+use eifel_base::time::Instant;
 use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
@@ -22,6 +22,7 @@ use crate::send_stream::SendStream;
 use crate::settings::{Ports, SackUse, Settings};
 use crate::state::State;
 use crate::tail::{Tail, Wishes};
+use crate::timers::Patience;
 use crate::timestamps::Stamps;
 use crate::window::SendWindow;
 
@@ -107,12 +108,7 @@ pub struct Connection {
     pub(crate) stamps: Option<Stamps>,
     pub(crate) marks: Marking,
     pub(crate) ecn: Congestion,
-    /// The instant at which the user timeout ends the connection; never if nothing is outstanding or none is set.
-    pub(crate) give_up_at: Instant,
-    /// The user timeout; [`Duration::MAX`] if there is none.
-    pub(crate) user_timeout: Duration,
-    /// Consecutive timeouts that do not count, because the peer has since answered with a closed window.
-    pub(crate) forgiven_timeouts: u32,
+    pub(crate) patience: Patience,
     /// A reply to a segment outside the connection's own course, such as a reset.
     pub(crate) reply: Option<Box<Segment>>,
     pub(crate) events: VecDeque<Event>,
@@ -150,9 +146,7 @@ impl Connection {
             stamps: settings.timestamps.as_ref().map(|stamps| Stamps::new(stamps, ports.with(isn))),
             marks: Marking::Off,
             ecn: Congestion::NONE,
-            give_up_at: Instant::NEVER,
-            user_timeout: settings.give_up.user_timeout.unwrap_or(Duration::MAX),
-            forgiven_timeouts: 0,
+            patience: Patience::new(&settings.give_up),
             reply: None,
             events: VecDeque::new(),
             cold: Box::new(Cold {
@@ -231,7 +225,7 @@ impl Connection {
         self.cold.left = true;
         self.close();
         if self.state == State::FinWait2 {
-            self.give_up_at = now + self.cold.settings.fin_wait_2;
+            self.patience.until = now + self.cold.settings.fin_wait_2;
         }
     }
 
@@ -292,9 +286,9 @@ impl Connection {
 
     /// Sets how long anything may wait for an acknowledgement, from now on; `None` sets no limit (RFC 9293, section 3.9.1.2).
     pub fn set_user_timeout(&mut self, now: Instant, limit: Option<Duration>) {
-        self.user_timeout = limit.unwrap_or(Duration::MAX);
+        self.patience.user_timeout = limit.unwrap_or(Duration::MAX);
         if self.engine.una() < self.engine.nxt() {
-            self.give_up_at = limit.map_or(Instant::NEVER, |limit| now + limit);
+            self.patience.until = limit.map_or(Instant::NEVER, |limit| now + limit);
         }
     }
 

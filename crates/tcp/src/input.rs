@@ -207,7 +207,7 @@ impl Connection {
             self.acknowledge_to_engine(now, ack, segment, plain);
             if self.peer.is_closed() {
                 // The connection stays open as long as the peer answers probes (RFC 9293, section 3.8.6.1).
-                self.forgiven_timeouts = self.engine.consecutive_timeouts();
+                self.patience.forgiven_timeouts = self.engine.consecutive_timeouts();
             }
         }
     }
@@ -294,19 +294,19 @@ impl Connection {
         let end = self.stream.end();
         // Segments of this size get through, so an ICMP message that claimed a smaller path MTU was wrong.
         self.claimed_payload = None;
-        self.forgiven_timeouts = 0;
+        self.patience.forgiven_timeouts = 0;
         if self.tail == Tail::Push {
             self.push_after_progress();
         }
         if self.stream.release(una.saturating_sub(1)) {
             self.events.push_back(Event::Writable);
         }
-        self.give_up_at = if una == end { Instant::NEVER } else { now + self.user_timeout };
+        self.patience.until = if una == end { Instant::NEVER } else { now + self.patience.user_timeout };
         if una == end && self.stream.is_finished() {
             let time_wait_end = now + self.cold.settings.time_wait;
             self.enter(self.state.after_fin_acknowledged(time_wait_end));
             if self.state == State::FinWait2 && self.cold.left {
-                self.give_up_at = now + self.cold.settings.fin_wait_2;
+                self.patience.until = now + self.cold.settings.fin_wait_2;
             }
         }
     }
@@ -333,7 +333,7 @@ impl Connection {
                 }
                 self.events.push_back(Event::PeerClosed);
                 if self.state == State::FinWait2 {
-                    self.give_up_at = Instant::NEVER;
+                    self.patience.until = Instant::NEVER;
                 }
                 let time_wait_end = now + self.cold.settings.time_wait;
                 self.enter(self.state.after_fin_received(time_wait_end));

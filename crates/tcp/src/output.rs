@@ -80,14 +80,14 @@ impl Connection {
             return None;
         }
         let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
-        if self.give_up_at == Instant::NEVER && self.user_timeout != Duration::MAX {
-            self.give_up_at = now + self.user_timeout;
+        if self.patience.until == Instant::NEVER && self.patience.user_timeout != Duration::MAX {
+            self.patience.until = now + self.patience.user_timeout;
         }
         let transmission = match self.state {
             // Data waits for the handshake's end.
             State::SynSent | State::SynReceived(_) => {
-                if let (Instant::NEVER, Some(limit)) = (self.give_up_at, self.cold.settings.give_up.handshake) {
-                    self.give_up_at = now + limit;
+                if let (Instant::NEVER, Some(limit)) = (self.patience.until, self.cold.settings.give_up.handshake) {
+                    self.patience.until = now + limit;
                 }
                 self.engine.poll_handshake(now, stamp)?
             }

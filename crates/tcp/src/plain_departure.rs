@@ -54,7 +54,7 @@ impl Connection {
     #[inline(always)]
     fn plain_data(&mut self, now: Instant, segment: &mut Segment) -> Transmission {
         debug_assert!(
-            self.give_up_at != Instant::NEVER || self.user_timeout == Duration::MAX,
+            self.patience.until != Instant::NEVER || self.patience.user_timeout == Duration::MAX,
             "something is outstanding"
         );
         // No closure: the compiler would not inline it.

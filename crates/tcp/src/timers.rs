@@ -1,10 +1,29 @@
 //! Timers: the next deadline, and what happens when it has come.
 
-use eifel_base::time::Instant;
+use eifel_base::time::{Duration, Instant};
 
 use crate::connection::Connection;
 use crate::event::Event;
+use crate::settings::GiveUp;
 use crate::state::State;
+
+/// How long the connection goes on while the peer does not answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// The instant at which it ends. Never if nothing is outstanding, or no user timeout is set.
+    pub(crate) until: Instant,
+    /// The user timeout; [`Duration::MAX`] if there is none.
+    pub(crate) user_timeout: Duration,
+    /// Consecutive timeouts that do not count, because the peer has since answered with a closed window.
+    pub(crate) forgiven_timeouts: u32,
+}
+
+impl Patience {
+    pub(crate) fn new(settings: &GiveUp) -> Self {
+        let user_timeout = settings.user_timeout.unwrap_or(Duration::MAX);
+        Self { until: Instant::NEVER, user_timeout, forgiven_timeouts: 0 }
+    }
+}
 
 impl Connection {
     /// Returns the earliest instant at which [`handle_timeout`](Self::handle_timeout) has something to do;
@@ -14,7 +33,7 @@ impl Connection {
         match self.state {
             State::Closed | State::Listen => Instant::NEVER,
             State::TimeWait { until } => until.min(self.receiver.due.deadline()),
-            _ => self.sender_deadline().min(self.receiver.due.deadline()).min(self.give_up_at),
+            _ => self.sender_deadline().min(self.receiver.due.deadline()).min(self.patience.until),
         }
     }
 
@@ -31,7 +50,7 @@ impl Connection {
         self.engine.may_expire_before(instant)
             || self.persist.is_some()
             || self.receiver.due.deadline() < instant
-            || self.give_up_at < instant
+            || self.patience.until < instant
             || matches!(self.state, State::TimeWait { .. })
     }
 
@@ -40,7 +59,7 @@ impl Connection {
         match self.state {
             State::Closed | State::Listen => return,
             State::TimeWait { until } if now >= until => return self.enter(State::Closed),
-            _ if now >= self.give_up_at => return self.fail(Event::TimedOut),
+            _ if now >= self.patience.until => return self.fail(Event::TimedOut),
             _ => {}
         }
         self.receiver.due.handle_timeout(now);
@@ -52,7 +71,7 @@ impl Connection {
             if self.engine.consecutive_timeouts() > before {
                 self.believe_claimed_mtu();
             }
-            let silent = self.engine.consecutive_timeouts().saturating_sub(self.forgiven_timeouts);
+            let silent = self.engine.consecutive_timeouts().saturating_sub(self.patience.forgiven_timeouts);
             if silent > self.most_timeouts() {
                 self.fail(Event::TimedOut);
             }

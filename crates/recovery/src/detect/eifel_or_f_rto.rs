@@ -7,8 +7,9 @@
 //! *From* RFC 3522, section 3.4; RFC 5682, sections 2.1 and 3.1, for the second ACK. To join them is this project's.
 
 use super::eifel_timestamps::{EifelTimestamps, Proof, UNPROVEN};
+use super::rto_recovery::without_probe;
 use super::{Detector, Judgement, Outcome};
-use crate::fact::{Acked, Cause, Echo, Fact, Kind, Refusal};
+use crate::fact::{Acked, Cause, Echo, Fact, Kind};
 use crate::registry::{Entry, Need};
 use crate::view::View;
 use eifel_base::units::Timestamp;
@@ -92,10 +93,7 @@ impl Detector for EifelOrFRto {
             }
             (Fact::NotProbed(refusal), Some(_)) => {
                 self.asked = None;
-                match refusal {
-                    Refusal::NothingNew => Judgement::Settled(Outcome::Genuine, "there is no new data to send"),
-                    Refusal::Watches => Judgement::Undecided,
-                }
+                without_probe(*refusal)
             }
             _ => proven,
         }

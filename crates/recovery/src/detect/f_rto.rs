@@ -4,9 +4,9 @@
 //! covers all that is outstanding, and in fast retransmits. The loss signal then stands.
 //! *From* RFC 5682, section 2.1.
 
-use super::rto_recovery::{RtoRecovery, Step1};
+use super::rto_recovery::{RtoRecovery, Step1, without_probe};
 use super::{Detector, Judgement, Outcome};
-use crate::fact::{Acked, Fact, Refusal};
+use crate::fact::{Acked, Fact};
 use crate::registry::Entry;
 use crate::view::View;
 
@@ -91,10 +91,7 @@ impl Detector for FRto {
             (Fact::Acked(acked), Step::Second) => self.on_second(acked),
             (Fact::NotProbed(refusal), _) => {
                 self.step = Step::Idle;
-                match refusal {
-                    Refusal::NothingNew => Judgement::Settled(Outcome::Genuine, "there is no new data to send"),
-                    Refusal::Watches => Judgement::Undecided,
-                }
+                without_probe(*refusal)
             }
         }
     }

@@ -5,9 +5,9 @@
 //! SACK, and in fast retransmits. The loss signal then stands.
 //! *From* RFC 5682, section 3.1.
 
-use super::rto_recovery::{RtoRecovery, Step1};
+use super::rto_recovery::{RtoRecovery, Step1, without_probe};
 use super::{Detector, Judgement, Outcome};
-use crate::fact::{Acked, Fact, Refusal};
+use crate::fact::{Acked, Fact};
 use crate::registry::{Entry, Need};
 use crate::view::View;
 
@@ -90,10 +90,7 @@ impl Detector for FRtoSack {
             (Fact::Acked(acked), &Step::Second { recovery_point }) => self.on_second(acked, recovery_point),
             (Fact::NotProbed(refusal), _) => {
                 self.step = Step::Idle;
-                match refusal {
-                    Refusal::NothingNew => Judgement::Settled(Outcome::Genuine, "there is no new data to send"),
-                    Refusal::Watches => Judgement::Undecided,
-                }
+                without_probe(*refusal)
             }
         }
     }

@@ -7,9 +7,9 @@
 //! *From* RFC 5682, section 3.1, which leaves SCTP open; a retransmission bundles several chunks, so the chunks that were not
 //! sent again are told apart one by one.
 
-use super::rto_recovery::{RtoRecovery, Step1};
+use super::rto_recovery::{RtoRecovery, Step1, without_probe};
 use super::{Detector, Judgement, Outcome};
-use crate::fact::{Acked, Fact, Refusal};
+use crate::fact::{Acked, Fact};
 use crate::registry::Entry;
 use crate::view::View;
 
@@ -101,10 +101,7 @@ impl Detector for FRtoSctp {
             }
             Fact::NotProbed(refusal) => {
                 self.step = Step::Idle;
-                match refusal {
-                    Refusal::NothingNew => Judgement::Settled(Outcome::Genuine, "there is no new data to send"),
-                    Refusal::Watches => Judgement::Undecided,
-                }
+                without_probe(*refusal)
             }
         }
     }

@@ -1,7 +1,16 @@
-//! Step 1 of both forms of F-RTO (RFC 5682): which retransmission begins it.
+//! What all forms of F-RTO (RFC 5682) share: which retransmission begins it, and how it ends without a probe.
 
-use crate::fact::{Cause, Kind, Transmission};
+use super::{Judgement, Outcome};
+use crate::fact::{Cause, Kind, Refusal, Transmission};
 use crate::view::View;
+
+/// Returns the judgement where the probe was refused. A detector that only watches does not know what it would have shown.
+pub(super) fn without_probe(refusal: Refusal) -> Judgement {
+    match refusal {
+        Refusal::NothingNew => Judgement::Settled(Outcome::Genuine, "there is no new data to send"),
+        Refusal::Watches => Judgement::Undecided,
+    }
+}
 
 /// The meaning of a retransmission to F-RTO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

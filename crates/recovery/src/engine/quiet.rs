@@ -51,7 +51,7 @@ impl Engine {
         if !self.quiet || len != self.path.watch.view().mss {
             return None;
         }
-        Some(self.board.nxt() + u64::from(len) <= self.board.una().saturating_add(self.path.window.cwnd))
+        Some(self.board.outstanding() + u64::from(len) <= self.path.window.cwnd)
     }
 
     /// Sends a segment of new data for which there is [quiet room](Self::quiet_room).

@@ -52,7 +52,8 @@ pub enum Next {
     New(u64),
 }
 
-/// One algorithm's fast recovery.
+/// One algorithm's fast recovery. Each of the many methods is a moment at which some RFC asks for a step; most
+/// algorithms take a step at few of them.
 pub trait Repair {
     /// Whether duplicate ACKs are RFC 6675's, count again once the recovery point is reached, and let go what pipe does; or
     /// RFC 5681's, RFC 6582's and RFC 3042's.

@@ -23,7 +23,8 @@ pub(crate) struct Taken {
     pub(crate) differences: Vec<String>,
 }
 
-/// A connection or an association with its sockets, in place of an operating system.
+/// A connection or an association with its sockets, in place of an operating system. Of the nine methods two are for
+/// timers, four for packets, and one each for calls, variables and the script's budget.
 pub(crate) trait End {
     /// Returns when the end wants to be woken.
     fn due(&self) -> Instant;

@@ -231,12 +231,6 @@ impl AssociationFlow {
     }
 
     fn give_up(&mut self) {
-        let read_at = match self.progress {
-            Progress::Read { at } => Some(at),
-            Progress::Over { read_at } => read_at,
-            Progress::Waiting | Progress::Running => None,
-        };
-        self.untold = !matches!(self.progress, Progress::Over { .. });
-        self.progress = Progress::Over { read_at };
+        self.untold = self.progress.end();
     }
 }
