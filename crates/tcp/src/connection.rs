@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use eifel_base::time::Instant;
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};

@@ -67,28 +67,29 @@ HEAD = f"""\
 No setting meets all four tables. `eifel reproduce responding.calibration responding.front` runs the sweep, and
 `python -m eifel.papers.responding.page > docs/calibration.md` writes this page.
 
-- **Swept:** where a spike holds the data, and whether it holds ACKs; the one-way delay, and how much of what the
-  bottleneck's 150 ms leave lies on the sender's side; the queue; the payload; the first spike; the CBR's packets; the
-  delay of ACKs; the end of a back-off; whose rules loss recovery follows. {tried.SAMPLE} settings drawn from all
-  combinations and the tables' own were run {tried.SCREEN} times a row, then {tried.STEPS} that differ from the front
-  by one value, the best {tried.FINALISTS} again {tried.AGAIN} times, and the tables' and the best two others
-  {tried.FULL} times with each of {1 + tried.JUDGES} seeds.
+- **Swept:** whether a spike holds data before or behind the queue, and whether it holds ACKs; the one-way delay, and
+  the share of the access delay on the sender's side; the queue; the payload; the first spike; the CBR's packets; the
+  delay of ACKs; the end of a back-off; the source of loss recovery's rules.
+- **Runs:** {tried.SAMPLE} settings drawn from all combinations, and the tables' own, were run {tried.SCREEN} times a
+  row. Then {tried.STEPS} settings followed that differ from the front by one value. The best {tried.FINALISTS} were run
+  {tried.AGAIN} times more. The tables' setting and the best two others were run {tried.FULL} times with each of
+  {1 + tried.JUDGES} seeds.
 - **Fitted to** tables 1 and 2 with the seed 1. **Judged by** tables 3 and 4, and by other seeds.
-- **Within:** 10 % of the time; 15 % of what is sent again, which is what is printed beyond 5000 segments; 15 % or 0.3
-  of the timeouts.
+- **Within:** 10 % of the time; 15 % of the segments sent again (the printed segments beyond 5000); 15 % or 0.3 of the
+  timeouts.
 """
-SENT_AGAIN = "Means of the seeds that no fit has seen."
+SENT_AGAIN = "Means over the seeds that were not used for the fit."
 FRONT = """\
-![How near the times and what is sent again come together](front.svg)
+![How near the times and the segments sent again come together](front.svg)
 
-The picture is `responding.front`'s: with a mean distance in time of at most so much, the least mean distance of what
-is sent again; both are |log (here / print)|, over all rows. The dotted lines are 10 % and 15 %. No setting is near
-their corner: where the times are near, what is sent again is a factor of 1.8 away. It comes nearest with ns-2's
-rules, all of the access delay on the sender's side and larger CBR packets, and then the times are off. With a spike
-that holds before the queue both are further away.
+The picture is `responding.front`'s. Across: a bound for the mean distance in time. Up: the least mean distance in
+segments sent again within that bound. A distance is |log (here / print)|, over all rows. The dotted lines are 10 % and
+15 %. No setting is near their corner. Where the times are near, the segments sent again are off by a factor of 1.8.
+They come nearest with ns-2's rules, the whole access delay on the sender's side and larger CBR packets; then the times
+are off. With a spike that holds packets before the queue, both are further off.
 
-These settings are bettered by no other in one distance without losing in another. Timeouts: mean distance in
-tolerances, at most 5."""
+The settings below form the front: no other is nearer in one distance without being further off in another. Timeouts:
+mean distance in tolerances, at most 5."""
 
 
 if __name__ == "__main__":
