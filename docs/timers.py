@@ -155,7 +155,7 @@ for size, (full, age) in zip(sizes, runs["goodput_bps"].reshape(-1, 2), strict=T
 
 # %%
 def series(loads: list[int], ssthresh: int, spike: int | None = None) -> dict[str, np.ndarray]:
-    """Flights of so many segments, of which one finds a spike: the columns that a timer is driven with."""
+    """Flights of segments, one of which meets a spike: the columns that drive a timer."""
     load = np.repeat(loads, loads)
     flight = np.repeat(np.arange(len(loads)), loads)
     rtt_ns = np.where(flight == spike, 5_000_000_000, 100_000_000)

@@ -300,7 +300,7 @@ mod tests {
     }
 
     proptest! {
-        /// Positions stand for so many each: where they are many, ranges lie far apart.
+        /// Each position stands for a number of positions; with a large number, ranges lie far apart.
         #[test]
         fn it_does_as_one_flag_for_each_position(
             steps in prop::collection::vec((0u8..9, 0u64..200, 0u64..12), 1..200),

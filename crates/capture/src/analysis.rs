@@ -20,7 +20,7 @@ pub struct Analyzer {
     last: u64,
 }
 
-/// What was found in a capture.
+/// The findings in a capture.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Analysis {
     /// Frames that were read.
@@ -39,7 +39,7 @@ pub struct Analysis {
     pub without_data: u64,
     /// Connections in which data went, in the order of their first packets.
     pub connections: Vec<Summary>,
-    /// What was sent again, in the order of frames.
+    /// The retransmissions, in the order of frames.
     pub retransmissions: Vec<Retransmission>,
 }
 

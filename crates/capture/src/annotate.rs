@@ -74,7 +74,7 @@ impl<W: Write> Annotator<W> {
     }
 }
 
-/// What a comment has room for.
+/// Cuts a text to the length that a comment has room for.
 fn shortened(text: &str) -> &str {
     const MOST: usize = 4000;
     text.get(..MOST).unwrap_or(text)

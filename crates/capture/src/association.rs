@@ -34,7 +34,7 @@ pub(crate) struct Association {
     chunks: [Chunks; 2],
 }
 
-/// What was seen of one end.
+/// One end, as its packets show it.
 #[derive(Debug)]
 struct Side {
     port: u16,
@@ -43,7 +43,7 @@ struct Side {
     tag: Option<u32>,
     /// From here to this end and back.
     trip: Trip,
-    /// What this end has to answer: since when, and with what.
+    /// The request that this end has to answer, and since when.
     asked: Option<(u64, Asked)>,
     /// The last packet: its print, and when it came.
     print: (u64, u64),
@@ -205,7 +205,7 @@ impl Association {
     }
 }
 
-/// The same for the packets that a capture shows twice.
+/// Returns a number that packets share which a capture shows twice.
 fn print(packet: &Packet<'_>) -> u64 {
     let tags = u64::from(packet.tag) << 32 | u64::from(packet.checksum);
     let rest = u64::from(packet.identification) << 48 ^ packet.chunks().count() as u64;

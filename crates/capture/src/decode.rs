@@ -64,13 +64,13 @@ impl fmt::Display for Other {
     }
 }
 
-/// What comes next in a packet.
+/// The next header of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Layer {
     Ethernet,
-    /// What an EtherType names.
+    /// The protocol that an EtherType names.
     Type(u16),
-    /// What a PPP protocol number names.
+    /// The protocol that a PPP protocol number names.
     Ppp,
     /// IEEE 802.2.
     Llc,
@@ -101,7 +101,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// What a frame holds.
+/// A frame's contents.
 #[derive(Clone, Copy, Debug)]
 pub enum Held<'a> {
     /// A TCP segment.

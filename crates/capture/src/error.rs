@@ -1,4 +1,4 @@
-//! What can be wrong with a capture file, said so that a person finds the place.
+//! Faults of a capture file, with their place.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ pub enum Error {
     },
     /// A format, version or link type that has a name but no reader here.
     Unsupported {
-        /// What it is.
+        /// The part of the file.
         what: &'static str,
         /// Its number in the file.
         number: u32,
@@ -23,9 +23,9 @@ pub enum Error {
         what: &'static str,
         /// Where the block or record starts that holds it.
         offset: u64,
-        /// What is allowed.
+        /// The values allowed.
         expected: &'static str,
-        /// What it holds.
+        /// The value found.
         found: u64,
     },
     /// The file ends inside of a record. What came before it was read.

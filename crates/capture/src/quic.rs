@@ -66,11 +66,11 @@ pub struct CongestionEvent {
     pub cwnd_after: Option<u64>,
     /// Whether the stack gave the window back.
     pub stack_noticed: Noticed,
-    /// What each known rule would have said.
+    /// The known rules' answers.
     pub rules: [Rule; 3],
 }
 
-/// What a rule for undoing would have said of a congestion event.
+/// A rule's answer whether a congestion event would be undone.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Rule {
     /// Its name.
@@ -100,7 +100,7 @@ pub struct TraceSummary {
     pub damaged: u64,
 }
 
-/// What was found in logs.
+/// The losses in logs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Losses {
     /// The traces, in the order of files.

@@ -30,7 +30,7 @@ pub struct Frame<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What a format makes of the bytes that are there.
+/// The result of reading the bytes at hand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Step {
     /// The next record needs this number of bytes in all.

@@ -1,4 +1,4 @@
-//! What an analysis finds, in the shape in which it is published.
+//! The report of an analysis, in its published shape.
 //!
 //! Frames count from 1 in their file, as Wireshark counts them. A report of several files numbers these in the order in which
 //! they were analysed: by the time of their first frame.
@@ -49,7 +49,7 @@ pub struct Retransmission {
     pub reason: &'static str,
     /// The frame that shows it.
     pub evidence_frame: Option<u64>,
-    /// What the sender's flight did afterwards.
+    /// The course of the sender's flight afterwards.
     pub stack_noticed: Noticed,
     /// Bytes that were under way before it, and not soon after it was answered; `None` if it was needed or that cannot be told.
     pub window_lost_bytes: Option<u64>,
@@ -87,7 +87,7 @@ pub enum End {
     Server,
 }
 
-/// What a detector of the registry would have said of an episode, given what the sender heard.
+/// The judgement of one of the registry's detectors on an episode, given what the sender heard.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Told {
     /// Its name in the registry.
@@ -130,9 +130,9 @@ pub struct Report {
     pub connections: Vec<Summary>,
     /// Connections without any data.
     pub connections_without_data: u64,
-    /// What was sent again, in the order of files and frames.
+    /// The retransmissions, in the order of files and frames.
     pub retransmissions: Vec<Retransmission>,
-    /// What was declared lost in QUIC's logs, where there are any.
+    /// The packets that QUIC's logs declare lost, if there are logs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic: Option<Losses>,
 }
@@ -209,7 +209,7 @@ impl Report {
         csv::write(&self.retransmissions)
     }
 
-    /// What was sent again in one file.
+    /// Returns the retransmissions of one file.
     pub fn of_capture(&self, capture: usize) -> impl Iterator<Item = &Retransmission> {
         self.retransmissions.iter().filter(move |one| one.capture == capture)
     }

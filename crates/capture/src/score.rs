@@ -109,9 +109,9 @@ pub struct Wrong {
     pub seq: u32,
     /// Its copy.
     pub copy: usize,
-    /// As it was.
+    /// The true value.
     pub truth: String,
-    /// As it was judged.
+    /// The judged value.
     pub found: String,
 }
 

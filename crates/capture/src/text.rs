@@ -13,7 +13,7 @@ use crate::verdict::{Confidence, Noticed, Verdict};
 /// Connections that a summary shows; those with the most spurious retransmissions come first.
 const MOST_SHOWN: usize = 10;
 
-/// What the report comes to, in lines of at most 120 characters.
+/// Returns a summary of the report, in lines of at most 120 characters.
 pub fn summary(report: &Report) -> String {
     let mut text = String::new();
     // Writing into a string cannot fail.
@@ -72,7 +72,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     shown(report, text)
 }
 
-/// What logs of QUIC come to.
+/// Writes a summary of QUIC's logs.
 fn logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
     for trace in &losses.traces {
         let vantage = trace.vantage.as_deref().unwrap_or("an unnamed end");

@@ -32,11 +32,11 @@ pub enum Confidence {
     Weak,
 }
 
-/// What the sender's flight shows that the stack made of a retransmission.
+/// The stack's reaction to a retransmission, as the sender's flight shows it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Noticed {
-    /// As much was under way again, soon after it was known to be spurious, as before it.
+    /// As much was under way again as before, soon after the retransmission was known to be spurious.
     Undone,
     /// Less was, though the sender had more to send.
     NotUndone,
@@ -57,7 +57,7 @@ pub struct Judged {
     pub evidence: Option<u64>,
 }
 
-/// What is known of one segment that was sent more than once.
+/// The evidence about one segment that was sent more than once.
 #[derive(Clone, Debug)]
 pub(crate) struct Repeated {
     pub(crate) end: u64,
@@ -107,12 +107,12 @@ pub(crate) struct Answered {
     pub(crate) up_to: Option<u64>,
 }
 
-/// What a verdict depends on besides.
+/// The circumstances of a verdict.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Circumstances {
-    /// What passes here has arrived.
+    /// Whether a packet that passes the capture has arrived.
     pub(crate) at_receiver: bool,
-    /// What passes here has just left.
+    /// Whether a packet that passes the capture has just left.
     pub(crate) at_sender: bool,
     /// The receiver has answered duplicates without reporting them.
     pub(crate) silent: bool,

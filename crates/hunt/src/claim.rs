@@ -37,7 +37,7 @@ pub struct Answer {
     pub refuting: usize,
     /// The mean over the drawn ones of the value at first sight.
     pub mean: f64,
-    /// What climbing led to, shrunk if it refutes the claim.
+    /// The worst candidate of the climb, shrunk if it refutes the claim.
     pub worst: Option<Counterexample>,
 }
 

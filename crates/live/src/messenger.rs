@@ -22,7 +22,7 @@ use std::sync::Arc;
 const BATCH: usize = 64;
 const LONGEST: usize = 65_535;
 
-/// What carries SCTP's packets.
+/// The carrier of SCTP's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carrier {
     /// IP.
@@ -66,10 +66,10 @@ impl Carrier {
     }
 }
 
-/// What an end does.
+/// The task of an end.
 #[derive(Clone, Debug)]
 pub enum Task {
-    /// Sends messages of so many bytes, so many bytes in all, and ends the association.
+    /// Sends `bytes` bytes in messages of `message` bytes, and ends the association.
     Send {
         /// All bytes.
         bytes: u64,
@@ -82,7 +82,7 @@ pub enum Task {
     Receive,
 }
 
-/// What came of it.
+/// The result of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
     /// Messages sent or received.

@@ -27,11 +27,11 @@ use std::thread;
 
 /// A run.
 pub struct Mirrored {
-    /// What the simulator would have recorded.
+    /// The tables that the simulator would have recorded.
     pub tables: Tables,
     /// The numbers of the flow.
     pub summary: FlowSummary,
-    /// What the box saw.
+    /// The box's report.
     pub report: Report,
 }
 

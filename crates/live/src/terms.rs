@@ -38,7 +38,7 @@ impl Terms {
         Self { settings: held(settings, buffer as usize), sender: engine::Config::default() }
     }
 
-    /// The same with a clock's timestamps, which segments share that leave together.
+    /// Returns the terms with timestamps of a clock, which segments share that leave together.
     pub fn with_shared_timestamps(self) -> Self {
         let timestamps = self.settings.timestamps.map(|_| TimestampSettings::default());
         Self { settings: Settings { timestamps, ..self.settings }, ..self }

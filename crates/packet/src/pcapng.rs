@@ -56,7 +56,7 @@ impl<W: Write> Writer<W> {
         self.interface_of(name, LINKTYPE_RAW as u16)
     }
 
-    /// The same for packets that start with the header of another link type, from the registry of tcpdump.org.
+    /// Describes an interface whose packets start with the header of another link type, from tcpdump.org's registry.
     ///
     /// # Errors
     /// As [`interface`](Self::interface).

@@ -2,7 +2,7 @@
 //!
 //! A [`Link`](link::Link) is one direction between two nodes. A parcel meets, in this order: the elements at the
 //! entrance (outages, loss, duplication, reordering, jitter), the queue, the transmitter (a rate, or a recorded link), the
-//! propagation delay, the far end. Spikes hold it at the transmitter or at the far end. Whoever drives the link, with
+//! propagation delay, the far end. Spikes hold it at the transmitter or at the far end. The driver of the link, with
 //! virtual time or with real time, offers parcels and collects those that arrive; a link has one pending event at the
 //! most, however much is under way on it. A [`Proxy`](proxy::Proxy) stands in front of a link, and tells connections apart.
 //!

@@ -15,7 +15,7 @@ use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
 const ACKS: u64 = 200_000;
-/// The least of so many runs: another process may have been in the way of the others.
+/// The runs of which the fastest counts: another process may have slowed the others down.
 const RUNS: u32 = 40;
 
 fn main() {

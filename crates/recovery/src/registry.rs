@@ -89,11 +89,15 @@ impl Seam {
     pub fn association_entries(self) -> &'static [Entry] {
         match self {
             Self::Detect => detect::ASSOCIATION_ENTRIES,
+            Self::Respond => respond::ASSOCIATION_ENTRIES,
+            Self::Grant => grant::ASSOCIATION_ENTRIES,
             Self::Rto => rto::ASSOCIATION_ENTRIES,
+            Self::AfterSpurious => rto::after_spurious::ASSOCIATION_ENTRIES,
+            Self::Recover => recover::ASSOCIATION_ENTRIES,
             Self::Congest => congest::ASSOCIATION_ENTRIES,
+            Self::Pace => pace::ASSOCIATION_ENTRIES,
             Self::Retransmit => retransmit::ASSOCIATION_ENTRIES,
             Self::Credit => credit::ASSOCIATION_ENTRIES,
-            _ => &[],
         }
     }
 

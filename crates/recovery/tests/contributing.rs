@@ -6,17 +6,27 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What uses the algorithm of the recipe: a detector, built by its name with its parameter set, in a list and an engine.
+/// And what uses the copies of an association's algorithms.
 const USE: &str = r#"
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
-use eifel_recovery::registry::{Choice, Seam, Value};
+use eifel_recovery::registry::{Choice, Seam, Value, part};
 
 fn main() {
     assert!(Seam::Detect.entries().iter().any(|entry| entry.name == "NAME"), "it is not in the list");
     let detect = Choice::named("NAME").with("PARAMETER", Value::Duration(Duration::from_millis(5)));
     Config { detect, ..Config::default() }.check().unwrap();
+    for seam in [Seam::Retransmit, Seam::Credit] {
+        assert!(seam.association_entries().iter().any(|entry| entry.name == "copied"), "{seam:?} does not list it");
+    }
+    assert!(part::retransmit(&Choice::named("copied")).is_ok());
+    assert!(part::credit(&Choice::named("copied")).is_ok());
 }
 "#;
+
+/// Algorithms of the seams that only an association has, to be added a second time by the same steps: seam, file, name.
+const COPIED: [(&str, &str, &str); 2] =
+    [("retransmit", "same_path", "same-path"), ("credit", "unambiguous", "unambiguous")];
 
 /// The recipe: the file's path and text, the word, and the list's path.
 struct Recipe {
@@ -98,6 +108,13 @@ fn copy_sources(scratch: &Path) -> io::Result<()> {
     )
 }
 
+/// Adds a word to a seam's list, behind `mark`.
+fn list(path: &Path, mark: &str, word: &str) {
+    let list = read(path);
+    assert!(list.contains(mark), "{} has no {mark:?}", path.display());
+    write(path, &list.replacen(mark, &format!("{mark} {word},"), 1)).unwrap();
+}
+
 #[test]
 fn an_algorithm_is_one_file_and_one_word() {
     let recipe = Recipe::read(&read(&root().join("CONTRIBUTING.md")));
@@ -106,10 +123,15 @@ fn an_algorithm_is_one_file_and_one_word() {
 
     assert!(!scratch.join(&recipe.path).exists(), "{} is there already", recipe.path);
     write(&scratch.join(&recipe.path), &recipe.text).unwrap();
-    let list = read(&scratch.join(&recipe.list));
-    assert!(list.contains("algorithms! {"), "{} has no list", recipe.list);
-    let longer = list.replacen("algorithms! {", &format!("algorithms! {{ {},", recipe.word), 1);
-    write(&scratch.join(&recipe.list), &longer).unwrap();
+    list(&scratch.join(&recipe.list), "algorithms! {", &recipe.word);
+    for (seam, file, name) in COPIED {
+        let folder = scratch.join("crates/recovery/src").join(seam);
+        let text = read(&folder.join(format!("{file}.rs")));
+        let renamed = text.replace(&format!("name: \"{name}\""), "name: \"copied\"");
+        assert_ne!(renamed, text, "{seam}/{file}.rs has another name than {name}");
+        write(&folder.join("copied.rs"), &renamed).unwrap();
+        list(&folder.join("mod.rs"), "association:", "copied");
+    }
 
     let main = USE.replace("NAME", recipe.literal("name: ")).replace("PARAMETER", recipe.literal("milliseconds("));
     write(&scratch.join("embedder/src/main.rs"), &main).unwrap();

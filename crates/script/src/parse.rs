@@ -90,7 +90,7 @@ fn script(profile: Profile, symbol: &str, text: &str, origin: &str) -> Result<Sc
     Ok(Script { origin: origin.into(), header, association, events, others: Vec::new() })
 }
 
-/// What a script talks about.
+/// The protocol of a script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Language {
     Tcp(Version),

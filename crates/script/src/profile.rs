@@ -1,4 +1,4 @@
-//! What public suites expect of the stack that they were written for, where the RFCs leave it to the implementation.
+//! The expectations of public suites where the RFCs leave the choice to the implementation.
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;

@@ -109,7 +109,7 @@ pub(crate) enum Action {
     Command(String),
 }
 
-/// What passes between the ends.
+/// A packet or an ICMP message between the ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Traffic {
     Segment(Packet),
@@ -215,7 +215,7 @@ pub(crate) enum Call {
         socket: i64,
         expected: u64,
     },
-    /// A full segment carries so many bytes.
+    /// The bytes that a full segment carries.
     SegmentSize {
         socket: i64,
         expected: i64,

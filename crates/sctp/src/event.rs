@@ -11,7 +11,7 @@ pub enum Failure {
     Unreachable,
     /// The peer sent an ABORT; the reason is that of its user, if there is one.
     Aborted {
-        /// What "User-Initiated Abort" carries.
+        /// The reason in "User-Initiated Abort".
         reason: Vec<u8>,
     },
     /// The application aborted.

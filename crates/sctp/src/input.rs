@@ -178,7 +178,7 @@ impl Association {
         }
     }
 
-    /// Queues an answer, unless so many are waiting that the peer can only want to cause work.
+    /// Queues an answer, unless the queue is so long that the peer must want to cause work.
     fn answer(&mut self, path: PathId, control: Control) {
         if self.control.len() < MOST_ANSWERS {
             self.control.push_back((path, control));

@@ -5,7 +5,7 @@
 //! [`Association::poll_transmit`] until it returns nothing, then looks at [`Association::poll_timeout`] and
 //! [`Association::poll_event`]. Packets that no association [owns](Association::owns) are a [`Listener`]'s.
 //!
-//! What data to send, when, and on which path, is decided by [`eifel_recovery::association::Engine`]: this crate holds no
+//! [`eifel_recovery::association::Engine`] decides which data to send, when, and on which path: this crate holds no
 //! arithmetic on the congestion window or the retransmission timer. It is the wire side of RFC 9260: handshake, streams,
 //! fragmentation, acknowledgements, heartbeats, shutdown.
 //!

@@ -68,8 +68,7 @@ impl Stamps {
         }
     }
 
-    /// What an echo says, and on which path the packet left whose timestamp it is; `None` for one that was never sent, or
-    /// too long ago.
+    /// Returns an echo's meaning, and the path of the packet with that timestamp; `None` if none was sent, or too long ago.
     pub(crate) fn echo(&self, now: Instant, value: u32) -> Option<(Echo, Option<PathId>)> {
         let index = self.sent.partition_point(|(sent, _)| Timestamp(*sent).precedes(Timestamp(value)));
         let (_, path) = self.sent.get(index).filter(|(sent, _)| *sent == value)?;

@@ -18,7 +18,7 @@ enum Due {
     Now,
 }
 
-/// What the packet that is being taken in had.
+/// The signs in the packet that is being taken in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Packet {
     data: bool,

@@ -26,7 +26,7 @@ pub(crate) enum Marking {
     Off,
     /// Header bits; how many acknowledgements are still to answer a retransmission.
     Bits { answers: u8 },
-    /// Timestamps on what is marked. `echo` is the earliest value to be answered, by so many `answers` yet. The clock is seldom
+    /// Timestamps on what is marked. `echo` is the earliest value that waits for an answer, and `answers` counts those still to leave. The clock is seldom
     /// read, and would make every connection larger.
     Timestamps { clock: Box<Clock>, echo: u32, answers: u8 },
 }

@@ -17,7 +17,7 @@ const BYTES_PER_PIECE: u64 = 64;
 const FEWEST_PIECES: usize = 64;
 
 impl Reassembly {
-    /// Returns an empty queue for a window of so many bytes.
+    /// Returns an empty queue for a window of this many bytes.
     pub(crate) fn new(window: u64) -> Self {
         let limit = usize::try_from(window / BYTES_PER_PIECE).unwrap_or(usize::MAX).max(FEWEST_PIECES);
         Self { pieces: Ranges::default(), limit }

@@ -8,7 +8,7 @@ use crate::settings::ReceiveKind;
 pub(crate) enum RecvStream {
     /// The application reads at once whatever arrives.
     Drained,
-    /// The application reads when it likes, and only lengths are kept: so many bytes were read.
+    /// The application reads when it likes, and only lengths are kept. This counts the bytes that were read.
     Counted { read: u64 },
     /// The bytes, from the first that was not read.
     Held(Box<Ring>),

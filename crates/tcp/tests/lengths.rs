@@ -76,7 +76,7 @@ fn a_probe_fills_what_room_there_is() {
     talk.says(&["PA 1..101 ack 1 win 10000"]);
 }
 
-/// Pacing has not yet let go what the window allowed when an ACK closes it.
+/// Pacing still holds back segments that the window allowed when an ACK closes it.
 #[test]
 fn a_window_that_closes_while_pacing_waits_is_probed() {
     let config = Config { pace: Choice::named("pacing"), ..Config::default() };

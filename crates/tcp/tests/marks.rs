@@ -132,7 +132,7 @@ fn timestamps_on_retransmissions_and_on_what_answers_one() {
     ]);
 }
 
-/// Two ends of this stack; segments wait in a queue until they are let go.
+/// Two ends of this stack; segments wait in a queue until the test releases them.
 struct Pair {
     ends: [Connection; 2],
     waiting: [VecDeque<Segment>; 2],

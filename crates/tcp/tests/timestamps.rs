@@ -231,7 +231,7 @@ fn who_has_been_silent_for_an_hour_is_not_taken_for_the_past() {
     assert_eq!(talk.connection.counts(), handshake);
 }
 
-/// Three echoes of what was never sent dismiss the detector that acts; whoever watches is asked on.
+/// Three echoes of values that were never sent dismiss the detector that acts; detectors that watch go on.
 #[test]
 fn a_peer_that_contradicts_itself_is_told_of_once() {
     let distinct = Settings { timestamps: Some(TimestampSettings::distinct([1, 2])), ..stamped() };

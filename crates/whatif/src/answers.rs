@@ -12,7 +12,7 @@ use crate::trace::{Heard, Trace};
 /// Fewer ACKs than this are not taken for lost.
 const FEW: u32 = 5;
 
-/// What became of a sending.
+/// The fate of a sending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     Arrived,

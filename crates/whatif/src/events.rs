@@ -1,5 +1,5 @@
-//! What happened in a run as a capture at its sender shows it. A captured run and its replay are read by the same code, so that
-//! they differ only where the runs do.
+//! The events of a run, as a capture at its sender shows them. The same code reads a captured run and its replay, so that they
+//! differ only where the runs do.
 
 use std::collections::BTreeSet;
 use std::path::Path as FilePath;
@@ -20,7 +20,7 @@ use serde::Serialize;
 #[derive(Debug)]
 pub struct Captured {
     pub trace: Trace,
-    /// What was sent again.
+    /// The retransmissions.
     pub again: Vec<Retransmission>,
     /// The model of a stack that explains it.
     pub model: Option<&'static str>,

@@ -10,7 +10,7 @@ use crate::trace::Trace;
 
 /// Two ACKs this close in their time per byte are of one rate: at first narrowly, then as machines that are busy allow.
 const SAME_RATE: [f64; 3] = [1.03, 1.1, 1.2];
-/// What is later than the queue explains by less than this, in seconds, is no hold.
+/// The shortest delay beyond that of the queue, in seconds, that counts as a hold.
 const LEAST_HOLD_S: f64 = 0.008;
 /// Answers that are looked at to tell how a hold has ended.
 const AFTER_A_HOLD: usize = 8;

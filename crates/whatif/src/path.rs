@@ -15,7 +15,7 @@ const MOST_CLOSED: f64 = 0.02;
 const PAUSE_ROUND_TRIPS: f64 = 1.5;
 /// Share of the packets that a full queue loses, as far as its length is known to a packet.
 const LOST_AT_THE_EDGE: f64 = 0.25;
-/// What is reported later than what was sent after it by less than this, in seconds, is not reordered.
+/// The least lateness behind a segment that was sent later, in seconds, that counts as reordering.
 const LEAST_LATENESS_S: f64 = 0.0005;
 
 /// How long receivers delay an ACK: as most stacks do, as Linux and Windows may, and as the BSDs may.

@@ -32,7 +32,7 @@ const RETRANSMISSIONS: (f64, f64) = (0.1, 2.0);
 const TIMEOUTS: (f64, f64) = (0.2, 1.0);
 const ROUND_TRIP: (f64, f64) = (0.1, 2.0);
 const DURATION: (f64, f64) = (0.05, 0.05);
-/// What is later by this share of the time that has passed counts as at one time.
+/// The share of the elapsed time by which two events may differ and still count as simultaneous.
 const DRIFT: f64 = 0.01;
 /// Share of the retransmissions that have to be of the same segments.
 const SAME_PLACES: f64 = 0.5;

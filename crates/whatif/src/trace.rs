@@ -42,7 +42,7 @@ pub struct Heard {
     pub at: f64,
     /// First position not acknowledged.
     pub cumulative: u64,
-    /// What it reports by SACK above that.
+    /// The blocks that it reports by SACK above that.
     pub sacks: Vec<Block>,
     /// Whether it reports a duplicate.
     pub dsack: bool,
@@ -173,7 +173,7 @@ impl Trace {
         }
     }
 
-    /// What the path carries in one segment.
+    /// Returns the payload that the path carries in one segment.
     fn most(&self) -> u32 {
         let options = if self.timestamps { 12 } else { 0 };
         self.mss.unwrap_or(LONGEST_SEGMENT).saturating_sub(options).max(1)

@@ -12,7 +12,7 @@ use eifel_sim::record::Record;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What else uses the hidden path.
+/// The other traffic on the hidden path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cross {
     None,
@@ -22,7 +22,7 @@ pub enum Cross {
     Bursts,
 }
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trial {
     pub seed: u64,

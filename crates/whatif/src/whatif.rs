@@ -1,7 +1,7 @@
 //! Other senders over the path that a capture shows.
 //!
-//! What the capture leaves open is drawn repeatedly, and every sender runs over each drawn path. So ranges of goodput come out,
-//! and how often which sender was faster.
+//! Properties of the path that the capture leaves open are drawn repeatedly, and every sender runs over each drawn path. The
+//! results are ranges of goodput, and how often each sender was the faster one.
 
 use crate::events::Captured;
 use crate::path::{Path, Refusal};
@@ -35,7 +35,7 @@ pub struct Range {
     pub high: f64,
 }
 
-/// What a sender does on the drawn paths.
+/// A sender's results on the drawn paths.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Predicted {
     pub name: String,

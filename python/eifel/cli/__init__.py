@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"interrupted{kept}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever reads us has seen enough (`eifel list | head`).
+        # The reader has seen enough (`eifel list | head`).
         _forget_output()
         return OK
     except ValueError as error:

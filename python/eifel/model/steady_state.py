@@ -57,7 +57,7 @@ class SteadyState:
         return half * (half + 1 + self.max_load) // 2
 
     def samples(self, cycles: int = 4) -> Samples:
-        """The samples of so many cycles, in the order in which they are taken."""
+        """The samples of that many cycles, in the order in which they are taken."""
         if cycles < 1:
             raise BadInputError(f"cycles = {cycles}; allowed: 1 or more")
         segment_ns = self.segment_s * 1e9

@@ -1,4 +1,4 @@
-"""Whether the old window may be given back at once: an undo lets go a burst, and the queue has room for it or has not.
+"""Whether the old window may be given back at once: an undo releases a burst, for which the queue may have no room.
 
 gVisor decided against: "a direct restore burst-collapsed 24/24 runs" (google/gvisor, pull request 14458, issue 14102).
 There the undo comes when recovery is over and little is in flight; here at the first ACK that tells (timestamps) or a

@@ -82,7 +82,7 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     measured = []
     for row in artefact.rows:
         columns, where = by_name[str(row.keys["detector"])], str(row.keys["situation"])
-        # Recorded links are whoever's who gives them: what all situations stand for is the published mix.
+        # Recorded links belong to their owners: all situations stand for the published mix.
         kept = columns["situation"] < len(SITUATIONS) if where == ALL else columns["situation"] == names.index(where)
         columns = _rows(columns, kept)
         measured.append(facts.counts(columns))

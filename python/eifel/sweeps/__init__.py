@@ -34,7 +34,7 @@ def sweep(
 
     Every cell is checked before anything runs. `executor` says who works: all cores of this machine, if `None`. Each
     finished shard is stored at once, and `progress(done, total)` counts runs. The files in `out` are the same to the
-    byte whoever made them, in however many calls.
+    byte, whichever worker made them, in any number of calls.
 
     Raises BadInputError for a sweep that is refused, or a folder that holds another; SweepError if the cluster is lost.
     """

@@ -60,7 +60,7 @@ class Dask:
         except ImportError:
             raise BadInputError("--dask needs Dask's distributed: pip install 'eifel[dask]'") from None
         if not _ADDRESS.fullmatch(address):
-            # A client that was never connected waits for 20 s when it is let go.
+            # Closing a client that was never connected takes 20 s.
             raise BadInputError(f"--dask {address}: expected the address of a scheduler, as tcp://host:8786")
         try:
             self.client = Client(address, timeout="10s", set_as_default=False)

@@ -11,7 +11,7 @@ use crate::victim::{ack, settings};
 
 pub(super) const ATTACK: Attack = Attack {
     name: "e5-round-trips",
-    summary: "acknowledgements held back by a square wave, and those of retransmissions let go at once",
+    summary: "acknowledgements held back by a square wave, and those of retransmissions released at once",
     source: "\"Responding to Spurious Timeouts in TCP\", section II.C; DualRTT, section IV.B",
     defence: "the shortest round trip ever seen counts: one honest acknowledgement is enough",
     run,

@@ -24,14 +24,14 @@ const GTP_U: u16 = 2152;
 const VXLAN: u16 = 4789;
 const GENEVE: u16 = 6081;
 
-/// What an IP header leads to.
+/// The layer that follows an IP header.
 pub(super) enum Step<'a> {
     Inside(Rest<'a>),
     Tcp(Packet),
     Sctp(sctp::Packet<'a>),
 }
 
-/// What an IP header says, and what it carries.
+/// An IP header's fields, and its payload.
 struct Carried<'a> {
     addresses: Addresses,
     identification: u16,
@@ -152,7 +152,7 @@ fn v6(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
     Ok(Carried { addresses, identification: 0, hop_limit, protocol, rest, part })
 }
 
-/// What follows a header of `header_len` bytes in a packet of `total`; padding of the link behind it is left out.
+/// Returns the payload behind a header of `header_len` bytes in a packet of `total`, without padding of the link.
 fn within(rest: Rest<'_>, header_len: usize, total: u32) -> Result<Rest<'_>, Other> {
     let bytes = &rest.bytes[..rest.bytes.len().min(total as usize)];
     Rest { layer: rest.layer, bytes, wire_len: total }.skip(header_len, rest.layer)

@@ -69,7 +69,7 @@ pub enum Chunk<'a> {
     Other,
 }
 
-/// What a receiver reports.
+/// A receiver's report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sack<'a> {
     /// Everything up to this one has arrived.

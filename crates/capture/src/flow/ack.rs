@@ -1,4 +1,4 @@
-//! What an acknowledgement does to a direction.
+//! Applies an acknowledgement to a direction.
 
 use super::again;
 use super::half::{Acknowledgement, Half, Setting};

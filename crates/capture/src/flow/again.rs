@@ -1,4 +1,4 @@
-//! What was sent again in one direction, and what is learnt of each part of it.
+//! The segments that were sent again in one direction, and the evidence about each part of them.
 
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause,
     });
 }
 
-/// What comes later than others by less than this was reordered: a sender reacts no sooner.
+/// Returns the delay, in nanoseconds, up to which late data counts as reordered: a sender reacts no sooner.
 fn within(setting: &Setting) -> u64 {
     setting.round_trip().map_or(REORDERED_WITHIN, |round_trip| round_trip / 2)
 }

@@ -10,7 +10,7 @@ use eifel_base::units::Timestamp;
 use eifel_packet::segment::Flags;
 use serde::Serialize;
 
-/// What one end offered on its SYN, and what was seen of it.
+/// One end's offers on its SYN, and signs of it in later packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     /// From here to this end and back.
@@ -103,14 +103,14 @@ pub struct Direction {
     pub rtt_ms_min: Option<f64>,
     /// The model that explains the retransmissions best, where there are any.
     pub model: Option<&'static str>,
-    /// What needless retransmissions have cost.
+    /// The cost of needless retransmissions.
     pub cost: Cost,
-    /// What it amounts to.
+    /// The counts of the direction.
     #[serde(flatten)]
     pub counts: Counts,
 }
 
-/// What needless retransmissions have cost one direction.
+/// The cost of needless retransmissions in one direction.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 pub struct Cost {
     /// Bytes that were sent again needlessly.
@@ -121,7 +121,7 @@ pub struct Cost {
     pub held_back_ms: f64,
     /// New data over the whole time of the connection, in bits a second.
     pub goodput_bps: f64,
-    /// The same without the time that it was held back.
+    /// Goodput if the sender had not been held back.
     pub goodput_without_bps: f64,
 }
 

@@ -1,5 +1,5 @@
-//! What the detectors of the registry would have said, given what the sender has sent and heard: the very files that judge in a
-//! live sender.
+//! Asks the registry's detectors about a captured sender, given what it has sent and heard. They are the files that judge in
+//! a live sender.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -172,7 +172,7 @@ impl Detectors {
         }
     }
 
-    /// What was said of an episode.
+    /// Returns the detectors' judgements on an episode.
     pub(super) fn told(&self, episode: u32) -> Vec<Told> {
         self.told.get(&episode).cloned().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What ACKs have said is missing, whether the sender had heard of it or not.
+//! The data that ACKs have reported missing, whether or not the sender had heard of it.
 
 use super::half::Acknowledgement;
 use eifel_base::ranges::{Block, Ranges};

@@ -1,5 +1,5 @@
-//! What the sender's flight shows of its retransmissions: whether as much is under way again, soon after they were answered, as
-//! before them; what was missing until then, and for how long.
+//! Compares the sender's flight before and after retransmissions: whether it is as large again soon after they were answered,
+//! and how many bytes were missing from it until then, and for how long.
 
 use crate::verdict::Noticed;
 use std::ops::Range;
@@ -21,13 +21,13 @@ struct Watched {
     until: Option<u64>,
     /// When it was looked at last, and the bytes under way then.
     last: (u64, u64),
-    /// What was missing of `before`, in bytes, times the nanoseconds for which it was.
+    /// The bytes by which the flight was below `before`, times the nanoseconds for which it was.
     missing: u128,
     /// When as much was under way as before.
     back: Option<u64>,
 }
 
-/// What a time of trouble has cost.
+/// The cost of a time of trouble.
 #[derive(Clone, Debug)]
 pub(super) struct After {
     /// The retransmissions that belong to it, by their numbers.

@@ -22,7 +22,7 @@ const NEXT_TO: u64 = 1_000_000;
 /// Half of the sequence space: what lies further ahead lies behind.
 const HALF: u64 = 1 << 31;
 
-/// What a direction amounts to. Bytes are payload.
+/// The counts of a direction. Bytes are payload.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Debug)]
 pub struct Counts {
     /// Segments with payload.
@@ -56,7 +56,7 @@ pub(super) struct Data {
     pub(super) left: u64,
 }
 
-/// What both ends have agreed on, and how far they are.
+/// The agreements of both ends, and their distance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) when: When,
@@ -109,7 +109,7 @@ impl Acknowledgement {
     }
 }
 
-/// What is kept of a direction where its sender is some time away.
+/// The state of a direction whose sender is far from the place of the capture.
 #[derive(Debug, Default)]
 pub(super) struct Away {
     clock: Clock,
@@ -140,7 +140,7 @@ pub struct Half {
     pub(super) largest: u32,
     away: Option<Box<Away>>,
     pub(super) trouble: Option<Box<Trouble>>,
-    /// What it amounts to.
+    /// The counts of the direction.
     pub counts: Counts,
 }
 
@@ -152,7 +152,7 @@ impl Half {
         if setting.is_next_to_sender() { passes } else { self.away().clock.left(stamp, passes) }
     }
 
-    /// What is kept only away from the sender.
+    /// Returns the state that is kept only far from the sender.
     pub(super) fn away(&mut self) -> &mut Away {
         self.away.get_or_insert_default()
     }
@@ -281,7 +281,7 @@ impl Half {
         (end <= self.una && self.last_advance.frame > 0).then_some(self.last_advance.frame)
     }
 
-    /// What the sender's model goes by: the estimate of the whole round trip.
+    /// Returns the estimate of the whole round trip, which the sender's model uses.
     pub(super) fn whole_estimate(&self, sender: Option<u64>) -> Option<(u64, u64)> {
         let (smoothed, variation) = self.estimate?;
         Some((smoothed + sender.unwrap_or(0), variation))

@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 /// Sendings remembered: an ACK answers none that is older.
 const MOST_REMEMBERED: usize = 1 << 12;
 
-/// What an ACK without news can answer.
+/// The sendings that an ACK without news can answer.
 #[derive(Debug, Default)]
 pub(super) struct Implied {
     /// How long the last sending that filled a gap took to be answered, in nanoseconds.
     pub(super) takes: u64,
     /// The receiver has answered a duplicate without a report.
     pub(super) silent: bool,
-    /// What was sent again: when, its position, and the number of the sending.
+    /// The retransmissions: time, position, and number of the sending.
     sendings: VecDeque<(u64, u64, usize)>,
 }
 
@@ -31,7 +31,7 @@ impl Implied {
         ack.when.nanos.saturating_sub(self.takes.max(shortest))
     }
 
-    /// What was sent again within `margin` of `left`, in the order in which it left.
+    /// Returns the retransmissions within `margin` of `left`, in the order in which they left.
     fn about(&self, left: u64, margin: u64) -> impl Iterator<Item = (u64, u64, usize)> + '_ {
         let from = self.sendings.partition_point(|(nanos, ..)| *nanos <= left.saturating_sub(margin));
         self.sendings.range(from..).copied().take_while(move |(nanos, ..)| *nanos < left.saturating_add(margin))

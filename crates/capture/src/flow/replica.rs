@@ -27,14 +27,14 @@ pub(super) struct Replica {
     una: u64,
     nxt: u64,
     sacked: Ranges,
-    /// What was sent more than once.
+    /// The positions that were sent more than once.
     again: Ranges,
     duplicates: u32,
     last_ack: u64,
     last_sent: u64,
-    /// What was sent last was sent again.
+    /// Whether the last segment that left was a retransmission.
     follows: bool,
-    /// What was sent again last was missing, or followed such a repair.
+    /// Whether the last retransmission was of missing data, or followed such a repair.
     doubted: bool,
     doubts: Doubts,
     timer_since: u64,
@@ -42,7 +42,7 @@ pub(super) struct Replica {
     detectors: Detectors,
 }
 
-/// What a retransmission is taken for.
+/// The explanation of a retransmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explained {
     /// By each model.
@@ -114,7 +114,7 @@ impl Replica {
         self.follows = false;
     }
 
-    /// What the detectors would have said of an episode.
+    /// Returns the detectors' judgements on an episode.
     pub(super) fn told(&self, episode: u32) -> Vec<Told> {
         self.detectors.told(episode)
     }
@@ -126,7 +126,7 @@ impl Replica {
         }
     }
 
-    /// What each model takes a retransmission for.
+    /// Asks each model for the cause of a retransmission.
     pub(super) fn on_again(&mut self, block: Block, data: &Data, half: &Half, setting: &Setting) -> Explained {
         let now = data.left;
         self.hear_until(now, data.echo);

@@ -1,4 +1,4 @@
-//! What each segment that sent something again comes to, once the connection is over.
+//! Makes the report of each segment that was sent again, once the connection is over.
 
 use super::When;
 use super::again::Trouble;
@@ -27,7 +27,7 @@ pub(super) struct Row {
     pub(super) acknowledged: Option<u64>,
 }
 
-/// What it is taken for.
+/// The cause of a retransmission, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Causes {
     Known(Cause),

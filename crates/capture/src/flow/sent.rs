@@ -1,4 +1,4 @@
-//! What is outstanding in one direction, as the place of the capture has seen it.
+//! The outstanding data of one direction, as the place of the capture has seen it.
 
 use super::When;
 use std::collections::VecDeque;

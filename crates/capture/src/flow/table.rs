@@ -158,7 +158,7 @@ impl Table {
     }
 }
 
-/// The same for both directions.
+/// Returns a hash that both directions share.
 fn hash(way: &Way) -> u64 {
     let mix = |end: &super::Endpoint| {
         let address = match end.address {

@@ -93,7 +93,7 @@ impl Vantage {
         }
     }
 
-    /// What it is found by, for people.
+    /// Returns the evidence for it, in words.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Sender => "the sender reacts to ACKs at once, the receiver answers a round trip later",

@@ -44,7 +44,7 @@ pub(super) fn trace(place: usize, trace: &Trace, other: Option<&Trace>, losses: 
     reading.finish(end, losses);
 }
 
-/// What the other end has received.
+/// Returns the packets that the other end has received.
 fn received(other: &Trace) -> BTreeSet<Key> {
     let arrived = |event: &Event| match event.what {
         What::Received { packet, .. } => Some((packet.space, packet.number)),
@@ -186,7 +186,7 @@ impl Reading {
     }
 }
 
-/// What an event amounts to, once its packets are judged. Its windows count until the next event.
+/// Returns an event with its verdict, once its packets are judged. Its windows count until the next event.
 fn settle(open: Open, until: f64, losses: &Losses) -> CongestionEvent {
     let Open { mut event, round_trip_ms, packets, windows } = open;
     let times: Vec<Option<f64>> = packets.iter().map(|place| losses.packets[*place].acknowledged_ms).collect();
@@ -214,7 +214,7 @@ fn settle(open: Open, until: f64, losses: &Losses) -> CongestionEvent {
     event
 }
 
-/// What the known rules say, given when each packet of an event was acknowledged after all.
+/// Returns the known rules' answers, given when each packet of an event was acknowledged after all.
 fn rules(times: &[Option<f64>]) -> [Rule; 3] {
     let late = times.iter().flatten().count();
     let all = late == times.len() && late > 0;

@@ -11,7 +11,7 @@ const MOST_TRACES: usize = 1 << 10;
 /// Acknowledged ranges in one frame.
 const MOST_RANGES: usize = 1 << 12;
 
-/// What one end has logged of one connection.
+/// One end's log of one connection.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trace {
     /// `client`, `server` or `network`, if it says so.
@@ -29,11 +29,11 @@ pub struct Trace {
 pub struct Event {
     /// Milliseconds.
     pub time_ms: f64,
-    /// What happened.
+    /// The event.
     pub what: What,
 }
 
-/// What happened, as far as losses go.
+/// An event that concerns losses.
 #[derive(Clone, PartialEq, Debug)]
 pub enum What {
     /// A packet left.

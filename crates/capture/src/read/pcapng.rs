@@ -5,7 +5,7 @@ use super::bytes::{Order, four};
 use super::{Head, MOST_CAPTURED, Step};
 use crate::error::Error;
 
-/// The same in both byte orders.
+/// It reads alike in both byte orders.
 pub(super) const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const INTERFACE_DESCRIPTION: u32 = 1;

@@ -10,17 +10,17 @@ use eifel_base::units::Timestamp;
 
 /// How much a cause without the evidence that it needs leaves unexplained.
 const WITHOUT_EVIDENCE: f64 = 3.0;
-/// What no cause explains.
+/// The cost of a retransmission that no cause explains.
 const UNEXPLAINED: f64 = 5.0;
-/// What a timeout costs where the model would have probed the tail before.
+/// The cost of a timeout before which the model would have probed the tail.
 const PROBE_LEFT_OUT: f64 = 1.5;
-/// What a timeout costs for a segment that duplicate ACKs or SACKs would have had repaired before.
+/// The cost of a timeout for a segment that duplicate ACKs or SACKs would have had repaired before.
 const REPAIR_LEFT_OUT: f64 = 1.0;
-/// What a timeout costs of which nothing was seen.
+/// The cost of a timeout of which the capture shows nothing.
 const UNSEEN_TIMEOUT: f64 = 1.5;
-/// What a repair costs of which it is not known when it left.
+/// The cost of a repair whose departure is unknown.
 const UNSEEN_REPAIR: f64 = 0.2;
-/// What anything else costs than going on with go-back-N.
+/// The cost of every cause but continued go-back-N.
 const GOES_ON: f64 = 0.5;
 /// An ACK's consequences leave within this time, however slow the machine, in nanoseconds.
 const AT_ONCE: u64 = 4_000_000;
@@ -67,7 +67,7 @@ pub struct Resent {
     pub may_be_unseen: bool,
 }
 
-/// What an ACK says, for a model.
+/// An ACK's contents, for a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     /// First position not acknowledged.
@@ -130,7 +130,7 @@ impl Model {
         self.settings.name
     }
 
-    /// What it leaves unexplained so far; 0 is all explained.
+    /// Returns the cost of everything so far that the model does not explain; 0 if it explains all.
     pub fn cost(&self) -> f64 {
         self.cost
     }

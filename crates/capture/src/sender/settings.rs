@@ -1,6 +1,6 @@
 //! The stacks that are told apart.
 
-/// What makes one stack differ from another in what it sends again, and when.
+/// The settings in which stacks' retransmissions differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Its name in the output.

@@ -19,7 +19,7 @@ use meter::Interval;
 pub enum Amount {
     /// Ends after this number of bytes.
     Bytes(u64),
-    /// As much as goes in this time.
+    /// The bytes that can be sent in this time.
     Time(Duration),
 }
 

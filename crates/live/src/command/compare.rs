@@ -18,7 +18,7 @@ usage: eifel live compare [OPTIONS] SCENARIO.toml
   --json             print JSON
 ";
 
-/// What is compared of a sender.
+/// The sides of a sender that are compared.
 #[derive(Debug)]
 struct Story {
     /// Retransmissions: segment, copy, cause, and when.

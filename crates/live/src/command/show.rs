@@ -21,7 +21,7 @@ pub(super) struct Show {
     detectors: Vec<String>,
     began: Rc<RefCell<Instant>>,
     events: Rc<RefCell<Vec<Value>>>,
-    /// What takes the place of lines, where it was asked for.
+    /// The view that replaces lines, if it was asked for.
     view: Option<Rc<RefCell<View>>>,
 }
 

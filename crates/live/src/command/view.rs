@@ -10,7 +10,7 @@ const BARS: usize = 60;
 const REPORTS: usize = 8;
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// What is shown.
+/// The series that are shown.
 #[derive(Debug, Default)]
 pub(super) struct View {
     rate: VecDeque<f64>,

@@ -44,7 +44,7 @@ impl Direction {
     }
 }
 
-/// What became of a packet, or of one copy of it.
+/// The fate of a packet, or of one copy of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// It came out.
@@ -86,7 +86,7 @@ impl Fate {
 pub struct Passage {
     /// The direction.
     pub direction: Direction,
-    /// What it is, and which of its flow.
+    /// Its kind, and its number in its flow.
     pub seen: Seen,
     /// Bytes, from the IP header on.
     pub bytes: u32,
@@ -217,7 +217,7 @@ impl Hiccup {
         }
     }
 
-    /// What has come out since the last call, in order: where it goes, and its bytes.
+    /// Returns the packets that have come out since the last call, in order, with their destinations.
     pub fn delivered(&mut self) -> Vec<(Passage, Vec<u8>)> {
         let exits = std::mem::take(&mut self.exits);
         let mut out = Vec::with_capacity(exits.len());
@@ -236,12 +236,12 @@ impl Hiccup {
         out
     }
 
-    /// What was dropped since the last call.
+    /// Returns the packets that were dropped since the last call.
     pub fn dropped(&mut self) -> Vec<Passage> {
         std::mem::take(&mut self.dropped)
     }
 
-    /// What is in the box.
+    /// Returns the packets in the box.
     pub fn left(&self) -> impl Iterator<Item = &Passage> {
         self.inside.iter().flatten().filter(|inside| !inside.delivered).map(|inside| &inside.passage)
     }

@@ -236,7 +236,7 @@ impl Relay {
     }
 }
 
-/// What a device says to all, such as a search for routers, does not pass the box.
+/// Returns whether a packet passes the box. A broadcast of a device, such as a search for routers, does not.
 fn is_unicast(packet: &[u8]) -> bool {
     match packet {
         [first, ..] if first >> 4 == 4 => packet.get(16).is_some_and(|&byte| byte < 224),

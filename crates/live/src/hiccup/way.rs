@@ -28,7 +28,7 @@ struct Stage {
     entrances: Vec<Link>,
     /// When something happens next at which entrance; those at which nothing does are left out.
     due: BTreeSet<(Instant, u32)>,
-    /// The same by entrance.
+    /// The instants at which they are due, by entrance.
     due_at: Vec<Instant>,
     link: Link,
 }

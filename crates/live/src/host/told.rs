@@ -1,4 +1,4 @@
-//! What a host tells: counts, ended connections, why none can be made, and segments to a witness.
+//! A host's reports: counts, ended connections, reasons for a refused one, and segments for a witness.
 
 use super::{Handle, Tally};
 use eifel_base::time::Instant;

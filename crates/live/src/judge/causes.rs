@@ -81,10 +81,10 @@ impl Counters {
         Ok(Self { looks })
     }
 
-    /// Returns the causes of so many retransmissions of data, in order.
+    /// Returns the causes of this many retransmissions of data, in order.
     ///
     /// # Errors
-    /// How many the kernel has counted, if it is another number.
+    /// The number that the kernel has counted, if it is another one.
     pub fn causes(&self, retransmissions: usize) -> Result<Vec<Option<Cause>>, String> {
         let mut causes = Vec::new();
         for look in &self.looks {
@@ -99,7 +99,7 @@ impl Counters {
             let others: usize = counted.iter().map(|&(_, count)| count).sum();
             // A probe may carry new data, which is no retransmission.
             let probes = again.saturating_sub(others).min(look.of("TCPLossProbes"));
-            // A timeout comes before what it lets go. A probe has no place among others.
+            // A timeout comes before its retransmissions. A probe has no place among others.
             let mixed =
                 others + probes != again || (probes > 0 && others > 0) || (counted[1].1 > 0 && counted[2].1 > 0);
             let named = counted.into_iter().chain([(Cause::Probe, probes)]);

@@ -6,7 +6,7 @@ use eifel_capture::source::{Stopped, frames_of};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
-/// What tells a TCP packet from others, on both sides of the box.
+/// The fields by which a TCP packet is found again on the other side of the box.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Key {
     /// Sequence number.

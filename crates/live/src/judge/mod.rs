@@ -36,7 +36,7 @@ pub struct Sources<'a> {
 /// A retransmission with its truth and the kernel's reason.
 #[derive(Clone, Debug)]
 pub struct Retransmission {
-    /// What is known from the packets.
+    /// The verdict from the packets.
     pub judged: Judged,
     /// Why the kernel sent it; `None` where its counters do not tell.
     pub cause: Option<Cause>,
@@ -44,7 +44,7 @@ pub struct Retransmission {
     pub episode: Option<usize>,
 }
 
-/// What was found.
+/// The findings.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// All retransmissions, in the order in which they were sent.

@@ -22,7 +22,7 @@ pub struct Row {
     pub left: Option<Instant>,
     /// What became of it.
     pub fate: Fate,
-    /// What tells it from others in a capture.
+    /// The fields by which a capture shows it.
     pub key: Key,
     /// Which packet of its flow it is.
     pub which: Which,

@@ -1,4 +1,4 @@
-//! What a kernel's TCP says of itself while a run goes on: the counters of a namespace, and TCP_INFO of the sockets in it.
+//! Reads a kernel's own view of its TCP during a run: the counters of a namespace, and TCP_INFO of its sockets.
 
 use super::Error;
 use super::clock::Clock;

@@ -34,7 +34,7 @@ pub(super) const FORWARD_TSN: u8 = 0xc0;
 /// T, in ABORT and SHUTDOWN COMPLETE: the verification tag is the one of the packet that is answered.
 const REFLECTED: u8 = 1;
 
-/// What an end does with a chunk or parameter that it does not know, by the two high bits of the type.
+/// The way in which an end treats a chunk or parameter that it does not know, by the two high bits of the type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Unaware {
     /// 00: reads no further.
@@ -79,7 +79,7 @@ pub struct Unknown<'a> {
 }
 
 impl Unknown<'_> {
-    /// What its type asks of an end that does not know it.
+    /// Returns how an end has to treat it that does not know its type.
     pub const fn unaware(&self) -> Unaware {
         Unaware::from_high_bits(self.kind)
     }

@@ -37,7 +37,7 @@ impl DataFlags {
 /// User data: a message, or a fragment of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Data<'a> {
-    /// What it is of its message, and what is asked for it.
+    /// Its place in its message, and whether a SACK is wanted at once.
     pub flags: DataFlags,
     /// Its transmission sequence number.
     pub tsn: Seq,

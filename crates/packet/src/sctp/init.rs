@@ -1,4 +1,4 @@
-//! What INIT and INIT ACK say (RFC 9260, sections 3.3.2 and 3.3.3).
+//! The contents of INIT and INIT ACK (RFC 9260, sections 3.3.2 and 3.3.3).
 
 use super::parameter::Parameters;
 use crate::error::Error;

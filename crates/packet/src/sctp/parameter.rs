@@ -31,13 +31,13 @@ pub mod extension {
 /// One parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parameter<'a> {
-    /// What a HEARTBEAT wants echoed; only its sender knows the meaning.
+    /// The bytes that a HEARTBEAT wants echoed; only its sender knows the meaning.
     HeartbeatInfo(&'a [u8]),
     /// An address of the sender.
     Ipv4(Ipv4Addr),
     /// An address of the sender.
     Ipv6(Ipv6Addr),
-    /// What INIT ACK asks to be echoed in COOKIE ECHO.
+    /// The bytes that INIT ACK wants echoed in COOKIE ECHO.
     Cookie(&'a [u8]),
     /// A parameter of the INIT, whole, that the sender of the INIT ACK did not know.
     Unrecognized(&'a [u8]),
@@ -130,7 +130,7 @@ impl<'a> Parameter<'a> {
         }
     }
 
-    /// What the two high bits of an unknown type ask for; `None` for a parameter that is known.
+    /// Returns how an end has to treat an unknown parameter; `None` for a known one.
     pub const fn unaware(&self) -> Option<Unaware> {
         match self {
             Self::Unknown { kind, .. } => Some(Unaware::from_high_bits((*kind >> 8) as u8)),

@@ -53,13 +53,13 @@ impl SackFlags {
 /// A selective acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sack<'a> {
-    /// What it says beyond RFC 9260.
+    /// Flags beyond RFC 9260.
     pub flags: SackFlags,
     /// The last TSN before the first missing one.
     pub cumulative: Seq,
     /// Bytes of receive buffer that are free.
     pub a_rwnd: u32,
-    /// What arrived beyond.
+    /// The TSNs that arrived beyond it.
     pub gaps: Gaps<'a>,
     /// TSNs that arrived once more since the last SACK, as four bytes each.
     pub duplicates: &'a [[u8; 4]],
@@ -113,9 +113,9 @@ pub struct NrSack<'a> {
     pub cumulative: Seq,
     /// Bytes of receive buffer that are free.
     pub a_rwnd: u32,
-    /// What arrived beyond and may yet be dropped.
+    /// The TSNs that arrived beyond it, and may yet be dropped.
     pub gaps: Gaps<'a>,
-    /// What arrived beyond and will not be dropped.
+    /// The TSNs that arrived beyond it, and will not be dropped.
     pub kept: Gaps<'a>,
     /// TSNs that arrived once more, as four bytes each.
     pub duplicates: &'a [[u8; 4]],

@@ -1,4 +1,4 @@
-//! What chunks, parameters and error causes share: two bytes of type, two of length, a value, padding to four bytes.
+//! The shape of chunks, parameters and error causes: two bytes of type, two of length, a value, padding to four bytes.
 
 use crate::error::Error;
 

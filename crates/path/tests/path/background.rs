@@ -77,7 +77,7 @@ fn run(config: &LinkConfig, traffic: &[(u64, Labelled)], times: &[u64], backgrou
     let mut refused = 0;
     for &(time, followed) in traffic {
         if background {
-            // Before each arrival, as whoever drives it must.
+            // Before each arrival, as a driver must.
             while link.next_event() <= at(time) {
                 let next = link.next_event();
                 link.run_background(source, &mut listed, next);

@@ -107,7 +107,7 @@ impl Growth {
         };
     }
 
-    /// Returns cwnd in slow start, after an ACK of so many bytes.
+    /// Returns cwnd in slow start, after an ACK of `acked` bytes.
     #[inline]
     pub(super) fn slow_start(&mut self, now: &Window, acked: u64, mss: u64) -> u64 {
         match self.counting {
@@ -129,7 +129,7 @@ impl Growth {
         }
     }
 
-    /// Returns cwnd in Reno's congestion avoidance, after an ACK of so many bytes.
+    /// Returns cwnd in Reno's congestion avoidance, after an ACK of `acked` bytes.
     #[inline]
     pub(super) fn avoid_congestion(&mut self, now: &Window, acked: u64, mss: u64) -> u64 {
         if self.counting == Counting::Rfc5681 {

@@ -7,7 +7,7 @@ use crate::parameters::reno;
 use crate::script::text;
 use crate::talk::{Out, Talk, config, new, start};
 
-/// Pacing has not yet let go what the last ACK allowed when the next one comes, and with it the end of the window.
+/// Pacing still holds back segments that the last ACK allowed when the next one comes, and with it the end of the window.
 #[test]
 fn a_window_that_closes_while_pacing_waits_is_what_holds_back() {
     let mut talk = Talk::new(&Config { pace: Choice::named("pacing"), ..config("rfc6675") });

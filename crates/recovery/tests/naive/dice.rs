@@ -32,7 +32,7 @@ impl Dice {
         1 + self.below(top)
     }
 
-    /// True once in so many.
+    /// True once in that many draws, on average.
     pub fn once_in(&mut self, many: u64) -> bool {
         self.below(many) == 0
     }

@@ -56,7 +56,7 @@ impl Naive for MaxBurst {
     }
 }
 
-/// What separates so many bytes from the next, in nanoseconds, at gain * cwnd / SRTT.
+/// The time between these bytes and the next segment, in nanoseconds, at gain * cwnd / SRTT.
 fn spacing(sent: &Sent, (slow_start, avoidance): (u64, u64)) -> u64 {
     let percent = if sent.cwnd < sent.ssthresh { slow_start } else { avoidance };
     let srtt = u128::from(sent.srtt.unwrap_or(0));

@@ -42,20 +42,20 @@ pub struct Left {
 pub enum Next {
     /// The segment at this place among those outstanding, whatever the window says.
     Owed(usize),
-    /// The same, if so many bytes may go.
+    /// The same, if this many bytes may leave.
     Again(usize, u64),
     /// The same, without counting as sent again (RFC 6675, NextSeg rule 4).
     Rescue(usize, u64),
     /// The same for what was sent again already, or as a probe.
     Once(usize, u64),
-    /// New data, if so many bytes may go.
+    /// New data, if this many bytes may leave.
     New(u64),
 }
 
 /// One algorithm's fast recovery. Each of the many methods is a moment at which some RFC asks for a step; most
 /// algorithms take a step at few of them.
 pub trait Repair {
-    /// Whether duplicate ACKs are RFC 6675's, count again once the recovery point is reached, and let go what pipe does; or
+    /// Whether duplicate ACKs are RFC 6675's, count again once the recovery point is reached, and release what pipe allows; or
     /// RFC 5681's, RFC 6582's and RFC 3042's.
     fn by_sack(&self) -> bool {
         false
@@ -72,11 +72,11 @@ pub trait Repair {
     fn fresh(&mut self) {}
     /// Fast recovery begins.
     fn begin(&mut self, sender: &mut Sender);
-    /// An ACK, which tells that so many bytes more have been delivered: the change of SND.UNA and of what is SACKed.
+    /// An ACK, which reports `delivered` more bytes: the change of SND.UNA and of the SACKed bytes.
     fn heard(&mut self, _: &Sender, _delivered: u64) {}
     /// One more duplicate ACK, in fast recovery or not.
     fn duplicate(&mut self, _: &mut Sender) {}
-    /// An ACK for so many new bytes below the recovery point. The answer is whether the timer restarts.
+    /// An ACK for `acked` new bytes below the recovery point. Returns whether the timer restarts.
     fn partial(&mut self, sender: &mut Sender, acked: u64) -> bool;
     /// An ACK up to the recovery point or beyond.
     fn full(&mut self, _: &mut Sender) {}

@@ -1,6 +1,6 @@
 //! Which ACKs give a round-trip sample: RFC 6298, section 3 (Karn's rule), and RFC 7323, section 4.1.
 
-/// One transmission of some positions, at so many nanoseconds.
+/// One transmission of some positions, with its time in nanoseconds.
 struct Sending {
     start: u64,
     end: u64,

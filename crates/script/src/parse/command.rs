@@ -53,7 +53,7 @@ pub(super) fn apply(text: &str, place: Place, header: &mut Header) -> Result<(),
     Ok(())
 }
 
-/// Google's `defaults.sh`: CUBIC, no restart after an idle time, and no ECN, unless a script asks for them.
+/// Applies Google's `defaults.sh`: CUBIC, no restart after an idle time, and no ECN, unless a script asks for them.
 fn defaults(header: &mut Header) {
     if header.profile == Profile::Linux {
         control(header, "cubic");

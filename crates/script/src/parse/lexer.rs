@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, Place, shown};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Integer(i64),

@@ -106,7 +106,7 @@ fn seen_by(stamps: &mut Stamps, expected: &[TcpOption], seen: &[TcpOption]) -> V
     seen.iter().map(&mut translate).collect()
 }
 
-/// What a SYN offers: the order and the padding of its options are the sender's own affair.
+/// Returns the options that a SYN offers, without their order and padding, which are the sender's affair.
 fn offered(options: &[TcpOption]) -> Vec<String> {
     let padding = |option: &&TcpOption| matches!(option, TcpOption::Nop | TcpOption::End);
     let mut words: Vec<_> = options.iter().filter(|option| !padding(option)).map(ToString::to_string).collect();

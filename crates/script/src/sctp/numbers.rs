@@ -10,7 +10,7 @@ use super::shape::{
     INIT_KIND, SHUTDOWN_COMPLETE_KIND, STATE_COOKIE_KIND,
 };
 
-/// What a script and the wire call the same thing, and what the peer echoes.
+/// Maps the numbers of a script to those on the wire, and keeps those that the peer echoes.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     /// This end's TSNs on the wire, less those of the script.

@@ -26,7 +26,7 @@ pub(crate) struct Packet {
     pub(crate) body: Body,
 }
 
-/// What follows the common header.
+/// The part behind the common header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Body {
     /// Chunks, and whether more may follow.

@@ -8,7 +8,7 @@ pub(crate) enum Family {
     Cause,
 }
 
-/// What a field is, in the script and in bytes.
+/// The form of a field, in the script and in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     /// The type of a generic element.

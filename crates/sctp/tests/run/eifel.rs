@@ -65,7 +65,7 @@ struct Told {
     arrived: usize,
 }
 
-/// The caller has endless data on one or two paths for so many milliseconds.
+/// The caller has endless data on one or two paths, for a time in milliseconds.
 fn run(with: With, paths: usize, fate: Fate, until: u64) -> Told {
     let mut world = World::new(paths, settings(with), fate);
     world.open();

@@ -83,9 +83,9 @@ impl Drop for Peer {
 /// What happens to packets on this side of the socket.
 struct Harm {
     dice: Dice,
-    /// One packet in so many is lost, in either direction; 0 for none.
+    /// One packet in this number is lost, in either direction; 0 for none.
     loss: u64,
-    /// One packet in so many is held until the next has gone.
+    /// One packet in this number is held until the next has gone.
     reorder: u64,
     held: [Option<Vec<u8>>; 2],
 }

@@ -14,7 +14,7 @@ Runs a scenario and prints a summary of each flow.
 usage: eifel-sim [options] SCENARIO.toml
 
   --repetition N   this repetition only, from 0
-  --repetitions N  so many, in place of those that the scenario asks for
+  --repetitions N  the number of repetitions, in place of the scenario's
   --json           one JSON object a line, a line a repetition
   --checked        verify the laws of the simulation after each event
   --captures DIR   write the captures that the scenario asks for to this folder, as pcapng

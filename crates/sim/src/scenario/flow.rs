@@ -23,7 +23,7 @@ use eifel_path::draw::Draw;
 use eifel_recovery::registry::{Choice, Seam};
 use eifel_recovery::{association, engine};
 
-/// The most segments in a window. A connection's memory of so many takes some hundred megabytes.
+/// The most segments in a window. A connection needs some hundred megabytes for this number.
 const MOST_SEGMENTS: u32 = 1 << 21;
 
 /// A flow without its nodes: one `flow` table, or one of its repetitions.

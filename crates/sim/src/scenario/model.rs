@@ -198,7 +198,7 @@ pub struct Association {
     pub settings: [eifel_sctp::Settings; 2],
     /// Bytes of user data in a message of each end. The last one of what is written at once may be shorter.
     pub message_bytes: [u32; 2],
-    /// Messages go to so many streams in turn.
+    /// The number of streams, which messages take in turn.
     pub streams: u16,
     /// Whether they are delivered without regard to order.
     pub unordered: bool,

@@ -30,7 +30,7 @@ fn path(link: &str, delayed_ack_ms: f64, (links, holds): (&str, &str)) -> String
     )
 }
 
-/// Endless flows over a bottleneck, of so many; one more has company on its way back and is not evaluated ahead.
+/// Endless flows over a bottleneck. One more has company on its way back and is not evaluated ahead.
 fn dumbbell(flows: usize, access: &str, queue: &str) -> String {
     format!(
         r#"

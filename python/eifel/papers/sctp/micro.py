@@ -68,6 +68,6 @@ def association(protocol: settings.Sctp, length_s: float, paths: int = 1, **more
 
 
 def reordered(protocol: settings.Sctp) -> dict[str, Any]:
-    """An association of which one packet is overtaken by so many that a fast retransmit follows."""
+    """An association in which enough packets overtake one to cause a fast retransmit."""
     late = {"flow": "main", "segments": [settings.REORDERED_CHUNK], "length": settings.REORDERED_BY}
     return settings.scenario(protocol, ENDLESS, 10, forward={"reorder": late})

@@ -100,7 +100,7 @@ def flight_segments(result: Result, at_s: float) -> float:
 
 
 def near(found_s: float, printed_s: float, packets: float = 1) -> bool:
-    """Whether an instant is the printed one, within so many packets on the line."""
+    """Whether an instant is the printed one, within the time of some packets on the line."""
     return abs(found_s - printed_s) <= packets * PACKET_S
 
 

@@ -79,7 +79,7 @@ impl Client {
         }
     }
 
-    /// What its socket waits for; `None` for nothing.
+    /// Returns the events for which its socket waits; `None` for none.
     pub(super) fn waits(&self) -> Option<Waits<'_>> {
         let to_read = !self.client_closed && self.out.len() < ROOM && self.phase != Phase::Ending;
         let to_write = !self.back.is_empty();

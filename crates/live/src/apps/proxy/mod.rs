@@ -25,7 +25,7 @@ pub struct Plan {
     pub settings: Settings,
     /// Algorithms of their sending sides.
     pub sender: engine::Config,
-    /// After so many clients it is done; `None` for no limit.
+    /// The number of clients after which it is done; `None` for no limit.
     pub clients: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What clients of a proxy say: SOCKS 5 (RFC 1928) without authentication, and HTTP's CONNECT (RFC 9110, section 9.3.6).
+//! Reads the requests of a proxy's clients: SOCKS 5 (RFC 1928) without authentication, and HTTP's CONNECT (RFC 9110).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -23,7 +23,7 @@ pub enum Target {
     Name(String, u16),
 }
 
-/// What a beginning of a conversation is.
+/// The meaning of the first bytes of a conversation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Incomplete.
@@ -43,7 +43,7 @@ pub enum Step {
         taken: usize,
         /// Its language.
         dialect: Dialect,
-        /// What is asked for.
+        /// The server that the client asks for.
         target: Target,
     },
 }

@@ -12,7 +12,7 @@ fn red(config: RedConfig) -> Red {
     Red::new(config, Rate::from_bps(1_000_000).unwrap(), Stream::new(1, &["red"]))
 }
 
-/// 1000 bytes that find one parcel in transmission and so many behind it, all of 1000 bytes.
+/// 1000 bytes that find one parcel in transmission and `waiting` behind it, all of 1000 bytes.
 fn behind(waiting: u32) -> Arrival {
     Arrival {
         now: Instant::ZERO,

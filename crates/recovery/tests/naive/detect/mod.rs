@@ -28,7 +28,7 @@ pub enum Answer {
     Probe,
     Spurious,
     Genuine,
-    /// So many retransmissions were needless, of so many.
+    /// The number of needless retransmissions, and of all.
     Mixed(u32, u32),
 }
 

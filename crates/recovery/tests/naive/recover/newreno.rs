@@ -8,7 +8,7 @@ use crate::sender::{DUP_THRESH, Left, MSS, Next, Repair, Sender};
 struct NewReno {
     inflation: i64,
     partials: u64,
-    /// New bytes that the last ACK may still let go.
+    /// New bytes that may still leave for the last ACK.
     may: u64,
 }
 

@@ -135,7 +135,7 @@ fn view_at(una: u64, nxt: u64) -> View {
     View { now: Instant::ZERO, una, nxt, mss: 1000, sack: true, round_trips: RoundTrips::new(true) }
 }
 
-/// The timer takes a sample of so many nanoseconds in.
+/// The timer takes in a sample, in nanoseconds.
 pub fn take(timer: &mut Timer<Rfc6298>, nanos: u64) {
     with_view(|view| timer.sample(&sample(nanos), view));
 }
@@ -203,7 +203,7 @@ fn its_back_off_can_end_with_new_data_alone() {
                 naive.doublings += 1;
                 naive.sent_at_expiry = Some(nxt - 1);
             } else {
-                // What an ACK lets go leaves after its sample was taken.
+                // Segments that an ACK releases leave after its sample was taken.
                 una += dice.below(nxt - una + 1);
                 let r = dice.of_any_size(9);
                 timer.sample(&sample(r), &view_at(una, nxt));

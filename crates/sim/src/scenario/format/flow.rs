@@ -137,7 +137,7 @@ pub(in super::super) static TCP: Table = Table {
             "delayed_ack_every",
             Kind::Integer { minimum: 1, maximum: 1000 },
             Integer(2),
-            "An ACK leaves at once when so many full-sized segments wait for one.",
+            "The number of full-sized segments for which an ACK leaves at once.",
         ),
         default("delayed_ack_ms", MILLISECONDS, Number(200.0), "The longest that an ACK waits; 0 is no delay at all."),
         default(

@@ -157,7 +157,7 @@ pub(super) static SCENARIO: Table = Table {
         optional(
             "spike",
             Kind::List { of: &Kind::Table(&spike::SPIKE), at_least: 1 },
-            "Delay spikes: all packets of some links are held, then let go back to back.",
+            "Delay spikes: all packets of some links are held, then released back to back.",
         ),
         optional(
             "outage",

@@ -18,7 +18,7 @@ const MEASURE: Key = default(
     "measure",
     Kind::Word(&["packets", "bytes"]),
     Word("packets"),
-    "What the queue is measured in; in bytes, thresholds count so many packets of `mean_packet_bytes`.",
+    "The unit of the queue's length; in bytes, thresholds count packets of `mean_packet_bytes`.",
 );
 const MEAN_PACKET: Key = default(
     "mean_packet_bytes",

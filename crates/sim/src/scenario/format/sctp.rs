@@ -24,7 +24,7 @@ pub(in super::super) static SCTP: Table = Table {
             "streams",
             Kind::Integer { minimum: 1, maximum: 65_535 },
             Integer(1),
-            "Messages go to so many streams in turn.",
+            "The number of streams, which messages take in turn.",
         ),
         default("unordered", Kind::Switch, Switch(false), "Whether messages are delivered without regard to order."),
         default("receive_window_bytes", WINDOW, Integer(1 << 20), "The receive buffer."),
@@ -43,7 +43,7 @@ pub(in super::super) static SCTP: Table = Table {
             "sack_every",
             Kind::Integer { minimum: 1, maximum: 1000 },
             Integer(2),
-            "A SACK leaves at once when so many packets with data wait for one.",
+            "The number of packets with data for which a SACK leaves at once.",
         ),
         default("nagle", Kind::Switch, Switch(false), "Whether a small message waits while data is outstanding."),
         default(
