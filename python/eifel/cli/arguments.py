@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from eifel.cli.argument import command, natural, path, positive
+from eifel.cli.capture_arguments import add_analyze, add_captures, add_live, add_whatif
+
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    from eifel.cli.argument import Commands
 
 
 class _Version(argparse.Action):
@@ -32,7 +35,7 @@ def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
                 _complete_files(command, file)
-        elif action.type is _path:
+        elif action.type is path:
             action.complete = file  # type: ignore[attr-defined]
 
 
@@ -63,38 +66,25 @@ def parser() -> argparse.ArgumentParser:
         _add_worlds,
         _add_hunt,
         _add_attacks,
-        _add_analyze,
-        _add_whatif,
-        _add_captures,
-        _add_live,
+        add_analyze,
+        add_whatif,
+        add_captures,
+        add_live,
     ):
         add(commands)
     return made
 
 
-def _command(commands: Commands, name: str, summary: str, example: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=f"example: {example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON to standard output")
-    parser.set_defaults(module=name, resumes=name in ("sweep", "reproduce"))
-    return parser
-
-
 def _add_run(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands,
         "run",
         "run a scenario",
         "eifel run scenario.toml --repetitions 20 --set flow.main.sender.respond=option-4 --plot run.svg",
     )
-    parser.add_argument("scenario", type=_path, metavar="SCENARIO.toml", help="the scenario file; - for standard input")
-    parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of the scenario's number")
-    parser.add_argument("--seed", type=_natural, metavar="S", help="in place of the scenario's seed")
+    parser.add_argument("scenario", type=path, metavar="SCENARIO.toml", help="the scenario file; - for standard input")
+    parser.add_argument("--repetitions", type=positive, metavar="N", help="in place of the scenario's number")
+    parser.add_argument("--seed", type=natural, metavar="S", help="in place of the scenario's seed")
     parser.add_argument(
         "--set",
         action="append",
@@ -103,18 +93,18 @@ def _add_run(commands: Commands) -> None:
         help="put another value at a key; entries of lists by number or name; may be repeated",
     )
     parser.add_argument(
-        "--record", type=_path, metavar="FOLDER", help="write every table (Parquet), captures and a manifest there"
+        "--record", type=path, metavar="FOLDER", help="write every table (Parquet), captures and a manifest there"
     )
     parser.add_argument(
         "--tables", metavar="NAMES", help="the tables that --record writes, with commas between, or none (default: all)"
     )
     parser.add_argument("--payload", action="store_true", help="captures hold all bytes, and not the headers alone")
-    parser.add_argument("--pcap", type=_path, metavar="FILE", help="write a pcapng as captured at the flow's sender")
+    parser.add_argument("--pcap", type=path, metavar="FILE", help="write a pcapng as captured at the flow's sender")
     parser.add_argument(
-        "--plot", type=_path, metavar="FILE", help="draw the run: .png, .svg, .pdf, .xpl for xplot, or .html with zoom"
+        "--plot", type=path, metavar="FILE", help="draw the run: .png, .svg, .pdf, .xpl for xplot, or .html with zoom"
     )
     parser.add_argument(
-        "--repetition", type=_natural, metavar="N", help="which one is recorded and drawn, from 0 on (default: 0)"
+        "--repetition", type=natural, metavar="N", help="which one is recorded and drawn, from 0 on (default: 0)"
     )
     parser.add_argument(
         "--flow", metavar="NAME", help="the flow that is captured and drawn, or all (default: the first)"
@@ -123,24 +113,24 @@ def _add_run(commands: Commands) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="show every number, what detectors said, and queueing delays"
     )
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
 
 
 def _add_new(commands: Commands) -> None:
-    parser = _command(commands, "new", "write a commented scenario to begin with", "eifel new handover")
+    parser = command(commands, "new", "write a commented scenario to begin with", "eifel new handover")
     parser.add_argument("name", nargs="?", metavar="NAME", help="which one; without, says what there is")
-    parser.add_argument("--out", type=_path, metavar="FILE.toml", help="where to (default: NAME.toml)")
+    parser.add_argument("--out", type=path, metavar="FILE.toml", help="where to (default: NAME.toml)")
 
 
 def _add_compare(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands,
         "compare",
         "run scenarios with the same seeds and show what differs",
         "eifel compare spike.toml --set flow.main.sender.detect=none --repetitions 50 --plot both.svg",
     )
     parser.add_argument(
-        "scenarios", type=_path, nargs="+", metavar="SCENARIO.toml", help="what is compared, the first with each other"
+        "scenarios", type=path, nargs="+", metavar="SCENARIO.toml", help="what is compared, the first with each other"
     )
     parser.add_argument(
         "--set",
@@ -149,28 +139,28 @@ def _add_compare(commands: Commands) -> None:
         metavar="KEY.PATH=VALUE",
         help="of one scenario: another to compare it with, one for each --set; of several: put this value into all",
     )
-    parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of the scenarios' number")
-    parser.add_argument("--seed", type=_natural, metavar="S", help="in place of the first scenario's seed")
+    parser.add_argument("--repetitions", type=positive, metavar="N", help="in place of the scenarios' number")
+    parser.add_argument("--seed", type=natural, metavar="S", help="in place of the first scenario's seed")
     parser.add_argument("--flow", metavar="NAME", help="the flow that is compared (default: the first)")
-    parser.add_argument("--plot", type=_path, metavar="FILE", help="draw both over one time axis: .png, .svg or .pdf")
+    parser.add_argument("--plot", type=path, metavar="FILE", help="draw both over one time axis: .png, .svg or .pdf")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every number, those too that are zero")
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
 
 
 def _add_sweep(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands,
         "sweep",
         "run many scenarios that differ in chosen keys; go on where an earlier call stopped",
         "eifel sweep sweep.toml --out results",
     )
-    parser.add_argument("sweep", type=_path, metavar="SWEEP.toml", help="the sweep file (docs/sweep.md)")
+    parser.add_argument("sweep", type=path, metavar="SWEEP.toml", help="the sweep file (docs/sweep.md)")
     parser.add_argument(
-        "--out", type=_path, metavar="FOLDER", help="where the results are kept (default: out/ and the file's name)"
+        "--out", type=path, metavar="FOLDER", help="where the results are kept (default: out/ and the file's name)"
     )
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
     parser.add_argument(
-        "--dask", type=_path, metavar="ADDRESS", help="run on the workers of this Dask scheduler, as tcp://host:8786"
+        "--dask", type=path, metavar="ADDRESS", help="run on the workers of this Dask scheduler, as tcp://host:8786"
     )
     parser.add_argument("--fresh", action="store_true", help="begin anew, whatever is stored")
     parser.add_argument("--check", action="store_true", help="say what would be run, and run nothing")
@@ -184,7 +174,7 @@ def _add_sweep(commands: Commands) -> None:
 
 
 def _add_reproduce(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands,
         "reproduce",
         "measure tables and figures of the papers, published beside measured",
@@ -194,11 +184,11 @@ def _add_reproduce(commands: Commands) -> None:
         "ids", nargs="*", metavar="ID", help="an id or how ids begin; without any, all that take less than a minute"
     )
     parser.add_argument("--all", action="store_true", help="without ids: those that take minutes too")
-    parser.add_argument("--repetitions", type=_positive, metavar="N", help="in place of each table's own number")
-    parser.add_argument("--seed", type=_natural, metavar="S", help="in place of each artefact's seed")
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--repetitions", type=positive, metavar="N", help="in place of each table's own number")
+    parser.add_argument("--seed", type=natural, metavar="S", help="in place of each artefact's seed")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
     parser.add_argument(
-        "--out", type=_path, default="out", metavar="FOLDER", help="where finished artefacts are kept (default: out)"
+        "--out", type=path, default="out", metavar="FOLDER", help="where finished artefacts are kept (default: out)"
     )
     parser.add_argument("--fresh", action="store_true", help="measure again what is stored already")
     parser.add_argument(
@@ -209,7 +199,7 @@ def _add_reproduce(commands: Commands) -> None:
     )
     parser.add_argument(
         "--trace",
-        type=_path,
+        type=path,
         nargs="+",
         default=[],
         metavar="FILE",
@@ -221,22 +211,22 @@ def _add_reproduce(commands: Commands) -> None:
 
 
 def _add_report(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands,
         "report",
         "write the stored artefacts as one HTML file with pictures to zoom into",
         "eifel report --out report.html",
     )
     parser.add_argument(
-        "--from", type=_path, dest="folder", default="out", metavar="FOLDER", help="the artefacts (default: out)"
+        "--from", type=path, dest="folder", default="out", metavar="FOLDER", help="the artefacts (default: out)"
     )
     parser.add_argument(
-        "--out", type=_path, metavar="FILE.html", help="the report (default: report.html beside the artefacts)"
+        "--out", type=path, metavar="FILE.html", help="the report (default: report.html beside the artefacts)"
     )
 
 
 def _add_list(commands: Commands) -> None:
-    parser = _command(commands, "list", "list what there is to choose from", "eifel list algorithms")
+    parser = command(commands, "list", "list what there is to choose from", "eifel list algorithms")
     parser.add_argument(
         "what",
         nargs="?",
@@ -247,14 +237,14 @@ def _add_list(commands: Commands) -> None:
 
 
 def _add_script(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands,
         "script",
         "hold conversations with a connection, in packetdrill's grammar and virtual time",
         "eifel script crates/script/scripts/rfc3522",
     )
     parser.add_argument(
-        "paths", type=_path, nargs="+", metavar="FILE|FOLDER", help="scripts, or folders with *.pkt below them"
+        "paths", type=path, nargs="+", metavar="FILE|FOLDER", help="scripts, or folders with *.pkt below them"
     )
     parser.add_argument(
         "--profile",
@@ -265,7 +255,7 @@ def _add_script(commands: Commands) -> None:
 
 
 def _add_worlds(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands,
         "worlds",
         "go through every fate of a few segments and of their ACKs",
@@ -273,13 +263,13 @@ def _add_worlds(commands: Commands) -> None:
     )
     parser.add_argument(
         "scenario",
-        type=_path,
+        type=path,
         metavar="SCENARIO.toml",
         help="settings and algorithms are those of its first flow over TCP",
     )
     parser.add_argument(
         "--segments",
-        type=_positive,
+        type=positive,
         default=4,
         metavar="N",
         help="1 to 8, each with four fates, and its ACK (default: 4)",
@@ -292,7 +282,7 @@ def _add_worlds(commands: Commands) -> None:
     )
     parser.add_argument(
         "--late-ms",
-        type=_positive,
+        type=positive,
         default=10,
         metavar="MS",
         help="how long after that a delayed packet arrives; what is sent then takes 50 (default: 10)",
@@ -300,11 +290,11 @@ def _add_worlds(commands: Commands) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY.PATH=VALUE", help="put another value at a key"
     )
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
 
 
 def _add_hunt(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands,
         "hunt",
         "search for what refutes a claim",
@@ -328,11 +318,11 @@ def _add_hunt(commands: Commands) -> None:
     parser.add_argument(
         "--than", action="append", default=[], metavar="SEAM=NAME", help="harm: the other (detect=none)"
     )
-    parser.add_argument("--runs", type=_positive, default=2000, metavar="N", help="liars: runs of the search (2000)")
+    parser.add_argument("--runs", type=positive, default=2000, metavar="N", help="liars: runs of the search (2000)")
     parser.add_argument(
-        "--scenarios", type=_positive, default=2000, metavar="N", help="scenarios to look at, of a claim (2000)"
+        "--scenarios", type=positive, default=2000, metavar="N", help="scenarios to look at, of a claim (2000)"
     )
-    parser.add_argument("--seed", type=_natural, default=1, metavar="S", help="the search's seed (1)")
+    parser.add_argument("--seed", type=natural, default=1, metavar="S", help="the search's seed (1)")
     parser.add_argument(
         "--most", type=float, metavar="VALUE", help="fail above it (liars: a gain of 1.05; harm: 0.02; wrong: 0)"
     )
@@ -340,129 +330,11 @@ def _add_hunt(commands: Commands) -> None:
         "--minutes", type=float, default=0, metavar="M", help="all: begin again until they are over (0)"
     )
     parser.add_argument("--out", default="out/hunt", metavar="FOLDER", help="where searches are kept (out/hunt)")
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
     parser.add_argument("--dask", metavar="ADDRESS", help="search on a Dask cluster, as tcp://host:8786")
 
 
 def _add_attacks(commands: Commands) -> None:
-    parser = _command(
-        commands, "attacks", "attack the connection and measure what comes of it", "eifel attacks t01 t11"
-    )
+    parser = command(commands, "attacks", "attack the connection and measure what comes of it", "eifel attacks t01 t11")
     parser.add_argument("names", nargs="*", metavar="NAME", help="an attack or how its name begins; all without any")
     parser.add_argument("--list", action="store_true", help="say what there is, and do nothing")
-
-
-def _add_live(commands: Commands) -> None:
-    parser = commands.add_parser(
-        "live",
-        help="put the engine on a real network: send, receive, sctp, proxy, record, hiccup, judge, compare",
-        add_help=False,
-        # What follows is the engine's to read, `--help` too.
-        prefix_chars="\0",
-    )
-    parser.add_argument("arguments", nargs=argparse.REMAINDER)
-    parser.set_defaults(module="live", resumes=False, json=False)
-
-
-def _add_analyze(commands: Commands) -> None:
-    parser = _command(
-        commands,
-        "analyze",
-        "say of each retransmission in a capture why it was sent, and whether it was needed",
-        "eifel analyze capture.pcapng --fail-if 'spurious>1%%'",
-    )
-    parser.add_argument(
-        "files",
-        type=_path,
-        nargs="+",
-        metavar="FILE",
-        help="pcap, pcapng or snoop, perhaps compressed by gzip or zstd; - is standard input",
-    )
-    parser.add_argument("--csv", type=_path, metavar="FILE", help="write the retransmissions as CSV")
-    parser.add_argument("--parquet", type=_path, metavar="FILE", help="write the retransmissions as Parquet")
-    parser.add_argument("--annotate", type=_path, metavar="FILE", help="copy the capture to a pcapng with comments")
-    parser.add_argument("--xpl", type=_path, metavar="FOLDER", help="write time-sequence graphs for xplot there")
-    parser.add_argument("--report", type=_path, metavar="FILE.html", help="write a page with time-sequence graphs")
-    parser.add_argument("--otel", type=_path, metavar="FILE.json", help="write OpenTelemetry metrics (OTLP in JSON)")
-    parser.add_argument(
-        "--anonymise",
-        type=_path,
-        metavar="FILE",
-        help="copy the capture without payload, with other addresses, and with all that verdicts rest on",
-    )
-    parser.add_argument("--compare-tshark", action="store_true", help="show where tshark differs, and why")
-    parser.add_argument("--score", type=_path, metavar="TRUTH.csv", help="compare with the truth (docs/captures.md)")
-    parser.add_argument(
-        "--fail-if",
-        action="append",
-        default=[],
-        metavar="CONDITION",
-        help="exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a "
-        "share of all segments with data, as 'spurious>1%%'; may be repeated",
-    )
-    parser.add_argument(
-        "--extract-path", type=_path, metavar="FILE.toml", help="write the path that the capture shows as a scenario"
-    )
-    parser.add_argument(
-        "--connection", type=_natural, metavar="N", help="with --extract-path: which one (default: that with most data)"
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", help="show every retransmission")
-
-
-def _add_whatif(commands: Commands) -> None:
-    parser = _command(
-        commands,
-        "whatif",
-        "run other senders over the path that a capture shows",
-        "eifel whatif capture.pcapng --set sender.detect=eifel-timestamps --set sender.respond=rfc4015",
-    )
-    parser.add_argument("file", type=_path, metavar="FILE", help="a capture made at the sender of the data")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a change, as sender.rto=linux, tcp.sack=false or point_to_point.queue.packets=50; all make one sender",
-    )
-    parser.add_argument(
-        "--also", action="append", default=[], metavar="KEY=VALUE,…", help="another sender to compare; may be repeated"
-    )
-    parser.add_argument("--connection", type=_natural, metavar="N", help="which one (default: that with most data)")
-    parser.add_argument(
-        "--draws", type=_positive, default=100, metavar="N", help="paths drawn from what the capture leaves open (100)"
-    )
-    parser.add_argument("--seed", type=_natural, default=1, metavar="S", help="the seed of these draws (1)")
-
-
-def _add_captures(commands: Commands) -> None:
-    parser = _command(
-        commands,
-        "captures",
-        "write small captures with the truth about every retransmission, to judge tools by",
-        "eifel captures benchmark --transfers 100",
-    )
-    parser.add_argument("folder", type=_path, metavar="FOLDER", help="where to")
-    parser.add_argument("--transfers", type=_positive, default=20, metavar="N", help="each at three places (20)")
-    parser.add_argument("--seed", type=_natural, default=1, metavar="S", help="of the first transfer (1)")
-    parser.add_argument("--wild", action="store_true", help="any path and stack, and not only such as there are")
-
-
-def _positive(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _natural(text: str) -> int:
-    return _whole(text, 0)
-
-
-def _whole(text: str, least: int) -> int:
-    # No count has more digits, and Python refuses to read some thousands of them.
-    if not text.isdecimal() or not text.isascii() or len(text) > 20 or int(text) < least:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from {least}")
-    return int(text)
-
-
-def _path(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("the name is empty")
-    return text
