@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 import eifel
-from eifel import live
+from eifel import live, store
 from eifel.cli import main
 from eifel.papers import artefacts
 from eifel.papers.live import wire
@@ -70,6 +70,20 @@ def test_artefacts_are_left_out_loudly_without_rights(
     said = capsys.readouterr().err
     assert "*** SKIPPED" in said
     assert all(name in said for name in artefacts() if name.startswith("live."))
+
+
+@needs_rights
+def test_every_artefact_is_measured_on_the_wire() -> None:
+    """As CI shows them, in target/live. What they claim depends on how busy the machine is, and is not judged here."""
+    out = Path(__file__).parents[2] / "target" / "live"
+    assert main(["reproduce", "live", "--fresh", "--out", str(out)]) == 0
+    on_the_wire = {name for name, artefact in artefacts().items() if artefact.is_live}
+    assert on_the_wire <= set(store.stored_ids(out))
+    for artefact in map(artefacts().__getitem__, on_the_wire):
+        measured = store.read(out, artefact)
+        assert measured is not None
+        assert len(measured.rows) == len(artefact.rows)
+        assert measured.claims()
 
 
 @needs_rights

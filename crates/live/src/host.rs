@@ -14,8 +14,8 @@ pub use told::{Counts, Ended, NotMade, Witness};
 use eifel_base::time::Instant;
 use eifel_packet::datagram;
 use eifel_packet::icmp::{self, Complaint};
-use eifel_packet::ip::{self, Addresses, Header, Version};
-use eifel_packet::segment::Segment;
+use eifel_packet::ip::{self, Addresses, Ecn, Header, Version};
+use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::tcp;
 use eifel_recovery::engine::{self, Engine};
 use eifel_tcp::{Caller, Connection, Event, Heard, IcmpError, Listener, Ports, Settings, isn, reset};
@@ -52,6 +52,33 @@ pub enum Happening {
     Ended(Box<Ended>),
 }
 
+/// A packet that leaves. Its payload stays in the connection's buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving<'a> {
+    /// The headers.
+    pub head: &'a [u8],
+    /// The payload; the second piece follows the first.
+    pub payload: [&'a [u8]; 2],
+}
+
+impl<'a> Leaving<'a> {
+    /// Returns its bytes' number.
+    #[expect(clippy::len_without_is_empty, reason = "no packet is empty")]
+    pub fn len(&self) -> usize {
+        self.pieces().iter().map(|piece| piece.len()).sum()
+    }
+
+    /// Returns its pieces in order.
+    pub fn pieces(&self) -> [&'a [u8]; 3] {
+        [self.head, self.payload[0], self.payload[1]]
+    }
+
+    /// Appends it to `packet`, in one piece.
+    pub fn append_to(&self, packet: &mut Vec<u8>) {
+        self.pieces().into_iter().for_each(|piece| packet.extend_from_slice(piece));
+    }
+}
+
 /// A port that may be called.
 struct Open {
     listener: Listener,
@@ -76,9 +103,11 @@ pub struct Host {
     identification: u16,
     counts: Counts,
     witness: Option<Box<dyn Witness>>,
-    /// The segment that leaves, and its payload where that has two parts.
+    /// The segment that leaves, and its headers.
     segment: Segment,
-    joined: Vec<u8>,
+    head: Vec<u8>,
+    /// Whether the last packet let the sending wait for the next.
+    may_wait: bool,
     stashed: Option<large::Stashed>,
 }
 
@@ -97,7 +126,8 @@ impl Host {
             counts: Counts::default(),
             witness: None,
             segment: Segment::EMPTY,
-            joined: Vec::new(),
+            head: Vec::new(),
+            may_wait: false,
             stashed: None,
         }
     }
@@ -192,6 +222,7 @@ impl Host {
 
     /// Takes a packet from the network.
     pub fn handle_packet(&mut self, now: Instant, bytes: &[u8]) {
+        self.may_wait = false;
         let Ok(packet) = ip::parse(bytes) else {
             self.counts.malformed += 1;
             return;
@@ -204,7 +235,10 @@ impl Host {
         match packet.protocol {
             _ if !own => self.counts.foreign += 1,
             tcp::PROTOCOL => match tcp::parse(packet.payload, &packet.header.addresses) {
-                Ok((segment, payload)) => self.handle_segment(now, packet.header.addresses, &segment, payload),
+                Ok((segment, payload)) => {
+                    let segment = Segment { ecn: Ecn::of(packet.header.traffic_class), ..segment };
+                    self.handle_segment(now, packet.header.addresses, &segment, payload);
+                }
                 Err(_) => self.counts.malformed += 1,
             },
             icmp::PROTOCOL_V4 if version == Version::V4 => self.handle_icmp(&packet),
@@ -222,7 +256,10 @@ impl Host {
                 if let Some(witness) = &mut self.witness {
                     witness.arrives(now, handle, connection, segment);
                 }
+                let was_quiet = connection.engine().is_quiet();
                 connection.handle_segment(now, segment, payload);
+                let bare = payload.is_empty() && segment.flags == Flags::ACK;
+                self.may_wait = bare && was_quiet && connection.engine().is_quiet();
             }
             return self.take_events(now, handle);
         }
@@ -302,13 +339,39 @@ impl Host {
         !self.ready.is_empty() || !self.replies.is_empty()
     }
 
-    /// Writes the next packet that leaves into `packet`, in place of what is there; `false` if there is none. To be called until
-    /// there is none, after every input; what an application reads before that is in the acknowledgement.
+    /// Returns whether the packet that was handled last was a bare acknowledgement of new data, of which detectors and loss
+    /// recovery see nothing. Where the next packet is there already, it may be handled before anything is sent.
+    pub fn may_wait(&self) -> bool {
+        self.may_wait
+    }
+
+    /// Writes the next packet that leaves into `packet`, in place of what is there; `false` if there is none. As
+    /// [`poll_leaving`](Self::poll_leaving), for those who want it in one piece.
     pub fn poll_packet(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
         packet.clear();
+        let Some(leaving) = self.poll_leaving(now) else { return false };
+        leaving.append_to(packet);
+        true
+    }
+
+    /// Returns the next packet that leaves. To be called until there is none, after every input, except where the host
+    /// [may wait](Self::may_wait); what an application reads before that is in the acknowledgement.
+    pub fn poll_leaving(&mut self, now: Instant) -> Option<Leaving<'_>> {
+        self.head.clear();
         if let Some((addresses, segment)) = self.replies.pop_front() {
-            return self.write(addresses, &segment, packet);
+            let header = header(addresses, &mut self.identification);
+            datagram::emit_head(&header, &segment, [&[]; 2], &mut self.head).unwrap_or_else(too_long);
+            return Some(Leaving { head: &self.head, payload: [&[]; 2] });
         }
+        let (key, handle, start) = self.next_segment(now)?;
+        let payload = self.table.payload(handle, start, self.segment.payload_len);
+        let header = header(key.caller.addresses.reversed(), &mut self.identification);
+        datagram::emit_head(&header, &self.segment, payload, &mut self.head).unwrap_or_else(too_long);
+        Some(Leaving { head: &self.head, payload })
+    }
+
+    /// Puts the next segment of a connection in its place, and returns its connection and the offset of its payload.
+    fn next_segment(&mut self, now: Instant) -> Option<(Key, Handle, u64)> {
         while let Some(&handle) = self.ready.front() {
             let Some((key, connection, tally)) = self.table.entry(handle) else {
                 self.ready.pop_front();
@@ -323,27 +386,9 @@ impl Host {
             if let Some(witness) = &mut self.witness {
                 witness.leaves(now, handle, connection, (&self.segment, &outgoing));
             }
-            let (front, back) = connection.payload(outgoing.start, self.segment.payload_len);
-            let payload = if back.is_empty() {
-                front
-            } else {
-                self.joined.clear();
-                self.joined.extend_from_slice(front);
-                self.joined.extend_from_slice(back);
-                &self.joined
-            };
-            let header = header(key.caller.addresses.reversed(), &mut self.identification);
-            match datagram::emit(&header, &self.segment, payload, packet) {
-                Ok(()) => return true,
-                Err(error) => panic!("a connection made a segment that does not fit a packet: {error}"),
-            }
+            return Some((key, handle, outgoing.start));
         }
-        false
-    }
-
-    fn write(&mut self, addresses: Addresses, segment: &Segment, packet: &mut Vec<u8>) -> bool {
-        let header = header(addresses, &mut self.identification);
-        datagram::emit(&header, segment, &[], packet).is_ok()
+        None
     }
 
     fn reply(&mut self, addresses: Addresses, segment: Segment) {
@@ -387,6 +432,10 @@ impl Host {
         let most = u16::try_from(self.config.mtu.saturating_sub(headers)).unwrap_or(u16::MAX);
         Settings { mss: settings.mss.min(most), ..*settings }
     }
+}
+
+fn too_long(error: eifel_packet::error::Error) {
+    panic!("a connection made a segment that does not fit a packet: {error}")
 }
 
 /// Returns the header of the next packet. Each IPv4 packet has its own identification, as far as 16

@@ -14,6 +14,8 @@ use std::os::fd::AsFd;
 
 /// Packets that are taken in, or sent, between two looks at the clock.
 const BATCH: usize = 64;
+/// Bytes after which an application has a turn before more is sent.
+pub const TURN: usize = 1 << 17;
 /// The longest packet of IP.
 const LONGEST: usize = 65_535;
 
@@ -50,6 +52,8 @@ pub struct Station {
     tun: Tun,
     clock: Clock,
     capture: Option<(Capture, Interface)>,
+    /// The packet that is captured, in one piece.
+    captured: Vec<u8>,
     urgency: Urgency,
     /// Packets that the kernel had no room for.
     lost: u64,
@@ -58,7 +62,8 @@ pub struct Station {
 impl Station {
     /// Makes a host on `tun` with the time of `clock`.
     pub fn new(config: Config, tun: Tun, clock: Clock) -> Self {
-        Self { host: Host::new(config), tun, clock, capture: None, urgency: Urgency::Ordinary, lost: 0 }
+        let (host, urgency) = (Host::new(config), Urgency::Ordinary);
+        Self { host, tun, clock, capture: None, captured: Vec::new(), urgency, lost: 0 }
     }
 
     /// Captures all packets in `capture` from now on.
@@ -87,17 +92,17 @@ impl Station {
     pub fn run(&mut self, application: &mut dyn Application) -> Result<(), Error> {
         let signals = Signals::note()?;
         let _precise = wait::Precise::begin(self.urgency);
-        let (mut input, mut output) = (vec![0; LONGEST], Vec::with_capacity(LONGEST));
+        let mut input = vec![0; LONGEST];
         let mut asked = false;
         loop {
-            let taken = self.take_in(application, &mut input, &mut output)?;
+            let taken = self.take_in(application, &mut input)?;
             let now = self.clock.now();
             self.host.handle_timeout(now);
             if signals.ask_to_stop() && !std::mem::replace(&mut asked, true) {
                 application.stop(now, &mut self.host);
             }
             let next = application.turn(now, &mut self.host)?;
-            let sent = self.send(&mut output)?;
+            let sent = self.send()?;
             match next {
                 Next::Done if !self.host.may_send() => break,
                 Next::Turn(due) if taken + sent == 0 && !self.host.has_events() => {
@@ -113,13 +118,9 @@ impl Station {
     }
 
     /// Takes packets in. After each the application reads, and what the packet has given rise to is sent: of acknowledgements that
-    /// waited for each other only one would leave, and detectors would see less than a simulated sender's.
-    fn take_in(
-        &mut self,
-        application: &mut dyn Application,
-        room: &mut [u8],
-        output: &mut Vec<u8>,
-    ) -> Result<usize, Error> {
+    /// waited for each other only one would leave, and detectors would see less than a simulated sender's. Where nobody could
+    /// tell the difference, all that is there is taken in first: sent in one go, segments cost their receiver less.
+    fn take_in(&mut self, application: &mut dyn Application, room: &mut [u8]) -> Result<usize, Error> {
         for count in 0..BATCH {
             let Some(length) = self.tun.read(room)? else { return Ok(count) };
             let now = self.clock.now();
@@ -128,37 +129,39 @@ impl Station {
                 capture.note(now, *place, packet, None)?;
             }
             self.host.handle_packet(now, packet);
-            if self.host.has_events() {
-                application.turn(now, &mut self.host)?;
+            if self.host.may_wait() {
+                continue;
             }
-            self.send(output)?;
+            application.turn(now, &mut self.host)?;
+            self.send()?;
         }
         Ok(BATCH)
     }
 
-    fn send(&mut self, packet: &mut Vec<u8>) -> Result<usize, Error> {
-        let now = self.clock.now();
-        if self.tun.offloads() {
-            return self.send_large(now, packet);
-        }
+    fn send(&mut self) -> Result<usize, Error> {
+        let (now, mut bytes) = (self.clock.now(), 0);
         for count in 0..BATCH {
-            if !self.host.poll_packet(now, packet) {
+            if bytes > TURN {
                 return Ok(count);
             }
+            let (how, leaving) = if self.tun.offloads() {
+                let Some((how, leaving)) = self.host.poll_large(now) else { return Ok(count) };
+                (Some(how), leaving)
+            } else {
+                let Some(leaving) = self.host.poll_leaving(now) else { return Ok(count) };
+                (None, leaving)
+            };
             if let Some((capture, place)) = &mut self.capture {
-                capture.note(self.clock.now(), *place, packet, None)?;
+                self.captured.clear();
+                leaving.append_to(&mut self.captured);
+                capture.note(self.clock.now(), *place, &self.captured, None)?;
             }
-            self.lost += u64::from(!self.tun.write(packet)?);
-        }
-        Ok(BATCH)
-    }
-    fn send_large(&mut self, now: Instant, packet: &mut Vec<u8>) -> Result<usize, Error> {
-        for count in 0..BATCH {
-            let Some(how) = self.host.poll_large(now, packet) else { return Ok(count) };
-            if let Some((capture, place)) = &mut self.capture {
-                capture.note(self.clock.now(), *place, packet, None)?;
-            }
-            self.lost += u64::from(!self.tun.write_unfinished(packet, how)?);
+            bytes += leaving.len();
+            let written = match how {
+                Some(how) => self.tun.write_unfinished(leaving.pieces(), how)?,
+                None => self.tun.write_pieces(leaving.pieces())?,
+            };
+            self.lost += u64::from(!written);
         }
         Ok(BATCH)
     }

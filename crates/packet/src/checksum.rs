@@ -22,22 +22,38 @@ impl Sum {
     #[must_use]
     pub fn bytes(self, bytes: &[u8]) -> Self {
         // RFC 1071, section 2(C): adding wider words and folding afterwards gives the same sum; a u64 has room for the
-        // carries of 2^32 double words.
+        // carries of 2^32 double words. Section 2(B): the sum of swapped words is the swapped sum, so bytes need no swapping.
         let (double_words, rest) = bytes.as_chunks::<4>();
-        let sum: u64 = double_words.iter().map(|four| u64::from(u32::from_be_bytes(*four))).sum();
+        let sum: u64 = double_words.iter().map(|four| u64::from(u32::from_ne_bytes(*four))).sum();
         let mut last = [0; 4];
         last[..rest.len()].copy_from_slice(rest);
-        Self(self.0 + sum + u64::from(u32::from_be_bytes(last)))
+        let folded = fold(sum + u64::from(u32::from_ne_bytes(last)));
+        self.word(u16::from_be_bytes(folded.to_ne_bytes()))
+    }
+
+    /// Adds bytes that are in two pieces, as [`bytes`](Self::bytes) adds them in one. The first piece may have an odd length.
+    #[must_use]
+    pub fn pieces(self, [front, back]: [&[u8]; 2]) -> Self {
+        let sum = self.bytes(front);
+        if front.len().is_multiple_of(2) {
+            return sum.bytes(back);
+        }
+        // Each byte of the second piece stands in the other half of its word.
+        sum.word(fold(Self::default().bytes(back).0).swap_bytes())
     }
 
     /// Returns the checksum. It is 0 over bytes that contain their own correct checksum.
     pub const fn finish(self) -> u16 {
-        let mut sum = self.0;
-        while sum >> 16 != 0 {
-            sum = (sum & 0xffff) + (sum >> 16);
-        }
-        !(sum as u16)
+        !fold(self.0)
     }
+}
+
+/// Adds the carries until none is left.
+const fn fold(mut sum: u64) -> u16 {
+    while sum >> 16 != 0 {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
 }
 
 #[cfg(test)]
@@ -56,6 +72,16 @@ mod tests {
         assert_eq!(Sum::default().bytes(&[0xab]).finish(), !0xab00);
         assert_eq!(Sum::default().bytes(&[0x00, 0x01, 0xab]).finish(), !0xab01);
         assert_eq!(Sum::default().bytes(&[0x00, 0x01, 0xab, 0x02, 0x10]).finish(), !0xbb03);
+    }
+
+    #[test]
+    fn where_bytes_are_cut_in_two_changes_nothing() {
+        let bytes: Vec<u8> = (0..41_u8).map(|byte| byte.wrapping_mul(151) ^ 0x5a).collect();
+        let whole = Sum::default().word(7).bytes(&bytes).finish();
+        for cut in 0..=bytes.len() {
+            let (front, back) = bytes.split_at(cut);
+            assert_eq!(Sum::default().word(7).pieces([front, back]).finish(), whole, "{cut}");
+        }
     }
 
     #[test]

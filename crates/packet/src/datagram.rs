@@ -19,11 +19,38 @@ pub const fn len(segment: &Segment, version: Version) -> u32 {
 /// # Panics
 /// When `payload` is neither empty nor `segment.payload_len` long.
 pub fn emit(header: &Header, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    emit_head(header, segment, [payload, &[]], out)?;
+    out.extend_from_slice(payload);
+    Ok(())
+}
+
+/// Appends the headers as [`emit`] does. The payload, which is in two pieces, stays where it is.
+///
+/// # Errors
+/// As [`emit`].
+///
+/// # Panics
+/// As [`emit`].
+pub fn emit_head(header: &Header, segment: &Segment, payload: [&[u8]; 2], out: &mut Vec<u8>) -> Result<(), Error> {
     let start = out.len();
+    emit_ip(header, segment, out)?;
+    tcp::emit_head(segment, payload, &header.addresses, out).inspect_err(|_| out.truncate(start))
+}
+
+/// Appends the headers, of which TCP's is unsummed: see [`tcp::emit_head_unsummed`].
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_head_unsummed(header: &Header, segment: &Segment, out: &mut Vec<u8>) -> Result<(), Error> {
+    let start = out.len();
+    emit_ip(header, segment, out)?;
+    tcp::emit_head_unsummed(segment, &header.addresses, out).inspect_err(|_| out.truncate(start))
+}
+
+fn emit_ip(header: &Header, segment: &Segment, out: &mut Vec<u8>) -> Result<(), Error> {
     let tcp_len = (segment.payload_len as usize).saturating_add(tcp::header_len(&segment.options) as usize);
     let traffic_class = header.traffic_class & !3 | segment.ecn as u8;
-    ip::emit(&Header { traffic_class, ..*header }, tcp::PROTOCOL, tcp_len, out)?;
-    tcp::emit(segment, payload, &header.addresses, out).inspect_err(|_| out.truncate(start))
+    ip::emit(&Header { traffic_class, ..*header }, tcp::PROTOCOL, tcp_len, out)
 }
 
 /// Reads a packet; the segment's payload is borrowed from `bytes`.

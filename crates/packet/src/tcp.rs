@@ -15,7 +15,6 @@ const FIXED_LEN: usize = 20;
 /// The longest segment, header included, that any IP packet can carry: IPv6 has the whole of its 16-bit length for it.
 const LIMIT: usize = 65_535;
 /// Where the checksum stands in the header.
-/// Where the checksum stands in the header.
 pub const CHECKSUM_OFFSET: usize = 16;
 
 /// Bytes of the TCP header with these options. A few additions: cheap enough to ask for each packet of a simulation.
@@ -35,38 +34,51 @@ pub const fn header_len(options: &Options) -> u32 {
 /// # Panics
 /// When `payload` is neither empty nor `segment.payload_len` long.
 pub fn emit(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), Error> {
-    let (start, tcp_len) = emit_header(segment, payload, out)?;
-    // Bytes of value 0 change no sum, so a payload that is left out counts as zeros.
-    let checksum = addresses.pseudo_header(PROTOCOL, tcp_len as u32).bytes(&out[start..]).bytes(payload).finish();
-    out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
+    emit_head(segment, [payload, &[]], addresses, out)?;
     out.extend_from_slice(payload);
     Ok(())
 }
 
-/// Appends a segment as [`emit`] does, for a device that computes checksums and may cut the segment into smaller ones: the
-/// checksum's place holds the sum of the pseudo-header only.
+/// Appends the header of a segment as [`emit`] does. The payload, which is in two pieces, stays where it is.
 ///
 /// # Errors
 /// As [`emit`].
 ///
 /// # Panics
 /// As [`emit`].
-pub fn emit_unsummed(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), Error> {
-    let (start, tcp_len) = emit_header(segment, payload, out)?;
+pub fn emit_head(
+    segment: &Segment,
+    payload: [&[u8]; 2],
+    addresses: &Addresses,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let given = payload[0].len() + payload[1].len();
+    assert!(
+        given == 0 || given == segment.payload_len as usize,
+        "a payload of {given} bytes given for a segment of {}",
+        segment.payload_len
+    );
+    let (start, tcp_len) = emit_fields(segment, out)?;
+    // Bytes of value 0 change no sum, so a payload that is left out counts as zeros.
+    let sum = addresses.pseudo_header(PROTOCOL, tcp_len as u32).bytes(&out[start..]).pieces(payload);
+    out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&sum.finish().to_be_bytes());
+    Ok(())
+}
+
+/// Appends the header of a segment, for a device that computes checksums and may cut the segment into smaller ones: the
+/// checksum's place holds the sum of the pseudo-header only.
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_head_unsummed(segment: &Segment, addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), Error> {
+    let (start, tcp_len) = emit_fields(segment, out)?;
     let sum = !addresses.pseudo_header(PROTOCOL, tcp_len as u32).finish();
     out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&sum.to_be_bytes());
-    out.extend_from_slice(payload);
     Ok(())
 }
 
 /// Appends the header with a checksum of 0. Returns where it starts, and the length of the segment.
-fn emit_header(segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> Result<(usize, usize), Error> {
-    assert!(
-        payload.is_empty() || payload.len() == segment.payload_len as usize,
-        "a payload of {} bytes given for a segment of {}",
-        payload.len(),
-        segment.payload_len
-    );
+fn emit_fields(segment: &Segment, out: &mut Vec<u8>) -> Result<(usize, usize), Error> {
     let options_len = options::len(&segment.options);
     if options_len > options::LIMIT {
         return Err(Error::TooLong { what: "TCP options", limit: options::LIMIT, found: options_len });
@@ -75,14 +87,15 @@ fn emit_header(segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> Result<(
     check_len(tcp_len)?;
     let start = out.len();
     let words = (FIXED_LEN + options_len) / 4;
-    out.extend(segment.source_port.to_be_bytes());
-    out.extend(segment.destination_port.to_be_bytes());
-    out.extend(segment.seq.0.to_be_bytes());
-    out.extend(segment.ack.0.to_be_bytes());
-    out.extend(((words as u16) << 12 | segment.flags.0 & Flags::ALL.0).to_be_bytes());
-    out.extend(segment.window.to_be_bytes());
-    // Checksum, to be filled in, and urgent pointer.
-    out.extend([0; 4]);
+    // In one piece: field by field, the vector would grow each time. Checksum, to be filled in, and urgent pointer are 0.
+    let mut fixed = [0; FIXED_LEN];
+    fixed[..2].copy_from_slice(&segment.source_port.to_be_bytes());
+    fixed[2..4].copy_from_slice(&segment.destination_port.to_be_bytes());
+    fixed[4..8].copy_from_slice(&segment.seq.0.to_be_bytes());
+    fixed[8..12].copy_from_slice(&segment.ack.0.to_be_bytes());
+    fixed[12..14].copy_from_slice(&((words as u16) << 12 | segment.flags.0 & Flags::ALL.0).to_be_bytes());
+    fixed[14..16].copy_from_slice(&segment.window.to_be_bytes());
+    out.extend_from_slice(&fixed);
     options::emit(&segment.options, out);
     Ok((start, tcp_len))
 }

@@ -3,8 +3,13 @@
 
 use super::Amount;
 use super::pattern::Pattern;
+use crate::station::TURN;
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Connection;
+
+/// Nothing is written while so many bytes have not been sent: data that is written shortly before it leaves is still in the
+/// caches then. More than [a station sends](crate::station::TURN) between two turns, so that no segment is cut short.
+const UNSENT: u64 = 2 * TURN as u64;
 
 /// A body, and how much of it is written.
 #[derive(Debug)]
@@ -55,6 +60,9 @@ impl Body {
             };
             if left == 0 {
                 return true;
+            }
+            if connection.end() - connection.engine().nxt() >= UNSENT {
+                return false;
             }
             match connection.write(self.pattern.from(self.written, left)) {
                 0 => return false,

@@ -167,8 +167,7 @@ fn remove(options: &Options) {
 
 /// Everything that an expectation may name.
 fn found(report: &Report, status: ExitStatus) -> Numbers {
-    let spurious = report.judged.iter().filter(|one| one.spurious).count() as f64;
-    let judged = report.judged.len() as f64;
+    let (judged, spurious) = (report.retransmissions as f64, report.spurious as f64);
     let late = |share: f64| report.lateness.quantile(share).as_nanos() as f64 / 1e3;
     let mut numbers = numbers(&report.counts);
     let more = [

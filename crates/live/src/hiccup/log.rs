@@ -30,7 +30,7 @@ pub struct Log {
     path: BufWriter<File>,
     captures: [(Capture, Interface); 2],
     frames: [u64; 2],
-    truth: std::path::PathBuf,
+    truth: BufWriter<File>,
     line: String,
 }
 
@@ -42,15 +42,18 @@ impl Log {
     pub fn create(folder: &Path, clock: Clock) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::new(folder.display().to_string(), &error, "");
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let mut path = BufWriter::new(File::create(folder.join("path.csv")).map_err(failed)?);
-        writeln!(path, "{COLUMNS}").map_err(failed)?;
+        let table = |name: &str, columns: &str| {
+            let mut table = BufWriter::new(File::create(folder.join(name)).map_err(failed)?);
+            writeln!(table, "{columns}").map_err(failed)?;
+            Ok::<_, Error>(table)
+        };
+        let (path, truth) = (table("path.csv", COLUMNS)?, table("truth.csv", TRUTH)?);
         let capture = |name: &str| {
             let mut capture = Capture::create(&folder.join(name), clock)?;
             let place = capture.place(name.trim_end_matches(".pcapng"))?;
             Ok((capture, place))
         };
         let captures = [capture(CAPTURES[0])?, capture(CAPTURES[1])?];
-        let truth = folder.join("truth.csv");
         Ok(Self { clock, origin: Instant::ZERO, path, captures, frames: [0; 2], truth, line: String::new() })
     }
 
@@ -125,24 +128,24 @@ impl Log {
         format!("{}.{:06}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 1000)
     }
 
-    /// Ends the files, and writes the truth.
+    /// Writes a line of `truth.csv`.
+    ///
+    /// # Errors Those of the file.
+    pub fn judged(&mut self, one: &Judged) -> Result<(), Error> {
+        let (spurious, known) = (u8::from(one.spurious), u8::from(one.original_known));
+        let (time, fate, flow) = (self.seconds(one.at), one.fate.name(), one.flow);
+        let dir = if one.direction == Direction::There { "A" } else { "B" };
+        let (frame, seq, len, nth) = (one.frame, one.seq, one.len, one.nth);
+        let line = format!("{frame},{time},{seq},{len},{nth},{fate},{spurious},{known},{dir},{flow}\n");
+        self.truth.write_all(line.as_bytes()).map_err(Error::of("truth.csv"))
+    }
+
+    /// Ends the files.
     ///
     /// # Errors
     /// Those of the files.
-    pub fn finish(mut self, judged: &[Judged]) -> Result<(), Error> {
-        let mut text = format!("{TRUTH}\n");
-        for one in judged {
-            let (spurious, known) = (u8::from(one.spurious), u8::from(one.original_known));
-            let fate = one.fate.name();
-            let dir = if one.direction == Direction::There { "A" } else { "B" };
-            let (time, flow) = (self.seconds(one.at), one.flow);
-            let _ = writeln!(
-                text,
-                "{},{time},{},{},{},{fate},{spurious},{known},{dir},{flow}",
-                one.frame, one.seq, one.len, one.nth
-            );
-        }
-        std::fs::write(&self.truth, text).map_err(Error::of("truth.csv"))?;
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.truth.flush().map_err(Error::of("truth.csv"))?;
         self.path.flush().map_err(Error::of("path.csv"))?;
         self.captures.into_iter().try_for_each(|(capture, _)| capture.finish())
     }

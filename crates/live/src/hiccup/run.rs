@@ -36,8 +36,10 @@ pub struct Report {
     pub counts: [Counts; 2],
     /// How late packets left the box.
     pub lateness: Lateness,
-    /// Retransmissions of TCP flows, judged.
-    pub judged: Vec<Judged>,
+    /// Retransmissions of TCP flows.
+    pub retransmissions: u64,
+    /// Of these, how many were spurious.
+    pub spurious: u64,
     /// Packets that the kernel had no room for.
     pub refused: u64,
     /// When the first packet came, on the clock: the box's time begins there.
@@ -46,6 +48,8 @@ pub struct Report {
     pub lasted: Duration,
     /// Every packet and copy with its fate, if they are kept.
     pub passages: Vec<Passage>,
+    /// The retransmissions, judged, if they are kept.
+    pub judged: Vec<Judged>,
 }
 
 /// The box at work between two devices.
@@ -70,17 +74,19 @@ impl Relay {
         let report = Report {
             counts: Default::default(),
             lateness: Lateness::default(),
-            judged: Vec::new(),
+            retransmissions: 0,
+            spurious: 0,
             refused: 0,
             origin: Instant::ZERO,
             lasted: Duration::ZERO,
             passages: Vec::new(),
+            judged: Vec::new(),
         };
         let truth = Truth::default();
         Self { hiccup, tuns, clock, control, log, origin: None, truth, report, keeps: false }
     }
 
-    /// Keeps all packets' fates for the report.
+    /// Keeps all packets' fates, and all that is judged, for the report.
     pub fn keeping(self) -> Self {
         Self { keeps: true, ..self }
     }
@@ -101,6 +107,8 @@ impl Relay {
             self.take_orders()?;
             self.hiccup.run(self.now());
             moved += self.let_out()?;
+            let judged = self.truth.judged();
+            self.note(judged)?;
             if moved == 0 {
                 self.wait()?;
             }
@@ -181,6 +189,19 @@ impl Relay {
         Ok(count)
     }
 
+    /// Notes retransmissions that were judged.
+    fn note(&mut self, judged: Vec<Judged>) -> Result<(), Error> {
+        self.report.retransmissions += judged.len() as u64;
+        self.report.spurious += judged.iter().filter(|one| one.spurious).count() as u64;
+        if let Some(log) = &mut self.log {
+            judged.iter().try_for_each(|one| log.judged(one))?;
+        }
+        if self.keeps {
+            self.report.judged.extend(judged);
+        }
+        Ok(())
+    }
+
     fn take_orders(&mut self) -> Result<(), Error> {
         let mut text = [0; 256];
         if let Some(keys) = &mut self.control.keys
@@ -228,9 +249,10 @@ impl Relay {
             debug_assert_eq!(passage.fate, Fate::Inside);
         }
         self.book(&left)?;
-        self.report.judged = self.truth.judge();
+        let rest = std::mem::take(&mut self.truth).finish();
+        self.note(rest)?;
         if let Some(log) = self.log.take() {
-            log.finish(&self.report.judged)?;
+            log.finish()?;
         }
         Ok(self.report)
     }

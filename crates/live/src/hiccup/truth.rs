@@ -7,7 +7,7 @@
 use super::{Direction, Fate, Passage};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::time::Instant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Names a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,11 +39,10 @@ pub struct Data {
     pub seq: u32,
 }
 
-/// A data segment, and whether it came out.
+/// A data segment, and its fate.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     data: Data,
-    came_out: bool,
     fate: Fate,
 }
 
@@ -74,11 +73,24 @@ pub struct Judged {
     pub original_known: bool,
 }
 
-/// The packets sent, flow by flow.
+/// One direction of a flow.
+#[derive(Debug, Default)]
+struct Course {
+    /// By number: what is in the box, and what came in after the oldest of these.
+    waiting: VecDeque<(u64, Sent)>,
+    /// What was sent, and what came out, of packets that do not wait any more.
+    seen: Ranges,
+    out: Ranges,
+    /// How often the segments were sent that were sent again.
+    times: BTreeMap<u64, u32>,
+}
+
+/// Judges retransmissions as soon as the fates of all packets before them are known. So its memory grows with what is in the
+/// box and with the number of retransmissions, not with that of packets.
 #[derive(Debug, Default)]
 pub struct Truth {
-    /// By flow and direction; within, by the number of the packet.
-    sent: BTreeMap<(u32, Direction), BTreeMap<u64, Sent>>,
+    courses: BTreeMap<(u32, Direction), Course>,
+    judged: Vec<Judged>,
 }
 
 impl Truth {
@@ -96,50 +108,57 @@ impl Truth {
 
     /// Notes data that was sent.
     pub fn sends(&mut self, which: Which, data: Data) {
-        let flow = self.sent.entry((which.flow, which.direction)).or_default();
-        flow.insert(which.number, Sent { data, came_out: false, fate: Fate::Inside });
+        let Course { waiting, .. } = self.courses.entry((which.flow, which.direction)).or_default();
+        let place = waiting.partition_point(|&(number, _)| number < which.number);
+        waiting.insert(place, (which.number, Sent { data, fate: Fate::Inside }));
     }
 
-    /// Notes the fate of a packet, or of a copy of it.
+    /// Notes the fate of a packet; those of copies that come later change nothing.
     pub fn settles(&mut self, which: Which, fate: Fate) {
-        let flow = self.sent.get_mut(&(which.flow, which.direction));
-        if let Some(sent) = flow.and_then(|flow| flow.get_mut(&which.number))
-            && !sent.came_out
-        {
-            sent.came_out = matches!(fate, Fate::Delivered | Fate::Copied);
+        let key = (which.flow, which.direction);
+        let Some(course) = self.courses.get_mut(&key) else { return };
+        let Ok(place) = course.waiting.binary_search_by_key(&which.number, |&(number, _)| number) else { return };
+        let sent = &mut course.waiting[place].1;
+        if sent.fate == Fate::Inside {
             sent.fate = fate;
+        }
+        while let Some(&(number, sent)) = course.waiting.front().filter(|(_, sent)| sent.fate != Fate::Inside) {
+            course.waiting.pop_front();
+            self.judged.extend(course.judge(key, number, &sent));
         }
     }
 
-    /// Judges all retransmissions, flow by flow, in the order in which they came in.
-    pub fn judge(&self) -> Vec<Judged> {
-        let mut judged = Vec::new();
-        for (&(flow, direction), sent) in &self.sent {
-            let (mut seen, mut out) = (Ranges::default(), Ranges::default());
-            let mut times: BTreeMap<u64, u32> = BTreeMap::new();
-            for (&number, &Sent { data: one, came_out, fate }) in sent {
-                if seen.covered(one.block.start, one.block.end) > 0 {
-                    let times = times.entry(one.block.start).or_insert(1);
-                    *times += 1;
-                    judged.push(Judged {
-                        at: one.at,
-                        frame: one.frame,
-                        flow,
-                        direction,
-                        number,
-                        seq: one.seq,
-                        len: one.block.end - one.block.start,
-                        nth: *times,
-                        fate,
-                        spurious: out.covers(one.block),
-                        original_known: seen.covers(one.block),
-                    });
-                }
-                seen.add(one.block);
-                if came_out {
-                    out.add(one.block);
-                }
+    /// Returns the retransmissions that were judged since the last call. Those of one direction of a flow are in the order in
+    /// which they came in.
+    pub fn judged(&mut self) -> Vec<Judged> {
+        std::mem::take(&mut self.judged)
+    }
+
+    /// Judges all the rest too: what has no fate yet has not come out.
+    pub fn finish(mut self) -> Vec<Judged> {
+        for (key, mut course) in self.courses {
+            for (number, sent) in std::mem::take(&mut course.waiting) {
+                self.judged.extend(course.judge(key, number, &sent));
             }
+        }
+        self.judged
+    }
+}
+
+impl Course {
+    /// Takes the next packet in, and judges it where it is a retransmission.
+    fn judge(&mut self, (flow, direction): (u32, Direction), number: u64, sent: &Sent) -> Option<Judged> {
+        let (Data { at, frame, block, seq }, fate) = (sent.data, sent.fate);
+        let judged = (self.seen.covered(block.start, block.end) > 0).then(|| {
+            let times = self.times.entry(block.start).or_insert(1);
+            *times += 1;
+            let (spurious, original_known) = (self.out.covers(block), self.seen.covers(block));
+            let (len, nth) = (block.end - block.start, *times);
+            Judged { at, frame, flow, direction, number, seq, len, nth, fate, spurious, original_known }
+        });
+        self.seen.add(block);
+        if matches!(fate, Fate::Delivered | Fate::Copied) {
+            self.out.add(block);
         }
         judged
     }

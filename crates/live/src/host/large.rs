@@ -1,10 +1,11 @@
 //! Large segments: what a connection has to send, for a device that cuts it into segments itself.
 
-use super::table::Handle;
-use super::{Host, header};
+use super::table::{Handle, Key};
+use super::{Host, Leaving, header, too_long};
 use crate::system::tun::Unfinished;
 use eifel_base::time::Instant;
-use eifel_packet::ip::{self, Version};
+use eifel_packet::datagram;
+use eifel_packet::ip::{Header, Version};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::tcp;
 use eifel_tcp::{Connection, Outgoing};
@@ -16,14 +17,26 @@ const MOST: u32 = 65_535 - 40 - 60;
 pub(super) type Stashed = (Handle, Segment, Outgoing);
 
 impl Host {
-    /// Writes what leaves next into `packet`, as [`poll_packet`](Self::poll_packet) does, but unsummed, and segments that follow each
-    /// other as one where the device can cut it into the same segments. `None` if nothing leaves.
-    pub fn poll_large(&mut self, now: Instant, packet: &mut Vec<u8>) -> Option<Unfinished> {
-        packet.clear();
+    /// Returns what leaves next, as [`poll_leaving`](Self::poll_leaving) does, but unsummed, and segments that follow each other as
+    /// one where the device can cut it into the same segments.
+    pub fn poll_large(&mut self, now: Instant) -> Option<(Unfinished, Leaving<'_>)> {
+        self.head.clear();
         if let Some((addresses, segment)) = self.replies.pop_front() {
             let header = header(addresses, &mut self.identification);
-            return unfinished(&header, &segment, (&[], 0), packet);
+            let how = unfinished(&header, &segment, 0, &mut self.head);
+            return Some((how, Leaving { head: &self.head, payload: [&[]; 2] }));
         }
+        let Joined { key, handle, start, unit, count } = self.next_large(now)?;
+        let payload = self.table.payload(handle, start, self.segment.payload_len);
+        let header = header(key.caller.addresses.reversed(), &mut self.identification);
+        // The device numbers the segments that it cuts.
+        self.identification = self.identification.wrapping_add(count - 1);
+        let how = unfinished(&header, &self.segment, if count > 1 { unit } else { 0 }, &mut self.head);
+        Some((how, Leaving { head: &self.head, payload }))
+    }
+
+    /// Puts the next segments of a connection in the place of one.
+    fn next_large(&mut self, now: Instant) -> Option<Joined> {
         while let Some(&handle) = self.ready.front() {
             let Some((key, connection, tally)) = self.table.entry(handle) else {
                 self.ready.pop_front();
@@ -59,22 +72,22 @@ impl Host {
                     break;
                 }
             }
-            let (front, back) = connection.payload(first.start, whole.payload_len);
-            let payload = if back.is_empty() {
-                front
-            } else {
-                self.joined.clear();
-                self.joined.extend_from_slice(front);
-                self.joined.extend_from_slice(back);
-                &self.joined
-            };
-            let header = header(key.caller.addresses.reversed(), &mut self.identification);
-            // The device numbers the segments that it cuts.
-            self.identification = self.identification.wrapping_add(count - 1);
-            return unfinished(&header, &whole, (payload, if count > 1 { unit } else { 0 }), packet);
+            self.segment = whole;
+            return Some(Joined { key, handle, start: first.start, unit, count });
         }
         None
     }
+}
+
+/// Segments of a connection that leave as one.
+struct Joined {
+    key: Key,
+    handle: Handle,
+    /// The offset of their payload.
+    start: u64,
+    /// Payload bytes of each.
+    unit: u32,
+    count: u16,
 }
 
 fn polled(connection: &mut Connection, now: Instant) -> Option<(Segment, Outgoing)> {
@@ -96,22 +109,14 @@ fn follows(whole: &Segment, next: &Segment, unit: u32) -> bool {
         && (next.ack, next.window, next.options) == (whole.ack, whole.window, whole.options)
 }
 
-fn unfinished(
-    header: &ip::Header,
-    segment: &Segment,
-    (payload, unit): (&[u8], u32),
-    packet: &mut Vec<u8>,
-) -> Option<Unfinished> {
+fn unfinished(header: &Header, segment: &Segment, unit: u32, head: &mut Vec<u8>) -> Unfinished {
+    datagram::emit_head_unsummed(header, segment, head).unwrap_or_else(too_long);
     let version = header.addresses.version();
     let headers_len = version.header_len() + tcp::header_len(&segment.options);
-    let tcp_len = segment.payload_len as usize + tcp::header_len(&segment.options) as usize;
-    ip::emit(header, tcp::PROTOCOL, tcp_len, packet)
-        .and_then(|()| tcp::emit_unsummed(segment, payload, &header.addresses, packet))
-        .unwrap_or_else(|error| panic!("a connection made a segment that does not fit a packet: {error}"));
-    Some(Unfinished {
+    Unfinished {
         ip_len: version.header_len() as u16,
         headers_len: headers_len as u16,
         unit: unit as u16,
         is_v6: version == Version::V6,
-    })
+    }
 }

@@ -97,6 +97,13 @@ impl Table {
         self.get(handle).map(|entry| (entry.key, &mut entry.connection, &mut entry.tally))
     }
 
+    /// Returns the payload of a segment that the connection has just sent.
+    pub(super) fn payload(&self, handle: Handle, start: u64, len: u32) -> [&[u8]; 2] {
+        let entry = self.places.get(handle.index as usize).and_then(|place| place.entry.as_ref());
+        let (front, back) = entry.map_or((&[][..], &[][..]), |entry| entry.connection.payload(start, len));
+        [front, back]
+    }
+
     pub(super) fn tally(&self, handle: Handle) -> Tally {
         let place = self.places.get(handle.index as usize).filter(|place| place.generation == handle.generation);
         place.and_then(|place| place.entry.as_ref()).map_or(Tally::default(), |entry| entry.tally)

@@ -95,7 +95,7 @@ pub fn join(sources: Sources<'_>) -> Result<Judgement, Error> {
             truth.settles(row.which, row.fate);
         }
     }
-    let mut judged = truth.judge();
+    let mut judged = truth.finish();
     judged.sort_by_key(|one| (one.at, one.frame));
     let counters = sources.folder.join(format!("{}.counters.csv", names[0]));
     let counted = fs::read_to_string(&counters)

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod hostile;
+mod leaving;
 mod pair;
 
 use eifel_base::time::{Duration, Instant};

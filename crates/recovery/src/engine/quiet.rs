@@ -62,6 +62,12 @@ impl Engine {
         self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })
     }
 
+    /// Returns whether detectors and loss recovery would ignore an ACK of new data. Then it makes no difference to them whether
+    /// segments leave between two such ACKs or after both.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether detectors and loss recovery would ignore an ACK of new data alone. Holds until anything but new data leaves,
     /// or anything but such an ACK comes in.
     pub(super) fn find_quiet(&self) -> bool {

@@ -1,0 +1,143 @@
+//! What leaves a host: marks of the network, packets in pieces, and sending that may wait.
+
+use super::{SECOND, opened, sender};
+use crate::pair::{Pair, held};
+use eifel_base::time::{Duration, Instant};
+use eifel_live::host::{Handle, Host};
+use eifel_packet::datagram;
+use eifel_packet::ip::{Addresses, Ecn, Header};
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::Seq;
+use eifel_sim::pattern;
+use eifel_tcp::Settings;
+use eifel_tcp::settings::EcnUse;
+
+/// A pair with one open connection, on which nothing is under way: its two ends.
+fn open(settings: &Settings) -> (Pair, Handle, Handle) {
+    let mut pair = Pair::new();
+    pair.b.listen(80, 16, settings, &sender()).unwrap();
+    let peer = "10.0.0.2:80".parse().unwrap();
+    let from = pair.a.connect(pair.now, peer, settings, &sender()).unwrap();
+    pair.run_for(SECOND);
+    let [to] = opened(&mut pair.b)[..] else { panic!("one connection opens") };
+    (pair, from, to)
+}
+
+fn all_packets(host: &mut Host, now: Instant) -> Vec<Vec<u8>> {
+    let mut packet = Vec::new();
+    std::iter::from_fn(|| host.poll_packet(now, &mut packet).then(|| packet.clone())).collect()
+}
+
+/// A connection of the first host's with a peer that agrees to ECN and is not there: each test plays its part.
+fn with_marks() -> (Pair, Handle, Segment, Addresses) {
+    let mut pair = Pair::new();
+    let settings = Settings { ecn: EcnUse::Ask, timestamps: Some(Default::default()), ..held() };
+    let call = pair.a.connect(pair.now, "10.0.0.2:80".parse().unwrap(), &settings, &sender()).unwrap();
+    let [syn] = &all_packets(&mut pair.a, pair.now)[..] else { panic!("a SYN leaves") };
+    let (header, syn, _) = datagram::parse(syn).unwrap();
+    assert!(syn.flags.has(Flags::ECE.with(Flags::CWR)));
+    let answer = Segment {
+        source_port: 80,
+        destination_port: syn.source_port,
+        seq: Seq(1000),
+        ack: Seq(syn.seq.0.wrapping_add(1)),
+        flags: Flags::SYN.with(Flags::ACK).with(Flags::ECE),
+        window: u16::MAX,
+        ..Segment::EMPTY
+    };
+    let back = header.addresses.reversed();
+    pair.a.handle_packet(pair.now, &packet(&back, &answer, &[]));
+    all_packets(&mut pair.a, pair.now);
+    let next = Segment { seq: Seq(1001), flags: Flags::ACK, ..answer };
+    (pair, call, next, back)
+}
+
+fn packet(addresses: &Addresses, segment: &Segment, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    datagram::emit(&Header::new(*addresses), segment, payload, &mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn a_mark_of_the_network_is_seen_and_echoed() {
+    let (mut pair, _, next, back) = with_marks();
+    let marked = Segment { payload_len: 5, ecn: Ecn::Ce, ..next };
+    pair.a.handle_packet(pair.now, &packet(&back, &marked, b"hello"));
+    let more = Segment { seq: Seq(1006), payload_len: 5, ..next };
+    pair.a.handle_packet(pair.now, &packet(&back, &more, b"again"));
+    pair.a.handle_timeout(pair.now + SECOND);
+    let answers = all_packets(&mut pair.a, pair.now + SECOND);
+    let (_, answer, _) = datagram::parse(answers.last().unwrap()).unwrap();
+    assert!(answer.flags.has(Flags::ECE), "{answer:?}");
+}
+
+#[test]
+fn segments_that_leave_as_one_carry_the_same_marks() {
+    let (mut pair, call, ..) = with_marks();
+    pair.a.connection(call).unwrap().write(&pattern::bytes(0, 3000));
+    let (_, leaving) = pair.a.poll_large(pair.now).unwrap();
+    let mut large = Vec::new();
+    leaving.append_to(&mut large);
+    assert_eq!(Ecn::of(large[1]), Ecn::Ect0);
+}
+
+#[test]
+fn segments_that_leave_as_one_carry_the_same_bytes() {
+    let (mut pair, from, _) = open(&Settings { timestamps: Some(Default::default()), ..held() });
+    // The buffer is a ring: what is written second goes around its end, in two pieces.
+    for (at, count) in [(0, 40_000), (40_000, 50_000)] {
+        pair.a.connection(from).unwrap().write(&pattern::bytes(at, count));
+        let mut carried = Vec::new();
+        while let Some((how, leaving)) = pair.a.poll_large(pair.now) {
+            let mut packet = Vec::new();
+            leaving.append_to(&mut packet);
+            assert_eq!(packet.len(), leaving.len());
+            carried.extend_from_slice(&packet[usize::from(how.headers_len)..]);
+        }
+        assert!(!carried.is_empty());
+        assert_eq!(carried, pattern::bytes(at as u64, carried.len()));
+        // All that has left is acknowledged.
+        let mut acknowledged = pair.a.connection(from).unwrap().engine().nxt();
+        while acknowledged > pair.a.connection(from).unwrap().engine().una() {
+            pair.run_for(SECOND);
+            acknowledged = pair.a.connection(from).unwrap().engine().nxt();
+        }
+    }
+}
+
+#[test]
+fn sending_waits_behind_bare_acknowledgements_of_a_quiet_connection_only() {
+    let (mut pair, from, to) = open(&held());
+    // Long enough for a window in which an acknowledgement leaves something outstanding.
+    pair.a.connection(from).unwrap().write(&pattern::bytes(0, 60_000));
+    let sent = all_packets(&mut pair.a, pair.now);
+    assert!(sent.len() >= 4, "{}", sent.len());
+    let acknowledge = |pair: &mut Pair, which: std::ops::Range<usize>| {
+        for packet in &sent[which] {
+            pair.b.handle_packet(pair.now, packet);
+        }
+        all_packets(&mut pair.b, pair.now)
+    };
+    pair.now += Duration::from_millis(5);
+    for packet in acknowledge(&mut pair, 0..2) {
+        assert!(!pair.a.may_wait());
+        pair.a.handle_packet(pair.now, &packet);
+    }
+    // The first one opens the quiet time.
+    let before = pair.a.may_wait();
+    all_packets(&mut pair.a, pair.now);
+    let later = acknowledge(&mut pair, 2..4);
+    assert!(!later.is_empty());
+    later.iter().for_each(|packet| pair.a.handle_packet(pair.now, packet));
+    assert!(pair.a.may_wait() || before, "bare acknowledgements of new data");
+    // Data, and what reports a gap, is answered at once.
+    pair.b.connection(to).unwrap().write(b"an answer");
+    for packet in all_packets(&mut pair.b, pair.now) {
+        pair.a.handle_packet(pair.now, &packet);
+    }
+    assert!(!pair.a.may_wait());
+    for packet in acknowledge(&mut pair, 5..sent.len()) {
+        pair.a.handle_packet(pair.now, &packet);
+        assert!(!pair.a.may_wait(), "it reports a gap");
+    }
+}
