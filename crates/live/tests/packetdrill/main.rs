@@ -1,0 +1,71 @@
+//! packetdrill's plugin, driven from C as packetdrill drives it; and packetdrill itself, where it is installed.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The plugin; built with the examples, as `cargo test` without a choice of targets does.
+fn plugin() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_BIN_EXE_eifel-live")).parent().unwrap();
+    let plugin = folder.join("examples/libpacketdrill.so");
+    if !plugin.exists() {
+        eprintln!("SKIPPED: {} is not built: cargo build -p eifel-live --example packetdrill", plugin.display());
+    }
+    plugin.exists().then_some(plugin)
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
+    if !found {
+        eprintln!("SKIPPED: {program} is not here");
+    }
+    found
+}
+
+#[test]
+fn a_program_in_c_drives_it() {
+    let Some(plugin) = plugin() else { return };
+    if !has("cc") {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packetdrill/drive.c");
+    let drive = std::env::temp_dir().join(format!("eifel-drive-{}", std::process::id()));
+    let built = Command::new("cc").args(["-O1", "-Wall", "-o"]).arg(&drive).arg(&source).arg("-ldl").output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let run = Command::new(&drive).arg(&plugin).output().unwrap();
+    std::fs::remove_file(&drive).unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(run.stdout, b"ok\n");
+}
+
+/// One conversation in packetdrill's own words: a timeout, and what it sends.
+const SCRIPT: &str = "\
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++.1 < S 0:0(0) win 65535 <mss 1460>
++0 > S. 0:0(0) ack 1 <...>
++.1 < . 1:1(0) ack 1 win 65535
++0 accept(3, ..., ...) = 4
++0 write(4, ..., 1000) = 1000
++0 > P. 1:1001(1000) ack 1
++1~+2 > P. 1:1001(1000) ack 1
++.1 < . 1:1(0) ack 1001 win 65535
+";
+
+#[test]
+fn packetdrill_itself_runs_a_script_on_it() {
+    let Some(plugin) = plugin() else { return };
+    if !has("packetdrill") {
+        return;
+    }
+    let script = std::env::temp_dir().join(format!("eifel-{}.pkt", std::process::id()));
+    std::fs::write(&script, SCRIPT).unwrap();
+    let flags = ["--so_flags=local=192.168.0.1", "--local_ip=192.168.0.1", "--remote_ip=192.0.2.1"];
+    let option = format!("--so_filename={}", plugin.display());
+    let run = Command::new("packetdrill").arg(option).args(flags).arg(&script).output().unwrap();
+    std::fs::remove_file(&script).unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}
