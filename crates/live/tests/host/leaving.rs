@@ -95,7 +95,7 @@ fn segments_that_leave_as_one_carry_the_same_bytes() {
             carried.extend_from_slice(&packet[usize::from(how.headers_len)..]);
         }
         assert!(!carried.is_empty());
-        assert_eq!(carried, pattern::bytes(at as u64, carried.len()));
+        assert_eq!(carried, pattern::bytes(at, carried.len()));
         // All that has left is acknowledged.
         let mut acknowledged = pair.a.connection(from).unwrap().engine().nxt();
         while acknowledged > pair.a.connection(from).unwrap().engine().una() {
