@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine wheel reproduce docs test test-rust test-python hostile hunt bench fuzz mutants lint format clean
+.PHONY: help setup engine wheel web reproduce docs test test-rust test-python hostile hunt bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,9 @@ setup: engine  ## environment in .venv and the engine, built
 
 wheel: $(READY)  ## a wheel of the engine and the package for this machine, in target/wheels
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --locked --quiet --out target/wheels
+
+web: setup  ## out/web/index.html: the simulator and the capture analyser in one page, which needs no installation
+	@wasm=$$(crates/web/build.sh) && $(BIN)/python crates/web/page/build.py "$$wasm" out/web/index.html
 
 # Interrupted, it goes on where it was.
 reproduce: setup  ## every table and figure of the papers, published beside measured, and the report; ALL=1: the long ones too
@@ -62,8 +65,9 @@ hunt: setup  ## searches for what refutes the published claims, for an hour (MIN
 	@echo "eifel hunt all --minutes $(MINUTES) --seed $(SEED)"
 	@$(BIN)/eifel hunt all --minutes $(MINUTES) --seed $(SEED)
 
-bench: setup  ## what ACKs, samples and attacks cost; speed and agreement against ns-2, where it is installed
+bench: setup  ## what ACKs, samples and attacks cost; speed and agreement against ns-2, where it is installed; the page's speed
 	$(BIN)/python benches/run.py
+	$(BIN)/python benches/web.py
 
 SECONDS := 60
 TARGETS :=
@@ -90,8 +94,8 @@ lint: setup  ## what a reviewer should not have to say
 	cargo fmt --check
 	rustfmt --check --edition 2024 $(ALGORITHMS)
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests/python benches docs
-	$(BIN)/ruff format --check python tests/python benches docs
+	$(BIN)/ruff check python tests/python benches docs crates/web/page
+	$(BIN)/ruff format --check python tests/python benches docs crates/web/page
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest eifel._engine
 	@if command -v cargo-deny >/dev/null; then .ci/deny; else echo "cargo-deny is not installed: dependencies are not judged"; fi
@@ -99,8 +103,8 @@ lint: setup  ## what a reviewer should not have to say
 format:  setup  ## put the sources in order
 	cargo fmt
 	rustfmt --edition 2024 $(ALGORITHMS)
-	$(BIN)/ruff check --fix-only --quiet python tests/python benches docs
-	$(BIN)/ruff format python tests/python benches docs
+	$(BIN)/ruff check --fix-only --quiet python tests/python benches docs crates/web/page
+	$(BIN)/ruff format python tests/python benches docs crates/web/page
 
 clean:  ## everything made here
 	rm -rf $(VENV) target out

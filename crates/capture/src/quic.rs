@@ -118,6 +118,12 @@ impl Losses {
     }
 }
 
+/// Whether the first bytes of a file are those of a log: JSON, or a sequence of it.
+pub fn is_log(first: &[u8]) -> bool {
+    let begins = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first).trim_ascii_start();
+    matches!(begins.first(), Some(b'{' | 0x1e))
+}
+
 /// Judges every packet that was declared lost in some logs, each with its name and its text. Logs of both ends of a connection
 /// are joined: by the connection they name, or, if there are two in all, because one is the client's and one the server's.
 ///

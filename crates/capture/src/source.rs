@@ -108,13 +108,12 @@ pub fn stream(
     Ok(report)
 }
 
-/// Whether a file is a log of QUIC and no capture: it begins as JSON, or as a sequence of it.
+/// Whether a file is a log of QUIC and no capture.
 fn is_log(path: &Path) -> bool {
     let mut first = Vec::new();
     let read = path.as_os_str() != STANDARD_INPUT
         && open(path, &Rc::default()).and_then(|file| file.take(64).read_to_end(&mut first)).is_ok();
-    let begins = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first).trim_ascii_start();
-    read && matches!(begins.first(), Some(b'{' | 0x1e))
+    read && quic::is_log(&first)
 }
 
 /// Judges logs of QUIC.

@@ -1,6 +1,5 @@
 //! The engine on a real network.
 
-use crate::outcome::numbered;
 use crate::single::Run;
 use crate::{parse, waiting};
 use eifel_live::command::{self, Recorded};
@@ -26,7 +25,7 @@ pub(crate) fn live(py: Python<'_>, called_as: Vec<OsString>, arguments: Vec<OsSt
     let mut recorded = Vec::new();
     let code = py.detach(|| command::main(&called_as, &arguments, Some(&mut recorded)));
     let handed = |one: Recorded| {
-        let run = Run::new(vec![numbered("sender".into(), "receiver".into(), &one.summary)], one.tables);
+        let run = Run::new(format!("[{}]", one.summary.json("sender", "receiver")), one.tables);
         (one.folder, one.scenario, one.origin, run)
     };
     (code, recorded.into_iter().map(handed).collect())
@@ -60,7 +59,7 @@ pub(crate) fn live_run(
     };
     let name = |node: usize| scenario.nodes[node].name.clone();
     let flow = &scenario.flows[0];
-    let run = Run::new(vec![numbered(name(flow.from), name(flow.to), &summary)], tables);
+    let run = Run::new(format!("[{}]", summary.json(&name(flow.from), &name(flow.to))), tables);
     let us = |share: f64| report.lateness.quantile(share).as_nanos() as f64 / 1e3;
     Ok((run, (us(0.5), us(0.99), report.lateness.longest().as_nanos() as f64 / 1e3)))
 }

@@ -84,7 +84,7 @@ pub(crate) fn run_many<'py>(
                 for (flow, numbered) in flows.into_iter().enumerate() {
                     let place = [("scenario", scenario), ("repetition", repetition as usize), ("flow", flow)];
                     let place = place.into_iter().map(|(name, value)| (name, Number::Integer(value as i64)));
-                    columns.push(place.chain(numbered.numbers));
+                    columns.push(place.chain(numbered));
                 }
             }
         }
@@ -128,7 +128,7 @@ fn run_all(scenarios: &[Scenario], runs: &[(usize, u32)], stop: &AtomicBool, sen
         let scenario = &scenarios[scenario];
         let run = catch_unwind(AssertUnwindSafe(|| eifel_sim::run(scenario, repetition, Record::none())));
         let numbers = match run {
-            Ok(Ok(outcome)) => Ok(flows(scenario, &outcome)),
+            Ok(Ok(outcome)) => Ok(flows(&outcome)),
             Ok(Err(error)) => Err(error.to_string()),
             Err(panic) => Err(waiting::said(&*panic).to_owned()),
         };

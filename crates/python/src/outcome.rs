@@ -4,15 +4,10 @@ use crate::numbers::Number;
 use eifel_sim::Outcome;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
-use eifel_sim::summary::{self, FlowSummary};
+use eifel_sim::summary;
 
-/// A flow's summary: its names and numbers.
-pub(crate) struct Numbered {
-    /// The flow's name and its ends.
-    pub(crate) words: [(&'static str, String); 3],
-    /// The numbers, in the order that they are shown in.
-    pub(crate) numbers: Vec<(&'static str, Number)>,
-}
+/// The numbers of a flow's summary, in the order that they are shown in.
+pub(crate) type Numbered = Vec<(&'static str, Number)>;
 
 /// Returns the record of these tables, with captures at these nodes. An error for an unknown name
 /// lists the known ones.
@@ -28,19 +23,10 @@ pub(crate) fn kept<'a>(
     })
 }
 
-/// Returns the summary of every flow, in the scenario's order.
-pub(crate) fn flows(scenario: &Scenario, outcome: &Outcome) -> Vec<Numbered> {
-    let name = |node: usize| scenario.nodes[node].name.clone();
-    let flows = scenario.flows.iter().zip(&outcome.summary.flows);
-    flows.map(|(flow, summary)| numbered(name(flow.from), name(flow.to), summary)).collect()
-}
-
-/// Returns the summary of a flow between two nodes.
-pub(crate) fn numbered(from: String, to: String, summary: &FlowSummary) -> Numbered {
-    Numbered {
-        words: [("flow", summary.flow.clone()), ("from", from), ("to", to)],
-        numbers: summary.numbers().map(|(name, value)| (name, number(value))).to_vec(),
-    }
+/// Returns the numbers of every flow, in the scenario's order.
+pub(crate) fn flows(outcome: &Outcome) -> Vec<Numbered> {
+    let flows = outcome.summary.flows.iter();
+    flows.map(|flow| flow.numbers().map(|(name, value)| (name, number(value))).to_vec()).collect()
 }
 
 fn number(number: summary::Number) -> Number {

@@ -1,7 +1,7 @@
 //! One run: kept in memory, or handed over while it goes on.
 
-use crate::numbers::{Number, columns_into_dict};
-use crate::outcome::{Numbered, flows, kept};
+use crate::numbers::columns_into_dict;
+use crate::outcome::kept;
 use crate::{parse, waiting};
 use eifel_sim::record::{Columns, Sink, Table, Tables};
 use eifel_sim::scenario::Scenario;
@@ -9,7 +9,6 @@ use eifel_sim::{Error, Outcome};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -126,25 +125,15 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
         Ok(Err(error)) => return Err(PyRuntimeError::new_err(format!("{what}: {error}"))),
         Err(panic) => return Err(PyRuntimeError::new_err(format!("{what}: {}", waiting::said(&*panic)))),
     };
-    Ok(Run::new(flows(scenario, &outcome), outcome.tables))
+    Ok(Run::new(outcome.summary.flows_json(scenario), outcome.tables))
 }
 
 impl Run {
-    /// Takes the summaries of flows, and tables.
-    pub(crate) fn new(flows: Vec<Numbered>, tables: Tables) -> Self {
-        let summary: Vec<String> = flows.into_iter().map(object).collect();
-        let summary = format!("[{}]", summary.join(", "));
+    /// Takes the summaries of flows as a JSON list, and tables.
+    pub(crate) fn new(summary: String, tables: Tables) -> Self {
         let categories = tables.categories();
         Self { summary, tables: tables.into_columns(), categories }
     }
-}
-
-/// Returns a flow's summary as a JSON object, in its own order.
-fn object(flow: Numbered) -> String {
-    let words = flow.words.into_iter().map(|(name, word)| (name, Value::from(word)));
-    let numbers = flow.numbers.into_iter().map(|(name, number)| (name, number.json()));
-    let members: Vec<String> = words.chain(numbers).map(|(name, value)| format!("\"{name}\": {value}")).collect();
-    format!("{{{}}}", members.join(", "))
 }
 
 #[pymethods]
@@ -170,16 +159,5 @@ impl Run {
             categories.set_item(name, words)?;
         }
         Ok(categories)
-    }
-}
-
-impl Number {
-    /// Converts to JSON. Infinite values and NaN become null.
-    fn json(self) -> Value {
-        match self {
-            Self::Integer(value) => Value::from(value),
-            Self::Real(value) => Value::from(value),
-            Self::Switch(value) => Value::from(value),
-        }
     }
 }

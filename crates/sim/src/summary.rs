@@ -1,5 +1,6 @@
 //! The results of a run, flow by flow.
 
+use crate::scenario::Scenario;
 use std::fmt;
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -87,6 +88,18 @@ impl FlowSummary {
             ("goodput_bps", Number::Measure(self.goodput_bps)),
         ]
     }
+
+    /// Returns the summary of a flow between two nodes as a JSON object, in the order of `numbers`. A measure that does not
+    /// exist is null.
+    pub fn json(&self, from: &str, to: &str) -> String {
+        let words = [("flow", self.flow.as_str()), ("from", from), ("to", to)];
+        let words = words.map(|(name, word)| format!("\"{name}\": {}", json_text(word)));
+        let numbers = self.numbers().map(|(name, number)| match number {
+            Number::Measure(measure) => format!("\"{name}\": {}", serde_json::Value::from(measure)),
+            other => format!("\"{name}\": {other}"),
+        });
+        format!("{{{}, {}}}", words.join(", "), numbers.join(", "))
+    }
 }
 
 impl fmt::Display for Number {
@@ -100,6 +113,14 @@ impl fmt::Display for Number {
 }
 
 impl Summary {
+    /// Returns the summaries of the scenario's flows as a JSON list.
+    pub fn flows_json(&self, scenario: &Scenario) -> String {
+        let name = |node: usize| scenario.nodes[node].name.as_str();
+        let flows = scenario.flows.iter().zip(&self.flows);
+        let flows: Vec<String> = flows.map(|(flow, summary)| summary.json(name(flow.from), name(flow.to))).collect();
+        format!("[{}]", flows.join(", "))
+    }
+
     /// Returns the summary as a JSON object.
     pub fn to_json(&self) -> String {
         let flows: Vec<String> = self

@@ -34,7 +34,8 @@ def command(options: argparse.Namespace) -> int:
     if not measured:
         raise BadInputError(f"{folder}: no finished artefacts there; `eifel reproduce` makes some")
     file.parent.mkdir(parents=True, exist_ok=True)
-    files.put(file, build(measured, datetime.date.today().isoformat()).encode())
+    playground = "web/index.html" if (file.parent / "web" / "index.html").is_file() else ""
+    files.put(file, build(measured, datetime.date.today().isoformat(), playground).encode())
     if options.json:
         print_json({"report": str(file), "artefacts": [m.artefact.id for m in measured], "bytes": file.stat().st_size})
     else:

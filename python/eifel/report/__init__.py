@@ -40,11 +40,12 @@ if TYPE_CHECKING:
     from eifel.result import Result
 
 
-def build(measured: Sequence[Measured], date: str = "") -> str:
-    """The page for these artefacts, in this order; `date` stands on top."""
+def build(measured: Sequence[Measured], date: str = "", playground: str = "") -> str:
+    """The page for these artefacts, in this order; `date` stands on top. `playground` is the address of the page that
+    `make web` writes, if it is there."""
     from eifel import _engine
 
-    sections = "".join(_section(one) for one in measured)
+    sections = "".join(_section(one, playground) for one in measured)
     charts = any(map(_has_chart, measured))
     intro = _part(
         "index.html",
@@ -91,7 +92,7 @@ def command_of(measured: Measured) -> str:
     return f"{line} --trace FILE…" if artefact.inputs else line
 
 
-def _section(measured: Measured) -> str:
+def _section(measured: Measured, playground: str) -> str:
     artefact = measured.artefact
     charts = chart(measured.results[0], 0, artefact.title) if _has_chart(measured) else _picture(measured)
     return _part(
@@ -101,6 +102,7 @@ def _section(measured: Measured) -> str:
         source=escape(artefact.source),
         see=_see(measured),
         charts=charts,
+        play=_part("play.html", page=playground, id=escape(artefact.id)) if playground and artefact.is_recorded else "",
         summary=(_map_of(measured) or _table)(measured),
         claims=claims_html(measured) + known_html(artefact),
         settings=settings_html(artefact),

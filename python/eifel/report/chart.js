@@ -151,9 +151,9 @@
       this.panels = description.panels;
       for (const panel of this.panels) {
         for (const layer of panel.layers) {
-          layer.x = column(bytes, layer.x);
-          layer.y = column(bytes, layer.y);
-          if (layer.top) layer.top = column(bytes, layer.top);
+          for (const axis of ["x", "y", "top"]) {
+            if (layer[axis] && !ArrayBuffer.isView(layer[axis])) layer[axis] = column(bytes, layer[axis]);
+          }
           layer.end = description.end;
         }
       }
@@ -162,7 +162,7 @@
       this.plots = this.panels.map((panel, index) => this.make(panel, index));
       this.reading = figure.appendChild(document.createElement("div"));
       this.reading.className = "reading";
-      this.reading.textContent = " ";
+      this.reading.hidden = true;
       figure.addEventListener("keydown", (event) => this.key(event));
       new ResizeObserver(() => this.resize()).observe(figure);
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
@@ -172,7 +172,9 @@
       const figure = this.figure;
       const bar = figure.appendChild(document.createElement("div"));
       bar.className = "bar";
-      for (const layer of panel.layers) bar.append(this.toggle(panel, layer, index));
+      panel.bar = bar.appendChild(document.createElement("span"));
+      panel.bar.className = "layers";
+      for (const layer of panel.layers) panel.bar.append(this.toggle(panel, layer, index));
       if (index === 0) for (const name of new Set(this.bands.map((band) => band.name))) bar.append(this.meaning(name));
       if (index === 0) bar.append(this.tools());
       const axis = { font, stroke: () => colour("dim"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { stroke: () => colour("line"), width: 1 } };
@@ -220,14 +222,15 @@
     toggle(panel, layer, index) {
       const button = document.createElement("button");
       button.type = "button";
-      button.setAttribute("aria-pressed", "true");
       const swatch = button.appendChild(document.createElement("span"));
       swatch.className = "swatch";
       swatch.style.background = `var(--${layer.colour})`;
       button.append(layer.name);
+      button.layer = layer;
+      button.setAttribute("aria-pressed", String(!layer.hidden));
       button.addEventListener("click", () => {
-        layer.hidden = !layer.hidden;
-        button.setAttribute("aria-pressed", String(!layer.hidden));
+        button.layer.hidden = !button.layer.hidden;
+        button.setAttribute("aria-pressed", String(!button.layer.hidden));
         this.plots[index].redraw(false);
       });
       return button;
@@ -359,6 +362,29 @@
     redraw() {
       for (const plot of this.plots) plot.redraw(false, true);
     }
+
+    // Another run in the same panels: layers that were hidden stay so, and a zoom stays.
+    show(description) {
+      const { min, max } = this.plots[0].scales.x, whole = min <= this.full[0] && max >= this.full[1];
+      this.bands = description.bands;
+      this.end = description.end;
+      this.full = [0, description.end * 1.01 || 1];
+      this.panels.forEach((panel, index) => {
+        const hidden = new Set(panel.layers.filter((layer) => layer.hidden).map((layer) => layer.name));
+        const before = panel.layers.map((layer) => layer.name).join();
+        panel.layers = description.panels[index].layers;
+        for (const layer of panel.layers) {
+          layer.end = description.end;
+          layer.hidden = hidden.has(layer.name);
+        }
+        if (panel.layers.map((layer) => layer.name).join() !== before) {
+          panel.bar.replaceChildren(...panel.layers.map((layer) => this.toggle(panel, layer, index)));
+        } else {
+          panel.layers.forEach((layer, at) => { panel.bar.children[at].layer = layer; });
+        }
+      });
+      if (whole) this.zoom(...this.full); else this.zoom(min, Math.min(max, this.full[1]));
+    }
   }
 
   async function start(figure) {
@@ -372,6 +398,8 @@
       sorry.textContent = `This chart could not be drawn: ${error.message}`;
     }
   }
+
+  globalThis.Chart = Chart;
 
   // Only charts that come near the screen are unpacked.
   const watch = new IntersectionObserver((seen) => {

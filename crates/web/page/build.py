@@ -1,0 +1,102 @@
+"""The page that needs no installation: simulator and capture analyser in one HTML file.
+
+`python crates/web/page/build.py ENGINE.wasm OUT.html` writes it; `make web` builds the engine before.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import sys
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from presets import presets, recordings
+
+from eifel import _engine
+
+HERE = Path(__file__).parent
+
+SCRIPTS = (
+    "remote.js",
+    "layers.js",
+    "controls.js",
+    "state.js",
+    "menus.js",
+    "words.js",
+    "steps.js",
+    "drop.js",
+    "play.js",
+)
+"""The page's own, in the order in which they are needed."""
+WORKER = ("engine.js", "worker.js")
+CHARTS = ("columns.js", "uplot/uPlot.iife.min.js", "touch.js", "chart.js")
+"""What the report draws its charts with."""
+DESCRIBED = ("", "link", "spike-at", "reorder")
+"""Tables of a scenario whose keys have sliders; "" is the scenario itself."""
+
+
+def build(wasm: bytes) -> str:
+    """The page around an engine that was compiled to WebAssembly."""
+    data = {
+        "presets": presets(),
+        "recordings": recordings(),
+        "registry": json.loads(_engine.registry()),
+        "described": _described(json.loads(_engine.schema())),
+    }
+    engine = base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()
+    style = _report("uplot/uPlot.min.css") + _report("style.css") + _own("style.css")
+    scripts = [*map(_report, CHARTS), *map(_own, SCRIPTS)]
+    return Template(_own("page.html")).substitute(
+        version=_engine.version(),
+        licence=_report("uplot/LICENSE"),
+        style=style,
+        engine=engine,
+        data=_inside(json.dumps(data, separators=(",", ":"))),
+        worker="".join(map(_own, WORKER)),
+        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
+    )
+
+
+def _inside(text: str) -> str:
+    """JSON as it may stand inside of a page."""
+    return text.replace("<", "\\u003c")
+
+
+def _described(schema: dict[str, Any]) -> dict[str, dict[str, str]]:
+    tables = {name: schema["definitions"][name] if name else schema for name in DESCRIBED}
+    return {
+        name: {key: str(value.get("description", "")) for key, value in table["properties"].items()}
+        for name, table in tables.items()
+    }
+
+
+def _own(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _report(name: str) -> str:
+    return files("eifel.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def main(arguments: list[str]) -> int:
+    """Builds the page from an engine's file; 2 for a wrong call."""
+    if len(arguments) != 2:
+        print("usage: build.py ENGINE.wasm OUT.html", file=sys.stderr)
+        return 2
+    wasm, out = map(Path, arguments)
+    if not wasm.is_file():
+        print(f"{wasm}: no such file; expected an engine that was compiled to WebAssembly", file=sys.stderr)
+        return 2
+    page = build(wasm.read_bytes())
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(page, encoding="utf-8")
+    print(f"{out}: {len(page.encode()) / 1e6:.2f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

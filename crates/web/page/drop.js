@@ -1,0 +1,230 @@
+// Captures: read piece by piece in a worker of their own, which ends with each file and gives its memory back. Nothing leaves
+// the page: its policy forbids every connection.
+const drop = (() => {
+  "use strict";
+
+  const PIECE = 1 << 20;
+  const MOST_BYTES = 2 ** 30;
+  const MOST_ROWS = 500;
+  const COPIES = [["eifel-timestamps", "rfc4015"], ["f-rto-sack", "rfc4015"], ["dsack", "rfc3708"], ["none", "none"]];
+
+  function start({ wasm, source, registry }) {
+    const $ = (id) => document.getElementById(id);
+    const { element } = menus;
+    let open = null;
+
+    const tell = (text, bad = false) => {
+      $("drop-said").textContent = text;
+      $("drop-said").className = bad ? "outside" : "dim";
+    };
+
+    // The file's bytes, decompressed, in pieces; `told` hears how many stored bytes were read.
+    async function* pieces(file, told) {
+      const magic = new Uint8Array(await file.slice(0, 4).arrayBuffer());
+      if (magic[0] === 0x28 && magic[1] === 0xb5 && magic[2] === 0x2f) throw new Error(`${file.name}: compressed by zstd; expected pcap, pcapng, snoop, gzip or qlog`);
+      const gzip = magic[0] === 0x1f && magic[1] === 0x8b;
+      let read = 0;
+      const counted = new TransformStream({ transform(chunk, out) { read += chunk.length; out.enqueue(chunk); } });
+      let stream = file.stream().pipeThrough(counted);
+      if (gzip) stream = stream.pipeThrough(new DecompressionStream("gzip"));
+      const reader = stream.getReader();
+      let held = [], size = 0;
+      try {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (value) { held.push(value); size += value.length; }
+          if (size >= PIECE || (done && size)) {
+            const piece = new Uint8Array(size);
+            let at = 0;
+            for (const one of held) { piece.set(one, at); at += one.length; }
+            held = [];
+            size = 0;
+            told(read);
+            yield piece;
+          }
+          if (done) return;
+        }
+      } catch (error) {
+        throw gzip && error instanceof TypeError ? new Error(`${file.name}: the gzip stream is damaged or cut off`) : error;
+      } finally {
+        reader.cancel().catch(() => {});
+      }
+    }
+
+    // One pass over the open file. Returns the answer to its end.
+    async function pass(one, each = () => {}) {
+      const begun = performance.now();
+      $("drop-progress").hidden = $("drop-cancel").hidden = false;
+      try {
+        for await (const piece of pieces(one.file, (read) => { $("drop-progress").value = one.file.size ? read / one.file.size : 1; })) {
+          const answer = await one.remote.ask({ ask: "feed" }, piece);
+          each(answer);
+          if (open !== one) throw new Error("stopped");
+          tell(`${one.file.name}: ${answer.frames} frames`);
+        }
+        const answer = await one.remote.ask({ ask: "finish" });
+        one.took = (performance.now() - begun) / 1000;
+        each(answer);
+        return answer;
+      } finally {
+        $("drop-progress").hidden = $("drop-cancel").hidden = true;
+      }
+    }
+
+    async function take(file) {
+      close();
+      $("found").replaceChildren();
+      if (file.size > MOST_BYTES) {
+        tell(`${file.name}: ${words.bytes(file.size)}; expected at most ${words.bytes(MOST_BYTES)} (the command line takes any size)`, true);
+        return;
+      }
+      const one = open = { file, remote: new Remote(wasm, source) };
+      tell(`${file.name}: begins`);
+      try {
+        await one.remote.ask({ ask: "open", name: file.name });
+        const answer = await pass(one);
+        one.report = JSON.parse(answer.report);
+        tell(`${file.name}: read in ${one.took.toFixed(1)} s`);
+        show(one, answer);
+      } catch (error) {
+        if (open === one) {
+          tell(error.message, error.message !== "stopped");
+          close();
+        }
+      }
+    }
+
+    function close() {
+      if (open) open.remote.end();
+      open = null;
+    }
+
+    function table(titles, rows, label) {
+      const head = element("tr", {}, ...titles.map((title) => element("th", { textContent: title })));
+      const body = rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell instanceof Node ? cell : String(cell ?? "")))));
+      const made = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+      made.setAttribute("aria-label", label);
+      return element("div", { className: "scroll" }, made);
+    }
+
+    function button(text, act) {
+      const made = element("button", { type: "button", textContent: text, className: "take" });
+      made.addEventListener("click", () => act(made));
+      return made;
+    }
+
+    function save(name, parts, type) {
+      const link = element("a", { href: URL.createObjectURL(new Blob(parts, { type })), download: name });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    }
+
+    function show(one, answer) {
+      const { report } = one, found = $("found");
+      const annotated = button("annotated pcapng", () => again(one, { for: "annotated" }, (bytes) => save(`${one.file.name}.verdicts.pcapng`, bytes, "application/octet-stream")));
+      found.replaceChildren(
+        element("pre", { textContent: answer.text, id: "summary" }),
+        element("p", {}, ...(report.quic ? [] : [annotated]), button("JSON", () => save(`${one.file.name}.json`, [answer.report], "application/json"))),
+      );
+      if (report.quic) return;
+      const directions = [];
+      for (const connection of report.connections) {
+        for (const server of [false, true]) {
+          const end = server ? "server" : "client";
+          const rows = report.retransmissions.filter((row) => row.connection === connection.connection && row.sender === end);
+          if (rows.length) directions.push({ connection, server, rows });
+        }
+      }
+      directions.sort((a, b) => b.rows.length - a.rows.length);
+      found.append(element("h3", { textContent: words.count(directions.length, "direction") + " in which something was sent again" }));
+      found.append(table(["connection", "sender → receiver", "seen", "sends like", "again", "spurious", "needed", ""], directions.slice(0, MOST_ROWS).map((one_way) => {
+        const { connection, server, rows } = one_way, ends = [connection.client, connection.server].map(String);
+        const way = connection.directions[server ? 1 : 0], is = (verdict) => rows.filter((row) => row.verdict === verdict).length;
+        if (server) ends.reverse();
+        const graph = button("graph", () => draw(one, one_way));
+        return [connection.connection, ends.join(" → "), way.vantage, way.model || "", rows.length, is("spurious"), is("needed"), graph];
+      }), "Connections"));
+      found.append(element("div", { id: "graph" }));
+      found.append(element("h3", { textContent: words.count(report.retransmissions.length, "retransmission") }));
+      found.append(table(["frame", "connection", "cause", "verdict", "confidence", "reason", "shown by", "the stack"], report.retransmissions.slice(0, MOST_ROWS).map((row) => [
+        row.frame, row.connection, row.cause, row.verdict, row.confidence, row.reason, row.evidence_frame ? `frame ${row.evidence_frame}` : "", row.stack_noticed,
+      ]), "Retransmissions"));
+      const more = report.retransmissions.length - MOST_ROWS;
+      if (more > 0) found.append(element("p", { className: "dim", textContent: `${more} more in the JSON.` }));
+    }
+
+    // The file's bytes once more, for something else.
+    async function again(one, request, done) {
+      const bytes = [];
+      try {
+        await one.remote.ask({ ask: "again", ...request });
+        const answer = await pass(one, (part) => { if (part.bytes) bytes.push(part.bytes); });
+        tell(`${one.file.name}: read in ${one.took.toFixed(1)} s`);
+        done(bytes, answer);
+      } catch (error) {
+        tell(error.message, error.message !== "stopped");
+      }
+    }
+
+    function draw(one, { connection, server, rows }) {
+      const place = { connection: connection.connection, from_server: server };
+      again(one, { for: "graph", ...place }, (_, { graph }) => {
+        const figure = element("figure", { className: "chart" });
+        figure.setAttribute("aria-label", `Time and sequence of connection ${connection.connection}`);
+        const predicted = element("div", { id: "predicted" });
+        $("graph").replaceChildren(figure, button("Try other detectors on this path", (made) => { made.disabled = true; predict(one, place, predicted, made); }), predicted);
+        figure.chart = new Chart(figure, description(graph, rows));
+        figure.scrollIntoView({ block: "nearest" });
+      });
+    }
+
+    function description(graph, rows) {
+      const verdicts = new Map(rows.map((row) => [row.frame, row.verdict])), made = [];
+      const kilo = (values) => values.map((value) => value / 1000);
+      if (graph.sack_s.length) made.push({ name: "SACK", colour: "sack", kind: "bars", x: graph.sack_s, y: kilo(graph.sack_start), top: kilo(graph.sack_end) });
+      if (graph.heard_s.length) {
+        made.push({ name: "ACK", colour: "ack", kind: "steps", x: graph.heard_s, y: kilo(graph.cumulative) });
+        made.push({ name: "window", colour: "limit", kind: "steps", x: graph.heard_s, y: kilo(graph.edge) });
+      }
+      for (const [name, colour, verdict, kind] of [["segment", "sent", undefined, "ticks"], ["needed retransmission", "needed", "needed", "squares"],
+        ["undecidable retransmission", "drop", "undecidable", "squares"], ["spurious retransmission", "spurious", "spurious", "squares"]]) {
+        const kept = [...graph.frame.keys()].filter((i) => verdicts.get(graph.frame[i]) === verdict);
+        const pick = (values) => Float64Array.from(kept, (i) => values[i]);
+        if (kept.length) made.push({ name, colour, kind, x: pick(graph.sent_s), y: pick(kilo(graph.start)), top: pick(kilo(graph.end)) });
+      }
+      const last = (values) => (values.length ? values[values.length - 1] : 0);
+      return { end: Math.max(last(graph.sent_s), last(graph.heard_s)) || 1, bands: [], panels: [{ title: "Sequence number, kB", name: "kB", height: 420, layers: made }] };
+    }
+
+    function predict(one, place, box, made) {
+      const senders = COPIES.filter(([name]) => registry.some((entry) => entry.seam === "detect" && entry.name === name))
+        .map(([detect, respond]) => ({ name: `${detect}, ${respond}`, changes: { "sender.detect": detect, "sender.respond": respond } }));
+      again(one, { for: "whatif", ...place, senders }, (_, answer) => {
+        if (!answer.whatif) {
+          const rows = answer.replay.compared.map((row) => [row.what, +row.captured.toPrecision(4), +row.replayed.toPrecision(4), row.agrees ? "agrees" : "differs"]);
+          box.replaceChildren(element("p", { textContent: "No prediction: the captured sender, run again over the path that was found, does not do what the capture shows." }), table(["event", "captured", "replayed", ""], rows, "Replay"));
+          return;
+        }
+        const range = ({ low, middle, high }, show) => `${show(middle)} (${show(low)} to ${show(high)})`;
+        box.replaceChildren(table(["sender", "goodput", "sent again", "faster than captured"], answer.whatif.senders.map((row) => [
+          row.name, range(row.goodput_bps, words.rate), range(row.retransmissions, (value) => Math.round(value)), `${Math.round(100 * row.faster)} %`,
+        ]), "Prediction"));
+      }).finally(() => { made.disabled = false; });
+    }
+
+    const area = $("drop");
+    for (const name of ["dragover", "dragenter"]) area.addEventListener(name, (event) => { event.preventDefault(); area.classList.add("over"); });
+    for (const name of ["dragleave", "drop"]) area.addEventListener(name, () => area.classList.remove("over"));
+    area.addEventListener("drop", (event) => { event.preventDefault(); if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]); });
+    $("file").addEventListener("change", () => {
+      const [file] = $("file").files;
+      // So that the same file can be chosen once more.
+      $("file").value = "";
+      if (file) take(file);
+    });
+    $("drop-cancel").addEventListener("click", () => { close(); tell("stopped"); });
+    return { take };
+  }
+
+  return { start };
+})();

@@ -1,0 +1,69 @@
+// What is being looked at, as the fragment of the address: a preset, and what was changed in it.
+// `#preset=spike&loss=0.01&a.detect=none&b.rto=rfc6298&b.rto.minimum_ms=200`
+const state = (() => {
+  "use strict";
+
+  function empty(preset) {
+    return { preset, transport: null, trace: null, path: {}, senders: { a: {}, b: {} } };
+  }
+
+  function read(fragment, usual) {
+    const asked = new URLSearchParams(fragment.replace(/^#/, ""));
+    const found = empty(asked.get("preset") || usual);
+    for (const [key, value] of asked) {
+      const [side, seam, parameter] = key.split(".");
+      if (key === "transport" || key === "trace") found[key] = value;
+      else if (found.senders[side] && seam) {
+        const choice = (found.senders[side][seam] ||= { name: null });
+        if (parameter) choice[parameter] = plain(value); else choice.name = value;
+      } else if (key !== "preset" && Number.isFinite(Number(value))) found.path[key] = Number(value);
+    }
+    return found;
+  }
+
+  function plain(text) {
+    if (text === "true" || text === "false") return text === "true";
+    return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+  }
+
+  function write(now) {
+    const asked = new URLSearchParams({ preset: now.preset });
+    for (const key of ["transport", "trace"]) if (now[key]) asked.set(key, now[key]);
+    for (const [key, value] of Object.entries(now.path)) asked.set(key, value);
+    for (const [side, seams] of Object.entries(now.senders)) {
+      for (const [seam, { name, ...parameters }] of Object.entries(seams)) {
+        asked.set(`${side}.${seam}`, name ?? "");
+        for (const [parameter, value] of Object.entries(parameters)) asked.set(`${side}.${seam}.${parameter}`, value);
+      }
+    }
+    return `#${asked}`;
+  }
+
+  // The scenario of one side: the preset, its path as changed, its sender as chosen.
+  function scenario(now, side, { presets, recordings, registry }) {
+    const preset = presets.find((one) => one.id === now.preset) || presets[0];
+    const made = structuredClone(preset.scenario);
+    if (now.transport) controls.carry(made, now.transport);
+    const over = controls.transport(made);
+    const detects = (preset.detects || {})[over] || (over === "sctp" ? "eifel-cover-timestamps" : "eifel-timestamps");
+    const usual = controls.sender(made).detect || "none";
+    const plainly = (usual.name || usual) === "none";
+    if (side === "a") controls.choose(made, "detect", "none");
+    else if (plainly) controls.choose(made, "detect", detects);
+    if (side === "b" && plainly && (controls.sender(made).respond || "") === "none") controls.choose(made, "respond", preset.responds || "rfc4015");
+    if (now.trace && recordings[now.trace]) controls.record(made, recordings[now.trace]);
+    for (const control of controls.path) if (control.key in now.path) control.write(made, now.path[control.key]);
+    for (const [seam, { name, ...parameters }] of Object.entries(now.senders[side])) {
+      const usual = controls.sender(made)[seam];
+      const chosen = name || (usual && (usual.name || usual));
+      if (!chosen) controls.choose(made, seam, null);
+      else controls.choose(made, seam, Object.keys(parameters).length ? { name: chosen, ...parameters } : chosen);
+    }
+    const detect = controls.sender(made).detect, name = detect && (detect.name || detect);
+    const entry = registry.find((one) => one.seam === "detect" && one.name === name);
+    if (entry && entry.needs) controls.provide(made, entry.needs);
+    return made;
+  }
+
+  return { empty, read, write, scenario };
+})();

@@ -1,0 +1,42 @@
+// What a run cost, in a sentence.
+const words = (() => {
+  "use strict";
+
+  const count = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
+
+  function bytes(number) {
+    return number >= 1e6 ? `${+(number / 1e6).toPrecision(3)} MB` : number >= 1e3 ? `${+(number / 1e3).toPrecision(3)} kB` : `${number} bytes`;
+  }
+
+  function rate(bps) {
+    return bps >= 1e6 ? `${+(bps / 1e6).toPrecision(3)} Mbit/s` : `${+(bps / 1e3).toPrecision(3)} kbit/s`;
+  }
+
+  // Bytes that were sent again needlessly.
+  function needless({ tables, code }, payload) {
+    const sent = tables.transmissions, spurious = code("transmissions.needed", "spurious");
+    let sum = 0;
+    for (let i = 0; i < sent.len.length; i++) if (sent.needed[i] === spurious && sent.copy[i] > 0) sum += sent.len[i] * payload;
+    return sum;
+  }
+
+  function cost(flow, run, messageBytes) {
+    const again = flow.retransmissions, spurious = flow.spurious_retransmissions;
+    const first = again === 0 ? "Nothing was sent again." :
+      spurious === 0 ? `${count(again, "retransmission")}, all needed.` :
+      `${spurious} of ${count(again, "retransmission")} needless: ${bytes(needless(run, messageBytes))} sent for nothing.`;
+    const undone = flow.undos ? ` The response restored the window ${flow.undos === 1 ? "once" : `${flow.undos} times`}.` : "";
+    const done = flow.completed ? ` Done after ${+flow.time_s.toPrecision(4)} s.` : ` ${rate(flow.goodput_bps)}.`;
+    return `${first}${undone}${done}`;
+  }
+
+  function compared(a, b) {
+    const [one, other] = a.completed && b.completed ? [b.time_s, a.time_s] : [a.goodput_bps, b.goodput_bps];
+    if (!(one > 0 && other > 0)) return "";
+    const more = Math.round(100 * (other / one - 1));
+    if (more === 0) return "Both take the same time.";
+    return `The second sender is ${more > 0 ? "faster" : "slower"} by ${Math.abs(more)} %.`;
+  }
+
+  return { cost, compared, bytes, count, rate };
+})();

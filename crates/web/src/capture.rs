@@ -1,0 +1,256 @@
+//! A capture that is fed in pieces: once for its report, and again for each graph, copy or prediction that is asked for.
+
+use crate::answer::Answer;
+use eifel_capture::analysis::Analyzer;
+use eifel_capture::annotate::Annotator;
+use eifel_capture::decode::{self, Fragments};
+use eifel_capture::quic;
+use eifel_capture::read::{Frame, Reader};
+use eifel_capture::report::{Capture, End, Report, Retransmission};
+use eifel_capture::text;
+use eifel_whatif::events::Captured;
+use eifel_whatif::path::Refusal;
+use eifel_whatif::replay;
+use eifel_whatif::scenario;
+use eifel_whatif::trace::Trace;
+use eifel_whatif::whatif::{self, Asked};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::mem;
+use std::rc::Rc;
+
+/// Bytes of a log that is read, which has to be in memory as a whole.
+const MOST_LOG: usize = 1 << 28;
+/// Paths that are drawn for a prediction.
+const DRAWS: u32 = 40;
+
+/// The open capture.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    name: String,
+    report: Report,
+    reader: Reader,
+    pass: Pass,
+    damage: Option<String>,
+}
+
+/// What its bytes are read for.
+#[derive(Debug)]
+enum Pass {
+    /// No byte has come yet.
+    First,
+    Report(Box<Analyzer>),
+    /// A log of QUIC.
+    Log(Vec<u8>),
+    Graph(Box<(Trace, Fragments)>),
+    WhatIf(Box<(Trace, Fragments, Wanted)>),
+    Annotated(Box<Annotator<Copied>>, Copied),
+    Done,
+}
+
+/// The part of a copy that the page has not taken yet.
+#[derive(Clone, Debug, Default)]
+struct Copied(Rc<RefCell<Vec<u8>>>);
+
+impl Copied {
+    fn take(&self) -> Vec<u8> {
+        self.0.take()
+    }
+}
+
+impl Write for Copied {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Which direction a prediction is about, and the senders to try.
+#[derive(Debug)]
+struct Wanted {
+    connection: u64,
+    from_server: bool,
+    senders: Vec<Asked>,
+}
+
+impl Opened {
+    pub(crate) fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            report: Report::default(),
+            reader: Reader::new(),
+            pass: Pass::First,
+            damage: None,
+        }
+    }
+
+    /// Takes in the next piece.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Answer, String> {
+        if matches!(self.pass, Pass::First) && !bytes.is_empty() {
+            self.pass = if quic::is_log(bytes) { Pass::Log(Vec::new()) } else { Pass::Report(Box::default()) };
+        }
+        if let Pass::Log(log) = &mut self.pass {
+            if log.len() + bytes.len() > MOST_LOG {
+                return Err(self.said(format!("expected a log of at most {} MiB", MOST_LOG >> 20)));
+            }
+            log.extend(bytes);
+            return Ok(Answer::of(json!({ "frames": 0 })));
+        }
+        self.frames(bytes)?;
+        let mut answer = Answer::of(json!({ "frames": self.reader.frames() }));
+        if let Pass::Annotated(_, copied) = &self.pass {
+            let bytes = answer.bytes("bytes", copied.take());
+            answer = answer.with("bytes", bytes);
+        }
+        Ok(answer)
+    }
+
+    fn frames(&mut self, bytes: &[u8]) -> Result<(), String> {
+        if self.damage.is_some() {
+            // What was read before the file's damage is what counts.
+            return Ok(());
+        }
+        self.reader.feed(bytes);
+        loop {
+            match self.reader.frame() {
+                Ok(Some(frame)) => self.pass.frame(&frame).map_err(|error| format!("{}: {error}", self.name))?,
+                Ok(None) => break,
+                Err(error) => {
+                    self.damage = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        match &self.damage {
+            Some(damage) if self.reader.frames() == 0 => Err(self.said(damage.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// All pieces were there.
+    pub(crate) fn finish(&mut self) -> Result<Answer, String> {
+        let reader = mem::take(&mut self.reader);
+        let frames = reader.frames();
+        let damage = self.damage.take().or_else(|| reader.finish().err().map(|error| error.to_string()));
+        match mem::replace(&mut self.pass, Pass::Done) {
+            Pass::First => Err(self.said("empty; expected a capture or a log of QUIC".to_owned())),
+            Pass::Report(analyzer) => {
+                if let Some(damage) = damage.clone().filter(|_| frames == 0) {
+                    return Err(self.said(damage));
+                }
+                let capture = Capture { file: self.name.clone(), frames, error: damage };
+                self.report.add(vec![capture], analyzer.finish());
+                Ok(self.told())
+            }
+            Pass::Log(log) => {
+                let log = String::from_utf8(log).map_err(|_| self.said("not qlog: not UTF-8".to_owned()))?;
+                self.report.quic = Some(quic::analyse(&[(&self.name, &log)])?);
+                Ok(self.told())
+            }
+            Pass::Graph(pass) => {
+                let mut answer = Answer::default();
+                let columns = pass.0.columns().into_iter();
+                let columns: Vec<_> = columns.map(|(name, values)| answer.reals(name, values.into_iter())).collect();
+                Ok(answer.with("graph", columns.into()))
+            }
+            Pass::Annotated(annotator, copied) => {
+                let mut answer = Answer::default();
+                annotator.finish().map_err(|error| self.said(error.to_string()))?;
+                let bytes = answer.bytes("bytes", copied.take());
+                Ok(answer.with("bytes", bytes))
+            }
+            Pass::WhatIf(pass) => {
+                let (trace, _, wanted) = *pass;
+                self.predicted(trace, &wanted).map_err(|Refusal(why)| self.said(why))
+            }
+            Pass::Done => Err("no capture is being read".to_owned()),
+        }
+    }
+
+    fn told(&self) -> Answer {
+        Answer::of(json!({ "report": self.report.json(), "text": text::summary(&self.report) }))
+    }
+
+    /// The bytes will be fed once more.
+    pub(crate) fn again(&mut self, asked: &Value) -> Result<Answer, String> {
+        self.pass = match asked["for"].as_str().unwrap_or_default() {
+            "annotated" => {
+                let copied = Copied::default();
+                let annotator = Annotator::new(copied.clone(), self.report.of_capture(0));
+                Pass::Annotated(Box::new(annotator.map_err(|error| self.said(error.to_string()))?), copied)
+            }
+            "graph" => Pass::Graph(Box::new((self.trace(asked)?.0, Fragments::default()))),
+            "whatif" => {
+                let (trace, wanted) = self.trace(asked)?;
+                Pass::WhatIf(Box::new((trace, Fragments::default(), wanted)))
+            }
+            other => return Err(format!("request: for {other:?}; allowed: graph, annotated, whatif")),
+        };
+        self.reader = Reader::new();
+        self.damage = None;
+        Ok(Answer::default())
+    }
+
+    fn trace(&self, asked: &Value) -> Result<(Trace, Wanted), String> {
+        let connection = asked["connection"].as_u64().unwrap_or(0);
+        let from_server = asked["from_server"].as_bool().unwrap_or(false);
+        let found = self.report.connections.iter().find(|one| one.connection == connection);
+        let found = found.ok_or_else(|| self.said(format!("no connection {connection} with data")))?;
+        let senders = asked["senders"].as_array().into_iter().flatten().map(|one| Asked {
+            name: one["name"].as_str().unwrap_or_default().to_owned(),
+            changes: one["changes"].as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect(),
+        });
+        Ok((Trace::new(found.way(from_server)), Wanted { connection, from_server, senders: senders.collect() }))
+    }
+
+    fn predicted(&self, trace: Trace, wanted: &Wanted) -> Result<Answer, Refusal> {
+        let end = if wanted.from_server { End::Server } else { End::Client };
+        let ours = |one: &&Retransmission| one.connection == wanted.connection && one.sender == end;
+        let again = self.report.retransmissions.iter().filter(ours).cloned().collect();
+        let found = self.report.connections.iter().find(|one| one.connection == wanted.connection);
+        let model = found.and_then(|one| one.directions[usize::from(wanted.from_server)].model);
+        let captured = Captured { trace, again, model };
+        let path = captured.path()?;
+        let replay = replay::replay(&captured, &path)?;
+        let mut answer = json!({
+            "path": path,
+            "replay": replay,
+            "events": captured.events(),
+            "scenario": scenario::as_seen(&path, &replay.sender, 1),
+        });
+        // Where the replay and the capture differ, a prediction would be worth nothing.
+        if replay.agrees {
+            let found = whatif::whatif((&captured, &path, &replay), &wanted.senders, (DRAWS, 1), &mut |_| Ok(()))?;
+            answer["whatif"] = json!(found);
+        }
+        Ok(Answer::of(answer))
+    }
+
+    fn said(&self, what: String) -> String {
+        format!("{}: {what}", self.name)
+    }
+}
+
+impl Pass {
+    fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        match self {
+            Self::Report(analyzer) => analyzer.frame(frame),
+            Self::Annotated(annotator, _) => annotator.frame(frame)?,
+            Self::Graph(pass) => seen(&mut pass.0, &mut pass.1, frame),
+            Self::WhatIf(pass) => seen(&mut pass.0, &mut pass.1, frame),
+            Self::First | Self::Log(_) | Self::Done => {}
+        }
+        Ok(())
+    }
+}
+
+fn seen(trace: &mut Trace, fragments: &mut Fragments, frame: &Frame<'_>) {
+    if let Ok(packet) = decode::packet(frame.link, frame.bytes, frame.wire_len, fragments) {
+        trace.packet(&packet, frame.nanos, frame.number);
+    }
+}

@@ -1,0 +1,27 @@
+//! Simulator and capture analyser for a page: a request comes in, an answer goes out, and nothing is decided here.
+//!
+//! ```text
+//! request   a line of JSON, whose `ask` says what is wanted, and the bytes behind it
+//! answer    the length of a JSON object as four bytes, the object, and columns behind it
+//! ```
+//!
+//! | `ask` | bytes | answer |
+//! |---|---|---|
+//! | `run`: `tables` | a scenario as TOML or JSON | summaries of flows, words of codes, columns |
+//! | `toml` | a scenario as JSON | `toml` |
+//! | `open`: `name` | | |
+//! | `feed` | a piece of the open capture | frames so far; while it is annotated, bytes of the copy |
+//! | `finish` | | what the pass over the capture was for |
+//! | `again`: `for` is `graph`, `annotated` or `whatif` | | |
+//! | `close` | | |
+//!
+//! An answer to a request that failed holds `error`, one line. [`answer::Answer`] has the layout of the columns.
+#![deny(unsafe_code)]
+
+pub mod answer;
+mod capture;
+mod exports;
+mod page;
+mod run;
+
+pub use page::Page;
