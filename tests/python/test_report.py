@@ -69,6 +69,14 @@ def test_every_artefact_can_be_found(page: str, ids: list[str]) -> None:
         assert f'href="#{name}"' in page
 
 
+def test_a_figure_of_one_run_opens_in_the_playground_where_there_is_one() -> None:
+    measured = [reproduce("responding.figure1a"), reproduce("responding.table1", repetitions=2)]
+    page = build(measured, playground="web/index.html")
+    assert page.count("web/index.html#preset=") == 1
+    assert 'href="web/index.html#preset=responding.figure1a"' in page
+    assert "#preset=" not in build(measured)
+
+
 def test_nothing_is_fetched(page: str) -> None:
     assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", page)
     assert not re.search(r"@import|url\(", page)

@@ -41,8 +41,10 @@ if TYPE_CHECKING:
 
 
 def build(measured: Sequence[Measured], date: str = "", playground: str = "") -> str:
-    """The page for these artefacts, in this order; `date` stands on top. `playground` is the address of the page that
-    `make web` writes, if it is there."""
+    """The page for these artefacts, in this order; `date` stands on top.
+
+    `playground` is the address of the page that `make web` writes, if it is there.
+    """
     from eifel import _engine
 
     sections = "".join(_section(one, playground) for one in measured)
