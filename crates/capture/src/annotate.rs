@@ -14,6 +14,8 @@ pub struct Annotator<W: Write> {
     writer: Writer<W>,
     /// By interface and link type in the file that is copied.
     interfaces: BTreeMap<(u32, u32), Interface>,
+    /// The name of the only interface; numbers are their names otherwise.
+    interface: Option<String>,
     comments: BTreeMap<u64, String>,
 }
 
@@ -43,7 +45,20 @@ impl<W: Write> Annotator<W> {
                 add(told.frame, format!("{} calls frame {frame} {said}: {}", told.detector, told.reason));
             }
         }
-        Ok(Self { writer: Writer::new(out, "eifel analyze")?, interfaces: BTreeMap::new(), comments })
+        Self::made(out, "eifel analyze", None, comments)
+    }
+
+    /// Writes to `out` what is known of a simulated run, by the number of the frame, from 1.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn of_run(out: W, interface: &str, comments: BTreeMap<u64, String>) -> io::Result<Self> {
+        let application = concat!("eifel-sim ", env!("CARGO_PKG_VERSION"));
+        Self::made(out, application, Some(interface.to_owned()), comments)
+    }
+
+    fn made(out: W, application: &str, interface: Option<String>, comments: BTreeMap<u64, String>) -> io::Result<Self> {
+        Ok(Self { writer: Writer::new(out, application)?, interfaces: BTreeMap::new(), interface, comments })
     }
 
     /// Copies a frame. Frames come in the order of the file.
@@ -56,7 +71,8 @@ impl<W: Write> Annotator<W> {
             Some(interface) => *interface,
             None => {
                 let link = u16::try_from(frame.link).unwrap_or(u16::MAX);
-                let made = self.writer.interface_of(&format!("interface {}", frame.interface), link)?;
+                let numbered = || format!("interface {}", frame.interface);
+                let made = self.writer.interface_of(&self.interface.clone().unwrap_or_else(numbered), link)?;
                 self.interfaces.insert(key, made);
                 made
             }

@@ -205,21 +205,34 @@ pub fn frames_of(
 /// One line that names the file which could not be read or written.
 pub fn annotate(report: &Report, output: &Path) -> Result<(), String> {
     let input = only_file(report)?;
-    written(output, |out| {
-        let mut annotator = Annotator::new(BufWriter::new(out), report.of_capture(0))?;
-        let mut failed = None;
-        let mut take = |frame: &Frame<'_>| {
-            if let Err(error) = annotator.frame(frame) {
-                failed.get_or_insert(error);
-            }
-        };
-        // What was read before the file's damage is what was analysed.
-        let _ = frames_of(&input, &mut take, &mut |_| Ok(()));
-        match failed {
-            Some(error) => Err(error),
-            None => annotator.finish().map(drop),
+    written(output, |out| annotated(&input, Annotator::new(BufWriter::new(out), report.of_capture(0))?))
+}
+
+/// Puts comments into the capture of a simulated run at a node, by the number of the frame, from 1.
+///
+/// # Errors
+/// One line that names the file which could not be read or written.
+pub fn comment(file: &Path, node: &str, comments: BTreeMap<u64, String>) -> Result<(), String> {
+    // What went into a pipe is not there to be read again.
+    if comments.is_empty() || !file.is_file() {
+        return Ok(());
+    }
+    written(file, |out| annotated(file, Annotator::of_run(BufWriter::new(out), node, comments)?))
+}
+
+fn annotated<W: Write>(input: &Path, mut annotator: Annotator<W>) -> io::Result<()> {
+    let mut failed = None;
+    let mut take = |frame: &Frame<'_>| {
+        if let Err(error) = annotator.frame(frame) {
+            failed.get_or_insert(error);
         }
-    })
+    };
+    // What was read before the file's damage is what was analysed.
+    let _ = frames_of(input, &mut take, &mut |_| Ok(()));
+    match failed {
+        Some(error) => Err(error),
+        None => annotator.finish().map(drop),
+    }
 }
 
 /// Copies a file, with nothing left but what verdicts rest on.

@@ -10,7 +10,7 @@ use eifel_path::element::ElementConfig;
 use eifel_path::spike::SpikeSource;
 use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Kind, Seam, Value, Weakness};
-use eifel_sim::scenario::{Connection, Link, Scenario, StreamApplication, Traffic};
+use eifel_sim::scenario::{Amount, Connection, Link, Scenario, StreamApplication, Traffic};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::SendKind;
 
@@ -88,11 +88,15 @@ struct Bound {
 impl Bound {
     fn add(&mut self, application: &StreamApplication, connection: &Connection, round_trip_s: f64) {
         let (writes, bytes, thinking_s) = match application {
-            StreamApplication::Bulk { bytes } => (1.0, bytes.unwrap_or(u64::MAX) as f64, 0.0),
+            StreamApplication::Bulk { bytes } => (1.0, bytes.as_ref().map_or(u64::MAX as f64, most_bytes), 0.0),
             StreamApplication::Exchange { bytes, back_bytes } => (1.0, (bytes + back_bytes) as f64, 0.0),
             StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
                 let requests = f64::from(*requests);
-                (requests, requests * (request_bytes + response_bytes) as f64, 4.0 * requests * longest_s(think))
+                (
+                    requests,
+                    requests * (most_bytes(request_bytes) + most_bytes(response_bytes)),
+                    4.0 * requests * longest_s(think),
+                )
             }
         };
         let (readings, reading_s) = match &connection.reading {
@@ -109,7 +113,7 @@ impl Bound {
             f64::from(own.receive_window / 2).min(buffer).clamp(1.0, f64::from(payload))
         });
         let step = steps[0].min(steps[1]);
-        let step = connection.reading.map_or(step, |reading| step.min(reading.bytes as f64).max(1.0));
+        let step = connection.reading.as_ref().map_or(step, |reading| step.min(reading.bytes as f64).max(1.0));
         let segments = 4.0 + 2.0 * writes + bytes / step;
         let longer = |of: &dyn Fn(&Settings, &engine::Config) -> f64| {
             ends(connection).map(|(settings, sender)| of(settings, sender)).into_iter().fold(0.0, f64::max)
@@ -203,10 +207,15 @@ fn seconds_a_byte(link: &Link) -> f64 {
 }
 
 /// Returns a time that the draw hardly ever exceeds.
+fn most_bytes(amount: &Amount) -> f64 {
+    longest_s(amount.distribution())
+}
+
 fn longest_s(draw: &Draw) -> f64 {
     match *draw {
         Draw::Constant { value_s } => value_s,
         Draw::Uniform { high_s, .. } => high_s,
+        Draw::Listed { ref values_s } => values_s.iter().copied().fold(0.0, f64::max),
         ref other => 10.0 * other.mean_s(),
     }
 }

@@ -64,6 +64,8 @@ const FEATURES: &[Feature] = features! {
     10.0 "an unlimited queue": "queue" |value| of_kind(value, "unlimited");
     8.0 "RED": "queue" |value| of_kind(value, "red");
     8.0 "adaptive RED": "queue" |value| of_kind(value, "adaptive-red");
+    6.0 "CoDel": "queue" |value| of_kind(value, "codel");
+    6.0 "FQ-CoDel": "queue" |value| of_kind(value, "fq-codel");
     5.0 "outages": "outage" |value| inside(value, "at", &|_| true);
     5.0 "changes of delay": "delay_changes" |_| true;
     5.0 "jitter": "jitter" |value| inside(value, "keeps_order", &|_| true);

@@ -35,13 +35,16 @@ pub struct Mirrored {
     pub report: Report,
 }
 
-/// How much the first flow sends, if it can be run live: a bulk transfer behind a handshake.
+/// How much the first flow sends, if it can be run live: a bulk transfer of a fixed size behind a handshake.
 pub fn amount(scenario: &Scenario) -> Option<Amount> {
     match &scenario.flows.first()?.traffic {
         Traffic::Stream { application: StreamApplication::Bulk { bytes }, connection }
             if connection.opening.by_segments() =>
         {
-            Some(bytes.map_or(Amount::Time(scenario.duration), Amount::Bytes))
+            match bytes {
+                None => Some(Amount::Time(scenario.duration)),
+                Some(bytes) => bytes.if_fixed().map(Amount::Bytes),
+            }
         }
         _ => None,
     }
@@ -56,8 +59,8 @@ const PORT: u16 = 5001;
 /// A flow that cannot be run live, settings of links that make no sense, and those of the system.
 pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u64; 2]) -> Result<Mirrored, Error> {
     let wrong = |what: &str| Error::new("the scenario's first flow", &what, "");
-    let amount =
-        amount(scenario).ok_or_else(|| wrong("expected a bulk transfer that begins with a handshake of segments"))?;
+    let amount = amount(scenario)
+        .ok_or_else(|| wrong("expected a bulk transfer of a fixed size that begins with a handshake of segments"))?;
     let hiccup = Hiccup::new(scenario, Vec::new()).map_err(Error::of("the scenario's links"))?;
     let [near, far] = places;
     let tuns = [Side::NEAR.device(&near, 1500, true)?, Side::FAR.device(&far, 1500, true)?];

@@ -1,11 +1,12 @@
-//! Lengths of time, constant or drawn from a distribution.
+//! Lengths of time, constant or drawn from a distribution. Amounts of other units are drawn in the same way.
 
 use crate::config::ConfigError;
 use crate::stream::Stream;
 use eifel_base::time::Duration;
+use std::sync::Arc;
 
 /// A length of time. All times are in seconds.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Draw {
     /// Always the same length; takes no draw.
     Constant {
@@ -43,12 +44,21 @@ pub enum Draw {
         /// Exponent of the tail; no unit.
         shape: f64,
     },
+    /// Values that were measured; each is as likely. Not empty.
+    Listed {
+        values_s: Arc<[f64]>,
+    },
 }
 
 impl Draw {
     /// Draws a length, to the nearest nanosecond.
     pub fn draw(&self, stream: &mut Stream) -> Duration {
-        let seconds = match *self {
+        Duration::from_secs_f64(self.number(stream))
+    }
+
+    /// Draws a number, in the unit of the parameters.
+    pub fn number(&self, stream: &mut Stream) -> f64 {
+        match *self {
             Self::Constant { value_s } => value_s,
             Self::Uniform { low_s, high_s } => low_s + (high_s - low_s) * stream.unit(),
             Self::Exponential { mean_s } => -mean_s * libm::log(1.0 - stream.unit()),
@@ -60,8 +70,10 @@ impl Draw {
             }
             Self::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * normal(stream)),
             Self::Pareto { minimum_s, shape } => minimum_s * libm::pow(1.0 - stream.unit(), -1.0 / shape),
-        };
-        Duration::from_secs_f64(seconds)
+            Self::Listed { ref values_s } => {
+                values_s.get(stream.below(values_s.len() as u64) as usize).copied().unwrap_or_default()
+            }
+        }
     }
 
     /// Returns the mean length in seconds; infinite for the heaviest Pareto tails. For a truncated
@@ -74,14 +86,20 @@ impl Draw {
             Self::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * sigma / 2.0),
             Self::Pareto { shape, .. } if shape <= 1.0 => f64::INFINITY,
             Self::Pareto { minimum_s, shape } => minimum_s * shape / (shape - 1.0),
+            Self::Listed { ref values_s } => values_s.iter().sum::<f64>() / values_s.len() as f64,
         }
     }
 
     /// Checks the parameters. `key` names the setting in the error.
     pub fn check(&self, key: &str) -> Result<(), ConfigError> {
+        self.check_up_to(key, "s", LONGEST_S)
+    }
+
+    /// Checks parameters of another unit, none of which is above `most`.
+    pub fn check_up_to(&self, key: &str, unit: &str, most: f64) -> Result<(), ConfigError> {
         let time = |name: &str, value: f64| {
-            let allowed = (0.0..=LONGEST_S).contains(&value);
-            ConfigError::unless(allowed, key, || format!("{name} is {value} s; allowed: 0 to {LONGEST_S} s"))
+            let allowed = (0.0..=most).contains(&value);
+            ConfigError::unless(allowed, key, || format!("{name} is {value} {unit}; allowed: 0 to {most} {unit}"))
         };
         let number = |name: &str, value: f64, most: f64| {
             let allowed = value > 0.0 && value <= most;
@@ -93,7 +111,9 @@ impl Draw {
                 time("the lower end", low_s)?;
                 time("the upper end", high_s)?;
                 let ordered = low_s <= high_s;
-                ConfigError::unless(ordered, key, || format!("the lower end {low_s} s is above the upper {high_s} s"))
+                ConfigError::unless(ordered, key, || {
+                    format!("the lower end {low_s} {unit} is above the upper {high_s} {unit}")
+                })
             }
             Self::Exponential { mean_s } => time("the mean", mean_s),
             Self::Normal { mean_s, deviation_s, minimum_s, maximum_s } => {
@@ -102,7 +122,7 @@ impl Draw {
                 time("the minimum", minimum_s)?;
                 let within = minimum_s <= mean_s && mean_s <= maximum_s;
                 ConfigError::unless(within, key, || {
-                    format!("the mean {mean_s} s is outside the bounds {minimum_s} s to {maximum_s} s")
+                    format!("the mean {mean_s} {unit} is outside the bounds {minimum_s} {unit} to {maximum_s} {unit}")
                 })
             }
             Self::LogNormal { median_s, sigma } => {
@@ -112,6 +132,12 @@ impl Draw {
             Self::Pareto { minimum_s, shape } => {
                 time("the minimum", minimum_s)?;
                 number("the shape", shape, 1000.0)
+            }
+            Self::Listed { ref values_s } => {
+                ConfigError::unless(!values_s.is_empty(), key, || {
+                    "an empty list; allowed: one value or more".to_owned()
+                })?;
+                values_s.iter().try_for_each(|&value| time("a value", value))
             }
         }
     }
@@ -137,7 +163,7 @@ const LONGEST_S: f64 = 315_360_000.0;
 mod tests {
     use super::*;
 
-    fn mean_and_quantiles(draw: Draw) -> (f64, [f64; 3]) {
+    fn mean_and_quantiles(draw: &Draw) -> (f64, [f64; 3]) {
         let mut stream = Stream::new(11, &["draw"]);
         let mut all: Vec<f64> = (0..40_000).map(|_| draw.draw(&mut stream).as_secs_f64()).collect();
         all.sort_by(f64::total_cmp);
@@ -158,7 +184,7 @@ mod tests {
 
     #[test]
     fn uniform_has_its_quantiles_and_stays_inside() {
-        let (mean, [tenth, half, ninth]) = mean_and_quantiles(Draw::Uniform { low_s: 3.0, high_s: 15.0 });
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(&Draw::Uniform { low_s: 3.0, high_s: 15.0 });
         near(mean, 9.0, 0.01);
         near(tenth, 4.2, 0.02);
         near(half, 9.0, 0.02);
@@ -167,7 +193,7 @@ mod tests {
 
     #[test]
     fn exponential_has_its_quantiles() {
-        let (mean, [tenth, half, ninth]) = mean_and_quantiles(Draw::Exponential { mean_s: 2.0 });
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(&Draw::Exponential { mean_s: 2.0 });
         near(mean, 2.0, 0.02);
         near(tenth, 2.0 * 0.105_36, 0.05);
         near(half, 2.0 * core::f64::consts::LN_2, 0.03);
@@ -177,7 +203,7 @@ mod tests {
     #[test]
     fn normal_has_its_quantiles_and_keeps_its_bounds() {
         let wide = Draw::Normal { mean_s: 10.0, deviation_s: 2.0, minimum_s: 0.0, maximum_s: f64::INFINITY };
-        let (mean, [tenth, half, ninth]) = mean_and_quantiles(wide);
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(&wide);
         near(mean, 10.0, 0.01);
         near(tenth, 10.0 - 2.0 * 1.281_55, 0.01);
         near(half, 10.0, 0.01);
@@ -195,19 +221,29 @@ mod tests {
     #[test]
     fn lognormal_and_pareto_have_their_quantiles() {
         let lognormal = Draw::LogNormal { median_s: 2.0, sigma: 0.5 };
-        let (mean, [tenth, half, ninth]) = mean_and_quantiles(lognormal);
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(&lognormal);
         near(mean, 2.0 * 1.133_15, 0.02);
         near(mean, lognormal.mean_s(), 0.02);
         near(tenth, 2.0 * 0.526_9, 0.02);
         near(half, 2.0, 0.02);
         near(ninth, 2.0 * 1.898_0, 0.02);
         let pareto = Draw::Pareto { minimum_s: 1.0, shape: 3.0 };
-        let (mean, [tenth, half, ninth]) = mean_and_quantiles(pareto);
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(&pareto);
         near(mean, 1.5, 0.02);
         near(pareto.mean_s(), 1.5, 1e-12);
         near(tenth, 1.035_74, 0.01);
         near(half, 1.259_92, 0.01);
         near(ninth, 2.154_43, 0.02);
+    }
+
+    #[test]
+    fn listed_values_are_as_likely() {
+        let listed = Draw::Listed { values_s: [1.0, 2.0, 6.0, 7.0].into() };
+        let (mean, [tenth, half, ninth]) = mean_and_quantiles(&listed);
+        near(mean, 4.0, 0.02);
+        near(listed.mean_s(), 4.0, 1e-12);
+        assert_eq!((tenth, ninth), (1.0, 7.0));
+        assert!(half == 2.0 || half == 6.0, "{half}");
     }
 
     #[test]
@@ -220,6 +256,10 @@ mod tests {
         assert!(message(Draw::LogNormal { median_s: 1.0, sigma: 9.0 }).contains("sigma is 9"));
         let outside = Draw::Normal { mean_s: 5.0, deviation_s: 1.0, minimum_s: 0.0, maximum_s: 2.0 };
         assert!(message(outside).contains("outside the bounds"));
+        assert_eq!(message(Draw::Listed { values_s: [].into() }), "length: an empty list; allowed: one value or more");
+        assert!(message(Draw::Listed { values_s: [1.0, -2.0].into() }).contains("a value is -2 s"));
+        let bytes = Draw::Exponential { mean_s: 1e10 }.check_up_to("size", "bytes", 1e9).unwrap_err();
+        assert_eq!(bytes.to_string(), "size: the mean is 10000000000 bytes; allowed: 0 to 1000000000 bytes");
         assert!(Draw::Uniform { low_s: 3.0, high_s: 15.0 }.check("length").is_ok());
     }
 }

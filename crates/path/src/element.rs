@@ -121,7 +121,7 @@ impl Element {
             ElementConfig::GilbertElliott(config) => Self::GilbertElliott(GilbertElliott::new(*config, stream)),
             ElementConfig::Duplicate { rate } => Self::Duplicate(Duplicate::new(*rate, stream)),
             ElementConfig::Reorder(config) => Self::Reorder(Reorder::new(config, stream)),
-            ElementConfig::Jitter(config) => Self::Jitter(Jitter::new(*config, stream)),
+            ElementConfig::Jitter(config) => Self::Jitter(Jitter::new(config.clone(), stream)),
             ElementConfig::Remark(config) => Self::Remark(Remark::new(*config, stream)),
         }
     }

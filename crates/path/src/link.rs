@@ -9,6 +9,7 @@ mod books;
 mod company;
 mod entrance;
 mod propagation;
+mod serving;
 mod through;
 
 pub use books::Imbalance;
@@ -35,7 +36,8 @@ pub struct Link {
     /// Taken in, and not yet arrived.
     under_way: Ring<UnderWay>,
     next_event: Instant,
-    /// Earliest deadline of a parcel that an element holds.
+    /// Earliest deadline of a parcel that an element holds, or the next departure that a queue decides
+    /// about.
     deadline: Instant,
     /// How many of `under_way`, at the front, were transmitted at the last look.
     transmitted: usize,
@@ -133,8 +135,8 @@ impl Link {
         })
     }
 
-    /// Offers a parcel at the entrance. Elements choose it by `label`, and so does a queue that marks. It is called
-    /// only if there are any. Time never goes back between calls. Drops and duplications are added to
+    /// Offers a parcel at the entrance. Elements choose it by `label`, and so does a queue that marks, or tells flows
+    /// apart. It is called only if there are any. Time never goes back between calls. Drops and duplications are added to
     /// `outcomes`. Returns how [`next_event`](Self::next_event) changed.
     #[inline(always)]
     pub fn offer(
@@ -201,6 +203,10 @@ impl Link {
         let (passing, passed_bytes) = self.passing.left(now);
         bytes -= passed_bytes;
         let mut packets = length(self.under_way.len() - transmitted + passing) + self.queued_background;
+        if let Queue::Served(served) = &self.queue {
+            packets += length(served.len());
+            bytes += served.bytes();
+        }
         for background in &self.background {
             let gone = length(background.gone(now));
             packets -= gone;
@@ -232,8 +238,13 @@ impl Link {
         }
     }
 
-    /// Offers a parcel at the tail of a queue that may mark it in place of an early drop.
-    fn take_in_or_mark(&mut self, now: Instant, Labelled { parcel, label }: Labelled, outcomes: &mut Vec<Outcome>) {
+    /// Offers a parcel at the tail of a queue that may mark it in place of an early drop, or that
+    /// decides as the parcel leaves.
+    fn take_in_or_mark(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
+        if self.take_in_to_serve(now, one, outcomes) {
+            return;
+        }
+        let Labelled { parcel, label } = one;
         match self.enter(now, parcel.bytes) {
             Ok((departs, arrives)) => {
                 self.hold(UnderWay { parcel, departs, arrives });

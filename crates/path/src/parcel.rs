@@ -49,12 +49,22 @@ pub enum DropCause {
     Proxy,
     /// The link had no coverage.
     Outage,
+    /// CoDel dropped it for the time that it had waited.
+    Codel,
 }
 
 impl DropCause {
     /// All causes, in the order of their codes.
-    pub const ALL: [Self; 7] =
-        [Self::Queue, Self::Red, Self::Listed, Self::Random, Self::GilbertElliott, Self::Proxy, Self::Outage];
+    pub const ALL: [Self; 8] = [
+        Self::Queue,
+        Self::Red,
+        Self::Listed,
+        Self::Random,
+        Self::GilbertElliott,
+        Self::Proxy,
+        Self::Outage,
+        Self::Codel,
+    ];
 
     /// Returns the word for it in tables and files.
     pub const fn name(self) -> &'static str {
@@ -66,6 +76,7 @@ impl DropCause {
             Self::GilbertElliott => "gilbert-elliott",
             Self::Proxy => "proxy",
             Self::Outage => "outage",
+            Self::Codel => "codel",
         }
     }
 }

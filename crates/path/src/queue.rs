@@ -1,16 +1,23 @@
 //! Queues in front of the transmitter. Their length includes the parcel in transmission.
 
 pub mod adaptive_red;
+pub mod codel;
 pub mod drop_tail;
+mod fifo;
+pub mod fq_codel;
 pub mod red;
+mod served;
 
 use crate::config::{Capacity, ConfigError};
 use crate::parcel::DropCause;
 use crate::stream::Stream;
 use adaptive_red::{AdaptiveRed, AdaptiveRedConfig};
+use codel::CodelConfig;
 use drop_tail::DropTail;
 use eifel_base::time::Instant;
+use fq_codel::{FqCodel, FqCodelConfig};
 use red::{Red, RedConfig};
+pub(crate) use served::Served;
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum QueueConfig {
@@ -21,18 +28,30 @@ pub enum QueueConfig {
     Red(RedConfig),
     /// RED that adapts its parameters itself.
     AdaptiveRed(AdaptiveRedConfig),
+    /// Drops by the time that parcels wait.
+    Codel(CodelConfig),
+    /// CoDel with a queue for each flow.
+    FqCodel(FqCodelConfig),
 }
 
 impl QueueConfig {
+    /// Returns whether the queue decides about a parcel as it leaves. Background traffic cannot enter
+    /// such a queue.
+    pub fn decides_at_exit(&self) -> bool {
+        matches!(self, Self::Codel(_) | Self::FqCodel(_))
+    }
+
     pub(crate) fn check(&self, capacity: &Capacity) -> Result<(), ConfigError> {
         match self {
             Self::Unlimited => return Ok(()),
             Self::DropTail(limit) => return limit.check(),
             Self::Red(red) => red.check()?,
             Self::AdaptiveRed(red) => red.check()?,
+            Self::Codel(codel) => codel.check()?,
+            Self::FqCodel(codel) => codel.check()?,
         }
         ConfigError::unless(capacity.rate().is_some(), "queue", || {
-            "RED on a link of unlimited capacity; allowed: a link with a rate or a trace".to_owned()
+            "an early drop on a link of unlimited capacity; allowed: a link with a rate or a trace".to_owned()
         })
     }
 }
@@ -84,6 +103,7 @@ pub(crate) enum Queue {
     DropTail(DropTail),
     Red(Box<Red>),
     AdaptiveRed(Box<AdaptiveRed>),
+    Served(Box<Served>),
 }
 
 impl Queue {
@@ -95,6 +115,8 @@ impl Queue {
             (QueueConfig::AdaptiveRed(red), Some(rate)) => {
                 Self::AdaptiveRed(Box::new(AdaptiveRed::new(red, rate, stream)))
             }
+            (QueueConfig::Codel(codel), _) => Self::Served(Box::new(Served::codel(*codel))),
+            (QueueConfig::FqCodel(codel), _) => Self::Served(Box::new(Served::fq_codel(FqCodel::new(*codel, stream)))),
             (QueueConfig::Unlimited | QueueConfig::Red(_) | QueueConfig::AdaptiveRed(_), _) => Self::Unlimited,
         }
     }
@@ -104,7 +126,7 @@ impl Queue {
         match self {
             Self::DropTail(limit) => limit.spare(found),
             Self::Unlimited => Spare::Endless,
-            Self::Red(_) | Self::AdaptiveRed(_) => Spare::Packets(0),
+            Self::Red(_) | Self::AdaptiveRed(_) | Self::Served(_) => Spare::Packets(0),
         }
     }
 
@@ -113,7 +135,8 @@ impl Queue {
     #[inline]
     pub(crate) fn admit(&mut self, arrival: impl FnOnce() -> Arrival) -> Result<(), DropCause> {
         match self {
-            Self::Unlimited | Self::DropTail(_) => Err(DropCause::Queue),
+            // A queue that decides at its exit is not asked at its entrance.
+            Self::Unlimited | Self::DropTail(_) | Self::Served(_) => Err(DropCause::Queue),
             Self::Red(red) => red.admit(&arrival()),
             Self::AdaptiveRed(red) => red.admit(&arrival()),
         }
@@ -123,23 +146,25 @@ impl Queue {
     pub(crate) fn is_random(&self) -> bool {
         match self {
             Self::Unlimited | Self::DropTail(_) => false,
-            Self::Red(_) | Self::AdaptiveRed(_) => true,
+            Self::Red(_) | Self::AdaptiveRed(_) | Self::Served(_) => true,
         }
     }
 
-    /// Returns whether the queue marks parcels at some time.
-    pub(crate) fn may_mark(&self) -> bool {
+    /// Returns whether the queue must know the label of a parcel: it marks, or decides as the parcel
+    /// leaves.
+    pub(crate) fn wants_labels(&self) -> bool {
         match self {
             Self::Unlimited | Self::DropTail(_) => false,
             Self::Red(red) => red.may_mark(),
             Self::AdaptiveRed(red) => red.may_mark(),
+            Self::Served(_) => true,
         }
     }
 
     /// Returns whether the parcel that the queue has just dropped early would be marked instead.
     pub(crate) fn marks_now(&self) -> bool {
         match self {
-            Self::Unlimited | Self::DropTail(_) => false,
+            Self::Unlimited | Self::DropTail(_) | Self::Served(_) => false,
             Self::Red(red) => red.marks_now(),
             Self::AdaptiveRed(red) => red.marks_now(),
         }
@@ -148,7 +173,7 @@ impl Queue {
     /// Returns RED's average in bytes; `None` for queues that keep none.
     pub(crate) fn average_bytes(&self) -> Option<f64> {
         match self {
-            Self::Unlimited | Self::DropTail(_) => None,
+            Self::Unlimited | Self::DropTail(_) | Self::Served(_) => None,
             Self::Red(red) => Some(red.average_bytes()),
             Self::AdaptiveRed(red) => Some(red.average_bytes()),
         }

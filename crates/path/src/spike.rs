@@ -42,7 +42,7 @@ pub enum SpikeSource {
 }
 
 /// Random spikes. Draws come in this order: first, length, interval, length, interval, and so on.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct DrawnSpikes {
     /// Start of the first spike, from the beginning of the run.
     pub first: Draw,
@@ -180,7 +180,9 @@ impl Schedule {
     pub(crate) fn new(source: &SpikeSource, (kind, name): (&str, &str), seed: u64) -> Self {
         let (spans, drawn) = match source {
             SpikeSource::Listed(spans) => (spans.clone(), None),
-            SpikeSource::Drawn(spikes) => (Vec::new(), Some(Drawing::new(*spikes, Stream::new(seed, &[kind, name])))),
+            SpikeSource::Drawn(spikes) => {
+                (Vec::new(), Some(Drawing::new(spikes.clone(), Stream::new(seed, &[kind, name]))))
+            }
         };
         Self { name: name.to_owned(), spans, current: 0, drawn }
     }

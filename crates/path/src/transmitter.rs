@@ -40,6 +40,15 @@ impl Transmitter {
             Self::Recorded(recorded) => recorded.depart(now, bytes, holds),
         }
     }
+
+    /// Returns when the transmission of the next parcel begins, if something has waited since `since`
+    /// and the parcel before it leaves at `free_at`.
+    pub(crate) fn begins(&mut self, since: Instant, free_at: Instant, holds: &mut Holds) -> Instant {
+        match self {
+            Self::Immediate | Self::Paced(_) => holds.release(free_at.max(since)),
+            Self::Recorded(recorded) => recorded.seek(since, holds),
+        }
+    }
 }
 
 /// The part of the time during which a transmission depends only on the parcel's length.
@@ -134,28 +143,33 @@ impl Recorded {
     }
 
     fn depart(&mut self, now: Instant, bytes: u32, holds: &mut Holds) -> Instant {
+        let mut wanted = bytes;
+        loop {
+            let at = self.seek(now, holds);
+            let taken = wanted.min(self.left);
+            self.left -= taken;
+            wanted -= taken;
+            if wanted == 0 || at == Instant::NEVER {
+                return at;
+            }
+        }
+    }
+
+    /// Moves to the first opportunity after `now` that has bytes left and is not held. Returns its
+    /// time.
+    fn seek(&mut self, now: Instant, holds: &mut Holds) -> Instant {
         if self.time <= now {
             self.move_to(self.trace.first_from(now + Duration::from_nanos(1)));
         }
-        let mut wanted = bytes;
         loop {
             if self.left == 0 {
                 self.move_to(self.trace.after(self.opportunity));
             }
             let released = holds.release(self.time);
-            if released == Instant::NEVER {
-                return Instant::NEVER;
+            if released == Instant::NEVER || released == self.time {
+                return released;
             }
-            if released > self.time {
-                self.move_to(self.trace.first_from(released));
-                continue;
-            }
-            let taken = wanted.min(self.left);
-            self.left -= taken;
-            wanted -= taken;
-            if wanted == 0 {
-                return self.time;
-            }
+            self.move_to(self.trace.first_from(released));
         }
     }
 

@@ -18,7 +18,7 @@ mod worlds;
 
 use eifel_sim::record::Table;
 use eifel_sim::scenario::Scenario;
-use eifel_sim::summary::FlowSummary;
+use eifel_sim::summary::{FlowSummary, Requests};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::Path;
@@ -66,10 +66,12 @@ fn described_tables() -> String {
     serde_json::Value::Object(tables.collect()).to_string()
 }
 
-/// Returns the names of the numbers in a flow's summary.
+/// Returns the names of the numbers in a flow's summary, those too that only flows with requests
+/// have.
 #[pyfunction]
 fn summary_numbers() -> Vec<&'static str> {
-    FlowSummary::default().numbers().into_iter().map(|(name, _)| name).collect()
+    let of_all = FlowSummary::default().numbers().map(|(name, _)| name);
+    of_all.into_iter().chain(Requests::NAMES).collect()
 }
 
 /// Raises `ScenarioError` if the scenario is refused.

@@ -65,7 +65,7 @@ pub(crate) fn run_many<'py>(
     let work = Arc::new((parsed, runs));
     pool.spawn({
         let (stop, work) = (Arc::clone(&stop), Arc::clone(&work));
-        move || run_all(&work.0, &work.1, &stop, &sender)
+        move || run_all(&work, &stop, &sender)
     });
 
     let on_failure = if keep_going { OnFailure::GoOn } else { OnFailure::Stop };
@@ -119,7 +119,10 @@ fn gather(
     Ok(runs)
 }
 
-fn run_all(scenarios: &[Scenario], runs: &[(usize, u32)], stop: &AtomicBool, sender: &Sender<(usize, Flows)>) {
+fn run_all(work: &(Vec<Scenario>, Vec<(usize, u32)>), stop: &AtomicBool, sender: &Sender<(usize, Flows)>) {
+    let (scenarios, runs) = work;
+    // All rows have the same numbers.
+    let requests = scenarios.iter().any(Scenario::asks);
     (0..runs.len()).into_par_iter().for_each_with(sender.clone(), |sender, index| {
         if stop.load(Ordering::Relaxed) {
             return;
@@ -128,7 +131,7 @@ fn run_all(scenarios: &[Scenario], runs: &[(usize, u32)], stop: &AtomicBool, sen
         let scenario = &scenarios[scenario];
         let run = catch_unwind(AssertUnwindSafe(|| eifel_sim::run(scenario, repetition, Record::none())));
         let numbers = match run {
-            Ok(Ok(outcome)) => Ok(flows(&outcome)),
+            Ok(Ok(outcome)) => Ok(flows(&outcome, requests)),
             Ok(Err(error)) => Err(error.to_string()),
             Err(panic) => Err(waiting::said(&*panic).to_owned()),
         };

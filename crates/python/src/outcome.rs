@@ -4,7 +4,7 @@ use crate::numbers::Number;
 use eifel_sim::Outcome;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
-use eifel_sim::summary;
+use eifel_sim::summary::{self, Requests};
 
 /// The numbers of a flow's summary, in the order that they are shown in.
 pub(crate) type Numbered = Vec<(&'static str, Number)>;
@@ -23,10 +23,15 @@ pub(crate) fn kept<'a>(
     })
 }
 
-/// Returns the numbers of every flow, in the scenario's order.
-pub(crate) fn flows(outcome: &Outcome) -> Vec<Numbered> {
-    let flows = outcome.summary.flows.iter();
-    flows.map(|flow| flow.numbers().map(|(name, value)| (name, number(value))).to_vec()).collect()
+/// Returns the numbers of every flow, in the scenario's order; with `requests`, how long requests took
+/// as well.
+pub(crate) fn flows(outcome: &Outcome, requests: bool) -> Vec<Numbered> {
+    let of_one = |flow: &summary::FlowSummary| {
+        let times = requests.then(|| Requests::numbers(flow.requests.as_ref()));
+        let all = flow.numbers().into_iter().chain(times.into_iter().flatten());
+        all.map(|(name, value)| (name, number(value))).collect()
+    };
+    outcome.summary.flows.iter().map(of_one).collect()
 }
 
 fn number(number: summary::Number) -> Number {

@@ -96,9 +96,13 @@ pub(crate) fn record(
     // The run waits when Python is behind: two parts of a table are the most that is under way.
     let (sender, mut receiver) = mpsc::sync_channel(2);
     thread::spawn(move || {
-        let handed = Handed { rows: sender.clone(), captures };
+        let handed = Handed { rows: sender.clone(), captures: captures.clone() };
         let into = (Box::new(handed) as Box<dyn Sink>, ROWS);
-        let ended = catch_unwind(AssertUnwindSafe(|| eifel_sim::run_into(&scenario, repetition, keep, into)));
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let outcome = eifel_sim::run_into(&scenario, repetition, keep, into)?;
+            commented(&captures, &outcome).map_err(|error| Error::Capture(io::Error::other(error)))?;
+            Ok(outcome)
+        }));
         drop(sender.send(Message::Ended(Box::new((scenario, ended)))));
     });
     loop {
@@ -116,6 +120,16 @@ pub(crate) fn record(
             }
         }
     }
+}
+
+/// Puts the comments of a run into its captures.
+fn commented(captures: &[(String, PathBuf)], outcome: &Outcome) -> Result<(), String> {
+    for (node, texts) in &outcome.comments {
+        for (_, file) in captures.iter().filter(|(name, _)| name == node) {
+            eifel_capture::source::comment(file, node, texts.clone())?;
+        }
+    }
+    Ok(())
 }
 
 fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {

@@ -31,7 +31,8 @@ pub struct Place {
 impl Background {
     /// Returns whether a flow of datagrams can be background traffic.
     pub fn is(flow: &Flow, links: &[Link]) -> bool {
-        matches!(flow.there.as_slice(), [only] if links[*only].config.elements.is_empty())
+        let carries = |link: &Link| link.config.elements.is_empty() && !link.config.queue.decides_at_exit();
+        matches!(flow.there.as_slice(), [only] if carries(&links[*only]))
     }
 }
 

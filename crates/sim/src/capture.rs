@@ -1,5 +1,7 @@
 //! Captures: the packets that a node sends, receives and passes on, as pcapng.
 
+use crate::comments::{Comments, Texts};
+use crate::oracle::{Sent, Settled};
 use crate::record::{Record, Sink};
 use crate::sctp::bundle::Bundle;
 use crate::slab::{End, Packet};
@@ -20,8 +22,12 @@ pub struct Captures {
     failed: Option<io::Error>,
     /// Index of each node's tap; `u16::MAX` for none.
     of_node: Vec<u16>,
-    /// The nodes of each flow's ends; `None` for datagrams, which are not captured.
-    ends: Vec<Option<[u16; 2]>>,
+    /// The nodes of each flow's ends.
+    ends: Vec<[u16; 2]>,
+    /// Whether each flow's segments are captured: those of a connection are.
+    segments: Vec<bool>,
+    /// Kept for captures that are streamed. Those in memory are there to judge tools by, and give nothing away.
+    comments: Option<Comments>,
 }
 
 struct Tap {
@@ -87,7 +93,10 @@ impl Captures {
         let mut sink = sink;
         let payload = kept.keeps_payload();
         let of_node = vec![NO_TAP; names.len()];
-        let mut captures = Self { ip, payload, taps: Vec::new(), failed: None, of_node, ends: Vec::new() };
+        let mut comments = sink.is_some().then(Comments::default);
+        let (ends, segments) = (Vec::new(), Vec::new());
+        let mut captures =
+            Self { ip, payload, taps: Vec::new(), failed: None, of_node, ends, segments, comments: None };
         for &node in kept.captures() {
             let Some(name) = names.get(node) else { continue };
             let remembers = sink.is_none();
@@ -99,13 +108,18 @@ impl Captures {
             let interface = writer.interface(name)?;
             captures.of_node[node] = captures.taps.len() as u16;
             captures.taps.push(Tap { node, interface, writer, remembers, shown: Vec::new() });
+            if let Some(comments) = &mut comments {
+                comments.add_capture();
+            }
         }
+        captures.comments = comments;
         Ok(captures)
     }
 
-    /// Notes the nodes of the next flow's ends; `None` for a flow of datagrams.
-    pub fn follow(&mut self, ends: Option<[u16; 2]>) {
+    /// Notes the nodes of the next flow's ends, and whether it sends segments.
+    pub fn follow(&mut self, ends: [u16; 2], segments: bool) {
         self.ends.push(ends);
+        self.segments.push(segments);
     }
 
     /// Returns whether this node's packets are captured.
@@ -115,10 +129,15 @@ impl Captures {
 
     /// Captures a packet that passes `node`. `offset` is the place of its payload in the stream.
     pub fn note(&mut self, now: Instant, node: u16, (packet, segment): (&Packet, &Segment), offset: u64) {
-        let Some(Some(ends)) = self.ends.get(packet.flow as usize) else { return };
-        if self.failed.is_some() {
+        let flow = packet.flow as usize;
+        if self.failed.is_some() || !self.segments[flow] {
             return;
         }
+        let ends = self.ends[flow];
+        // An original that has arrived is neither dropped nor judged.
+        let over = !packet.repeats && ends[packet.sender.other().index()] == node;
+        let open = (packet.transmission > 0 && !over).then_some(packet.transmission);
+        self.count_frame(node, packet, open.into_iter());
         let path = (ends[packet.sender.index()], ends[packet.sender.other().index()]);
         let payload = if self.payload { None } else { Some(&[][..]) };
         let bytes = wire::bytes(self.ip, segment, path, offset, payload);
@@ -136,6 +155,7 @@ impl Captures {
         if self.failed.is_some() {
             return;
         }
+        self.count_frame(node, packet, bundle.chunks.iter().map(|chunk| chunk.transmission));
         let Some(tap) = self.taps.get_mut(usize::from(self.of_node[usize::from(node)])) else { return };
         if tap.remembers {
             let transmission = packet.transmission.checked_sub(1);
@@ -146,19 +166,58 @@ impl Captures {
         self.failed = tap.writer.packet(tap.interface, now.as_nanos(), frame).err();
     }
 
-    /// Returns the captures that were kept in memory.
+    fn count_frame(&mut self, node: u16, packet: &Packet, transmissions: impl Iterator<Item = u64>) {
+        if let Some(comments) = &mut self.comments {
+            let capture = usize::from(self.of_node[usize::from(node)]);
+            comments.frame(capture, (packet.flow, packet.sender), transmissions);
+        }
+    }
+
+    /// Notes the first arrival of a transmission.
+    pub fn arrived(&mut self, of: (u32, End), sent: &Sent) {
+        if let Some(comments) = &mut self.comments {
+            comments.arrived(of, sent);
+        }
+    }
+
+    /// Notes where and why a transmission was dropped.
+    pub fn dropped(&mut self, of: (u32, End), transmission: u64, why: (&str, &str)) {
+        if let Some(comments) = &mut self.comments {
+            comments.dropped(of, transmission, why);
+        }
+    }
+
+    /// Notes the oracle's judgement on a retransmission.
+    pub fn settled(&mut self, settled: &Settled) {
+        if let Some(comments) = &mut self.comments {
+            comments.settled(settled);
+        }
+    }
+
+    /// Comments on what arrived at this end of this flow just now.
+    pub fn comment(&mut self, (flow, end): (u32, End), text: impl FnOnce() -> String) {
+        let Some(comments) = &mut self.comments else { return };
+        let tap = self.of_node[usize::from(self.ends[flow as usize][end.index()])];
+        if tap != NO_TAP {
+            comments.last(usize::from(tap), &text());
+        }
+    }
+
+    /// Returns the captures that were kept in memory, and the comments on those that were streamed, by the node's name.
     ///
     /// # Errors The first error of a write.
-    pub fn finish(self, names: &[String]) -> io::Result<Vec<Capture>> {
+    pub fn finish(self, names: &[String]) -> io::Result<(Vec<Capture>, Vec<(String, Texts)>)> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         let mut kept = Vec::new();
+        let texts = self.comments.map_or_else(Vec::new, Comments::into_texts);
+        let comments = self.taps.iter().zip(texts).map(|(tap, texts)| (names[tap.node].clone(), texts)).collect();
         for tap in self.taps {
             if let Out::Memory(pcapng) = tap.writer.finish()? {
                 kept.push(Capture { node: tap.node, name: names[tap.node].clone(), pcapng, shown: tap.shown });
             }
         }
-        Ok(kept)
+        Ok((kept, comments))
     }
 }

@@ -29,6 +29,7 @@ mod bounds;
 mod capture;
 mod check;
 mod clock;
+pub mod comments;
 mod datagram_flow;
 mod endpoint;
 mod error;

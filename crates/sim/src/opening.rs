@@ -110,7 +110,7 @@ fn settings(agreed: &Agreed, end: End, carries_bytes: bool, secret: &Secret<'_>)
         End::From => agreed.settings,
         End::To => agreed.answering_settings,
     };
-    let receive = match (carries_bytes, agreed.reading) {
+    let receive = match (carries_bytes, &agreed.reading) {
         (true, _) => ReceiveKind::Held,
         (false, Some(_)) => ReceiveKind::Counted,
         (false, None) => ReceiveKind::Drained,

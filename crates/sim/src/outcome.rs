@@ -4,7 +4,7 @@ use crate::scenario::Flow;
 use crate::sctp::flow::AssociationFlow;
 use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
-use crate::summary::{FlowSummary, Summary};
+use crate::summary::{FlowSummary, Requests, Summary};
 use crate::tally::Counts;
 use crate::world::{Running, World, seconds};
 use eifel_base::time::Instant;
@@ -61,6 +61,7 @@ pub fn summary<const IN_ORDER: bool>(world: &mut World<'_, IN_ORDER>) -> Summary
 
 fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {
     let mut summary = begun(flow, stream.started, stream.progress, now);
+    summary.requests = stream.app.latencies().and_then(Requests::of);
     let Some(ends) = &stream.ends else { return summary };
     for end in [End::From, End::To] {
         let endpoint = &ends[end.index()];
@@ -72,6 +73,7 @@ fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {
 
 fn of_association(association: &AssociationFlow, flow: &Flow, now: Instant) -> FlowSummary {
     let mut summary = begun(flow, association.started, association.progress, now);
+    summary.requests = association.app.latencies().and_then(Requests::of);
     let Some(ends) = &association.ends else { return summary };
     for endpoint in ends.iter() {
         summary.bytes += endpoint.reader.bytes;

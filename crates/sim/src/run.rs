@@ -4,6 +4,7 @@ use crate::bounds::Bounds;
 use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
 use crate::check::links::{Links, UnderWay};
+use crate::comments::Texts;
 use crate::error::Error;
 use crate::lookahead::Foreseen;
 use crate::network::{Network, Observers};
@@ -44,6 +45,8 @@ pub struct Outcome {
     pub tables: Tables,
     /// The captures asked for, in the order of the request.
     pub captures: Vec<Capture>,
+    /// The comments on each capture that was streamed, by the name of its node.
+    pub comments: Vec<(String, Texts)>,
 }
 
 /// Runs one repetition of a scenario. Equal arguments give equal results, on any machine and in any
@@ -93,7 +96,7 @@ fn run_observed(
         world.run(u64::MAX)?;
         let summary = outcome::summary(&mut world);
         Bounds::fits(world.net.now, &world.net.slab, &world.net.spans)?;
-        return Ok(Outcome { summary, tables: Tables::default(), captures: Vec::new() });
+        return Ok(Outcome { summary, tables: Tables::default(), captures: Vec::new(), comments: Vec::new() });
     }
     let most_events = options.most_events.unwrap_or(u64::MAX);
     let mut world = World::<true>::new(scenario, seed, observers(scenario, options, &names, sink)?)?;
@@ -109,8 +112,11 @@ fn run_observed(
         Some(recorder) => recorder.finish(now, &mut world.net.spans),
         None => (Tables::default(), None),
     };
-    let captures = captures.map_or(Ok(Vec::new()), |captures| captures.finish(&names)).map_err(Error::Capture)?;
-    Ok(Outcome { summary, tables, captures })
+    let (captures, comments) = match captures {
+        Some(captures) => captures.finish(&names).map_err(Error::Capture)?,
+        None => (Vec::new(), Vec::new()),
+    };
+    Ok(Outcome { summary, tables, captures, comments })
 }
 
 fn observers(
@@ -145,7 +151,7 @@ fn observers(
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
         let stream = matches!(flow.traffic, Traffic::Stream { .. });
-        recorder.follow_captured(stream.then_some([flow.from as u16, flow.to as u16]));
+        recorder.follow_captured([flow.from as u16, flow.to as u16], stream);
         let (application, senders, paths) = match &flow.traffic {
             Traffic::Stream { application, connection } => {
                 (application, [&connection.sender, &connection.answering_sender], None)

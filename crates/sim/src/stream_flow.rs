@@ -84,12 +84,12 @@ impl StreamFlow {
             net.oracle.arrived_again(flow, packet.sender, sent(packet), accepted);
         }
         if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
+            recorder.passes(net.now, endpoint.path.0, (packet, segment), packet.start.saturating_sub(1));
             if packet.transmission > 0 && arrival == Arrival::First {
                 recorder.arrived(net.now, (flow, packet.sender), &sent(packet), news);
             }
             let of = (endpoint.flow, endpoint.end);
             recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);
-            recorder.passes(net.now, endpoint.path.0, (packet, segment), packet.start.saturating_sub(1));
         }
         if IN_ORDER && let Some(liar) = &mut endpoint.liar {
             liar.hears(segment);
@@ -121,7 +121,7 @@ impl StreamFlow {
                 news
             }
         };
-        let step = if news { self.app.read(end, endpoint.read) } else { None };
+        let step = if news { self.app.read(net.now, end, endpoint.read) } else { None };
         if step.is_some() || endpoint.connection.has_events() {
             self.take_news(net, end, step);
             let Some(ends) = &mut self.ends else { return };
@@ -206,7 +206,7 @@ impl StreamFlow {
 
     /// Starts the application at `end`.
     pub fn begin<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        let step = self.app.start(end);
+        let step = self.app.start(net.now, end);
         if let Some(ends) = &mut self.ends {
             ends[end.index()].apply(&step, self.carries_bytes);
             ends[end.index()].note_supply(&self.app);
@@ -279,7 +279,7 @@ impl StreamFlow {
         }
         if net.now >= self.alarm.wake_at {
             self.alarm.wake_at = Instant::NEVER;
-            let step = self.app.wake();
+            let step = self.app.wake(net.now);
             if let Some(ends) = &mut self.ends {
                 ends[End::From.index()].apply(&step, self.carries_bytes);
             }

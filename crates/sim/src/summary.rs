@@ -1,6 +1,7 @@
 //! The results of a run, flow by flow.
 
 use crate::scenario::Scenario;
+use eifel_base::time::Duration;
 use std::fmt;
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -45,6 +46,52 @@ pub struct FlowSummary {
     pub drops_after_undo: u64,
     /// `bytes` over `time_s`, in bits per second.
     pub goodput_bps: f64,
+    /// How long requests took; `None` for flows without requests, or none that was answered.
+    pub requests: Option<Requests>,
+}
+
+/// The times from requests to the last bytes of their responses, in seconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Requests {
+    /// Requests whose response was read.
+    pub answered: u64,
+    pub mean_s: f64,
+    /// The smallest time that at least this percentage of all do not exceed.
+    pub p50_s: f64,
+    pub p90_s: f64,
+    pub p99_s: f64,
+    pub longest_s: f64,
+}
+
+impl Requests {
+    /// Summarises the times of all requests; `None` if there are none.
+    pub fn of(latencies: &[Duration]) -> Option<Self> {
+        let mut sorted: Vec<f64> = latencies.iter().map(|latency| latency.as_secs_f64()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (count, longest_s) = (sorted.len(), *sorted.last()?);
+        let at = |percent: usize| sorted[(count * percent).div_ceil(100).max(1) - 1];
+        Some(Self {
+            answered: count as u64,
+            mean_s: sorted.iter().sum::<f64>() / count as f64,
+            p50_s: at(50),
+            p90_s: at(90),
+            p99_s: at(99),
+            longest_s,
+        })
+    }
+
+    /// The names of the numbers, in order.
+    pub const NAMES: [&str; 6] =
+        ["requests", "request_mean_s", "request_p50_s", "request_p90_s", "request_p99_s", "request_longest_s"];
+
+    /// Returns every number with its name, in order. Without requests the times are not numbers.
+    pub fn numbers(requests: Option<&Self>) -> [(&'static str, Number); 6] {
+        let times = |of: &Self| [of.mean_s, of.p50_s, of.p90_s, of.p99_s, of.longest_s].map(Number::Measure);
+        let [mean, half, most, nearly_all, longest] = requests.map_or([Number::Measure(f64::NAN); 5], times);
+        let answered = Number::Count(requests.map_or(0, |of| of.answered));
+        let numbers = [answered, mean, half, most, nearly_all, longest];
+        std::array::from_fn(|place| (Self::NAMES[place], numbers[place]))
+    }
 }
 
 /// The results of all flows, in the scenario's order.
@@ -89,15 +136,17 @@ impl FlowSummary {
         ]
     }
 
-    /// Returns the summary of a flow between two nodes as a JSON object, in the order of `numbers`. A measure that does not
-    /// exist is null.
+    /// Returns the summary of a flow between two nodes as a JSON object, in the order of `numbers`; how long requests took
+    /// stands behind them, if any was answered. A measure that does not exist is null.
     pub fn json(&self, from: &str, to: &str) -> String {
         let words = [("flow", self.flow.as_str()), ("from", from), ("to", to)];
         let words = words.map(|(name, word)| format!("\"{name}\": {}", json_text(word)));
-        let numbers = self.numbers().map(|(name, number)| match number {
+        let requests = self.requests.iter().flat_map(|of| Requests::numbers(Some(of)));
+        let numbers = self.numbers().into_iter().chain(requests).map(|(name, number)| match number {
             Number::Measure(measure) => format!("\"{name}\": {}", serde_json::Value::from(measure)),
             other => format!("\"{name}\": {other}"),
         });
+        let numbers: Vec<String> = numbers.collect();
         format!("{{{}, {}}}", words.join(", "), numbers.join(", "))
     }
 }
@@ -127,8 +176,13 @@ impl Summary {
             .flows
             .iter()
             .map(|flow| {
-                let numbers: Vec<String> =
-                    flow.numbers().iter().map(|(name, number)| format!("\"{name}\": {number}")).collect();
+                let requests = flow.requests.iter().flat_map(|of| Requests::numbers(Some(of)));
+                let numbers: Vec<String> = flow
+                    .numbers()
+                    .into_iter()
+                    .chain(requests)
+                    .map(|(name, number)| format!("\"{name}\": {number}"))
+                    .collect();
                 format!("{{\"flow\": {}, {}}}", json_text(&flow.flow), numbers.join(", "))
             })
             .collect();
@@ -154,6 +208,25 @@ fn json_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentiles_are_times_that_occurred() {
+        let millis = |times: &[u64]| times.iter().map(|&time| Duration::from_millis(time)).collect::<Vec<_>>();
+        assert_eq!(Requests::of(&[]), None);
+        let one = Requests::of(&millis(&[40])).unwrap();
+        assert_eq!((one.p50_s, one.p99_s, one.longest_s), (0.04, 0.04, 0.04));
+        let hundred: Vec<u64> = (1..=100).rev().collect();
+        let all = Requests::of(&millis(&hundred)).unwrap();
+        assert_eq!((all.answered, all.p50_s, all.p90_s, all.p99_s, all.longest_s), (100, 0.05, 0.09, 0.099, 0.1));
+        assert!((all.mean_s - 0.0505).abs() < 1e-12);
+        let three = Requests::of(&millis(&[10, 20, 30])).unwrap();
+        assert_eq!((three.p50_s, three.p90_s), (0.02, 0.03));
+        let summary = Summary {
+            flows: vec![FlowSummary { requests: Some(three), ..FlowSummary::default() }],
+            ..Summary::default()
+        };
+        assert!(summary.to_json().contains("\"requests\": 3, \"request_mean_s\": 0.02, \"request_p50_s\": 0.02"));
+    }
 
     #[test]
     fn names_are_quoted_for_json() {

@@ -5,7 +5,7 @@ use crate::app::cbr::Cbr;
 use crate::app::exchange::Exchange;
 use crate::app::on_off::OnOff;
 use crate::app::reader::Reader;
-use crate::app::request_response::RequestResponse;
+use crate::app::request_response::{Drawn, RequestResponse};
 use crate::app::{Alarm, DatagramApp, StreamApp};
 use crate::background::{Background, Place};
 use crate::bounds::Bounds;
@@ -136,9 +136,9 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
     let stream = |what: &str| Stream::new(seed, &["flow", &flow.name, what]);
     let started = Instant::ZERO + flow.start.draw(&mut stream("start"));
     let mut alarm = Alarm { wake_at: started, stop_at: flow.end.unwrap_or(Instant::NEVER) };
-    let pauses = |reading: Reading| {
+    let pauses = |reading: &Reading| {
         let streams = ["from reads", "to reads"].map(stream);
-        Box::new(Reader::new(reading.bytes, reading.every, streams))
+        Box::new(Reader::new(reading.bytes, reading.every.clone(), streams))
     };
     match &flow.traffic {
         Traffic::Stream { application, connection } => {
@@ -147,7 +147,7 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
             Running::Stream(StreamFlow {
                 ends: None,
                 app: stream_app(application, closes, ahead, stream),
-                reader: connection.reading.map(pauses),
+                reader: connection.reading.as_ref().map(pauses),
                 alarm,
                 slot,
                 started,
@@ -160,7 +160,7 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
         Traffic::Messages { application, association } => Running::Association(Box::new(AssociationFlow {
             ends: None,
             app: stream_app(application, true, |_| false, stream),
-            pauses: association.reading.map(pauses),
+            pauses: association.reading.as_ref().map(pauses),
             alarm,
             slot,
             started,
@@ -169,14 +169,15 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
             untold: false,
         })),
         Traffic::Datagrams(application) => {
-            let mut app = match application {
-                DatagramApplication::Cbr { rate, packet_bytes, jitter } => {
-                    DatagramApp::Cbr(Cbr::new(*rate, *packet_bytes, *jitter, stream("jitter")))
-                }
-                DatagramApplication::OnOff { rate, packet_bytes, on, off } => {
-                    DatagramApp::OnOff(Box::new(OnOff::new(*rate, *packet_bytes, (*on, *off), stream("bursts"))))
-                }
-            };
+            let mut app =
+                match application {
+                    DatagramApplication::Cbr { rate, packet_bytes, jitter } => {
+                        DatagramApp::Cbr(Cbr::new(*rate, *packet_bytes, *jitter, stream("jitter")))
+                    }
+                    DatagramApplication::OnOff { rate, packet_bytes, on, off } => DatagramApp::OnOff(Box::new(
+                        OnOff::new(*rate, *packet_bytes, (on.clone(), off.clone()), stream("bursts")),
+                    )),
+                };
             alarm.wake_at = started + app.first();
             Running::Datagrams(DatagramFlow {
                 app,
@@ -206,17 +207,23 @@ fn stream_app(
         Bulk::new(bytes, writing, closes)
     };
     match application {
-        StreamApplication::Bulk { bytes } => StreamApp::Bulk(bulk(*bytes)),
+        StreamApplication::Bulk { bytes } => {
+            StreamApp::Bulk(bulk(bytes.as_ref().map(|bytes| bytes.draw(&mut stream("size")))))
+        }
         StreamApplication::Exchange { bytes, back_bytes } => {
             let directions = [bulk(Some(*bytes)), bulk(Some(*back_bytes))];
             StreamApp::Exchange(Box::new(Exchange::new(directions)))
         }
         StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
-            let bytes = (*request_bytes, *response_bytes);
-            let pause = (*think, stream("think"));
-            StreamApp::RequestResponse(Box::new(RequestResponse::new(*requests, bytes, pause, closes)))
+            let amounts = (drawn(request_bytes, stream("requests")), drawn(response_bytes, stream("responses")));
+            let think = drawn(think, stream("think"));
+            StreamApp::RequestResponse(Box::new(RequestResponse::new(*requests, amounts, think, closes)))
         }
     }
+}
+
+fn drawn<T: Clone>(of: &T, stream: Stream) -> Drawn<T> {
+    Drawn { of: of.clone(), stream }
 }
 
 /// Returns the seconds from a flow's start to `until`.

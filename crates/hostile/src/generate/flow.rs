@@ -76,12 +76,21 @@ fn application(dice: &mut Dice, scale: &Scale, window: i64) -> (Table, i64) {
             let dialogue = [
                 ("kind", "request-response".into()),
                 ("requests", requests.into()),
-                ("request_bytes", request.into()),
-                ("response_bytes", response.into()),
+                ("request_bytes", size(dice, request)),
+                ("response_bytes", size(dice, response)),
                 ("think_ms", if dice.chance(0.5) { 0.0 } else { dice.scale_of_time(1.0, 5000.0) }.into()),
             ];
             (table(dialogue), requests * request.max(response))
         }
+    }
+}
+
+/// Draws a fixed number of bytes, or a distribution that reaches up to it.
+fn size(dice: &mut Dice, bytes: i64) -> Value {
+    match dice.whole(0, 3) {
+        0 => table([("uniform", vec![Value::from(0), bytes.into()].into())]).into(),
+        1 => table([("listed", vec![Value::from(1), (bytes / 2).into(), bytes.into()].into())]).into(),
+        _ => bytes.into(),
     }
 }
 

@@ -114,8 +114,8 @@ fn rate_changes(dice: &mut Dice, scale: &Scale, link: &mut Table) {
 
 fn queue(dice: &mut Dice, scale: &Scale, limited: bool) -> Table {
     let packets = dice.scale(1, 200);
-    // RED needs a rate.
-    match dice.whole(0, if limited { 5 } else { 3 }) {
+    // Queues that drop early need a rate.
+    match dice.whole(0, if limited { 7 } else { 3 }) {
         0 | 1 => table([("kind", "drop-tail".into()), ("packets", packets.into())]),
         2 => {
             // A full segment with all its headers must fit; otherwise the path carries nothing.
@@ -133,12 +133,34 @@ fn queue(dice: &mut Dice, scale: &Scale, limited: bool) -> Table {
                 ("ecn", dice.chance(0.5).into()),
             ])
         }
-        _ => table([
+        5 => table([
             ("kind", "adaptive-red".into()),
             ("packets", (packets + 20).into()),
             ("ecn", dice.chance(0.5).into()),
         ]),
+        6 => {
+            let mut codel = codel(dice, packets);
+            codel.put("kind", "codel");
+            codel
+        }
+        _ => {
+            let mut codel = codel(dice, packets);
+            codel.put("kind", "fq-codel");
+            // So few that flows share one, and turns of less than a packet.
+            codel.put("queues", dice.scale(1, 1024));
+            codel.put("quantum_bytes", dice.scale(1, 10_000));
+            codel
+        }
     }
+}
+
+fn codel(dice: &mut Dice, packets: i64) -> Table {
+    table([
+        ("packets", packets.into()),
+        ("target_ms", dice.scale_of_time(0.1, 100.0).into()),
+        ("interval_ms", dice.scale_of_time(1.0, 1000.0).into()),
+        ("ecn", dice.chance(0.5).into()),
+    ])
 }
 
 fn drops(dice: &mut Dice, scale: &Scale) -> Vec<Table> {

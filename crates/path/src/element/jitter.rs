@@ -10,7 +10,7 @@ use eifel_base::time::Instant;
 use std::collections::BinaryHeap;
 
 /// How long parcels wait.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct JitterConfig {
     /// The wait of each parcel.
     pub delay: Draw,

@@ -3,6 +3,7 @@
 use super::{Link, UnderWay};
 use crate::element::Element;
 use crate::parcel::{Counts, Tally};
+use crate::queue::Queue;
 use core::fmt;
 
 impl Link {
@@ -12,6 +13,14 @@ impl Link {
         let mut inside = Tally::default();
         self.under_way.iter().for_each(|one| inside += &one.parcel);
         self.elements.iter().flat_map(Element::held).for_each(|parcel| inside += parcel);
+        if let Queue::Served(served) = &self.queue {
+            let before = inside.bytes;
+            served.waiting().for_each(|waiting| inside += &waiting.one.parcel);
+            let found = inside.bytes - before;
+            if found != served.bytes() {
+                return Err(Imbalance::Queue { counted: served.bytes(), found });
+            }
+        }
         let counts = self.counts();
         if counts.inside() != Some(inside) {
             return Err(Imbalance::NotConserved { counts, inside });

@@ -7,7 +7,8 @@ use eifel_base::time::Instant;
 
 impl Link {
     /// Adds a source of background traffic: parcels of this length that cross only this link.
-    /// Returns its number.
+    /// Returns its number. A queue that [decides at its exit](crate::queue::QueueConfig::decides_at_exit)
+    /// drops all of it.
     pub fn accompany(&mut self, bytes: u32) -> usize {
         self.background.push(Background::new(bytes));
         self.background.len() - 1

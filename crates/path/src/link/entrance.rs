@@ -71,14 +71,16 @@ impl Link {
             for index in 0..self.elements.len() {
                 self.release(index, at, outcomes);
             }
+            self.serve(at, outcomes);
             self.plan();
         }
     }
 
-    /// Finds the next event after elements have changed.
+    /// Finds the next event after elements or a served queue have changed.
     fn plan(&mut self) {
         let arrival = self.under_way.front().map_or(Instant::NEVER, |first| first.arrives);
-        self.deadline = self.elements.iter().map(Element::deadline).min().unwrap_or(Instant::NEVER);
+        let held = self.elements.iter().map(Element::deadline).min().unwrap_or(Instant::NEVER);
+        self.deadline = held.min(self.next_service());
         self.next_event = arrival.min(self.deadline);
     }
 }

@@ -9,9 +9,9 @@ use eifel_base::time::Instant;
 
 impl Link {
     /// Returns whether [`offer_through`](Self::offer_through) may be called: the link has no
-    /// elements.
+    /// elements, and a queue that needs to know no labels.
     pub fn is_open(&self) -> bool {
-        self.elements.is_empty() && !self.queue.may_mark()
+        self.elements.is_empty() && !self.queue.wants_labels()
     }
 
     /// Offers a parcel like [`offer`](Self::offer), if the link is [open](Self::is_open). If the

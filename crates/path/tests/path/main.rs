@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod background;
+mod codel;
 mod common;
 mod elements;
 mod properties;

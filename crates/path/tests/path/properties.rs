@@ -13,7 +13,9 @@ use eifel_path::element::reorder::{Choice, ReorderConfig};
 use eifel_path::parcel::{Label, Labelled, Parcel};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::adaptive_red::AdaptiveRedConfig;
+use eifel_path::queue::codel::{CodelConfig, Law};
 use eifel_path::queue::drop_tail::DropTail;
+use eifel_path::queue::fq_codel::FqCodelConfig;
 use eifel_path::queue::red::{Manner, RedConfig, Unit};
 use eifel_path::spike::{DrawnSpikes, HoldsAt, Measured, SpikeConfig, SpikeSource};
 use eifel_path::trace::Trace;
@@ -60,8 +62,23 @@ fn any_queue() -> impl Strategy<Value = QueueConfig> {
         (1u32..40).prop_map(|limit| QueueConfig::DropTail(DropTail::Packets(limit))),
         (1u64..40_000).prop_map(|limit| QueueConfig::DropTail(DropTail::Bytes(limit))),
         red,
-        adaptive
+        adaptive,
+        any_codel(),
     ]
+}
+
+fn any_codel() -> impl Strategy<Value = QueueConfig> {
+    let law = (1u64..50, 1u64..200, any::<bool>()).prop_map(|(target, interval, ecn)| Law {
+        target: Duration::from_millis(target),
+        interval: Duration::from_millis(interval),
+        ecn,
+    });
+    (law, 1u32..60, 1u32..8, 1u32..3000, any::<bool>()).prop_map(|(law, limit_packets, queues, quantum_bytes, fair)| {
+        match fair {
+            true => QueueConfig::FqCodel(FqCodelConfig { law, limit_packets, queues, quantum_bytes }),
+            false => QueueConfig::Codel(CodelConfig { law, limit_packets }),
+        }
+    })
 }
 
 fn any_source() -> impl Strategy<Value = SpikeSource> {
@@ -175,6 +192,9 @@ proptest! {
             ElementConfig::Jitter(jitter) => jitter.keeps_order && config.elements_until == Instant::NEVER,
             _ => false,
         });
+        if matches!(config.queue, QueueConfig::FqCodel(_)) {
+            config.queue = QueueConfig::Unlimited;
+        }
         let shortest = config.delay_changes.iter().map(|change| change.delay).fold(config.delay, Duration::min);
         let result = run_seeded(&config, &traffic, seed);
         prop_assert!(result.arrived.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 < pair[1].1));

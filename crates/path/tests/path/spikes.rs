@@ -40,7 +40,7 @@ fn seconds(spans: &[Span]) -> Vec<(f64, f64)> {
 fn intervals_count_from_start_or_from_end() {
     let mut spikes =
         DrawnSpikes { first: constant(5.0), length: constant(3.0), interval: constant(10.0), ..published() };
-    assert_eq!(seconds(&spans(&mut link("l", spikes, 1), 26 * S)), [(5.0, 8.0), (15.0, 18.0), (25.0, 28.0)]);
+    assert_eq!(seconds(&spans(&mut link("l", spikes.clone(), 1), 26 * S)), [(5.0, 8.0), (15.0, 18.0), (25.0, 28.0)]);
     spikes.measured = Measured::EndToStart;
     assert_eq!(seconds(&spans(&mut link("l", spikes, 1), 31 * S)), [(5.0, 8.0), (18.0, 21.0), (31.0, 34.0)]);
 }

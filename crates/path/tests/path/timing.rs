@@ -242,7 +242,7 @@ fn senseless_settings_are_refused_by_name() {
     );
     assert_eq!(
         message(LinkConfig { queue: red(), capacity: Capacity::Unlimited, ..megabit() }),
-        "queue: RED on a link of unlimited capacity; allowed: a link with a rate or a trace"
+        "queue: an early drop on a link of unlimited capacity; allowed: a link with a rate or a trace"
     );
     let overlapping = message(spiked(vec![listed(HoldsAt::Sending, &[(0, 2000 * MS), (1000 * MS, 3000 * MS)])]));
     assert_eq!(overlapping, "spike.at: one starts at 1s, before the one listed earlier ends, 2s");

@@ -50,11 +50,11 @@ pub enum Supply {
 
 impl StreamApp {
     /// Starts the application at `end`, whose connection is established.
-    pub fn start(&mut self, end: End) -> Step {
+    pub fn start(&mut self, now: Instant, end: End) -> Step {
         match (self, end) {
             (Self::Exchange(exchange), _) => exchange.start(end),
             (Self::Bulk(bulk), End::From) => bulk.start(),
-            (Self::RequestResponse(dialogue), End::From) => dialogue.start(),
+            (Self::RequestResponse(dialogue), End::From) => dialogue.start(now),
             (Self::Bulk(_) | Self::RequestResponse(_), End::To) => Step::NOTHING,
         }
     }
@@ -62,19 +62,19 @@ impl StreamApp {
     /// Reacts to `end` having read `total` bytes since the beginning. Returns `None` if the
     /// application does nothing.
     #[inline]
-    pub fn read(&mut self, end: End, total: u64) -> Option<Step> {
+    pub fn read(&mut self, now: Instant, end: End, total: u64) -> Option<Step> {
         match self {
             Self::Bulk(bulk) => bulk.read(end, total),
-            Self::RequestResponse(dialogue) => dialogue.read(end, total),
+            Self::RequestResponse(dialogue) => dialogue.read(now, end, total),
             Self::Exchange(exchange) => exchange.read(end, total),
         }
     }
 
     /// Reacts to the end of a pause that the application asked for. Pauses happen at [`End::From`].
-    pub fn wake(&mut self) -> Step {
+    pub fn wake(&mut self, now: Instant) -> Step {
         match self {
             Self::Bulk(_) | Self::Exchange(_) => Step::NOTHING,
-            Self::RequestResponse(dialogue) => dialogue.wake(),
+            Self::RequestResponse(dialogue) => dialogue.wake(now),
         }
     }
 
@@ -125,6 +125,12 @@ impl StreamApp {
     /// buffer. A dialogue finishes the requests and responses that it has begun.
     pub fn breaks_off(&self) -> bool {
         !matches!(self, Self::RequestResponse(_))
+    }
+
+    /// Returns the time from each request to the last byte of its response; `None` for applications
+    /// without requests.
+    pub fn latencies(&self) -> Option<&[Duration]> {
+        if let Self::RequestResponse(dialogue) = self { Some(dialogue.latencies()) } else { None }
     }
 
     /// Returns whether `end` sends application data.

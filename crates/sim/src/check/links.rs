@@ -29,7 +29,10 @@ impl Links {
         let limits = queues
             .map(|queue| match queue {
                 QueueConfig::DropTail(limit) => Some(*limit),
-                _ => None,
+                // One more is in transmission.
+                QueueConfig::Codel(codel) => Some(DropTail::Packets(codel.limit_packets.saturating_add(1))),
+                QueueConfig::FqCodel(codel) => Some(DropTail::Packets(codel.limit_packets.saturating_add(1))),
+                QueueConfig::Unlimited | QueueConfig::Red(_) | QueueConfig::AdaptiveRed(_) => None,
             })
             .collect();
         Self { limits, events: 0 }

@@ -4,6 +4,7 @@ use super::Table;
 use super::codes;
 use super::recorder::{OfPath, Recorder, Subject, nanos, place};
 use super::tables::{EpisodeRow, TimerRow, VerdictRow, WindowRow};
+use crate::capture::Captures;
 use crate::oracle::Settled;
 use crate::slab::End;
 use eifel_base::time::{Duration, Instant};
@@ -11,9 +12,26 @@ use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Event, Snapshot};
 use eifel_recovery::episode::{Episode, Saved};
 
+/// Comments on the acknowledgement that a sender concludes something from.
+fn comment(captures: &mut Captures, Subject { flow, end, .. }: Subject, event: &Event) {
+    match *event {
+        Event::Judged { detector: 0, outcome, reason, .. } => captures.comment((flow, end), || {
+            let word = if outcome == Outcome::Spurious { "spurious" } else { "genuine" };
+            format!("the sender calls its episode {word}: {reason}")
+        }),
+        Event::Adjusted { window, .. } => {
+            captures.comment((flow, end), || format!("undo: cwnd {} bytes, ssthresh {}", window.cwnd, window.ssthresh))
+        }
+        _ => {}
+    }
+}
+
 impl Recorder {
     /// Records an event of an end's engine.
     pub fn recovery(&mut self, now: Instant, subject: Subject, event: &Event) {
+        if let Some(captures) = &mut self.captures {
+            comment(captures, subject, event);
+        }
         match *event {
             Event::TimerExpired { .. } => self.path(subject).expired = true,
             Event::EpisodeOpened { episode, saved } if self.tables.kept.keeps(Table::Episodes) => {
@@ -78,6 +96,9 @@ impl Recorder {
 
     /// Records the oracle's judgement on a retransmission; `opened` is the episode that it opened, and that episode's path.
     pub fn settled(&mut self, settled: &Settled, opened: Option<(usize, u32)>) {
+        if let Some(captures) = &mut self.captures {
+            captures.settled(settled);
+        }
         let Settled { flow, sender, transmission, needed } = *settled;
         if let Some(row) = self.row(flow, sender, transmission) {
             self.tables.transmissions.needed[row] = codes::need(needed);

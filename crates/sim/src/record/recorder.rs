@@ -135,10 +135,10 @@ impl Recorder {
         memory.detectors = detectors.map(|name| self.tables.dictionaries.detector(name)).collect();
     }
 
-    /// Notes the nodes of the next flow's ends for the captures; `None` for a flow of datagrams.
-    pub fn follow_captured(&mut self, ends: Option<[u16; 2]>) {
+    /// Notes the nodes of the next flow's ends for the captures, and whether it sends segments.
+    pub fn follow_captured(&mut self, ends: [u16; 2], segments: bool) {
         if let Some(captures) = &mut self.captures {
-            captures.follow(ends);
+            captures.follow(ends, segments);
         }
     }
 
@@ -205,6 +205,9 @@ impl Recorder {
     /// Records the first arrival of a transmission of `sender`, with the number of new positions and whether they are in
     /// order.
     pub fn arrived(&mut self, now: Instant, (flow, sender): (u32, End), sent: &Sent, (new, in_order): (u32, bool)) {
+        if let Some(captures) = &mut self.captures {
+            captures.arrived((flow, sender), sent);
+        }
         if let Some(row) = self.row(flow, sender, sent.transmission) {
             self.tables.transmissions.fate[row] = codes::DELIVERED;
             self.tables.transmissions.arrived_ns[row] = nanos(now);
@@ -242,8 +245,18 @@ impl Recorder {
         }
     }
 
-    /// Records a drop by a link or by the proxy in front of it.
-    pub fn dropped(&mut self, now: Instant, link: usize, packet: &Packet, cause: DropCause) {
+    /// Records a drop by a link or by the proxy in front of it. `transmissions` are those in the packet, from 1.
+    pub fn dropped(
+        &mut self,
+        now: Instant,
+        link: usize,
+        (packet, transmissions): (&Packet, impl Iterator<Item = u64>),
+        cause: DropCause,
+    ) {
+        if let Some(captures) = &mut self.captures {
+            let why = (self.tables.dictionaries.links[link].as_str(), cause.name());
+            transmissions.for_each(|one| captures.dropped((packet.flow, packet.sender), one, why));
+        }
         self.drop_row(now, link, (packet.flow, packet.sender, packet.transmission as i64 - 1), cause);
     }
 

@@ -1,6 +1,5 @@
 //! Durations that are fixed or drawn.
 
-use super::check;
 use super::error::Fault;
 use super::reader::Reader;
 use eifel_path::draw::Draw;
@@ -8,19 +7,17 @@ use eifel_path::draw::Draw;
 /// Reads the duration under `key`, which exists or has a default, in the unit of the key's name.
 pub(super) fn read(table: &Reader<'_>, key: &str) -> Result<Draw, Fault> {
     let seconds = if key.ends_with("_ms") { 1e-3 } else { 1.0 };
-    let drawn = match table.node(key).map(|node| &node.value) {
-        Some(value) if check::real(value).is_none() => {
-            let distribution = table.table(key).expect("checked to be a number or a table");
-            distributed(&distribution, seconds)?
-        }
+    let drawn = match table.maybe_table(key) {
+        Some(distribution) => distributed(&distribution, seconds)?,
         // Rounded as other times are, so that 300 ms is 0.3 s.
-        _ => Draw::Constant { value_s: table.duration(key).as_secs_f64() },
+        None => Draw::Constant { value_s: table.duration(key).as_secs_f64() },
     };
     drawn.check("").map_err(|error| super::link::problem(table, key, &error.problem))?;
     Ok(drawn)
 }
 
-fn distributed(table: &Reader<'_>, seconds: f64) -> Result<Draw, Fault> {
+/// Reads a distribution. `seconds` is the unit of its numbers, 1 for those that are no times.
+pub(super) fn distributed(table: &Reader<'_>, seconds: f64) -> Result<Draw, Fault> {
     if let Some(mean) = table.maybe_number("exponential") {
         return Ok(Draw::Exponential { mean_s: mean * seconds });
     }
@@ -38,6 +35,10 @@ fn distributed(table: &Reader<'_>, seconds: f64) -> Result<Draw, Fault> {
     }
     if let Some(pareto) = table.table("pareto") {
         return Ok(Draw::Pareto { minimum_s: number(&pareto, "minimum"), shape: pareto.number("shape") });
+    }
+    let listed = table.items("listed");
+    if !listed.is_empty() {
+        return Ok(Draw::Listed { values_s: listed.iter().map(|value| value.number() * seconds).collect() });
     }
     match table.items("uniform").as_slice() {
         [low, high] if low.number() <= high.number() => {

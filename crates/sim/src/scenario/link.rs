@@ -14,7 +14,9 @@ use eifel_path::element::remark::RemarkConfig;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::adaptive_red::AdaptiveRedConfig;
+use eifel_path::queue::codel::{CodelConfig, Law};
 use eifel_path::queue::drop_tail::DropTail;
+use eifel_path::queue::fq_codel::FqCodelConfig;
 use eifel_path::queue::red::{Manner, RedConfig, Unit};
 use eifel_path::trace::Trace;
 use std::path::Path;
@@ -151,8 +153,19 @@ fn queue_of(table: &Reader<'_>) -> QueueConfig {
             target_delay: table.duration("target_delay_ms"),
             manner: manner(table),
         }),
+        "codel" => QueueConfig::Codel(CodelConfig { law: law(table), limit_packets: table.count("packets") }),
+        "fq-codel" => QueueConfig::FqCodel(FqCodelConfig {
+            law: law(table),
+            limit_packets: table.count("packets"),
+            queues: table.count("queues"),
+            quantum_bytes: table.count("quantum_bytes"),
+        }),
         _ => QueueConfig::Unlimited,
     }
+}
+
+fn law(table: &Reader<'_>) -> Law {
+    Law { target: table.duration("target_ms"), interval: table.duration("interval_ms"), ecn: table.switch("ecn") }
 }
 
 fn manner(table: &Reader<'_>) -> Manner {

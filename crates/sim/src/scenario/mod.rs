@@ -7,6 +7,7 @@
 //! of times, which the format cannot express, are checked while the result is built.
 
 mod algorithm;
+mod amount;
 mod check;
 mod draw;
 mod error;
@@ -33,6 +34,7 @@ mod tests;
 mod topology;
 mod tree;
 
+pub use amount::Amount;
 pub use error::Error;
 pub use model::{
     Association, Connection, DatagramApplication, Flow, Link, Node, Opening, Path as FlowPath, Reading, Recording,

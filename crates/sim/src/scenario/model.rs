@@ -1,5 +1,6 @@
 //! A scenario in the simulator's terms: checked, with indices in place of names.
 
+use super::amount::Amount;
 use crate::liar;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
@@ -98,14 +99,14 @@ pub enum StreamApplication {
     /// Sends bytes one way, as fast as TCP takes them.
     Bulk {
         /// Total bytes; `None` for an endless transfer.
-        bytes: Option<u64>,
+        bytes: Option<Amount>,
     },
     /// Sends a request, waits for its response, pauses, and starts again.
     RequestResponse {
         /// Number of requests.
         requests: u32,
-        request_bytes: u64,
-        response_bytes: u64,
+        request_bytes: Amount,
+        response_bytes: Amount,
         /// Pause from the last byte of a response to the next request.
         think: Draw,
     },
@@ -120,7 +121,7 @@ pub enum StreamApplication {
 }
 
 /// Slow readers: applications that do not read data as soon as they can.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Reading {
     /// The most bytes that one reading takes.
     pub bytes: u64,
@@ -238,6 +239,17 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Returns whether a flow sends requests, so that its summary has how long they took.
+    pub fn asks(&self) -> bool {
+        let application = |flow: &Flow| match &flow.traffic {
+            Traffic::Stream { application, .. } | Traffic::Messages { application, .. } => {
+                matches!(application, StreamApplication::RequestResponse { .. })
+            }
+            Traffic::Datagrams(_) => false,
+        };
+        self.flows.iter().any(application)
+    }
+
     /// Returns whether every run lasts for its whole duration.
     pub fn lasts(&self) -> bool {
         self.stop == Stop::AtDuration || !self.flows.iter().any(Flow::has_end)

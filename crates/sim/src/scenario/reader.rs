@@ -96,6 +96,12 @@ impl<'a> Reader<'a> {
         duration(key, self.number(key))
     }
 
+    /// Returns the table under a key that allows a number as well; `None` where there is a number.
+    pub(super) fn maybe_table(&self, key: &str) -> Option<Reader<'a>> {
+        let is_table = self.node(key).is_some_and(|node| check::real(&node.value).is_none());
+        is_table.then(|| self.table(key).expect("checked to be a number or a table"))
+    }
+
     pub(super) fn maybe_switch(&self, key: &str) -> Option<bool> {
         match (self.node(key).map(|node| &node.value), self.fallback(key)) {
             (Some(Value::Switch(switch)), _) => Some(*switch),

@@ -96,7 +96,7 @@ impl AssociationFlow {
 
     /// Starts the application at `end`.
     fn begin<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        let step = self.app.start(end);
+        let step = self.app.start(net.now, end);
         self.apply(net, end, &step);
     }
 
@@ -115,7 +115,7 @@ impl AssociationFlow {
             }
         };
         let total = reader.bytes;
-        if news && let Some(step) = self.app.read(end, total) {
+        if news && let Some(step) = self.app.read(net.now, end, total) {
             self.apply(net, end, &step);
         }
     }
@@ -185,7 +185,7 @@ impl AssociationFlow {
         }
         if net.now >= self.alarm.wake_at {
             self.alarm.wake_at = Instant::NEVER;
-            let step = self.app.wake();
+            let step = self.app.wake(net.now);
             self.apply(net, End::From, &step);
             self.pump(net, End::From);
         }

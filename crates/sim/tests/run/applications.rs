@@ -164,3 +164,64 @@ fn who_stops_does_not_write_what_there_was_no_room_for() {
     assert!(!summary.completed && (4_000..=10_000).contains(&summary.bytes), "{}", summary.bytes);
     assert!(outcome.summary.duration_s < 1.0, "both ends have closed");
 }
+
+/// Requests of 1000 bytes at 1 Mbit/s and 10 ms, with headers of 40 bytes: 8.32 ms and 10 ms there, as long back.
+#[test]
+fn a_request_takes_until_the_last_byte_of_its_response() {
+    let text = r#"
+        duration_s = 60
+        header_bytes = 40
+        [point_to_point]
+        rate_bps = 1_000_000
+        delay_ms = 10
+        [tcp]
+        payload_bytes = 1000
+        timestamps = false
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        handshake = false
+        application = { kind = "request-response", requests = 3, request_bytes = 1000, response_bytes = 1000, think_ms = 100 }
+    "#;
+    let requests = observed(&scenario(text), 0).summary.flows[0].requests.unwrap();
+    assert_eq!((requests.answered, requests.p50_s, requests.longest_s), (3, 0.036_64, 0.036_64));
+    let bulk = text.replace(
+        "kind = \"request-response\", requests = 3, request_bytes = 1000, response_bytes = 1000, think_ms = 100",
+        "kind = \"bulk\", bytes = 1000",
+    );
+    assert_eq!(observed(&scenario(&bulk), 0).summary.flows[0].requests, None);
+}
+
+#[test]
+fn sizes_are_drawn_for_each_request_and_each_transfer() {
+    let text = |application: &str| {
+        format!(
+            r#"
+            duration_s = 600
+            point_to_point = {{ rate_bps = 10_000_000, delay_ms = 1 }}
+            [[flow]]
+            name = "main"
+            from = "sender"
+            to = "receiver"
+            application = {{ {application} }}
+            "#
+        )
+    };
+    let bytes = |application: &str, repetition| {
+        let flow = observed(&scenario(&text(application)), repetition).summary.flows[0].clone();
+        assert!(flow.completed);
+        flow.bytes
+    };
+    let listed =
+        "kind = \"request-response\", requests = 50, request_bytes = 1, response_bytes = { listed = [100, 1000] }";
+    let total = bytes(listed, 0) - 50;
+    // So many hundreds and so many thousands.
+    assert!(total % 900 == 5000 % 900 && (5_000..50_000).contains(&total), "{total}");
+    assert_ne!(total, bytes(listed, 1) - 50);
+    assert_eq!(total, bytes(listed, 0) - 50);
+    let sizes: Vec<u64> = (0..20)
+        .map(|run| bytes("kind = \"bulk\", bytes = { pareto = { minimum = 2000, shape = 1.5 } }", run))
+        .collect();
+    assert!(sizes.iter().all(|&size| size >= 2000) && sizes.iter().any(|&size| size != sizes[0]), "{sizes:?}");
+}

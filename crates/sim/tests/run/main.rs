@@ -15,5 +15,6 @@ mod liars;
 mod lookahead;
 mod marks;
 mod proxies;
+mod queues;
 mod sctp;
 mod streaming;

@@ -3,7 +3,8 @@
 use super::super::shape::Fallback::{Integer, Number, Switch, Word};
 use super::super::shape::{Kind, Rule, Table, default, optional, required};
 use super::kinds::{
-    COUNT, DRAWN, MILLISECONDS, MILLISECONDS_ABOVE_ZERO, RATE, SECONDS, SECONDS_ABOVE_ZERO, SHARE, TOTAL,
+    COUNT, DRAWN, MILLISECONDS, MILLISECONDS_ABOVE_ZERO, RATE, SECONDS, SECONDS_ABOVE_ZERO, SHARE, SIZE as AMOUNT,
+    TOTAL,
 };
 use super::liar::SCHEDULE;
 use super::sctp::{ALTERNATE, SCTP};
@@ -17,7 +18,7 @@ static APPLICATIONS: &[Table] = &[
         name: "bulk",
         summary: "As much as TCP takes, from `from` to `to`.",
         keys: &[
-            optional("bytes", TOTAL, "How many bytes in all."),
+            optional("bytes", AMOUNT, "How many bytes in all; a distribution is drawn for each flow and run."),
             optional("segments", TOTAL, "How many full-sized segments in all, in place of bytes."),
             optional("endless", Kind::Switch, "`true` in place of an amount: until the run ends."),
         ],
@@ -28,8 +29,8 @@ static APPLICATIONS: &[Table] = &[
         summary: "Over TCP: `from` sends a request, `to` answers, `from` waits a while and sends the next.",
         keys: &[
             required("requests", COUNT, "How many requests."),
-            required("request_bytes", TOTAL, "Length of a request."),
-            required("response_bytes", TOTAL, "Length of a response."),
+            required("request_bytes", AMOUNT, "Length of a request; a distribution is drawn for each."),
+            required("response_bytes", AMOUNT, "Length of a response; a distribution is drawn for each."),
             default("think_ms", DRAWN, Number(0.0), "From the last byte of a response to the next request."),
         ],
         rules: &[],

@@ -49,9 +49,12 @@ mod kinds {
             optional("normal", Kind::Table(&NORMAL), "A normal distribution, truncated."),
             optional("log_normal", Kind::Table(&LOG_NORMAL), "A distribution whose logarithm is normal."),
             optional("pareto", Kind::Table(&PARETO), "A distribution with a heavy tail."),
+            optional("listed", Kind::List { of: &TIME, at_least: 1 }, "Lengths that were measured; each is as likely."),
         ],
-        rules: &[Rule::ExactlyOne(&["uniform", "exponential", "normal", "log_normal", "pareto"])],
+        rules: &[Rule::ExactlyOne(DISTRIBUTIONS)],
     };
+
+    const DISTRIBUTIONS: &[&str] = &["uniform", "exponential", "normal", "log_normal", "pareto", "listed"];
 
     static NORMAL: Table = Table {
         name: "normal",
@@ -87,6 +90,64 @@ mod kinds {
 
     /// A fixed or drawn duration.
     pub(super) const DRAWN: Kind = Kind::Either(&[TIME, Kind::Table(&DISTRIBUTION)]);
+
+    /// The most bytes that a parameter of a distribution can be.
+    const MOST_BYTES: f64 = 1e12;
+    const BYTES: Kind = Kind::Number { minimum: 0.0, maximum: MOST_BYTES };
+    const BYTES_ABOVE_ZERO: Kind = Kind::Positive { maximum: MOST_BYTES };
+
+    static SIZES: Table = Table {
+        name: "sizes",
+        summary: "A number of bytes that is drawn each time it is needed, rounded, and at least 1.",
+        keys: &[
+            optional(
+                "uniform",
+                Kind::List { of: &BYTES, at_least: 2 },
+                "The fewest and the most; all between are as likely.",
+            ),
+            optional("exponential", BYTES_ABOVE_ZERO, "The mean of an exponential distribution."),
+            optional("normal", Kind::Table(&NORMAL_SIZES), "A normal distribution, truncated."),
+            optional("log_normal", Kind::Table(&LOG_NORMAL_SIZES), "A distribution whose logarithm is normal."),
+            optional("pareto", Kind::Table(&PARETO_SIZES), "A distribution with a heavy tail."),
+            optional("listed", Kind::List { of: &BYTES, at_least: 1 }, "Sizes that were measured; each is as likely."),
+        ],
+        rules: &[Rule::ExactlyOne(DISTRIBUTIONS)],
+    };
+
+    static NORMAL_SIZES: Table = Table {
+        name: "normal sizes",
+        summary: "A normal distribution; a draw outside the bounds is drawn again.",
+        keys: &[
+            required("mean", BYTES, "Mean, before truncation; within the bounds."),
+            required("deviation", BYTES, "Standard deviation, before truncation."),
+            default("minimum", BYTES, Number(0.0), "The fewest."),
+            optional("maximum", BYTES, "The most. Left out: no bound."),
+        ],
+        rules: &[],
+    };
+
+    static LOG_NORMAL_SIZES: Table = Table {
+        name: "log_normal sizes",
+        summary: "A distribution whose logarithm is normal.",
+        keys: &[
+            required("median", BYTES_ABOVE_ZERO, "Half the draws are below it."),
+            required("sigma", Kind::Positive { maximum: 5.0 }, "Standard deviation of the natural logarithm; no unit."),
+        ],
+        rules: &[],
+    };
+
+    static PARETO_SIZES: Table = Table {
+        name: "pareto sizes",
+        summary: "A Pareto distribution.",
+        keys: &[
+            required("minimum", BYTES_ABOVE_ZERO, "The fewest."),
+            required("shape", Kind::Positive { maximum: 1000.0 }, "Exponent of the tail; no unit."),
+        ],
+        rules: &[],
+    };
+
+    /// A fixed or drawn number of bytes.
+    pub(super) const SIZE: Kind = Kind::Either(&[TOTAL, Kind::Table(&SIZES)]);
 }
 
 /// The whole file.

@@ -33,6 +33,19 @@ const GENTLE: Key = default(
     "Whether the probability rises to 1 at twice the upper threshold; without, all is dropped above the threshold.",
 );
 
+const TARGET: Key = default(
+    "target_ms",
+    MILLISECONDS_ABOVE_ZERO,
+    Number(5.0),
+    "The delay that may stand (TARGET); at least the time of one packet on the link.",
+);
+const INTERVAL: Key = default(
+    "interval_ms",
+    MILLISECONDS_ABOVE_ZERO,
+    Number(100.0),
+    "How long the delay must have stood above it before the first drop (INTERVAL): about the longest round trip.",
+);
+
 const MARKS: Key = default(
     "ecn",
     Kind::Switch,
@@ -88,6 +101,50 @@ pub(super) static QUEUES: &[Table] = &[
             MEASURE,
             MEAN_PACKET,
             MARKS,
+        ],
+        rules: &[],
+    },
+    Table {
+        name: "codel",
+        summary: "CoDel: drops at the head, by the time that packets wait (RFC 8289).",
+        keys: &[
+            default("packets", COUNT, Integer(1000), "The most packets that wait behind the one in transmission."),
+            TARGET,
+            INTERVAL,
+            default(
+                "ecn",
+                Kind::Switch,
+                Switch(false),
+                "Whether packets of connections with ECN are marked in place of a drop.",
+            ),
+        ],
+        rules: &[],
+    },
+    Table {
+        name: "fq-codel",
+        summary: "FQ-CoDel: a queue with CoDel for each flow, served in turn (RFC 8290).",
+        keys: &[
+            default("packets", COUNT, Integer(10_240), "The most packets that wait in all queues together."),
+            TARGET,
+            INTERVAL,
+            default(
+                "ecn",
+                Kind::Switch,
+                Switch(true),
+                "Whether packets of connections with ECN are marked in place of a drop.",
+            ),
+            default(
+                "queues",
+                Kind::Integer { minimum: 1, maximum: 65_536 },
+                Integer(1024),
+                "Number of queues; flows are hashed to them.",
+            ),
+            default(
+                "quantum_bytes",
+                Kind::Integer { minimum: 1, maximum: 1_000_000 },
+                Integer(1514),
+                "Bytes that a queue sends in a turn.",
+            ),
         ],
         rules: &[],
     },

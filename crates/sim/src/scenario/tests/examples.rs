@@ -3,6 +3,7 @@
 use super::super::model::{Opening, StreamApplication, Traffic};
 use super::super::tree;
 use super::Scenario;
+use crate::scenario::Amount;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -47,7 +48,7 @@ fn the_dumbbell_is_the_papers() {
     let Traffic::Stream { application: StreamApplication::Bulk { bytes }, connection } = &main.traffic else {
         panic!("a bulk transfer")
     };
-    assert_eq!(*bytes, Some(5_000_000));
+    assert_eq!(*bytes, Some(Amount::fixed(5_000_000)));
     assert_eq!(connection.settings.mss, 1012);
     assert_eq!(connection.opening, Opening::Established);
     assert!(main.has_end() && !scenario.flows[1].has_end());

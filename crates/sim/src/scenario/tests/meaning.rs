@@ -3,6 +3,7 @@
 use super::super::model::{DatagramApplication, Opening, Stop, StreamApplication, Traffic};
 use super::super::{Connection, Scenario};
 use super::{GRAPH, PLAIN, parse, with};
+use crate::scenario::Amount;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
 use eifel_packet::ip::Version;
@@ -106,7 +107,7 @@ fn drops_name_flows_by_number() {
 fn spikes_are_drawn_from_distributions() {
     let drawn = "first_s = { exponential = 5 }\nlength_s = { uniform = [3, 15] }\ninterval_s = { uniform = [20, 40] }\ninterval = \"end-to-start\"";
     let scenario = parse(&with(PLAIN, "at = [{ start_s = 28, end_s = 40 }]", drawn));
-    let SpikeSource::Drawn(spikes) = scenario.links[0].config.spikes[0].source else { panic!("drawn") };
+    let SpikeSource::Drawn(spikes) = &scenario.links[0].config.spikes[0].source else { panic!("drawn") };
     assert_eq!(spikes.first, Draw::Exponential { mean_s: 5.0 });
     assert_eq!(spikes.length, Draw::Uniform { low_s: 3.0, high_s: 15.0 });
     assert_eq!(spikes.interval, Draw::Uniform { low_s: 20.0, high_s: 40.0 });
@@ -117,10 +118,10 @@ fn spikes_are_drawn_from_distributions() {
 fn sizes_in_segments_are_of_payload() {
     let text = with(PLAIN, "bytes = 100_000", "segments = 7");
     let scenario = parse(&with(&text, "payload_bytes = 1000", "mss_bytes = 512\nreceive_window_segments = 20"));
-    let Traffic::Stream { application: StreamApplication::Bulk { bytes }, .. } = scenario.flows[0].traffic else {
+    let Traffic::Stream { application: StreamApplication::Bulk { bytes }, .. } = &scenario.flows[0].traffic else {
         panic!("a bulk transfer")
     };
-    assert_eq!((bytes, connection(&scenario, 0).settings.receive_window), (Some(3500), 10_000));
+    assert_eq!((bytes.clone(), connection(&scenario, 0).settings.receive_window), (Some(Amount::fixed(3500)), 10_000));
 }
 
 #[test]
