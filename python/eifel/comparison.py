@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from eifel import scenario as scenarios
 from eifel.errors import BadInputError
 from eifel.runs import run_many
@@ -69,5 +71,7 @@ def compare(
                 [mean_interval(of[number].astype(float) - rows[0][number]) for of in rows[1:]],
             )
             for number in runs.numbers
+            # A flow that sends no requests has no times of them.
+            if not any(np.isnan(of[number]).any() for of in rows)
         ],
     )

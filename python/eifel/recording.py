@@ -15,9 +15,10 @@ from eifel import scenario as scenarios
 from eifel.errors import BadInputError
 from eifel.result import MANIFEST, TABLES, Result, manifest_text, refuse_anything_else
 from eifel.runs import check_count, with_seed
-from eifel.tables import recorded, writer
+from eifel.tables import csv_writer, plain, recorded, writer
 
 if TYPE_CHECKING:
+    import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
     from numpy.typing import NDArray
 
@@ -29,15 +30,17 @@ def record(
     tables: Sequence[str] = TABLES,
     captures: Sequence[str] = (),
     payload: bool = False,
+    csv: bool = False,
     repetition: int = 0,
     seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Result:
     """Runs one repetition of a scenario and records it into a folder, which `Result.read` reads.
 
-    `tables` are written as `transmissions.parquet` and so on; for each node in `captures`, `NODE.pcapng` holds what
-    passes there: headers, and with `payload` all bytes. manifest.json says what was run. A recording that the folder
-    holds is replaced when the new one is whole. The result has the summary of each flow, and no tables in memory.
+    `tables` are written as `transmissions.parquet` and so on, and with `csv` as `transmissions.csv` too. For each node
+    in `captures`, `NODE.pcapng` holds what passes there: headers, and with `payload` all bytes. manifest.json says what
+    was run. A recording that the folder holds is replaced when the new one is whole. The result has the summary of each
+    flow, and no tables in memory.
 
     Example: `eifel.record("scenario.toml", "run", tables=["transmissions", "acks"], captures=["sender"])`.
 
@@ -49,7 +52,7 @@ def record(
     folder = Path(folder)
     refuse_anything_else(folder)
     with files.replaced(folder) as made:
-        result = _into(made, source, repetition, tables, captures, payload=payload)
+        result = _into(made, source, repetition, (tables, captures), payload=payload, csv=csv)
         text = manifest_text(source, repetition, result.flows, list(tables))
         (made / MANIFEST).write_text(text, encoding="utf-8")
     return result
@@ -72,26 +75,29 @@ def _into(
     folder: Path,
     source: scenarios.Source,
     repetition: int,
-    tables: Sequence[str],
-    captures: Sequence[str],
+    kept: tuple[Sequence[str], Sequence[str]],
     *,
     payload: bool,
+    csv: bool,
 ) -> Result:
-    writers: dict[str, pq.ParquetWriter] = {}
+    tables, captures = kept
+    writers: dict[str, list[pq.ParquetWriter | pa_csv.CSVWriter]] = {}
 
     def take(name: str, columns: Mapping[str, NDArray[Any]], words: Mapping[str, Sequence[str]]) -> None:
         part = recorded(name, columns, words)
         if name not in writers:
-            writers[name] = writer(folder / f"{name}.parquet", part.schema)
+            writers[name] = [writer(folder / f"{name}.parquet", part.schema)]
+            writers[name] += [csv_writer(folder / f"{name}.csv", part.schema)] if csv else []
         elif not part.num_rows:
             return
-        writers[name].write_table(part)
+        for opened, form in zip(writers[name], (part, plain(part) if csv else part), strict=False):
+            opened.write_table(form)
 
     places = [(node, str(folder / f"{node}.pcapng")) for node in captures]
     try:
         return _record(source, repetition, tables, places, payload=payload, take=take)
     finally:
-        for opened in writers.values():
+        for opened in (one for many in writers.values() for one in many):
             opened.close()
 
 

@@ -68,12 +68,16 @@ class Runs:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the mean of each number that is not zero everywhere, a row a flow of a scenario."""
-        shown = [name for name in self.numbers if np.any(self.columns[name])]
+        shown = [name for name in self.numbers if np.nan_to_num(self.columns[name]).any()]
         head = "".join(f"<th>{escape(name)}</th>" for name in ("scenario", "flow", *shown))
         rows = []
         for number, flow in sorted(set(zip(self["scenario"].tolist(), self["flow"].tolist(), strict=True))):
             of = self.where(scenario=number, flow=flow)
-            cells = [str(number), str(flow), *(f"{np.mean(of[name]):.6g}" for name in shown)]
+            cells = [
+                str(number),
+                str(flow),
+                *(f"{np.mean(of[name]):.6g}" if _is_number(of[name]) else "" for name in shown),
+            ]
             rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
@@ -88,7 +92,12 @@ def means_of_flows(runs: Runs, scenario: int = 0) -> list[dict[str, Mean]]:
     """Returns the mean of each number over the repetitions of a scenario, flow by flow."""
     rows = runs.where(scenario=scenario)
     flows = [rows.where(flow=number) for number in range(int(rows["flow"].max()) + 1)]
-    return [{name: mean_interval(flow[name]) for name in runs.numbers} for flow in flows]
+    return [{name: mean_interval(flow[name]) for name in runs.numbers if _is_number(flow[name])} for flow in flows]
+
+
+def _is_number(values: NDArray[Any]) -> bool:
+    """Tells whether a column has numbers: of requests, flows without any have none."""
+    return not np.isnan(values).any()
 
 
 def run_many(

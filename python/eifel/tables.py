@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow.parquet as pq
     from numpy.typing import NDArray
+    from pyarrow.csv import CSVWriter
 
 NONE = "-"
 """The word for "none" in a category column."""
@@ -75,6 +76,21 @@ def writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
     words = [field.name for field in schema if pa.types.is_dictionary(field.type)]
     differences = {field.name: "DELTA_BINARY_PACKED" for field in schema if pa.types.is_integer(field.type)}
     return pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=words, column_encoding=differences)
+
+
+def csv_writer(file: Path, schema: pa.Schema) -> CSVWriter:
+    """Writes a recorded table, made plain, as CSV with a line of names, part by part. A cell of none is empty."""
+    from pyarrow.csv import CSVWriter
+
+    return CSVWriter(file, plain(schema.empty_table()).schema)
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """Returns the table with words in place of their codes."""
+    import pyarrow as pa
+
+    kinds = [field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema]
+    return table.cast(pa.schema(kinds))
 
 
 class Frame:

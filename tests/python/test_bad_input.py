@@ -98,6 +98,45 @@ def asked() -> list[list[str]]:
     return made
 
 
+WORDS = tuple(
+    f"{before}{middle}{after}"
+    for before in ("", "./", "no/", "\u202e", "é", "\t")
+    for middle in ("x", "0", "-1", "[", "{}", "..", "%s", "𝔵", "'\"", "a\0b", "*", "x" * 300, "\udcff", "nan", "(((")
+    for after in (".toml", "")
+)
+"""What is no file, no artefact, no attack and no algorithm."""
+COMMANDS = {
+    "run": ["run"],
+    "new": ["new"],
+    "compare": ["compare", SPIKE],
+    "sweep": ["sweep"],
+    "reproduce": ["reproduce", "--out", "out"],
+    "report": ["report", "--from"],
+    "list": ["list"],
+    "script": ["script"],
+    "worlds": ["worlds"],
+    "hunt": ["hunt", "liars"],
+    "attacks": ["attacks"],
+    "analyze": ["analyze"],
+    "whatif": ["whatif"],
+    "captures": ["captures", "made", "--transfers"],
+    "live": ["live"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_hundred_bad_words_for_each_command(command: str, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    refused = 0
+    for word in WORDS:
+        # A name that begins with a dash is an option, and refused as such.
+        with contextlib.suppress(SystemExit):
+            assert main([*COMMANDS[command], word]) in (0, FAILED, BAD_INPUT), word
+        told = capfd.readouterr()
+        assert "Traceback" not in told.err, word
+        refused += bool(told.err) and told.err.splitlines()[-1].startswith("eifel")
+    assert refused >= 100, f"of {len(WORDS)}"
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)

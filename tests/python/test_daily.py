@@ -51,7 +51,7 @@ def test_each_scenario_to_begin_with_runs_and_explains_itself(
 def test_new_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new"]) == OK
     shown = capsys.readouterr().out
-    assert {"handover", "wifi-reordering", "bottleneck", "requests"} == set(templates())
+    assert {"handover", "wifi-reordering", "bottleneck", "requests", "shared-queue"} == set(templates())
     assert all(name in shown for name in templates())
     assert main(["new", "hanover"]) == BAD_INPUT
     assert "new hanover: no such scenario; there is: bottleneck, handover" in capsys.readouterr().err
@@ -114,3 +114,41 @@ def test_a_scenario_from_a_pipe() -> None:
     assert json.loads(done.stdout)["flows"][0]["mean"]["bytes"] == 500_000
     done = subprocess.run(command, input="sed = 1", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.startswith("eifel: standard input:1: sed: unknown key")) == (BAD_INPUT, True)
+
+
+def test_requests_are_shown_with_percentiles_and_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["new", "shared-queue"])
+    one = ["shared-queue.toml", "--set", "duration_s=10", "--repetitions", "3"]
+    assert main(["run", *one]) == OK
+    shown = capsys.readouterr().out
+    assert "99 % within" in shown and "request_p99_s" not in shown
+    assert [line.split()[0] for line in shown.split("requests, s")[1].splitlines()[1:2]] == ["web"]
+    assert main(["run", *one, "--json"]) == OK
+    flows = {flow["flow"]: flow["mean"] for flow in json.loads(capsys.readouterr().out)["flows"]}
+    times = [flows["web"][f"request_{name}_s"] for name in ("p50", "p90", "p99", "longest")]
+    assert times == sorted(times) and flows["web"]["requests"] > 5
+    assert flows["download"]["requests"] == 0 and "request_p50_s" not in flows["download"]
+    queue = 'point_to_point.queue={ kind = "drop-tail", packets = 500 }'
+    found = eifel.compare(["shared-queue.toml", eifel.scenario.override(
+        eifel.scenario.load("shared-queue.toml"), eifel.scenario.parse_settings([queue]))],
+        repetitions=3, flow="web")  # fmt: skip
+    slower = found["request_p50_s"].differences[0].interval
+    assert slower is not None and slower[0] > 0.2, "one queue for all is some 400 ms longer"
+    assert not any(number.name.startswith("request_") for number in eifel.compare([SPIKE], repetitions=1).numbers)
+
+
+def test_a_sweep_has_the_percentiles_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["new", "shared-queue"])
+    (tmp_path / "sweep.toml").write_text(
+        'scenario = "shared-queue.toml"\nrepetitions = 2\n'
+        '[product]\nduration_s = [5]\n"point_to_point.queue.kind" = ["codel", "fq-codel"]\n'
+    )
+    assert main(["sweep", "sweep.toml", "--out", "out", "--show", "request_p90_s", "--flow", "web"]) == OK
+    table = eifel.load_sweep("out")
+    of_web = table["flow_name"].to_numpy() == "web"
+    times = table["request_p90_s"].to_numpy().astype(float)
+    assert (times[of_web] > 0.04).all() and np.isnan(times[~of_web]).all()

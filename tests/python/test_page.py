@@ -14,6 +14,8 @@ from eifel.papers.artefact import Artefact, Claim, Column, Row
 from eifel.papers.measured import Measured, MeasuredRow
 from eifel.report import build
 from eifel.report.comparison import verdict_of
+from eifel.report.headlines import headlines
+from eifel.report.heat import Cell, Spot, heat, spots
 from eifel.report.svg import Dot, Line, dots
 from eifel.reproduction import reproduce
 from eifel.statistics import Mean
@@ -67,6 +69,41 @@ def test_a_dot_stands_where_its_value_is() -> None:
     ratios = dots([Line("a", [Dot(0.5), Dot(2.0)])], "x", logarithmic=True)
     places = [float(part.split('"')[0]) for part in ratios.split('cx="')[1:]]
     assert sum(places) / 2 == pytest.approx((60 + 740) / 2, abs=0.1)
+
+
+def test_a_heat_map_has_a_cell_for_each_value_and_says_it() -> None:
+    cells = {("a", "x"): Cell(-5.0, "-5", "a < x"), ("a", "y"): Cell(10.0, "10"), ("b", "y"): Cell(float("nan"), "-")}
+    picture = heat(["a", "b"], ["x", "y"], cells, "saved, %")
+    assert picture.count("<rect") == 2 and "a &lt; x" in picture and ">-5</text>" in picture
+    # Below zero red, half as strong as the highest.
+    assert "fill: var(--bad); fill-opacity: 0.31" in picture and "fill: var(--good); fill-opacity: 0.56" in picture
+    grey = heat(["a"], ["x", "y"], {("a", "x"): Cell(1.0, "1"), ("a", "y"): Cell(3.0, "3")}, "")
+    assert "var(--sent); fill-opacity: 0.06" in grey and "var(--sent); fill-opacity: 0.56" in grey
+    assert heat(["a"], ["x"], {}, "") == ""
+
+
+def test_spots_stand_higher_and_further_left_the_better_they_are() -> None:
+    picture = spots([Spot("early", 0.1, 90.0), Spot("late", 10.0, 95.0)], "delay", "found, %")
+    across, up = ([float(part.split('"')[0]) for part in picture.split(f'{place}="')[1:]] for place in ("cx", "cy"))
+    # Drawn from the highest on.
+    assert across[0] > across[1] and up[0] < up[1]
+    assert ">early</text>" in picture and spots([], "", "") == "" == spots([Spot("never", 0.0, 1.0)], "", "")
+
+
+def test_a_table_of_many_rows_and_two_keys_is_a_heat_map() -> None:
+    column = Column("time_s", "Time, s", digits=0)
+    rows = tuple(Row({"sender": f"s{place // 4}", "response": f"r{place % 4}"}) for place in range(80))
+    artefact = Artefact("test.heat", "Rows", "nowhere", (column,), rows)
+    found = [MeasuredRow(row, {"time_s": Mean(float(place), None, 1)}) for place, row in enumerate(rows)]
+    page = build([Measured(artefact, found, [], 3, 1, 0.5)])
+    section = page[page.index('<section id="test.heat"') :]
+    assert section.count("<rect") == 80 and "<title>sender s19, response r3: 79</title>" in section
+
+
+def test_headlines_name_what_was_not_measured() -> None:
+    assert "Not measured here: what detectors find and the map" in headlines(
+        [reproduce("responding.table1", repetitions=2)]
+    )
 
 
 def test_an_artefact_says_what_one_should_see() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import eifel
@@ -94,3 +98,67 @@ def test_an_interrupted_recording_leaves_the_one_before_it(tmp_path: Path, monke
         eifel.record(EXAMPLES / "spike.toml", tmp_path / "record")
     assert {file.name: file.read_bytes() for file in (tmp_path / "record").iterdir()} == before
     assert [file.name for file in tmp_path.iterdir()] == ["record"]
+
+
+def test_tables_are_written_as_csv_beside_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = ["transmissions", "drops", "episodes"]
+    eifel.record(EXAMPLES / "spike.toml", tmp_path / "record", tables=tables, csv=True)
+    kept = Result.read(tmp_path / "record")
+    for name in tables:
+        with (tmp_path / "record" / f"{name}.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        table = kept.tables[name]
+        assert len(rows) == table.num_rows
+        for column in table.schema.names:
+            words = [
+                str(value).lower() if isinstance(value, bool) else str(value) for value in column_of(table, column)
+            ]
+            assert [row[column] for row in rows] == words, (name, column)
+    assert not list((tmp_path / "record").glob("acks.*"))
+    assert main(["run", str(EXAMPLES / "spike.toml"), "--csv"]) == BAD_INPUT
+    assert "--csv: nothing is recorded; expected --record FOLDER" in capsys.readouterr().err
+
+
+def column_of(table: pa.Table, name: str) -> list[object]:
+    return ["" if value is None else value for value in table.column(name).to_pylist()]
+
+
+def comments(file: Path) -> list[tuple[int, str]]:
+    """The number of each frame with a comment in a pcapng file, and its comment."""
+    content, at, frame, found = file.read_bytes(), 0, 0, []
+    while at < len(content):
+        kind, length = struct.unpack_from("<II", content, at)
+        if kind == 6:
+            frame += 1
+            captured = struct.unpack_from("<I", content, at + 20)[0]
+            option = at + 28 + (captured + 3) // 4 * 4
+            if option < at + length - 4:
+                code, size = struct.unpack_from("<HH", content, option)
+                assert code == 1
+                found.append((frame, content[option + 4 : option + 4 + size].decode()))
+        at += length
+    return found
+
+
+def test_captures_say_what_was_needless_undone_and_dropped_where(tmp_path: Path) -> None:
+    spike = eifel.record(EXAMPLES / "spike.toml", tmp_path / "spike", captures=["sender", "receiver"])
+    texts = [text for _, text in comments(tmp_path / "spike" / "sender.pcapng")]
+    assert sum("needless retransmission" in text for text in texts) == spike.main["spurious_retransmissions"] > 0
+    assert sum("undo: cwnd" in text for text in texts) == spike.main["undos"] == 1
+    assert sum("calls its episode spurious" in text for text in texts) == 1
+    at_receiver = [text for _, text in comments(tmp_path / "spike" / "receiver.pcapng")]
+    assert set(at_receiver) == {"needless retransmission"}, "what the sender concludes is seen at the sender"
+    lossy = eifel.record(EXAMPLES / "lossy.toml", tmp_path / "lossy", captures=["sender"], settings={"duration_s": 20})
+    texts = [text for _, text in comments(tmp_path / "lossy" / "sender.pcapng")]
+    dropped = [text for text in texts if "dropped at bottleneck: " in text]
+    assert len(dropped) == lossy.main["drops"] > 0
+    assert sum("needed retransmission" in text for text in texts) > 0
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed")
+def test_wireshark_shows_the_comments(tmp_path: Path) -> None:
+    file = tmp_path / "spike.pcapng"
+    assert main(["run", str(EXAMPLES / "spike.toml"), "--pcap", str(file), "--json"]) == OK
+    command = ["tshark", "-r", str(file), "-T", "fields", "-e", "frame.number", "-e", "frame.interface_name"]
+    shown = subprocess.run([*command, "-Y", "frame.comment contains undo"], capture_output=True, text=True, check=True)
+    assert len(shown.stdout.splitlines()) == 1 and shown.stdout.split()[1] == "sender"

@@ -98,6 +98,7 @@ def _add_run(commands: Commands) -> None:
     parser.add_argument(
         "--tables", metavar="NAMES", help="the tables that --record writes, with commas between, or none (default: all)"
     )
+    parser.add_argument("--csv", action="store_true", help="--record writes each table as CSV too")
     parser.add_argument("--payload", action="store_true", help="captures hold all bytes, and not the headers alone")
     parser.add_argument("--pcap", type=path, metavar="FILE", help="write a pcapng as captured at the flow's sender")
     parser.add_argument(

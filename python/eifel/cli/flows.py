@@ -76,6 +76,12 @@ def show(
         out.print(Text("; ".join(notes), style="dim"))
 
 
+def split_requests(means: Mapping[str, Mean]) -> tuple[dict[str, Mean], dict[str, Mean]]:
+    """Returns the numbers of a flow without those of its requests, and those of its requests."""
+    of_requests = {name: mean for name, mean in means.items() if name.startswith("request")}
+    return {name: mean for name, mean in means.items() if name not in of_requests}, of_requests
+
+
 def _entries(flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool) -> list[Flows]:
     groups: dict[str, list[Mapping[str, Mean]]] = {}
     for flow, found in zip(flows, means, strict=True):
@@ -122,4 +128,5 @@ def _width(shown: Table) -> int:
 def values(flow: Mapping[str, Any]) -> dict[str, Mean]:
     """Returns the numbers of one run's summary as means of one value."""
     words = ("flow", "from", "to")
-    return {name: Mean(float(value), None, 1) for name, value in flow.items() if name not in words}
+    numbers = {name: value for name, value in flow.items() if name not in words and value is not None}
+    return {name: Mean(float(value), None, 1) for name, value in numbers.items()}

@@ -82,7 +82,8 @@ def number(value: float | None, half_width: float | None = None) -> str:
     """Writes a number as people read it: four digits, or as many as its interval leaves meaning, in groups of three."""
     if value is None or math.isnan(value):
         return "-"
-    if not half_width:
+    # Equal values have a mean that is off by a rounding, and so have their half-widths.
+    if not half_width or half_width < 1e-12 * abs(value):
         digits = 0 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
         return _grouped(value, digits, strip=True)
     # Both to the second digit of the half-width.

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from eifel import scenario as scenarios
 from eifel.cli import OK
-from eifel.cli.flows import show, values
+from eifel.cli.flows import show, split_requests, values
 from eifel.cli.output import console, heading, note, number, print_json, progress, table
 from eifel.errors import BadInputError
 from eifel.flows import Flow
@@ -39,6 +39,8 @@ def command(options: argparse.Namespace) -> int:
     flows = source.flows
     chosen = _chosen(options.flow, flows)
     _check_repetition(options, repetitions)
+    if options.csv and not options.record:
+        raise BadInputError("--csv: nothing is recorded; expected --record FOLDER")
     _tables(options.tables)
 
     result = None
@@ -108,7 +110,13 @@ def _recorded(
     if options.record:
         ends, tables = _ends(flows, chosen), _tables(options.tables)
         result = record(
-            source, options.record, tables=tables, captures=ends, payload=options.payload, repetition=repetition
+            source,
+            options.record,
+            tables=tables,
+            captures=ends,
+            payload=options.payload,
+            csv=options.csv,
+            repetition=repetition,
         )
         note(f"wrote {len(tables)} tables to {options.record}, and captures of {', '.join(ends)}")
     if options.pcap:
@@ -163,11 +171,39 @@ def _show(
     times = f", means of {repetitions} repetitions with 95 % intervals" if repetitions > 1 else ""
     out = console()
     out.print(heading(f"{options.scenario}  seed {source.seed}{times}"))
-    show(out, flows, means, unfold=options.flows, verbose=options.verbose)
+    parts = [split_requests(of) for of in means]
+    show(out, flows, [others for others, _ in parts], unfold=options.flows, verbose=options.verbose)
+    _show_requests(out, [(flow.name, of) for flow, (_, of) in zip(flows, parts, strict=True) if len(of) > 1])
     if shared is not None:
         out.print(f"fairness {shared:.3f} (Jain's index of the flows' goodput; 1 is even)")
     if observed is not None:
         _show_observed(out, flows, observed)
+
+
+PERCENTILES = {
+    "mean": "request_mean_s",
+    "50 % within": "request_p50_s",
+    "90 % within": "request_p90_s",
+    "99 % within": "request_p99_s",
+    "longest": "request_longest_s",
+}
+MOST_CLIENTS = 20
+"""Flows whose requests are shown one by one."""
+
+
+def _show_requests(out: Console, clients: Sequence[tuple[str, Mapping[str, Mean]]]) -> None:
+    """Prints how long requests took, from the first byte of each to the last of its response."""
+    if not clients:
+        return
+    out.print()
+    shown = table(["requests, s", "count", *PERCENTILES], left=1)
+    for name, of in clients[:MOST_CLIENTS]:
+        times = (of[key] for key in PERCENTILES.values())
+        count = number(of["requests"].mean, of["requests"].half_width)
+        shown.add_row(name, count, *(number(time.mean, time.half_width) for time in times))
+    out.print(shown)
+    if len(clients) > MOST_CLIENTS:
+        out.print(Text(f"and {len(clients) - MOST_CLIENTS} flows more: --json has them all", style="dim"))
 
 
 def _show_observed(out: Console, flows: Sequence[Flow], observed: Observed) -> None:

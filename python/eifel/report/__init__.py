@@ -17,6 +17,7 @@ from eifel.report.chart import chart
 from eifel.report.comparison import claims_html, flows_html, known_html, settings_html, summary_html, verdict_of
 from eifel.report.embedded import embedded
 from eifel.report.headlines import headlines
+from eifel.report.heat import Cell, heat
 from eifel.report.svg import Dot, Line, dots
 
 COLUMNS = ("columns.js",)
@@ -31,11 +32,13 @@ MOST_LINES = 60
 """A picture of more rows has a line for each group of them."""
 MOST_PICTURED = 90
 """Lines of a picture: with more, a section would be higher than two screens."""
+MOST_ACROSS = 12
+"""Columns of a heat map."""
 MAPS = ("atlas.js",)
 """What draws maps."""
 
 if TYPE_CHECKING:
-    from eifel.papers.artefact import Row
+    from eifel.papers.artefact import Artefact, Column, Row
     from eifel.papers.measured import Measured
     from eifel.result import Result
 
@@ -168,13 +171,40 @@ def _table(measured: Measured) -> str:
     if len(measured.rows) <= MOST_ROWS:
         return table + taken
     shown = f"<details><summary>The table of {len(measured.rows)} rows</summary>{table}</details>"
-    return f'<div class="scroll">{_dots(measured)}</div>{shown}{taken}'
+    return f'<div class="scroll">{_heat(measured) or _dots(measured)}</div>{shown}{taken}'
+
+
+def _judged(artefact: Artefact) -> Column:
+    """The column that a picture shows: the first that is judged, or else the first."""
+    return next((one for one in artefact.columns if one.relative or one.absolute), artefact.columns[0])
+
+
+def _heat(measured: Measured) -> str:
+    """Many rows as a heat map, the last key across; nothing where there are few, or the last key has many values."""
+    artefact, across = measured.artefact, [word(row.row.keys[measured.artefact.keys[-1]]) for row in measured.rows]
+    columns = list(dict.fromkeys(across))
+    if len(measured.rows) <= MOST_LINES or not 2 <= len(columns) <= MOST_ACROSS or len(artefact.keys) < 2:
+        return ""
+    column, cells = _judged(artefact), {}
+    for row, place in zip(measured.rows, across, strict=True):
+        mean = row.means.get(column.name)
+        if mean is not None:
+            text = f"{mean.mean:.{column.digits}f}"
+            cells[", ".join(word(value) for value in list(row.row.keys.values())[:-1]), place] = Cell(
+                mean.mean, text, f"{row.row.name}: {text}"
+            )
+    rows = list(dict.fromkeys(name for name, _ in cells))[:MOST_PICTURED]
+    first = {
+        ", ".join(map(word, list(row.row.keys.values())[:-1])): word(row.row.keys[artefact.keys[0]])
+        for row in measured.rows
+    }
+    return heat(rows, columns, cells, f"{column.title}, by {artefact.keys[-1].replace('_', ' ')}", first)
 
 
 def _dots(measured: Measured) -> str:
     """The first column that is judged, or else the first, a line a row; a line a group where there are many rows."""
     artefact = measured.artefact
-    column = next((one for one in artefact.columns if one.relative or one.absolute), artefact.columns[0])
+    column = _judged(artefact)
     groups: dict[str, list[Dot]] = {}
     kept = len(artefact.keys) if len(measured.rows) <= MOST_LINES else max(len(artefact.keys) - 1, 1)
     for row in measured.rows:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from eifel.papers.artefact import word
 from eifel.report.embedded import embedded
+from eifel.report.heat import Cell, Spot, heat, spots
 from eifel.report.svg import Dot, Line, dots
 
 if TYPE_CHECKING:
@@ -19,8 +21,20 @@ def headlines(measured: Sequence[Measured]) -> str:
     """Makes the headlines for which the report has the numbers."""
     known = {one.artefact.id: one for one in measured}
     made = [(title, build(known)) for title, build in _HEADLINES]
-    shown = [f"<article><h3>{escape(title)}</h3>{body}</article>" for title, body in made if body]
-    return f'<section id="found" class="found"><h2>What was found</h2>{"".join(shown)}</section>' if shown else ""
+    shown = [f'<section class="found"><h3>{escape(title)}</h3>{body}</section>' for title, body in made if body]
+    return f'<div id="found"><h2>What was found</h2>{"".join(shown)}{_missing(known)}</div>' if shown else ""
+
+
+TAKE_MINUTES = {"detectors.truth": "what detectors find", "detectors.atlas": "the map"}
+
+
+def _missing(known: Mapping[str, Measured]) -> str:
+    """Names the headlines whose artefacts take minutes, where they have not been measured."""
+    absent = {name: what for name, what in TAKE_MINUTES.items() if name not in known}
+    if not absent:
+        return ""
+    command = escape(f"eifel reproduce {' '.join(absent)}")
+    return f'<p class="dim">Not measured here: {escape(" and ".join(absent.values()))} (<code>{command}</code>).</p>'
 
 
 SPIKES = {"responding.figure1a": "Reno-SACK", "responding.figure2": "Reno-SACK with Eifel"}
@@ -91,44 +105,96 @@ def _published(known: Mapping[str, Measured]) -> str:
     return _with(sentence, dots(shown[:MOST_LINES], "measured over published", logarithmic=True), "")
 
 
+LATE = "a round trip later"
+"""When a burst meets the queue that the path has filled: the verdict of `detectors.burst` that is shown."""
+
+
 def _burst(known: Mapping[str, Measured]) -> str:
     table = known.get("detectors.burst")
     if table is None:
         return ""
-    groups: dict[str, list[Dot]] = {}
+    cells: dict[tuple[str, str], Cell] = {}
     for row in table.rows:
-        keys, mean = row.row.keys, row.means["goodput_mbps"]
-        if "buffer" not in keys or keys.get("pace", "none") != "none":
-            continue
-        low, high = mean.interval or (None, None)
-        restores = keys["response"] == "option-1"
-        name = f"{keys['buffer']} packets"
-        title = f"{row.row.name}: {mean.mean:.3f} Mbit/s"
-        groups.setdefault(name, []).append(Dot(mean.mean, low, high, "spurious" if restores else "sent", title))
-    lines = [Line(name, found) for name, found in groups.items()]
+        keys, mean = row.row.keys, row.means["drops_after_undo"]
+        if keys["verdict"] == LATE and keys["pace"] == "none":
+            text = f"{mean.mean:.1f}"
+            cells[f"{keys['buffer']} packets", str(keys["response"])] = Cell(mean.mean, text, f"{row.row.name}: {text}")
+    if not cells:
+        return ""
+    rows, columns = (list(dict.fromkeys(key[place] for key in cells)) for place in (0, 1))
     sentence = (
-        "Restoring the full window at once sends a burst. The flow loses by it when the queue is shorter than that"
-        " burst (red: the window restored at once; blue: other responses)."
+        "Restoring the full window at once (option 1) sends a burst, which a shorter queue drops: packets"
+        " lost in the round trip after an undo, by the queue's length."
     )
-    return _with(sentence, dots(lines, "goodput by length of the queue, Mbit/s"), "detectors.burst") if lines else ""
+    return _with(sentence, heat(rows, columns, cells, "dropped in the round trip after an undo"), "detectors.burst")
 
 
 def _detectors(known: Mapping[str, Measured]) -> str:
     table = known.get("detectors.truth")
     if table is None:
         return ""
-    rows = [row for row in table.rows if row.row.keys["situation"] == table.rows[0].row.keys["situation"]]
-    lines = []
-    for row in rows[:12]:
-        found, delay = row.means.get("found"), row.means.get("delay_rtts")
-        if found is None:
-            continue
-        low, high = found.interval or (None, None)
-        waits = "" if delay is None else f", {delay.mean:.1f} RTTs"
-        name = f"{row.row.keys['detector']}{waits}"
-        lines.append(Line(name, [Dot(found.mean, low, high, "sent", f"{name}: {found.mean:.2f} %")]))
-    sentence = "How many spurious episodes each detector finds where nothing was lost, and how long it takes (median)."
-    return _with(sentence, dots(lines, "found, %"), "detectors.truth") if lines else ""
+    of_all = [row for row in table.rows if row.row.keys["situation"] == table.rows[0].row.keys["situation"]]
+    told = [(row, row.means.get("found"), row.means.get("delay_rtts")) for row in of_all]
+    shown = [
+        Spot(str(row.row.keys["detector"]), max(delay.mean, 0.01), found.mean)
+        for row, found, delay in told
+        if found is not None and delay is not None
+    ]
+    sentence = (
+        "The higher, the more spurious episodes a detector finds where nothing was lost; the further left, the sooner"
+        " it says so (median)."
+    )
+    picture = spots(shown, "delay of the verdict, round trips", "found, %")
+    return _with(sentence, picture, "detectors.truth") if picture else ""
+
+
+LOSSES = ("nothing lost", "tail lost")
+"""What a spike does to the window, by the length of the queue in `detectors.responses`: the longer loses nothing."""
+
+
+def _responses(known: Mapping[str, Measured]) -> str:
+    """What each response saves with each detector, on the mean over the senders, with losses and without."""
+    table = known.get("detectors.responses")
+    if table is None:
+        return ""
+    longest = max(int(row.row.keys["queue"]) for row in table.rows)
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in table.rows:
+        keys = row.row.keys
+        if keys["detector"] != "none" and "saved" in row.means:
+            name = f"{LOSSES[keys['queue'] != longest]}: {word(keys['detector'])}"
+            found.setdefault((name, word(keys["response"])), []).append(row.means["saved"].mean)
+    if not found:
+        return ""
+    means = {key: sum(values) / len(values) for key, values in found.items()}
+    cells = {key: Cell(mean, f"{mean:.0f}", f"{key[0]}, {key[1]}: {mean:.1f} %") for key, mean in means.items()}
+    rows, columns = (list(dict.fromkeys(key[place] for key in cells)) for place in (0, 1))
+    of_response = {name: [mean for key, mean in means.items() if key[1] == name] for name in columns}
+    best = max(columns, key=lambda name: sum(of_response[name]))
+    both = [[mean for (row, column), mean in means.items() if column == best and row.startswith(of)] for of in LOSSES]
+    told = [
+        f"{sum(some) / len(some):.0f} % where {of}"
+        for some, of in zip(both, ("nothing is lost", "the tail is"), strict=True)
+        if some
+    ]
+    sentence = (
+        "How much of a transfer's time is saved by what detects and what responds, on the mean over all senders."
+        f" {best} is the best response over all: it saves {' and '.join(told)}."
+    )
+    return _with(sentence, heat(rows, columns, cells, "time saved against no detection, %"), "detectors.responses")
+
+
+def _map(known: Mapping[str, Measured]) -> str:
+    table = known.get("detectors.atlas")
+    if table is None:
+        return ""
+    best: dict[str, int] = {column.name: 0 for column in table.artefact.columns}
+    for row in table.rows:
+        best[max(best, key=lambda name: row.means[name].mean)] += 1
+    lines = [Line(name, [Dot(100 * count / len(table.rows), title=f"{name}: {count}")]) for name, count in best.items()]
+    first = max(best, key=lambda name: best[name])
+    sentence = f"Of {len(table.rows)} paths, {first} carries most on {best[first]}. The map shows each of them."
+    return _with(sentence, dots(lines, "carries most, % of the paths"), "detectors.atlas")
 
 
 def _with(sentence: str, picture: str, artefact: str) -> str:
@@ -140,6 +206,8 @@ _HEADLINES: tuple[tuple[str, Callable[[Mapping[str, Measured]], str]], ...] = (
     ("One delay spike", _spike),
     ("What Eifel gains", _worth),
     ("Published beside measured", _published),
+    ("What to do with a verdict", _responses),
     ("The burst after an undo", _burst),
     ("What detectors find, and when", _detectors),
+    ("The map", _map),
 )

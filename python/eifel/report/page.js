@@ -81,11 +81,11 @@
     data.after(button("CSV", () => download(`${id}.csv`, "text/csv", data.textContent.trim() + "\n")));
   }
   for (const svg of document.querySelectorAll("svg.dots")) {
-    const id = svg.closest("section").id;
+    const id = svg.closest("section").id || "found";
     svg.closest(".scroll").after(button("SVG", () => download(`${id}.svg`, "image/svg+xml", standing(svg))));
   }
   for (const image of document.querySelectorAll("img.picture")) {
-    const id = image.closest("section").id, svg = () => atob(image.src.split(",")[1]);
+    const id = image.closest("section").id || "found", svg = () => atob(image.src.split(",")[1]);
     const bytes = () => Uint8Array.from(svg(), (letter) => letter.charCodeAt(0));
     image.closest(".scroll").after(button("SVG", () => download(`${id}.svg`, "image/svg+xml", bytes())));
   }

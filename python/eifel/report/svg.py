@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -13,6 +13,8 @@ LINE = 18
 RIGHT, ABOVE, BELOW = 20, 8, 34
 LETTER = 6.6
 """Pixels that a letter of a name takes, about."""
+TICK = 34
+"""Pixels between labels of an axis, at least."""
 LEAST = 60
 """Pixels left of the values, at least."""
 
@@ -45,8 +47,8 @@ def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
     ends = [end for end in ends if math.isfinite(end) and (end > 0 or not logarithmic)]
     if not ends:
         return ""
-    left = max(LEAST, 16 + LETTER * max(len(_short(line.name)) for line in lines))
-    scale = _Scale(min(ends), max(ends), left, logarithmic=logarithmic)
+    left = max(LEAST, 16 + LETTER * max(len(short(line.name)) for line in lines))
+    scale = Scale(min(ends), max(ends), left, logarithmic=logarithmic)
     height = ABOVE + LINE * len(lines) + BELOW
     bottom = height - BELOW
     parts = []
@@ -57,7 +59,7 @@ def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
     parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2:.1f}" y="{height - 4}" class="tick">{escape(axis)}</text>')
     for number, line in enumerate(lines):
         y = ABOVE + LINE * (number + 0.5)
-        parts.append(f'<text x="{left - 10:.1f}" y="{y + 4:.1f}" class="name">{escape(_short(line.name))}</text>')
+        parts.append(f'<text x="{left - 10:.1f}" y="{y + 4:.1f}" class="name">{escape(short(line.name))}</text>')
         if line.band:
             low, high = (scale(end) for end in line.band)
             parts.append(
@@ -68,7 +70,7 @@ def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
     return f'{title} aria-label="{escape(axis)}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
 
 
-def _dot(dot: Dot, scale: _Scale, y: float) -> str:
+def _dot(dot: Dot, scale: Scale, y: float) -> str:
     shown = ""
     if dot.low is not None and dot.high is not None:
         style = f'class="span" style="stroke: var(--{dot.colour})"'
@@ -79,11 +81,12 @@ def _dot(dot: Dot, scale: _Scale, y: float) -> str:
     return f'{shown}<circle {place} style="fill: var(--{dot.colour})">{title}</circle>'
 
 
-def _short(name: str, letters: int = 36) -> str:
+def short(name: str, letters: int = 36) -> str:
+    """Cuts a name that has no room."""
     return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
-class _Scale:
+class Scale:
     """Where a value stands across the picture."""
 
     def __init__(self, low: float, high: float, left: float, *, logarithmic: bool) -> None:
@@ -95,15 +98,24 @@ class _Scale:
         self._low -= room if logarithmic or self._low < 0 else 0
 
     def __call__(self, value: float) -> float:
+        """The pixel of a value."""
         at = math.log10(max(value, 1e-300)) if self._logarithmic else value
         share = (at - self._low) / (self._high - self._low)
         return self._left + min(max(share, 0.0), 1.0) * (WIDTH - self._left - RIGHT)
 
+    def _apart(self, steps: Iterable[float]) -> list[float]:
+        """The steps whose labels do not touch."""
+        apart: list[float] = []
+        for step in steps:
+            if not apart or self(step) - self(apart[-1]) > TICK:
+                apart.append(step)
+        return apart
+
     def ticks(self) -> list[float]:
         """Some five round values."""
         if self._logarithmic:
-            steps = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-            return [step for step in steps if self._low <= math.log10(step) <= self._high]
+            steps = (0.01, 0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0)
+            return self._apart(step for step in steps if self._low <= math.log10(step) <= self._high)
         span = self._high - self._low
         step = 10 ** math.floor(math.log10(span / 4))
         step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= 6)

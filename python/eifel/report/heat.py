@@ -1,0 +1,151 @@
+"""Heat maps and scattered dots made of text, in the page's colours, in daylight and in the dark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from eifel.report.svg import ABOVE, BELOW, LETTER, RIGHT, WIDTH, Scale, short
+
+ROW = 18
+"""Pixels from row to row of a heat map."""
+HEAD = 34
+"""Pixels above the first row, for two lines of a column's name."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value of a heat map, as it is written, and what a reader sees who points at it."""
+
+    value: float
+    text: str
+    title: str = ""
+
+
+def heat(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: Mapping[tuple[str, str], Cell],
+    axis: str,
+    groups: Mapping[str, str] | None = None,
+) -> str:
+    """Draws a row a name, a column a name, each cell the darker the higher its value.
+
+    Where there are values below zero, those are red and the others green. `groups` names the group of each row: rows of
+    one share their shades, as where each group is another path.
+    """
+    values = [cell.value for cell in cells.values() if math.isfinite(cell.value)]
+    if not values:
+        return ""
+    left = min(16 + LETTER * max(len(short(name)) for name in rows), WIDTH / 2)
+    wide = (WIDTH - RIGHT - left) / len(columns)
+    height = HEAD + ROW * len(rows) + 22
+    parts = []
+    for place, name in enumerate(columns):
+        x = left + wide * (place + 0.5)
+        for line, words in enumerate(_two_lines(name, int(wide / 6.2))):
+            parts.append(f'<text x="{x:.1f}" y="{12 + 13 * line}" class="tick">{escape(words)}</text>')
+    group = {row: (groups or {}).get(row, "") for row in rows}
+    shades = {
+        name: _Shade.of(cell.value for (row, _), cell in cells.items() if group.get(row) == name)
+        for name in group.values()
+    }
+    for number, row in enumerate(rows):
+        y = HEAD + ROW * number
+        parts.append(f'<text x="{left - 8:.1f}" y="{y + 13}" class="name">{escape(short(row))}</text>')
+        for place, column in enumerate(columns):
+            cell = cells.get((row, column))
+            if cell is None or not math.isfinite(cell.value):
+                continue
+            x = left + wide * place
+            title = f"<title>{escape(cell.title)}</title>" if cell.title else ""
+            box = f'x="{x + 1:.1f}" y="{y + 1}" width="{wide - 2:.1f}" height="{ROW - 2}"'
+            parts.append(f"<rect {box} {shades[group[row]](cell.value)}>{title}</rect>")
+            if len(cell.text) * LETTER < wide:
+                place_of = f'x="{x + wide / 2:.1f}" y="{y + 13}"'
+                parts.append(f'<text {place_of} class="cell">{escape(cell.text)}</text>')
+    parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2:.1f}" y="{height - 5}" class="tick">{escape(axis)}</text>')
+    return _picture(parts, height, axis)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A named place between two axes."""
+
+    name: str
+    across: float
+    up: float
+
+
+def spots(found: Sequence[Spot], across: str, up: str, height: int = 300) -> str:
+    """Draws named dots between two axes; that across is logarithmic."""
+    found = [spot for spot in found if spot.across > 0 and math.isfinite(spot.across) and math.isfinite(spot.up)]
+    if not found:
+        return ""
+    left, bottom = 60.0, height - BELOW
+    scale = Scale(
+        min(spot.across for spot in found) / 1.3, max(spot.across for spot in found) * 3, left, logarithmic=True
+    )
+    most = max((spot.up for spot in found), default=0) or 1
+
+    def place(value: float) -> float:
+        return bottom - value / (most * 1.05) * (bottom - ABOVE - 10)
+
+    parts = []
+    for tick in scale.ticks():
+        x = scale(tick)
+        parts.append(f'<line x1="{x:.1f}" y1="{ABOVE}" x2="{x:.1f}" y2="{bottom}" class="grid"/>')
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 14}" class="tick">{tick:g}</text>')
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        y = place(most * share)
+        parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" class="grid"/>')
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" class="name">{most * share:.3g}</text>')
+    taken: list[tuple[float, float]] = []
+    for spot in sorted(found, key=lambda spot: (-spot.up, spot.across)):
+        x, y = scale(spot.across), place(spot.up)
+        parts.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" style="fill: var(--sent)">'
+            f"<title>{escape(spot.name)}: {spot.up:.3g}, {spot.across:.3g}</title></circle>"
+        )
+        label = y + 4
+        while any(abs(label - other) < 13 and abs(x - beside) < 150 for beside, other in taken):
+            label += 13
+        taken.append((x, label))
+        parts.append(f'<text x="{x + 8:.1f}" y="{label:.1f}">{escape(short(spot.name, 24))}</text>')
+    parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2:.1f}" y="{height - 4}" class="tick">{escape(across)}</text>')
+    parts.append(f'<text x="{left}" y="{ABOVE + 2}">{escape(up)}</text>')
+    return _picture(parts, height, f"{up} against {across}")
+
+
+class _Shade:
+    """The colour of a value: between none and full, of one hue, or of two around zero."""
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> _Shade:
+        known = [value for value in values if math.isfinite(value)]
+        return cls(min(known, default=0.0), max(known, default=0.0))
+
+    def __init__(self, low: float, high: float) -> None:
+        self._signed = low < 0 < high or high <= 0 > low
+        self._low, self._high = low, high
+
+    def __call__(self, value: float) -> str:
+        if self._signed:
+            hue, share = ("bad" if value < 0 else "good"), abs(value) / max(abs(self._low), abs(self._high))
+        else:
+            hue, share = "sent", (value - self._low) / ((self._high - self._low) or 1)
+        return f'style="fill: var(--{hue}); fill-opacity: {0.06 + 0.5 * share:.2f}"'
+
+
+def _two_lines(name: str, letters: int) -> list[str]:
+    if len(name) <= letters:
+        return ["", name]
+    at = max((place for place, letter in enumerate(name[: letters + 1]) if letter in " -,"), default=0) or letters
+    return [name[:at].rstrip(" ,"), short(name[at:].lstrip(" "), max(letters, 2))]
+
+
+def _picture(parts: Sequence[str], height: float, label: str) -> str:
+    title = f'<svg class="dots" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img"'
+    return f'{title} aria-label="{escape(label)}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
