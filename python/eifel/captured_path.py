@@ -110,6 +110,8 @@ def extract_path(
 ) -> CapturedPath:
     """Extracts the path of a connection, that with most data if none is named, from a capture at the data's sender.
 
+    Example: `eifel.run(eifel.extract_path("capture.pcapng").scenario)`.
+
     Raises CaptureError for a file that is no capture or was made elsewhere, and PathError where it shows no path;
     both are ValueErrors with one line.
     """

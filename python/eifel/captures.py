@@ -114,6 +114,8 @@ class Analysis:
 def analyze(*files: Path | str, progress: Callable[[int, int], object] | None = None) -> Analysis:
     """Analyses captures: pcap, pcapng or snoop, perhaps compressed by gzip or zstd; "-" is standard input.
 
+    Example: `eifel.analyze("capture.pcapng").retransmissions.to_pandas()`.
+
     Files that follow each other in time are taken for one capture. `progress` is called with the bytes read so far and
     all there are, 0 where that is not known.
 

@@ -9,6 +9,8 @@ from typing import Any
 def algorithms(seam: str | None = None) -> list[dict[str, Any]]:
     """Every algorithm, or those of one seam: "detect", "respond", "rto", "recover", "congest", ...
 
+    Example: `[entry["name"] for entry in eifel.algorithms("detect")]`.
+
     Each is a dict of `seam`, `name`, `summary`, `source` (RFC or paper, section), `association` (whether only SCTP can
     use it) and `parameters`: a list of dicts of `name`, `kind`, `default`, `minimum`, `maximum`, `allowed`.
     """

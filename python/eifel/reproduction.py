@@ -31,7 +31,9 @@ def reproduce(
     pictures: Sequence[str] = ("svg",),
     progress: Progress | None = None,
 ) -> Measured:
-    """Measures one artefact, given by its id: `eifel.reproduce("responding.table1")`.
+    """Measures one artefact, given by its id.
+
+    Example: `eifel.reproduce("responding.table1", repetitions=50).claims()`.
 
     With `out`, what is stored there from an earlier call is taken if it was made from the same definition, engine, seed
     and repetitions (unless `fresh`), and what is measured now is stored. Beside it stand the table as CSV, or the

@@ -37,7 +37,10 @@ MANIFEST = "manifest.json"
 
 
 class Result:
-    """One run: `summary`, `tables`, `plot()`. A Jupyter cell shows both."""
+    """One run: `summary`, `tables`, `plot()`. A Jupyter cell shows both.
+
+    Example: `eifel.Result.read("recorded").tables["transmissions"].to_pandas()`.
+    """
 
     def __init__(
         self,

@@ -29,6 +29,8 @@ def run(
 ) -> Result:
     """Runs one repetition of a scenario: a path to a TOML file, TOML text, or a dict of the same shape.
 
+    Example: `eifel.run("examples/spike.toml", settings={"flow.main.sender.detect": "none"}).summary["main"]`.
+
     `settings` puts other values at keys, as `--set` does. `record` names the tables to keep; `()` is fastest. Raises
     ScenarioError (a ValueError) if the scenario is refused, with one line that says where and what is allowed.
     """
@@ -41,6 +43,8 @@ def run(
 
 class Runs:
     """The summaries of many runs: `runs["time_s"]` is a NumPy column with a row a flow of a run.
+
+    Example: `eifel.run_many(["examples/spike.toml"], repetitions=100).where(flow=0)["goodput_bps"].mean()`.
 
     Rows are ordered by `scenario` (its number in the list given), `repetition` and `flow` (its number in the scenario),
     whatever ran first.
@@ -108,6 +112,8 @@ def run_many(
     progress: Callable[[int, int], object] | None = None,
 ) -> Runs:
     """Runs every repetition of every scenario on `threads` threads (all cores if None).
+
+    Example: `eifel.run_many(["a.toml", "b.toml"], repetitions=50).table().to_pandas()`.
 
     The result does not depend on the number of threads. `progress(done, total)` is called some times a second.
     """

@@ -83,6 +83,8 @@ def small_worlds(
 ) -> Worlds:
     """Runs every fate of `segments` segments (at most 8: 16 times as many worlds for each) and of their ACKs.
 
+    Example: `eifel.small_worlds("examples/spike.toml", segments=4)`.
+
     Settings and algorithms are those of the scenario's first flow over TCP; nothing else of it counts. `before` full
     segments go before these, and `after` follow, all delivered. A delayed packet is held until the sender's timer
     expires, or until it believes in a loss, and arrives `late_ms` after that; what is sent then takes 50 ms.
@@ -106,6 +108,8 @@ def small_worlds_each(
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, Worlds]:
     """The same as `small_worlds`, for each of these responses in the place of the scenario's.
+
+    Example: `eifel.small_worlds_each("examples/spike.toml", ["none", "option-1"], segments=3)`.
 
     What they have in common, which is everything until the first verdict, is run once: some are little more work than
     one. Raises BadInputError for a response that there is not, too.

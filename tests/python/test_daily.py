@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 import eifel
 from eifel.cli import BAD_INPUT, OK, main
 from eifel.cli.new import templates
 from eifel.errors import BadInputError
+from eifel.sweeps.folder import Folder
 
 SPIKE = str(Path(__file__).parents[2] / "examples" / "spike.toml")
 LOSSY = """
@@ -152,3 +157,24 @@ def test_a_sweep_has_the_percentiles_of_requests(tmp_path: Path, monkeypatch: py
     of_web = table["flow_name"].to_numpy() == "web"
     times = table["request_p90_s"].to_numpy().astype(float)
     assert (times[of_web] > 0.04).all() and np.isnan(times[~of_web]).all()
+
+
+def test_a_sweep_shows_itself_in_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.toml").write_text(LOSSY)
+    (tmp_path / "sweep.toml").write_text(
+        'scenario = "a.toml"\nrepetitions = 2\n[product]\n"flow.main.sender.recover" = ["newreno", "rfc6675"]\n'
+    )
+    shown = eifel.sweep("sweep.toml", out="out")._repr_html_()
+    mean = eifel.load_sweep("out").filter(pc.field("cell") == 1)["time_s"].to_numpy().mean()
+    assert f"<td>rfc6675</td><td>main</td><td>2</td><td>{mean:.6g}</td>" in shown
+    assert shown.count("<tr>") == 3
+    assert "no sweep here" in Folder("nowhere")._repr_html_()
+
+
+@pytest.mark.parametrize("name", [name for name in eifel.__all__ if not name.endswith("Error")])
+def test_help_has_an_example_that_is_python(name: str) -> None:
+    text = inspect.getdoc(getattr(eifel, name)) or ""
+    example = re.search(r"^Example: `(.+)`\.$", text, re.MULTILINE)
+    assert example, name
+    ast.parse(example[1])

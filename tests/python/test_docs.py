@@ -59,6 +59,26 @@ def test_the_tour_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert {"spike.png", "spike.svg", "spike.html"} <= {file.name for file in tmp_path.iterdir()}
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_scenario_of_the_readme_runs_and_has_its_spike(tmp_path: Path) -> None:
+    found = re.search(r"^```toml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert found and len(found[1].splitlines()) <= 12
+    flow = eifel.run(found[1]).main
+    assert flow["completed"] and flow["spurious_timeouts"] == flow["undos"] == 1
+
+
+def test_what_the_readme_names_is_there() -> None:
+    named = re.findall(r"\]\(([\w./-]+)\)|(?:^|\s)((?:examples|docs|crates)/[\w./-]*\w)", README)
+    assert len(named) > 30
+    for link, path in named:
+        assert (ROOT / (link or path)).exists(), link or path
+    commands = re.findall(r"^eifel (\w+)", README, re.MULTILINE)
+    helped = subprocess.run([sys.executable, "-m", "eifel", "--help"], capture_output=True, text=True, check=True)
+    assert len(set(commands)) >= 8 and all(f" {command} " in helped.stdout for command in commands)
+
+
 def test_columns_are_not_copied_on_their_way() -> None:
     """As the tour says; by addresses, as pandas need not be here."""
     import eifel

@@ -3,7 +3,6 @@ import re
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -145,6 +144,7 @@ setTimeout(async () => {
     too_wide: document.documentElement.scrollWidth - innerWidth,
     changed, restored,
   }).replaceAll('"', "'");
+  fetch("/done");
 }, 1500);
 </script>
 """
@@ -152,10 +152,14 @@ setTimeout(async () => {
 
 @pytest.fixture
 def served(page: str) -> Iterator[str]:
+    used = threading.Event()
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if self.path == "/done":
+                used.set()
             if self.path == "/slow":
-                time.sleep(5)
+                used.wait(60)
             self.send_response(200)
             self.end_headers()
             self.wfile.write(page.replace("</body>", USED + "</body>").encode() if self.path == "/" else b"")

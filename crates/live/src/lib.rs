@@ -3,6 +3,32 @@
 //! A [`Host`](host::Host) holds any number of connections, and is without I/O as everything below it: packets and time go in,
 //! packets and events come out. A [`Station`](station::Station) drives it with a TUN device and the real clock, for an
 //! [application](apps). [`system`] is what the operating system gives; all of it goes with the process, however that ends.
+//!
+//! The [box](hiccup) needs no device either: real packets go in, with the time, and come out as a scenario's links would
+//! have it.
+//!
+//! ```
+//! use eifel_base::time::{Duration, Instant};
+//! use eifel_live::hiccup::{Direction, Hiccup};
+//! use eifel_sim::scenario::Scenario;
+//!
+//! let text = r#"
+//!     duration_s = 60
+//!     point_to_point = { rate_bps = 8_000_000, delay_ms = 10 }
+//!     [[flow]]
+//!     name = "main"
+//!     from = "sender"
+//!     to = "receiver"
+//!     application = { kind = "bulk", bytes = 1000 }
+//! "#;
+//! let scenario = Scenario::parse(text, "example.toml".as_ref()).unwrap();
+//! let mut hiccup = Hiccup::new(&scenario, Vec::new()).unwrap();
+//! hiccup.take(Instant::ZERO, Direction::There, vec![0; 1000]);
+//! // 1 ms of transmission and 10 ms of propagation.
+//! assert_eq!(hiccup.next_event(), Instant::ZERO + Duration::from_millis(11));
+//! hiccup.run(hiccup.next_event());
+//! assert_eq!(hiccup.delivered().len(), 1);
+//! ```
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod apps;

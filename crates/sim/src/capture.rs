@@ -1,6 +1,6 @@
 //! Captures: the packets that a node sends, receives and passes on, as pcapng.
 
-use crate::comments::{Comments, Texts};
+use crate::comments::{Commented, Comments};
 use crate::oracle::{Sent, Settled};
 use crate::record::{Record, Sink};
 use crate::sctp::bundle::Bundle;
@@ -206,7 +206,7 @@ impl Captures {
     /// Returns the captures that were kept in memory, and the comments on those that were streamed, by the node's name.
     ///
     /// # Errors The first error of a write.
-    pub fn finish(self, names: &[String]) -> io::Result<(Vec<Capture>, Vec<(String, Texts)>)> {
+    pub fn finish(self, names: &[String]) -> io::Result<(Vec<Capture>, Vec<Commented>)> {
         if let Some(error) = self.failed {
             return Err(error);
         }

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// The texts for one capture, by the number of the frame, from 1.
 pub type Texts = BTreeMap<u64, String>;
 
+/// The comments on one capture, and the name of its node.
+pub type Commented = (String, Texts);
+
 /// The comments on all captures of a run.
 #[derive(Default)]
 pub struct Comments {

@@ -282,7 +282,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
     fn gone(&mut self, link: usize, packet: &Packet, parcel: Parcel, cause: DropCause) {
         let lost = self.slab.drop_one(parcel.handle);
         if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
-            let chunks = packet.bundled.then(|| &self.bundles.get(parcel.handle).chunks[..]).unwrap_or_default();
+            let chunks = if packet.bundled { &self.bundles.get(parcel.handle).chunks[..] } else { &[] };
             let own = (!packet.bundled && packet.transmission > 0).then_some(packet.transmission);
             let transmissions = chunks.iter().map(|chunk| chunk.transmission).chain(own);
             recorder.dropped(self.now, link, (packet, transmissions), cause);

@@ -4,7 +4,7 @@ use crate::bounds::Bounds;
 use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
 use crate::check::links::{Links, UnderWay};
-use crate::comments::Texts;
+use crate::comments::Commented;
 use crate::error::Error;
 use crate::lookahead::Foreseen;
 use crate::network::{Network, Observers};
@@ -46,7 +46,7 @@ pub struct Outcome {
     /// The captures asked for, in the order of the request.
     pub captures: Vec<Capture>,
     /// The comments on each capture that was streamed, by the name of its node.
-    pub comments: Vec<(String, Texts)>,
+    pub comments: Vec<Commented>,
 }
 
 /// Runs one repetition of a scenario. Equal arguments give equal results, on any machine and in any

@@ -18,7 +18,10 @@ from eifel.papers.artefact import Artefact
 
 @cache
 def artefacts() -> dict[str, Artefact]:
-    """Every artefact by its id, paper by paper, tables first, in the paper's order; what needs input comes last."""
+    """Every artefact by its id, paper by paper, tables first, in the paper's order; what needs input comes last.
+
+    Example: `eifel.artefacts()["responding.table1"].title`.
+    """
     found: dict[str, Artefact] = {}
     papers = [f"{__name__}.{paper.name}" for paper in pkgutil.iter_modules(__path__) if paper.ispkg]
     for name in (*papers, "eifel.studies"):

@@ -172,16 +172,17 @@ def _responses(known: Mapping[str, Measured]) -> str:
     of_response = {name: [mean for key, mean in means.items() if key[1] == name] for name in columns}
     best = max(columns, key=lambda name: sum(of_response[name]))
     both = [[mean for (row, column), mean in means.items() if column == best and row.startswith(of)] for of in LOSSES]
-    told = [
-        f"{sum(some) / len(some):.0f} % where {of}"
-        for some, of in zip(both, ("nothing is lost", "the tail is"), strict=True)
-        if some
-    ]
+    named = zip(both, ("nothing is lost", "the tail is"), strict=True)
+    told = [f"{_gain(sum(some) / len(some))} where {of}" for some, of in named if some]
     sentence = (
         "How much of a transfer's time is saved by what detects and what responds, on the mean over all senders."
-        f" {best} is the best response over all: it saves {' and '.join(told)}."
+        f" {best} is the best response over all: it {' and '.join(told)}."
     )
     return _with(sentence, heat(rows, columns, cells, "time saved against no detection, %"), "detectors.responses")
+
+
+def _gain(saved: float) -> str:
+    return f"{'saves' if saved >= 0 else 'costs'} {abs(saved):.0f} %"
 
 
 def _map(known: Mapping[str, Measured]) -> str:

@@ -32,6 +32,8 @@ def sweep(
 ) -> Folder:
     """Does what is not done yet of a sweep, given as a file or as a dict of the same shape.
 
+    Example: `eifel.sweep("examples/sweep.toml", out="results").table()`.
+
     Every cell is checked before anything runs. `executor` says who works: all cores of this machine, if `None`. Each
     finished shard is stored at once, and `progress(done, total)` counts runs. The files in `out` are the same to the
     byte, whichever worker made them, in any number of calls.

@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 MANIFEST = "sweep.json"
 SUMS = "shards.sha256"
+SHOWN = ("time_s", "goodput_bps", "retransmissions", "spurious_retransmissions")
+"""The numbers whose means a notebook shows."""
+MOST_SHOWN = 40
+"""Rows of that."""
 _SUM = re.compile(r"^([0-9a-f]{64})  (runs-\d{6,}\.parquet)$", re.MULTILINE)
 _IDENTITY, _NUMBER = b"eifel.sweep", b"eifel.shard"
 
@@ -170,6 +175,30 @@ class Folder:
         # A shard in which every run failed has no numbers.
         return pa.concat_tables(tables, promote_options="default")
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how many runs are there, and the mean of some numbers for each cell and flow."""
+        try:
+            table = self.table()
+        except BadInputError as error:
+            return f"<p>{escape(str(error))}</p>"
+        if not {"flow_name", *SHOWN} <= set(table.column_names):
+            return f"<p>{table.num_rows} rows in {escape(str(self.path))}</p>"
+        names = table.column_names
+        keys = [name for name in names[: names.index("repetition")] if name != "cell"]
+        groups = table.group_by(["cell", *keys, "flow_name"], use_threads=False)
+        means = groups.aggregate([*((name, "mean") for name in SHOWN), ("repetition", "count_distinct")])
+        head = [*keys, "flow", "runs", *SHOWN]
+        rows = []
+        for row in means.slice(0, MOST_SHOWN).to_pylist():
+            numbers = [row[f"{name}_mean"] for name in SHOWN]
+            cells = [*(row[key] for key in keys), row["flow_name"], row["repetition_count_distinct"]]
+            cells += ["" if mean is None else f"{mean:.6g}" for mean in numbers]
+            rows.append("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>")
+        more = means.num_rows - MOST_SHOWN
+        left = f"<p>and {more} rows more: table() has them all</p>" if more > 0 else ""
+        titles = "".join(f"<th>{escape(name)}</th>" for name in head)
+        return f"<table><thead><tr>{titles}</tr></thead><tbody>{''.join(rows)}</tbody></table>{left}"
+
     def _keep(self, sums: Mapping[str, str]) -> None:
         files.put(self.path / SUMS, "".join(_line(sums[name], name) for name in sorted(sums)).encode())
 
@@ -183,6 +212,8 @@ class Folder:
 
 def load_sweep(folder: str | Path) -> pa.Table:
     """The runs of a sweep as one Arrow table: what was set, and each number of the summary, a row a flow of a run.
+
+    Example: `eifel.load_sweep("results").group_by("case").aggregate([("time_s", "mean")])`.
 
     Raises BadInputError if the folder holds no sweep, or something that is not what was written.
     """
