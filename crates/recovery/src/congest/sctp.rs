@@ -3,25 +3,50 @@
 //! *Blind to* delay, and to why a chunk was lost.
 //! *From* RFC 9260, sections 7.2.1 to 7.2.3.
 
+use super::reno::Repeated;
 use super::{Congest, Idle, Loss, Progress, Window};
 use crate::fact::Cause;
-use crate::registry::Entry;
+use crate::registry::{Entry, Parameter};
 use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "sctp",
     summary: "SCTP's: slow start, then one packet for each window acknowledged; halving, to four packets at least",
     source: "RFC 9260",
-    ..Entry::congest(|_| Box::new(Sctp::default()))
+    parameters: &[Parameter::word(
+        "repeated_timeout",
+        "what a further timeout of the same chunk does to ssthresh: halve the window of one packet too, which leaves four \
+         packets (RFC 9260), or nothing (RFC 5681, ns-2)",
+        "reduce",
+        &["reduce", "hold"],
+    )],
+    ..Entry::congest(|parameters| {
+        let repeated = [("reduce", Repeated::Reduce), ("hold", Repeated::Hold)];
+        Box::new(Sctp::new(parameters.word("repeated_timeout", &repeated)))
+    })
 };
 
 /// SCTP's window, one for each path. What the seam calls a full segment is PMDCS: all the chunks of a packet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Sctp {
+    repeated: Repeated,
     /// partial_bytes_acked.
     partial: u64,
     /// Whether the window decays since the path was idle: ssthresh holds the window that was in use.
     decays: bool,
+}
+
+impl Sctp {
+    /// Creates a controller; `repeated` says what a further timeout of the same chunk does to ssthresh.
+    pub fn new(repeated: Repeated) -> Self {
+        Self { repeated, partial: 0, decays: false }
+    }
+}
+
+impl Default for Sctp {
+    fn default() -> Self {
+        Self::new(Repeated::Reduce)
+    }
 }
 
 impl Congest for Sctp {
@@ -58,7 +83,10 @@ impl Congest for Sctp {
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let pmdcs = u64::from(view.mss);
         self.partial = 0;
-        let ssthresh = (now.cwnd / 2).max(4 * pmdcs);
+        let ssthresh = match (loss.timeout_again, self.repeated) {
+            (true, Repeated::Hold) => now.ssthresh,
+            _ => (now.cwnd / 2).max(4 * pmdcs),
+        };
         let cwnd = match loss.cause {
             Cause::Timeout => pmdcs,
             Cause::FastRetransmit => ssthresh,

@@ -1,10 +1,12 @@
-//! *Looks at* round-trip samples, one a round trip.
+//! *Looks at* round-trip samples, one a round trip: the echoes of timestamps would give more, and rule C4 forbids them with
+//! these gains.
 //! *Decides* for SRTT + 4 RTTVAR, not below the minimum, doubled by each expiry up to the maximum.
 //! *Blind to* how much is under way.
 //! *From* RFC 9260, sections 6.3.1 to 6.3.3; 16 for the values.
 
 use super::back_off::{BackOff, Limits, Seed};
 use super::timer::{Estimator, Timer};
+use super::timing::{Timed, Timing};
 use super::{HOUR, MICROSECOND, Sample, jacobson};
 use crate::episode::Estimate;
 use crate::registry::{Entry, Parameter};
@@ -27,7 +29,8 @@ pub(super) const ENTRY: Entry = Entry {
         ),
     ],
     ..Entry::rto(|parameters| {
-        let estimator = Rfc9260 { granularity: parameters.duration("granularity_ms"), estimate: None };
+        let granularity = parameters.duration("granularity_ms");
+        let estimator = Rfc9260 { granularity, timed: Timed::new(Timing::OneARoundTrip), estimate: None };
         Box::new(Timer::new(estimator, Limits::of(parameters)))
     })
 };
@@ -36,6 +39,7 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Clone, Debug)]
 pub struct Rfc9260 {
     granularity: Duration,
+    timed: Timed,
     estimate: Option<Estimate>,
 }
 
@@ -48,10 +52,13 @@ impl Rfc9260 {
 }
 
 impl Estimator for Rfc9260 {
-    fn sample(&mut self, &Sample { rtt, .. }: &Sample, _: &View) -> bool {
-        self.keep(jacobson::next(self.estimate, rtt));
+    fn sample(&mut self, sample: &Sample, view: &View) -> bool {
+        let takes = self.timed.takes(sample, view);
+        if takes {
+            self.keep(jacobson::next(self.estimate, sample.rtt));
+        }
         // Section 6.3.3: a new measurement collapses the back-off.
-        true
+        takes
     }
 
     fn seed(&mut self, seed: Seed) {

@@ -1,10 +1,10 @@
 //! SCTP's window and timer called by themselves: RFC 9260's rules, byte by byte.
 
-use eifel_base::time::Duration;
+use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::sctp::Sctp;
 use eifel_recovery::congest::{Congest, Idle, Loss, Progress, Window};
 use eifel_recovery::fact::Cause;
-use eifel_recovery::registry::{Choice, part};
+use eifel_recovery::registry::{Choice, Value, part};
 use eifel_recovery::rto::{Rto, Sample};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -89,6 +89,18 @@ fn a_loss_halves_the_window_down_to_four_packets() {
     });
 }
 
+/// RFC 9260, section 7.2.3, has no exception for a further timeout of the same chunk, as RFC 5681, section 3.1, has.
+#[test]
+fn a_further_timeout_leaves_ssthresh_alone_if_told_to() {
+    for (word, ssthresh) in [("reduce", 4000), ("hold", 10_000)] {
+        let chosen = Choice::named("sctp").with("repeated_timeout", Value::Word(word.into()));
+        let mut sctp = part::congest(&chosen).unwrap();
+        let again = Loss { cause: Cause::Timeout, flight: 20_000, limit: 20_000, timeout_again: true };
+        let left = with(|view| sctp.on_loss(&window(PMDCS, 10_000), &again, view));
+        assert_eq!(left, window(PMDCS, ssthresh), "{word}");
+    }
+}
+
 #[test]
 fn an_idle_path_loses_half_of_its_window_each_rto() {
     let idle = |ms: u64| Idle { time: Duration::from_millis(ms), rto: Duration::from_secs(1), mss: PMDCS as u32 };
@@ -102,13 +114,18 @@ fn an_idle_path_loses_half_of_its_window_each_rto() {
     assert_eq!(sctp.on_idle(&window(900, 1000), &idle(5000)), window(900, 1000));
 }
 
+/// Gives a timer these samples, so long apart that each is the first of its round trip.
 fn samples(timer: &mut Box<dyn Rto>, samples: &[u64]) -> Vec<u64> {
+    let long = ms(1_000_000);
+    let from = with(|view| view.now);
+    samples.iter().zip(1..).map(|(rtt, number)| sample(timer, from + long * number, *rtt)).collect()
+}
+
+/// Gives a timer a sample at an instant, and returns its RTO in milliseconds.
+fn sample(timer: &mut Box<dyn Rto>, now: Instant, rtt: u64) -> u64 {
     with(|view| {
-        let sample = |rtt: &u64| {
-            timer.sample(&Sample { rtt: ms(*rtt), acked: 0, window: window(1, 1) }, view);
-            timer.rto().as_nanos() / 1_000_000
-        };
-        samples.iter().map(sample).collect()
+        timer.sample(&Sample { rtt: ms(rtt), acked: 0, window: window(1, 1) }, &View { now, ..*view });
+        timer.rto().as_nanos() / 1_000_000
     })
 }
 
@@ -122,7 +139,8 @@ fn the_timer_is_that_of_section_6_3_1() {
     timer.back_off();
     assert_eq!(timer.rto(), ms(6800));
     // A sample collapses the back-off: RTTVAR 168.75.
-    assert_eq!(samples(&mut timer, &[800]), [1475]);
+    let later = with(|view| view.now) + ms(9_000_000);
+    assert_eq!(sample(&mut timer, later, 800), 1475);
     for _ in 0..20 {
         timer.back_off();
     }
@@ -130,4 +148,16 @@ fn the_timer_is_that_of_section_6_3_1() {
     // Rule C6: never below RTO.Min; rule G1: a variation of nothing counts as the clock's granularity.
     let mut timer = part::rto(&Choice::named("rfc9260")).unwrap();
     assert_eq!(samples(&mut timer, &[10; 100]).last(), Some(&1000));
+}
+
+/// Rule C4: with timestamps every SACK echoes one, and RTTVAR would forget in a fraction of a round trip.
+#[test]
+fn the_timer_takes_one_sample_a_round_trip() {
+    let mut timer = part::rto(&Choice::named("rfc9260")).unwrap();
+    let began = with(|view| view.now) + ms(1000);
+    assert_eq!(sample(&mut timer, began, 800), 2400);
+    timer.back_off();
+    // What they measure left before the last sample was taken; nor do they end the back-off.
+    assert_eq!([1, 400, 799].map(|later| sample(&mut timer, began + ms(later), 800)), [4800; 3]);
+    assert_eq!(sample(&mut timer, began + ms(800), 800), 2000);
 }
