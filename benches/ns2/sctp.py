@@ -1,9 +1,9 @@
 """Plain SCTP beside ns-2's agent: `python benches/ns2/sctp.py [REPETITIONS]`.
 
-Both sides run the associations of "On Making SCTP Robust to Spurious Retransmissions" over the very same spikes. ns-2's
-`Delayer` stands between queue and transmitter, and so does the spike here; it holds both directions. All retransmissions go to the alternate path. The first table
-has the chunks that are sent again over the single spikes of figures 2 (b), 3 and 4, and how many of them arrive before
-their originals. The second has the highest TSN after 200 s with random spikes, and with none.
+Both sides run the associations of "On Making SCTP Robust to Spurious Retransmissions" over the very same spikes.
+ns-2's `Delayer` stands between queue and transmitter, and so does the spike here; it holds both directions. All
+retransmissions go to the alternate path. The first table has the chunks that are sent again over the single spikes of
+figures 2 (b), 3 and 4. The second has the highest TSN after 200 s with random spikes, and with none.
 """
 
 from __future__ import annotations

@@ -7,11 +7,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benches" / "ns2"))
 
 import agree
+import sctp
 
 pytestmark = pytest.mark.skipif(
     shutil.which("ns") is None, reason="SKIPPED: ns-2 (Debian: ns2) is not installed, so nothing was compared with it"
@@ -41,3 +43,32 @@ def test_f_rto_is_ns_2s_where_that_follows_the_rfc(case: agree.Case, as_the_rfc:
     apart = agree.distance_s(theirs, ours)
     assert (apart is not None and apart < agree.CLOSE_S) == as_the_rfc
     assert ours.again() <= theirs.again()
+
+
+@pytest.mark.parametrize("interval_s", [(10, 20), (70, 80), None], ids=str)
+@pytest.mark.parametrize("paths", [1, 2])
+def test_plain_sctp_comes_as_far_as_ns_2_s(paths: int, interval_s: tuple[int, int] | None) -> None:
+    theirs, ours, _ = sctp.highest(interval_s, 2, paths)
+    assert ours.mean == pytest.approx(theirs.mean, rel=sctp.SHARE)
+
+
+COUNTS = (((1, 44), (1, 44)), ((1, 35), (4, 45)), ((1, 44), (4, 45)), ((1, 35), (4, 39)), ((1, 35), (4, 39)))
+"""With the timeout, and in all: of ns-2, and here."""
+
+
+@pytest.mark.parametrize(
+    ("case", "counts"), [*zip(sctp.FIGURES, COUNTS, strict=True)], ids=lambda value: str(value)[:24]
+)
+def test_one_spike_makes_sctp_send_again_what_docs_ns2_says(
+    case: sctp.Case, counts: tuple[tuple[int, int], ...]
+) -> None:
+    for side, (with_the_timeout, in_all) in zip((sctp.on_ns2(case), sctp.on_eifel(case)), counts, strict=True):
+        again = side.time_s[side.again()]
+        assert (int((again < again[0] + 0.01).sum()), len(again)) == (with_the_timeout, in_all)
+        # The first of 45 outstanding chunks is the first that is sent again.
+        assert int(np.ptp(side.tsn[side.again()])) == 44
+
+
+def test_the_comparison_notices_another_rule_at_a_further_timeout() -> None:
+    theirs, ours, source = sctp.highest((10, 20), 2)
+    assert abs(ours.mean - theirs.mean) < abs(source.mean - theirs.mean) / 4

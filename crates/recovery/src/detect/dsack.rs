@@ -1,7 +1,8 @@
 //! *Looks at* DSACKs for retransmissions; each retransmission of the episode has its record.
 //! *Decides* spurious once every retransmission has come back as a duplicate. A round trip after data sent later than the
 //! last of them are acknowledged, it decides genuine, or mixed if some have come back: by then a DSACK that was overtaken
-//! has come too. If the first sign of life is a DSACK for the oldest segment, a window of ACKs was lost: genuine.
+//! has come too. It may be told to wait for good. If the first sign of life is a DSACK for the oldest segment, a window of
+//! ACKs was lost: genuine.
 //! *Blind to* anything in time: it decides a round trip after the needless retransmissions. A DSACK is sent once: if its ACK
 //! is lost, or the retransmission was, there is no verdict. A DSACK for something never sent again reveals a network that
 //! duplicates, and disarms the detector for good.
@@ -12,7 +13,7 @@ use std::mem;
 
 use super::{Detector, Judgement, Outcome, Share};
 use crate::fact::{Acked, Block, Cause, Fact, Kind, Transmission};
-use crate::registry::{Entry, Need};
+use crate::registry::{Entry, Need, Parameter};
 use crate::view::View;
 use eifel_base::ranges::Ranges;
 
@@ -21,13 +22,26 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "every retransmission is reported as a duplicate",
     source: "RFC 3708",
     needs: Some(Need::Duplicates),
-    ..Entry::detector(|_| Box::new(Dsack::default()))
+    parameters: &[Parameter::word(
+        "waits",
+        "how long it waits for duplicates that are missing: a round trip of later data, or for good, until the next loss \
+         signal (RFC 3708, B.2), as where retransmissions take a slower path than new data",
+        "round-trip",
+        &["round-trip", "next-loss"],
+    )],
+    ..Entry::detector(|parameters| {
+        let make: fn() -> Dsack =
+            parameters.word("waits", &[("round-trip", Dsack::default), ("next-loss", Dsack::patient)]);
+        Box::new(make())
+    })
 };
 
 /// Detection by the duplicates that the peer reports.
 #[derive(Clone, Debug, Default)]
 pub struct Dsack {
     state: State,
+    /// Whether it waits for duplicates until the next loss signal.
+    patient: bool,
     /// The episode's retransmissions, by their first position.
     records: BTreeMap<u64, Record>,
     resent: u32,
@@ -65,6 +79,11 @@ struct Record {
 }
 
 impl Dsack {
+    /// Waits for missing duplicates until the next loss signal, and never calls an episode genuine because they are missing.
+    pub fn patient() -> Self {
+        Self { patient: true, ..Self::default() }
+    }
+
     fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) {
         if opens {
             self.first = transmission.start;
@@ -141,7 +160,7 @@ impl Dsack {
             return Judgement::Settled(Outcome::Spurious, "every retransmission has come back as a duplicate");
         }
         // Data that was unsent at the last retransmission left after it.
-        if acked.cumulative > self.unsent {
+        if acked.cumulative > self.unsent && !self.patient {
             if self.state == State::Waiting {
                 (self.state, self.unsent) = (State::Overtaken, nxt);
                 return Judgement::Undecided;

@@ -1,5 +1,6 @@
 //! *Looks at* what the Eifel algorithm for SCTP looks at, and at reports of duplicates.
-//! *Decides* spurious when Eifel does. Where Eifel does not, it waits for the duplicates and decides as they do.
+//! *Decides* spurious when Eifel does. Where Eifel does not, it waits for the duplicates, which may come over a slower path
+//! than later data are acknowledged on, and decides as they do.
 //! *Blind to* what both are blind to: a lost report of a duplicate hides an original that a retransmission overtook.
 //! *From* "On making SCTP robust to spurious retransmissions", figure 6, "Multihoming
 //! Considerations".
@@ -44,7 +45,7 @@ pub struct EifelCoverOrDsack {
 impl EifelCoverOrDsack {
     /// Falls back on duplicates where `eifel` sees nothing.
     pub fn new(eifel: Box<dyn Detector>) -> Self {
-        Self { eifel, duplicates: Dsack::default(), detected: false }
+        Self { eifel, duplicates: Dsack::patient(), detected: false }
     }
 }
 

@@ -1,6 +1,8 @@
 //! RFC 3708 in an engine: verdicts that come when the episode's data are acknowledged, and what they restore then.
 
-use crate::judged::{check, named};
+use eifel_recovery::registry::{Choice, Value};
+
+use crate::judged::{check, named, with};
 use crate::script::{spike, text};
 use crate::talk::Talk;
 
@@ -71,11 +73,24 @@ fn an_inverted_dsack_is_no_news() {
     assert_eq!(talk.verdicts(), [("Spurious".into(), ALL)]);
 }
 
+/// 2 is sent again, and its duplicate is reported when data that left a round trip after later data are acknowledged.
+pub fn waits() {
+    for (word, then, late) in [("round-trip", Some("Genuine"), None), ("next-loss", None, Some("Spurious"))] {
+        let mut talk = spike(&with(Choice::named(NAME).with("waits", Value::Word(word.into()))));
+        talk.ack(3000, 12, &[], 0);
+        talk.ack(3100, 13, &[], 3000);
+        let sent_by_then = (talk.engine.nxt() - 1) / crate::talk::MSS;
+        talk.ack(3200, sent_by_then, &[], 3100);
+        assert_eq!(talk.verdicts().first().map(|verdict| verdict.0.as_str()), then, "{word}");
+        talk.ack_with(3201, sent_by_then, &[], 3100, Some(2));
+        assert_eq!(talk.verdicts().first().map(|verdict| verdict.0.as_str()), late, "{word}");
+    }
+}
+
 /// Two of three: 5.5 and 3.67 of the 5.5 that were cut are 9.17, beyond 0.7 of 11.
 #[test]
 fn where_a_part_was_lost_a_response_may_give_part_of_it_back() {
     use eifel_recovery::engine::Config;
-    use eifel_recovery::registry::Choice;
     let mixed = |respond: &str, grant: &str| {
         let (respond, grant) = (Choice::named(respond), Choice::named(grant));
         let mut talk = spike(&Config { respond, grant, ..named(NAME) });

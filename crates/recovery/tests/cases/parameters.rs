@@ -6,6 +6,7 @@ use eifel_recovery::registry::{Choice, Seam, Value};
 use crate::congest_cubic;
 use crate::congest_windows;
 use crate::pace;
+use crate::detect_dsack;
 use crate::recover_ns2;
 use crate::recover_prr;
 use crate::recover_rack_tlp;
@@ -42,6 +43,7 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Detect, "dual-rtt", "tau", tau),
     (Seam::Detect, "dual-rtt", "tau_thousandths", tau),
     (Seam::Detect, "min-rtt", "limit", limit),
+    (Seam::Detect, "dsack", "waits", detect_dsack::waits),
     (Seam::Recover, "newreno-sack", "when", when),
     (Seam::Recover, "newreno-sack", "timer_restarts_on_partial", timer_restarts_on_partial),
     (Seam::Recover, "rack-tlp", "duplicate_threshold", || duplicate_threshold("rack-tlp")),

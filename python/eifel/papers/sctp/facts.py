@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -86,10 +87,10 @@ def overtaken(result: Result) -> tuple[int, int]:
     return int(np.sum(first)), len(first)
 
 
-def sent_after_spike(measured: Measured, run: str) -> int:
-    """New chunks that a run sends from the spike on: what it gains or loses by it."""
-    sent = measured.result(run=run).of("transmissions").where(kind="new")
-    return int((sent["t_ns"] >= settings.SPIKE_S * 1e9).sum())
+def sent_after_spike(measured: Measured, run: str, for_s: float = math.inf) -> int:
+    """New chunks that a run sends from the spike on, for some seconds: what it gains or loses by it."""
+    sent = measured.result(run=run).of("transmissions").where(kind="new")["t_ns"] / 1e9 - settings.SPIKE_S
+    return int(((sent >= 0) & (sent < for_s)).sum())
 
 
 def gain(measured: Measured, column: str, over: str, sender: str = "eifel", **keys: Key) -> float:

@@ -20,8 +20,15 @@ ARTEFACT = micro.figure(
         lambda m: facts.sent_after_spike(m, "drawn") > 2 * facts.sent_after_spike(m, "plain"),
     ),
     Claim(
+        "it is more than twice plain SCTP's in the first 4.5 s from the spike on",
+        lambda m: facts.sent_after_spike(m, "drawn", 4.5) > 2 * facts.sent_after_spike(m, "plain", 4.5),
+    ),
+    Claim(
         "the alternate's window does not overgrow",
         lambda m: facts.growth(m.result(run="drawn")) < 0.5 * facts.growth(m.result(run="plain")),
     ),
-    known=("The factor depends on the time that the figure shows; here it is from the spike to 16 s.",),
+    known=(
+        "The factor depends on the time that the figure shows, which is not stated. From the spike on Eifel sends 96 "
+        "new chunks in 2 s and plain SCTP 22, 306 and 137 in 4.5 s, 390 and 215 in 5.5 s, up to 16 s.",
+    ),
 )

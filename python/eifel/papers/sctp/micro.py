@@ -44,7 +44,7 @@ def figure(
         seed=settings.SEED,
         claims=claims,
         known=known,
-        fitted=(*settings.CHOSEN, settings.FAR_END),
+        fitted=(*settings.CHOSEN, settings.FAR_END, *settings.LENGTHS),
         method=Recorded(_draw, chart=False),
     )
 
@@ -65,6 +65,14 @@ def association(protocol: settings.Sctp, length_s: float, paths: int = 1, **more
     spike = settings.one_spike(length_s)
     held = settings.HELD_AT_FAR_END
     return settings.scenario(protocol, ENDLESS, DURATION_S, paths=paths, spike=spike, held=held, **more)
+
+
+def observed(protocol: settings.Sctp, length_s: float, **alternate: Any) -> dict[str, Any]:
+    """Plain SCTP over two paths, watched by Eifel and DupTSN: `protocol` says which options there are."""
+    watched = ["eifel-cover-timestamps", settings.DUP_TSN["sender"]["detect"]]
+    return association(
+        {**protocol, "sender": {"detect": "none", "observers": watched}}, length_s, paths=2, alternate=alternate
+    )
 
 
 def reordered(protocol: settings.Sctp) -> dict[str, Any]:

@@ -36,8 +36,10 @@ REORDERING = (0.005, 0.01, 0.02, 0.05, 0.10, 0.15)
 RECEIVE_WINDOW_BYTES = 65_536
 SPIKE_S = 10.5
 SHORT_SPIKE_S = 1.2
+"""The timer expires 1.1 s after the spike begins, so that a retransmission leaves before the originals go on."""
 LONG_SPIKE_S = 2.5
 TWO_TIMEOUTS_S = 3.5
+"""The timer expires a second time 3.1 s after the spike begins."""
 REORDERED_BY = 6
 """Packets that pass a reordered one: more than the three missing reports that cause a fast retransmit."""
 REORDERED_CHUNK = 22
@@ -54,13 +56,21 @@ EIFEL_OR_DUP_TSN: Sctp = {"sender": {"detect": "eifel-cover-or-dsack"}, "sctp": 
 """Figure 6, I, with the multihoming considerations."""
 EIFEL_BIT: Sctp = {"sender": {"detect": "eifel-cover-bit"}, "sctp": {"retransmit_bit": True}}
 """Figure 6, II."""
-DUP_TSN: Sctp = {"sender": {"detect": "dsack"}}
+EIFEL_BIT_OR_DUP_TSN: Sctp = {
+    "sender": {"detect": {"name": "eifel-cover-or-dsack", "signal": "bit"}},
+    "sctp": {"retransmit_bit": True},
+}
+"""Figure 6, II, with the multihoming considerations."""
+DUP_TSN: Sctp = {"sender": {"detect": {"name": "dsack", "waits": "next-loss"}}}
+"""RFC 3708. As it has no end of its wait for duplicates, nor has this (step B.2)."""
+F_RTO: Sctp = {"sender": {"detect": "f-rto-sctp"}}
+"""RFC 5682, which section 1 leaves out."""
 
 PROTOCOLS: Mapping[str, Sctp] = {"plain": PLAIN, "eifel": EIFEL_OR_DUP_TSN, "dup-tsn": DUP_TSN}
 """The three that the paper compares, with Eifel as in figure 6: timestamps first, DupTSNs where they fail."""
 
-BEYOND: Mapping[str, Sctp] = {"eifel-bit": EIFEL_BIT}
-"""What the paper expects to be better still, and did not run."""
+BEYOND: Mapping[str, Sctp] = {"eifel-bit": EIFEL_BIT_OR_DUP_TSN, "f-rto": F_RTO}
+"""What the paper did not run: the bit, which it expects to be better still, and F-RTO."""
 WINDOWS_BYTES = (65_536, 131_072)
 """Of figure 14, whose absolute times want the one and whose gains the other."""
 
@@ -75,6 +85,12 @@ CHOSEN = (
         "missing reports", "3", "those of RFC 9260; the paper's simulator followed RFC 2960, which wants 4", "chosen"
     ),
     Setting("receive window", f"{RECEIVE_WINDOW_BYTES} bytes", "not stated; ns-2's default", "chosen"),
+    Setting(
+        "round-trip samples",
+        "one a round trip, with timestamp chunks too",
+        "RFC 9260, 6.3.1, C4; the paper does not say whether it uses timestamps to measure round trips",
+        "chosen",
+    ),
 )
 """What the paper leaves open."""
 BOX = Setting(
@@ -87,11 +103,27 @@ BOX = Setting(
 FAR_END = Setting(
     "what a spike holds",
     "data at the far end of the primary path",
-    "with a box before the queue most of the window has passed it, and the alternate path's SACKs say so: then only 12 "
-    "chunks are sent again in figure 4",
+    "with a box before the queue most of the window has passed it, and the alternate path's SACKs say so: then only "
+    "12 chunks are sent again in figure 4",
     rows=("all rows with a long spike over two paths: figures 4 and 10 (b), (d), (f)",),
 )
 """Of figures 2 to 10."""
+LENGTHS = (
+    Setting(
+        "short spike",
+        f"{SHORT_SPIKE_S} s, from {SPIKE_S} s on; {TWO_TIMEOUTS_S} s in figure 9",
+        "not stated; one timeout, and two",
+        "chosen",
+    ),
+    Setting(
+        "long spike",
+        f"{LONG_SPIKE_S} s",
+        "not stated; the shortest in steps of 0.1 s with which the entire go-back-N overtakes the originals. What "
+        "other lengths give is in sctp.condition",
+        rows=("sctp.figure4: the claim that the entire go-back-N arrives first",),
+    ),
+)
+"""Of figures 2 to 10. Figures 10 (b), (d) and (f) judge the long one."""
 HELD_BEFORE_QUEUE = ("box", "far-box-back")
 HELD_AT_FAR_END = ("path",)
 
@@ -173,7 +205,7 @@ SENDER: Mapping[str, Any] = {
     "pace": "none",
     "grant": "always",
 }
-"""The response of section 5; the adaptation of the timer is figure 9's and the macroscopic runs'."""
+"""The response of section 5. It adapts the timer itself (RFC 4015, step 11): `after_spurious` has nothing to do."""
 
 
 def one_spike(length_s: float) -> dict[str, Any]:

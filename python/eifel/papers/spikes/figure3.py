@@ -30,7 +30,7 @@ ARTEFACT = drawn.figure(
         lambda m: m.mean("fast_retransmits", run="drawn") == 0,
     ),
     known=(
-        "It is the ACK for segment 130: with its timestamps a segment takes 12 bytes more than Reno's of figure 2, and "
-        "so the one before 131 comes to the link 5 ms too late.",
+        "It is the ACK for segment 130: with its timestamps a segment takes 12 bytes more than Reno's of figure 2, "
+        "and so the one before 131 comes to the link 5 ms too late.",
     ),
 )

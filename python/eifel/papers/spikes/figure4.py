@@ -36,7 +36,7 @@ ARTEFACT = drawn.figure(
         lambda m: _acknowledged_again(m.results[0]) > 0 and m.mean("fast_retransmits", run="drawn") == 0,
     ),
     known=(
-        "Here they acknowledge chunk 133. How many chunks are sent before the spike depends on the handshake and on the "
-        "initial window, and the paper gives neither for SCTP.",
+        "Here they acknowledge chunk 133. How many chunks are sent before the spike depends on the handshake and on "
+        "the initial window, and the paper gives neither for SCTP.",
     ),
 )

@@ -57,7 +57,7 @@ ARTEFACT = drawn.figure(
     ),
     Claim("Eifel delivers less than Reno", lambda m: m.mean("segments", run="drawn") < m.mean("segments", run="reno")),
     known=(
-        "61 segments are released and 11 dropped: the retransmission of the timeout is one of them. It takes 12 bytes of "
-        "timestamps more a segment than Reno, so that 255 is the first that is lost.",
+        "61 segments are released and 11 dropped: the retransmission of the timeout is one of them. It takes 12 bytes "
+        "of timestamps more a segment than Reno, so that 255 is the first that is lost.",
     ),
 )

@@ -1,0 +1,76 @@
+"""Figure 5: chunk bundling may make a loss look like a spurious retransmission. The cover ACK prevents it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eifel.papers.artefact import Claim
+from eifel.papers.sctp import micro, settings
+
+if TYPE_CHECKING:
+    from eifel.result import Result
+    from eifel.tables import Frame
+
+LATE, LOST = 307, 308
+"""The paper's DATA 11 and DATA 12. A SACK shares the packet of the one; the other leaves in the next packet."""
+BEHIND = 20
+"""Packets that pass the late one: it arrives after its retransmission has left, and before that arrives."""
+MESSAGE_BYTES = 712
+"""Two chunks fill a packet with a timestamp chunk, and beside a SACK only one has room."""
+
+
+def _run(detect: str) -> dict[str, Any]:
+    protocol = {"sender": {"detect": detect}, "sctp": settings.EIFEL["sctp"]}
+    both = {"kind": "exchange", "bytes": 10_000_000, "back_bytes": 10_000_000}
+    way = {
+        "reorder": {"flow": "main", "segments": [LATE], "length": BEHIND},
+        "drops": {"flow": "main", "segments": [LOST]},
+    }
+    made = settings.scenario(protocol, both, 8, forward=way)
+    made["flow"][0]["sctp"]["message_bytes"] = MESSAGE_BYTES
+    return made
+
+
+def _again(result: Result) -> Frame:
+    return result.of("transmissions").where(end="from", kind="retransmission")
+
+
+def _bundled(result: Result) -> bool:
+    """Whether one packet carries both again, and only one of them was lost."""
+    again = _again(result)
+    both = again.rows((again["start"] == LATE - 1) | (again["start"] == LOST - 1))
+    one_packet = len(set(both["arrived_ns"].tolist())) == 1
+    return one_packet and both["needed"].tolist() == ["spurious", "needed"]
+
+
+def _acceptable(result: Result) -> bool:
+    """Whether a SACK acknowledges the late chunk alone, before the retransmission arrives."""
+    acks = result.of("acks").where(end="from", cumulative=LATE)
+    return len(acks) > 0 and int(acks["t_ns"][0]) < int(_again(result)["arrived_ns"][0])
+
+
+def _verdict(result: Result) -> str:
+    return str(result.of("episodes").where(end="from")["verdict"][0])
+
+
+ARTEFACT = micro.figure(
+    "5",
+    "Chunk bundling: one packet carries a reordered chunk and a lost one again",
+    {"drawn": _run("eifel-cover-timestamps"), "RFC 3522": _run("eifel-timestamps")},
+    Claim(
+        "one packet carries DATA 11, which was reordered, and DATA 12, which was lost", lambda m: _bundled(m.results[0])
+    ),
+    Claim("the SACK of the late DATA 11 is an acceptable ACK", lambda m: _acceptable(m.results[0])),
+    Claim(
+        "the Eifel algorithm of RFC 3522 would incorrectly interpret the congestion loss as spurious",
+        lambda m: _verdict(m.result(run="RFC 3522")) == "spurious",
+    ),
+    Claim(
+        'a "cover ack" ensures that such false positives are not generated',
+        lambda m: _verdict(m.result(run="drawn")) != "spurious",
+    ),
+    known=(
+        f"Chunks {LATE} and {LOST} are the paper's DATA 11 and 12. Both ends send, so that a SACK fills up one packet "
+        "and the chunks leave apart; the retransmission has no SACK beside it.",
+    ),
+)

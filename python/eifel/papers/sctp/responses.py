@@ -1,0 +1,89 @@
+"""Beyond the paper: each response with Eifel for SCTP, which section 7 names as future work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
+from eifel.papers.measured import Measured
+from eifel.papers.sctp import macro, settings
+
+RESPONSES = (
+    "none",
+    "option-1",
+    "option-2",
+    "option-3",
+    "option-4",
+    "option-4-ssthresh",
+    "by-retransmissions",
+    "rfc4015",
+    "rfc3708",
+    "partial-credit",
+    "as-carried",
+)
+SHORT_QUEUE = 30
+"""Packets: fewer than the window, so that a burst finds no room."""
+_OFTEN = settings.SPIKE_INTERVALS_S[0]
+
+
+def _with(respond: str, detect: settings.Sctp = settings.EIFEL_OR_DUP_TSN) -> settings.Sctp:
+    return {**detect, "sender": {**detect["sender"], "respond": respond}}
+
+
+def _short(scenario: dict[str, Any]) -> dict[str, Any]:
+    links = [
+        {**link, "queue": {"kind": "drop-tail", "packets": SHORT_QUEUE}} if "queue" in link else link
+        for link in scenario["link"]
+    ]
+    return {**scenario, "link": links}
+
+
+def _cases(protocol: settings.Sctp) -> Mapping[str, dict[str, Any]]:
+    late = {"reorder": {"rate": 0.02, "length": settings.REORDERED_BY}}
+    return {
+        "spikes": macro.spiky(_OFTEN, protocol, 1),
+        "spikes, queue of 30": _short(macro.spiky(_OFTEN, protocol, 1)),
+        "2 % reordered": settings.scenario(protocol, macro.ENDLESS, settings.TRANSFER_S, forward=late),
+    }
+
+
+CASES = tuple(_cases(settings.PLAIN))
+_ROWS = tuple(
+    Row({"case": case, "response": respond}, _cases(_with(respond))[case]) for case in CASES for respond in RESPONSES
+)
+
+
+def _best(measured: Measured, case: str) -> float:
+    return max(measured.mean("highest_tsn", case=case, response=respond) for respond in RESPONSES)
+
+
+def _beaten(measured: Measured, case: str, respond: str) -> float:
+    """The share of the best that a response lacks."""
+    return 1 - measured.mean("highest_tsn", case=case, response=respond) / _best(measured, case)
+
+
+ARTEFACT = Artefact(
+    id="sctp.responses",
+    title="Highest TSN in 200 s with Eifel for SCTP and each response (one path)",
+    source=f"{settings.SOURCE}, section 7: future work",
+    columns=(macro.HIGHEST, macro.NEEDLESS, Column("undos", "Undos", digits=1), Column("drops", "Drops", digits=1)),
+    rows=_ROWS,
+    seed=settings.SEED,
+    claims=(
+        Claim(
+            "each response that restores beats the one that does not",
+            lambda m: all(
+                m.mean("highest_tsn", case=case, response=respond) > m.mean("highest_tsn", case=case, response="none")
+                for case in CASES
+                for respond in RESPONSES[1:]
+            ),
+        ),
+        Claim(
+            "RFC 4015's is within 2 % of the best in each case",
+            lambda m: all(_beaten(m, case, "rfc4015") < 0.02 for case in CASES),
+        ),
+    ),
+    fitted=(*settings.CHOSEN, settings.BOX),
+    method=Repeated(settings.REPETITIONS, macro.means, long=True),
+)
