@@ -27,6 +27,12 @@ ARTEFACTS = (
     "thesis.figure5_16",
     "dualrtt.table5",
     "dualrtt.model",
+    "sctp.figure11a",
+    "sctp.figure11b",
+    "sctp.figure12",
+    "sctp.figure14a",
+    "sctp.figure14b",
+    "spikes.table1",
 )
 Stored = Mapping[str, Any]
 SHOWN = (
@@ -92,9 +98,56 @@ def agreement(store: Stored) -> str:
     return f"Of the {len(rows)} rows of tables 1-4, " + ", ".join(words) + " are within."
 
 
+def sctp(store: Stored) -> str:
+    """Eifel's printed gains beside the measured ones."""
+    often, rarely = {"spikes": "10-20 s"}, {"spikes": "70-80 s"}
+    small, large = {"window": "64 kB"}, {"window": "128 kB"}
+    rows: list[tuple[str, str, str, str, Mapping[str, str], str]] = [
+        ("packets in 200 s, a spike every 10 to 20 s", "11b", "highest_tsn", "plain", often, "+1000"),
+        ("... every 70 to 80 s", "11b", "highest_tsn", "plain", rarely, "+400"),
+        ("s for 4 MB, spikes, one path", "14a", "time_s", "plain", small, "-35"),
+        ("... against DupTSN", "14a", "time_s", "dup-tsn", small, "-15"),
+        ("... a window of 128 kB, against plain", "14a", "time_s", "plain", large, "-35"),
+        ("... against DupTSN", "14a", "time_s", "dup-tsn", large, "-15"),
+        ("s for 4 MB, spikes, two paths", "14b", "time_s", "plain", small, "-17"),
+        ("... against DupTSN", "14b", "time_s", "dup-tsn", small, "-10"),
+        ("s for 4 MB, 1 % reordered", "12", "time_s", "plain", {}, "faster"),
+        ("... against DupTSN", "12", "time_s", "dup-tsn", {}, "nearly the same"),
+    ]
+    lines = ["| Eifel against plain SCTP | paper | here | plain SCTP, or DupTSN |", "|---|---:|---:|---:|"]
+    for title, figure, column, over, keys, printed in rows:
+        name, digits = f"sctp.figure{figure}", 0 if column == "highest_tsn" else 1
+        other = mean(store, name, column, sender=over, **keys)
+        gain = mean(store, name, column, sender="eifel", **keys) - other
+        lines.append(f"| {title} | {printed} | {gain:+.{digits}f} | {other:.{digits}f} |")
+    return "\n".join(lines)
+
+
+def ranking(store: Stored) -> str:
+    """Table I: each cell's printed order, whether it is confirmed, and what each sender delivers."""
+    senders = ("reno", "eifel", "sctp", "rfc6675+eifel", "rack+eifel", "sctp+eifel")
+    lines = [
+        "| case | printed order | here | " + " | ".join(senders) + " |",
+        "|---|---|---|" + "---:|" * len(senders),
+    ]
+    cells: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
+    for row in store["spikes.table1"]["rows"]:
+        keys = row["keys"]
+        cells.setdefault((keys["case"], keys["bandwidth"], keys["window"]), {})[keys["sender"]] = row
+    for cell, rows in cells.items():
+        order = sorted((s for s in rows if "rank" in rows[s]["published"]), key=lambda s: rows[s]["published"]["rank"])
+        low, high = (min(rows[s]["interval95"]["lead"][end] for s in order[:-1]) for end in (0, 1))
+        verdict = "contradicted" if high < 0 else "confirmed" if low > 0 else "tied"
+        shares = " | ".join(f"{rows[s]['measured']['share']:.1f}" for s in senders)
+        lines.append(f"| {cell[0]}, {cell[1]} rate, {cell[2]} window | {', '.join(order)} | {verdict} | {shares} |")
+    return "\n".join(lines)
+
+
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "tables": ("docs/findings.md", tables),
     "agreement": ("docs/findings.md", agreement),
+    "sctp": ("docs/findings.md", sctp),
+    "ranking": ("docs/findings.md", ranking),
 }
 """What is written between marks: the page, and what stands there."""
 
@@ -130,6 +183,32 @@ def _dualrtt(store: Stored) -> list[str]:
     ]
 
 
+def _sctp(store: Stored) -> list[str]:
+    """What docs/findings.md says of SCTP."""
+
+    def sent(share: str, sender: str) -> float:
+        return mean(store, "sctp.figure11a", "highest_tsn", reordered=share, sender=sender)
+
+    def less(share: str, sender: str) -> float:
+        return 100 * (1 - sent(share, sender) / sent(share, "eifel"))
+
+    def seconds(figure: str, sender: str) -> float:
+        return mean(store, f"sctp.figure{figure}", "time_s", window="64 kB", sender=sender)
+
+    bit, stamp = (
+        mean(store, "sctp.figure11a", "goodput_bps", reordered="1 %", sender=s) for s in ("eifel-bit", "eifel")
+    )
+    return [
+        f"{sent('1 %', 'plain'):.0f} packets in 200 s, and with Eifel {sent('1 %', 'eifel'):.0f}",
+        f"DupTSN sends {less('2 %', 'dup-tsn'):.0f} % less at 2 %, and {less('5 %', 'dup-tsn'):.0f} % less at 5 %",
+        f"as many packets, and {100 * (bit / stamp - 1):.0f} % more user data",
+        f"With 10 % of the packets reordered it sends {less('10 %', 'eifel-bit'):.0f} % fewer",
+        f"takes {seconds('14a', 'plain'):.1f} s with plain SCTP and {seconds('14a', 'dup-tsn'):.1f} with DupTSN",
+        f"Here both take {seconds('14b', 'dup-tsn'):.0f} to {seconds('14b', 'eifel'):.0f} s, and plain SCTP "
+        f"{seconds('14b', 'plain'):.0f}",
+    ]
+
+
 def quotes(store: Stored) -> list[tuple[str, str]]:
     """Sentences with measured numbers, and the page where each has to stand."""
     alone = {"congested": False, "recovery": "reno-sack"}
@@ -148,7 +227,7 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         ),
         ("docs/timers.md", f"precise restarts gain {100 * drawn:.0f} % of throughput with packets of 296 bytes"),
         ("docs/timers.md", f"and cost {100 * large:.0f} % with 576"),
-        *(("docs/findings.md", sentence) for sentence in _dualrtt(store)),
+        *(("docs/findings.md", sentence) for sentence in (*_dualrtt(store), *_sctp(store))),
         ("docs/timers.md", f"between a gain of {100 * max(gains):.0f} % and a loss of {-100 * min(gains):.0f} %"),
     ]
 
@@ -171,9 +250,12 @@ def measure(name: str) -> dict[str, Any]:
     from eifel.reproduction import reproduce
 
     found = reproduce(name, out=ROOT / "out").json()
-    rows = [{key: row[key] for key in ("keys", "published", "measured", "agrees")} for row in found["rows"]]
+    kept = ("keys", "published", "measured", "agrees", *(("interval95",) if name == "spikes.table1" else ()))
+    rows = [{key: row[key] for key in kept if key in row} for row in found["rows"]]
     for row in rows:
         row["measured"] = {column: round(value, 6) for column, value in row["measured"].items()}
+        if "interval95" in row:
+            row["interval95"] = {name: [round(end, 6) for end in ends] for name, ends in row["interval95"].items()}
     return {"definition": artefacts()[name].definition(), "repetitions": found["repetitions"], "rows": rows}
 
 

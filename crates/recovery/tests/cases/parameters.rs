@@ -5,8 +5,8 @@ use eifel_recovery::registry::{Choice, Seam, Value};
 
 use crate::congest_cubic;
 use crate::congest_windows;
-use crate::pace;
 use crate::detect_dsack;
+use crate::pace;
 use crate::recover_ns2;
 use crate::recover_prr;
 use crate::recover_rack_tlp;

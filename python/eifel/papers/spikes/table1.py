@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.spikes import ranking, settings
 from eifel.papers.study import Study
-
-if TYPE_CHECKING:
-    pass
 
 
 def verdict(measured: Measured, cell: tuple[str, ...]) -> str:
@@ -32,12 +27,37 @@ def _claim(cell: tuple[str, ...]) -> Claim:
     return Claim(text, lambda measured: verdict(measured, cell) == "confirmed")
 
 
-def _today(measured: Measured, sender: str) -> bool:
-    cells = [dict(zip(("case", "bandwidth", "window"), cell, strict=True)) for cell in ranking.PRINTED]
-    return all(
-        measured.mean("share", sender=sender, **cell) >= measured.mean("share", sender=paper, **cell)
+def _against_best(measured: Measured, sender: str, case: str) -> float:
+    """What a sender delivers more than the best of the paper's three, in points, where it is least."""
+    cells = [
+        dict(zip(("case", "bandwidth", "window"), cell, strict=True)) for cell in ranking.PRINTED if cell[0] == case
+    ]
+    return min(
+        measured.mean("share", sender=sender, **cell)
+        - max(measured.mean("share", sender=paper, **cell) for paper in settings.PAPERS)
         for cell in cells
-        for paper in settings.PAPERS
+    )
+
+
+def _today(sender: str, title: str) -> tuple[Claim, Claim]:
+    return (
+        Claim(
+            f"today {title} delivers more than the paper's three in each cell with losses",
+            lambda m: _against_best(m, sender, "spike+loss") > 0,
+        ),
+        Claim(
+            f"{title} is within 2 % of the best of the paper's three in each cell without",
+            lambda m: _against_best(m, sender, "spike") > -2,
+        ),
+    )
+
+
+def _sctp_gains(measured: Measured) -> float:
+    """What Eifel adds to SCTP, in points, where it is least."""
+    cells = [dict(zip(("case", "bandwidth", "window"), cell, strict=True)) for cell in ranking.PRINTED]
+    return min(
+        measured.mean("share", sender="sctp+eifel", **cell) - measured.mean("share", sender="sctp", **cell)
+        for cell in cells
     )
 
 
@@ -71,18 +91,18 @@ ARTEFACT = Artefact(
     ),
     claims=(
         *map(_claim, ranking.PRINTED),
-        Claim(
-            "today RFC 6675 with Eifel is at least as good as the paper's three in every cell",
-            lambda m: _today(m, "rfc6675+eifel"),
-        ),
-        Claim(
-            "so is RACK with Eifel",
-            lambda m: _today(m, "rack+eifel"),
-        ),
+        *_today("rfc6675+eifel", "TCP with RFC 6675 and Eifel"),
+        *_today("rack+eifel", "TCP with RACK and Eifel"),
+        Claim("Eifel costs SCTP no more than 1 % in any cell", lambda m: _sctp_gains(m) > -1),
     ),
     fitted=settings.CHOSEN,
     known=(
         "A cell is confirmed where each lead's interval lies above zero, tied where one spans it, contradicted where "
         "one lies below.",
+        "Without losses, at low bandwidth with a large window, nothing times out. Eifel then has nothing to detect, "
+        "and its timestamps take 12 of 588 bytes: Reno leads.",
+        "With losses, at low bandwidth with a small window, SCTP leads Reno because of 13.4 and 15.6 kbit/s alone. "
+        "There the timer does not expire in the spike, so that no go-back-N repairs the losses: Reno waits for a "
+        "timeout, and SCTP's SACKs name what is missing. At the four other rates Reno leads by 1 to 4 %.",
     ),
 )
