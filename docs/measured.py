@@ -32,6 +32,8 @@ ARTEFACTS = (
     "sctp.figure12",
     "sctp.figure14a",
     "sctp.figure14b",
+    "sctp.policy",
+    "sctp.responses",
     "spikes.table1",
 )
 Stored = Mapping[str, Any]
@@ -195,6 +197,13 @@ def _sctp(store: Stored) -> list[str]:
     def seconds(figure: str, sender: str) -> float:
         return mean(store, f"sctp.figure{figure}", "time_s", window="64 kB", sender=sender)
 
+    def by(policy: str, sender: str) -> float:
+        return mean(store, "sctp.policy", "highest_tsn", case="spikes", policy=policy, sender=sender)
+
+    def after(response: str) -> float:
+        return mean(store, "sctp.responses", "highest_tsn", case="2 % reordered", response=response)
+
+    more = 100 * (by("same-path", "eifel") / by("rfc9260", "eifel") - 1)
     bit, stamp = (
         mean(store, "sctp.figure11a", "goodput_bps", reordered="1 %", sender=s) for s in ("eifel-bit", "eifel")
     )
@@ -206,6 +215,10 @@ def _sctp(store: Stored) -> list[str]:
         f"takes {seconds('14a', 'plain'):.1f} s with plain SCTP and {seconds('14a', 'dup-tsn'):.1f} with DupTSN",
         f"Here both take {seconds('14b', 'dup-tsn'):.0f} to {seconds('14b', 'eifel'):.0f} s, and plain SCTP "
         f"{seconds('14b', 'plain'):.0f}",
+        f"Eifel sends {by('same-path', 'eifel'):.0f} packets, {more:.0f} % more",
+        f"RFC 4015's response sends {after('rfc4015'):.0f} packets in 200 s, RFC 3708's {after('rfc3708'):.0f}",
+        f"Option 2 sends {after('option-2'):.0f}, as many as without any response, "
+        f"and option 3 {after('option-3'):.0f}",
     ]
 
 

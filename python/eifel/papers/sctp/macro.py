@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 ENDLESS: Mapping[str, Any] = {"kind": "bulk", "endless": True}
 DOWNLOAD: Mapping[str, Any] = {"kind": "bulk", "bytes": settings.DOWNLOAD_BYTES}
 LATEST_S = 3000
-"""By then every download is over."""
 
 HIGHEST = Column("highest_tsn", "Highest TSN, packets", digits=0)
 """What the paper calls goodput: chunks sent for the first time."""
@@ -52,7 +51,7 @@ def figure(
 
 
 def means(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """The means of the columns, row by row; the highest TSN from what was sent."""
+    """The means of the columns, row by row; the highest TSN from the chunks sent."""
     measured = []
     for number in range(len(artefact.rows)):
         rows = runs.where(scenario=number)
