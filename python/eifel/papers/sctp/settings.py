@@ -120,7 +120,7 @@ LENGTHS = (
         f"{LONG_SPIKE_S} s",
         "not stated; the shortest in steps of 0.1 s with which the entire go-back-N overtakes the originals. What "
         "other lengths give is in sctp.condition",
-        rows=("sctp.figure4: the claim that the entire go-back-N arrives first",),
+        rows=("all rows of figure 4, by the claim that the entire go-back-N arrives first",),
     ),
 )
 """Of figures 2 to 10. Figures 10 (b), (d) and (f) judge the long one."""

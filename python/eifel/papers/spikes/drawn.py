@@ -27,7 +27,7 @@ LOSSY = Setting(
     "rate of figures 7 to 9",
     f"{LOSSY_KBPS} kbit/s",
     "not stated; in steps of 0.5 kbit/s from 46.8 the first with a fast retransmit at 47.8 s",
-    rows=("spikes.figure8: the instant of the fast retransmit",),
+    rows=("all rows of figure 8, by the instant of the fast retransmit",),
 )
 
 
