@@ -3,6 +3,7 @@
 
 mod background;
 mod codel;
+mod codel_naive;
 mod common;
 mod elements;
 mod properties;

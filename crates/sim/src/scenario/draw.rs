@@ -1,5 +1,6 @@
-//! Durations that are fixed or drawn.
+//! Durations and amounts that are fixed or drawn.
 
+use super::amount::Amount;
 use super::error::Fault;
 use super::reader::Reader;
 use eifel_path::draw::Draw;
@@ -14,6 +15,15 @@ pub(super) fn read(table: &Reader<'_>, key: &str) -> Result<Draw, Fault> {
     };
     drawn.check("").map_err(|error| super::link::problem(table, key, &error.problem))?;
     Ok(drawn)
+}
+
+/// Reads a number of bytes that is fixed or drawn.
+pub(super) fn amount(table: &Reader<'_>, key: &str) -> Result<Amount, Fault> {
+    match table.maybe_table(key) {
+        Some(distribution) => Amount::drawn(distributed(&distribution, 1.0)?, "")
+            .map_err(|error| super::link::problem(table, key, &error.problem)),
+        None => Ok(Amount::fixed(table.integer(key))),
+    }
 }
 
 /// Reads a distribution. `seconds` is the unit of its numbers, 1 for those that are no times.

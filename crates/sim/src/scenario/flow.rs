@@ -6,7 +6,6 @@ use super::draw;
 use super::error::Fault;
 use super::format::{OF_ASSOCIATIONS, SEAMS};
 use super::layers::Layers;
-use super::link;
 use super::model::{
     Association, Connection, DatagramApplication, Flow, Opening, Path, Reading, StreamApplication, Traffic,
 };
@@ -301,8 +300,8 @@ fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplicat
     if table.kind() == "request-response" {
         return Ok(StreamApplication::RequestResponse {
             requests: table.count("requests"),
-            request_bytes: amount(table, "request_bytes")?,
-            response_bytes: amount(table, "response_bytes")?,
+            request_bytes: draw::amount(table, "request_bytes")?,
+            response_bytes: draw::amount(table, "response_bytes")?,
             think: draw::read(table, "think_ms")?,
         });
     }
@@ -316,17 +315,8 @@ fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplicat
         return Err(table.fault("endless", "false says nothing of how much").allowed("true, or bytes, or segments"));
     }
     let in_segments = table.maybe_integer("segments").map(|segments| segments.saturating_mul(u64::from(payload)));
-    let bytes = if table.has("bytes") { Some(amount(table, "bytes")?) } else { in_segments.map(Amount::fixed) };
+    let bytes = if table.has("bytes") { Some(draw::amount(table, "bytes")?) } else { in_segments.map(Amount::fixed) };
     Ok(StreamApplication::Bulk { bytes })
-}
-
-/// Reads a number of bytes that is fixed or drawn.
-fn amount(table: &Reader<'_>, key: &str) -> Result<Amount, Fault> {
-    match table.maybe_table(key) {
-        Some(distribution) => Amount::drawn(draw::distributed(&distribution, 1.0)?, "")
-            .map_err(|error| link::problem(table, key, &error.problem)),
-        None => Ok(Amount::fixed(table.integer(key))),
-    }
 }
 
 fn datagrams(flow: &Reader<'_>, table: &Reader<'_>) -> Result<DatagramApplication, Fault> {
