@@ -1,8 +1,9 @@
 //! A whole conversation as a capture, read by Wireshark's dissectors with every checksum verified.
 
-use std::io::Write;
+#[path = "common/dissected.rs"]
+mod dissected;
+
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
@@ -124,31 +125,10 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// One row of fields a frame; `None`, and a loud line, where tshark is not installed.
+/// One row of fields a frame, with TCP's checksums verified.
 fn tshark(path: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
-    let mut command = Command::new("tshark");
-    command.arg("-r").arg(path).args(["-n", "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=,"]);
-    for check in ["tcp.check_checksum:TRUE", "ip.check_checksum:TRUE", "tcp.relative_sequence_numbers:FALSE"] {
-        command.args(["-o", check]);
-    }
-    for field in fields {
-        command.args(["-e", field]);
-    }
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            // The test harness swallows what print macros write in a test that passes.
-            let line = "\n*** SKIPPED: captures were not read by Wireshark's dissectors: tshark is not installed ***\n";
-            let _ = std::io::stderr().write_all(line.as_bytes());
-            return None;
-        }
-        Err(error) => panic!("tshark does not run: {error}"),
-    };
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    // As in "the file appears to be damaged": not always a failure for tshark.
-    assert!(output.status.success() && !complaint.contains("appears"), "tshark: {complaint}");
-    let text = String::from_utf8(output.stdout).expect("tshark writes UTF-8");
-    Some(text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
+    let checks = ["tcp.check_checksum:TRUE", "ip.check_checksum:TRUE", "tcp.relative_sequence_numbers:FALSE"];
+    dissected::rows(path, &checks, fields)
 }
 
 /// No frame is malformed, and none has an expert's warning or error, but for the one warning that is right: Wireshark

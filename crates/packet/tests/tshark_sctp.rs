@@ -1,8 +1,9 @@
 //! Every kind of chunk that is sent, bare and inside UDP, read by Wireshark's dissectors with every checksum verified.
 
-use std::io::Write;
+#[path = "common/dissected.rs"]
+mod dissected;
+
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use eifel_packet::ip::{self, Addresses};
 use eifel_packet::sctp::{
@@ -170,29 +171,9 @@ fn write(path: &Path) -> std::io::Result<usize> {
     Ok(count)
 }
 
-/// One row of fields a frame; `None`, and a loud line, where tshark is not installed.
+/// One row of fields a frame, with SCTP's checksums verified.
 fn tshark(path: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
-    let mut command = Command::new("tshark");
-    command.arg("-r").arg(path).args(["-n", "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=,"]);
-    for check in ["sctp.checksum:CRC-32C", "udp.check_checksum:TRUE", "ip.check_checksum:TRUE"] {
-        command.args(["-o", check]);
-    }
-    for field in fields {
-        command.args(["-e", field]);
-    }
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let line = "\n*** SKIPPED: SCTP was not read by Wireshark's dissectors: tshark is not installed ***\n";
-            let _ = std::io::stderr().write_all(line.as_bytes());
-            return None;
-        }
-        Err(error) => panic!("tshark does not run: {error}"),
-    };
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !complaint.contains("appears"), "tshark: {complaint}");
-    let text = String::from_utf8(output.stdout).expect("tshark writes UTF-8");
-    Some(text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
+    dissected::rows(path, &["sctp.checksum:CRC-32C", "udp.check_checksum:TRUE", "ip.check_checksum:TRUE"], fields)
 }
 
 #[test]

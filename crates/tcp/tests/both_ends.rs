@@ -87,7 +87,7 @@ impl App {
     fn act(&mut self, connection: &mut Connection, appetite: usize) {
         self.written += connection.write(&self.to_send[self.written..]);
         if self.holds {
-            connection.cork(self.written % 3 == 0);
+            connection.cork(self.written.is_multiple_of(3));
             connection.more_follows();
         }
         // A close before there is a peer would end the connection.

@@ -5,9 +5,11 @@
 
 #[path = "../host/pair.rs"]
 mod pair;
+#[path = "../host/plain.rs"]
+mod plain;
 
 use eifel_base::time::Duration;
-use eifel_live::host::{Handle, Happening, Host};
+use eifel_live::host::Handle;
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
@@ -15,16 +17,8 @@ use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
 use eifel_recovery::engine::Config;
 use pair::{Pair, held};
+use plain::{connect, opened};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-fn connect(pair: &mut Pair) -> Handle {
-    pair.a.connect(pair.now, "10.0.0.2:80".parse().unwrap(), &held(), &Config::default()).unwrap()
-}
-
-fn opened(host: &mut Host) -> Vec<Handle> {
-    let events = std::iter::from_fn(|| host.poll_event());
-    events.filter(|(_, happening)| matches!(happening, Happening::Opened { .. })).map(|(handle, _)| handle).collect()
-}
 
 /// One test after another: each measures what the process takes.
 static ALONE: Mutex<()> = Mutex::new(());

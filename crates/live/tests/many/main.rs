@@ -4,23 +4,17 @@
 
 #[path = "../host/pair.rs"]
 mod pair;
+#[path = "../host/plain.rs"]
+mod plain;
 
 use eifel_base::time::Duration;
-use eifel_live::host::{Handle, Happening, Host};
+use eifel_live::host::Handle;
 use eifel_recovery::engine::Config;
 use pair::{Pair, held};
+use plain::{connect, opened};
 
 /// The most bytes of memory for an idle connection.
 const MOST_BYTES: usize = 3600;
-
-fn connect(pair: &mut Pair) -> Handle {
-    pair.a.connect(pair.now, "10.0.0.2:80".parse().unwrap(), &held(), &Config::default()).unwrap()
-}
-
-fn opened(host: &mut Host) -> Vec<Handle> {
-    let events = std::iter::from_fn(|| host.poll_event());
-    events.filter(|(_, happening)| matches!(happening, Happening::Opened { .. })).map(|(handle, _)| handle).collect()
-}
 
 /// Bytes of memory that are in use.
 fn in_use() -> usize {
