@@ -53,6 +53,15 @@ impl Analyzer {
             self.found.backwards += 1;
         }
         self.last = frame.nanos;
+        match decode::plain(frame.link, frame.bytes) {
+            Some(packet) => self.packet(&packet, when),
+            None => self.any(frame, when),
+        }
+    }
+
+    /// Takes in what is not TCP over plain IPv4.
+    #[inline(never)]
+    fn any(&mut self, frame: &Frame<'_>, when: When) {
         match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
             Ok(Held::Tcp(packet)) => self.packet(&packet, when),
             Ok(Held::Sctp(packet)) => self.sctp(&packet, when),
@@ -60,17 +69,29 @@ impl Analyzer {
         }
     }
 
+    #[inline]
     fn packet(&mut self, packet: &Packet, when: When) {
         self.found.segments += 1;
+        if let Some((connection, side)) = self.table.same(packet)
+            && !connection.is_reopened_by(packet, side)
+        {
+            return connection.on_packet(packet, side, when);
+        }
         let ports = (packet.segment.source_port, packet.segment.destination_port);
         let way = Way::new(&packet.addresses, ports, packet.tunnel);
         if let Some((connection, side)) = self.table.find(&way) {
             if !connection.is_reopened_by(packet, side) {
                 return connection.on_packet(packet, side, when);
             }
-            if let Some(over) = self.table.remove(&way) {
-                self.end(over.is_without_data(), over.finish());
-            }
+        }
+        self.open(way, packet, when);
+    }
+
+    /// Takes in the first packet of a connection.
+    #[inline(never)]
+    fn open(&mut self, way: Way, packet: &Packet, when: When) {
+        if let Some(over) = self.table.remove(&way) {
+            self.end(over.is_without_data(), over.finish());
         }
         let mut connection = Connection::new(way, self.connections, when);
         self.connections += 1;

@@ -15,6 +15,7 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::segment::Segment;
 
 pub use fragments::Fragments;
+pub(crate) use ip::plain;
 
 /// Headers inside of headers: VLANs, labels, tunnels. Deeper than this no network sends.
 const MOST_LAYERS: u32 = 16;
@@ -126,16 +127,8 @@ pub fn packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments)
 ///
 /// # Errors
 /// Why it is nothing to analyse.
-#[inline]
-pub fn held<'a>(link: u32, bytes: &'a [u8], wire_len: u32, fragments: &mut Fragments) -> Result<Held<'a>, Other> {
-    match ip::plain(link, bytes) {
-        Some(packet) => Ok(Held::Tcp(packet)),
-        None => any_held(link, bytes, wire_len, fragments),
-    }
-}
-
 #[inline(never)]
-fn any_held<'a>(link: u32, bytes: &'a [u8], wire_len: u32, fragments: &mut Fragments) -> Result<Held<'a>, Other> {
+pub fn held<'a>(link: u32, bytes: &'a [u8], wire_len: u32, fragments: &mut Fragments) -> Result<Held<'a>, Other> {
     let mut rest = link::first(link, Rest { layer: Layer::Ip, bytes, wire_len })?;
     let mut tunnel = 0;
     for _ in 0..MOST_LAYERS {

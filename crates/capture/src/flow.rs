@@ -2,6 +2,7 @@
 
 mod ack;
 mod again;
+mod calm;
 mod clock;
 mod connection;
 mod detectors;

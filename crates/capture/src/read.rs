@@ -8,6 +8,8 @@ mod pcap;
 mod pcapng;
 mod snoop;
 
+use std::io::{self, Read};
+
 use crate::error::Error;
 
 /// The longest packet that a record may hold, as libpcap has it.
@@ -37,8 +39,19 @@ enum Step {
     More(usize),
     /// This number of bytes, which may still be to come, holds nothing to hand out.
     Skip(u64),
-    /// A packet in a record of `record` bytes.
-    Frame { record: usize, start: usize, captured: usize, head: Head },
+    /// A packet.
+    Frame(Record),
+}
+
+/// A packet's record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Record {
+    /// Bytes of all of it.
+    length: usize,
+    /// Where in it the packet's bytes start, and how many there are.
+    start: usize,
+    captured: usize,
+    head: Head,
 }
 
 /// A frame without its bytes.
@@ -61,7 +74,9 @@ enum Format {
 /// Reads one capture file.
 #[derive(Debug)]
 pub struct Reader {
+    /// Of its bytes, those below `end` are the file's.
     buffer: Vec<u8>,
+    end: usize,
     /// Where in `buffer` the next record starts.
     at: usize,
     /// Where `buffer` starts in the file.
@@ -83,21 +98,44 @@ impl Default for Reader {
 impl Reader {
     /// A reader at the start of a file.
     pub fn new() -> Self {
-        Self { buffer: Vec::new(), at: 0, offset: 0, skip: 0, wanted: 4, format: Format::Unknown, frames: 0 }
+        Self { buffer: Vec::new(), end: 0, at: 0, offset: 0, skip: 0, wanted: 4, format: Format::Unknown, frames: 0 }
     }
 
     /// Takes in the bytes that follow those it was fed with before.
     pub fn feed(&mut self, mut bytes: &[u8]) {
-        self.offset += self.at as u64;
-        self.buffer.drain(..self.at);
-        self.at = 0;
-        if self.buffer.is_empty() {
+        self.make_room(0);
+        if self.end == 0 {
             let passed = self.skip.min(bytes.len() as u64);
             self.skip -= passed;
             self.offset += passed;
             bytes = &bytes[passed as usize..];
         }
-        self.buffer.extend_from_slice(bytes);
+        self.make_room(bytes.len());
+        self.buffer[self.end..self.end + bytes.len()].copy_from_slice(bytes);
+        self.end += bytes.len();
+    }
+
+    /// Takes in up to `most` of the bytes that follow, straight from where they come. Returns how many there were; 0 is the
+    /// end.
+    ///
+    /// # Errors
+    /// As the source says it.
+    pub fn feed_from(&mut self, source: &mut impl Read, most: usize) -> io::Result<usize> {
+        self.make_room(most);
+        let read = source.read(&mut self.buffer[self.end..self.end + most])?;
+        self.end += read;
+        Ok(read)
+    }
+
+    /// Moves what was not handed out to the start of the buffer, and makes sure that `more` bytes fit behind it.
+    fn make_room(&mut self, more: usize) {
+        self.offset += self.at as u64;
+        self.buffer.copy_within(self.at..self.end, 0);
+        self.end -= self.at;
+        self.at = 0;
+        if self.buffer.len() < self.end + more {
+            self.buffer.resize(self.end + more, 0);
+        }
     }
 
     /// Returns the next frame, or `None` when it needs more bytes.
@@ -106,16 +144,30 @@ impl Reader {
     /// What is wrong with the record that comes next; nothing behind it can be read.
     #[inline]
     pub fn frame(&mut self) -> Result<Option<Frame<'_>>, Error> {
-        let (start, captured, head) = loop {
+        let left = &self.buffer[self.at..self.end];
+        let found = match &mut self.format {
+            Format::Pcap(file) if self.skip == 0 => file.record(left),
+            Format::Pcapng(file) if self.skip == 0 => file.record(left),
+            _ => None,
+        };
+        match found {
+            Some(record) => Ok(Some(self.hand_out(record))),
+            None => self.next(),
+        }
+    }
+
+    /// Returns the next frame of any format, or what is wrong with it.
+    fn next(&mut self) -> Result<Option<Frame<'_>>, Error> {
+        let record = loop {
             if self.skip > 0 {
-                let passed = self.skip.min((self.buffer.len() - self.at) as u64);
+                let passed = self.skip.min((self.end - self.at) as u64);
                 self.at += passed as usize;
                 self.skip -= passed;
                 if self.skip > 0 {
                     return Ok(None);
                 }
             }
-            let left = &self.buffer[self.at..];
+            let left = &self.buffer[self.at..self.end];
             if left.len() < self.wanted {
                 return Ok(None);
             }
@@ -125,18 +177,21 @@ impl Reader {
                     self.skip = length;
                     self.wanted = 4;
                 }
-                Step::Frame { record, start, captured, head } => {
-                    let start = self.at + start;
-                    self.at += record;
-                    self.wanted = 4;
-                    self.frames += 1;
-                    break (start, captured, head);
-                }
+                Step::Frame(record) => break record,
             }
         };
+        Ok(Some(self.hand_out(record)))
+    }
+
+    #[inline]
+    fn hand_out(&mut self, Record { length, start, captured, head }: Record) -> Frame<'_> {
+        let start = self.at + start;
+        self.at += length;
+        self.wanted = 4;
+        self.frames += 1;
         let Head { nanos, link, interface, wire_len } = head;
         let bytes = &self.buffer[start..start + captured];
-        Ok(Some(Frame { number: self.frames, nanos, link, interface, wire_len, bytes }))
+        Frame { number: self.frames, nanos, link, interface, wire_len, bytes }
     }
 
     /// Says whether the file may end here.
@@ -145,7 +200,7 @@ impl Reader {
     /// [`Error::Cut`] where a record has begun, [`Error::Unknown`] where there was too little to recognise a format. An
     /// empty file is no error.
     pub fn finish(&self) -> Result<(), Error> {
-        let found = self.buffer.len() - self.at;
+        let found = self.end - self.at;
         if self.skip > 0 {
             return Err(Error::Cut { offset: self.offset + self.at as u64, expected: self.skip, found: 0 });
         }

@@ -182,15 +182,13 @@ pub fn frames_of(
     let count = Rc::new(Cell::new(0));
     let mut source = open(path, &count).map_err(|error| said(plain(&error)))?;
     let mut reader = Reader::new();
-    let mut piece = vec![0; PIECE];
     loop {
-        let length = match source.read(&mut piece) {
+        match reader.feed_from(&mut source, PIECE) {
             Ok(0) => break,
-            Ok(length) => length,
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(said(plain(&error))),
-        };
-        reader.feed(&piece[..length]);
+        }
         while let Some(frame) = reader.frame().map_err(|error| said(error.to_string()))? {
             take(&frame);
         }

@@ -184,8 +184,7 @@ impl Repeated {
             return judged(Spurious, Likely, "it was there before the gap below it was filled", Some(when.frame));
         }
         if candidates.first >= index {
-            let confidence = if candidates.by_echo && circumstances.reports { Certain } else { Likely };
-            return judged(Needed, confidence, "the ACK echoes this sending's timestamp or a later one's", answer);
+            return judged(Needed, Likely, "the ACK echoes this sending's timestamp or a later one's", answer);
         }
         if let Some(frame) = self.in_order.filter(|_| index == 1) {
             return judged(Spurious, Likely, "what was sent before it, and only once, arrived after it", Some(frame));
@@ -199,12 +198,13 @@ impl Repeated {
             );
         }
         match (circumstances.reports, self.gap) {
+            // Not certain: the ACK that reported the duplicate may have been lost.
             (true, Some(_)) => {
-                judged(Needed, Certain, "later data arrived before it, and no duplicate is reported", answer)
+                judged(Needed, Likely, "later data arrived before it, and no duplicate is reported", answer)
             }
             (true, None) => judged(Needed, Likely, "no duplicate is reported", answer),
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
-            (false, None) => judged(Needed, Weak, "the ACK comes as late as this sending's can", answer),
+            (false, None) => judged(Undecidable, Weak, "either sending can have caused the ACK", answer),
         }
     }
 

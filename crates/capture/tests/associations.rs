@@ -121,7 +121,7 @@ fn a_chunk_that_was_lost_is_told_from_one_that_was_late() {
         assert_eq!(
             found.retransmissions.iter().map(said).collect::<Vec<_>>(),
             [
-                (again[0], tsn(1), Cause::Fast, Verdict::Needed, Confidence::Certain, Some(filled)),
+                (again[0], tsn(1), Cause::Fast, Verdict::Needed, Confidence::Likely, Some(filled)),
                 (again[1], tsn(5), Cause::Fast, Verdict::Spurious, Confidence::Certain, Some(late)),
             ]
         );

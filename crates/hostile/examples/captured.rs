@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::read::Reader;
+use eifel_capture::report::Retransmission;
 use eifel_capture::score::{Score, read_truth, score};
 use eifel_hostile::captured::{Captured, Weather, captured};
 
@@ -25,6 +26,8 @@ fn analyse(pcapng: &[u8]) -> Analysis {
 struct Tally {
     score: Score,
     kinds: BTreeMap<String, u64>,
+    /// By what a verdict rests on: how many there were, and how many of them were wrong.
+    grounds: BTreeMap<String, [u64; 2]>,
 }
 
 impl Tally {
@@ -42,6 +45,21 @@ impl Tally {
         score.not_in_truth += other.not_in_truth;
         for wrong in &other.wrong {
             *self.kinds.entry(format!("{}: {}", wrong.truth, wrong.found)).or_default() += 1;
+        }
+    }
+
+    /// Takes note of what verdicts rest on. What is not in the truth counts as right.
+    fn ground(&mut self, found: &[Retransmission], truth: &Score) {
+        let ground = |one: &Retransmission| format!("{:?} ({:?}: {})", one.verdict, one.confidence, one.reason);
+        for one in found {
+            self.grounds.entry(ground(one)).or_default()[0] += 1;
+        }
+        for wrong in &truth.wrong {
+            let (_, truth) = wrong.truth.split_once(' ').unwrap_or_default();
+            let Some((_, said)) = wrong.found.split_once(' ').filter(|_| wrong.found != "not found") else { continue };
+            if !said.to_lowercase().starts_with(truth) {
+                self.grounds.entry(said.to_owned()).or_default()[1] += 1;
+            }
         }
     }
 
@@ -67,6 +85,9 @@ impl Tally {
         for (kind, count) in kinds.into_iter().take(30) {
             println!("  {count:6} {kind}");
         }
+        for (ground, [all, wrong]) in &self.grounds {
+            println!("  {wrong:6} of {all:6} wrong: {ground}");
+        }
     }
 }
 
@@ -88,8 +109,11 @@ fn main() {
         };
         for place in &places {
             let truth = read_truth(&place.truth).expect("truth is written as it is read");
-            let found = score(&truth, &analyse(&place.pcapng).retransmissions);
-            tallies.entry(place.name.clone()).or_default().add(&found);
+            let analysis = analyse(&place.pcapng);
+            let found = score(&truth, &analysis.retransmissions);
+            let tally = tallies.entry(place.name.clone()).or_default();
+            tally.add(&found);
+            tally.ground(&analysis.retransmissions, &found);
             if let Some(folder) = arguments.get(2).filter(|_| !found.wrong.is_empty()) {
                 let name = format!("{folder}/{seed}.{}", place.name);
                 let kept = [("pcapng", place.pcapng.as_slice()), ("csv", place.truth.as_bytes())];

@@ -42,8 +42,8 @@ struct Carried<'a> {
 }
 
 /// Reads what most captures are made of, TCP over IPv4 without options, over Ethernet or nothing, without any detour.
-#[inline]
-pub(super) fn plain(link: u32, bytes: &[u8]) -> Option<Packet> {
+#[inline(always)]
+pub(crate) fn plain(link: u32, bytes: &[u8]) -> Option<Packet> {
     let header = match link {
         1 if bytes.get(12..14)? == [8, 0] => bytes.get(14..)?,
         101 | 228 => bytes,

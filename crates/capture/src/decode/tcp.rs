@@ -11,7 +11,7 @@ const ALIGNED_TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
 
 /// Reads the header of a segment that is `wire_len` bytes long. Options that are cut off or malformed are left out with all
 /// that follow them.
-#[inline]
+#[inline(always)]
 pub(super) fn parse(bytes: &[u8], wire_len: u32) -> Result<Segment, Other> {
     let header = bytes.first_chunk::<16>().ok_or(Other::Cut)?;
     let header_len = u32::from(header[12] >> 4) * 4;
@@ -20,33 +20,28 @@ pub(super) fn parse(bytes: &[u8], wire_len: u32) -> Result<Segment, Other> {
     }
     let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     let end = bytes.len().min(header_len as usize);
-    Ok(Segment {
+    let options = bytes.get(20..end).unwrap_or_default();
+    let mut segment = Segment {
         source_port: u16::from_be_bytes([header[0], header[1]]),
         destination_port: u16::from_be_bytes([header[2], header[3]]),
         seq: Seq(number(4)),
         ack: Seq(number(8)),
         flags: Flags(u16::from_be_bytes([header[12], header[13]]) & Flags::ALL.0),
         window: u16::from_be_bytes([header[14], header[15]]),
-        options: bytes.get(20..end).map_or_else(Options::default, read_options),
+        options: Options::default(),
         payload_len: wire_len - header_len,
         ecn: Ecn::NotEct,
-    })
-}
-
-#[inline]
-fn read_options(bytes: &[u8]) -> Options {
-    if let Some(option) = bytes.first_chunk::<12>()
-        && bytes.len() == 12
+    };
+    if let Some(option) = options.first_chunk::<12>()
+        && options.len() == 12
         && option[..4] == ALIGNED_TIMESTAMPS
     {
         let number = |at: usize| u32::from_be_bytes([option[at], option[at + 1], option[at + 2], option[at + 3]]);
-        let timestamps = Some(Timestamps { value: number(4), echo: number(8) });
-        return Options { timestamps, ..Options::default() };
+        segment.options.timestamps = Some(Timestamps { value: number(4), echo: number(8) });
+    } else if !options.is_empty() {
+        segment.options = read_any_options(options);
     }
-    if bytes.is_empty() {
-        return Options::default();
-    }
-    read_any_options(bytes)
+    Ok(segment)
 }
 
 /// Leaves out, one by one from the end, what cannot be read.

@@ -1,8 +1,6 @@
 //! Applies an acknowledgement to a direction.
 
-use super::again;
 use super::half::{Acknowledgement, Half, Setting};
-use super::popped::Popped;
 use super::sent::Sent;
 use super::unheard::Plain;
 use eifel_base::ranges::Block;
@@ -33,7 +31,13 @@ impl Half {
             self.counts.bytes_not_seen += cumulative - self.nxt;
             self.pass_over(cumulative, setting.when);
         }
-        if segment.options.sack.is_empty() && self.trouble.is_none() {
+        if let Some(trouble) = &mut self.trouble
+            && let Some(stamps) = segment.options.timestamps
+        {
+            trouble.echoed = Some(Timestamp(stamps.echo));
+        }
+        let repeats = plain && cumulative == self.una && self.nxt > self.una && self.trouble.is_some();
+        if segment.options.sack.is_empty() && !repeats && self.is_calm() {
             if !setting.is_next_to_sender() && cumulative > self.una {
                 let stamp = segment.options.timestamps.map(|stamps| Timestamp(stamps.value));
                 self.away().unheard.on_ack(Plain { nanos: setting.when.nanos, cumulative, stamp });
@@ -61,7 +65,10 @@ impl Half {
             newest = Some(sent);
         }
         self.advance(cumulative, setting);
-        let took = now.saturating_sub(newest.filter(|sent| !sent.missing && sent.copies == 1)?.when.nanos);
+        if let Some(trouble) = &mut self.trouble {
+            trouble.flight.on_ack(now, cumulative, self.nxt - cumulative, setting.round_trip().unwrap_or(0));
+        }
+        let took = now.saturating_sub(newest.filter(|sent| !sent.missing && sent.copies == 1)?.nanos);
         self.sample(took);
         Some(took)
     }
@@ -80,16 +87,16 @@ impl Half {
     #[inline(never)]
     fn on_troubled_ack(&mut self, segment: &Segment, cumulative: u64, plain: bool, setting: &Setting) -> Option<u64> {
         let ack = self.read(segment, cumulative, plain, setting)?;
-        again::begin(self, setting);
+        self.begin(setting);
         let advances = ack.advances;
         let old = cumulative < self.una;
         if !advances && !old && self.nxt > self.una && (plain || ack.count > 0) {
             self.duplicates += 1;
         }
         self.last_ack = setting.when.nanos;
-        let mut popped = Popped { duplicates: self.duplicates, ..Default::default() };
         let mut newest: Option<Sent> = None;
         let mut trouble = self.trouble.take()?;
+        let mut popped = trouble.popped.reused(self.duplicates);
         if advances {
             let before = self.una;
             while let Some(sent) = self.out.pop(cumulative) {
@@ -101,11 +108,17 @@ impl Half {
         }
         trouble.on_report(self, &ack, setting);
         trouble.replica.on_ack(&ack, setting);
+        if !advances || ack.count > 0 || ack.dsack.is_some() {
+            trouble.stir(self.nxt, setting);
+        } else {
+            self.settle(&mut trouble, setting);
+        }
+        let reported_before = popped.reported_before;
+        trouble.popped = popped;
         self.trouble = Some(trouble);
-        let took =
-            setting.when.nanos.saturating_sub(newest.filter(|sent| !sent.missing && sent.copies == 1)?.when.nanos);
+        let took = setting.when.nanos.saturating_sub(newest.filter(|sent| !sent.missing && sent.copies == 1)?.nanos);
         // What was reported by SACK long before is no sample.
-        if ack.count > 0 || popped.reported_before {
+        if ack.count > 0 || reported_before {
             return None;
         }
         self.sample(took);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::When;
+use super::calm::Rest;
 use super::flight::Flight;
 use super::half::{Acknowledgement, Data, Half, Setting};
 use super::implied::Implied;
@@ -30,48 +31,31 @@ const MOST_DELAYED: usize = 2;
 pub(super) struct Trouble {
     pub(super) repeated: BTreeMap<u64, Repeated>,
     /// Those that ACKs can still tell something new of, besides duplicates.
-    active: Vec<u64>,
+    pub(super) active: Vec<u64>,
     pub(super) sacked: Ranges,
     /// The receiver has reported a duplicate.
     pub(super) reports: bool,
     /// The newest timestamp that it has echoed.
-    echoed: Option<Timestamp>,
+    pub(super) echoed: Option<Timestamp>,
     /// Duplicates that it answered without a report.
     pub(super) implied: Implied,
     /// Something that had passed here was still missing in an ACK of the receiver that came later than a host takes.
     pub(super) lost_behind: bool,
     /// Where the data end that the last ACK of new data was the first for, of those that were sent once.
-    neighbour: Option<(u64, When)>,
+    pub(super) neighbour: Option<(u64, When)>,
+    /// The memory of what the last ACK covered.
+    pub(super) popped: Popped,
+    pub(super) rest: Rest,
     pub(super) rows: Vec<Row>,
     pub(super) replica: Replica,
     pub(super) flight: Flight,
 }
 
-/// Gives a half its [`Trouble`], if it has none.
-pub(super) fn begin(half: &mut Half, setting: &Setting) {
-    if half.trouble.is_some() {
-        return;
-    }
-    let trouble = Trouble {
-        repeated: BTreeMap::new(),
-        active: Vec::new(),
-        sacked: Ranges::default(),
-        reports: false,
-        echoed: None,
-        implied: Implied::default(),
-        lost_behind: false,
-        neighbour: None,
-        rows: Vec::new(),
-        replica: Replica::new(half, setting),
-        flight: Flight::default(),
-    };
-    half.trouble = Some(Box::new(trouble));
-}
-
 /// Takes in a segment whose positions `block` were sent, or passed over, before.
 pub(super) fn on_again(half: &mut Half, block: Block, data: &Data, setting: &Setting) {
-    begin(half, setting);
+    half.begin(setting);
     let Some(mut trouble) = half.trouble.take() else { return };
+    trouble.stir(half.nxt, setting);
     trouble.on_again(half, block, data, setting);
     half.trouble = Some(trouble);
 }
@@ -81,9 +65,10 @@ pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause,
     if data.payload == 0 && !data.syn {
         return;
     }
-    begin(half, setting);
+    half.begin(setting);
     let acknowledged = half.acknowledged(block.end);
     let Some(trouble) = &mut half.trouble else { return };
+    trouble.stir(half.nxt, setting);
     let parts = trouble.repeat(half.out.get(0).copied().filter(|sent| sent.start == block.start), block, data, setting);
     half.counts.retransmissions += u64::from(data.payload > 0);
     half.counts.bytes_again += u64::from(data.payload);
@@ -106,6 +91,25 @@ fn within(setting: &Setting) -> u64 {
 }
 
 impl Trouble {
+    /// Nothing so far, and at rest.
+    pub(super) fn new(replica: Replica) -> Self {
+        Self {
+            repeated: BTreeMap::new(),
+            active: Vec::new(),
+            sacked: Ranges::default(),
+            reports: false,
+            echoed: None,
+            implied: Implied::default(),
+            lost_behind: false,
+            neighbour: None,
+            popped: Popped::default(),
+            rest: Rest::Asleep,
+            rows: Vec::new(),
+            replica,
+            flight: Flight::default(),
+        }
+    }
+
     fn on_again(&mut self, half: &mut Half, block: Block, data: &Data, setting: &Setting) {
         let mut parts = Vec::new();
         if block.start < half.una {
@@ -148,7 +152,7 @@ impl Trouble {
     /// receiver may take that to be so.
     fn is_lost_behind(&self, half: &Half, sent: &Sent, setting: &Setting) -> bool {
         let last = self.repeated.get(&sent.start).and_then(|one| one.sendings.last());
-        let passed = last.map_or(sent.when.nanos, |last| last.nanos);
+        let passed = last.map_or(sent.nanos, |last| last.nanos);
         let missed = sent.start == half.una || setting.sack && self.sacked.covered(sent.start, sent.end()) == 0;
         missed && !sent.missing && half.last_ack > passed.saturating_add(HOST)
     }
@@ -186,10 +190,10 @@ impl Trouble {
             (Some(_), Some(_)) if half.has_fine_clock() => Some(true),
             _ => None,
         };
-        let late = by_stamp.unwrap_or(setting.when.nanos.saturating_sub(sent.when.nanos) < within(setting));
+        let late = by_stamp.unwrap_or(setting.when.nanos.saturating_sub(sent.nanos) < within(setting));
         if let Some(sent) = half.out.get_mut(index).filter(|_| late) {
             sent.missing = false;
-            sent.when = setting.when;
+            sent.nanos = setting.when.nanos;
             sent.stamp = data.stamp.map_or(0, |stamp| stamp.0);
         }
         late
@@ -206,7 +210,7 @@ impl Trouble {
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(setting.when.frame);
         let one = self.repeated.entry(block.start).or_insert_with(|| {
             let first = sent.map_or(Sending { nanos: 0, stamp: None }, |sent| Sending {
-                nanos: sent.when.nanos,
+                nanos: sent.nanos,
                 stamp: data.stamp.map(|_| Timestamp(sent.stamp)),
             });
             Repeated {
@@ -245,7 +249,7 @@ impl Trouble {
     ) {
         // What fills the gap at the front with data behind it is answered at once (RFC 5681, section 4.2): whatever that ACK
         // covers besides was there before what filled the gap, and so were not the sendings that left after that.
-        let shortest = setting.receiver.unwrap_or(0);
+        let shortest = setting.receiver().unwrap_or(0);
         let mut filled_by = None;
         if let Some(front) = self.repeated.get_mut(&block.start)
             && let Some(index) = front.latest_that_arrived(ack.when.nanos, shortest)
@@ -285,7 +289,6 @@ impl Trouble {
 
     /// SACK blocks and DSACKs.
     pub(super) fn on_report(&mut self, half: &Half, ack: &Acknowledgement, setting: &Setting) {
-        self.echoed = ack.echo.filter(|_| half.stamped).or(self.echoed);
         let news = ack.sacks().iter().any(|block| !self.sacked.covers(*block));
         if let Some(dsack) = ack.dsack {
             self.reports = true;

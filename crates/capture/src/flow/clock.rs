@@ -23,6 +23,8 @@ pub(super) struct Clock {
     seeming: u64,
     /// For each of [`TICKS`] that is fine enough: the capture's time at the first TSval, less the smallest delay.
     bases: [i64; FINE],
+    /// The stamp that came last, when, and when by this clock it left: others of the same tick left with it.
+    same: Option<(Timestamp, u64, u64)>,
 }
 
 impl Clock {
@@ -32,17 +34,31 @@ impl Clock {
     }
 
     /// When a segment left that carries `stamp` and passes at `nanos`: not later than that.
+    #[inline]
     pub(super) fn left(&mut self, stamp: Option<Timestamp>, nanos: u64) -> u64 {
         let Some(stamp) = stamp else { return nanos };
+        if let Some((same, came, left)) = self.same
+            && same == stamp
+            && came <= nanos
+        {
+            return left.min(nanos);
+        }
+        let left = self.left_by(stamp, nanos);
+        self.same = Some((stamp, nanos, left.unwrap_or(u64::MAX)));
+        left.map_or(nanos, |left| left.min(nanos))
+    }
+
+    /// When a segment that carries `stamp` left, if the clock is known and fine enough.
+    fn left_by(&mut self, stamp: Timestamp, nanos: u64) -> Option<u64> {
         let Some((first, began)) = self.first else {
             self.first = Some((stamp, nanos));
             self.seeming = u64::MAX;
             self.bases = [nanos as i64; FINE];
-            return nanos;
+            return None;
         };
         let ticks = u64::from(stamp.0.wrapping_sub(first.0));
         if ticks >= 1 << 31 {
-            return nanos;
+            return None;
         }
         let passed = nanos.saturating_sub(began);
         if passed >= LONG_ENOUGH && ticks > 0 && passed / ticks < self.seeming {
@@ -53,11 +69,9 @@ impl Clock {
         for (base, tick) in self.bases.iter_mut().zip(TICKS) {
             *base = (*base).min(nanos as i64 - (ticks * tick) as i64);
         }
-        let Some(place) = self.tick.and_then(|tick| TICKS[..FINE].iter().position(|other| *other == tick)) else {
-            return nanos;
-        };
+        let place = self.tick.and_then(|tick| TICKS[..FINE].iter().position(|other| *other == tick))?;
         let elapsed = (ticks * TICKS[place]) as i64;
-        (self.bases[place].saturating_add(elapsed) as u64).min(nanos)
+        Some(self.bases[place].saturating_add(elapsed) as u64)
     }
 }
 

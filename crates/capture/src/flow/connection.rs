@@ -7,7 +7,7 @@ use super::{Way, When};
 use crate::decode::Packet;
 use crate::report::{End, Retransmission};
 use eifel_base::units::Timestamp;
-use eifel_packet::segment::Flags;
+use eifel_packet::segment::{Flags, Segment};
 use serde::Serialize;
 
 /// One end's offers on its SYN, and signs of it in later packets.
@@ -21,6 +21,16 @@ struct Side {
     /// Its SYN was seen.
     syn: bool,
     fin: bool,
+}
+
+impl Side {
+    #[inline(never)]
+    fn on_syn(&mut self, packet: &Packet) {
+        let options = &packet.segment.options;
+        self.shift = options.window_scale;
+        self.sack = options.sack_permitted;
+        self.syn = true;
+    }
 }
 
 /// A connection that lasts.
@@ -38,8 +48,10 @@ pub struct Connection {
     pub twins: u64,
     packets: u64,
     reset: bool,
-    /// Whether a SACK option was seen, where no handshake was.
+    /// Whether both ends permit SACK, or one has used it.
     sacks: bool,
+    /// Whether windows are scaled.
+    scaled: bool,
     sides: [Side; 2],
     /// The data of each end, from their first byte on.
     halves: [Option<Box<Half>>; 2],
@@ -150,6 +162,7 @@ impl Connection {
             packets: 0,
             reset: false,
             sacks: false,
+            scaled: false,
             sides: Default::default(),
             halves: Default::default(),
         }
@@ -167,6 +180,25 @@ impl Connection {
         } else {
             None
         }
+    }
+
+    /// The same for a packet.
+    #[inline]
+    pub(super) fn side_of(&self, packet: &Packet) -> Option<usize> {
+        let (from, to) = (packet.segment.source_port, packet.segment.destination_port);
+        let Way { source, destination, tunnel } = &self.way;
+        if *tunnel != packet.tunnel {
+            return None;
+        }
+        // Ports tell most connections apart.
+        let addresses = &packet.addresses;
+        if source.port == from && destination.port == to && source.address == addresses.source() {
+            return (destination.address == addresses.destination()).then_some(0);
+        }
+        if source.port == to && destination.port == from && source.address == addresses.destination() {
+            return (destination.address == addresses.source()).then_some(1);
+        }
+        None
     }
 
     /// Whether no data went either way.
@@ -191,8 +223,10 @@ impl Connection {
     /// Takes a packet in, which comes from end `side`.
     #[inline]
     pub fn on_packet(&mut self, packet: &Packet, side: usize, when: When) {
-        let whole = self.sides[0].trip.shortest().zip(self.sides[1].trip.shortest()).map(|(one, other)| one + other);
-        if self.sides[side].twins.knows(packet, when, whole) {
+        let [one, other] = &mut self.sides;
+        let (from, to) = if side == 0 { (one, other) } else { (other, one) };
+        let whole = || Some(from.trip.shortest()? + to.trip.shortest()?);
+        if from.twins.knows(packet, when, whole) {
             self.twins += 1;
             return;
         }
@@ -201,23 +235,21 @@ impl Connection {
         let segment = &packet.segment;
         let flags = segment.flags;
         if flags.has(Flags::SYN) {
-            self.on_syn(packet, side);
+            from.on_syn(packet);
+            self.sacks |= from.sack && to.sack;
+            // RFC 7323, section 2.2: both have to offer it.
+            self.scaled = from.shift.is_some() && to.shift.is_some();
         }
         if let Some(stamps) = segment.options.timestamps {
-            self.sides[1 - side].trip.passes(stamps.value, when);
+            to.trip.passes(stamps.value, when);
             if flags.has(Flags::ACK) {
-                self.sides[side].trip.returns(stamps.echo, when);
+                from.trip.returns(stamps.echo, when);
             }
         }
         if flags.has(Flags::ACK) {
             self.sacks |= !segment.options.sack.is_empty();
-            let shift = if flags.has(Flags::SYN) { 0 } else { self.shift(side) };
-            let setting = self.setting(1 - side, when);
-            let window = u32::from(segment.window) << shift;
-            if let Some(half) = &mut self.halves[1 - side]
-                && let Some(took) = half.on_ack(segment, window, &setting)
-            {
-                self.sides[side].trip.sample(took);
+            if self.halves[1 - side].is_some() {
+                self.on_ack(segment, side, when);
             }
         }
         let ends = u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN));
@@ -241,30 +273,27 @@ impl Connection {
         self.reset |= flags.has(Flags::RST);
     }
 
-    fn on_syn(&mut self, packet: &Packet, side: usize) {
-        let options = &packet.segment.options;
-        let offered = &mut self.sides[side];
-        offered.shift = options.window_scale;
-        offered.sack = options.sack_permitted;
-        offered.syn = true;
+    #[inline]
+    fn on_ack(&mut self, segment: &Segment, side: usize, when: When) {
+        let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.shift(side) };
+        let setting = self.setting(1 - side, when);
+        let window = u32::from(segment.window) << shift;
+        if let Some(half) = &mut self.halves[1 - side]
+            && let Some(took) = half.on_ack(segment, window, &setting)
+        {
+            self.sides[side].trip.sample(took);
+        }
     }
 
-    /// RFC 7323, section 2.2: both have to offer it.
+    #[inline]
     fn shift(&self, side: usize) -> u32 {
-        match (self.sides[0].shift, self.sides[1].shift) {
-            (Some(_), Some(_)) => u32::from(self.sides[side].shift.unwrap_or(0).min(14)),
-            _ => 0,
-        }
+        if self.scaled { u32::from(self.sides[side].shift.unwrap_or(0).min(14)) } else { 0 }
     }
 
     fn setting(&self, side: usize, when: When) -> Setting {
         let [one, other] = &self.sides;
-        Setting {
-            when,
-            receiver: self.sides[1 - side].trip.shortest(),
-            sender: self.sides[side].trip.shortest(),
-            sack: self.sacks || one.sack && other.sack,
-        }
+        let (to_sender, to_receiver) = if side == 0 { (&one.trip, &other.trip) } else { (&other.trip, &one.trip) };
+        Setting { when, to_receiver: to_receiver.kept(), to_sender: to_sender.kept(), sack: self.sacks }
     }
 
     /// Ends it: what it amounts to, and its retransmissions, in the order of their frames.
@@ -286,7 +315,7 @@ impl Connection {
             });
             Direction {
                 vantage,
-                rtt_ms_min: setting.receiver.map(|nanos| nanos as f64 / 1e6),
+                rtt_ms_min: setting.receiver().map(|nanos| nanos as f64 / 1e6),
                 model,
                 cost: cost.over(&half.counts, self.last.nanos.saturating_sub(self.first.nanos)),
                 counts: half.counts,

@@ -34,10 +34,12 @@ pub(super) struct Detectors {
     watch: Watch,
     stamps: VecDeque<(Timestamp, u64)>,
     next: u64,
+    /// Episodes before these detectors.
+    before: u32,
     /// The first detector has asked for new data, and nothing has left since.
     asked: bool,
     /// By the number of the episode.
-    told: BTreeMap<u32, Vec<Told>>,
+    pub(super) told: BTreeMap<u32, Vec<Told>>,
 }
 
 impl std::fmt::Debug for Detectors {
@@ -51,9 +53,9 @@ fn at(nanos: u64) -> Instant {
 }
 
 impl Detectors {
-    /// Those that can see anything on this connection, as `half` stands when the first trouble comes. What is known of the round
-    /// trip by then takes the place of the handshake's.
-    pub(super) fn new(half: &Half, una: u64, setting: &Setting) -> Self {
+    /// Those that can see anything on this connection, as `half` stands when trouble comes. What is known of the round trip by
+    /// then takes the place of the handshake's; `before` is the number of the last episode.
+    pub(super) fn new(half: &Half, una: u64, setting: &Setting, before: u32) -> Self {
         let (names, detectors) = chosen(half, setting).into_iter().unzip();
         let (mut board, mut watch) = (Scoreboard::default(), Watch::new(detectors));
         let now = setting.when.nanos;
@@ -67,15 +69,15 @@ impl Detectors {
         }
         board.skip_to(una);
         watch.agree(Negotiated { mss: half.largest.max(1), sack: setting.sack, timestamps: half.stamped });
-        let smoothed = half.whole_estimate(setting.sender).map(|(smoothed, _)| Duration::from_nanos(smoothed));
+        let smoothed = half.whole_estimate(setting.sender()).map(|(smoothed, _)| Duration::from_nanos(smoothed));
         watch.on_smoothed(smoothed);
         watch.look(at(now), una, una);
         let stamps = VecDeque::new();
-        let mut made = Self { names, board, watch, stamps, next: 0, asked: false, told: BTreeMap::new() };
+        let mut made = Self { names, board, watch, stamps, next: 0, before, asked: false, told: BTreeMap::new() };
         for sent in half.out.iter().filter(|sent| sent.end() > una) {
             let stamp = (half.stamped && !sent.missing).then_some(Timestamp(sent.stamp));
             let len = sent.end() - sent.start.max(una);
-            made.on_new(sent.when.nanos, len as u32, stamp);
+            made.on_new(sent.nanos, len as u32, stamp);
         }
         made
     }
@@ -118,7 +120,7 @@ impl Detectors {
         let kind = Kind::Retransmission(cause);
         let transmission = Transmission { id, start: block.start, len, kind, copy };
         self.watch.on_retransmission(&transmission, stamp, original);
-        self.watch.episode().map(|episode| episode.number)
+        self.watch.episode().map(|episode| self.before + episode.number)
     }
 
     /// Opens an episode where there has to be one.
@@ -165,16 +167,11 @@ impl Detectors {
         while let Some(event) = self.watch.poll_event() {
             let Event::Judged { episode, detector, outcome, reason } = event else { continue };
             let Some(name) = self.names.get(detector).copied().filter(|_| !refused) else { continue };
-            let told = self.told.entry(episode).or_default();
+            let told = self.told.entry(self.before + episode).or_default();
             if told.iter().all(|told| told.detector != name) {
                 told.push(Told { detector: name, frame, spurious: outcome == Outcome::Spurious, reason });
             }
         }
-    }
-
-    /// Returns the detectors' judgements on an episode.
-    pub(super) fn told(&self, episode: u32) -> Vec<Told> {
-        self.told.get(&episode).cloned().unwrap_or_default()
     }
 }
 

@@ -4,9 +4,10 @@
 //! it gets its [`Trouble`]: the record of what was sent again, and a replica of the sender.
 
 use super::again::Trouble;
+use super::calm::Rest;
 use super::clock::Clock;
 use super::sent::{Outstanding, Sent};
-use super::trip::Vantage;
+use super::trip::{Shortest, Vantage};
 use super::unheard::Unheard;
 use super::{When, again};
 use crate::sender::Cause;
@@ -60,30 +61,40 @@ pub(super) struct Data {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) when: When,
-    /// Smallest round trip to the receiver and back, and to the sender and back.
-    pub(super) receiver: Option<u64>,
-    pub(super) sender: Option<u64>,
+    pub(super) to_receiver: Shortest,
+    pub(super) to_sender: Shortest,
     pub(super) sack: bool,
 }
 
 impl Setting {
-    pub(super) fn vantage(&self) -> Vantage {
-        Vantage::find(self.sender, self.receiver)
+    /// Smallest round trip to the receiver and back, in nanoseconds.
+    pub(super) fn receiver(&self) -> Option<u64> {
+        self.to_receiver.shortest()
     }
 
-    /// Whether segments pass when they leave.
+    /// The same to the sender.
+    pub(super) fn sender(&self) -> Option<u64> {
+        self.to_sender.shortest()
+    }
+
+    pub(super) fn vantage(&self) -> Vantage {
+        Vantage::find(self.sender(), self.receiver())
+    }
+
+    /// Whether segments pass when they leave: the sender's reactions come at once, or none was seen.
+    #[inline]
     pub(super) fn is_next_to_sender(&self) -> bool {
-        self.sender.is_none_or(|trip| trip < NEXT_TO)
+        self.sender().is_none_or(|trip| trip < NEXT_TO)
     }
 
     /// Whether that is known, and not only taken to be so.
     pub(super) fn is_known_next_to_sender(&self) -> bool {
-        self.sender.is_some() && self.is_next_to_sender()
+        self.sender().is_some() && self.is_next_to_sender()
     }
 
     /// From the sender to the receiver and back.
     pub(super) fn round_trip(&self) -> Option<u64> {
-        Some(self.sender? + self.receiver?)
+        Some(self.sender()? + self.receiver()?)
     }
 }
 
@@ -157,6 +168,13 @@ impl Half {
         self.away.get_or_insert_default()
     }
 
+    /// From now on they are noted here, beginning with these.
+    pub(super) fn set_unheard(&mut self, unheard: Unheard) {
+        if let Some(away) = &mut self.away {
+            away.unheard = unheard;
+        }
+    }
+
     /// The ACKs that the sender has not heard, and the last that it has.
     pub(super) fn unheard(&self) -> Option<&Unheard> {
         self.away.as_ref().map(|away| &away.unheard)
@@ -176,8 +194,8 @@ impl Half {
             self.largest = self.largest.max(data.payload);
         }
         let start = self.position(data);
-        if !setting.is_next_to_sender() && self.trouble.is_none() {
-            self.away().unheard.on_data(data.left, data.echo, setting.sender.unwrap_or(0));
+        if !setting.is_next_to_sender() && self.is_calm() {
+            self.away().unheard.on_data(data.left, data.echo, setting.sender().unwrap_or(0));
         }
         if start == self.nxt {
             self.on_new(start, data, setting);
@@ -208,9 +226,11 @@ impl Half {
         self.nxt = start + u64::from(data.len);
         let stamp = data.stamp.map_or(0, |stamp| stamp.0);
         self.stamped = data.stamp.is_some();
-        self.out.push(Sent { start, len: data.len, stamp, when, copies: 1, missing: false });
+        self.out.push(Sent { start, len: data.len, stamp, nanos: when.nanos, copies: 1, missing: false });
         if let Some(trouble) = &mut self.trouble {
-            trouble.replica.on_new(data);
+            if matches!(trouble.rest, Rest::Awake { .. }) {
+                trouble.replica.on_new(data);
+            }
             trouble.flight.on_new(when.nanos, self.nxt - self.una);
         }
     }
@@ -250,9 +270,9 @@ impl Half {
     /// Notes that everything from `nxt` to `start` was sent and not seen.
     pub(super) fn pass_over(&mut self, start: u64, when: When) {
         let (from, len) = (self.nxt, (start - self.nxt) as u32);
-        self.out.push(Sent { start: from, len, stamp: 0, when, copies: 1, missing: true });
+        self.out.push(Sent { start: from, len, stamp: 0, nanos: when.nanos, copies: 1, missing: true });
         self.nxt = start;
-        if let Some(trouble) = &mut self.trouble {
+        if let Some(trouble) = self.trouble.as_mut().filter(|trouble| matches!(trouble.rest, Rest::Awake { .. })) {
             trouble.replica.on_unseen(when, len);
         }
     }

@@ -45,7 +45,7 @@ impl Trouble {
         if !ack.plain || ack.advances || ack.cumulative != half.una || self.reports {
             return false;
         }
-        let shortest = setting.receiver.unwrap_or(0);
+        let shortest = setting.receiver().unwrap_or(0);
         setting.sack || !half.out.has_sent_about(self.implied.left(ack, shortest), shortest / 4)
     }
 
@@ -53,7 +53,7 @@ impl Trouble {
     /// left together the one that filled a gap is not answered by a duplicate ACK, and the path keeps the order of the others.
     pub(super) fn on_implied_duplicate(&mut self, ack: &Acknowledgement, setting: &Setting) {
         self.implied.silent = true;
-        let shortest = setting.receiver.unwrap_or(0);
+        let shortest = setting.receiver().unwrap_or(0);
         let left = self.implied.left(ack, shortest);
         // The first block holds what caused the ACK (RFC 2018, section 4), if it lies above the gap.
         let place = ack.sacks().first().copied();

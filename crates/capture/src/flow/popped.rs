@@ -21,6 +21,13 @@ pub(super) struct Popped {
 }
 
 impl Popped {
+    /// Begins with another ACK, in the same memory.
+    pub(super) fn reused(&mut self, duplicates: u32) -> Self {
+        let mut originals = std::mem::take(&mut self.originals);
+        originals.clear();
+        Self { originals, duplicates, ..Self::default() }
+    }
+
     /// Whether first sendings above `position` are among them.
     pub(super) fn beyond(&self, position: u64) -> bool {
         self.originals.last().is_some_and(|block| block.end > position)
@@ -41,14 +48,13 @@ impl Popped {
             self.reported_before = true;
             return;
         }
-        let original =
-            sent.copies == 1
-                || trouble.repeated.get(&sent.start).and_then(|one| one.sendings.get(1)).is_some_and(|second| {
-                    second.nanos.saturating_add(setting.receiver.unwrap_or(0)) > setting.when.nanos
-                });
+        let original = sent.copies == 1
+            || trouble.repeated.get(&sent.start).and_then(|one| one.sendings.get(1)).is_some_and(|second| {
+                second.nanos.saturating_add(setting.receiver().unwrap_or(0)) > setting.when.nanos
+            });
         if original && !sent.missing {
             if self.count == 0 {
-                self.front = Some(sent.when.nanos);
+                self.front = Some(sent.nanos);
             }
             match self.originals.last_mut().filter(|last| last.end == sent.start) {
                 Some(last) => last.end = sent.end(),

@@ -3,13 +3,13 @@
 //! A capture away from the sender sees its reactions late, by the trip to the sender and back. So ACKs wait here for that
 //! long before the models hear of them: everything stands in the sender's order of time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::When;
 use super::detectors::Detectors;
 use super::doubts::Doubts;
 use super::half::{Acknowledgement, Data, Half, Setting};
-use super::unheard::{Unheard, is_heard};
+use super::unheard::{Plain, Unheard, is_heard};
 use crate::report::Told;
 use crate::sender::{Cause, Heard, MODELS, Model, Resent};
 use eifel_base::ranges::{Block, Ranges};
@@ -39,7 +39,11 @@ pub(super) struct Replica {
     doubts: Doubts,
     timer_since: u64,
     waiting: VecDeque<Waiting>,
-    detectors: Detectors,
+    /// None while everything is repaired.
+    detectors: Option<Box<Detectors>>,
+    /// What detectors have said of episodes that are over, and the number of the last.
+    told: BTreeMap<u32, Vec<Told>>,
+    episodes: u32,
 }
 
 /// The explanation of a retransmission.
@@ -61,48 +65,102 @@ struct Waiting {
 }
 
 impl Replica {
-    pub(super) fn new(half: &Half, setting: &Setting) -> Self {
-        let trip = setting.sender.unwrap_or(0);
-        let unheard = half.unheard().filter(|unheard| unheard.waiting(setting).next().is_some());
-        let heard = unheard.and_then(Unheard::last_heard);
-        let una = heard.map_or(half.una, |heard| heard.cumulative);
-        let mut replica = Self {
+    /// Models of which nothing is known, at rest.
+    pub(super) fn new() -> Self {
+        Self {
             models: MODELS.each_ref().map(Model::new),
-            una,
-            nxt: half.nxt,
+            una: 0,
+            nxt: 0,
             sacked: Ranges::default(),
             again: Ranges::default(),
-            duplicates: half.duplicates,
-            last_ack: half.last_ack + trip,
-            last_sent: half.last_sent,
+            duplicates: 0,
+            last_ack: 0,
+            last_sent: 0,
             follows: false,
             doubted: false,
             doubts: Doubts::default(),
-            timer_since: half.timer_since + trip,
+            timer_since: 0,
             waiting: VecDeque::new(),
-            detectors: Detectors::new(half, una, setting),
+            detectors: None,
+            told: BTreeMap::new(),
+            episodes: 0,
+        }
+    }
+
+    /// A sign of trouble comes: takes over from `half` how things stand.
+    pub(super) fn wake(&mut self, half: &Half, setting: &Setting) {
+        let trip = setting.sender().unwrap_or(0);
+        let unheard = half.unheard().filter(|unheard| unheard.waiting(setting).next().is_some());
+        let heard = unheard.and_then(Unheard::last_heard);
+        let before = self.una;
+        self.una = heard.map_or(half.una, |heard| heard.cumulative);
+        self.nxt = half.nxt;
+        self.sacked.remove_below(self.una, |_| {});
+        self.again.remove_below(self.una, |_| {});
+        let heard_since = Heard {
+            una: self.una,
+            nxt: self.nxt,
+            advances: self.una > before,
+            duplicate: false,
+            original_below: None,
+            echo: None,
+            dsack: false,
         };
+        self.models.iter_mut().for_each(|model| model.hear(&heard_since));
+        self.duplicates = half.duplicates;
+        self.last_ack = half.last_ack + trip;
+        self.last_sent = half.last_sent;
+        self.timer_since = half.timer_since + trip;
+        (self.follows, self.doubted) = (false, false);
+        self.detectors = Some(Box::new(Detectors::new(half, self.una, setting, self.episodes)));
         for ack in unheard.iter().flat_map(|unheard| unheard.waiting(setting)) {
-            replica.on_ack(&ack, setting);
+            self.on_ack(&ack, setting);
         }
         if let Some(heard) = heard {
             let due = heard.nanos + trip;
-            (replica.last_ack, replica.timer_since) = (due, due);
+            (self.last_ack, self.timer_since) = (due, due);
         }
-        replica
+    }
+
+    /// Whether the sender has heard that everything is, by all models.
+    pub(super) fn is_repaired(&self) -> bool {
+        let reports = |one: &Waiting| one.ack.count > 0 || one.ack.dsack.is_some();
+        self.models.iter().all(Model::is_open) && !self.waiting.iter().any(reports)
+    }
+
+    /// Everything is repaired: the detectors have said what they have to say. Returns the ACKs that the sender has not heard.
+    pub(super) fn rest(&mut self) -> Unheard {
+        self.forget_detectors();
+        let waiting = std::mem::take(&mut self.waiting);
+        let trip = waiting.front().map_or(0, |first| first.due - first.ack.when.nanos);
+        let plain = |one: Waiting| {
+            let Acknowledgement { when, cumulative, stamp, .. } = one.ack;
+            Plain { nanos: when.nanos, cumulative, stamp }
+        };
+        Unheard::after(self.una, self.last_ack.saturating_sub(trip), waiting.into_iter().map(plain))
+    }
+
+    fn forget_detectors(&mut self) {
+        if let Some(detectors) = self.detectors.take() {
+            self.told.extend(detectors.told);
+        }
     }
 
     /// A segment of new data passes.
     pub(super) fn on_new(&mut self, data: &Data) {
         self.hear_until(data.left, data.echo);
         self.on_sent(data.left, data.len);
-        self.detectors.on_new(data.left, data.len, data.stamp);
+        if let Some(detectors) = &mut self.detectors {
+            detectors.on_new(data.left, data.len, data.stamp);
+        }
     }
 
     /// Data that never passed must have left before what follows them.
     pub(super) fn on_unseen(&mut self, when: When, len: u32) {
         self.on_sent(when.nanos, len);
-        self.detectors.on_new(when.nanos, len, None);
+        if let Some(detectors) = &mut self.detectors {
+            detectors.on_new(when.nanos, len, None);
+        }
     }
 
     fn on_sent(&mut self, now: u64, len: u32) {
@@ -116,7 +174,7 @@ impl Replica {
 
     /// Returns the detectors' judgements on an episode.
     pub(super) fn told(&self, episode: u32) -> Vec<Told> {
-        self.detectors.told(episode)
+        self.told.get(&episode).cloned().unwrap_or_default()
     }
 
     /// The capture has ended: the sender hears whatever was on its way.
@@ -124,6 +182,7 @@ impl Replica {
         while !self.waiting.is_empty() {
             self.hear_next();
         }
+        self.forget_detectors();
     }
 
     /// Asks each model for the cause of a retransmission.
@@ -141,7 +200,7 @@ impl Replica {
             last_ack: self.last_ack,
             last_sent: self.last_sent,
             timer_since: self.timer_since,
-            estimate: half.whole_estimate(setting.sender),
+            estimate: half.whole_estimate(setting.sender()),
             missing: reported || !setting.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
             doubted: self.doubted,
             sack: setting.sack,
@@ -161,13 +220,15 @@ impl Replica {
         self.last_sent = now;
         self.follows = true;
         let (place, _) = self.best_model();
-        let episode = self.detectors.on_again(now, block, causes[place], data.stamp);
+        let detectors = self.detectors.as_mut();
+        let episode = detectors.and_then(|detectors| detectors.on_again(now, block, causes[place], data.stamp));
+        self.episodes = episode.unwrap_or(self.episodes);
         Explained { causes, episode }
     }
 
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
         self.doubts.on_ack(ack, self.nxt, setting.sack);
-        let trip = setting.sender.unwrap_or(0);
+        let trip = setting.sender().unwrap_or(0);
         let due = ack.when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
             self.hear_next();
@@ -217,7 +278,9 @@ impl Replica {
         for model in &mut self.models {
             model.hear(&heard);
         }
-        self.detectors.on_ack(due, &ack, sack);
+        if let Some(detectors) = &mut self.detectors {
+            detectors.on_ack(due, &ack, sack);
+        }
     }
 
     /// Takes note of what an ACK covers: the lowest position of those that were sent once and are covered for the first time,

@@ -50,7 +50,7 @@ impl Trouble {
             at_sender: setting.is_known_next_to_sender(),
             silent: self.implied.silent,
             reports: self.reports || setting.sack && !self.implied.silent,
-            shortest: setting.receiver.unwrap_or(0),
+            shortest: setting.receiver().unwrap_or(0),
         };
         let verdicts: Vec<_> = self.rows.iter().map(|row| self.judge(row, &circumstances)).collect();
         let needless = |number: usize| verdicts[number].verdict == Verdict::Spurious;

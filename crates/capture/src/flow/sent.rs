@@ -1,6 +1,5 @@
 //! The outstanding data of one direction, as the place of the capture has seen it.
 
-use super::When;
 use std::collections::VecDeque;
 
 /// Segments remembered of a direction. Of what is beyond, the oldest are forgotten.
@@ -13,8 +12,8 @@ pub(super) struct Sent {
     pub(super) len: u32,
     /// TSval of the first time; meaningful where the connection has timestamps.
     pub(super) stamp: u32,
-    /// When it was seen for the first time; of what was not, when what follows was.
-    pub(super) when: When,
+    /// When it was seen for the first time, in nanoseconds since 1970; of what was not, when what follows was.
+    pub(super) nanos: u64,
     pub(super) copies: u16,
     /// It was passed over: lost before it came here, late, or not captured.
     pub(super) missing: bool,
@@ -93,9 +92,9 @@ impl Outstanding {
 
     /// Whether something above the first was sent, and only once, within `margin` of `nanos`.
     pub(super) fn has_sent_about(&self, nanos: u64, margin: u64) -> bool {
-        let from = self.ring.partition_point(|sent| sent.when.nanos < nanos.saturating_sub(margin)).max(1);
+        let from = self.ring.partition_point(|sent| sent.nanos < nanos.saturating_sub(margin)).max(1);
         let near = self.ring.range(from.min(self.ring.len())..);
-        near.take_while(|sent| sent.when.nanos <= nanos + margin).any(|sent| sent.copies == 1)
+        near.take_while(|sent| sent.nanos <= nanos + margin).any(|sent| sent.copies == 1)
     }
 
     /// Gives memory back that a quiet connection does not need.
@@ -113,7 +112,7 @@ mod tests {
     #[test]
     fn segments_are_cut_where_others_begin_and_end() {
         let mut outstanding = Outstanding::default();
-        let sent = |start, len| Sent { start, len, stamp: 0, when: When::default(), copies: 1, missing: false };
+        let sent = |start, len| Sent { start, len, stamp: 0, nanos: 0, copies: 1, missing: false };
         outstanding.push(sent(0, 100));
         outstanding.push(sent(100, 1000));
         assert_eq!(outstanding.align(150, 200), 2);

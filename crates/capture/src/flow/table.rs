@@ -3,6 +3,7 @@
 //! A table of the standard library would hash twice as long and is not used here, because its order differs from run to run.
 
 use super::{Connection, Way};
+use crate::decode::Packet;
 
 /// Connections kept at a time. What is older makes room: those that are over first, then those that were idle the longest.
 pub const MOST_CONNECTIONS: usize = 1 << 17;
@@ -39,8 +40,16 @@ impl Table {
         self.len() == 0
     }
 
-    /// The connection that goes this way or back, and which of its ends is the source.
+    /// The connection that was found last, if a packet belongs to it, and which of its ends has sent the packet.
     #[inline]
+    pub fn same(&mut self, packet: &Packet) -> Option<(&mut Connection, usize)> {
+        let connection = self.store.get_mut(self.last as usize)?.as_mut()?;
+        let side = connection.side_of(packet)?;
+        Some((connection, side))
+    }
+
+    /// The connection that goes this way or back, and which of its ends is the source.
+    #[inline(never)]
     pub fn find(&mut self, way: &Way) -> Option<(&mut Connection, usize)> {
         let mut place = self.last;
         let mut side = self.side(place, way);

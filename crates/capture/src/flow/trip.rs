@@ -6,6 +6,17 @@
 use super::When;
 use serde::Serialize;
 
+/// The smallest of some round trips, in nanoseconds; the largest number where there are none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shortest(u64);
+
+impl Shortest {
+    #[inline]
+    pub(super) fn shortest(self) -> Option<u64> {
+        (self.0 != u64::MAX).then_some(self.0)
+    }
+}
+
 /// Round trips between the place of the capture and one end, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trip {
@@ -24,10 +35,18 @@ impl Default for Trip {
 
 impl Trip {
     /// The smallest so far.
+    #[inline]
     pub(crate) fn shortest(&self) -> Option<u64> {
         (self.shortest != u64::MAX).then_some(self.shortest)
     }
 
+    /// The same, as it is kept.
+    #[inline]
+    pub(super) fn kept(&self) -> Shortest {
+        Shortest(self.shortest)
+    }
+
+    #[inline]
     pub(crate) fn sample(&mut self, nanos: u64) {
         self.shortest = self.shortest.min(nanos);
     }

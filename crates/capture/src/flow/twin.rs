@@ -2,67 +2,83 @@
 //!
 //! A twin is the same in every field that a sender changes, and comes within a time in which no sender sends anything again:
 //! a fraction of a round trip. Without an identification that changes from packet to packet, as with IPv6, an ACK is one only
-//! where the capture has shown other twins: bursts of duplicate ACKs look the same.
+//! where the capture has shown other twins: bursts of duplicate ACKs look the same. Nor is a segment one where none had a twin for
+//! some time: a sender may send two copies at once, one because of an ACK and one because its timer expires.
 
 use super::When;
 use crate::decode::Packet;
 use eifel_packet::segment::Flags;
 
-/// Packets remembered of a direction.
-const REMEMBERED: usize = 2;
 /// Twins come within this, in nanoseconds, while no round trip is known.
 const AT_ONCE: u64 = 1_000_000;
 
-/// The last packets of a direction.
+/// After so many packets without a twin, a capture shows none.
+const ALONE: u8 = 16;
+
+/// The last two packets of a direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Twins {
-    prints: [(u64, u64); REMEMBERED],
-    next: usize,
+    prints: [(u64, u64); 2],
     identification: u16,
     identifies: bool,
     seen: bool,
+    /// Packets in a row that had no twin.
+    alone: u8,
 }
 
 impl Twins {
     /// Whether this packet was just seen. `shortest` is the smallest round trip between the ends, in nanoseconds.
     #[inline]
-    pub(super) fn knows(&mut self, packet: &Packet, when: When, shortest: Option<u64>) -> bool {
-        let segment = &packet.segment;
+    pub(super) fn knows(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
         let print = fingerprint(packet);
         self.identifies |= self.identification != packet.identification && self.identification != 0;
         self.identification = packet.identification;
-        if let Some(index) = self.prints.iter().position(|(known, _)| *known == print) {
-            let gap = when.nanos.saturating_sub(self.prints[index].1);
-            let most = shortest.map_or(AT_ONCE, |shortest| (shortest / 4).max(AT_ONCE / 10));
-            let named = self.identifies && packet.identification != 0;
-            let told = named || segment.payload_len > 0 || segment.flags.has(Flags::SYN) || self.seen;
-            if told && gap < if named { most } else { most.min(AT_ONCE) } {
-                self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
-                // Each packet has one twin; a third of its kind is another packet, or that one's first.
-                self.prints[index].0 = if named { print } else { !print };
-                return true;
-            }
+        let [last, before] = self.prints;
+        if (last.0 == print || before.0 == print)
+            && self.is_twin(usize::from(last.0 != print), packet, when, shortest())
+        {
+            return true;
         }
-        self.prints[self.next] = (print, when.nanos);
-        self.next = (self.next + 1) % REMEMBERED;
+        self.prints = [(print, when.nanos), last];
+        self.alone = self.alone.saturating_add(1);
         false
+    }
+
+    /// Whether a packet that looks like one before is that one's twin.
+    fn is_twin(&mut self, index: usize, packet: &Packet, when: When, shortest: Option<u64>) -> bool {
+        let segment = &packet.segment;
+        let (print, before) = self.prints[index];
+        let gap = when.nanos.saturating_sub(before);
+        let most = shortest.map_or(AT_ONCE, |shortest| (shortest / 4).max(AT_ONCE / 10));
+        let named = self.identifies && packet.identification != 0;
+        // Where packets have twins, most have: one of many that looks like another was sent again at once.
+        let told =
+            named || self.alone < ALONE && (segment.payload_len > 0 || segment.flags.has(Flags::SYN) || self.seen);
+        let is_twin = told && gap < if named { most } else { most.min(AT_ONCE) };
+        if is_twin {
+            self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
+            self.alone = 0;
+            // Each packet has one twin; a third of its kind is another packet, or that one's first.
+            self.prints[index].0 = if named { print } else { !print };
+        }
+        is_twin
     }
 }
 
 fn fingerprint(packet: &Packet) -> u64 {
     let segment = &packet.segment;
     let (value, echo) = segment.options.timestamps.map_or((0, 0), |stamps| (stamps.value, stamps.echo));
-    let sack = segment.options.sack.as_slice().first().map_or(0, |(left, right)| left.0 ^ right.0.rotate_left(16));
-    let mut print = 0_u64;
+    let sack = match segment.options.sack.as_slice() {
+        [] => 0,
+        [(left, right), ..] => u64::from(left.0 ^ right.0.rotate_left(16)),
+    };
     let rest =
         u64::from(segment.payload_len) << 32 | u64::from(packet.identification) << 16 | u64::from(segment.window);
-    for word in [
-        u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0),
-        u64::from(value) << 32 | u64::from(echo),
-        rest ^ u64::from(segment.flags.0) << 52,
-        u64::from(sack),
-    ] {
-        print = (print ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    }
-    print
+    // Three products that do not wait for each other.
+    let numbers = u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0);
+    let stamps = u64::from(value) << 32 | u64::from(echo);
+    let rest = rest ^ u64::from(segment.flags.0) << 52 ^ sack;
+    numbers.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ stamps.wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23)
+        ^ rest.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43)
 }

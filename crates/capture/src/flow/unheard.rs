@@ -33,6 +33,14 @@ pub(super) fn is_heard(passed: u64, stamp: Option<Timestamp>, now: u64, echo: Op
 }
 
 impl Unheard {
+    /// The sender has heard an ACK of everything below `una` that passed at `passed`, and none of `waiting`.
+    pub(super) fn after(una: u64, passed: u64, waiting: impl Iterator<Item = Plain>) -> Self {
+        let mut unheard = Self::default();
+        unheard.heard = Some(Plain { nanos: passed, cumulative: una, stamp: None });
+        waiting.for_each(|plain| unheard.on_ack(plain));
+        unheard
+    }
+
     pub(super) fn on_ack(&mut self, ack: Plain) {
         if self.waiting.len() == MOST {
             self.heard = self.waiting.pop_front();

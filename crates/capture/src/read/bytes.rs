@@ -20,10 +20,8 @@ impl Order {
 
     #[inline]
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
-        match self {
-            Self::Little => u32::from_le_bytes(four(bytes, at)),
-            Self::Big => u32::from_be_bytes(four(bytes, at)),
-        }
+        let little = u32::from_le_bytes(four(bytes, at));
+        if self == Self::Big { little.swap_bytes() } else { little }
     }
 }
 

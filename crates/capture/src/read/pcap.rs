@@ -2,7 +2,7 @@
 //! record headers of some old Linux distributions.
 
 use super::bytes::Order;
-use super::{Head, MOST_CAPTURED, Step};
+use super::{Head, MOST_CAPTURED, Record, Step};
 use crate::error::Error;
 
 pub(super) const HEADER_LEN: usize = 24;
@@ -48,7 +48,23 @@ impl File {
         })
     }
 
+    /// The record that the bytes begin with, if all of it is there and its length can be.
     #[inline]
+    pub(super) fn record(&self, bytes: &[u8]) -> Option<Record> {
+        let header = bytes.first_chunk::<16>()?;
+        let captured = self.order.u32(header, 8);
+        let length = self.record_header + captured as usize;
+        if captured > MOST_CAPTURED || bytes.len() < length {
+            return None;
+        }
+        let seconds = u64::from(self.order.u32(header, 0));
+        let nanos = seconds * 1_000_000_000 + u64::from(self.order.u32(header, 4)) * self.nanos_per_tick;
+        let wire_len = self.order.u32(header, 12).max(captured);
+        let head = Head { nanos, link: self.link, interface: 0, wire_len };
+        Some(Record { length, start: self.record_header, captured: captured as usize, head })
+    }
+
+    /// What [`record`](Self::record) does not return: what is missing, or wrong.
     pub(super) fn step(&self, bytes: &[u8], offset: u64) -> Result<Step, Error> {
         if bytes.len() < self.record_header {
             return Ok(Step::More(self.record_header));
@@ -58,14 +74,9 @@ impl File {
             let expected = "at most 262144 bytes";
             return Err(Error::Invalid { what: "captured length", offset, expected, found: u64::from(captured) });
         }
-        let record = self.record_header + captured as usize;
-        if bytes.len() < record {
-            return Ok(Step::More(record));
+        match self.record(bytes) {
+            Some(record) => Ok(Step::Frame(record)),
+            None => Ok(Step::More(self.record_header + captured as usize)),
         }
-        let seconds = u64::from(self.order.u32(bytes, 0));
-        let nanos = seconds * 1_000_000_000 + u64::from(self.order.u32(bytes, 4)) * self.nanos_per_tick;
-        let wire_len = self.order.u32(bytes, 12).max(captured);
-        let head = Head { nanos, link: self.link, interface: 0, wire_len };
-        Ok(Step::Frame { record, start: self.record_header, captured: captured as usize, head })
     }
 }

@@ -2,7 +2,7 @@
 //! resolution and offset of time; names, statistics, secrets, journals and custom blocks are passed over.
 
 use super::bytes::{Order, four};
-use super::{Head, MOST_CAPTURED, Step};
+use super::{Head, MOST_CAPTURED, Record, Step};
 use crate::error::Error;
 
 /// It reads alike in both byte orders.
@@ -57,7 +57,16 @@ impl Resolution {
 
 impl Interface {
     /// Nanoseconds since 1970, cut to what 64 bits hold.
+    #[inline]
     fn nanos(&self, ticks: u64) -> u64 {
+        match self.resolution {
+            Resolution::Decimal(9) if self.offset_s == 0 => ticks,
+            Resolution::Decimal(6) if self.offset_s == 0 => ticks.saturating_mul(1000),
+            _ => self.any_nanos(ticks),
+        }
+    }
+
+    fn any_nanos(&self, ticks: u64) -> u64 {
         let ticks = u128::from(ticks);
         let nanos = match self.resolution {
             Resolution::Decimal(digits @ 0..=9) => ticks * 10_u128.pow(9 - digits),
@@ -71,6 +80,27 @@ impl Interface {
 }
 
 impl File {
+    /// The enhanced packet block that the bytes begin with, if all of it is there, and nothing is wrong with it.
+    #[inline]
+    pub(super) fn record(&mut self, bytes: &[u8]) -> Option<Record> {
+        let header = bytes.first_chunk::<28>()?;
+        let number = |at| self.order.u32(header, at);
+        let (length, captured) = (number(4) as usize, number(20));
+        let fits = captured as usize + 32 <= length && captured <= MOST_CAPTURED && length.is_multiple_of(4);
+        let usual = number(0) == ENHANCED_PACKET && length <= (MOST_CAPTURED + MOST_OPTIONS) as usize;
+        if !(usual && fits) || self.order.u32(bytes.get(length - 4..length)?, 0) as usize != length {
+            return None;
+        }
+        let index = number(8);
+        let interface = self.interfaces.get(index as usize)?;
+        let ticks = u64::from(number(12)) << 32 | u64::from(number(16));
+        let wire_len = number(24).max(captured);
+        self.nanos = interface.nanos(ticks);
+        let head = Head { nanos: self.nanos, link: interface.link, interface: index, wire_len };
+        Some(Record { length, start: 28, captured: captured as usize, head })
+    }
+
+    /// What [`record`](Self::record) does not return: other blocks, what is missing, or wrong.
     pub(super) fn step(&mut self, bytes: &[u8], offset: u64) -> Result<Step, Error> {
         if bytes.len() < AROUND as usize {
             return Ok(Step::More(AROUND as usize));
@@ -198,7 +228,7 @@ impl File {
         }
         let link = self.described(index, offset)?.link;
         let head = Head { nanos: self.nanos, link, interface: index, wire_len: wire_len.max(captured) };
-        Ok(Step::Frame { record: block.len(), start, captured: captured as usize, head })
+        Ok(Step::Frame(Record { length: block.len(), start, captured: captured as usize, head }))
     }
 
     fn described(&self, index: u32, offset: u64) -> Result<&Interface, Error> {

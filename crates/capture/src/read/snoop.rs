@@ -1,7 +1,7 @@
 //! Solaris snoop's format, version 2 (RFC 1761).
 
 use super::bytes::Order;
-use super::{Head, MOST_CAPTURED, Step};
+use super::{Head, MOST_CAPTURED, Record, Step};
 use crate::error::Error;
 
 pub(super) const HEADER_LEN: usize = 16;
@@ -53,6 +53,6 @@ impl File {
         }
         let nanos = u64::from(field(16)) * 1_000_000_000 + u64::from(field(20)) * 1000;
         let head = Head { nanos, link: self.link, interface: 0, wire_len: original.max(captured) };
-        Ok(Step::Frame { record, start: RECORD_HEADER, captured: captured as usize, head })
+        Ok(Step::Frame(Record { length: record, start: RECORD_HEADER, captured: captured as usize, head }))
     }
 }

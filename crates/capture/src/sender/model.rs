@@ -135,6 +135,11 @@ impl Model {
         self.cost
     }
 
+    /// Whether it takes nothing for lost.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Open)
+    }
+
     /// Names the cause of a retransmission, and moves on as the sender would have.
     pub fn explain(&mut self, resent: &Resent) -> Cause {
         let candidates =

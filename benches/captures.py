@@ -1,0 +1,86 @@
+"""Speed and memory of the analysis of captures beside tcptrace, where it is installed: part of `make bench`.
+
+Whole processes that read the same file in turn, CPU seconds (user and system); the median of the rounds' ratios is what
+counts.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from run import ROOT, ROUNDS, TARGET, cost_of
+
+ANALYSER = TARGET / "release" / "eifel-capture"
+MAKER = TARGET / "release" / "examples" / "many"
+WANTED = 5
+"""How many times tcptrace's packets a CPU second this project wants to read at least."""
+WANTED_MIB = 64
+
+
+@dataclass(frozen=True)
+class File:
+    """A capture to read: packets, connections, and how many of a thousand trains of packets lose one."""
+
+    title: str
+    packets: int
+    connections: int
+    loss_permille: int
+
+    def write(self, path: Path) -> None:
+        """Makes the file."""
+        with path.open("wb") as out:
+            numbers = map(str, (self.packets, self.connections, self.loss_permille))
+            subprocess.run([MAKER, *numbers], stdout=out, check=True)
+
+
+FILES = (
+    File("2 million packets of 20 connections", 2_000_000, 20, 1),
+    File("2 million packets of 10 000 connections", 2_000_000, 10_000, 1),
+    File("10 million packets of 100 000 connections", 10_000_000, 100_000, 1),
+)
+BULK = ROOT / "benches" / "scenarios" / "bulk.toml"
+
+
+def beside_tcptrace(title: str, path: Path) -> None:
+    """Prints both sides for a file."""
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        ours.append(cost_of([ANALYSER, "--lines", path]))
+        if shutil.which("tcptrace"):
+            theirs.append(cost_of(["tcptrace", "-n", path]))
+    mine = statistics.median(cost.cpu_s for cost in ours)
+    print(title)
+    print(f"  eifel     {mine:7.3f} CPU s   {max(cost.peak_mib for cost in ours):6.1f} MiB")
+    if theirs:
+        ratio = statistics.median(b.cpu_s / a.cpu_s for a, b in zip(ours, theirs, strict=True))
+        peer = statistics.median(cost.cpu_s for cost in theirs)
+        print(f"  tcptrace  {peer:7.3f} CPU s   {max(cost.peak_mib for cost in theirs):6.1f} MiB")
+        print(f"  ratio     {ratio:7.2f}          (wanted: at least {WANTED})")
+
+
+def main() -> None:
+    """All files."""
+    command = ["cargo", "build", "--locked", "--release", "--quiet", "-p", "eifel-capture", "--bins", "--examples"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "capture"
+        subprocess.run(
+            [Path(sys.executable).with_name("eifel"), "run", BULK, "--pcap", path],
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        beside_tcptrace("0.9 million packets of 4 connections over a lossy path, simulated", path)
+        for file in FILES:
+            file.write(path)
+            beside_tcptrace(file.title, path)
+    print(f"memory wanted: at most {WANTED_MIB} MiB")
+
+
+if __name__ == "__main__":
+    main()
