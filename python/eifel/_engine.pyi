@@ -113,6 +113,12 @@ def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] 
 def analyze_bytes(name: str, capture: bytes) -> Captures:
     """Analyses a capture in memory, uncompressed. Raises `CaptureError`."""
 
+def follow(file: Path | str, hear: Callable[[int, int, int, int], object]) -> Captures:
+    """Analyses a capture that may still be made.
+
+    `hear` is called after each piece with frames, packets, connections and retransmissions so far.
+    """
+
 def captured(seed: int, wild: bool = False) -> tuple[str, list[tuple[str, bytes, str]]]:
     """Captures a random transfer at the sender, on the path and at the receiver.
 

@@ -111,6 +111,18 @@ class Analysis:
         return score
 
 
+def follow(file: Path | str, hear: Callable[[int, int, int, int], object]) -> Analysis:
+    """Analyses a capture that may still be made, such as "-", standard input, from `tcpdump -w -`.
+
+    `hear` is called after each piece with frames, packets, connections and retransmissions so far.
+
+    Raises CaptureError (a ValueError) with one line, as `analyze` does.
+    """
+    from eifel import _engine
+
+    return Analysis(_engine.follow(file, hear))
+
+
 def analyze(*files: Path | str, progress: Callable[[int, int], object] | None = None) -> Analysis:
     """Analyses captures: pcap, pcapng or snoop, perhaps compressed by gzip or zstd; "-" is standard input.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -190,3 +192,18 @@ def test_bad_input_is_refused_in_one_line(
     code = main([str(capture) if argument == "CAPTURE" else argument for argument in arguments])
     assert code in (1, 2)
     assert complaint in said(capsys)
+
+
+def test_a_capture_is_followed_while_it_is_made(capture: Path) -> None:
+    command = [sys.executable, "-m", "eifel", "analyze", "-", "--json"]
+    whole = capture.read_bytes()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdin.write(whole[: len(whole) // 2])
+        process.stdin.flush()
+        # It answers before the capture has ended.
+        assert b" frames, " in process.stderr.readline()
+        process.stdin.write(whole[len(whole) // 2 :])
+        process.stdin.close()
+        report = json.loads(process.stdout.read())
+    assert report["retransmissions"] == eifel.analyze(capture).report["retransmissions"]

@@ -43,6 +43,19 @@ pub struct Analysis {
     pub retransmissions: Vec<Retransmission>,
 }
 
+/// What a capture comes to while it is still read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SoFar {
+    /// Frames that were read.
+    pub frames: u64,
+    /// Packets of TCP and SCTP among them.
+    pub packets: u64,
+    /// Connections of TCP, those that are over and those that last.
+    pub connections: u64,
+    /// Segments that sent something again, in both.
+    pub retransmissions: u64,
+}
+
 impl Analyzer {
     /// Takes a frame in.
     pub fn frame(&mut self, frame: &Frame<'_>) {
@@ -79,10 +92,10 @@ impl Analyzer {
         }
         let ports = (packet.segment.source_port, packet.segment.destination_port);
         let way = Way::new(&packet.addresses, ports, packet.tunnel);
-        if let Some((connection, side)) = self.table.find(&way) {
-            if !connection.is_reopened_by(packet, side) {
-                return connection.on_packet(packet, side, when);
-            }
+        if let Some((connection, side)) = self.table.find(&way)
+            && !connection.is_reopened_by(packet, side)
+        {
+            return connection.on_packet(packet, side, when);
         }
         self.open(way, packet, when);
     }
@@ -140,6 +153,18 @@ impl Analyzer {
             take(ended, again);
         }
         self.found
+    }
+
+    /// What the capture comes to so far.
+    pub fn so_far(&self) -> SoFar {
+        let Analysis { frames, segments, sctp_packets, connections, retransmissions, .. } = &self.found;
+        let lasting = self.table.iter().map(Connection::retransmissions).sum::<u64>();
+        SoFar {
+            frames: *frames,
+            packets: segments + sctp_packets,
+            connections: (connections.len() + self.table.len()) as u64,
+            retransmissions: retransmissions.len() as u64 + lasting,
+        }
     }
 
     /// Time of the last frame, in nanoseconds since 1970.

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::analysis::Analyzer;
+use crate::analysis::{Analyzer, SoFar};
 use crate::annotate::Annotator;
 use crate::anonymise::Anonymiser;
 use crate::decode::{self, Fragments};
@@ -105,6 +105,25 @@ pub fn stream(
     let mut report = Report::default();
     let capture = Capture { file: path.display().to_string(), frames, error };
     report.add(vec![capture], analyzer.into_inner().finish_each(take));
+    Ok(report)
+}
+
+/// Analyses one file, or standard input, and says after each piece of it what it comes to so far: for a capture that is still
+/// being made. An error of `hear` stops the analysis.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn follow(path: &Path, hear: &mut dyn FnMut(SoFar) -> Result<(), String>) -> Result<Report, String> {
+    let analyzer = RefCell::new(Analyzer::default());
+    let mut frame = |frame: &Frame<'_>| analyzer.borrow_mut().frame(frame);
+    let error = match frames_of(path, &mut frame, &mut |_| hear(analyzer.borrow().so_far())) {
+        Ok(()) => None,
+        Err(Stopped::ByFile(message)) if analyzer.borrow().so_far().frames > 0 => Some(message),
+        Err(Stopped::ByFile(message) | Stopped::ByCaller(message)) => return Err(message),
+    };
+    let analysis = analyzer.into_inner().finish();
+    let mut report = Report::default();
+    report.add(vec![Capture { file: path.display().to_string(), frames: analysis.frames, error }], analysis);
     Ok(report)
 }
 

@@ -169,12 +169,10 @@ impl Repeated {
             };
             return judged(Spurious, confidence, reason, Some(when.frame));
         }
-        if let Some((duplicate, counted)) = self.reported(index, circumstances.shortest) {
+        if let Some((duplicate, told_by_time)) = self.reported(index, circumstances.shortest) {
             return match circumstances.silent {
                 false => {
-                    // A network may have made a copy of what its own ACK shows to have filled the gap.
-                    let filled = candidates.by_echo && candidates.first >= index;
-                    let confidence = if counted && !filled { certain } else { Likely };
+                    let confidence = if told_by_time { certain } else { Likely };
                     judged(Spurious, confidence, "reported as a duplicate", Some(duplicate.frame))
                 }
                 true => judged(Spurious, Likely, "answered as a duplicate", Some(duplicate.frame)),
@@ -226,17 +224,18 @@ impl Repeated {
         (neighbour.nanos > self.sendings[index].nanos && together).then_some(neighbour.frame)
     }
 
-    /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived, and whether that is counted
-    /// or told by its time.
+    /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived, and whether its time alone says
+    /// so: a network may have made a copy, so that to count reports is not enough to be certain.
     fn reported(&self, index: usize, shortest: u64) -> Option<(When, bool)> {
         let from = self.sendings.len() - index;
+        let sent = self.sendings[index].nanos;
+        let soonest = sent.saturating_add(shortest / 2);
         // One of these duplicates at least is neither of this sending nor of a later one.
         if self.duplicates.len() >= from {
-            return self.duplicates.get(from - 1).map(|when| (*when, true));
+            return self.duplicates.get(from - 1).map(|when| (*when, when.nanos < soonest));
         }
         // One that is reported sooner than this sending can be answered is of an earlier one.
-        let sent = self.sendings[index].nanos;
         let found = self.duplicates.iter().find(|when| when.nanos < sent.saturating_add(shortest))?;
-        Some((*found, found.nanos < sent.saturating_add(shortest / 2)))
+        Some((*found, found.nanos < soonest))
     }
 }

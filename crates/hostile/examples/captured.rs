@@ -57,7 +57,7 @@ impl Tally {
         for wrong in &truth.wrong {
             let (_, truth) = wrong.truth.split_once(' ').unwrap_or_default();
             let Some((_, said)) = wrong.found.split_once(' ').filter(|_| wrong.found != "not found") else { continue };
-            if !said.to_lowercase().starts_with(truth) {
+            if !said.starts_with("Undecidable") && !said.to_lowercase().starts_with(truth) {
                 self.grounds.entry(said.to_owned()).or_default()[1] += 1;
             }
         }

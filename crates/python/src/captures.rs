@@ -98,6 +98,30 @@ pub(crate) fn captured(py: Python<'_>, seed: u64, wild: bool) -> PyResult<(Strin
     Ok((made.scenario, made.places.into_iter().map(place).collect()))
 }
 
+/// Analyses a capture that may still be made. `hear` is called after each piece with frames, packets, connections and
+/// retransmissions so far.
+#[pyfunction]
+pub(crate) fn follow(py: Python<'_>, file: PathBuf, hear: Py<PyAny>) -> PyResult<Captures> {
+    let mut raised = None;
+    let report = py.detach(|| {
+        source::follow(&file, &mut |so_far| {
+            Python::attach(|py| {
+                let numbers = (so_far.frames, so_far.packets, so_far.connections, so_far.retransmissions);
+                let told = hear.call1(py, numbers).and_then(|_| py.check_signals());
+                told.map_err(|error| {
+                    raised = Some(error);
+                    String::new()
+                })
+            })
+        })
+    });
+    match (report, raised) {
+        (_, Some(error)) => Err(error),
+        (Err(message), None) => Err(CaptureError::new_err(message)),
+        (Ok(report), None) => Ok(Captures { report }),
+    }
+}
+
 /// Analyses captures. `progress` is called with the bytes read so far and all there are, 0 where that is not known.
 #[pyfunction]
 #[pyo3(signature = (files, progress=None))]

@@ -106,6 +106,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::follow, module)?)?;
     module.add_function(wrap_pyfunction!(captures::captured, module)?)?;
     module.add_function(wrap_pyfunction!(paths::extract_path, module)?)?;
     module.add_function(wrap_pyfunction!(paths::whatif_trial, module)?)?;

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import operator
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,9 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "=": operator.eq,
 }
+STANDARD_INPUT = "-"
+PAUSE_S = 1.0
+"""Between two lines about a capture that is still being made."""
 VERDICTS = ("spurious", "needed", "undecidable")
 
 
@@ -64,12 +69,11 @@ def condition(text: str) -> Condition:
 
 def command(options: argparse.Namespace) -> int:
     """Analyses the files; 1 if a condition of `--fail-if` holds."""
-    from eifel import _engine, captures
+    from eifel import _engine
 
     conditions = [condition(text) for text in options.fail_if]
     try:
-        with _progress() as progress:
-            analysis = captures.analyze(*options.files, progress=progress)
+        analysis = _analysis(options.files)
         score = analysis.score(options.score) if options.score else None
         _write(analysis, options)
         differences = _tshark(analysis, options) if options.compare_tshark else None
@@ -98,6 +102,15 @@ def command(options: argparse.Namespace) -> int:
     for text in failed:
         note(f"eifel: fails because of --fail-if {text!r}")
     return FAILED if failed else OK
+
+
+def _analysis(files: list[str]) -> Analysis:
+    from eifel import captures
+
+    if files == [STANDARD_INPUT]:
+        return captures.follow(STANDARD_INPUT, _says_so_far(time.monotonic))
+    with _progress() as progress:
+        return captures.analyze(*files, progress=progress)
 
 
 def _write(analysis: Analysis, options: argparse.Namespace) -> None:
@@ -132,7 +145,7 @@ def _extract(options: argparse.Namespace) -> CapturedPath:
 def _tshark(analysis: Analysis, options: argparse.Namespace) -> list[dict[str, Any]]:
     from eifel import tshark
 
-    if len(options.files) != 1 or options.files[0] == "-":
+    if len(options.files) != 1 or options.files[0] == STANDARD_INPUT:
         raise BadInputError("--compare-tshark: expected one file, because tshark reads it too")
     return tshark.compare(analysis.report, tshark.flags(options.files[0]))
 
@@ -170,6 +183,19 @@ def _print_table(analysis: Analysis) -> None:
         cells = (row[name.replace(" ", "_")] for name in columns)
         shown.add_row(*("-" if cell is None else str(cell) for cell in cells))
     console().print(shown)
+
+
+def _says_so_far(clock: Callable[[], float]) -> Callable[[int, int, int, int], None]:
+    """Writes a line when a capture has come to more, at most one in `PAUSE_S`."""
+    told = -math.inf
+
+    def hear(frames: int, packets: int, connections: int, retransmissions: int) -> None:
+        nonlocal told
+        if clock() >= told + PAUSE_S:
+            told = clock()
+            note(f"{frames} frames, {packets} packets of {connections} connections, {retransmissions} sent again")
+
+    return hear
 
 
 def _progress() -> Any:

@@ -14,62 +14,61 @@ const LONG_ENOUGH: u64 = 100_000_000;
 /// Coarser clocks tell less than the time of passing does.
 const COARSEST: u64 = 10_000_000;
 
-/// Turns TSvals into the capture's time.
+/// Turns TSvals into the capture's time. A capture may hold a hundred thousand of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock {
-    first: Option<(Timestamp, u64)>,
-    tick: Option<u64>,
+    /// The first TSval, and when it passed; 0 before that.
+    first: Timestamp,
+    began: u64,
+    /// The TSval that came last, and when it left by this clock: others of the same tick left with it.
+    same: Timestamp,
+    left: u64,
+    /// In nanoseconds; 0 while it is not known.
+    tick: u64,
     /// The smallest time a tick has seemed to take: delays make it seem longer.
     seeming: u64,
     /// For each of [`TICKS`] that is fine enough: the capture's time at the first TSval, less the smallest delay.
     bases: [i64; FINE],
-    /// The stamp that came last, when, and when by this clock it left: others of the same tick left with it.
-    same: Option<(Timestamp, u64, u64)>,
 }
 
 impl Clock {
     /// Whether its ticks are shorter than any sender takes to send something again.
     pub(super) fn is_fine(&self) -> bool {
-        self.tick.is_some_and(|tick| tick <= COARSEST)
+        (1..=COARSEST).contains(&self.tick)
     }
 
     /// When a segment left that carries `stamp` and passes at `nanos`: not later than that.
     #[inline]
     pub(super) fn left(&mut self, stamp: Option<Timestamp>, nanos: u64) -> u64 {
         let Some(stamp) = stamp else { return nanos };
-        if let Some((same, came, left)) = self.same
-            && same == stamp
-            && came <= nanos
-        {
-            return left.min(nanos);
+        if self.began == 0 || self.same != stamp {
+            self.left = self.left_by(stamp, nanos).unwrap_or(u64::MAX);
+            self.same = stamp;
         }
-        let left = self.left_by(stamp, nanos);
-        self.same = Some((stamp, nanos, left.unwrap_or(u64::MAX)));
-        left.map_or(nanos, |left| left.min(nanos))
+        self.left.min(nanos)
     }
 
     /// When a segment that carries `stamp` left, if the clock is known and fine enough.
     fn left_by(&mut self, stamp: Timestamp, nanos: u64) -> Option<u64> {
-        let Some((first, began)) = self.first else {
-            self.first = Some((stamp, nanos));
-            self.seeming = u64::MAX;
+        if self.began == 0 {
+            (self.first, self.began, self.seeming) = (stamp, nanos, u64::MAX);
             self.bases = [nanos as i64; FINE];
             return None;
-        };
-        let ticks = u64::from(stamp.0.wrapping_sub(first.0));
+        }
+        let ticks = u64::from(stamp.0.wrapping_sub(self.first.0));
         if ticks >= 1 << 31 {
             return None;
         }
-        let passed = nanos.saturating_sub(began);
+        let passed = nanos.saturating_sub(self.began);
         if passed >= LONG_ENOUGH && ticks > 0 && passed / ticks < self.seeming {
             self.seeming = passed / ticks;
-            self.tick = nearest(self.seeming);
+            self.tick = nearest(self.seeming).unwrap_or(0);
         }
         // All of them are kept from the start: a queue that grows hides the smallest delay later.
         for (base, tick) in self.bases.iter_mut().zip(TICKS) {
             *base = (*base).min(nanos as i64 - (ticks * tick) as i64);
         }
-        let place = self.tick.and_then(|tick| TICKS[..FINE].iter().position(|other| *other == tick))?;
+        let place = TICKS[..FINE].iter().position(|tick| *tick == self.tick)?;
         let elapsed = (ticks * TICKS[place]) as i64;
         Some(self.bases[place].saturating_add(elapsed) as u64)
     }

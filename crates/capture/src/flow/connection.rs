@@ -206,6 +206,11 @@ impl Connection {
         self.halves.iter().flatten().all(|half| half.counts.segments == 0)
     }
 
+    /// Segments that sent something again so far, either way.
+    pub fn retransmissions(&self) -> u64 {
+        self.halves.iter().flatten().map(|half| half.counts.retransmissions).sum()
+    }
+
     /// Whether both ends have said that they are done, or one has reset it.
     pub fn is_over(&self) -> bool {
         self.reset || self.sides[0].fin && self.sides[1].fin

@@ -128,6 +128,11 @@ impl Table {
         self.store[place as usize].take()
     }
 
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Connection> {
+        self.store.iter().flatten().map(AsRef::as_ref)
+    }
+
     /// Takes all out, in the order in which they were put in where none has left.
     pub fn drain(self) -> impl Iterator<Item = Box<Connection>> {
         self.store.into_iter().flatten()

@@ -35,8 +35,8 @@ pub(super) fn is_heard(passed: u64, stamp: Option<Timestamp>, now: u64, echo: Op
 impl Unheard {
     /// The sender has heard an ACK of everything below `una` that passed at `passed`, and none of `waiting`.
     pub(super) fn after(una: u64, passed: u64, waiting: impl Iterator<Item = Plain>) -> Self {
-        let mut unheard = Self::default();
-        unheard.heard = Some(Plain { nanos: passed, cumulative: una, stamp: None });
+        let heard = Some(Plain { nanos: passed, cumulative: una, stamp: None });
+        let mut unheard = Self { waiting: VecDeque::new(), heard };
         waiting.for_each(|plain| unheard.on_ack(plain));
         unheard
     }
