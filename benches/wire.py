@@ -2,7 +2,8 @@
 
 The first table is CPU seconds for a gigabyte to iperf3 in a namespace, of all processes together, in turn in each
 round. Give other senders as `--peer NAME=COMMAND`; each has to move a gigabyte. The second is the lateness of
-`eifel live hiccup` by rate: how long after the links' instant the kernel had a packet.
+`eifel live hiccup` by rate: how long after the links' instant the kernel had a packet. The third is how
+much longer than 2 ms a datagram takes from one process to the kernel of the other end, through the box and its rivals.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import json
 import resource
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -80,6 +82,73 @@ def lateness(rate_mbps: int, folder: Path) -> dict[str, float]:
     return numbers
 
 
+DELAY_MS = 2
+TAKE = """
+import socket, struct, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, 35, 1)
+s.bind(("", 9000))
+s.settimeout(60)
+with open(sys.argv[1], "w") as out:
+    for _ in range(800):
+        data, about, _, _ = s.recvmsg(100, 100)
+        seconds, nanos = struct.unpack("qq", about[0][2])
+        print((seconds * 10**9 + nanos - int(data)) / 1000, file=out, flush=True)
+"""
+"""Writes to a file how many microseconds each datagram took. 35 is SO_TIMESTAMPNS: when the kernel had it."""
+SEND = """
+import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+time.sleep(0.5)
+for _ in range(800):
+    s.sendto(b"%d" % time.time_ns(), (sys.argv[1], 9000))
+    time.sleep(0.002)
+time.sleep(0.5)
+"""
+
+
+def rivals(folder: Path) -> dict[str, list[str] | str]:
+    """Commands that send datagrams over a delay of each, or why one cannot be asked."""
+    (folder / "take.py").write_text(TAKE, encoding="utf-8")
+    (folder / "send.py").write_text(SEND, encoding="utf-8")
+    scenario = folder / "delay.toml"
+    scenario.write_text(PATH.format(rate=1_000_000_000), encoding="utf-8")
+    take, send = f"python3 {folder}/take.py {folder}/times", f"python3 {folder}/send.py"
+    box = live("hiccup", "--peer", take, str(scenario), "--", "sh", "-c", f"{send} $EIFEL_PEER")
+    netem = f"ip link set lo up && tc qdisc add dev lo root netem delay {DELAY_MS}ms && ({take} & {send} 127.0.0.1)"
+    mahimahi = f"{take} & mm-delay {DELAY_MS} sh -c '{send} $MAHIMAHI_BASE'"
+    return {
+        "eifel live hiccup": box,
+        "netem": ["unshare", "--net", "sh", "-c", netem],
+        "Mahimahi": ["sh", "-c", mahimahi] if shutil.which("mm-delay") else "mm-delay is not installed",
+        "Rattan": "how to ask it is not known here" if shutil.which("rattan") else "rattan is not installed",
+    }
+
+
+def errors_us(command: Sequence[str], times: Path) -> list[float]:
+    """How much longer than the delay each datagram took. Raises RuntimeError where the command fails."""
+    times.unlink(missing_ok=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    took = [float(line) for line in times.read_text().splitlines()] if times.exists() else []
+    if not took:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["nothing arrived"])[0])
+    return sorted(one - DELAY_MS * 1000 for one in took)
+
+
+def compare_delays() -> None:
+    """Prints the third table."""
+    print(f"\n{'':24} median us    99 % us")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, command in rivals(Path(folder)).items():
+            try:
+                if isinstance(command, str):
+                    raise RuntimeError(command)
+                errors = errors_us(command, Path(folder) / "times")
+                print(f"{name:24} {statistics.median(errors):9.0f} {errors[len(errors) * 99 // 100]:10.0f}")
+            except (OSError, RuntimeError) as error:
+                print(f"{name:24} not measured: {error}")
+
+
 def main() -> None:
     """Measures what the arguments ask for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -95,7 +164,8 @@ def main() -> None:
             late = [numbers[f"late_us_{name}"] for name in ("median", "p99", "max")]
             print(f"{rate:8} {late[0]:10.0f} {late[1]:10.0f} {late[2]:10.0f}")
             best = rate if late[1] <= WANTED_US else best
-    print(f"at most {WANTED_US} us late at the 99th percentile up to {best} Mbit/s")
+    compare_delays()
+    print(f"\nat most {WANTED_US} us late at the 99th percentile up to {best} Mbit/s")
 
 
 if __name__ == "__main__":

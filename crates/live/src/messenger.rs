@@ -1,6 +1,8 @@
 //! SCTP on a TUN device: one association, native (protocol 132) or in UDP (RFC 6951), and the loop that drives it.
 
+use crate::apps::meter::{Interval, Meter};
 use crate::capture::Capture;
+use crate::host::Tally;
 use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::signals::Signals;
@@ -12,6 +14,7 @@ use eifel_packet::ip::{self, Addresses, Header};
 use eifel_packet::pcapng::Interface;
 use eifel_packet::sctp;
 use eifel_packet::udp;
+use eifel_recovery::association::PathId;
 use eifel_sctp::event::{Event, Failure};
 use eifel_sctp::{Association, Delivery, Heard, Listener};
 use std::net::IpAddr;
@@ -111,6 +114,15 @@ pub struct Messenger {
     outcome: Outcome,
     begun: Option<Instant>,
     ended: bool,
+    progress: Option<Progress>,
+}
+
+/// Somebody who is told of the progress, interval by interval.
+struct Progress {
+    every: Duration,
+    /// From the opening on.
+    meter: Option<Meter>,
+    watch: Box<dyn FnMut(&Interval)>,
 }
 
 impl Messenger {
@@ -138,7 +150,13 @@ impl Messenger {
             outcome: Outcome::default(),
             begun: None,
             ended: false,
+            progress: None,
         }
+    }
+
+    /// Tells `watch` of the progress after each interval of this length.
+    pub fn watched(&mut self, every: Duration, watch: Box<dyn FnMut(&Interval)>) {
+        self.progress = Some(Progress { every, meter: None, watch });
     }
 
     /// Captures all packets in `capture` from now on.
@@ -168,6 +186,7 @@ impl Messenger {
                 association.abort(b"");
             }
             self.work(now, &mut written)?;
+            self.tell(now, false);
             let sent = self.send(now, &mut packet)?;
             if self.ended {
                 break;
@@ -176,14 +195,31 @@ impl Messenger {
                 if self.begun.is_none() && stops()? {
                     break;
                 }
-                let due = self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout);
+                let timer = self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout);
+                let meter = self.progress.as_ref().and_then(|progress| progress.meter.as_ref());
+                let due = timer.min(meter.map_or(Instant::NEVER, Meter::due));
                 wait::until_readable(&[self.tun.as_fd()], due.since(self.clock.now()))?;
             }
         }
+        self.tell(self.clock.now(), true);
         if let Some((capture, _)) = self.capture.take() {
             capture.finish()?;
         }
         Ok(self.outcome)
+    }
+
+    /// Tells of the interval that is over, or at the end of what is left of one, with the first path's variables.
+    fn tell(&mut self, now: Instant, last: bool) {
+        let (Some(Progress { every, meter, watch }), Some(begun)) = (&mut self.progress, self.begun) else { return };
+        let meter = meter.get_or_insert_with(|| Meter::new(begun, *every));
+        let Outcome { bytes, chunks, retransmissions, .. } = self.outcome;
+        let Some(association) = &self.association else { return };
+        let (tally, variables) = (Tally { segments: chunks, retransmissions }, association.brain().snapshot(PathId(0)));
+        let interval = match last {
+            true => meter.finish(now, bytes, tally, variables),
+            false => (meter.due() <= now).then(|| meter.cut(now, bytes, tally, variables)),
+        };
+        interval.into_iter().for_each(watch);
     }
 
     fn take_in(&mut self, room: &mut [u8], packet: &mut Vec<u8>) -> Result<usize, Error> {

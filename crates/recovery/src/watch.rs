@@ -93,7 +93,10 @@ impl Watch {
     pub fn new(detectors: Vec<Box<dyn Detector>>) -> Self {
         let view =
             View { una: 0, now: Instant::ZERO, nxt: 0, mss: 536, sack: false, round_trips: RoundTrips::new(false) };
-        let detectors = detectors.into_iter().enumerate().filter(|(_, detector)| detector.judges()).collect();
+        let mut detectors: Vec<Placed> =
+            detectors.into_iter().enumerate().filter(|(_, detector)| detector.judges()).collect();
+        // There is mostly one, and a vector begins with room for four.
+        detectors.shrink_to_fit();
         Self { view, detectors, episode: None, awaits_first: false, opened: 0, events: VecDeque::new() }
     }
 

@@ -12,7 +12,7 @@ use eifel_recovery::respond::Response;
 
 use crate::challenge::Challenges;
 use crate::ecn::Congestion;
-use crate::event::Event;
+use crate::event::{Event, Own};
 use crate::handshake::offer;
 use crate::marks::Marking;
 use crate::persist::Persist;
@@ -111,7 +111,7 @@ pub struct Connection {
     pub(crate) patience: Patience,
     /// A reply to a segment outside the connection's own course, such as a reset.
     pub(crate) reply: Option<Box<Segment>>,
-    pub(crate) events: VecDeque<Event>,
+    pub(crate) events: VecDeque<Own>,
     pub(crate) cold: Box<Cold>,
     pub(crate) engine: Engine,
 }
@@ -265,7 +265,7 @@ impl Connection {
     pub fn poll_event(&mut self) -> Option<Event> {
         match self.events.pop_front() {
             None => self.engine.poll_event().map(Event::Recovery),
-            event => event,
+            event => event.map(Event::from),
         }
     }
 
@@ -353,7 +353,7 @@ impl Connection {
     }
 
     /// Ends the connection for a reason other than a close.
-    pub(crate) fn fail(&mut self, event: Event) {
+    pub(crate) fn fail(&mut self, event: Own) {
         self.events.push_back(event);
         self.stand(State::Closed);
     }

@@ -2,9 +2,12 @@
 
 use super::options::Options;
 use super::place::{self, Ground, scenario};
+use super::show::{heading, line};
 use super::{Failure, OK, print};
+use crate::apps::meter::Interval;
 use crate::messenger::{Carrier, Messenger, Outcome, Task};
 use crate::system::random;
+use eifel_base::time::Duration;
 use eifel_packet::udp;
 use eifel_sctp::{Association, Listener, Ports, Settings};
 use eifel_sim::scenario::Traffic;
@@ -77,6 +80,13 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let mut messenger = Messenger::new((ground.tun, ground.clock, addresses), carrier, end, task);
     if let Some(capture) = capture {
         messenger.captured(capture)?;
+    }
+    if !options.has("--json") {
+        let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
+        let sends = remote.is_some();
+        println!("{}", heading(sends));
+        let watch = move |interval: &Interval| println!("{}", line(interval, sends));
+        messenger.watched(every, Box::new(watch));
     }
     let mut peer = ground.peer;
     let outcome = messenger.run(|| match &mut peer {

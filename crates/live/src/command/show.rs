@@ -126,7 +126,7 @@ impl Show {
     }
 }
 
-fn heading(sends: bool) -> &'static str {
+pub(super) fn heading(sends: bool) -> &'static str {
     if sends {
         "[ ID]  Interval            Transfer           Bitrate   Retr          Cwnd      Srtt       RTO"
     } else {
@@ -134,7 +134,7 @@ fn heading(sends: bool) -> &'static str {
     }
 }
 
-fn line(interval: &Interval, sends: bool) -> String {
+pub(super) fn line(interval: &Interval, sends: bool) -> String {
     let (start, end) = (interval.start.as_secs_f64(), interval.end.as_secs_f64());
     let (moved, rate) = (amount(interval.bytes), bits(interval.rate_bps()));
     let begin = format!("[  1] {start:>5.2}-{end:<6.2} sec  {moved:>12}  {rate:>16}");

@@ -60,6 +60,18 @@ fn usrsctps_messages_arrive() {
 }
 
 #[test]
+fn each_interval_has_a_line() {
+    let (true, Some(peer)) = (allowed(), peer()) else { return };
+    let words = ["sctp", "send", "--interval", "0.01", "--bytes", "20M", "10.85.0.1:7", "--"];
+    let output = Command::new(PROGRAM).args(words).arg(peer).args(["listen", "0", "7"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines.len() > 3 && lines[0].starts_with("[ ID]  Interval"), "{said}");
+    assert!(lines[1..lines.len() - 1].iter().all(|line| line.starts_with("[  1]") && line.contains("bits/sec")));
+    assert!(lines[lines.len() - 1].contains("20000000 bytes in "), "{said}");
+}
+
+#[test]
 fn where_nobody_takes_sctp_the_kernel_says_so() {
     if !allowed() {
         return;

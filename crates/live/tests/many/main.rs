@@ -14,7 +14,7 @@ use pair::{Pair, held};
 use plain::{connect, opened};
 
 /// The most bytes of memory for an idle connection.
-const MOST_BYTES: usize = 3600;
+const MOST_BYTES: usize = 3200;
 
 /// Bytes of memory that are in use.
 fn in_use() -> usize {
@@ -38,6 +38,8 @@ fn ten_thousand_connections_are_held_and_each_is_small() {
         opened(&mut pair.a);
     }
     assert_eq!((pair.a.connections(), accepted.len()), (COUNT, COUNT));
+    // Timers of the handshake are forgotten when they are due.
+    pair.run_for(Duration::from_secs(5));
     let each = (in_use() - before) / (2 * COUNT);
     let inline = size_of::<eifel_tcp::Connection>();
     eprintln!("{each} bytes for each end of an idle connection, {inline} of them inline");
