@@ -35,8 +35,8 @@ impl End {
         Instant::from_nanos(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// One turn: everything that may leave leaves, then one packet comes in, or the timer expires. Returns what happened.
-    fn turn(&mut self) -> io::Result<Vec<Event>> {
+    /// Sends everything that may leave.
+    fn send(&mut self) -> io::Result<()> {
         let mut segment = Segment::EMPTY;
         while let Some(outgoing) = self.connection.poll_transmit(self.now(), &mut segment) {
             let (front, back) = self.connection.payload(outgoing.start, segment.payload_len);
@@ -46,6 +46,13 @@ impl End {
             // A full device drops the packet, as a network would.
             let _ = self.device.send(&packet);
         }
+        Ok(())
+    }
+
+    /// One turn: what may leave leaves, and one packet comes in or the timer expires, which may give rise to more. Returns what
+    /// happened.
+    fn turn(&mut self) -> io::Result<Vec<Event>> {
+        self.send()?;
         let due = self.connection.poll_timeout().since(self.now()).as_nanos().clamp(1_000, 100_000_000);
         self.device.set_read_timeout(Some(Duration::from_nanos(due)))?;
         let mut room = [0; 2048];
@@ -57,6 +64,8 @@ impl End {
         if self.connection.poll_timeout() <= self.now() {
             self.connection.handle_timeout(self.now());
         }
+        // Also what a connection leaves behind that is over, such as the acknowledgement of the peer's FIN.
+        self.send()?;
         Ok(std::iter::from_fn(|| self.connection.poll_event()).collect())
     }
 }
@@ -103,6 +112,10 @@ fn main() -> io::Result<()> {
         ..Settings::default()
     };
     let (here, there) = UnixDatagram::pair()?;
+    // Two ends that wait for each other's full queues would wait for ever.
+    for device in [&here, &there] {
+        device.set_write_timeout(Some(Duration::from_millis(1)))?;
+    }
     let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
     let (near, far) = (Ports { local: 49_152, remote: 80 }, Ports { local: 80, remote: 49_152 });
     let caller = Connection::connect(&settings, engine()?, near, Seq(1_000));
