@@ -7,7 +7,7 @@ use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::{Engine, Negotiated};
-use eifel_recovery::fact::Transmission;
+use eifel_recovery::fact::{Block, Transmission};
 use eifel_recovery::respond::Response;
 
 use crate::challenge::Challenges;
@@ -83,6 +83,8 @@ pub(crate) struct Cold {
     pub(crate) early: Option<Arrival>,
     pub(crate) wishes: Wishes,
     pub(crate) quick: QuickAcks,
+    /// The last duplicate that the peer has reported, and TSval of that ACK.
+    pub(crate) reported: Option<(Block, u32)>,
 }
 
 /// One end of a TCP connection.
@@ -156,6 +158,7 @@ impl Connection {
                 challenges: Challenges::new(settings.challenge, isn),
                 counts: Counts::default(),
                 left: false,
+                reported: None,
                 early: None,
                 wishes: Wishes::new(settings.nagle),
                 quick: QuickAcks::new(&settings.acks),

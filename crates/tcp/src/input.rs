@@ -240,6 +240,9 @@ impl Connection {
     #[inline(never)]
     fn report_to_engine(&mut self, now: Instant, ack: &Ack<'_>, segment: &Segment) {
         let reported = self.read_report(segment, ack.cumulative);
+        if self.is_copied(segment, reported.dsack) && ack.cumulative == self.engine.una() {
+            return;
+        }
         self.engine.on_ack(now, &Ack { sacks: reported.blocks(), dsacks: reported.dsack.as_slice(), ..*ack });
     }
 
@@ -253,6 +256,9 @@ impl Connection {
         let reported;
         if self.reports(segment) {
             reported = self.read_report(segment, ack);
+            if self.is_copied(segment, reported.dsack) {
+                return;
+            }
             report.sacks = reported.blocks();
             report.dsacks = reported.dsack.as_slice();
         } else if !plain || !self.engine.awaits_duplicates() {
@@ -272,6 +278,13 @@ impl Connection {
         let reported = Reported::read(&segment.options.sack, self.iss, ack, self.engine.nxt());
         self.cold.counts.ignored_sack_blocks += u64::from(reported.ignored);
         reported
+    }
+
+    /// Returns whether the last ACK that reported a duplicate reported this one, and carried the same timestamp: then the
+    /// network has copied it, and a second copy of the data has not arrived.
+    fn is_copied(&mut self, segment: &Segment, dsack: Option<Block>) -> bool {
+        let told = dsack.zip(segment.options.timestamps.map(|stamps| stamps.value));
+        told.is_some() && std::mem::replace(&mut self.cold.reported, told) == told
     }
 
     /// Returns what a segment's timestamp echo proves; `None` without timestamps or with an unknown value.

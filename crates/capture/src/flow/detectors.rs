@@ -40,6 +40,8 @@ pub(super) struct Detectors {
     asked: bool,
     /// By the number of the episode.
     pub(super) told: BTreeMap<u32, Vec<Told>>,
+    /// The last duplicate that the receiver has reported, and TSval of that ACK.
+    reported: Option<(Block, Timestamp)>,
 }
 
 impl std::fmt::Debug for Detectors {
@@ -73,7 +75,8 @@ impl Detectors {
         watch.on_smoothed(smoothed);
         watch.look(at(now), una, una);
         let stamps = VecDeque::new();
-        let mut made = Self { names, board, watch, stamps, next: 0, before, asked: false, told: BTreeMap::new() };
+        let mut made =
+            Self { names, board, watch, stamps, next: 0, before, asked: false, told: BTreeMap::new(), reported: None };
         for sent in half.out.iter().filter(|sent| sent.end() > una) {
             let stamp = (half.stamped && !sent.missing).then_some(Timestamp(sent.stamp));
             let len = sent.end() - sent.start.max(una);
@@ -142,6 +145,11 @@ impl Detectors {
     /// The sender hears an ACK at `now`.
     pub(super) fn on_ack(&mut self, now: u64, ack: &Acknowledgement, sack: bool) {
         if ack.cumulative < self.board.una() || ack.cumulative > self.board.nxt() {
+            return;
+        }
+        let told = ack.dsack.zip(ack.stamp);
+        if told.is_some() && std::mem::replace(&mut self.reported, told) == told && !ack.advances {
+            // The network has copied the ACK.
             return;
         }
         let echo = ack.echo.and_then(|echo| self.echo(echo, now));
