@@ -27,9 +27,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let now = window(u)?;
         let adjusted = response.respond(&verdict, &saved, &now).window;
         assert!(adjusted.cwnd > 0 && adjusted.ssthresh > 0, "{adjusted:?}");
-        // `as-carried` lets two segments go, also where the initial window is one.
-        let burst = verdict.initial_window.max(2 * u64::from(verdict.mss));
-        let step_9 = verdict.flight + verdict.acked.min(burst);
+        let step_9 = verdict.flight + verdict.acked.min(verdict.initial_window);
         let least = saved.reduced.ssthresh.max(u64::from(verdict.mss));
         let most = saved.window.cwnd.max(now.cwnd).max(step_9).max(least);
         assert!(adjusted.cwnd <= most, "{adjusted:?} for {verdict:?} with {saved:?} at {now:?}");

@@ -1,6 +1,7 @@
-//! *Looks at* the flight at the loss signal and now, and at what the verdict's ACK acknowledged.
+//! *Looks at* the flight and the window at the loss signal, the flight now, and at what the verdict's ACK acknowledged.
 //! *Decides* for cwnd = FlightSize + min(bytes acked, two segments), and for slow start from there up to the flight at the loss
-//! signal. After a timeout the timer is re-seeded as by RFC 4015.
+//! signal; neither is more than cwnd was then, since a flight in fast recovery is larger than the window that it was cut to.
+//! After a timeout the timer is re-seeded as by RFC 4015.
 //! *Blind to* room beyond that flight, which the path may have. It restores no window on an ACK with ECN-Echo.
 //! *From* this project. The form is RFC 4015's (section 3.1, step 9); slow start to the old flight is RFC 3708's (section 1);
 //! two segments are what one delayed ACK sends (RFC 5681, section 4.2).
@@ -31,8 +32,8 @@ impl Response for AsCarried {
         let window = match verdict.ece {
             true => *now,
             false => Window {
-                cwnd: (verdict.flight + verdict.acked.min(BURST * mss)).max(mss),
-                ssthresh: saved.flight.max(saved.reduced.ssthresh),
+                cwnd: (verdict.flight + verdict.acked.min(BURST * mss)).min(saved.window.cwnd).max(mss),
+                ssthresh: saved.flight.min(saved.window.cwnd).max(saved.reduced.ssthresh),
             },
         };
         Adjust { window, reseed: before(verdict, saved) }

@@ -50,9 +50,12 @@ fn naive(name: &str, known: &Known) -> (u64, u64) {
         "rfc4015" => (flight + acked.min(INITIAL), known.flight_prev.max(ssthresh_prev)),
         // Section 1: slow start back to the old window.
         "rfc3708" => (known.cwnd, known.ssthresh.max(cwnd_prev)),
-        // This project's: RFC 4015's form with two segments in place of IW, and the old flight in place of pipe_prev.
+        // This project's: RFC 4015's form with two segments in place of IW, and the old flight in place of pipe_prev; neither
+        // above the window before.
         "as-carried" if known.ece => (known.cwnd, known.ssthresh),
-        "as-carried" => (flight + acked.min(2 * MSS), known.flight_prev.max(ssthresh_reduced)),
+        "as-carried" => {
+            ((flight + acked.min(2 * MSS)).min(cwnd_prev), known.flight_prev.min(cwnd_prev).max(ssthresh_reduced))
+        }
         // All of it was needless.
         "partial-credit" => option_1,
         other => panic!("{other} has no transcription here"),
