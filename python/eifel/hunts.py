@@ -12,6 +12,7 @@ from typing import Any
 from eifel import files, toml
 from eifel.errors import BadInputError
 from eifel.store import engine_build
+from eifel.studies import cheating
 
 PART = 500
 """Scenarios that one search looks at: seconds to a minute of a core."""
@@ -42,6 +43,8 @@ class Claim:
 
 CAREFUL = {"detect": "eifel-or-f-rto", "respond": "as-carried", "grant": "unless-losses-follow"}
 """The sender that docs/which.md recommends where detection must do no harm."""
+DEFAULT = {"detect": "eifel-timestamps", "respond": "rfc4015", "grant": "once-a-round-trip"}
+"""The sender that acts where a scenario says nothing."""
 BASELINE = {"detect": "none"}
 
 
@@ -58,7 +61,15 @@ def wrong(detector: Any, most: float = 0.0, share: float = 0.0) -> Claim:
     return Claim(f"wrong {detector} --most {most}", {"kind": "wrong", "detector": detector}, most, share)
 
 
+def liars(loss: float, most: float = 1.05) -> Claim:
+    """No receiver gains by lying to the default sender, over a path that loses this share of the segments."""
+    scenario = cheating.scenario(cheating.DEFAULT, DEFAULT["respond"], DEFAULT["grant"], loss, "none")
+    name = f"liars examples/lossy.toml --set point_to_point.loss.rate={loss} --most {most}"
+    return Claim(name, {"kind": "liars", "scenario": scenario}, most)
+
+
 PUBLISHED = (
+    *(liars(loss) for loss in cheating.LOSSES),
     harm(CAREFUL, BASELINE, share=0.02),
     wrong("eifel-timestamps"),
     wrong("eifel-or-f-rto"),
@@ -77,24 +88,25 @@ class Found:
     claim: Claim
     scenarios: int
     drawn: int
-    refuting: int
+    against: Sequence[Mapping[str, Any]]
+    """Those of the drawn scenarios that refute the claim, each as `worst`, the worst first."""
     mean: float
     """The value's mean over the scenarios that were drawn."""
     worst: Mapping[str, Any]
-    """The worst scenario (`scenario`, TOML) with its `value`, `error` and `runs`."""
+    """The worst scenario (`scenario`, TOML) with its `value` and `error`."""
 
     @property
     def refuted(self) -> bool:
         """Whether one scenario, or a larger share than is published, is against the claim."""
         if self.claim.share:
-            return self.refuting > self.claim.share * self.drawn
-        return self.refuting > 0 or self.worst["value"] - self.worst["error"] > self.claim.most
+            return len(self.against) > self.claim.share * self.drawn
+        return len(self.against) > 0 or self.worst["value"] - self.worst["error"] > self.claim.most
 
     def json(self) -> dict[str, Any]:
         """All of it, for readers outside."""
         told = {"claim": self.claim.name, "most": self.claim.most, "share": self.claim.share, "refuted": self.refuted}
-        counts = {"scenarios": self.scenarios, "drawn": self.drawn, "refuting": self.refuting, "mean": self.mean}
-        return {**told, **counts, "worst": dict(self.worst)}
+        counts = {"scenarios": self.scenarios, "drawn": self.drawn, "refuting": len(self.against), "mean": self.mean}
+        return {**told, **counts, "worst": dict(self.worst), "against": [dict(one) for one in self.against]}
 
 
 def part(
@@ -163,7 +175,7 @@ def _kept(file: Path) -> dict[str, Any] | None:
     """A part that is done; none if there is none, or if it is not whole."""
     try:
         kept: dict[str, Any] = json.loads(file.read_bytes())
-        return kept if kept["drawn"] > 0 and "scenario" in kept["worst"] else None
+        return kept if kept["drawn"] > 0 and "scenario" in kept["worst"] and kept["against"] is not None else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -171,5 +183,10 @@ def _kept(file: Path) -> dict[str, Any] | None:
 def _joined(claim: Claim, parts: Sequence[Mapping[str, Any]]) -> Found:
     drawn = sum(one["drawn"] for one in parts)
     mean = sum(one["mean"] * one["drawn"] for one in parts) / drawn
-    worst = max((one["worst"] for one in parts), key=lambda one: one["value"] - one["error"])
-    return Found(claim, PART * len(parts), drawn, sum(one["refuting"] for one in parts), mean, worst)
+    against = sorted((each for one in parts for each in one["against"]), key=_least, reverse=True)
+    return Found(claim, PART * len(parts), drawn, against, mean, max((one["worst"] for one in parts), key=_least))
+
+
+def _least(one: Mapping[str, Any]) -> float:
+    """The least that a scenario's value is, at 95 %."""
+    return float(one["value"] - one["error"])

@@ -1,14 +1,18 @@
 """Searches for what refutes a claim: what is kept, what is done again, and what counts as refuted."""
 
+import importlib.util
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from eifel import hunts
 from eifel.cli import main
 
+DOCS = Path(__file__).parents[2] / "docs"
 CLAIM = hunts.wrong("min-rtt")
 
 
@@ -25,8 +29,8 @@ class Workers:
                 raise KeyboardInterrupt
             self.left -= 1
             self.asked.append(seed)
-            worst = {"value": self.value, "error": 0.01, "runs": 20, "scenario": f"seed = {seed}"}
-            yield seed, {"drawn": 375, "refuting": self.refuting, "mean": 0.1, "worst": worst}
+            worst = {"value": self.value, "error": 0.01, "scenario": f"seed = {seed}"}
+            yield seed, {"drawn": 375, "against": [worst] * self.refuting, "mean": 0.1, "worst": worst}
 
 
 def test_an_interrupted_search_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -92,3 +96,59 @@ def test_what_is_no_claim_is_refused_in_a_line(
     told = capsys.readouterr().err
     assert said in told
     assert len(told.splitlines()) == 1
+
+
+def page_of(name: str) -> ModuleType:
+    """A script of docs, as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_shows_what_was_found_and_allows_no_less() -> None:
+    hunted = page_of("hunted")
+    stored = json.loads(hunted.STORE.read_text(encoding="utf-8"))
+    page = hunted.PAGE.read_text(encoding="utf-8")
+    assert hunted.filled(page, stored) == page
+    assert "(" in hunted.harm_table(stored["harm"])
+    assert [one["claim"] for one in stored["claims"]] == [claim.name for claim in hunts.PUBLISHED]
+    for one, claim in zip(stored["claims"], hunts.PUBLISHED, strict=True):
+        if claim.share:
+            assert one["refuting"] <= claim.share * one["drawn"], claim.name
+        else:
+            assert one["refuting"] == 0, claim.name
+    # The default is no sender that harms nobody, and neither is the careful one: the page says so.
+    assert all(one["refuting"] > 0 for one in stored["harm"])
+    page = page.replace("\n", " ")
+    assert "**No sender of the registry survives the search**" in page
+    assert "There the careful sender harmed nobody" in page
+    which = (DOCS / "which.md").read_text(encoding="utf-8")
+    assert all(f"in {100 * one['refuting'] / one['drawn']:.1f} %" in which.replace("\n", " ") for one in stored["harm"])
+    careful = stored["harm"][1]
+    assert careful["plain"] == 0
+    assert 3 / (hunted.PLAIN * careful["drawn"]) < 0.006
+
+
+def test_what_is_kept_of_a_search_counts_the_neighbours() -> None:
+    flow = 'application = { kind = "bulk" }\nsender = { recover = { name = "rfc6675" } }\n'
+    alone, beside = f"[[flow]]\n{flow}", f"[[flow]]\n{flow}[[flow]]\n"
+    against = [{"value": 0.3, "error": 0.1, "scenario": text} for text in (alone, beside, beside)]
+    worst = {"value": 0.5, "error": 0.1, "scenario": alone}
+    found = hunts.Found(CLAIM, 1000, 750, against, -0.0678, worst)
+    kept = page_of("hunted").row(found)
+    assert (kept["refuting"], kept["beside"], kept["plain"], kept["worst"], kept["drawn"]) == (3, 2, 1, 0.5, 750)
+
+
+def test_no_liar_is_one_of_the_published_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [claim for claim in hunts.PUBLISHED if claim.claim["kind"] == "liars"]
+    assert [claim.claim["scenario"]["point_to_point"]["loss"]["rate"] for claim in asked] == [0.001, 0.01, 0.05]
+    monkeypatch.setattr(hunts, "PART", 10)
+    short = {**asked[1].claim["scenario"], "duration_s": 5}
+    claim = replace(asked[1], claim={"kind": "liars", "scenario": short}, most=5.0)
+    found = hunts.hunt(claim, 10, 1, tmp_path, hunts.local(0, lambda _done: None))
+    assert not found.refuted
+    assert found.worst["value"] > 0
+    assert "[[flow]]" in found.worst["scenario"]

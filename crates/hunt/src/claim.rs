@@ -1,20 +1,24 @@
 //! Claims as text, and the search for what refutes one of them: the face of this crate for commands and bindings.
 
+use eifel_sim::scenario::Scenario;
 use toml::{Table, Value};
 
-use crate::climb::{Effort, Found, Subject, search, simplest};
+use crate::climb::{Effort, Found, Subject, Worth, search, simplest};
 use crate::field::{Field, Place};
-use crate::harm::Harm;
-use crate::survey::{Surveyed, survey};
+use crate::harm::{Harm, flows};
+use crate::liars::{Liars, best_liar, to_toml};
+use crate::survey::{Surveyed, confirmed, survey};
 use crate::wrong::Wrong;
 
-/// A claim about honest ends over a field of scenarios.
+/// A claim about honest ends over a field of scenarios, or about lying receivers in one scenario.
 #[derive(Clone, Debug)]
 pub enum Claim {
     /// A sender is never much below another.
     Harm(Harm),
     /// A detector is never wrong.
     Wrong(Wrong),
+    /// No receiver gains by lying to the sender of a scenario's first flow, which is given besides as it was read.
+    Liars(Liars, Table),
 }
 
 /// A scenario that may refute a claim.
@@ -33,11 +37,11 @@ pub struct Counterexample {
 pub struct Answer {
     /// Scenarios drawn at random.
     pub drawn: usize,
-    /// Of these, how many refute the claim at 95 %, as far as a look at a few runs raises the suspicion.
-    pub refuting: usize,
+    /// Of these, the ones that refute the claim at 95 %, as far as a look at a few runs raises the suspicion, the worst first.
+    pub against: Vec<Counterexample>,
     /// The mean over the drawn ones of the value at first sight.
     pub mean: f64,
-    /// The worst candidate of the climb, shrunk if it refutes the claim.
+    /// The worst of all, drawn or climbed to, shrunk if it refutes the claim.
     pub worst: Option<Counterexample>,
 }
 
@@ -57,7 +61,8 @@ fn table(claim: &Table, key: &str) -> Result<Table, String> {
 }
 
 impl Claim {
-    /// Reads a claim: `kind = "harm"` with the tables `sender` and `other`, or `kind = "wrong"` with a `detector`.
+    /// Reads a claim: `kind = "harm"` with the tables `sender` and `other`, `kind = "wrong"` with a `detector`, or
+    /// `kind = "liars"` with a `scenario`.
     ///
     /// # Errors
     /// Says which key is wrong, and what is expected.
@@ -77,7 +82,13 @@ impl Claim {
                 let field = Field { without_timestamps: true, neighbours: false, pace: None };
                 Self::Wrong(Wrong { field, detector, seed })
             }
-            other => return Err(format!("kind = {other:?}; expected \"harm\" or \"wrong\"")),
+            Some("liars") => {
+                let read = table(&claim, "scenario")?;
+                let scenario =
+                    Scenario::parse(&read.to_string(), "scenario".as_ref()).map_err(|error| error.to_string())?;
+                return Ok(Self::Liars(Liars::new(&scenario, GLANCE + JUDGING)?, read));
+            }
+            other => return Err(format!("kind = {other:?}; expected \"harm\", \"wrong\" or \"liars\"")),
         };
         claim.check()?;
         Ok(claim)
@@ -86,7 +97,7 @@ impl Claim {
     /// Refuses algorithms that no scenario can have.
     fn check(&self) -> Result<(), String> {
         let text = self.scenario(&Place::PLAIN).to_string();
-        let parsed = eifel_sim::scenario::Scenario::parse(&text, "claim".as_ref());
+        let parsed = Scenario::parse(&text, "claim".as_ref());
         parsed.map(|_| ()).map_err(|error| error.to_string())
     }
 
@@ -94,6 +105,7 @@ impl Claim {
         match self {
             Self::Harm(harm) => harm.scenario(place, 1),
             Self::Wrong(wrong) => wrong.scenario(place),
+            Self::Liars(_, scenario) => scenario.clone(),
         }
     }
 
@@ -103,6 +115,7 @@ impl Claim {
         match self {
             Self::Harm(harm) => self.hunted(harm, scenarios, most, effort, progress),
             Self::Wrong(wrong) => self.hunted(wrong, scenarios, most, effort, progress),
+            Self::Liars(liars, scenario) => lied(liars, scenario, scenarios, most, effort, progress),
         }
     }
 
@@ -117,37 +130,83 @@ impl Claim {
         let climbing = scenarios / CLIMBING;
         let random = (scenarios - climbing).max(1);
         let runs = |count: u32| Effort { runs: count * effort.glance, ..*effort };
-        let drawn = survey(subject, &runs(random), most, |runs| progress(runs / effort.glance));
-        let refuting = drawn.iter().filter(|one| one.judged.is_some_and(|judged| judged.least() > most)).count();
+        let mut drawn = survey(subject, &runs(random), most, |runs| progress(runs / effort.glance));
         let mean = drawn.iter().map(|one| one.glanced.value).sum::<f64>() / drawn.len() as f64;
-        let start = worst(drawn, effort.survivors);
-        let mut best = search(subject, &runs(climbing.max(1)), start, |runs| progress(random + runs / effort.glance));
-        let mut worst = best.swap_remove(0);
+        drawn.sort_by(|one, other| least(other).total_cmp(&least(one)));
+        let refuting = drawn.iter().take_while(|one| least(one) > most);
+        let against = refuting.map(|one| self.counterexample(&one.candidate, one.judged.unwrap_or_default())).collect();
+        drawn.truncate(effort.survivors.max(1));
+        let start: Vec<Found<Place>> = drawn.into_iter().map(found).collect();
+        let climbed =
+            search(subject, &runs(climbing.max(1)), start.clone(), |runs| progress(random + runs / effort.glance));
+        let (candidates, mut judged): (Vec<Place>, Vec<Worth>) =
+            climbed.into_iter().map(|found| (found.candidate, found.judged)).unzip();
+        confirmed(subject, &candidates, effort, &mut judged, most);
+        let climbed =
+            candidates.into_iter().zip(judged).map(|(candidate, judged)| Found { candidate, glanced: 0.0, judged });
+        // Climbing goes by few runs, and may leave what is worst.
+        let worst =
+            start.into_iter().chain(climbed).max_by(|one, other| one.judged.least().total_cmp(&other.judged.least()));
+        let worst = worst.map(|worst| self.shrunk(subject, worst, effort, most));
+        Answer { drawn: random as usize, against, mean, worst }
+    }
+
+    /// Makes a scenario that refutes the claim plain. It is left as it is if runs that have not shrunk it do not confirm it.
+    fn shrunk<S: Subject<Candidate = Place>>(
+        &self,
+        subject: &S,
+        worst: Found<Place>,
+        effort: &Effort,
+        most: f64,
+    ) -> Counterexample {
         if worst.judged.least() > most {
-            worst = simplest(subject, worst, effort, |worth| worth.least() > most);
+            let plain = simplest(subject, worst.clone(), effort, |worth| worth.least() > most);
+            let mut judged = [plain.judged];
+            confirmed(subject, std::slice::from_ref(&plain.candidate), effort, &mut judged, most);
+            if judged[0].least() > most {
+                return self.counterexample(&plain.candidate, judged[0]);
+            }
         }
-        let counterexample = Counterexample {
-            value: worst.judged.value,
-            error: worst.judged.error,
-            scenario: self.scenario(&worst.candidate).to_string(),
-        };
-        Answer { drawn: random as usize, refuting, mean, worst: Some(counterexample) }
+        self.counterexample(&worst.candidate, worst.judged)
+    }
+
+    fn counterexample(&self, place: &Place, Worth { value, error }: Worth) -> Counterexample {
+        Counterexample { value, error, scenario: self.scenario(place).to_string() }
     }
 }
 
-/// Returns the drawn scenarios from which climbing starts.
-fn worst(mut drawn: Vec<Surveyed<Place>>, count: usize) -> Vec<Found<Place>> {
-    let value = |one: &Surveyed<Place>| one.judged.map_or(0.0, |judged| judged.least());
-    drawn.sort_by(|one, other| value(other).total_cmp(&value(one)));
-    drawn.truncate(count.max(1));
-    drawn
-        .into_iter()
-        .map(|one| Found {
-            candidate: one.candidate,
-            glanced: one.glanced.value,
-            judged: one.judged.unwrap_or_default(),
-        })
-        .collect()
+/// Looks at `looks` lying receivers. The best one of them, and what climbing led to, is the worst for the claim.
+fn lied(
+    liars: &Liars,
+    scenario: &Table,
+    looks: u32,
+    most: f64,
+    effort: &Effort,
+    mut progress: impl FnMut(u32),
+) -> Answer {
+    let runs = Effort { runs: looks * effort.glance, ..*effort };
+    let best = best_liar(liars, &runs, |runs| progress(runs / effort.glance));
+    let mut told = scenario.clone();
+    let liar = format!("[[flow]]\n{}", to_toml(&best.candidate)).parse::<Table>().expect("a table of the liar's own");
+    if let (Some(flow), [Value::Table(liar)]) = (flows(&mut told).first_mut(), &*flows(&mut liar.clone()))
+        && let Value::Table(flow) = flow
+    {
+        flow.extend(liar.clone());
+    }
+    let Worth { value, error } = best.judged;
+    let worst = Counterexample { value, error, scenario: told.to_string() };
+    let against = Vec::from_iter((best.judged.least() > most).then(|| worst.clone()));
+    Answer { drawn: looks as usize, against, mean: value, worst: Some(worst) }
+}
+
+fn least(one: &Surveyed<Place>) -> f64 {
+    one.judged.map_or(f64::NEG_INFINITY, |judged| judged.least())
+}
+
+fn found(one: Surveyed<Place>) -> Found<Place> {
+    // What was not judged refutes nothing.
+    let judged = one.judged.unwrap_or(Worth { value: 0.0, error: 0.0 });
+    Found { candidate: one.candidate, glanced: one.glanced.value, judged }
 }
 
 /// Returns the effort of one search by its seed and threads.
@@ -158,14 +217,34 @@ pub fn effort(seed: u64, threads: Option<usize>) -> Effort {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_sim::scenario::Traffic;
 
     #[test]
     fn a_claim_that_says_too_little_is_refused() {
         let refused = |text: &str| Claim::parse(text, 1).err().unwrap_or_else(|| panic!("{text} was taken"));
-        assert!(refused("kind = \"else\"").contains("expected \"harm\" or \"wrong\""));
+        assert!(refused("kind = \"else\"").contains("expected \"harm\", \"wrong\""));
         assert!(refused("kind = \"wrong\"").contains("detector is missing"));
         assert!(refused("kind = \"wrong\"\ndetector = \"eifel\"").contains("eifel"));
         assert!(refused("kind = \"harm\"\nsender = 3").contains("expected a table"));
+    }
+
+    /// DSACK believes every report, so that a liar gains; the scenario that is told is one in which it lies.
+    #[test]
+    fn a_liar_is_found_and_told_as_a_scenario() {
+        let text = "kind = \"liars\"\n[scenario]\nduration_s = 20\npoint_to_point = { rate_bps = 10_000_000, delay_ms = 50, \
+                    queue = { kind = \"drop-tail\", packets = 80 }, loss = { kind = \"random\", rate = 0.02 } }\n\
+                    [[scenario.flow]]\nname = \"main\"\nfrom = \"sender\"\nto = \"receiver\"\n\
+                    application = { kind = \"bulk\", endless = true }\nsender = { detect = \"dsack\", grant = \"always\" }";
+        let answer = Claim::parse(text, 1).unwrap().hunt(100, 1.05, &effort(1, None), |_| {});
+        let worst = answer.worst.unwrap();
+        assert!(worst.value > 1.2 && answer.against == [worst.clone()], "{worst:?}");
+        let Traffic::Stream { connection, .. } =
+            &Scenario::parse(&worst.scenario, "told".as_ref()).unwrap().flows[0].traffic
+        else {
+            panic!("a stream")
+        };
+        assert!(connection.liar.is_some());
+        assert!(Claim::parse("kind = \"liars\"", 1).is_err());
     }
 
     /// A sender that waits 60 s for every loss is far below any other, and a short search finds that.
@@ -173,9 +252,9 @@ mod tests {
     fn a_sender_that_is_far_below_another_is_found_and_shrunk() {
         let text = "kind = \"harm\"\nsender = { detect = \"none\", congest = { name = \"reno\", initial_window_segments = 1, \
                     initial_ssthresh_bytes = 1448 } }\nother = { detect = \"none\" }";
-        let effort = Effort { judging: 3, survivors: 1, ..effort(3, None) };
+        let effort = Effort { judging: 8, survivors: 1, ..effort(3, None) };
         let answer = Claim::parse(text, 1).unwrap().hunt(16, 0.02, &effort, |_| {});
-        assert!(answer.refuting > 0, "{answer:?}");
+        assert!(!answer.against.is_empty(), "{answer:?}");
         let worst = answer.worst.unwrap();
         assert!(worst.value - worst.error > 0.02 && !worst.scenario.contains("[[spike]]"), "{worst:?}");
     }

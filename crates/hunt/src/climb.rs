@@ -40,7 +40,21 @@ impl Worth {
 }
 
 /// Standard deviations of a mean in half of its 95 % interval, for some tens of runs.
-pub const DEVIATIONS: f64 = 2.03;
+const DEVIATIONS: f64 = 2.03;
+
+/// Returns the ratio of the means of pairs of amounts; 0 where the second ones are nothing.
+pub(crate) fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Worth {
+    let pairs: Vec<(f64, f64)> = pairs.collect();
+    let (one, other) = pairs.iter().fold((0.0, 0.0), |sums, pair| (sums.0 + pair.0, sums.1 + pair.1));
+    if other <= 0.0 {
+        return Worth::default();
+    }
+    let (value, count) = (one / other, pairs.len() as f64);
+    // Its residuals, by the delta method.
+    let squares: f64 = pairs.iter().map(|(one, other)| (one - value * other) * (one - value * other)).sum();
+    let deviation = libm::sqrt(squares / (count - 1.0).max(1.0) / count) / (other / count);
+    Worth { value, error: DEVIATIONS * deviation }
+}
 
 /// How much a search may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,7 +120,7 @@ pub fn search<S: Subject>(
     for (found, judged) in best.iter_mut().zip(judged) {
         found.judged = judged;
     }
-    best.sort_by(|one, other| other.judged.value.total_cmp(&one.judged.value));
+    best.sort_by(|one, other| other.judged.least().total_cmp(&one.judged.least()));
     best
 }
 

@@ -186,6 +186,11 @@ impl Field {
         let held = (rate * (delay_ms + back_ms) / 8000.0 / PACKET_BYTES).max(1.0);
         let duration_s = (MOST_PACKETS * 8.0 * PACKET_BYTES / rate).clamp(20.0, 60.0).round();
         let mut path = table([("rate_bps", (rate as i64).into()), ("delay_ms", delay_ms.into())]);
+        // Up to a packet's time on the link: else two senders whose packets meet a short queue in another rhythm differ for no
+        // other reason, in each run alike (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways").
+        let packet_ms = (8000.0 * PACKET_BYTES / rate * 100.0).ceil() / 100.0;
+        let wait = table([("uniform", vec![0.0, packet_ms].into())]);
+        path.insert("jitter".into(), table([("delay_ms", wait.into())]).into());
         if let Some(share) = place.strength(Gene::Queue, 0.2) {
             let packets = scaled(1.0 - share, 1.0, (3.0 * held).max(4.0)).round() as i64;
             path.insert("queue".into(), table([("kind", "drop-tail".into()), ("packets", packets.into())]).into());

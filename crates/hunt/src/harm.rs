@@ -6,7 +6,7 @@ use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use toml::{Table, Value};
 
-use crate::climb::{Subject, Worth};
+use crate::climb::{Subject, Worth, ratio};
 use crate::field::{Field, Place};
 
 /// The claim: the sender of these algorithms, beside one of others, over any scenario of a field.
@@ -61,15 +61,12 @@ pub fn flows(scenario: &mut Table) -> &mut [Value] {
 /// Returns by how much the first amounts are below the second, in parts of these, run by run.
 fn below(first: impl Iterator<Item = f64>, second: impl Iterator<Item = f64>) -> Worth {
     let pairs: Vec<(f64, f64)> = first.zip(second).collect();
-    let (one, other) = pairs.iter().fold((0.0, 0.0), |sums, pair| (sums.0 + pair.0, sums.1 + pair.1));
-    if other <= 0.0 {
-        return Worth { value: 0.0, error: 0.0 };
+    // Where there is nothing to lose, nothing is lost.
+    if pairs.iter().all(|(_, other)| *other <= 0.0) {
+        return Worth::default();
     }
-    let (ratio, count) = (one / other, pairs.len() as f64);
-    // A ratio of means: its residuals, by the delta method.
-    let squares: f64 = pairs.iter().map(|(one, other)| (one - ratio * other) * (one - ratio * other)).sum();
-    let deviation = libm::sqrt(squares / (count - 1.0).max(1.0) / count) / (other / count);
-    Worth { value: 1.0 - ratio, error: crate::climb::DEVIATIONS * deviation }
+    let Worth { value, error } = ratio(pairs.into_iter());
+    Worth { value: 1.0 - value, error }
 }
 
 fn of_flow(goodput: &Goodput, flow: usize) -> impl Iterator<Item = f64> + '_ {
@@ -104,6 +101,6 @@ impl Subject for Harm {
         let fair = with.iter().zip(&without).map(|(with, without)| without[1].min((with[0] + with[1]) / 2.0));
         let beside = below(of_flow(&with, 1), fair);
         let together = below(total(&both).into_iter(), total(&without).into_iter());
-        [own, beside, together].into_iter().max_by(|one, other| one.value.total_cmp(&other.value)).unwrap_or(own)
+        [own, beside, together].into_iter().max_by(|one, other| one.least().total_cmp(&other.least())).unwrap_or(own)
     }
 }

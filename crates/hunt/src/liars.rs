@@ -8,9 +8,10 @@ use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Number, Occasion, Sc
 use eifel_sim::record::Record;
 use eifel_sim::scenario::{Scenario, Traffic};
 
-use crate::climb::{Effort, Found, Subject, Worth, search, simplest};
+use crate::climb::{Effort, Found, Subject, Worth, ratio, search, simplest};
 
 /// Receivers that lie to the sender of a scenario's first flow.
+#[derive(Clone, Debug)]
 pub struct Liars {
     scenario: Scenario,
     /// Goodput of an honest receiver, by repetition.
@@ -159,9 +160,8 @@ impl Subject for Liars {
     /// Returns the mean goodput of the liar, divided by the honest receiver's.
     fn measure(&self, candidate: &Schedule, first: u32, repetitions: u32) -> Worth {
         let repetitions = first..first + repetitions;
-        let lying: f64 = repetitions.clone().map(|repetition| self.goodput(candidate, repetition)).sum();
-        let honest: f64 = repetitions.map(|repetition| self.honest[repetition as usize]).sum();
-        Worth { value: if honest == 0.0 { 0.0 } else { lying / honest }, error: 0.0 }
+        let lying = repetitions.clone().map(|repetition| self.goodput(candidate, repetition));
+        ratio(lying.zip(repetitions.map(|repetition| self.honest[repetition as usize])))
     }
 }
 

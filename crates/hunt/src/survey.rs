@@ -17,8 +17,29 @@ pub struct Surveyed<C> {
 
 /// Candidates between two reports of progress.
 const STEP: usize = 64;
+/// Runs of the second judgement for each of the first.
+const AGAIN: u32 = 2;
 
-/// Draws as many candidates as the effort has runs for, and judges those whose value at a glance is above `suspicious`.
+/// Judges candidates again that refute the claim with a value above `most`: of those that do not refute it, one of forty seems
+/// to. What is known without an error needs no second judgement.
+pub(crate) fn confirmed<S: Subject>(
+    subject: &S,
+    candidates: &[S::Candidate],
+    effort: &Effort,
+    judged: &mut [Worth],
+    most: f64,
+) {
+    let doubtful = |worth: &Worth| worth.error > 0.0 && worth.least() > most;
+    let places: Vec<usize> = (0..judged.len()).filter(|&place| doubtful(&judged[place])).collect();
+    let again: Vec<S::Candidate> = places.iter().map(|&place| candidates[place].clone()).collect();
+    let first = effort.glance + effort.judging;
+    for (place, worth) in places.into_iter().zip(measured(subject, &again, effort, first, AGAIN * effort.judging)) {
+        judged[place] = worth;
+    }
+}
+
+/// Draws as many candidates as the effort has runs for, and judges those whose value at a glance is above `suspicious`, twice
+/// if they seem to refute the claim.
 /// `progress` hears how many runs of the first look are done.
 pub fn survey<S: Subject>(
     subject: &S,
@@ -39,7 +60,9 @@ pub fn survey<S: Subject>(
             .filter(|(_, worth)| worth.value > suspicious)
             .map(|(one, _)| one.clone())
             .collect();
-        let mut judged = measured(subject, &suspects, effort, effort.glance, effort.judging).into_iter();
+        let mut judged = measured(subject, &suspects, effort, effort.glance, effort.judging);
+        confirmed(subject, &suspects, effort, &mut judged, suspicious);
+        let mut judged = judged.into_iter();
         surveyed.extend(drawn.into_iter().zip(glanced).map(|(candidate, glanced)| {
             let judged = (glanced.value > suspicious).then(|| judged.next()).flatten();
             Surveyed { candidate, glanced, judged }

@@ -1,7 +1,7 @@
 //! The search for counterexamples to a claim, as JSON.
 
 use crate::{ScenarioError, parse, waiting};
-use eifel_hunt::claim::{self, Claim};
+use eifel_hunt::claim::{self, Claim, Counterexample};
 use eifel_hunt::climb::Effort;
 use eifel_hunt::liars::{Liars, best_liar, to_toml};
 use pyo3::exceptions::PyRuntimeError;
@@ -56,10 +56,10 @@ pub(crate) fn hunt_claim(
     let claim = Claim::parse(claim, seed).map_err(|problem| ScenarioError::new_err(format!("claim: {problem}")))?;
     in_a_thread(py, "hunt", progress, move |tell| {
         let found = claim.hunt(scenarios, most, &effort, tell);
-        let worst = found.worst.map(|worst| {
-            json!({ "value": worst.value, "error": worst.error, "scenario": worst.scenario, "runs": effort.judging })
-        });
-        Ok(json!({ "drawn": found.drawn, "refuting": found.refuting, "mean": found.mean, "worst": worst }))
+        let told = |one: &Counterexample| json!({ "value": one.value, "error": one.error, "scenario": one.scenario });
+        let against: Vec<Value> = found.against.iter().map(told).collect();
+        let worst = found.worst.as_ref().map(told);
+        Ok(json!({ "drawn": found.drawn, "against": against, "mean": found.mean, "worst": worst }))
     })
 }
 

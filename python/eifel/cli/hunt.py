@@ -71,7 +71,7 @@ def _show(found: list[hunts.Found], options: argparse.Namespace) -> int:
     for one in [] if options.json else found:
         verdict = "refuted" if one.refuted else "not refuted"
         worst = f"the worst found is {one.worst['value']:.4f} ± {one.worst['error']:.4f}"
-        share = f"{one.refuting} of {one.drawn} random scenarios are against it"
+        share = f"{len(one.against)} of {one.drawn} random scenarios are against it"
         console().print(Text(f"{verdict}: {one.claim.name}; {share}, their mean is {one.mean:.4f}; {worst}"))
         if one.refuted:
             note(f"# eifel hunt {one.claim.name} --seed {options.seed}")
