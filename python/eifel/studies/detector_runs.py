@@ -53,6 +53,7 @@ RUNS = (
     ),
     acting("f-rto"),
     acting("f-rto-sack"),
+    acting("eifel-or-f-rto"),
 )
 SIDE_BY_SIDE = tuple(RUNS[0].detectors)
 """The detectors that can be each other's fallback: they saw the same episodes."""
@@ -98,12 +99,27 @@ def design(situations: Sequence[Situation]) -> dict[str, Any]:
     }
 
 
+BY_TIMESTAMPS = ("eifel-timestamps", "eifel-or-f-rto")
+"""What a connection without timestamps refuses."""
+
+
+def _there(runs: Runs, scenario: Mapping[str, Any]) -> Runs:
+    """The runs without the detectors that need timestamps, where the scenario has none."""
+    if scenario["flow"][0]["tcp"].get("timestamps", True):
+        return runs
+    names = {shown: name for shown, name in runs.detectors.items() if name not in BY_TIMESTAMPS}
+    watchers = runs.sender.get("observers", ())
+    left = [one for one in watchers if (one if isinstance(one, str) else one["name"]) not in BY_TIMESTAMPS]
+    return Runs({**runs.sender, **({"observers": left} if watchers else {})}, names)
+
+
 def point_columns(situation: Situation, seed: int, point: int) -> judged.Columns:
     """What all detectors said in the scenario of a point."""
     from eifel.runs import run
 
     parts = []
-    for runs in RUNS:
+    there = [_there(runs, situation.scenario(seed, point, runs.sender)) for runs in RUNS]
+    for runs in (runs for runs in there if runs.detectors):
         result = run(situation.scenario(seed, point, runs.sender), record=judged.TABLES)
         columns = judged.judged(result, runs.detectors)
         codes = np.array([DETECTORS.index(name) for name in runs.detectors], np.int8)

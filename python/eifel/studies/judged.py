@@ -85,7 +85,7 @@ def header_bytes(result: Result, detector: str) -> int:
     Timestamps on every segment and ACK; the block of a DSACK where there is one. Marks are bits that are there anyway.
     """
     acks = result.tables["acks"]
-    if detector == "eifel-timestamps":
+    if detector in ("eifel-timestamps", "eifel-or-f-rto"):
         return _TIMESTAMPS_BYTES * int(result.tables["transmissions"].num_rows + acks.num_rows)
     if detector == "dsack":
         reported = acks.filter(acks["dsack_start"].is_valid())
@@ -94,16 +94,16 @@ def header_bytes(result: Result, detector: str) -> int:
 
 
 def _lost(result: Result, episodes: Frame) -> NDArray[np.bool_]:
-    sent = result.tables["transmissions"].select(["t_ns", "start", "fate"])
-    dropped = Frame(sent.filter(pc.equal(sent["fate"], "dropped")))
+    sent = result.tables["transmissions"].select(["t_ns", "start", "fate", "end"])
+    dropped = Frame(sent.filter(pc.and_(pc.equal(sent["fate"], "dropped"), pc.equal(sent["end"], "from"))))
     of_each = {name: episodes[name][:, None] for name in ("opened_ns", "start", "recovery_point")}
     outstanding = (of_each["start"] <= dropped["start"]) & (dropped["start"] < of_each["recovery_point"])
     return np.asarray((outstanding & (dropped["t_ns"] < of_each["opened_ns"])).any(axis=1))
 
 
 def _retransmissions(result: Result) -> Frame:
-    sent = result.tables["transmissions"].select(["t_ns", "len", "kind", "needed"])
-    return Frame(sent.filter(pc.equal(sent["kind"], "retransmission")))
+    sent = result.tables["transmissions"].select(["t_ns", "len", "kind", "needed", "end"])
+    return Frame(sent.filter(pc.and_(pc.equal(sent["kind"], "retransmission"), pc.equal(sent["end"], "from"))))
 
 
 class Sum:

@@ -48,7 +48,7 @@ class Situation:
     summary: str
     points: int
     trouble: Callable[[Random, Way, int], Extra]
-    """What is added to the link (`link`, `back`), to the scenario (`spike`), and when the flow begins (`start_s`)."""
+    """What is added to the link (`link`, `back`), the scenario (`spike`), the flow (`flow`, `tcp`), and `start_s`."""
     window: tuple[int, int] = WINDOW_SEGMENTS
     load: tuple[float, float] = LOAD
     duration_s: float = DURATION_S
@@ -73,8 +73,9 @@ class Situation:
             "application": {"kind": "bulk", "endless": True},
             "handshake": False,
             **({"start_s": start_s} if start_s else {}),
-            "tcp": {"receive_window_segments": way.window, "retransmission_marks": "bits"},
+            "tcp": {"receive_window_segments": way.window, "retransmission_marks": "bits", **extra.get("tcp", {})},
             "sender": {"respond": "none", "rto": "linux", **sender},
+            **extra.get("flow", {}),
         }
         return {
             "seed": draw.getrandbits(48),
