@@ -321,13 +321,14 @@ fn what_a_standing_cut_answers_cuts_no_second_time_after_an_undo() {
     assert_eq!((talk.cwnd(), talk.ssthresh()), (5 * MSS, 5 * MSS));
     let (_, out) = talk.expire();
     assert_eq!((out, talk.cwnd()), (vec![Out::Again(1)], MSS));
-    // The fast retransmission of segment 1 was only late. The window before the timeout comes back, though more is in flight.
+    // The fast retransmission of segment 1 was only late. The window before the timeout comes back, though more is in flight;
+    // ssthresh is half of the twelve segments that were in flight at the timeout.
     let now = talk.now.as_nanos() / 1_000_000 + 10;
     talk.ack(now, 1, &[], 100);
-    assert_eq!((talk.cwnd(), talk.ssthresh()), (5 * MSS, 5 * MSS));
+    assert_eq!((talk.cwnd(), talk.ssthresh()), (5 * MSS, 6 * MSS));
     for last in 3..=5 {
         talk.ack(now + 1, 1, &[(3, last)], 100);
     }
     let opened = talk.events().iter().filter(|event| matches!(event, Event::EpisodeOpened { .. })).count();
-    assert_eq!((opened, talk.ssthresh()), (3, 5 * MSS));
+    assert_eq!((opened, talk.ssthresh()), (3, 6 * MSS));
 }
