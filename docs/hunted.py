@@ -1,7 +1,7 @@
 """What searches found: `python docs/hunted.py` searches anew, in `out/hunt`, and goes on where it was interrupted.
 
-It writes `docs/hunted.json` and the tables between `<!-- hunted: NAME -->` and `<!-- end -->` of docs/harm.md. `make
-test` compares the page with that file, and the shares that `eifel hunt all` allows.
+It writes `docs/hunted.json` and the tables between `<!-- hunted: NAME -->` and `<!-- end -->` of docs/harm.md and
+docs/detectors.md. `make test` compares the pages with that file, and the shares that `eifel hunt all` allows.
 """
 
 from __future__ import annotations
@@ -14,17 +14,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from eifel import hunts
+from eifel.studies import detector_runs, facts
+from eifel.studies.crossed_situations import CROSSED as CROSSED_SITUATIONS
 
 ROOT = Path(__file__).parents[1]
-STORE, PAGE = ROOT / "docs" / "hunted.json", ROOT / "docs" / "harm.md"
+STORE, PAGES = ROOT / "docs" / "hunted.json", [ROOT / "docs" / name for name in ("harm.md", "detectors.md")]
 SENDERS = (
     ("the default", hunts.DEFAULT),
     ("the careful sender", hunts.CAREFUL),
 )
 """Whose harm is looked for."""
 SCENARIOS = 10_000
-"""Scenarios of each of these searches; a claim of `eifel hunt all` gets a tenth."""
+"""Scenarios of each of these searches; a claim with a share gets a tenth."""
+CROSSED = ("eifel-timestamps", "eifel-timestamps (plain)", "eifel-or-f-rto", "eifel-bit", "f-rto-sack", "dsack")
+"""Detectors that docs/detectors.md shows where two troubles meet."""
+CROSSED_POINTS = 3
+"""Points of each pair there: minutes."""
 SEED = 7010
 
 
@@ -72,17 +80,34 @@ def harm_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def claims_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The claims of `eifel hunt all`, and what random scenarios say against them."""
-    lines = ["| claim | random scenarios | against it | worst found |", "|---|---|---|---|"]
-    for one in rows:
-        lines.append(f"| `{one['claim']}` | {one['drawn']} | {one['refuting']} | {one['worst']:.3f} |")
+def crossed_table(rows: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    """The share of needless timeouts that each detector finds where two troubles meet."""
+    lines = [f"| spikes, with | needless timeouts | {' | '.join(f'`{name}`' for name in CROSSED)} |"]
+    lines.append("|" + "---|" * (2 + len(CROSSED)))
+    for name, found in rows.items():
+        shares = [f"{found[one][0]:.0f}" if one in found else "" for one in CROSSED]
+        lines.append(f"| {name} | {max(count for _, count in found.values())} | {' | '.join(shares)} |")
     return "\n".join(lines)
+
+
+def crossed() -> dict[str, dict[str, list[float]]]:
+    """What each detector finds in the first points of each pair: percent, and of how many."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for situation in CROSSED_SITUATIONS:
+        parts = [detector_runs.point_columns(situation, 1, point) for point in range(CROSSED_POINTS)]
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        for code, name in enumerate(detector_runs.DETECTORS):
+            mine = columns["detector"] == code
+            share = facts.counts({key: values[mine] for key, values in columns.items()}).get("found_timeouts")
+            if share and name in CROSSED:
+                found.setdefault(situation.name, {})[name] = [round(share.mean, 1), share.count]
+    return found
 
 
 def filled(page: str, stored: Mapping[str, Any]) -> str:
     """The page with the tables of what is stored."""
-    for name, table in (("harm", harm_table(stored["harm"])), ("claims", claims_table(stored["claims"]))):
+    made = {"harm": harm_table, "crossed": crossed_table}
+    for name, table in ((name, make(stored[name])) for name, make in made.items()):
         pattern = rf"(<!-- hunted: {name} -->\n).*?(\n<!-- end -->)"
         page = re.sub(pattern, lambda found, table=table: found[1] + table + found[2], page, flags=re.DOTALL)
     return page
@@ -93,10 +118,11 @@ def main() -> None:
     out = ROOT / "out" / "hunt"
     work = hunts.local(0, lambda _done: None)
     harm = [hunts.hunt(hunts.harm(sender, hunts.BASELINE), SCENARIOS, SEED, out, work) for _, sender in SENDERS]
-    claims = [hunts.hunt(claim, SCENARIOS // 10, SEED, out, work) for claim in hunts.PUBLISHED]
-    stored = {"harm": [row(one) for one in harm], "claims": [row(one) for one in claims]}
+    wrong = [hunts.hunt(claim, SCENARIOS // 10, SEED, out, work) for claim in hunts.PUBLISHED if claim.share]
+    stored = {"harm": [row(one) for one in harm], "shares": [row(one) for one in wrong], "crossed": crossed()}
     STORE.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), stored), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8"), stored), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 mod talk;
 
-use eifel_recovery::engine::{Config, Event};
+use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
-use talk::{MSS, Out, Talk, again, eifel, new};
+use talk::{Out, Talk, again, eifel, new};
 
 /// Ten segments go out at 0; a round trip of 100 ms; then everything is held. The timer expires at 1100 ms.
 fn spike(config: &Config) -> Talk {
@@ -307,28 +307,4 @@ fn a_peer_that_forges_echoes_has_no_more_sent_again_than_two_windows_in_a_round_
         count(talk.ack(201, 3 + turn, &[], 0));
     }
     assert!(again <= 400, "{again} segments sent again");
-}
-
-/// The timer expires in a fast recovery, too early. Its cut is undone, and that of the fast retransmit stands: it answers what
-/// was lost of that window, which is found to be lost again because a timeout empties the scoreboard.
-#[test]
-fn what_a_standing_cut_answers_cuts_no_second_time_after_an_undo() {
-    let mut talk = Talk::new(&eifel("rfc6675", "as-carried"));
-    talk.send();
-    for last in 3..=5 {
-        talk.ack(100, 0, &[(3, last)], 0);
-    }
-    assert_eq!((talk.cwnd(), talk.ssthresh()), (5 * MSS, 5 * MSS));
-    let (_, out) = talk.expire();
-    assert_eq!((out, talk.cwnd()), (vec![Out::Again(1)], MSS));
-    // The fast retransmission of segment 1 was only late. The window before the timeout comes back, though more is in flight;
-    // ssthresh is half of the twelve segments that were in flight at the timeout.
-    let now = talk.now.as_nanos() / 1_000_000 + 10;
-    talk.ack(now, 1, &[], 100);
-    assert_eq!((talk.cwnd(), talk.ssthresh()), (5 * MSS, 6 * MSS));
-    for last in 3..=5 {
-        talk.ack(now + 1, 1, &[(3, last)], 100);
-    }
-    let opened = talk.events().iter().filter(|event| matches!(event, Event::EpisodeOpened { .. })).count();
-    assert_eq!((opened, talk.ssthresh()), (3, 6 * MSS));
 }

@@ -40,7 +40,6 @@ impl Path {
             self.note_loss(self.lost_since);
         }
         let now = self.watch.view().now;
-        let answered = self.is_answered() || cause == Cause::FastRetransmit && self.is_answered_by_loss();
         self.lost_since = match cause {
             Cause::Timeout => before(now, self.rto.rto()),
             Cause::FastRetransmit => before(now, self.rto.srtt().unwrap_or(Duration::ZERO)),
@@ -51,9 +50,9 @@ impl Path {
         }
         let window = self.window;
         let flight = flight.less(limited);
-        self.window = match (cause, answered) {
+        self.window = match (cause, self.is_answered()) {
             (_, false) => self.cut(cause, flight, false),
-            // RFC 3168, section 6.1.2: marks and losses of one window cut it once, and so do losses (RFC 5681, section 4.3).
+            // RFC 3168, section 6.1.2: marks and losses of one window cut it once.
             (Cause::FastRetransmit, true) => Window { cwnd: window.cwnd.min(window.ssthresh), ..window },
             (Cause::Timeout, true) => self.cut(cause, flight, true),
         };
@@ -61,17 +60,9 @@ impl Path {
         self.forget_echoes();
         let saved = Saved { window, reduced: self.window, flight: flight.outstanding, estimate: self.rto.estimate() };
         self.saved = Some(saved);
-        if let Some(stands) = self.watch.last_episode().filter(|_| !std::mem::take(&mut self.undone)) {
-            self.answered_below = stands.recovery_point;
-        }
+        self.undone = false;
         let episode = self.watch.open_episode(cause);
         self.watch.tell(Event::EpisodeOpened { episode, saved });
-    }
-
-    /// Whether what is outstanding was lost before a loss signal that stands: one that came before the last signal, which was
-    /// undone. Before that signal is repaired, nothing but an undo lets recovery see another fast retransmit.
-    fn is_answered_by_loss(&self) -> bool {
-        self.undone && self.watch.view().una < self.answered_below
     }
 
     /// Cuts the window after a timeout, and opens an episode unless this is a further timeout of the same segment.

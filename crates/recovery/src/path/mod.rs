@@ -48,8 +48,6 @@ pub struct Path {
     lost_since: Instant,
     /// Whether an undo has restored the threshold since the last loss signal.
     undone: bool,
-    /// First position that was unsent at the last loss signal but one that stands.
-    answered_below: u64,
     /// The reductions of the window so far.
     pub(crate) reductions: u32,
     /// The congestion that the peer has echoed.
@@ -82,7 +80,6 @@ impl Path {
             saved: None,
             lost_since: Instant::ZERO,
             undone: false,
-            answered_below: 0,
             reductions: 0,
             echoes: Echoes::default(),
             loss_seen: false,
