@@ -18,7 +18,7 @@ pub enum Claim {
     /// A detector is never wrong.
     Wrong(Wrong),
     /// No receiver gains by lying to the sender of a scenario's first flow, which is given besides as it was read.
-    Liars(Liars, Table),
+    Liars(Box<Liars>, Table),
 }
 
 /// A scenario that may refute a claim.
@@ -86,7 +86,7 @@ impl Claim {
                 let read = table(&claim, "scenario")?;
                 let scenario =
                     Scenario::parse(&read.to_string(), "scenario".as_ref()).map_err(|error| error.to_string())?;
-                return Ok(Self::Liars(Liars::new(&scenario, GLANCE + JUDGING)?, read));
+                return Ok(Self::Liars(Box::new(Liars::new(&scenario, GLANCE + JUDGING)?), read));
             }
             other => return Err(format!("kind = {other:?}; expected \"harm\", \"wrong\" or \"liars\"")),
         };
