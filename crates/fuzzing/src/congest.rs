@@ -36,7 +36,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             0 | 1 => {
                 let flight = magnitude(u, MOST_BYTES)?.max(1);
                 let acked = 1 + magnitude(u, flight - 1)?;
-                window = control.on_ack(&before, &Progress { acked, sacked: 0, flight }, &view);
+                window = control.on_ack(&before, &Progress { acked, sacked: 0, delivered: acked, flight }, &view);
                 assert!(window.cwnd >= before.cwnd, "{before:?}, then {window:?}: shrunk by an ACK");
                 let most = before.cwnd + before.cwnd / 2 + acked.max(segment);
                 assert!(window.cwnd <= most, "{before:?}, then {window:?} by an ACK of {acked} bytes");

@@ -57,7 +57,7 @@ impl Ecn {
     }
 }
 
-/// Writes the ECN field of a packet that [`emit`] made, and corrects the checksum.
+/// Writes the ECN field of a packet, and corrects the checksum.
 ///
 /// # Panics
 /// When there is no whole header.

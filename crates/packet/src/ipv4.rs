@@ -43,7 +43,8 @@ pub(crate) fn emit(
 /// Computes the checksum of a header of [`HEADER_LEN`] bytes anew.
 pub(crate) fn correct_checksum(packet: &mut [u8]) {
     packet[CHECKSUM_OFFSET..][..2].fill(0);
-    let checksum = Sum::default().bytes(&packet[..HEADER_LEN]).finish();
+    let header = usize::from(packet[0] & 0x0f) * 4;
+    let checksum = Sum::default().bytes(&packet[..header]).finish();
     packet[CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
 }
 

@@ -82,6 +82,7 @@ impl Profile {
                 recover: Choice::named("rack-tlp").with("reduction", word("prr")),
                 congest: Choice::named("cubic")
                     .with("counting", word("linux"))
+                    .with("ssthresh_from", word("window"))
                     .with("grow", word("when-limiting-window")),
                 ..Config::default()
             },

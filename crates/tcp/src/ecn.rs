@@ -33,8 +33,13 @@ pub(crate) struct Congestion {
 }
 
 /// The flags of a SYN that asks, and of a SYN-ACK that agrees (section 6.1.1).
-const ASKS: Flags = Flags::ECE.with(Flags::CWR);
-const AGREES: Flags = Flags::ECE;
+pub(crate) const ASKS: Flags = Flags::ECE.with(Flags::CWR);
+pub(crate) const AGREES: Flags = Flags::ECE;
+
+/// Whether a SYN asks for ECN.
+pub(crate) fn asks(syn: &Segment) -> bool {
+    syn.flags.has(ASKS)
+}
 
 impl Congestion {
     pub(crate) const NONE: Self = Self { agreement: Agreement::No, syns: 0, echoes: false, told: 0 };
@@ -80,14 +85,14 @@ impl Congestion {
 
     /// Takes the peer's SYN, which may come again.
     pub(crate) fn called(&mut self, settings: &Settings, syn: &Segment) {
-        let asks = syn.flags.has(ASKS) && settings.ecn != EcnUse::Off;
+        let asks = asks(syn) && settings.ecn != EcnUse::Off;
         self.agreement = if asks { Agreement::Yes } else { Agreement::No };
         self.syns = 0;
     }
 
     /// Takes a repetition of the peer's SYN. Without the flags, the peer sets no marks, and this end must not either.
     pub(crate) fn called_again(&mut self, syn: &Segment) {
-        if !syn.flags.has(ASKS) {
+        if !asks(syn) {
             self.agreement = Agreement::No;
         }
     }

@@ -16,8 +16,9 @@ use eifel_recovery::engine::Engine;
 
 use crate::connection::Connection;
 use crate::cookie;
+use crate::ecn;
 use crate::handshake::{DEFAULT_MSS, offer, reset};
-use crate::settings::{Ports, Settings, TimestampSettings};
+use crate::settings::{EcnUse, Ports, Settings, TimestampSettings};
 use crate::state::{Opening, State};
 use crate::timestamps::Stamps;
 use crate::window::ReceiveWindow;
@@ -80,6 +81,8 @@ struct HalfOpen {
     window_scale: Option<u8>,
     sack_permitted: bool,
     stamp: Option<u32>,
+    /// Whether each of its SYNs asks for ECN, and this end agrees.
+    asks: bool,
     answered: Instant,
     /// Time of the last answer, if there was more than one.
     again: Option<Instant>,
@@ -154,8 +157,10 @@ impl Listener {
     }
 
     fn take_syn(&mut self, now: Instant, caller: &Caller, syn: &Segment) -> Segment {
+        let asks = self.settings.ecn != EcnUse::Off && ecn::asks(syn);
         if let Some(half) = self.half_open.get_mut(caller).filter(|half| half.seq == syn.seq) {
             half.again = Some(now);
+            half.asks &= asks;
             let half = *half;
             return self.answer(now, caller, &half);
         }
@@ -174,6 +179,7 @@ impl Listener {
             window_scale: options.window_scale,
             sack_permitted: options.sack_permitted,
             stamp: options.timestamps.map(|stamps| stamps.value),
+            asks,
             answered: now,
             again: None,
             number: self.next_number,
@@ -194,7 +200,13 @@ impl Listener {
             timestamps: stamps.map(|(echo, own)| Timestamps { value: self.stamp(now, caller, half, &own).0, echo }),
             ..own
         };
-        self.syn_ack(caller, half.seq, half.isn, options)
+        let mut answer = self.syn_ack(caller, half.seq, half.isn, options);
+        // As the connection will have answered: each SYN-ACK that leaves with the flag counts.
+        let sent = u32::from(half.again.is_some());
+        if half.asks && sent < self.settings.ecn_syns {
+            answer.flags = answer.flags.with(ecn::AGREES);
+        }
+        answer
     }
 
     /// Returns the timestamp with which [`connection`](Self::connection) will have stamped the
@@ -261,6 +273,7 @@ impl Listener {
             window_scale: None,
             sack_permitted: false,
             stamp: None,
+            asks: false,
             answered: now,
             // The time of the answer is unknown, so it gives no round-trip sample.
             again: Some(now),
@@ -277,7 +290,7 @@ impl Listener {
             destination_port: self.port,
             seq: half.seq,
             ack: Seq(0),
-            flags: Flags::SYN,
+            flags: if half.asks { Flags::SYN.with(ecn::ASKS) } else { Flags::SYN },
             window: half.window,
             options: Options {
                 mss: half.mss,

@@ -3,8 +3,9 @@
 mod talk;
 
 use eifel_base::time::Duration;
-use eifel_packet::segment::Segment;
-use eifel_tcp::settings::{SackUse, TimestampSettings};
+use eifel_packet::ip::Ecn;
+use eifel_packet::segment::{Flags, Segment};
+use eifel_tcp::settings::{EcnUse, SackUse, TimestampSettings};
 use eifel_tcp::{Caller, Connection, Heard, Listener, Settings, State};
 use talk::{PORTS, engine, ms, plain, read};
 
@@ -68,7 +69,7 @@ fn a_call_that_is_repeated_has_the_same_answer_and_gives_no_round_trip() {
 fn what_belongs_to_no_call_is_reset_and_a_reset_ends_a_call() {
     let mut listener = listener(&plain(), 8);
     let reset = answer(hears(&mut listener, 0, 1, &read("A 1 ack 77 win 5000")));
-    assert_eq!((reset.flags, reset.seq), (eifel_packet::segment::Flags::RST, read("A 1 ack 77").ack));
+    assert_eq!((reset.flags, reset.seq), (Flags::RST, read("A 1 ack 77").ack));
     assert!(matches!(hears(&mut listener, 0, 1, &read("R 1")), Heard::Nothing));
     answer(hears(&mut listener, 0, 1, &read("S 0 win 5000")));
     assert!(matches!(hears(&mut listener, 1, 1, &read("R 9")), Heard::Nothing));
@@ -119,4 +120,36 @@ fn distinct_timestamps_go_on_from_the_answer() {
     let ahead = stamp(&eifel_talk::next(&mut connection, ms(12_080)).unwrap().segment) - last;
     assert!((80_000..=80_064).contains(&ahead), "{ahead}");
     assert_eq!(connection.counts().forged_echoes, 0);
+}
+
+/// A SYN-ACK agrees to ECN if each SYN has asked for it and the settings say so; the connection marks its data then, and else not.
+#[test]
+fn a_half_open_call_agrees_to_ecn_as_its_connection_will() {
+    let syn = |asks: bool| {
+        let mut syn = read("S 0 win 5000 mss 1200");
+        if asks {
+            syn.flags = syn.flags.with(Flags::ECE).with(Flags::CWR);
+        }
+        syn
+    };
+    let rows = [
+        (EcnUse::Answer, 8, vec![true], true),
+        (EcnUse::Ask, 8, vec![true, true], true),
+        (EcnUse::Answer, 8, vec![true, false], false),
+        (EcnUse::Answer, 8, vec![false, true], false),
+        (EcnUse::Off, 8, vec![true], false),
+        // A cookie has no room for it.
+        (EcnUse::Answer, 0, vec![true], false),
+    ];
+    for (ecn, backlog, asks, agrees) in rows {
+        let mut listener = listener(&Settings { ecn, ..plain() }, backlog);
+        let answers = asks.iter().zip(0..).map(|(&asks, at)| answer(hears(&mut listener, at, 1, &syn(asks))));
+        let last = answers.last().unwrap();
+        assert_eq!(last.flags.has(Flags::ECE), agrees, "{ecn:?} {asks:?}");
+        assert!(!last.flags.has(Flags::CWR));
+        let mut connection = opened(hears(&mut listener, 80, 1, &acknowledging(&last, "A 1 win 5000")));
+        connection.write_counted(1000);
+        let sent = eifel_talk::next(&mut connection, ms(81)).unwrap().segment;
+        assert_eq!(sent.ecn, if agrees { Ecn::Ect0 } else { Ecn::NotEct }, "{ecn:?} {asks:?}");
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::Direction;
 use eifel_base::ranges::Block;
-use eifel_packet::ip::{self, Addresses};
+use eifel_packet::ip::{self, Addresses, Ecn};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{Seq, unwrap};
 use eifel_packet::tcp;
@@ -86,7 +86,7 @@ impl Flows {
         };
         let (segment, copy, data) = tcp.map_or((0, 0, None), |(segment, _)| course.data(&segment));
         Seen {
-            label: Label { flow, copy, segment, takes_marks: false },
+            label: Label { flow, copy, segment, takes_marks: Ecn::of(packet.header.traffic_class).is_capable() },
             number,
             protocol: packet.protocol,
             identification: packet.header.identification,

@@ -15,8 +15,9 @@ pub mod truth;
 mod way;
 
 use eifel_base::time::Instant;
+use eifel_packet::ip::{self, Ecn};
 use eifel_path::config::ConfigError;
-use eifel_path::parcel::DropCause;
+use eifel_path::parcel::{DropCause, Mark};
 use eifel_sim::scenario::{Link, Scenario};
 use label::{Flows, Seen};
 use order::{Order, Trigger, Verb};
@@ -254,6 +255,19 @@ impl Hiccup {
             Exit::Duplicated { handle } => {
                 if let Some(Some(inside)) = self.inside.get_mut(handle as usize) {
                     inside.copies += 1;
+                }
+                false
+            }
+            // Duplicates of a packet share its field, as they do in the simulator.
+            Exit::Marked { handle, mark } => {
+                if let Some(Some(inside)) = self.inside.get_mut(handle as usize)
+                    && ip::parse(&inside.packet).is_ok()
+                {
+                    let ecn = match mark {
+                        Mark::Congestion => Ecn::Ce,
+                        Mark::Cleared => Ecn::NotEct,
+                    };
+                    ip::remark(&mut inside.packet, ecn);
                 }
                 false
             }

@@ -4,7 +4,7 @@ use super::gate::Gate;
 use eifel_base::time::{Duration, Instant};
 use eifel_path::config::{Capacity, ConfigError, LinkConfig};
 use eifel_path::link::Link;
-use eifel_path::parcel::{DropCause, Label, Outcome, Parcel};
+use eifel_path::parcel::{DropCause, Label, Mark, Outcome, Parcel};
 use eifel_path::queue::QueueConfig;
 use std::collections::BTreeSet;
 
@@ -15,6 +15,8 @@ pub(super) enum Exit {
     Arrived { handle: u32, at: Instant },
     /// There is one more of it.
     Duplicated { handle: u32 },
+    /// Its ECN field changes.
+    Marked { handle: u32, mark: Mark },
     /// One of it will not arrive.
     Dropped { handle: u32, at: Instant, cause: DropCause },
 }
@@ -137,11 +139,10 @@ impl Way {
     }
 
     fn report(&mut self, at: Instant, exits: &mut Vec<Exit>) {
-        exits.extend(self.outcomes.drain(..).filter_map(|outcome| match outcome {
-            Outcome::Dropped { parcel, cause } => Some(Exit::Dropped { handle: parcel.handle, at, cause }),
-            Outcome::Duplicated { parcel } => Some(Exit::Duplicated { handle: parcel.handle }),
-            // The box passes packets on as they are.
-            Outcome::Marked { .. } => None,
+        exits.extend(self.outcomes.drain(..).map(|outcome| match outcome {
+            Outcome::Dropped { parcel, cause } => Exit::Dropped { handle: parcel.handle, at, cause },
+            Outcome::Duplicated { parcel } => Exit::Duplicated { handle: parcel.handle },
+            Outcome::Marked { parcel, mark } => Exit::Marked { handle: parcel.handle, mark },
         }));
     }
 }

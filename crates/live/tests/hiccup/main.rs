@@ -8,9 +8,10 @@ use eifel_base::time::{Duration, Instant};
 use eifel_live::hiccup::order::{Order, Trigger};
 use eifel_live::hiccup::truth::{Judged, Truth};
 use eifel_live::hiccup::{Direction, Fate, Hiccup, Passage};
+use eifel_packet::ip::{self, Ecn};
 use eifel_path::parcel::DropCause;
 use eifel_sim::scenario::Scenario;
-use packets::{data, udp};
+use packets::{data, marked, udp};
 use std::collections::BTreeMap;
 
 const MS: Duration = Duration::from_millis(1);
@@ -66,6 +67,56 @@ fn survivors(link: &str, order: impl Iterator<Item = (u16, u64)>) -> BTreeMap<u3
         }
     }
     survivors
+}
+
+/// The ECN fields of what comes out, of which the header's checksum holds.
+fn fields(hiccup: &mut Hiccup) -> Vec<Ecn> {
+    hiccup.run(at(1_000_000));
+    let out = hiccup.delivered();
+    out.iter().map(|(_, packet)| Ecn::of(ip::parse(packet).unwrap().header.traffic_class)).collect()
+}
+
+/// RED with an average that follows the queue at once: it drops early what takes no mark, and marks what does, up to the upper
+/// threshold.
+#[test]
+fn red_marks_packets_that_take_marks() {
+    let red = "queue = { kind = \"red\", packets = 100, minimum_packets = 2, maximum_packets = 90, \
+               maximum_probability = 1.0, weight = 1.0, wait = false, ecn = true }";
+    let mut hiccup = hiccup(red, "", &[]);
+    for number in 0..40 {
+        let ecn = if number % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct };
+        hiccup.take(at(0), Direction::There, marked(1 + 1000 * number, 1000, ecn));
+    }
+    let dropped = hiccup.dropped().len();
+    let fields = fields(&mut hiccup);
+    let count = |ecn| fields.iter().filter(|&&field| field == ecn).count();
+    assert_eq!((fields.len() + dropped, count(Ecn::Ect1)), (40, 0));
+    assert_eq!(count(Ecn::Ce) + count(Ecn::Ect0), 20, "nothing is dropped that takes a mark");
+    assert!(
+        count(Ecn::Ce) > 2 && dropped > 2 && count(Ecn::Ect0) > 2,
+        "{} of 20 marked, {dropped} dropped",
+        count(Ecn::Ce)
+    );
+}
+
+/// Faults change any packet, and what cannot be read passes as it is.
+#[test]
+fn marks_pass_through_and_faults_change_them() {
+    let carried = |link: &str| {
+        let mut hiccup = hiccup(link, "", &[]);
+        [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]
+            .into_iter()
+            .zip(0..)
+            .for_each(|(ecn, number)| hiccup.take(at(0), Direction::There, marked(1 + 1000 * number, 1000, ecn)));
+        fields(&mut hiccup)
+    };
+    assert_eq!(carried(""), [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
+    assert_eq!(carried("ecn_faults = { clear = 1.0 }"), [Ecn::NotEct; 4]);
+    assert_eq!(carried("ecn_faults = { forge = 1.0 }"), [Ecn::Ce; 4]);
+    let mut hiccup = hiccup("ecn_faults = { forge = 1.0 }", "", &[]);
+    hiccup.take(at(0), Direction::There, vec![0x45; 7]);
+    hiccup.run(at(1_000_000));
+    assert_eq!(hiccup.delivered()[0].1, [0x45; 7]);
 }
 
 #[test]

@@ -20,6 +20,11 @@ pub fn udp(port: u16, bytes: usize) -> Vec<u8> {
 
 /// A data segment of `len` bytes at `position` of the stream, the first of which is 1.
 pub fn data(position: u64, len: u32) -> Vec<u8> {
+    marked(position, len, ip::Ecn::NotEct)
+}
+
+/// The same with this ECN field.
+pub fn marked(position: u64, len: u32, ecn: ip::Ecn) -> Vec<u8> {
     let segment = Segment {
         source_port: 1000,
         destination_port: 80,
@@ -29,7 +34,7 @@ pub fn data(position: u64, len: u32) -> Vec<u8> {
         window: 1000,
         options: Options::default(),
         payload_len: len,
-        ecn: ip::Ecn::NotEct,
+        ecn,
     };
     let mut packet = Vec::new();
     datagram::emit(&Header::new(addresses()), &segment, &vec![0; len as usize], &mut packet).unwrap();

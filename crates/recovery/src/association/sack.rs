@@ -89,7 +89,7 @@ impl Engine {
         let repeats = self.credit.counts_repeats(path, sack);
         let (acked, sacked) = share.counted(repeats);
         if effect.grows && grows && acked + sacked > 0 {
-            target.grow(&Progress { acked, sacked, flight });
+            target.grow(&Progress { acked, sacked, delivered: acked, flight });
         }
         if effect.resumes == Some(Cause::Timeout) {
             // Sending goes on with new data: what the path deemed lost is under way after all.

@@ -6,7 +6,7 @@
 
 use super::growth::{COUNTING, GROW};
 use super::{
-    Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window,
+    Base, Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window,
 };
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
@@ -25,6 +25,13 @@ pub(super) const ENTRY: Entry = Entry {
             "W_max is lowered when the window had not yet come back to it (section 4.7)",
             true,
         ),
+        Parameter::word(
+            "ssthresh_from",
+            "what ssthresh becomes 0.7 of: FlightSize, or the smaller of cwnd and the peer's window (section 4.6 allows it \
+             where an unused window does not grow; Linux)",
+            "flight",
+            &["flight", "window"],
+        ),
         COUNTING,
         GROW,
         ECHO,
@@ -34,6 +41,7 @@ pub(super) const ENTRY: Entry = Entry {
         Box::new(Cubic::new(Settings {
             start: Start::of(parameters),
             fast_convergence: parameters.switch("fast_convergence"),
+            from: Base::of(parameters),
             growth: Growth::of(parameters),
             echoed: Echoed::of(parameters),
         }))
@@ -55,6 +63,8 @@ pub struct Settings {
     pub start: Start,
     /// Whether a loss below the last W_max lowers W_max further, to make room for new flows (section 4.7).
     pub fast_convergence: bool,
+    /// See [`Base`].
+    pub from: Base,
     /// See [`Growth`]. Counting concerns slow start alone: the curve counts all that is acknowledged.
     pub growth: Growth,
     /// See [`Echoed`].
@@ -185,7 +195,7 @@ impl Congest for Cubic {
             return self.avoid_congestion(now, progress.acked, limits, view);
         }
         // Section 4.10: slow start as in RFC 5681, and no further than ssthresh by any way of counting.
-        let cwnd = if limits { growth.slow_start(now, progress.acked, mss) } else { now.cwnd };
+        let cwnd = if limits { growth.slow_start(now, progress, mss) } else { now.cwnd };
         Window { cwnd, ..*now }
     }
 
@@ -197,7 +207,11 @@ impl Congest for Cubic {
             self.before = Some(Before { curve: self.curve, lost_at: view.now });
             self.reduce(now, loss.cause, view.mss);
         }
-        let ssthresh = if loss.timeout_again { now.ssthresh } else { (loss.flight * BETA_TENTHS / 10).max(2 * mss) };
+        let base = match self.settings.from {
+            Base::Flight => loss.flight,
+            Base::Window => loss.limit,
+        };
+        let ssthresh = if loss.timeout_again { now.ssthresh } else { (base * BETA_TENTHS / 10).max(2 * mss) };
         let cwnd = match loss.cause {
             Cause::Timeout => mss,
             Cause::FastRetransmit => ssthresh,

@@ -28,7 +28,7 @@ pub enum Counting {
     /// Appropriate byte counting (RFC 3465): at most this many segments in slow start, and only one while it follows a
     /// timeout; afterwards a segment for each window acknowledged.
     Abc(u8),
-    /// All bytes, in slow start up to ssthresh; the rest, and all later ones, as in [`Abc`](Self::Abc).
+    /// All bytes newly delivered, in slow start up to ssthresh; the rest, and all later ones, as in [`Abc`](Self::Abc).
     Linux,
 }
 
@@ -56,7 +56,8 @@ pub(super) const GROW: Parameter = Parameter::word(
 
 pub(super) const COUNTING: Parameter = Parameter::word(
     "counting",
-    "what an ACK counts for: one segment (RFC 5681), bytes up to one or two segments (RFC 3465), all bytes (Linux)",
+    "what an ACK counts for: one segment (RFC 5681), bytes up to one or two segments (RFC 3465), all bytes \
+     that the ACK delivers (Linux)",
     "rfc5681",
     &["rfc5681", "abc-1", "abc-2", "linux"],
 );
@@ -109,7 +110,8 @@ impl Growth {
 
     /// Returns cwnd in slow start, after an ACK of `acked` bytes.
     #[inline]
-    pub(super) fn slow_start(&mut self, now: &Window, acked: u64, mss: u64) -> u64 {
+    pub(super) fn slow_start(&mut self, now: &Window, progress: &Progress, mss: u64) -> u64 {
+        let acked = progress.acked;
         match self.counting {
             // RFC 5681, equation 2.
             Counting::Rfc5681 => now.cwnd + acked.min(mss),
@@ -119,19 +121,21 @@ impl Growth {
                 now.cwnd + acked.min(limit * mss)
             }
             Counting::Linux => {
+                let acked = progress.delivered;
                 let grown = acked.min(now.ssthresh - now.cwnd);
                 let then = Window { cwnd: now.cwnd + grown, ..*now };
                 if acked == grown {
                     return then.cwnd;
                 }
-                self.avoid_congestion(&then, acked - grown, mss).min(now.cwnd + acked.max(mss))
+                self.add_bytes(&then, acked - grown, mss).min(now.cwnd + acked.max(mss))
             }
         }
     }
 
     /// Returns cwnd in Reno's congestion avoidance, after an ACK of `acked` bytes.
     #[inline]
-    pub(super) fn avoid_congestion(&mut self, now: &Window, acked: u64, mss: u64) -> u64 {
+    pub(super) fn avoid_congestion(&mut self, now: &Window, progress: &Progress, mss: u64) -> u64 {
+        let acked = if self.counting == Counting::Linux { progress.delivered } else { progress.acked };
         if self.counting == Counting::Rfc5681 {
             // RFC 5681, equation 3; the remainder stands for the part of a byte by which the window should be larger. An ACK
             // of less than a segment counts for the bytes it acknowledges, or a peer that divides its ACKs would open the
@@ -142,7 +146,13 @@ impl Growth {
             self.counted = share % now.cwnd;
             return now.cwnd + (share / now.cwnd).min(mss);
         }
-        // RFC 3465, section 2.1. A window that was cut since has not been acknowledged several times over.
+        self.add_bytes(now, acked, mss)
+    }
+
+    /// RFC 3465, section 2.1: a segment for each window acknowledged.
+    #[inline]
+    fn add_bytes(&mut self, now: &Window, acked: u64, mss: u64) -> u64 {
+        // A window that was cut since has not been acknowledged several times over.
         self.counted = self.counted.min(now.cwnd) + acked;
         if self.counted < now.cwnd {
             return now.cwnd;

@@ -28,8 +28,25 @@ pub struct Progress {
     pub acked: u64,
     /// Newly reported by SACK.
     pub sacked: u64,
+    /// Newly delivered, as far as ACK and SACK tell: acknowledged or reported, and not reported before.
+    pub delivered: u64,
     /// Outstanding before the ACK: next to cwnd it tells whether the window was used.
     pub flight: u64,
+}
+
+/// What ssthresh is a part of after a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Base {
+    /// FlightSize (RFC 5681, equation 4; RFC 9438, section 4.6).
+    Flight,
+    /// The smaller of cwnd and the peer's window, as stacks have it that let no unused window grow.
+    Window,
+}
+
+impl Base {
+    fn of(parameters: &Parameters) -> Self {
+        parameters.word("ssthresh_from", &[("flight", Self::Flight), ("window", Self::Window)])
+    }
 }
 
 /// A loss signal as congestion control sees it.

@@ -5,7 +5,7 @@
 
 use super::growth::{COUNTING, GROW};
 use super::{
-    Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window,
+    Base, Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window,
 };
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
@@ -38,22 +38,13 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::congest(|parameters| {
         Box::new(Reno::new(Settings {
             start: Start::of(parameters),
-            half_of: parameters.word("ssthresh_from", &[("flight", HalfOf::Flight), ("window", HalfOf::Window)]),
+            half_of: Base::of(parameters),
             repeated: parameters.word("repeated_timeout", &[("hold", Repeated::Hold), ("reduce", Repeated::Reduce)]),
             growth: Growth::of(parameters),
             echoed: Echoed::of(parameters),
         }))
     })
 };
-
-/// The value that a loss halves to find ssthresh.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HalfOf {
-    /// FlightSize, as RFC 5681's equation 4 has it.
-    Flight,
-    /// The smaller of cwnd and the peer's window, as 4.4BSD and ns-2 have it.
-    Window,
-}
 
 /// The effect on ssthresh of a further timeout of the same segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,8 +60,8 @@ pub enum Repeated {
 pub struct Settings {
     /// See [`Start`].
     pub start: Start,
-    /// See [`HalfOf`].
-    pub half_of: HalfOf,
+    /// See [`Base`].
+    pub half_of: Base,
     /// See [`Repeated`].
     pub repeated: Repeated,
     /// See [`Growth`].
@@ -103,9 +94,9 @@ impl Congest for Reno {
             return *now;
         }
         let cwnd = if now.cwnd < now.ssthresh {
-            growth.slow_start(now, progress.acked, mss)
+            growth.slow_start(now, progress, mss)
         } else {
-            growth.avoid_congestion(now, progress.acked, mss)
+            growth.avoid_congestion(now, progress, mss)
         };
         Window { cwnd, ..*now }
     }
@@ -114,9 +105,9 @@ impl Congest for Reno {
         let mss = u64::from(view.mss);
         self.settings.growth.on_loss(loss.cause);
         let half = match self.settings.half_of {
-            HalfOf::Flight => loss.flight / 2,
+            Base::Flight => loss.flight / 2,
             // Those implementations count whole segments.
-            HalfOf::Window => loss.limit / mss / 2 * mss,
+            Base::Window => loss.limit / mss / 2 * mss,
         };
         let ssthresh = match (loss.timeout_again, self.settings.repeated) {
             (true, Repeated::Hold) => now.ssthresh,

@@ -56,7 +56,7 @@ impl Congest for Sctp {
         Window { cwnd, ssthresh: u64::MAX }
     }
 
-    fn on_ack(&mut self, now: &Window, &Progress { acked, sacked, flight }: &Progress, view: &View) -> Window {
+    fn on_ack(&mut self, now: &Window, &Progress { acked, sacked, flight, .. }: &Progress, view: &View) -> Window {
         let (pmdcs, delivered) = (u64::from(view.mss), acked + sacked);
         let used = flight >= now.cwnd;
         self.decays = false;

@@ -24,6 +24,7 @@ impl Engine {
     #[inline(never)]
     fn on_any_ack(&mut self, now: Instant, ack: &Ack<'_>) {
         let flight = self.board.outstanding();
+        let delivered = self.board.una() + self.board.sacked_bytes();
         let acked = self.board.on_ack(ack, self.path.watch.view().sack);
         self.look(now);
         self.room = None;
@@ -46,7 +47,8 @@ impl Engine {
             self.apply(now, &decisions);
         }
         if decisions.grows && effect.grows && acked.bytes > 0 && !acked.ece {
-            self.path.grow(&Progress { acked: acked.bytes, sacked: acked.sacked, flight });
+            let delivered = (self.board.una() + self.board.sacked_bytes()).saturating_sub(delivered);
+            self.path.grow(&Progress { acked: acked.bytes, sacked: acked.sacked, delivered, flight });
         }
         if probed && effect.outcome == Some(Outcome::Genuine) {
             // RFC 5682, section 2.1, step 3a: slow start would have come so far in these two round trips.

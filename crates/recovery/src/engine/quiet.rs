@@ -37,7 +37,7 @@ impl Engine {
         let highest = self.board.on_quiet_ack(cumulative);
         self.look(now);
         let oldest = self.board.oldest().map_or(now, Sent::last_sent);
-        let progress = Progress { acked: cumulative - una, sacked: 0, flight: nxt - una };
+        let progress = Progress { acked: cumulative - una, sacked: 0, delivered: cumulative - una, flight: nxt - una };
         self.path.on_quiet_ack((cumulative, echo), highest, oldest, &progress);
         true
     }

@@ -20,7 +20,7 @@ fn window(cwnd: u64, ssthresh: u64) -> Window {
 }
 
 fn acked(bytes: u64, flight: u64) -> Progress {
-    Progress { acked: bytes, sacked: 0, flight }
+    Progress { acked: bytes, sacked: 0, delivered: bytes, flight }
 }
 
 fn with<T>(run: impl FnOnce(&View) -> T) -> T {
@@ -44,7 +44,7 @@ fn slow_start_adds_what_was_acknowledged_up_to_a_packet_if_the_window_was_used()
         assert_eq!(sctp.on_ack(&now, &acked(2000, 4500), view).cwnd, 5000);
         assert_eq!(sctp.on_ack(&now, &acked(2000, 3999), view).cwnd, 4000);
         // What gap ack blocks report counts too, and ssthresh itself is slow start still.
-        let sacked = Progress { acked: 300, sacked: 300, flight: 4000 };
+        let sacked = Progress { acked: 300, sacked: 300, delivered: 300, flight: 4000 };
         assert_eq!(sctp.on_ack(&window(4000, 4000), &sacked, view).cwnd, 4600);
     });
 }

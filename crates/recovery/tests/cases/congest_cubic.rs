@@ -1,7 +1,7 @@
 //! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
 
 use eifel_recovery::congest::cubic::{Cubic, Settings};
-use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Loss, Start, Window};
+use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Loss, Start, Window};
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value};
@@ -9,7 +9,7 @@ use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
 use crate::script::{UNSET, open, overtaken, progress, spike, text};
-use crate::talk::{Talk, at, config, eifel, ms};
+use crate::talk::{Talk, at, config, eifel, ms, start};
 
 pub fn cubic(base: Config, parameters: &[(&str, Value)]) -> Config {
     let always = Choice::named("cubic").with("grow", Value::Word("always".into()));
@@ -39,7 +39,7 @@ pub fn initial_ssthresh() {
 pub fn grow() {
     for (word, cwnd) in [("when-limiting", 10_000), ("when-limiting-window", 10_000), ("always", 11_000)] {
         let mut talk = Talk::new(&cubic(config("reno-sack"), &[("grow", Value::Word(word.into()))]));
-        talk.end = crate::talk::start(3);
+        talk.end = start(3);
         talk.send();
         talk.ack(100, 1, &[], 0);
         assert_eq!(talk.cwnd(), cwnd, "{word}");
@@ -59,13 +59,13 @@ pub fn counting() {
 pub fn restart_after_idle() {
     for (restart, sent) in [(true, 10), (false, 20)] {
         let mut talk = Talk::new(&cubic(config("reno-sack"), &[("restart_after_idle", Value::Switch(restart))]));
-        talk.end = crate::talk::start(11);
+        talk.end = start(11);
         talk.send();
         for segment in 1..=10 {
             talk.ack(100 + segment, segment, &[], 0);
         }
         talk.now = at(111) + talk.engine.snapshot().rto;
-        talk.end = crate::talk::start(100);
+        talk.end = start(100);
         assert_eq!(talk.send().len(), sent);
     }
 }
@@ -83,6 +83,7 @@ fn an_undo_that_gives_no_ssthresh_back_leaves_the_curve() {
 const SETTINGS: Settings = Settings {
     start: Start { window: 10, ssthresh: None, restart_after_idle: true },
     fast_convergence: true,
+    from: Base::Flight,
     growth: Growth::new(Counting::Rfc5681, Grow::WhenLimiting),
     echoed: Echoed::AsLoss,
 };
@@ -151,6 +152,17 @@ fn fast_convergence_leaves_room() {
     };
     assert_eq!(again(true), [59_508, 59_663, 59_874]);
     assert_ne!(again(false), again(true));
+}
+
+/// Five segments are outstanding, and ten may be.
+pub fn ssthresh_from() {
+    for (word, ssthresh) in [("flight", 3500), ("window", 7000)] {
+        let mut talk = Talk::new(&cubic(config("reno-sack"), &[("ssthresh_from", Value::Word(word.into()))]));
+        talk.end = start(6);
+        talk.send();
+        talk.expire();
+        assert_eq!(talk.ssthresh(), ssthresh, "{word}");
+    }
 }
 
 /// Halved once at eleven and once below: a second later the curve goes for the lower W_max, or for the one at the loss.

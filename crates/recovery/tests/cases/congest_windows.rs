@@ -1,6 +1,7 @@
 //! Reno called by itself: RFC 5681's equations, byte by byte.
 
-use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
+use eifel_recovery::congest::Base;
+use eifel_recovery::congest::reno::{Reno, Repeated, Settings};
 use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value, part};
@@ -11,7 +12,7 @@ use crate::talk::ms;
 
 const SETTINGS: Settings = Settings {
     start: Start { window: 4, ssthresh: None, restart_after_idle: true },
-    half_of: HalfOf::Flight,
+    half_of: Base::Flight,
     repeated: Repeated::Hold,
     growth: Growth::new(Counting::Rfc5681, Grow::WhenLimiting),
     echoed: Echoed::AsLoss,
@@ -185,7 +186,7 @@ fn a_loss_halves_the_flight_or_the_window_in_segments() {
     assert_eq!(lost(SETTINGS, now, TIMEOUT), (1000, 9250));
     let fast = Loss { cause: Cause::FastRetransmit, ..TIMEOUT };
     assert_eq!(lost(SETTINGS, now, fast), (9250, 9250));
-    let by_window = Settings { half_of: HalfOf::Window, ..SETTINGS };
+    let by_window = Settings { half_of: Base::Window, ..SETTINGS };
     assert_eq!(lost(by_window, now, TIMEOUT), (1000, 7000), "15 segments halved to 7");
     assert_eq!(lost(by_window, now, fast), (7000, 7000));
 }
@@ -193,7 +194,7 @@ fn a_loss_halves_the_flight_or_the_window_in_segments() {
 #[test]
 fn ssthresh_is_never_below_two_segments() {
     let small = Loss { flight: 3999, limit: 3999, ..TIMEOUT };
-    for half_of in [HalfOf::Flight, HalfOf::Window] {
+    for half_of in [Base::Flight, Base::Window] {
         assert_eq!(lost(Settings { half_of, ..SETTINGS }, window(4000, UNSET), small), (1000, 2000));
     }
 }
@@ -201,7 +202,7 @@ fn ssthresh_is_never_below_two_segments() {
 #[test]
 fn a_further_timeout_holds_or_reduces() {
     let again = Loss { timeout_again: true, flight: 6000, limit: 6000, ..TIMEOUT };
-    for half_of in [HalfOf::Flight, HalfOf::Window] {
+    for half_of in [Base::Flight, Base::Window] {
         let hold = Settings { half_of, ..SETTINGS };
         assert_eq!(lost(hold, window(1000, 9250), again), (1000, 9250));
         let reduce = Settings { repeated: Repeated::Reduce, ..hold };

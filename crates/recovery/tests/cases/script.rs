@@ -56,7 +56,7 @@ pub fn of(rtt: Duration) -> Sample {
 
 /// An ACK of `acked` bytes before which `flight` were outstanding.
 pub fn progress(acked: u64, flight: u64) -> Progress {
-    Progress { acked, sacked: 0, flight }
+    Progress { acked, sacked: 0, delivered: acked, flight }
 }
 
 /// A view for algorithms that are called without an engine; segments of 1000 bytes.

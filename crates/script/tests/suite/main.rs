@@ -8,5 +8,6 @@ mod failures;
 mod folder;
 mod never_panics;
 mod profiles;
+mod public;
 mod refused;
 mod registry;

@@ -7,6 +7,7 @@ mod dice;
 mod marks;
 mod receiver;
 mod stamps;
+mod tail;
 
 use dice::Dice;
 use eifel_base::time::{Duration, Instant};

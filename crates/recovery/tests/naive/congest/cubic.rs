@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::cubic::{Cubic, Settings};
-use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, Start, Window};
+use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::view::View;
 
@@ -26,6 +26,7 @@ struct Naive {
     /// What was before the last congestion event, and when that came.
     saved: Option<Saved>,
     smss: u64,
+    from: Base,
 }
 
 #[derive(Clone)]
@@ -114,15 +115,16 @@ impl Naive {
         self.cwnd = if grown > self.cwnd { grown } else { self.cwnd };
     }
 
-    fn loss(&mut self, now: u64, cause: Cause, flight: u64, again: bool) {
+    fn loss(&mut self, now: u64, cause: Cause, (flight, limit): (u64, u64), again: bool) {
         // What is less than a byte is gone.
         self.cwnd = self.cwnd.floor();
         if !again {
             let (w_max, cwnd_prior, stage) = (self.w_max, self.cwnd_prior, self.stage.clone());
             self.saved = Some(Saved { w_max, cwnd_prior, stage, lost_at: now });
             self.reduce(cause);
-            // Section 4.6.
-            self.ssthresh = Some((flight * 7 / 10).max(2 * self.smss));
+            // Section 4.6, with cwnd where the window is what counts.
+            let base = if self.from == Base::Flight { flight } else { limit };
+            self.ssthresh = Some((base * 7 / 10).max(2 * self.smss));
         }
         self.cwnd = match cause {
             Cause::Timeout => self.smss as f64,
@@ -172,6 +174,7 @@ fn the_controller_is_rfc_9438s() {
                 restart_after_idle: !dice.once_in(3),
             },
             fast_convergence: true,
+            from: if dice.once_in(3) { Base::Window } else { Base::Flight },
             growth: Growth::new(Counting::Rfc5681, if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting }),
             echoed: Echoed::AsLoss,
         };
@@ -183,6 +186,7 @@ fn the_controller_is_rfc_9438s() {
             stage: None,
             saved: None,
             smss,
+            from: settings.from,
         };
         stages += one(&mut dice, &settings, &mut naive, connection);
     }
@@ -222,8 +226,9 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
                 let cause = if dice.once_in(3) { Cause::Timeout } else { Cause::FastRetransmit };
                 let again = cause == Cause::Timeout && naive.saved.is_some() && dice.once_in(3);
                 before = window;
-                window = cubic.on_loss(&window, &Loss { cause, flight, limit: flight, timeout_again: again }, &view);
-                naive.loss(now, cause, flight, again);
+                let limit = window.cwnd.min(dice.from(1, 2 * window.cwnd));
+                window = cubic.on_loss(&window, &Loss { cause, flight, limit, timeout_again: again }, &view);
+                naive.loss(now, cause, (flight, limit), again);
             }
             3 => {
                 // A response restores the window, and the curve with it.
@@ -243,7 +248,7 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
                         flight + smss > window.cwnd
                     };
                 let acked = dice.from(1, 3 * smss);
-                window = cubic.on_ack(&window, &Progress { acked, sacked: 0, flight }, &view);
+                window = cubic.on_ack(&window, &Progress { acked, sacked: 0, delivered: acked, flight }, &view);
                 naive.ack(now, acked, limiting, clock.srtt().map_or(0.0, |srtt| srtt as f64 / 1e9));
                 stages += u64::from(naive.stage.is_some());
             }

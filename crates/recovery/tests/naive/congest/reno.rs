@@ -1,8 +1,8 @@
 //! RFC 5681, sections 3.1, 3.2 and 4.1.
 
 use eifel_base::time::{Duration, Instant};
-use eifel_recovery::congest::reno::{HalfOf, Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, Start, Window};
+use eifel_recovery::congest::reno::{Reno, Repeated, Settings};
+use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -53,7 +53,7 @@ impl Used {
 /// As the RFC has it, with cwnd growing whether or not it is what limits sending.
 pub const ALWAYS: Settings = Settings {
     start: Start { window: 10, ssthresh: None, restart_after_idle: true },
-    half_of: HalfOf::Flight,
+    half_of: Base::Flight,
     repeated: Repeated::Hold,
     growth: Growth::new(Counting::Rfc5681, Grow::Always),
     echoed: Echoed::AsLoss,
@@ -80,10 +80,17 @@ impl Naive {
     }
 
     pub fn ack(&mut self, newly_acked: u64, flight: u64, settings: &Settings) {
+        self.ack_delivering((newly_acked, newly_acked), flight, settings);
+    }
+
+    /// An ACK of so many bytes, which have not all been delivered by it, or are not all that it has delivered.
+    fn ack_delivering(&mut self, (newly_acked, delivered): (u64, u64), flight: u64, settings: &Settings) {
         let Growth { counting, grow, .. } = settings.growth;
         if !self.limited_by_cwnd(newly_acked, flight, grow) {
             return;
         }
+        // tcp_cong_control(sk, ack, delivered, …): "acked_sacked".
+        let newly_acked = if counting == Counting::Linux { delivered } else { newly_acked };
         if self.cwnd >= self.ssthresh {
             return if counting == Counting::Rfc5681 { self.equation_3(newly_acked) } else { self.abc(newly_acked) };
         }
@@ -147,9 +154,9 @@ impl Naive {
     pub fn loss(&mut self, cause: Cause, flight: u64, limit: u64, again: bool, settings: &Settings) {
         if !(again && settings.repeated == Repeated::Hold) {
             let half = match settings.half_of {
-                HalfOf::Flight => flight / 2,
+                Base::Flight => flight / 2,
                 // 4.4BSD counts whole segments: win = min(cwnd, snd_wnd) / 2 / maxseg.
-                HalfOf::Window => (limit / self.smss / 2) * self.smss,
+                Base::Window => (limit / self.smss / 2) * self.smss,
             };
             // (4) ssthresh = max (FlightSize / 2, 2 * SMSS)
             self.ssthresh = if half > 2 * self.smss { half } else { 2 * self.smss };
@@ -190,7 +197,7 @@ fn the_controller_is_rfc_5681s() {
                 ssthresh: dice.once_in(2).then(|| dice.of_any_size(6)),
                 restart_after_idle: !dice.once_in(3),
             },
-            half_of: if dice.once_in(3) { HalfOf::Window } else { HalfOf::Flight },
+            half_of: if dice.once_in(3) { Base::Window } else { Base::Flight },
             repeated: if dice.once_in(3) { Repeated::Reduce } else { Repeated::Hold },
             growth: growth(&mut dice),
             echoed: if dice.once_in(2) { Echoed::AsLoss } else { Echoed::Rfc8511 },
@@ -227,8 +234,9 @@ fn the_controller_is_rfc_5681s() {
                 }
                 _ => {
                     let acked = dice.from(1, 4 * smss);
-                    window = reno.on_ack(&window, &Progress { acked, sacked: 0, flight }, &view);
-                    naive.ack(acked, flight, &settings);
+                    let delivered = if dice.once_in(2) { acked } else { dice.from(1, 4 * smss) };
+                    window = reno.on_ack(&window, &Progress { acked, sacked: 0, delivered, flight }, &view);
+                    naive.ack_delivering((acked, delivered), flight, &settings);
                 }
             }
             assert_eq!(window, Window { cwnd: naive.cwnd, ssthresh: naive.ssthresh });
