@@ -101,9 +101,10 @@ fn short_segments_wait_as_the_application_asks() {
                     naive.push();
                 }
                 _ => {
+                    let news = naive.una < naive.nxt;
                     naive.una = naive.nxt;
                     acknowledge(&mut connection, now, naive.una);
-                    if naive.more && !naive.corked {
+                    if news && naive.more && !naive.corked {
                         naive.push();
                     }
                 }
