@@ -52,7 +52,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 offset,
                 echo: if duplicates { EchoRule::OnDuplicates } else { EchoRule::Standard },
                 stamping,
-                required: offset % 2 == 0,
+                required: offset.is_multiple_of(2),
             }),
             sack,
             marks,
