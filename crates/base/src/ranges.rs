@@ -60,7 +60,11 @@ impl Ranges {
     }
 
     /// Returns the range that contains `position`.
+    #[inline]
     pub fn containing(&self, position: u64) -> Option<Block> {
+        if self.is_empty() {
+            return None;
+        }
         let place = self.sorted.before(self.sorted.above(position))?;
         Some(self.sorted.get(place)).filter(|range| position < range.end)
     }

@@ -10,7 +10,7 @@ use eifel_path::element::ElementConfig;
 use eifel_path::spike::SpikeSource;
 use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Kind, Seam, Value, Weakness};
-use eifel_sim::scenario::{Amount, Connection, Link, Scenario, StreamApplication, Traffic};
+use eifel_sim::scenario::{Amount, Association, Connection, Link, Scenario, StreamApplication, Traffic};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::SendKind;
 
@@ -30,6 +30,8 @@ pub struct Patience {
 const NEVER_GIVES_UP: u32 = 1000;
 /// Bytes of the timestamps option in a segment.
 const TIMESTAMPS: u16 = 12;
+/// Bytes before the user data of a packet over SCTP: IPv6, the common header, a timestamp chunk, and DATA's own.
+const PACKET_HEADERS: u32 = 80;
 /// No case lasts this long. With a longer TIME-WAIT no end is gone while the other still asks.
 const WAITS_LONG: Duration = Duration::from_secs(500_000);
 
@@ -40,9 +42,16 @@ pub fn of(scenario: &Scenario) -> Patience {
     let mut bound = Bound { seconds: heals_s, ..Bound::default() };
     let mut completes = true;
     for flow in &scenario.flows {
+        bound.seconds += flow.start.mean_s();
+        if let Traffic::Messages { application, association } = &flow.traffic {
+            bound.add_messages(application, association, round_trip_s);
+            completes &= flow.end.is_none()
+                && association.settings.iter().all(|settings| {
+                    settings.association_max_retransmits.min(settings.max_init_retransmits) > NEVER_GIVES_UP
+                });
+        }
         let Traffic::Stream { application, connection } = &flow.traffic else { continue };
         bound.add(application, connection, round_trip_s);
-        bound.seconds += flow.start.mean_s();
         if let Some(end) = flow.end {
             // A stopped flow is over when its connection is. A connection that nothing closes is
             // never over.
@@ -87,18 +96,7 @@ struct Bound {
 
 impl Bound {
     fn add(&mut self, application: &StreamApplication, connection: &Connection, round_trip_s: f64) {
-        let (writes, bytes, thinking_s) = match application {
-            StreamApplication::Bulk { bytes } => (1.0, bytes.as_ref().map_or(u64::MAX as f64, most_bytes), 0.0),
-            StreamApplication::Exchange { bytes, back_bytes } => (1.0, (bytes + back_bytes) as f64, 0.0),
-            StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
-                let requests = f64::from(*requests);
-                (
-                    requests,
-                    requests * (most_bytes(request_bytes) + most_bytes(response_bytes)),
-                    4.0 * requests * longest_s(think),
-                )
-            }
-        };
+        let (writes, bytes, thinking_s) = work(application);
         let (readings, reading_s) = match &connection.reading {
             Some(reading) => (bytes / reading.bytes as f64 + 2.0 * writes, longest_s(&reading.every)),
             None => (0.0, 0.0),
@@ -125,6 +123,42 @@ impl Bound {
         self.seconds += (20.0 + segments * timeouts) * timeout_s;
         self.bytes += 40.0 * (bytes + 100.0 * segments);
         self.events += (500.0 + 100.0 * segments + 20.0 * readings) * storms(connection, round_trip_s);
+    }
+
+    fn add_messages(&mut self, application: &StreamApplication, association: &Association, round_trip_s: f64) {
+        let (writes, bytes, thinking_s) = work(application);
+        let (readings, reading_s) = match &association.reading {
+            Some(reading) => (bytes / reading.bytes as f64 + 2.0 * writes, longest_s(&reading.every)),
+            None => (0.0, 0.0),
+        };
+        let [from, to] = &association.settings;
+        let least = |of: &dyn Fn(&eifel_sctp::Settings) -> f64| of(from).min(of(to));
+        let most = |of: &dyn Fn(&eifel_sctp::Settings) -> f64| of(from).max(of(to));
+        let message = f64::from(association.message_bytes[0].min(association.message_bytes[1]));
+        let step = least(&|own| f64::from(own.pmtu - PACKET_HEADERS)).min(message);
+        let step = association.reading.map_or(step, |reading| step.min(reading.bytes as f64).max(1.0));
+        // Besides the handshake and the shutdown, each write takes a chunk at least.
+        let chunks = 10.0 + 2.0 * writes + bytes / step;
+        let delay_s = most(&|own| own.sack_delay.as_secs_f64());
+        let timeout_s = most(&|own| longest_timeout_s(&own.brain.path));
+        self.seconds += chunks * 4.0 * (round_trip_s + delay_s) + thinking_s + 4.0 * readings * reading_s;
+        self.seconds += (20.0 + chunks) * timeout_s;
+        // Probes of a closed window, and HEARTBEATs.
+        self.bytes += 40.0 * (bytes + 100.0 * chunks);
+        self.events += 500.0 + 200.0 * chunks + 20.0 * readings + 20.0 * self.seconds;
+    }
+}
+
+/// Returns how often an application writes, how many bytes, and the seconds that it thinks.
+fn work(application: &StreamApplication) -> (f64, f64, f64) {
+    match application {
+        StreamApplication::Bulk { bytes } => (1.0, bytes.as_ref().map_or(u64::MAX as f64, most_bytes), 0.0),
+        StreamApplication::Exchange { bytes, back_bytes } => (1.0, (bytes + back_bytes) as f64, 0.0),
+        StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
+            let requests = f64::from(*requests);
+            let bytes = requests * (most_bytes(request_bytes) + most_bytes(response_bytes));
+            (requests, bytes, 4.0 * requests * longest_s(think))
+        }
     }
 }
 

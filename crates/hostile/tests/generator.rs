@@ -44,6 +44,8 @@ const FEATURES: &[Feature] = features! {
     5.0 "headers of their own": "header_bytes" |_| true;
     5.0 "IPv6": "ip" |value| word(value, "ipv6");
     5.0 "a proxy": "proxy" |_| true;
+    15.0 "SCTP": "transport" |value| word(value, "sctp");
+    10.0 "two paths": "alternates" |_| true;
     10.0 "a send buffer": "send_buffer_bytes" |_| true;
     10.0 "several flows": "flow" |value| value.as_array().is_some_and(|flows| flows.len() > 1);
     15.0 "small segments": "payload_bytes" |value| number(value) <= 200.0;

@@ -19,7 +19,7 @@ use crate::event::{Event, Failure};
 use crate::handshake::Extensions;
 use crate::reach::{Answers, Reach};
 use crate::reassembly::{Message, Reassembly};
-use crate::send_queue::{Delivery, Refused, SendQueue};
+use crate::send_queue::{Content, Delivery, Refused, SendQueue};
 use crate::settings::{Ports, Settings, TimestampChunk};
 use crate::stamps::Stamps;
 use crate::state::{Phase, Repeated, State};
@@ -232,9 +232,21 @@ impl Association {
     /// The association is not about to be open, there is no such stream, nothing is in the message, or the send buffer is
     /// full.
     pub fn send(&mut self, delivery: Delivery, bytes: impl Into<Arc<[u8]>>) -> Result<(), Refused> {
+        self.push(delivery, Content::Bytes(bytes.into()))
+    }
+
+    /// Takes a message of `len` zeros to be sent, which need no memory: for [`Plain`](crate::Plain) packets.
+    ///
+    /// # Errors
+    /// Those of [`send`](Self::send).
+    pub fn send_counted(&mut self, delivery: Delivery, len: usize) -> Result<(), Refused> {
+        self.push(delivery, Content::Counted(len))
+    }
+
+    fn push(&mut self, delivery: Delivery, content: Content) -> Result<(), Refused> {
         match self.state {
             State::CookieWait(_) | State::CookieEchoed { .. } | State::Established => {
-                self.queue.push(delivery, bytes.into())
+                self.queue.push(delivery, content)
             }
             _ => Err(Refused::State),
         }
@@ -357,6 +369,12 @@ impl Association {
     /// Returns the transmissions in the newest packet, chunk by chunk.
     pub fn transmissions(&self) -> &[Transmission] {
         &self.transmissions
+    }
+
+    /// Whether [`poll_event`](Self::poll_event) or [`poll_brain_event`](Self::poll_brain_event) has one.
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty() || self.brain.has_events()
     }
 
     /// Returns the next event, oldest first.

@@ -14,11 +14,12 @@ use crate::input::Origin;
 use crate::state::State;
 
 impl Association {
-    pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data<'_>) -> ControlFlow<()> {
+    /// Takes in a chunk. Of its user data, `counted` bytes follow the payload that are not carried.
+    pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data<'_>, counted: usize) -> ControlFlow<()> {
         if !self.state.takes_data() {
             return ControlFlow::Continue(());
         }
-        if data.payload.is_empty() {
+        if data.payload.len() + counted == 0 {
             self.violated(Cause::NoUserData(data.tsn), "DATA without user data");
             return ControlFlow::Break(());
         }
@@ -47,7 +48,7 @@ impl Association {
             return ControlFlow::Continue(());
         }
         let readable = inbound.reassembly.is_readable();
-        if inbound.reassembly.insert(position, data).is_err() {
+        if inbound.reassembly.insert(position, data, counted).is_err() {
             self.violated(Cause::ProtocolViolation(b"fragments contradict each other"), "contradictory fragments");
             return ControlFlow::Break(());
         }
@@ -97,6 +98,17 @@ impl Association {
             return self.violated(Cause::ProtocolViolation(b"TSN was never sent"), "SACK of what was never sent");
         }
         self.sacks_come = true;
+        let bare = sack.gaps.0.is_empty() && sack.duplicates.is_empty();
+        if bare
+            && self.stamps.is_none()
+            && !self.extensions.retransmit_bit
+            && let Some(path) = self.brain.on_quiet_sack(now, cumulative)
+        {
+            self.a_rwnd = sack.a_rwnd;
+            self.queue.acknowledge(cumulative);
+            self.errors = 0;
+            return self.heard_of(path);
+        }
         let blocks: Vec<Block> = sack
             .gaps
             .iter()

@@ -47,14 +47,18 @@ impl Association {
         if !self.accepts(&header, first) {
             return;
         }
+        self.give_time(now);
+        self.take_all(now, &origin, chunks);
+    }
+
+    /// Section 9.2: whatever the peer sends while it is asked to shut down gives it time for the rest.
+    pub(crate) fn give_time(&mut self, now: Instant) {
         if let State::ShutdownSent(repeated) = &mut self.state {
-            // Section 9.2: whatever the peer sends gives it time for the rest.
             repeated.expiries = 0;
             if !repeated.pending {
                 repeated.due = now + self.brain.rto(repeated.path);
             }
         }
-        self.take_all(now, &origin, chunks);
     }
 
     /// Handles the chunks after the COOKIE ECHO that made this association.
@@ -105,7 +109,7 @@ impl Association {
     /// Handles a chunk. Breaks if the rest of the packet is not to be read.
     fn take(&mut self, now: Instant, origin: &Origin, chunk: &Chunk<'_>) -> ControlFlow<()> {
         match chunk {
-            Chunk::Data(data) => return self.on_data(origin, data),
+            Chunk::Data(data) => return self.on_data(origin, data, 0),
             Chunk::Sack(sack) => self.on_sack(now, sack),
             Chunk::Init(init) => {
                 if origin.alone {
@@ -203,7 +207,8 @@ impl Association {
     }
 
     /// Does the work that is due after all chunks of a packet.
-    fn end_packet(&mut self, now: Instant) {
+    #[inline]
+    pub(crate) fn end_packet(&mut self, now: Instant) {
         let (every, delay) = (self.settings.sack_every, self.settings.sack_delay);
         let buffer = self.settings.receive_buffer as usize;
         if let Some(inbound) = &mut self.inbound {
@@ -217,7 +222,9 @@ impl Association {
                 inbound.reassembly.deliver_part(inbound.tracker.next());
             }
         }
-        self.advance_shutdown();
+        if matches!(self.state, State::ShutdownPending | State::ShutdownReceived) {
+            self.advance_shutdown();
+        }
     }
 
     /// Sends an ABORT to the peer.

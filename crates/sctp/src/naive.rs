@@ -143,7 +143,7 @@ fn the_receiver_says_what_naive_models_say() {
                     assert!(arrived.insert(position), "{case}");
                     assert_eq!(new, position as u64, "{case}");
                     tracker.accept(new);
-                    reassembly.insert(new, &data).unwrap();
+                    reassembly.insert(new, &data, 0).unwrap();
                 }
                 None => {
                     assert!(arrived.contains(&position), "{case}");

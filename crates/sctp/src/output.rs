@@ -10,6 +10,34 @@ use crate::handshake;
 use crate::reach::Answers;
 use crate::state::{Repeated, State};
 
+/// What a packet's chunks are put into: bytes, or values.
+pub(crate) trait Sink {
+    /// Bytes of the packet so far, padding included.
+    fn len(&self) -> usize;
+    /// Appends a chunk that fits a packet.
+    fn put(&mut self, chunk: &Chunk<'_>);
+}
+
+impl Sink for Writer<'_> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn put(&mut self, chunk: &Chunk<'_>) {
+        // Lists are cut to the packet, and whatever is repeated or sent back came in one.
+        self.chunk(chunk).expect("the chunk fits a packet");
+    }
+}
+
+/// A packet that is to leave.
+pub(crate) struct Departure {
+    pub(crate) path: PathId,
+    /// Its data.
+    pub(crate) go: Option<Go>,
+    /// Whether it carries the chunk that is repeated in this state.
+    pub(crate) repeats: bool,
+}
+
 impl Association {
     /// Appends the next packet that leaves now to `out`: the payload of IP, or of UDP. Returns
     /// `None` if none leaves.
@@ -22,7 +50,13 @@ impl Association {
         match self.state {
             State::Closed => None,
             State::CookieWait(_) | State::CookieEchoed { .. } => self.poll_opening(now, out),
-            _ => self.poll_chunks(now, out),
+            _ => {
+                let departure = self.departure(now)?;
+                let mut writer = Writer::new(&self.header(self.peer_tag), out);
+                let outgoing = self.fill(now, &departure, &mut writer);
+                writer.finish();
+                Some(outgoing)
+            }
         }
     }
 
@@ -74,38 +108,42 @@ impl Association {
         }
     }
 
-    /// Control chunks first, then a SACK, then DATA.
-    fn poll_chunks(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
+    /// Finds the next packet: one with control chunks first, then one with a SACK, then one with DATA.
+    pub(crate) fn departure(&mut self, now: Instant) -> Option<Departure> {
         let go = self.go(now);
         let repeats = self.state.repeated().filter(|repeated| repeated.pending).map(|repeated| repeated.path);
         let sack_to = self.inbound.as_ref().filter(|inbound| inbound.tracker.is_due(now)).map(|i| i.answer_to);
         let path = self.control.front().map(|(path, _)| *path);
         let path = path.or(repeats).or(sack_to.map(|to| self.confirmed(to))).or(go.map(|go| go.path))?;
+        let repeats = repeats == Some(path);
+        Some(Departure { path, go: go.filter(|go| go.path == path && !repeats), repeats })
+    }
+
+    /// Puts the chunks of a packet that leaves now into `sink`, which is empty.
+    #[inline]
+    pub(crate) fn fill(&mut self, now: Instant, departure: &Departure, sink: &mut impl Sink) -> Outgoing {
+        let &Departure { path, go, repeats } = departure;
         let pmdcs = self.brain.pmdcs(path) as usize;
-        let header = self.header(self.peer_tag);
-        let mut writer = Writer::new(&header, out);
-        self.write_control(path, pmdcs, &mut writer);
-        let go = go.filter(|go| go.path == path && repeats != Some(path));
-        let sack = self.writes_sack(now, (path, pmdcs), go.is_some(), writer.len());
+        self.write_control(path, pmdcs, sink);
+        let sack = self.writes_sack(now, (path, pmdcs), go.is_some(), sink.len());
         if let Some(stamps) = self.stamps.as_mut().filter(|_| sack || go.is_some()) {
-            writer.chunk(&Chunk::Timestamp(stamps.chunk(now))).expect("twelve bytes fit");
+            sink.put(&Chunk::Timestamp(stamps.chunk(now)));
         }
         if sack {
-            self.write_sack(pmdcs, &mut writer);
+            self.write_sack(pmdcs, sink);
         }
-        if repeats == Some(path) {
-            self.write_repeated(now, &mut writer);
+        if repeats {
+            self.write_repeated(now, sink);
         }
         if let Some(go) = go {
-            self.write_data(now, &go, pmdcs, &mut writer);
+            self.write_data(now, &go, pmdcs, sink);
         }
-        writer.finish();
-        Some(Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) })
+        Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) }
     }
 
     /// Returns the path for an answer to `path`: the path itself, unless it may only carry a
     /// HEARTBEAT yet (section 5.4).
-    fn confirmed(&self, path: PathId) -> PathId {
+    pub(crate) fn confirmed(&self, path: PathId) -> PathId {
         if self.paths[path.0].answers == Answers::Unconfirmed { self.data_path() } else { path }
     }
 
@@ -122,7 +160,7 @@ impl Association {
         self.brain.poll(now, &Offer { path, next, a_rwnd: u64::from(self.a_rwnd) })
     }
 
-    fn write_control(&mut self, path: PathId, pmdcs: usize, writer: &mut Writer<'_>) {
+    fn write_control(&mut self, path: PathId, pmdcs: usize, sink: &mut impl Sink) {
         let end = HEADER_LEN + pmdcs;
         while let Some((to, control)) = self.control.front() {
             let chunk = match control {
@@ -131,12 +169,11 @@ impl Association {
                 Control::HeartbeatAck(info) => Chunk::HeartbeatAck(Parameters(info)),
                 Control::Error(causes) => Chunk::Error(Causes(causes)),
             };
-            let fits = writer.is_empty() || writer.len() + chunk.length().next_multiple_of(4) <= end;
+            let fits = sink.len() == HEADER_LEN || sink.len() + chunk.length().next_multiple_of(4) <= end;
             if *to != path || !fits {
                 return;
             }
-            // The peer's information came in a packet, so it fits into one.
-            writer.chunk(&chunk).expect("a control chunk fits a packet");
+            sink.put(&chunk);
             self.control.pop_front();
         }
     }
@@ -153,8 +190,9 @@ impl Association {
         (due || rides) && free >= Sack::MIN_LEN
     }
 
-    fn write_sack(&mut self, pmdcs: usize, writer: &mut Writer<'_>) {
-        let free = (HEADER_LEN + pmdcs).saturating_sub(writer.len());
+    #[inline]
+    fn write_sack(&mut self, pmdcs: usize, sink: &mut impl Sink) {
+        let free = (HEADER_LEN + pmdcs).saturating_sub(sink.len());
         let Some(inbound) = &mut self.inbound else { return };
         let window = (self.settings.receive_buffer as usize).saturating_sub(inbound.reassembly.held());
         inbound.advertised = window;
@@ -171,11 +209,11 @@ impl Association {
             gaps: Gaps(&gaps),
             duplicates: &duplicates,
         };
-        writer.chunk(&Chunk::Sack(sack)).expect("its lists were cut to the packet");
+        sink.put(&Chunk::Sack(sack));
     }
 
     /// SHUTDOWN or SHUTDOWN ACK.
-    fn write_repeated(&mut self, now: Instant, writer: &mut Writer<'_>) {
+    fn write_repeated(&mut self, now: Instant, sink: &mut impl Sink) {
         self.start_repeated(now);
         let chunk = match (&self.state, &self.inbound) {
             (State::ShutdownSent(_), Some(inbound)) => {
@@ -187,16 +225,17 @@ impl Association {
             (State::ShutdownAckSent(_), _) => Chunk::ShutdownAck,
             _ => return,
         };
-        writer.chunk(&chunk).expect("eight bytes fit");
+        sink.put(&chunk);
     }
 
-    fn write_data(&mut self, now: Instant, go: &Go, pmdcs: usize, writer: &mut Writer<'_>) {
-        let mut bytes = self.write_chunks(now, go, pmdcs, writer);
+    #[inline]
+    fn write_data(&mut self, now: Instant, go: &Go, pmdcs: usize, sink: &mut impl Sink) {
+        let mut bytes = self.write_chunks(now, go, pmdcs, sink);
         let mut measures = go.what != What::Again;
         if bytes > 0 && !measures {
             // Section 6.1: new data may share the packet, once nothing is left to be sent again.
             let more = self.go(now).filter(|more| more.path == go.path && matches!(more.what, What::New { .. }));
-            let new = more.map_or(0, |more| self.write_chunks(now, &more, pmdcs, writer));
+            let new = more.map_or(0, |more| self.write_chunks(now, &more, pmdcs, sink));
             measures = new > 0;
             bytes += new;
         }
@@ -212,10 +251,10 @@ impl Association {
     }
 
     /// Writes chunks as long as they fit, and returns their bytes.
-    fn write_chunks(&mut self, now: Instant, go: &Go, pmdcs: usize, writer: &mut Writer<'_>) -> u32 {
+    fn write_chunks(&mut self, now: Instant, go: &Go, pmdcs: usize, sink: &mut impl Sink) -> u32 {
         let end = HEADER_LEN + pmdcs;
         let stamp = self.stamps.as_ref().map(|stamps| Timestamp(stamps.value(now)));
-        let before = writer.len();
+        let before = sink.len();
         let mut bytes = 0;
         let mut from = 0;
         let mut room = match go.what {
@@ -231,7 +270,7 @@ impl Association {
             let Some((position, size)) = next else { break };
             // A chunk that was made for a larger packet leaves alone, and IP fragments it (section 6.9).
             let alone = bytes == 0 && before <= HEADER_LEN + stamp.map_or(0, |_| Chunk::TIMESTAMP_LEN);
-            let fits = writer.len() + size.wire as usize <= end || alone;
+            let fits = sink.len() + size.wire as usize <= end || alone;
             if !fits || u64::from(size.data) > room {
                 break;
             }
@@ -250,7 +289,7 @@ impl Association {
             if go.what == What::Again && self.extensions.retransmit_bit {
                 also = also.with(DataFlags::SENT_AGAIN);
             }
-            writer.chunk(&Chunk::Data(self.queue.chunk(position, also))).expect("a chunk fits a packet");
+            sink.put(&Chunk::Data(self.queue.chunk(position, also)));
             self.transmissions.push(transmission);
             bytes += size.wire;
             from = position + 1;

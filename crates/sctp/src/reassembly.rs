@@ -19,10 +19,12 @@ pub struct Message {
     pub ppid: [u8; 4],
     /// Whether it was sent to be delivered without regard to order.
     pub unordered: bool,
-    /// The user's bytes.
+    /// The user's bytes; none where they were only [counted](crate::Plain).
     pub bytes: Vec<u8>,
-    /// Whether the message begins with these bytes. A message delivered in parts is delivered to
-    /// its end before any other. So bytes that do not begin a message continue the last one.
+    /// How many bytes there are.
+    pub len: usize,
+    /// Whether the message begins with these bytes. Only one message at a time is delivered in parts. So bytes that do
+    /// not begin a message continue the one that has begun and not ended; whole messages may come in between.
     pub begins: bool,
     /// Whether the message ends with these bytes.
     pub ends: bool,
@@ -39,6 +41,19 @@ enum Order {
     Unordered,
 }
 
+impl Order {
+    fn of(data: &Data<'_>) -> Self {
+        if data.flags.has(DataFlags::UNORDERED) { Self::Unordered } else { Self::Ordered { ssn: data.ssn } }
+    }
+}
+
+/// The user data of a chunk: its length, and its bytes unless they were only counted.
+#[derive(Clone, Debug)]
+struct Piece {
+    len: usize,
+    bytes: Vec<u8>,
+}
+
 /// Consecutive chunks of one message.
 #[derive(Clone, Debug)]
 struct Run {
@@ -48,20 +63,18 @@ struct Run {
     /// Whether the first chunk begins the message, and whether the last ends it.
     begins: bool,
     ends: bool,
-    pieces: VecDeque<Vec<u8>>,
+    pieces: VecDeque<Piece>,
 }
 
 impl Run {
-    fn of(data: &Data<'_>) -> Self {
-        let order =
-            if data.flags.has(DataFlags::UNORDERED) { Order::Unordered } else { Order::Ordered { ssn: data.ssn } };
+    fn of(data: &Data<'_>, len: usize) -> Self {
         Self {
             stream: data.stream,
-            order,
+            order: Order::of(data),
             ppid: data.ppid,
             begins: data.flags.has(DataFlags::BEGINNING),
             ends: data.flags.has(DataFlags::ENDING),
-            pieces: VecDeque::from([data.payload.to_vec()]),
+            pieces: VecDeque::from([Piece { len, bytes: data.payload.to_vec() }]),
         }
     }
 
@@ -123,14 +136,24 @@ impl Reassembly {
         self.held
     }
 
-    /// Takes in a chunk at `position` that was not here before.
+    /// Takes in a chunk at `position` that was not here before. Behind its payload, `counted` bytes are not carried.
     ///
     /// # Errors
     /// Its neighbours are of another message although its flags say otherwise.
-    pub(crate) fn insert(&mut self, position: u64, data: &Data<'_>) -> Result<(), Contradiction> {
-        self.held += cost(data.payload.len());
+    #[inline]
+    pub(crate) fn insert(&mut self, position: u64, data: &Data<'_>, counted: usize) -> Result<(), Contradiction> {
+        let len = data.payload.len() + counted;
+        self.held += cost(len);
+        if self.runs.is_empty() && data.flags.has(DataFlags::WHOLE) {
+            // It has no neighbour to contradict, and nothing to wait for.
+            let (order, bytes) = (Order::of(data), data.payload.to_vec());
+            let (unordered, ppid) = (order == Order::Unordered, data.ppid);
+            let message = Message { stream: data.stream, ppid, unordered, bytes, len, begins: true, ends: true };
+            self.complete(Block { start: position, end: position + 1 }, order, message);
+            return Ok(());
+        }
         let mut start = position;
-        let mut run = Run::of(data);
+        let mut run = Run::of(data, len);
         let below = self.runs.range(..position).next_back().map(|(start, run)| (*start, run.pieces.len() as u64));
         if let Some((first, len)) = below.filter(|(first, len)| first + len == position) {
             let before = &self.runs[&first];
@@ -159,7 +182,9 @@ impl Reassembly {
             return self.deliver_more(run);
         }
         if run.begins && run.ends {
-            self.complete(start, run);
+            let (chunks, order) = (Block { start, end: start + run.pieces.len() as u64 }, run.order);
+            let message = self.gather(run);
+            self.complete(chunks, order, message);
         } else {
             self.runs.insert(start, run);
         }
@@ -214,27 +239,33 @@ impl Reassembly {
 
     /// Makes one piece of a run.
     fn gather(&mut self, run: Run) -> Message {
-        let costs: usize = run.pieces.iter().map(|piece| cost(piece.len())).sum();
-        let mut pieces = run.pieces.into_iter();
+        let costs: usize = run.pieces.iter().map(|piece| cost(piece.len)).sum();
+        let len = run.pieces.iter().map(|piece| piece.len).sum();
+        let mut pieces = run.pieces.into_iter().map(|piece| piece.bytes);
         let mut bytes = pieces.next().unwrap_or_default();
         pieces.for_each(|piece| bytes.extend_from_slice(&piece));
-        self.held = self.held - costs + cost(bytes.len());
+        self.held = self.held - costs + cost(len);
         let unordered = run.order == Order::Unordered;
-        Message { stream: run.stream, ppid: run.ppid, unordered, bytes, begins: run.begins, ends: run.ends }
+        Message { stream: run.stream, ppid: run.ppid, unordered, bytes, len, begins: run.begins, ends: run.ends }
     }
 
-    /// Handles a complete message; its first chunk is at `start`.
-    fn complete(&mut self, start: u64, run: Run) {
-        let order = run.order;
-        let chunks = Block { start, end: start + run.pieces.len() as u64 };
-        let message = self.gather(run);
+    /// Handles a complete message, of which these are the chunks.
+    #[inline]
+    fn complete(&mut self, chunks: Block, order: Order, message: Message) {
         let Order::Ordered { ssn } = order else { return self.ready.push_back(message) };
         let number = message.stream;
+        if let Some(stream) = self.streams.get_mut(&number)
+            && stream.waiting.is_empty()
+            && unwrap_short(stream.next, ssn) == stream.next
+        {
+            stream.next += 1;
+            return self.ready.push_back(message);
+        }
         let stream = self.streams.entry(number).or_default();
         let place = unwrap_short(stream.next, ssn);
-        self.waiting.insert(start, (number, place));
+        self.waiting.insert(chunks.start, (number, place));
         if let Some((repeated, chunks)) = stream.waiting.insert(place, (message, chunks)) {
-            self.held -= cost(repeated.bytes.len());
+            self.held -= cost(repeated.len);
             self.waiting.remove(&chunks.start);
         }
         self.release(number);
@@ -257,12 +288,12 @@ impl Reassembly {
         if let Some(given_up) = self.partial.take_if(|partial| partial.next < position) {
             let unordered = given_up.order == Order::Unordered;
             let (stream, ppid, bytes) = (given_up.stream, [0; 4], Vec::new());
-            let end = Message { stream, ppid, unordered, bytes, begins: false, ends: true };
+            let end = Message { stream, ppid, unordered, bytes, len: 0, begins: false, ends: true };
             self.held += cost(0);
             self.ready.push_back(end);
         }
         while let Some(entry) = self.runs.first_entry().filter(|entry| *entry.key() < position) {
-            self.held -= entry.remove().pieces.iter().map(|piece| cost(piece.len())).sum::<usize>();
+            self.held -= entry.remove().pieces.iter().map(|piece| cost(piece.len)).sum::<usize>();
         }
     }
 
@@ -282,7 +313,7 @@ impl Reassembly {
             let start = message.filter(|start| *start > above)?;
             let (stream, place) = self.waiting.remove(&start)?;
             let (message, chunks) = self.streams.get_mut(&stream)?.waiting.remove(&place)?;
-            self.held -= cost(message.bytes.len());
+            self.held -= cost(message.len);
             return Some(chunks);
         }
         let position = run.filter(|position| *position > above)?;
@@ -293,7 +324,7 @@ impl Reassembly {
         if run.pieces.is_empty() {
             last.remove();
         }
-        self.held -= cost(piece.len());
+        self.held -= cost(piece.len);
         Some(Block { start: position, end: position + 1 })
     }
 
@@ -305,7 +336,7 @@ impl Reassembly {
     /// Takes the next message.
     pub(crate) fn take(&mut self) -> Option<Message> {
         let message = self.ready.pop_front()?;
-        self.held -= cost(message.bytes.len());
+        self.held -= cost(message.len);
         Some(message)
     }
 }

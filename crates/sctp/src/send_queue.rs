@@ -1,6 +1,6 @@
 //! Messages that wait, and chunks that left and may have to leave again (RFC 9260, sections 6.5, 6.6 and 6.9).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use eifel_packet::sctp::{Data, DataFlags};
@@ -46,11 +46,36 @@ impl core::fmt::Display for Refused {
 
 impl core::error::Error for Refused {}
 
+/// What is in a message.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Bytes(Arc<[u8]>),
+    /// So many zeros.
+    Counted(usize),
+}
+
+impl Content {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Counted(len) => *len,
+        }
+    }
+}
+
+/// The contents of counted messages, as long as a chunk can be.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+/// Returns so many zeros, at most 65536.
+pub(crate) fn zeros(len: usize) -> &'static [u8] {
+    &ZEROS[..len]
+}
+
 /// A message with unsent parts.
 #[derive(Clone, Debug)]
 struct Waiting {
     delivery: Delivery,
-    bytes: Arc<[u8]>,
+    content: Content,
     /// Where the next fragment begins, and the number that the first one was given.
     offset: usize,
     ssn: u16,
@@ -63,7 +88,7 @@ struct Sent {
     stream: u16,
     ssn: u16,
     ppid: [u8; 4],
-    bytes: Arc<[u8]>,
+    content: Content,
     start: usize,
     end: usize,
 }
@@ -76,8 +101,8 @@ pub(crate) struct SendQueue {
     /// Chunks from position `una` on.
     sent: VecDeque<Sent>,
     una: u64,
-    /// The number of each stream's next ordered message.
-    numbers: BTreeMap<u16, u16>,
+    /// The number of each stream's next ordered message; 0 for streams beyond.
+    numbers: Vec<u16>,
     streams: u16,
     limit: usize,
     /// Bytes of messages that are kept.
@@ -93,7 +118,7 @@ impl SendQueue {
             waiting: VecDeque::new(),
             sent: VecDeque::new(),
             una: 0,
-            numbers: BTreeMap::new(),
+            numbers: Vec::new(),
             streams: 0,
             limit,
             held: 0,
@@ -122,18 +147,18 @@ impl SendQueue {
     }
 
     /// Takes a message. One that is larger than the buffer is taken where the buffer is empty.
-    pub(crate) fn push(&mut self, delivery: Delivery, bytes: Arc<[u8]>) -> Result<(), Refused> {
-        if bytes.is_empty() {
+    pub(crate) fn push(&mut self, delivery: Delivery, content: Content) -> Result<(), Refused> {
+        if content.len() == 0 {
             return Err(Refused::Empty);
         }
         if self.streams > 0 && delivery.stream >= self.streams {
             return Err(Refused::NoStream);
         }
-        if bytes.len() > self.room() && self.held > 0 {
+        if content.len() > self.room() && self.held > 0 {
             return Err(Refused::Full);
         }
-        self.held += bytes.len();
-        self.waiting.push_back(Waiting { delivery, bytes, offset: 0, ssn: 0 });
+        self.held += content.len();
+        self.waiting.push_back(Waiting { delivery, content, offset: 0, ssn: 0 });
         Ok(())
     }
 
@@ -143,26 +168,28 @@ impl SendQueue {
         let held = &mut self.held;
         self.waiting.retain(|message| {
             let there = message.delivery.stream < streams;
-            *held -= if there { 0 } else { message.bytes.len() };
+            *held -= if there { 0 } else { message.content.len() };
             there
         });
     }
 
     /// Returns whether everything was sent and acknowledged.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.sent.is_empty()
     }
 
     /// Returns the size of the next new chunk.
+    #[inline]
     pub(crate) fn next(&self) -> Option<Size> {
-        self.waiting.front().map(|message| size((message.bytes.len() - message.offset).min(self.most)))
+        self.waiting.front().map(|message| size((message.content.len() - message.offset).min(self.most)))
     }
 
     /// Bytes of user data that were never sent, as far as they fill a packet of `enough` bytes.
     pub(crate) fn unsent_up_to(&self, enough: usize) -> usize {
         let mut sum = 0;
         for message in &self.waiting {
-            sum += message.bytes.len() - message.offset + Data::HEADER_LEN;
+            sum += message.content.len() - message.offset + Data::HEADER_LEN;
             if sum >= enough {
                 break;
             }
@@ -171,6 +198,7 @@ impl SendQueue {
     }
 
     /// Makes the next new chunk one that was sent. Its position is the next.
+    #[inline]
     pub(crate) fn advance(&mut self) {
         let most = self.most;
         let message = self.waiting.front_mut().expect("there is a message");
@@ -179,31 +207,36 @@ impl SendQueue {
         if message.offset == 0 {
             flags = flags.with(DataFlags::BEGINNING);
             if !unordered {
-                let number = self.numbers.entry(stream).or_default();
-                message.ssn = *number;
-                *number = number.wrapping_add(1);
+                let index = usize::from(stream);
+                if self.numbers.len() <= index {
+                    self.numbers.resize(index + 1, 0);
+                }
+                message.ssn = self.numbers[index];
+                self.numbers[index] = message.ssn.wrapping_add(1);
             }
         }
         if unordered {
             flags = flags.with(DataFlags::UNORDERED);
         }
         let start = message.offset;
-        let end = message.bytes.len().min(start + most);
+        let len = message.content.len();
+        let end = len.min(start + most);
         message.offset = end;
-        if end == message.bytes.len() {
+        if end == len {
             flags = flags.with(DataFlags::ENDING);
             if immediate {
                 flags = flags.with(DataFlags::IMMEDIATE);
             }
         }
-        let (ssn, bytes) = (message.ssn, message.bytes.clone());
-        if end == bytes.len() {
+        let (ssn, content) = (message.ssn, message.content.clone());
+        if end == len {
             self.waiting.pop_front();
         }
-        self.sent.push_back(Sent { flags, stream, ssn, ppid, bytes, start, end });
+        self.sent.push_back(Sent { flags, stream, ssn, ppid, content, start, end });
     }
 
     /// Returns a chunk that was sent.
+    #[inline]
     pub(crate) fn chunk(&self, position: u64, also: DataFlags) -> Data<'_> {
         let sent = &self.sent[(position - self.una) as usize];
         Data {
@@ -212,11 +245,15 @@ impl SendQueue {
             stream: sent.stream,
             ssn: sent.ssn,
             ppid: sent.ppid,
-            payload: &sent.bytes[sent.start..sent.end],
+            payload: match &sent.content {
+                Content::Bytes(bytes) => &bytes[sent.start..sent.end],
+                Content::Counted(_) => zeros(sent.end - sent.start),
+            },
         }
     }
 
     /// Drops the chunks that the peer has in order.
+    #[inline]
     pub(crate) fn acknowledge(&mut self, una: u64) {
         while self.una < una {
             let sent = self.sent.pop_front().expect("what is acknowledged was sent");
@@ -240,15 +277,19 @@ fn size(data: usize) -> Size {
 mod tests {
     use super::*;
 
+    fn bytes<const N: usize>(bytes: [u8; N]) -> Content {
+        Content::Bytes(bytes.into())
+    }
+
     #[test]
     fn a_large_message_is_fragmented_and_numbers_count_messages() {
         let mut queue = SendQueue::new(Seq(u32::MAX), 100);
         queue.agree(2);
         queue.set_amdcs(16 + 4);
         let delivery = Delivery { stream: 1, ..Delivery::default() };
-        queue.push(delivery, (*b"ten bytes!").into()).unwrap();
-        queue.push(Delivery { unordered: true, ..delivery }, (*b"u").into()).unwrap();
-        queue.push(delivery, (*b"next").into()).unwrap();
+        queue.push(delivery, bytes(*b"ten bytes!")).unwrap();
+        queue.push(Delivery { unordered: true, ..delivery }, bytes(*b"u")).unwrap();
+        queue.push(delivery, bytes(*b"next")).unwrap();
         let mut seen = Vec::new();
         while let Some(size) = queue.next() {
             let position = queue.sent.len() as u64;
@@ -277,9 +318,9 @@ mod tests {
         let mut queue = SendQueue::new(Seq(0), 4);
         queue.agree(1);
         let there = Delivery::default();
-        assert_eq!(queue.push(there, (*b"").into()), Err(Refused::Empty));
-        assert_eq!(queue.push(Delivery { stream: 1, ..there }, (*b"x").into()), Err(Refused::NoStream));
-        assert_eq!(queue.push(there, (*b"longer than the buffer").into()), Ok(()));
-        assert_eq!(queue.push(there, (*b"x").into()), Err(Refused::Full));
+        assert_eq!(queue.push(there, bytes(*b"")), Err(Refused::Empty));
+        assert_eq!(queue.push(Delivery { stream: 1, ..there }, bytes(*b"x")), Err(Refused::NoStream));
+        assert_eq!(queue.push(there, bytes(*b"longer than the buffer")), Ok(()));
+        assert_eq!(queue.push(there, bytes(*b"x")), Err(Refused::Full));
     }
 }

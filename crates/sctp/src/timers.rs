@@ -10,6 +10,11 @@ use crate::state::State;
 impl Association {
     /// Returns when [`handle_timeout`](Self::handle_timeout) wants to be called, or [`Instant::NEVER`].
     pub fn poll_timeout(&self) -> Instant {
+        if let (State::Established, Instant::NEVER) = (&self.state, self.guard) {
+            let sack = self.inbound.as_ref().map_or(Instant::NEVER, |inbound| inbound.tracker.deadline());
+            let idle = self.paths.iter().fold(Instant::NEVER, |first, reach| first.min(reach.deadline()));
+            return sack.min(self.brain.deadline()).min(idle);
+        }
         if self.state == State::Closed {
             return Instant::NEVER;
         }

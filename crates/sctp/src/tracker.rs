@@ -125,6 +125,10 @@ impl Tracker {
     /// Takes note that a new TSN is kept.
     pub(crate) fn accept(&mut self, position: u64) {
         self.packet.new = true;
+        if position == self.next && self.beyond.is_empty() {
+            self.next += 1;
+            return;
+        }
         self.beyond.add(Block { start: position, end: position + 1 });
         self.next = self.beyond.absorb(self.next);
     }

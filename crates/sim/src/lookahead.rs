@@ -105,12 +105,15 @@ impl Lookahead {
     }
 }
 
-/// Returns whether only packets and their own timers reach the ends of a flow. An application's
-/// alarm is shared by both ends, and so is a flow's end.
+/// Returns whether only packets and their own timers reach the ends of a flow, and packets over one way alone. An
+/// application's alarm is shared by both ends, and so is a flow's end.
 fn leaves_ends_alone(flow: &Flow) -> bool {
     match &flow.traffic {
         Traffic::Stream { application: StreamApplication::Bulk { bytes: None }, connection } => {
             connection.reading.is_none() && flow.end.is_none()
+        }
+        Traffic::Messages { application: StreamApplication::Bulk { bytes: None }, association } => {
+            association.reading.is_none() && flow.end.is_none() && flow.alternates.is_empty()
         }
         _ => false,
     }

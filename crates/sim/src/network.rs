@@ -264,7 +264,12 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             Mark::Congestion => Ecn::Ce,
             Mark::Cleared => Ecn::NotEct,
         };
-        self.slab.cell_mut(parcel.handle).segment.ecn = ecn;
+        let cell = self.slab.cell_mut(parcel.handle);
+        if cell.packet.bundled {
+            // An association neither marks its packets nor looks at marks.
+            return;
+        }
+        cell.segment.ecn = ecn;
         if IN_ORDER && let Some(wire) = &mut self.observers.wire {
             ip::remark(&mut wire[parcel.handle as usize], ecn);
         }
@@ -289,8 +294,8 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         }
         if packet.transmission > 0 && lost {
             if packet.bundled {
-                for index in 0..self.bundles.get(parcel.handle).chunks.len() {
-                    let chunk = self.bundles.get(parcel.handle).chunks[index];
+                for index in 0..packet.positions as usize {
+                    let chunk = self.bundles.chunk(packet, parcel.handle, index);
                     self.lost(packet, chunk);
                 }
             } else {

@@ -259,10 +259,18 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if self.bounds.turn() {
                 self.bounds.look(arrives, &self.net.slab, &self.net.spans)?;
             }
-            if let Running::Stream(stream) = &mut self.flows[flow as usize] {
-                self.events += 1 + stream.run_timer_until(&mut self.net, end, arrives);
-                self.net.now = arrives;
-                stream.receive(&mut self.net, parcel.handle, end);
+            match &mut self.flows[flow as usize] {
+                Running::Stream(stream) => {
+                    self.events += 1 + stream.run_timer_until(&mut self.net, end, arrives);
+                    self.net.now = arrives;
+                    stream.receive(&mut self.net, parcel.handle, end);
+                }
+                Running::Association(association) => {
+                    self.events += 1 + association.run_timer_until(&mut self.net, end, arrives);
+                    self.net.now = arrives;
+                    association.receive(&mut self.net, parcel.handle, end);
+                }
+                Running::Datagrams(_) | Running::Background(_) => {}
             }
             if self.net.oracle.has_settled() {
                 self.settle();

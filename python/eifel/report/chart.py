@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Layer = dict[str, Any]
 
+PATHS = ("sent", "needed", "sack", "limit")
+"""The colours of an association's paths, the primary first; beyond the last they begin again."""
+
 
 def chart(result: Result, flow: int, label: str) -> str:
     """The element that the page's script turns into a chart; what is drawn is inside it."""
@@ -46,13 +49,7 @@ def _sequence(packer: Packer, result: Result, flow: int) -> dict[str, Any]:
     def positions(values: NDArray[Any], shift: int = 0) -> dict[str, float | int]:
         return packer.add(values + shift, 1 / size, 1 - 1 / size)
 
-    again = sent["kind"] == "retransmission"
-    for name, colour, mask, kind in (
-        ("segment", "sent", sent["kind"] == "new", "ticks"),
-        ("needed retransmission", "needed", again & (sent["needed"] != "spurious"), "squares"),
-        ("spurious retransmission", "spurious", again & (sent["needed"] == "spurious"), "squares"),
-        ("probe", "sack", sent["kind"] == "probe", "squares"),
-    ):
+    for name, colour, mask, kind in _kinds(sent, _paths(sent)):
         if mask.any():
             x, y = _time(packer, sent["t_ns"][mask]), positions(sent["start"][mask])
             layers.append({"name": name, "colour": colour, "kind": kind, "x": x, "y": y, "height": 1})
@@ -61,6 +58,31 @@ def _sequence(packer: Packer, result: Result, flow: int) -> dict[str, Any]:
     if "drops" in result.tables:
         _drops(packer, layers, result.of("drops", flow), sent, positions)
     return {"title": "Segment number", "name": "segment", "height": 380, "layers": layers}
+
+
+def _paths(rows: Frame) -> list[int]:
+    """The paths of an association with several; none where there is one."""
+    paths = sorted({int(path) for path in rows["path"]}) if "path" in rows else []
+    return paths if len(paths) > 1 else []
+
+
+def _kinds(sent: Frame, paths: list[int]) -> list[tuple[str, str, NDArray[Any], str]]:
+    """What is told apart: kinds of transmissions; with several paths these first, one colour a path."""
+    again = sent["kind"] == "retransmission"
+    spurious = again & (sent["needed"] == "spurious")
+    if not paths:
+        return [
+            ("segment", "sent", sent["kind"] == "new", "ticks"),
+            ("needed retransmission", "needed", again & ~spurious, "squares"),
+            ("spurious retransmission", "spurious", spurious, "squares"),
+            ("probe", "sack", sent["kind"] == "probe", "squares"),
+        ]
+    kinds = []
+    for path in paths:
+        colour, on = PATHS[path % len(PATHS)], sent["path"] == path
+        kinds.append((f"path {path + 1}", colour, on & ~again, "ticks"))
+        kinds.append((f"path {path + 1}, again", colour, on & again, "squares"))
+    return [*kinds, ("spurious", "spurious", spurious, "crosses")]
 
 
 def _acks(packer: Packer, layers: list[Layer], acks: Frame, positions: Any, size: int) -> None:
@@ -98,7 +120,13 @@ def _window(packer: Packer, result: Result, flow: int) -> dict[str, Any]:
     layers: list[Layer] = []
     if "window" in result.tables:
         window = result.of("window", flow)
-        if len(window):
+        paths = _paths(window)
+        for path in paths:
+            of = window.rows(window["path"] == path)
+            x, y = _time(packer, of["t_ns"]), packer.add(of["cwnd"], 1e-3)
+            name, colour = f"cwnd, path {path + 1}", PATHS[path % len(PATHS)]
+            layers.append({"name": name, "colour": colour, "kind": "steps", "x": x, "y": y})
+        if len(window) and not paths:
             roof = 2 * max(int(window["cwnd"].max()), int(window["flight"].max()), 1)
             for name, colour in (("flight", "ack"), ("ssthresh", "spurious"), ("cwnd", "sent")):
                 values = window[name]

@@ -4,7 +4,7 @@
 use super::{Put, table};
 use crate::dice::Dice;
 use eifel_base::time::Duration;
-use eifel_recovery::registry::{Kind, Need, Seam};
+use eifel_recovery::registry::{Entry, Kind, Need, Seam};
 use toml::{Table, Value};
 
 /// Draws the table `sender` of an end with these connection settings.
@@ -26,6 +26,38 @@ pub(super) fn sender(dice: &mut Dice, tcp: &Table) -> Table {
     sender
 }
 
+/// The seams of an association: all but loss recovery, and its own two.
+const OF_AN_ASSOCIATION: [Seam; 9] = [
+    Seam::Detect,
+    Seam::Respond,
+    Seam::Grant,
+    Seam::Rto,
+    Seam::AfterSpurious,
+    Seam::Congest,
+    Seam::Pace,
+    Seam::Retransmit,
+    Seam::Credit,
+];
+
+/// Draws the table `sender` of an association with these settings.
+pub(super) fn of_an_association(dice: &mut Dice, sctp: &Table) -> Table {
+    let mut sender = Table::new();
+    for seam in OF_AN_ASSOCIATION {
+        let entries: Vec<&Entry> = seam.entries().iter().chain(seam.association_entries()).collect();
+        let entry = *dice.one(&entries);
+        let blind = match entry.needs {
+            Some(Need::Timestamps) => !sctp.contains_key("timestamp_chunk"),
+            Some(Need::Marks) => !sctp.contains_key("retransmit_bit"),
+            _ => false,
+        };
+        let chosen = drawn(dice, entry);
+        if !blind {
+            sender.put(&seam.name().replace('-', "_"), chosen);
+        }
+    }
+    sender
+}
+
 /// Returns whether the connection settings give the detector what it needs.
 fn sees(detector: &Value, tcp: &Table) -> bool {
     let name = detector.get("name").unwrap_or(detector).as_str();
@@ -42,6 +74,11 @@ fn sees(detector: &Value, tcp: &Table) -> bool {
 
 fn choice(dice: &mut Dice, seam: Seam) -> Value {
     let entry = dice.one(seam.entries());
+    drawn(dice, entry)
+}
+
+/// Draws the parameters of an algorithm.
+fn drawn(dice: &mut Dice, entry: &Entry) -> Value {
     let mut chosen = table([("name", entry.name.into())]);
     for parameter in entry.parameters {
         if dice.chance(0.3) {

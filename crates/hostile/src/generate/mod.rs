@@ -2,6 +2,7 @@
 //! a file.
 
 mod algorithms;
+mod association;
 mod connection;
 mod flow;
 mod path;
@@ -21,8 +22,19 @@ struct Scale {
     flows: Vec<String>,
 }
 
-/// Draws the scenario of a seed.
+/// Draws the scenario of a seed. One in five is over SCTP.
 pub fn scenario(seed: u64) -> Table {
+    let (mut top, scale) = over_tcp(seed);
+    // A stream of its own, so that the others stay as they were.
+    let mut dice = Dice::new(seed ^ 0x7363_7470_0000_0000);
+    if dice.chance(0.25) {
+        association::instead(&mut dice, &scale, &mut top);
+    }
+    top
+}
+
+/// Draws the scenario of a seed over TCP.
+fn over_tcp(seed: u64) -> (Table, Scale) {
     let mut dice = Dice::new(seed);
     let scale = Scale {
         heals_s: dice.scale_of_time(0.05, 60.0),
@@ -60,12 +72,12 @@ pub fn scenario(seed: u64) -> Table {
     if dice.chance(0.2) {
         path::troubles_of_radio(&mut dice, &scale, &mut top);
     }
-    top
+    (top, scale)
 }
 
-/// Draws the scenario of a seed, with another link in front of its path and a node between them.
+/// Draws the scenario of a seed over TCP, with another link in front of its path and a node between them.
 pub fn with_a_middle(seed: u64) -> Table {
-    let mut top = scenario(seed);
+    let (mut top, _) = over_tcp(seed);
     if top.contains_key("point_to_point") {
         let mut dice = Dice::new(seed ^ 0x6d69_6464_6c65_0000);
         let scale = Scale { heals_s: dice.scale_of_time(0.05, 60.0), payload: 1000, flows: vec!["flow1".into()] };

@@ -48,13 +48,18 @@ pub(super) fn in_two_links(dice: &mut Dice, scale: &Scale, top: &mut Table, midd
     for (link, name, from, to) in
         [(&mut wired, "wired", "sender", middle), (&mut wireless, "bottleneck", middle, "receiver")]
     {
-        link.put("name", name);
-        link.put("from", from);
-        link.put("to", to);
-        link.put("both", true);
+        between(link, name, from, to);
     }
     top.put("node", ["sender", middle, "receiver"].map(|name| table([("name", name.into())])).to_vec());
     top.put("link", vec![wired, wireless]);
+}
+
+/// Makes the path a link between two nodes.
+pub(super) fn between(link: &mut Table, name: &str, from: &str, to: &str) {
+    link.put("name", name);
+    link.put("from", from);
+    link.put("to", to);
+    link.put("both", true);
 }
 
 fn rate(dice: &mut Dice) -> i64 {

@@ -122,8 +122,11 @@ impl Ledger {
 
     /// Returns the lowest position that is marked for retransmission, from `from` on.
     pub(super) fn marked_from(&self, from: u64) -> Option<u64> {
+        if self.marked.is_empty() {
+            return None;
+        }
         let within = Block { start: from.max(self.una), end: self.nxt() };
-        if self.marked.is_empty() || within.start >= within.end {
+        if within.start >= within.end {
             return None;
         }
         self.marked.within(within).next().map(|block| block.start)
@@ -143,6 +146,7 @@ impl Ledger {
     }
 
     /// Adds a new chunk, and returns its position.
+    #[inline]
     pub(super) fn on_new(&mut self, now: Instant, path: PathId, size: Size, stamp: Option<Timestamp>) -> u64 {
         let position = self.nxt();
         self.chunks.push_back(Chunk { size, last: path, last_sent: now, stamp, ..Chunk::default() });
@@ -164,6 +168,7 @@ impl Ledger {
     }
 
     /// Counts a chunk as under way.
+    #[inline]
     fn launch(&mut self, position: u64) {
         let Chunk { size, last, .. } = *self.chunk(position);
         let path = &mut self.under_way[last.0];
@@ -211,14 +216,15 @@ impl Ledger {
         Some(position)
     }
 
-    /// Takes in a SACK: everything below `cumulative` arrived, and the `blocks` beyond it. `shares` holds a default value
-    /// for each path and is filled in.
+    /// Takes in a SACK: everything below `cumulative` arrived, and the `blocks` beyond it. `shares` holds a value for each
+    /// path, and is written anew.
     pub(super) fn on_sack(&mut self, cumulative: u64, blocks: &[Block], shares: &mut [Share]) -> Taken {
         for (path, share) in shares.iter_mut().enumerate() {
-            let oldest = self.oldest(PathId(path));
-            share.oldest = oldest.is_some_and(|oldest| {
+            let (flight, oldest) = (self.flight(PathId(path)), self.oldest(PathId(path)));
+            let oldest = oldest.is_some_and(|oldest| {
                 oldest < cumulative || blocks.iter().any(|block| block.start <= oldest && oldest < block.end)
             });
+            *share = Share { flight, oldest, ..Share::default() };
         }
         let nxt = self.nxt();
         let advanced = cumulative > self.una;
@@ -231,8 +237,8 @@ impl Ledger {
                 reported_up_to = reported_up_to.max(block.end);
             }
         }
-        let reneged = self.renege(blocks, reported_up_to);
-        Taken { advanced, newest, reported_up_to, reneged }
+        self.renege(blocks, reported_up_to);
+        Taken { advanced, newest, reported_up_to }
     }
 
     /// Moves the cumulative TSN; returns the first position beyond the highest that this acknowledged newly, or 0.
@@ -263,6 +269,32 @@ impl Ledger {
         newest
     }
 
+    /// Moves the cumulative TSN below `nxt`, where nothing is reported or marked, all chunks left on `path`, and those that
+    /// it passes left once. Returns the last of them.
+    pub(super) fn pass_quietly(&mut self, path: PathId, cumulative: u64) -> Covered {
+        let (mut size, mut last_sent) = (Total::default(), Instant::ZERO);
+        for _ in self.una..cumulative {
+            let chunk = self.chunks.pop_front().expect("the position is outstanding");
+            size.data += u64::from(chunk.size.data);
+            size.wire += u64::from(chunk.size.wire);
+            last_sent = chunk.last_sent;
+        }
+        let path = &mut self.under_way[path.0];
+        path.chunks -= cumulative - self.una;
+        path.size.data -= size.data;
+        path.size.wire -= size.wire;
+        self.una = cumulative;
+        Covered { end: cumulative, copies: 0, last_sent }
+    }
+
+    /// Returns the path on which everything outstanding left, if something is, and nothing is reported or marked.
+    pub(super) fn only_path(&self) -> Option<PathId> {
+        let whole = self.reported.is_empty() && self.marked.is_empty();
+        let mut used = self.under_way.iter().enumerate().filter(|(_, path)| path.chunks > 0).map(|(path, _)| path);
+        let only = used.next().filter(|_| whole)?;
+        used.next().is_none().then_some(PathId(only))
+    }
+
     /// Takes note of a gap ack block; returns the first position beyond the highest that is news, or 0.
     fn report(&mut self, block: Block, shares: &mut [Share]) -> u64 {
         if self.reported.covers(block) {
@@ -290,7 +322,10 @@ impl Ledger {
     /// Finds chunks below `up_to` that were reported before and are not in these blocks: the peer
     /// has dropped them (RFC 9260, section 6.2.1, rule D iii). Above `up_to`, the SACK may only
     /// lack room for them. A SACK without blocks has room.
-    fn renege(&mut self, blocks: &[Block], up_to: u64) -> bool {
+    fn renege(&mut self, blocks: &[Block], up_to: u64) {
+        if self.reported.is_empty() {
+            return;
+        }
         let up_to = if blocks.is_empty() { self.nxt() } else { up_to };
         let mut dropped = Vec::new();
         let mut next = blocks.iter().peekable();
@@ -313,7 +348,6 @@ impl Ledger {
             self.reported.remove(*block);
             (block.start..block.end).for_each(|position| self.launch(position));
         }
-        !dropped.is_empty()
     }
 
     /// Counts a miss indication for every missing position below `below`. Those that now have three are marked for

@@ -8,6 +8,7 @@
 
 mod ledger;
 mod probe;
+mod quiet;
 mod sack;
 mod send;
 mod snapshot;
@@ -106,6 +107,12 @@ pub struct Engine {
     probes: u32,
     /// The newest SACK's news, by path.
     shares: Vec<Share>,
+    /// The paths on which data may leave, as they were [found](Self::find_usable) last.
+    usable: Vec<Candidate>,
+    /// Above this position, no chunk has left twice.
+    again_below: u64,
+    /// See [`find_quiet`](Self::find_quiet).
+    quiet: Option<PathId>,
     next_id: u64,
 }
 
@@ -128,6 +135,9 @@ impl Engine {
             persist: Instant::NEVER,
             probes: 0,
             shares: Vec::new(),
+            usable: Vec::new(),
+            again_below: 0,
+            quiet: None,
             next_id: 0,
         })
     }
@@ -150,6 +160,7 @@ impl Engine {
 
     /// Takes note that both ends use timestamps: from now on their echoes measure round trips.
     pub fn agree_on_timestamps(&mut self) {
+        self.quiet = None;
         for destination in &mut self.destinations {
             let mss = destination.pmdcs;
             destination.path.watch.agree(Negotiated { mss, sack: true, timestamps: true });
@@ -235,6 +246,12 @@ impl Engine {
         share.acked + share.sacked > 0
     }
 
+    /// Whether [`poll_event`](Self::poll_event) has one.
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        self.destinations.iter().any(|destination| destination.path.watch.has_events())
+    }
+
     /// Returns the next event, and the path that it is about; those of one path are in order.
     pub fn poll_event(&mut self) -> Option<(PathId, Event)> {
         let destinations = self.destinations.iter_mut().enumerate();
@@ -254,18 +271,15 @@ impl Engine {
         Flight { outstanding: self.ledger.flight(path), peer_window: u64::MAX }
     }
 
-    /// Returns the paths on which data may leave; all of them where none may, because something has to be tried.
-    fn usable(&self) -> Vec<Candidate> {
+    /// Finds the paths on which data may leave; all of them where none may, because something has to be tried.
+    fn find_usable(&mut self) {
+        let none = self.destinations.iter().all(|destination| !destination.usable);
         let all = self.destinations.iter().enumerate();
-        let usable: Vec<_> = all
-            .clone()
-            .filter(|(_, destination)| destination.usable)
-            .map(|(index, destination)| Candidate { path: PathId(index), window: destination.path.window })
-            .collect();
-        if !usable.is_empty() {
-            return usable;
-        }
-        all.map(|(index, destination)| Candidate { path: PathId(index), window: destination.path.window }).collect()
+        let candidates = all
+            .filter(|(_, destination)| destination.usable || none)
+            .map(|(index, destination)| Candidate { path: PathId(index), window: destination.path.window });
+        self.usable.clear();
+        self.usable.extend(candidates);
     }
 
     fn next_id(&mut self) -> TxId {

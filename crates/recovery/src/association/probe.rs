@@ -50,6 +50,9 @@ impl Engine {
         let judgement = target.watch.refuse_probe();
         if target.settle_without_ack(judgement, outstanding) == Some(Cause::Timeout) {
             self.ledger.unmark(path);
+            if self.ledger.flight(path) > 0 && self.destinations[path.0].path.timer == Instant::NEVER {
+                self.destinations[path.0].path.start_timer(now);
+            }
         }
         None
     }

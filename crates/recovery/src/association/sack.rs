@@ -1,6 +1,6 @@
 //! A SACK comes in (RFC 9260, sections 6.2.1 and 7.2).
 
-use super::ledger::{Share, Taken};
+use super::ledger::Taken;
 use super::{Engine, PathId};
 use crate::congest::Progress;
 use crate::fact::{Acked, Block, Cause, Echo, Mark};
@@ -27,12 +27,10 @@ impl Engine {
     /// Takes in a SACK: first the ledger; then, path by path, round trips, detectors, timer and window; then the losses
     /// that it tells of.
     pub fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) {
-        let flights: Vec<u64> = (0..self.destinations.len()).map(|path| self.ledger.flight(PathId(path))).collect();
-        self.shares.fill(Share::default());
         let taken = self.ledger.on_sack(sack.cumulative, sack.blocks, &mut self.shares);
         let grows = self.exit.is_none();
-        for (path, flight) in flights.into_iter().enumerate() {
-            self.credit(now, PathId(path), sack, &taken, (flight, grows));
+        for path in 0..self.destinations.len() {
+            self.credit(now, PathId(path), sack, &taken, grows);
         }
         if self.exit.is_some_and(|exit| sack.cumulative >= exit) {
             self.exit = None;
@@ -42,14 +40,14 @@ impl Engine {
         let below = if self.exit.is_some() && taken.advanced { taken.reported_up_to } else { taken.newest };
         self.miss(now, below);
         for path in 0..self.destinations.len() {
-            self.run_timer(now, PathId(path), &taken);
+            self.run_timer(now, PathId(path));
             self.destinations[path].path.watch.close_if_repaired(sack.cumulative);
         }
+        self.quiet = self.find_quiet();
     }
 
-    /// Gives a path its share of a SACK. Before it, `flight` bytes were under way there; the window `grows` outside of fast
-    /// recovery.
-    fn credit(&mut self, now: Instant, path: PathId, sack: &Sack<'_>, taken: &Taken, (flight, grows): (u64, bool)) {
+    /// Gives a path its share of a SACK. The window `grows` outside of fast recovery.
+    fn credit(&mut self, now: Instant, path: PathId, sack: &Sack<'_>, taken: &Taken, grows: bool) {
         let share = self.shares[path.0];
         self.look(now, path);
         // A verdict of spurious puts what is marked under way again, so it counts as outstanding (RFC 4015, section 3.1).
@@ -89,7 +87,7 @@ impl Engine {
         let repeats = self.credit.counts_repeats(path, sack);
         let (acked, sacked) = share.counted(repeats);
         if effect.grows && grows && acked + sacked > 0 {
-            target.grow(&Progress { acked, sacked, delivered: acked, flight });
+            target.grow(&Progress { acked, sacked, delivered: acked, flight: share.flight });
         }
         if effect.resumes == Some(Cause::Timeout) {
             // Sending goes on with new data: what the path deemed lost is under way after all.
@@ -114,14 +112,15 @@ impl Engine {
     }
 
     /// Stops or restarts a path's timer after a SACK (section 6.3.2, rules R2, R3 and R4).
-    fn run_timer(&mut self, now: Instant, path: PathId, taken: &Taken) {
+    fn run_timer(&mut self, now: Instant, path: PathId) {
         let oldest = self.ledger.oldest(path).map(|position| self.ledger.chunk(position).last_sent);
         let share = self.shares[path.0];
         let path = &mut self.destinations[path.0].path;
         match oldest {
             None => path.rest(now),
             Some(oldest) if share.oldest => path.restart_timer(now, oldest),
-            Some(_) if taken.reneged && path.timer == Instant::NEVER => path.start_timer(now),
+            // What was reneged, or put under way again by a verdict, has no timer yet.
+            Some(_) if path.timer == Instant::NEVER => path.start_timer(now),
             Some(_) => {}
         }
     }

@@ -76,6 +76,7 @@ impl Engine {
         if self.persist == Instant::NEVER {
             let rto = self.rto(path);
             let interval = rto * (1 << self.probes.min(16));
+            self.quiet = None;
             self.persist = now + interval.min(LONGEST_PROBE_INTERVAL.max(rto));
         }
         self.persist <= now
@@ -100,13 +101,14 @@ impl Engine {
     }
 
     /// Returns the path that a marked chunk goes to.
-    fn target(&self, position: u64) -> PathId {
+    fn target(&mut self, position: u64) -> PathId {
+        self.find_usable();
         let chunk = self.ledger.chunk(position);
-        self.retransmit.choose(chunk.last, chunk.cause, &self.usable())
+        self.retransmit.choose(chunk.last, chunk.cause, &self.usable)
     }
 
     /// Returns the lowest marked chunk from `from` on, if it belongs into a packet on `path`.
-    pub fn next_again(&self, path: PathId, from: u64) -> Option<(u64, Size)> {
+    pub fn next_again(&mut self, path: PathId, from: u64) -> Option<(u64, Size)> {
         let position = self.ledger.marked_from(from)?;
         (self.target(position) == path).then(|| (position, self.ledger.chunk(position).size))
     }
@@ -114,6 +116,8 @@ impl Engine {
     /// Takes note that a marked chunk leaves again on `path`, in a packet with timestamp `stamp`.
     pub fn on_again(&mut self, now: Instant, position: u64, path: PathId, stamp: Option<Timestamp>) -> Transmission {
         let before = self.ledger.on_retransmission(now, position, path);
+        self.again_below = self.again_below.max(position + 1);
+        self.quiet = None;
         let id = self.next_id();
         let transmission = Transmission {
             id,
@@ -144,6 +148,8 @@ impl Engine {
         if self.ledger.flight(path) == 0 {
             self.destinations[path.0].path.restart_after_idle(now);
         }
+        // A SACK that empties the flight, or another path, is no matter of quiet SACKs.
+        self.quiet = self.quiet.filter(|quiet| *quiet == path);
         let position = self.ledger.on_new(now, path, size, stamp);
         self.destinations[path.0].path.watch.on_new(now, position + 1);
         let id = self.next_id();
@@ -158,6 +164,7 @@ impl Engine {
         }
         if go.what == What::Probe {
             self.probes += 1;
+            self.quiet = None;
             self.persist = Instant::NEVER;
         }
         self.destinations[go.path.0].path.on_sent(now, bytes);

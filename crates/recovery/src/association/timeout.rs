@@ -29,6 +29,7 @@ impl Engine {
             }
         }
         let due = self.destinations.iter().position(|destination| destination.path.timer <= now)?;
+        self.quiet = None;
         let path = PathId(due);
         let probe = self.probes > 0;
         self.probe = None;

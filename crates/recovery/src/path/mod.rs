@@ -118,10 +118,14 @@ impl Path {
     /// Whether an ACK of new data would do nothing beyond a sample, growth of the window and a fresh timer, as far as the
     /// path itself tells.
     pub(crate) fn is_quiet(&self) -> bool {
+        self.pace.is_none() && self.is_calm()
+    }
+
+    /// Whether an ACK of new data would do nothing beyond that, apart from what it tells pacing.
+    pub(crate) fn is_calm(&self) -> bool {
         self.watch.episode().is_none()
             && self.lesson.is_none()
             && self.consecutive_timeouts == 0
-            && self.pace.is_none()
             && self.timer != Instant::NEVER
             && self.watch.detectors_wait()
     }

@@ -7,6 +7,7 @@ mod talk;
 mod association_parts;
 mod congest_cubic;
 mod congest_windows;
+mod detect_cover;
 mod detect_dsack;
 mod detect_dual_rtt;
 mod detect_eifel_bit;

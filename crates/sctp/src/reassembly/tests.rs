@@ -23,7 +23,7 @@ fn fragments_make_a_message_in_whatever_order_they_come() {
         for index in order {
             let (flags, text) = fragments[index];
             assert!(!reassembly.is_readable());
-            reassembly.insert(7 + index as u64, &data(flags, 1, 0, text.as_bytes())).unwrap();
+            reassembly.insert(7 + index as u64, &data(flags, 1, 0, text.as_bytes()), 0).unwrap();
         }
         assert_eq!(taken(&mut reassembly), ["one message in four"]);
         assert_eq!(reassembly.held(), 0);
@@ -34,11 +34,11 @@ fn fragments_make_a_message_in_whatever_order_they_come() {
 fn streams_do_not_wait_for_each_other_and_unordered_messages_for_none() {
     let mut reassembly = Reassembly::default();
     let whole = DataFlags::WHOLE;
-    reassembly.insert(1, &data(whole, 1, 1, b"late")).unwrap();
-    reassembly.insert(2, &data(whole, 2, 0, b"other")).unwrap();
-    reassembly.insert(3, &data(whole.with(DataFlags::UNORDERED), 1, 9, b"at once")).unwrap();
+    reassembly.insert(1, &data(whole, 1, 1, b"late"), 0).unwrap();
+    reassembly.insert(2, &data(whole, 2, 0, b"other"), 0).unwrap();
+    reassembly.insert(3, &data(whole.with(DataFlags::UNORDERED), 1, 9, b"at once"), 0).unwrap();
     assert_eq!(taken(&mut reassembly), ["other", "at once"]);
-    reassembly.insert(0, &data(whole, 1, 0, b"early")).unwrap();
+    reassembly.insert(0, &data(whole, 1, 0, b"early"), 0).unwrap();
     assert_eq!(taken(&mut reassembly), ["early", "late"]);
 }
 
@@ -46,7 +46,7 @@ fn streams_do_not_wait_for_each_other_and_unordered_messages_for_none() {
 fn a_stream_goes_on_when_its_numbers_wrap() {
     let mut reassembly = Reassembly::default();
     for number in 0..200_000u64 {
-        reassembly.insert(number, &data(DataFlags::WHOLE, 0, number as u16, b"x")).unwrap();
+        reassembly.insert(number, &data(DataFlags::WHOLE, 0, number as u16, b"x"), 0).unwrap();
         assert!(reassembly.take().is_some(), "{number}");
     }
 }
@@ -54,8 +54,8 @@ fn a_stream_goes_on_when_its_numbers_wrap() {
 #[test]
 fn what_is_given_up_is_dropped_and_what_waited_is_delivered() {
     let mut reassembly = Reassembly::default();
-    reassembly.insert(0, &data(B, 1, 0, b"begun")).unwrap();
-    reassembly.insert(3, &data(DataFlags::WHOLE, 1, 2, b"waits")).unwrap();
+    reassembly.insert(0, &data(B, 1, 0, b"begun"), 0).unwrap();
+    reassembly.insert(3, &data(DataFlags::WHOLE, 1, 2, b"waits"), 0).unwrap();
     reassembly.forward(2);
     reassembly.skip(1, 1);
     assert_eq!(taken(&mut reassembly), ["waits"]);
@@ -69,17 +69,17 @@ fn a_message_that_is_too_long_is_delivered_in_parts() {
         let message = reassembly.take()?;
         Some((String::from_utf8(message.bytes).unwrap(), message.ends))
     };
-    reassembly.insert(0, &data(B, 1, 0, b"one ")).unwrap();
-    reassembly.insert(1, &data(M, 1, 0, b"two ")).unwrap();
-    reassembly.insert(3, &data(M, 1, 0, b"four ")).unwrap();
-    reassembly.insert(5, &data(DataFlags::WHOLE, 1, 1, b"after")).unwrap();
+    reassembly.insert(0, &data(B, 1, 0, b"one "), 0).unwrap();
+    reassembly.insert(1, &data(M, 1, 0, b"two "), 0).unwrap();
+    reassembly.insert(3, &data(M, 1, 0, b"four "), 0).unwrap();
+    reassembly.insert(5, &data(DataFlags::WHOLE, 1, 1, b"after"), 0).unwrap();
     reassembly.deliver_part(0);
     assert_eq!(part(&mut reassembly), None, "chunks before it are missing");
     reassembly.deliver_part(2);
     assert_eq!(part(&mut reassembly), Some(("one two ".into(), false)));
-    reassembly.insert(2, &data(M, 1, 0, b"three ")).unwrap();
+    reassembly.insert(2, &data(M, 1, 0, b"three "), 0).unwrap();
     assert_eq!(part(&mut reassembly), Some(("three four ".into(), false)));
-    reassembly.insert(4, &data(E, 1, 0, b"five")).unwrap();
+    reassembly.insert(4, &data(E, 1, 0, b"five"), 0).unwrap();
     assert_eq!(part(&mut reassembly), Some(("five".into(), true)));
     assert_eq!(part(&mut reassembly), Some(("after".into(), true)));
     assert_eq!(reassembly.held(), 0);
@@ -89,9 +89,9 @@ fn a_message_that_is_too_long_is_delivered_in_parts() {
 fn contradictions_are_noticed() {
     for (first, second) in [((B, 1), (B, 1)), ((B, 1), (E, 2)), ((E, 1), (M, 1)), ((DataFlags::WHOLE, 1), (E, 1))] {
         let mut reassembly = Reassembly::default();
-        reassembly.insert(0, &data(first.0, first.1, 0, b"x")).unwrap();
+        reassembly.insert(0, &data(first.0, first.1, 0, b"x"), 0).unwrap();
         // A complete message leaves no trace, so only one that is still here can be contradicted.
-        let second = reassembly.insert(1, &data(second.0, second.1, 0, b"x"));
+        let second = reassembly.insert(1, &data(second.0, second.1, 0, b"x"), 0);
         assert_eq!(second.is_err(), !reassembly.is_readable());
     }
 }
@@ -99,17 +99,17 @@ fn contradictions_are_noticed() {
 #[test]
 fn the_highest_chunk_is_dropped_first() {
     let mut reassembly = Reassembly::default();
-    reassembly.insert(5, &data(B, 1, 0, b"x")).unwrap();
-    reassembly.insert(6, &data(E, 1, 0, b"y")).unwrap();
-    reassembly.insert(8, &data(B, 1, 1, b"x")).unwrap();
-    reassembly.insert(9, &data(M, 1, 1, b"y")).unwrap();
+    reassembly.insert(5, &data(B, 1, 0, b"x"), 0).unwrap();
+    reassembly.insert(6, &data(E, 1, 0, b"y"), 0).unwrap();
+    reassembly.insert(8, &data(B, 1, 1, b"x"), 0).unwrap();
+    reassembly.insert(9, &data(M, 1, 1, b"y"), 0).unwrap();
     let positions = |reassembly: &mut Reassembly| reassembly.drop_highest(5).map(|block| (block.start, block.end));
     assert_eq!(positions(&mut reassembly), Some((9, 10)));
     assert_eq!(positions(&mut reassembly), Some((8, 9)));
     // The message of chunks 5 and 6 was delivered; one that waits goes whole.
     assert_eq!(positions(&mut reassembly), None);
-    reassembly.insert(11, &data(B, 1, 2, b"x")).unwrap();
-    reassembly.insert(12, &data(E, 1, 2, b"y")).unwrap();
+    reassembly.insert(11, &data(B, 1, 2, b"x"), 0).unwrap();
+    reassembly.insert(12, &data(E, 1, 2, b"y"), 0).unwrap();
     assert_eq!(positions(&mut reassembly), Some((11, 13)));
     assert_eq!(reassembly.held(), 64);
     assert_eq!(taken(&mut reassembly), ["xy"]);

@@ -4,6 +4,7 @@
 
 mod both_ends;
 mod dcsctp;
+mod details;
 mod eifel;
 mod hostile;
 mod opening;

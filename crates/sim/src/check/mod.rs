@@ -1,6 +1,7 @@
 //! Checkers: laws that hold in every scenario, verified after each event. A broken law is a fault
 //! of the simulator, so a checker panics.
 
+pub mod association;
 pub mod flight;
 pub mod links;
 pub mod reading;
@@ -10,7 +11,9 @@ mod tests;
 use crate::clock::queue::EventQueue;
 use crate::endpoint::Endpoint;
 use crate::oracle::Oracle;
+use crate::sctp;
 use crate::slab::Packet;
+use association::Ledger;
 use eifel_base::time::Instant;
 use flight::Flight;
 use links::{Links, UnderWay};
@@ -20,6 +23,7 @@ pub struct Checkers {
     now: Instant,
     flights: Vec<Flight>,
     readings: Vec<Reading>,
+    ledgers: Vec<Ledger>,
     links: Links,
 }
 
@@ -27,7 +31,8 @@ impl Checkers {
     /// Creates checkers for `flows` flows, and for links with these limits.
     pub fn new(flows: usize, links: Links) -> Self {
         let flights = vec![Flight::default(); 2 * flows];
-        Self { now: Instant::ZERO, flights, readings: vec![Reading::default(); 2 * flows], links }
+        let (readings, ledgers) = (vec![Reading::default(); 2 * flows], vec![Ledger::default(); 2 * flows]);
+        Self { now: Instant::ZERO, flights, readings, ledgers, links }
     }
 
     /// Checks both ends after an input to a connection.
@@ -37,6 +42,15 @@ impl Checkers {
         let place = 2 * endpoint.flow as usize + endpoint.end.index();
         self.flights[place].check(now, endpoint);
         self.readings[place].check(now, endpoint, other);
+    }
+
+    /// Checks both ends after an input to an association.
+    ///
+    /// # Panics When a law is broken.
+    pub fn after_packet(&mut self, now: Instant, ends: &[sctp::endpoint::Endpoint; 2]) {
+        for (endpoint, other) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
+            self.ledgers[2 * endpoint.flow as usize + endpoint.end.index()].check(now, endpoint, other);
+        }
     }
 
     /// Checks after an event: time must not go back, and the counts of the event's link must add

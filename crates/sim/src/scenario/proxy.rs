@@ -1,7 +1,7 @@
 //! Performance-enhancing proxies, and the links that they guard.
 
 use super::error::Fault;
-use super::model::Flow;
+use super::model::{Flow, Traffic};
 use super::reader::Reader;
 use super::topology::Topology;
 use crate::proxies;
@@ -14,6 +14,14 @@ pub(super) fn attach(top: &Reader<'_>, topology: &mut Topology, flows: &[Flow]) 
         let link = topology.link_names.item(&item)?;
         if topology.links[link].proxied {
             return Err(item.fault(format!("the link {} is listed twice", item.text())));
+        }
+        let crosses = |flow: &&Flow| {
+            matches!(flow.traffic, Traffic::Messages { .. }) && flow.ways().any(|(links, _)| links.contains(&link))
+        };
+        if let Some(flow) = flows.iter().find(crosses) {
+            let what =
+                format!("a proxy reads TCP, and the flow {:?} over SCTP takes the link {}", flow.name, item.text());
+            return Err(item.fault(what).allowed("links that flows over SCTP do not take"));
         }
         let sees =
             |flow: &Flow| [End::From, End::To].iter().any(|&end| proxies::sees(flow, end, &topology.links, link));

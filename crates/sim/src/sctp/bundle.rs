@@ -1,17 +1,29 @@
 //! The contents of SCTP packets under way.
 
 use crate::oracle::Sent;
+use crate::slab::Packet;
 use eifel_packet::ip::{self, Addresses, Header, Version};
 use eifel_packet::sctp;
+use eifel_sctp::Plain;
 use std::net::Ipv4Addr;
+
+/// What the contents of a packet are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Bytes: the payload of IP.
+    Bytes,
+    /// Values, as most are in a run that nobody observes.
+    Plain,
+}
 
 /// An SCTP packet and the transmissions of its chunks.
 pub struct Bundle {
-    /// The payload of IP.
+    pub form: Form,
     pub bytes: Vec<u8>,
+    pub plain: Plain,
     /// As they stand in the IP header.
     pub addresses: Addresses,
-    /// The transmissions of its DATA chunks, in order.
+    /// The transmissions of its DATA chunks, in order, if there are several: the packet itself describes one.
     pub chunks: Vec<Sent>,
 }
 
@@ -19,12 +31,12 @@ impl Default for Bundle {
     fn default() -> Self {
         let nobody = Ipv4Addr::UNSPECIFIED;
         let addresses = Addresses::V4 { source: nobody, destination: nobody };
-        Self { bytes: Vec::new(), addresses, chunks: Vec::new() }
+        Self { form: Form::Bytes, bytes: Vec::new(), plain: Plain::default(), addresses, chunks: Vec::new() }
     }
 }
 
 impl Bundle {
-    /// Returns the packet with its IP header.
+    /// Returns the packet with its IP header, in an observed run.
     ///
     /// # Panics
     /// When an association made a packet that IP cannot carry.
@@ -38,7 +50,11 @@ impl Bundle {
 
     /// Returns the bytes of the packet with its IP header.
     pub fn ip_len(&self, ip: Version) -> u32 {
-        ip.header_len() + self.bytes.len() as u32
+        let len = match self.form {
+            Form::Bytes => self.bytes.len(),
+            Form::Plain => self.plain.len(),
+        };
+        ip.header_len() + len as u32
     }
 }
 
@@ -52,6 +68,26 @@ impl Bundles {
         &self.0[handle as usize]
     }
 
+    /// Returns the bundle of the packet with this handle, to change it.
+    #[inline]
+    pub fn get_mut(&mut self, handle: u32) -> &mut Bundle {
+        &mut self.0[handle as usize]
+    }
+
+    /// Returns the transmission of one of the packet's chunks.
+    #[inline]
+    pub fn chunk(&self, packet: &Packet, handle: u32, index: usize) -> Sent {
+        if packet.positions == 1 { crate::network::sent(packet) } else { self.get(handle).chunks[index] }
+    }
+
+    /// Returns the place of a packet of values that is about to leave.
+    #[inline]
+    pub fn plain(&mut self, handle: u32) -> &mut Plain {
+        let bundle = self.vacant(handle);
+        bundle.form = Form::Plain;
+        &mut bundle.plain
+    }
+
     /// Returns the bundle of a packet that is about to leave, empty.
     pub fn vacant(&mut self, handle: u32) -> &mut Bundle {
         let index = handle as usize;
@@ -59,18 +95,9 @@ impl Bundles {
             self.0.resize_with(index + 1, Bundle::default);
         }
         let bundle = &mut self.0[index];
+        bundle.form = Form::Bytes;
         bundle.bytes.clear();
         bundle.chunks.clear();
         bundle
-    }
-
-    /// Takes a bundle out while its packet is handled. It is to be [put back](Self::put).
-    pub fn take(&mut self, handle: u32) -> Bundle {
-        std::mem::take(&mut self.0[handle as usize])
-    }
-
-    /// Puts a bundle back, which keeps its allocation.
-    pub fn put(&mut self, handle: u32, bundle: Bundle) {
-        self.0[handle as usize] = bundle;
     }
 }

@@ -1,6 +1,6 @@
 //! One end of a flow over SCTP: its association, and the ways from it into the network.
 
-use super::bundle::Bundle;
+use super::bundle::{Bundle, Bundles, Form};
 use super::messages::{Reader, Writer};
 use crate::network::Network;
 use crate::oracle::{Role, Sent};
@@ -12,7 +12,7 @@ use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine::Kind;
 use eifel_recovery::fact::Transmission;
-use eifel_sctp::{Association, Heard, Listener, Phase};
+use eifel_sctp::{Association, Heard, Listener, Next, Outgoing, Phase};
 
 /// The way from one end to the other on one path.
 #[derive(Clone, Copy, Debug)]
@@ -56,10 +56,21 @@ impl Endpoint {
     /// Takes in a packet. Returns a packet that answers it at once, outside of the association.
     pub fn take(&mut self, now: Instant, bundle: &Bundle) -> Option<(Addresses, Vec<u8>)> {
         if let Some(association) = self.association.as_mut().filter(|open| open.phase() != Phase::Closed) {
-            association.handle_packet(now, &bundle.addresses, &bundle.bytes);
+            match bundle.form {
+                Form::Bytes => association.handle_packet(now, &bundle.addresses, &bundle.bytes),
+                Form::Plain => association.handle_plain(now, &bundle.addresses, &bundle.plain),
+            }
             return None;
         }
-        match self.listener.handle_packet(now, &bundle.addresses, &bundle.bytes) {
+        let mut written = Vec::new();
+        let bytes = match bundle.form {
+            Form::Bytes => &bundle.bytes,
+            Form::Plain => {
+                bundle.plain.emit(&mut written);
+                &written
+            }
+        };
+        match self.listener.handle_packet(now, &bundle.addresses, bytes) {
             Heard::Nothing => None,
             Heard::Answer(addresses, bytes) => Some((addresses, bytes)),
             Heard::Accepted(association) => {
@@ -71,9 +82,11 @@ impl Endpoint {
     }
 
     /// Tells the oracle of the chunks that have come, after they were taken in.
-    pub fn tell_arrival<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, chunks: &[Sent], arrival: Arrival) {
+    pub fn tell_arrival<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, handle: u32, arrival: Arrival) {
         let of = (self.flow, self.end.other());
-        for &chunk in chunks {
+        let packet = *net.slab.get(handle);
+        for index in 0..packet.positions as usize {
+            let chunk = net.bundles.chunk(&packet, handle, index);
             let kept = self.association.as_ref().is_some_and(|association| association.has_received(chunk.start));
             let accepted = if kept { u64::MAX } else { chunk.start };
             match arrival {
@@ -89,8 +102,9 @@ impl Endpoint {
     }
 
     /// Records a packet that has come, before it is taken in.
-    pub fn record<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, packet: &Packet, bundle: &Bundle) {
+    pub fn record<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, handle: u32) {
         let Some(recorder) = &mut net.observers.recorder else { return };
+        let (packet, bundle) = (net.slab.get(handle), net.bundles.get(handle));
         let from = bundle.addresses.source();
         let way = self.ways.iter().find(|way| way.addresses.destination() == from).unwrap_or(&self.ways[0]);
         recorder.passes_bundle(net.now, way.node, packet, bundle);
@@ -116,13 +130,19 @@ impl Endpoint {
             association.shutdown();
         }
         loop {
-            let handle = net.slab.next_handle();
-            let bundle = net.bundles.vacant(handle);
             let Some(association) = &mut self.association else { return };
-            let Some(outgoing) = association.poll_transmit(net.now, &mut bundle.bytes) else { return };
+            let handle = net.slab.next_handle();
+            let Some((outgoing, bundle)) = poll::<IN_ORDER>(net.now, association, &mut net.bundles, handle) else {
+                return;
+            };
             bundle.addresses = outgoing.addresses;
-            bundle.chunks.extend(association.transmissions().iter().map(sent));
-            let path = path_to(&self.ways, &outgoing.addresses);
+            let path = path_to(&self.ways, &outgoing);
+            let transmissions = association.transmissions();
+            let packet = packet((self.flow, self.end), transmissions);
+            if packet.positions > 1 {
+                bundle.chunks.extend(transmissions.iter().map(sent));
+            }
+            net.slab.vacant().packet = packet;
             if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
                 let subject = Subject { flow: self.flow, end: self.end, path: path.0 };
                 for transmission in association.transmissions() {
@@ -139,14 +159,17 @@ impl Endpoint {
         let bundle = net.bundles.vacant(net.slab.next_handle());
         bundle.bytes.extend_from_slice(bytes);
         bundle.addresses = addresses;
-        let path = path_to(&self.ways, &addresses);
+        net.slab.vacant().packet = packet((self.flow, self.end), &[]);
+        let path = path_to(&self.ways, &Outgoing { addresses, path: None });
         self.launch(net, path);
     }
 
     /// Counts the chunks of the packet that leaves on `path`, and tells the oracle of them.
     fn count<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, path: PathId) {
         let (flow, sender) = (self.flow, self.end);
-        for &chunk in &net.bundles.get(net.slab.next_handle()).chunks {
+        let packet = net.slab.vacant().packet;
+        for index in 0..packet.positions as usize {
+            let chunk = net.bundles.chunk(&packet, net.slab.next_handle(), index);
             let tally = &mut self.tallies[path.0].counts;
             tally.segments += 1;
             let again = chunk.role == Role::Retransmission;
@@ -165,20 +188,8 @@ impl Endpoint {
         let way = &self.ways[path.0];
         let bundle = net.bundles.get(net.slab.next_handle());
         let bytes = bundle.ip_len(net.ip);
-        let mut packet = Packet { flow: self.flow, sender: self.end, bundled: true, ..NO_PACKET };
-        if let Some(first) = bundle.chunks.first() {
-            packet = Packet {
-                transmission: first.transmission,
-                start: first.start,
-                segment: first.start + 1,
-                positions: bundle.chunks.len() as u32,
-                repeats: first.role == Role::Retransmission,
-                ..packet
-            };
-        }
-        net.slab.vacant().packet = packet;
         if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
-            recorder.passes_bundle(net.now, way.node, &packet, bundle);
+            recorder.passes_bundle(net.now, way.node, &net.slab.vacant().packet, bundle);
         }
         net.launch(bytes, way.destination, way.link);
     }
@@ -215,15 +226,53 @@ impl Endpoint {
         self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout)
     }
 
-    /// Returns whether nothing is left to do: the association has been there and is closed.
+    /// Returns whether nothing is left to do: the association has been there and is closed, and all that came is read.
+    #[inline]
     pub fn is_closed(&self) -> bool {
-        self.association.as_ref().is_some_and(|association| association.phase() == Phase::Closed)
+        let over = |association: &Association| association.phase() == Phase::Closed && !association.is_readable();
+        self.association.as_ref().is_some_and(over)
     }
 }
 
-/// Returns the path on which a packet between these addresses leaves: an address of the peer belongs to one path alone.
-fn path_to(ways: &[Way], addresses: &Addresses) -> PathId {
-    let to = addresses.destination();
+/// Puts the next packet into the bundle with this handle: values, if nobody looks at its bytes.
+#[inline]
+fn poll<'b, const IN_ORDER: bool>(
+    now: Instant,
+    association: &mut Association,
+    bundles: &'b mut Bundles,
+    handle: u32,
+) -> Option<(Outgoing, &'b mut Bundle)> {
+    let next = if IN_ORDER { Next::Other } else { association.poll_plain(now, || bundles.plain(handle)) };
+    match next {
+        Next::Nothing => None,
+        Next::Plain(outgoing) => Some((outgoing, bundles.get_mut(handle))),
+        Next::Other => {
+            let bundle = bundles.vacant(handle);
+            let outgoing = association.poll_transmit(now, &mut bundle.bytes)?;
+            Some((outgoing, bundle))
+        }
+    }
+}
+
+/// Returns a packet of one end of a flow with these transmissions.
+#[inline]
+fn packet((flow, sender): (u32, End), transmissions: &[Transmission]) -> Packet {
+    let none = Packet { flow, sender, bundled: true, ..NO_PACKET };
+    let Some(first) = transmissions.first() else { return none };
+    let Sent { transmission, start, role, .. } = sent(first);
+    let (segment, positions, repeats) = (start + 1, transmissions.len() as u32, role == Role::Retransmission);
+    Packet { transmission, start, segment, positions, repeats, ..none }
+}
+
+/// Returns the path on which a packet leaves: an address of the peer belongs to one path alone.
+#[inline]
+fn path_to(ways: &[Way], outgoing: &Outgoing) -> PathId {
+    let to = outgoing.addresses.destination();
+    if let Some(path) =
+        outgoing.path.filter(|path| ways.get(path.0).is_some_and(|way| way.addresses.destination() == to))
+    {
+        return path;
+    }
     PathId(ways.iter().position(|way| way.addresses.destination() == to).unwrap_or_default())
 }
 

@@ -36,15 +36,12 @@ impl AssociationFlow {
     pub fn receive<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        let bundle = net.bundles.take(handle);
         if IN_ORDER {
-            let packet = *net.slab.get(handle);
-            endpoint.record(net, &packet, &bundle);
+            endpoint.record(net, handle);
         }
-        let answer = endpoint.take(net.now, &bundle);
+        let answer = endpoint.take(net.now, net.bundles.get(handle));
         let (_, arrival) = net.slab.reach(handle);
-        endpoint.tell_arrival(net, &bundle.chunks, arrival);
-        net.bundles.put(handle, bundle);
+        endpoint.tell_arrival(net, handle, arrival);
         net.slab.release(handle);
         if let Some((addresses, bytes)) = answer {
             endpoint.answer(net, addresses, &bytes);
@@ -64,12 +61,23 @@ impl AssociationFlow {
         if IN_ORDER && self.app.sends_from(end) {
             endpoint.observe(net);
         }
-        self.end_if_closed();
+        let closed = ends[end.index()].is_closed();
+        if IN_ORDER && let Some(checkers) = &mut net.observers.checkers {
+            checkers.after_packet(net.now, ends);
+        }
+        if closed {
+            self.end_if_closed();
+        }
     }
 
     fn take_events<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
-            self.on_recovery(net, end, path, &event);
+        if !self.association(end).is_some_and(|association| association.has_events()) {
+            return;
+        }
+        if self.association(end).is_some_and(|association| association.brain().has_events()) {
+            while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
+                self.on_recovery(net, end, path, &event);
+            }
         }
         while let Some(event) = self.association(end).and_then(Association::poll_event) {
             self.on_event(net, end, &event);
@@ -104,6 +112,9 @@ impl AssociationFlow {
     fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let Endpoint { association: Some(association), reader, .. } = &mut ends[end.index()] else { return };
+        if self.pauses.is_none() && !association.is_readable() {
+            return;
+        }
         let news = match &mut self.pauses {
             None => reader.read(association, u64::MAX),
             Some(pauses) => {
@@ -220,6 +231,24 @@ impl AssociationFlow {
         if let Some(ends) = &mut self.ends {
             ends[end.index()].renew_alarm(net);
         }
+    }
+
+    /// Runs the timer of one end up to `until`, ahead of the clock. Returns how often it fired.
+    pub fn run_timer_until<const IN_ORDER: bool>(
+        &mut self,
+        net: &mut Network<IN_ORDER>,
+        end: End,
+        until: Instant,
+    ) -> u64 {
+        let mut times = 0;
+        while let Some(ends) = &self.ends
+            && ends[end.index()].alarm <= until
+        {
+            net.now = ends[end.index()].alarm;
+            self.timer(net, end);
+            times += 1;
+        }
+        times
     }
 
     /// Ends the flow if both associations are closed.

@@ -2,7 +2,6 @@
 
 use crate::pattern;
 use eifel_sctp::{Association, Delivery, Message, Refused};
-use std::sync::Arc;
 
 /// How an application cuts its bytes into messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,14 +23,11 @@ pub struct Writer {
     waiting: u64,
     /// Messages written so far.
     messages: u64,
-    /// The contents of all full-sized messages of a run that does not verify them.
-    blank: Arc<[u8]>,
 }
 
 impl Writer {
     pub fn new(shape: Shape) -> Self {
-        let blank = if shape.verified { 0 } else { shape.bytes as usize };
-        Self { shape, waiting: 0, messages: 0, blank: vec![0; blank].into() }
+        Self { shape, waiting: 0, messages: 0 }
     }
 
     /// Adds bytes to be written as there is room.
@@ -58,12 +54,12 @@ impl Writer {
             }
             let stream = (self.messages % u64::from(self.shape.streams)) as u16;
             let delivery = Delivery { stream, unordered: self.shape.unordered, ..Delivery::default() };
-            let message = match () {
-                () if self.shape.verified => pattern::bytes(self.messages, bytes).into(),
-                () if bytes == self.blank.len() => self.blank.clone(),
-                () => self.blank[..bytes].into(),
+            let taken = if self.shape.verified {
+                association.send(delivery, pattern::bytes(self.messages, bytes))
+            } else {
+                association.send_counted(delivery, bytes)
             };
-            match association.send(delivery, message) {
+            match taken {
                 Ok(()) => {}
                 // The association is over, and takes nothing more.
                 Err(Refused::State) => return self.drop_waiting(),
@@ -82,7 +78,7 @@ pub struct Reader {
     pub bytes: u64,
     /// Messages read from each stream.
     messages: Vec<u64>,
-    /// Bytes read of a message that came in parts.
+    /// Bytes read of the message that comes in parts.
     part: usize,
 }
 
@@ -101,7 +97,7 @@ impl Reader {
             if self.shape.verified && !self.shape.unordered {
                 self.verify(&message);
             }
-            self.bytes += message.bytes.len() as u64;
+            self.bytes += message.len as u64;
         }
         self.bytes > before
     }
@@ -112,13 +108,14 @@ impl Reader {
     /// When it is not.
     fn verify(&mut self, message: &Message) {
         let stream = usize::from(message.stream);
+        let part = if message.begins { 0 } else { self.part };
         let number = self.messages[stream] * u64::from(self.shape.streams) + u64::from(message.stream);
-        let expected = pattern::bytes(number, self.part + message.bytes.len());
-        assert_eq!(message.bytes, expected[self.part..], "message {number} of stream {stream} is not the one sent");
-        self.part += message.bytes.len();
+        let expected = pattern::bytes(number, part + message.len);
+        assert_eq!(message.bytes, expected[part..], "message {number} of stream {stream} is not the one sent");
         if message.ends {
             self.messages[stream] += 1;
-            self.part = 0;
+        } else {
+            self.part = part + message.len;
         }
     }
 }

@@ -153,3 +153,28 @@ fn many_flows_fare_the_same_behind_one_bottleneck() {
         }
     }
 }
+
+#[test]
+fn an_association_fares_the_same_whether_it_is_evaluated_ahead_or_not() {
+    let settings = [
+        "",
+        "message_bytes = 300\nstreams = 3",
+        "message_bytes = 5000\nunordered = true",
+        "timestamp_chunk = \"agreed\"\nretransmit_bit = true\nreceive_window_bytes = 20_000",
+        "nagle = true\nmessage_bytes = 700\nsack_delay_ms = 0\nsack_every = 1",
+    ];
+    let links = [
+        "rate_bps = 1_000_000\ndelay_ms = 100\nqueue = { kind = \"drop-tail\", packets = 100 }",
+        "rate_bps = 5_000_000\ndelay_ms = 20\nqueue = { kind = \"drop-tail\", packets = 9 }",
+        "rate_bps = 2_000_000\ndelay_ms = 30\nloss = { kind = \"random\", rate = 0.02 }\nback = { loss = { kind = \"random\", rate = 0.05 } }",
+    ];
+    for link in links {
+        for settings in settings {
+            is_the_same_run(&format!(
+                "duration_s = 60\n[point_to_point]\n{link}\n[sctp]\n{settings}\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\n\
+                 to = \"receiver\"\ntransport = \"sctp\"\napplication = {{ kind = \"bulk\", endless = true }}\n{}",
+                SPIKES.replace("LINKS", "bottleneck\", \"bottleneck-back").replace("HOLDS", "arriving")
+            ));
+        }
+    }
+}

@@ -193,6 +193,33 @@ fn wrong_settings_are_refused_with_their_place() {
 }
 
 #[test]
+fn a_proxy_in_the_way_of_an_association_is_refused() {
+    let text = r#"
+        duration_s = 20
+        proxy = { links = ["wireless"] }
+        node = [{ name = "a" }, { name = "edge" }, { name = "b" }]
+        link = [
+            { name = "wired", from = "a", to = "edge", both = true, rate_bps = 1_000_000, delay_ms = 10 },
+            { name = "wireless", from = "edge", to = "b", both = true, rate_bps = 1_000_000, delay_ms = 50 },
+        ]
+        [[flow]]
+        name = "seen"
+        from = "a"
+        to = "b"
+        application = { kind = "bulk", bytes = 1000 }
+        [[flow]]
+        name = "unseen"
+        from = "a"
+        to = "b"
+        transport = "sctp"
+        application = { kind = "bulk", bytes = 1000 }
+    "#;
+    let said = Scenario::parse(text, "test.toml".as_ref()).unwrap_err().to_string();
+    assert!(said.contains("a proxy reads TCP, and the flow \"unseen\" over SCTP takes the link"), "{said}");
+    assert!(Scenario::parse(&text.replace("transport = \"sctp\"", ""), "test.toml".as_ref()).is_ok());
+}
+
+#[test]
 fn records_tell_the_paths_apart_and_tcp_has_none() {
     let spike = "
         [sender]
@@ -292,4 +319,18 @@ fn frames(pcapng: &[u8]) -> Vec<&[u8]> {
         at += number(at + 4);
     }
     frames
+}
+
+#[test]
+fn a_slow_reader_reads_all_although_its_association_is_closed_before() {
+    let slow = "application = { kind = \"bulk\", bytes = 20_000 }\nreading = { bytes = 500, every_ms = 200 }";
+    let flow = run(&two_paths(&[("{flow}", slow)], ""), 0);
+    assert!(flow.completed && flow.bytes == 20_000, "{flow:?}");
+}
+
+#[test]
+fn a_link_that_forges_ecn_marks_changes_nothing_for_an_association() {
+    let plain = run(&two_paths(&[ENDLESS], ""), 0);
+    let forged = run(&two_paths(&[ENDLESS, ("{primary}", "ecn_faults = { forge = 1.0 }")], ""), 0);
+    assert_eq!(plain, forged);
 }

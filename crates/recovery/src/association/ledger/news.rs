@@ -5,6 +5,8 @@ use crate::fact::Covered;
 /// A SACK's news about the chunks that left on one path last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Share {
+    /// Bytes that were under way before it.
+    pub(in super::super) flight: u64,
     /// Bytes that the cumulative TSN newly passed, reported before or not.
     pub(in super::super) passed: u64,
     /// Bytes that the cumulative TSN newly acknowledged.
@@ -41,6 +43,4 @@ pub(in super::super) struct Taken {
     pub(in super::super) newest: u64,
     /// First position beyond the highest chunk that the SACK reports.
     pub(in super::super) reported_up_to: u64,
-    /// Whether a chunk that was reported before is missing again.
-    pub(in super::super) reneged: bool,
 }

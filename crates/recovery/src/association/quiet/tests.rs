@@ -1,0 +1,164 @@
+//! Both ways beside each other: the shortcut, and the full way alone.
+
+use super::super::{Config, Engine, Offer, PathId, Sack, What};
+use super::*;
+use crate::fact::Block;
+use crate::registry::{Choice, Seam};
+use eifel_base::time::Duration;
+use proptest::prelude::*;
+
+const SIZE: Size = Size { data: 984, wire: 1000 };
+const A_RWND: u64 = 60_000;
+
+/// What may happen to a sender; shares are in 255ths.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Wait {
+        millis: u64,
+    },
+    Acknowledge {
+        share: u8,
+        report: Option<u8>,
+        duplicate: bool,
+    },
+    Expire,
+    /// New data goes to the other path from now on.
+    Turn,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0..300u64).prop_map(|millis| Step::Wait { millis }),
+        16 => (any::<u8>(), prop::option::weighted(0.1, any::<u8>()), prop::bool::weighted(0.05))
+            .prop_map(|(share, report, duplicate)| Step::Acknowledge { share, report, duplicate }),
+        1 => Just(Step::Expire),
+        1 => Just(Step::Turn),
+    ]
+}
+
+fn name(seam: Seam) -> impl Strategy<Value = &'static str> {
+    let names = seam.association_entries().iter().map(|entry| entry.name);
+    prop::sample::select(names.collect::<Vec<_>>())
+}
+
+/// A sender, and where its new data goes.
+#[derive(Clone)]
+struct Sender {
+    engine: Engine,
+    path: PathId,
+    brisk: bool,
+}
+
+impl Sender {
+    fn take(&mut self, now: Instant, step: Step) -> Vec<String> {
+        let engine = &mut self.engine;
+        let (una, nxt) = (engine.una(), engine.nxt());
+        let at = |share: u8| una + (nxt - una) * u64::from(share) / 255;
+        match step {
+            Step::Wait { .. } => {}
+            Step::Turn => self.path = PathId(1 - self.path.0),
+            Step::Expire => while engine.on_timeout(engine.deadline().min(now + Duration::from_secs(100))).is_some() {},
+            Step::Acknowledge { share, report, duplicate } => {
+                let cumulative = at(share);
+                let block = report.map(|share| Block {
+                    start: at(share).max(cumulative + 1),
+                    end: at(share).max(cumulative + 1) + 1,
+                });
+                let block = block.filter(|block| block.end <= nxt);
+                let again = (duplicate && una > 0).then(|| Block { start: una - 1, end: una });
+                let quiet = self.brisk && block.is_none() && again.is_none();
+                if !quiet || engine.on_quiet_sack(now, cumulative).is_none() {
+                    let (blocks, duplicates) = (block.as_slice(), again.as_slice());
+                    engine
+                        .on_sack(now, &Sack { cumulative, blocks, duplicates, echo: None, echo_of: None, mark: None });
+                }
+            }
+        }
+        self.send(now)
+    }
+
+    /// Sends what may leave, and tells that and all else that can be seen.
+    fn send(&mut self, now: Instant) -> Vec<String> {
+        let mut told = Vec::new();
+        let engine = &mut self.engine;
+        loop {
+            let room = if self.brisk { engine.quiet_room(now, self.path, SIZE, A_RWND) } else { None };
+            if let Some(room) = room {
+                if !room {
+                    break;
+                }
+                told.push(format!("{:?}", engine.send_quiet(now, self.path, SIZE)));
+                continue;
+            }
+            let Some(go) = engine.poll(now, &Offer { path: self.path, next: Some(SIZE), a_rwnd: A_RWND }) else {
+                break;
+            };
+            let transmission = match go.what {
+                What::Again => {
+                    let (position, _) = engine.next_again(go.path, 0).expect("a chunk is marked");
+                    engine.on_again(now, position, go.path, None)
+                }
+                What::New { .. } | What::Probe => engine.on_new(now, go.path, SIZE, None),
+            };
+            engine.on_packet(now, &go, SIZE.wire);
+            told.push(format!("{transmission:?}"));
+        }
+        told.extend(std::iter::from_fn(|| engine.poll_event()).map(|event| format!("{event:?}")));
+        for path in [PathId(0), PathId(1)] {
+            told.push(format!("{:?} {}", engine.snapshot(path), engine.delivered_on(path)));
+        }
+        told.push(format!("{:?}", engine.deadline()));
+        told
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_quiet_sack_does_what_any_sack_does(
+        detection in name(Seam::Detect),
+        retransmit in name(Seam::Retransmit),
+        credit in name(Seam::Credit),
+        steps in prop::collection::vec(step(), 1..200),
+    ) {
+        let mut config = Config { retransmit: Choice::named(retransmit), credit: Choice::named(credit), ..Config::default() };
+        config.path.detect = Choice::named(detection);
+        let mut engine = Engine::new(config).unwrap();
+        for index in 0..2 {
+            let path = engine.add_path(Instant::ZERO, 1000, false);
+            prop_assert_eq!(path, PathId(index));
+            engine.set_usable(path, true);
+        }
+        let mut brisk = Sender { engine, path: PathId(0), brisk: true };
+        let mut thorough = Sender { brisk: false, ..brisk.clone() };
+        let mut now = Instant::ZERO;
+        for step in steps {
+            if let Step::Wait { millis } = step {
+                now += Duration::from_millis(millis);
+            }
+            prop_assert_eq!(brisk.take(now, step), thorough.take(now, step), "{:?}", step);
+        }
+    }
+}
+
+#[test]
+fn nearly_all_sacks_of_a_bulk_transfer_are_quiet() {
+    let mut engine = Engine::new(Config::default()).unwrap();
+    for _ in 0..2 {
+        let path = engine.add_path(Instant::ZERO, 1000, false);
+        engine.set_usable(path, true);
+    }
+    let path = PathId(0);
+    let mut sender = Sender { engine, path, brisk: true };
+    let mut now = Instant::ZERO;
+    let mut quiet = 0;
+    sender.send(now);
+    for _ in 0..100 {
+        now += Duration::from_millis(10);
+        quiet += u32::from(sender.engine.find_quiet().is_some() && sender.engine.quiet.is_some());
+        let una = sender.engine.una();
+        let share = 255 * 2 / (sender.engine.nxt() - una).max(2) + 1;
+        sender.take(now, Step::Acknowledge { share: share as u8, report: None, duplicate: false });
+        assert!(sender.engine.una() > una);
+    }
+    assert!(quiet > 95, "{quiet}");
+}

@@ -1,0 +1,137 @@
+//! Eifel detection for SCTP, called by itself: the SCTP paper's figure 5, and each step of figure 6.
+
+use eifel_base::time::Duration;
+use eifel_base::units::Timestamp;
+use eifel_recovery::detect::{Detector, Judgement, Outcome};
+use eifel_recovery::fact::{Acked, Block, Cause, Echo, Fact, Kind, Mark, Transmission, TxId};
+use eifel_recovery::registry::{Choice, part};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::view::View;
+
+use crate::script::view;
+
+const TIMESTAMPS: &str = "eifel-cover-timestamps";
+const BIT: &str = "eifel-cover-bit";
+/// The timestamp of everything that is sent again. Originals left with 0.
+const AGAIN: u32 = 1000;
+
+/// What an ACK answers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Answers {
+    Original,
+    Retransmission,
+}
+
+struct Case {
+    detector: Box<dyn Detector>,
+    view: View,
+    opened: bool,
+}
+
+impl Case {
+    fn new(name: &str) -> Self {
+        let detector = part::detector(&Choice::named(name)).expect("a known name");
+        Self { detector, view: view(&RoundTrips::new(true)), opened: false }
+    }
+
+    /// These TSNs leave again.
+    fn again(mut self, cause: Cause, tsns: impl IntoIterator<Item = u64>) -> Self {
+        for tsn in tsns {
+            let kind = Kind::Retransmission(cause);
+            let transmission = Transmission { id: TxId(100 + tsn), start: tsn, len: 1, kind, copy: 1 };
+            let opens = !std::mem::replace(&mut self.opened, true);
+            let (stamp, original) = (Some(Timestamp(AGAIN)), Some(Timestamp(0)));
+            let fact = Fact::Retransmitted { transmission: &transmission, stamp, original, opens };
+            assert_eq!(self.detector.observe(&fact, &self.view), Judgement::Undecided);
+        }
+        self
+    }
+
+    /// A SACK comes: all below `cumulative`, and these duplicates.
+    fn sack(&mut self, cumulative: u64, duplicates: &[u64], answers: Answers) -> Option<Outcome> {
+        let dsacks: Vec<Block> = duplicates.iter().map(|tsn| Block { start: *tsn, end: tsn + 1 }).collect();
+        let (value, mark) = match answers {
+            Answers::Original => (0, Mark::Original),
+            Answers::Retransmission => (AGAIN, Mark::Retransmission),
+        };
+        let acked = Acked {
+            cumulative,
+            bytes: 0,
+            sacked: 0,
+            originals: None,
+            duplicate: false,
+            highest: None,
+            sacked_up_to: 0,
+            dsacks: &dsacks,
+            echo: Some(Echo::Known { value: Timestamp(value), age: Duration::from_millis(1) }),
+            mark: Some(mark),
+            ece: false,
+            all: false,
+        };
+        match self.detector.observe(&Fact::Acked(&acked), &self.view) {
+            Judgement::Undecided => None,
+            Judgement::Settled(outcome, _) => Some(outcome),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Figure 5: DATA 11 is late, DATA 12 is lost, and both leave again in one packet. The SACK of the late DATA 11 answers an
+/// original, but is no cover ACK; the one that is answers the retransmission.
+#[test]
+fn a_loss_that_is_bundled_with_a_late_chunk_is_not_called_spurious() {
+    for name in [TIMESTAMPS, BIT] {
+        let mut case = Case::new(name).again(Cause::FastRetransmit, [11, 12]);
+        assert_eq!(case.sack(12, &[], Answers::Original), None, "{name}");
+        assert_eq!(case.sack(16, &[11], Answers::Retransmission), Some(Outcome::Genuine), "{name}");
+    }
+    // RFC 3522's algorithm, which knows no cover ACKs, believes the first.
+    let mut plain = Case::new("eifel-timestamps").again(Cause::FastRetransmit, [11, 12]);
+    assert_eq!(plain.sack(12, &[], Answers::Original), Some(Outcome::Spurious));
+}
+
+#[test]
+fn the_cover_ack_of_originals_is_spurious() {
+    for (name, cause) in [(TIMESTAMPS, Cause::Timeout), (BIT, Cause::Timeout), (TIMESTAMPS, Cause::FastRetransmit)] {
+        let mut case = Case::new(name).again(cause, [11, 12]);
+        assert_eq!(case.sack(12, &[], Answers::Original), None);
+        assert_eq!(case.sack(13, &[], Answers::Original), Some(Outcome::Spurious));
+        assert_eq!(case.sack(14, &[], Answers::Original), None, "it has judged");
+    }
+}
+
+/// Step 3 goes back to step 2: what has left again since then has to be covered too.
+#[test]
+fn each_ack_that_covers_not_all_sets_max_retransmit_anew() {
+    for name in [TIMESTAMPS, BIT] {
+        let mut case = Case::new(name).again(Cause::Timeout, [11]);
+        assert_eq!(case.sack(11, &[], Answers::Original), None);
+        let mut case = case.again(Cause::Timeout, [12, 13]);
+        // MaxRetransmit is that of step 2, before 12 and 13 left: 11 is covered.
+        assert_eq!(case.sack(12, &[], Answers::Original), Some(Outcome::Spurious), "{name}");
+        let mut case = Case::new(name).again(Cause::Timeout, [11, 12]);
+        assert_eq!(case.sack(11, &[], Answers::Original), None);
+        let mut case = case.again(Cause::Timeout, [13]);
+        assert_eq!(case.sack(12, &[], Answers::Original), None, "step 2 again, now up to 13");
+        assert_eq!(case.sack(13, &[], Answers::Original), None, "{name}");
+        assert_eq!(case.sack(14, &[], Answers::Original), Some(Outcome::Spurious), "{name}");
+    }
+}
+
+/// Step 5: all ACKs of the originals were lost if the first ACK after a timeout covers all, echoes an original, because
+/// duplicates do not renew the echo, and reports all that left again as duplicates.
+#[test]
+fn where_all_acks_were_lost_the_timeout_was_needed() {
+    let genuine = Some(Outcome::Genuine);
+    let spurious = Some(Outcome::Spurious);
+    let judged = |cause, duplicates: &[u64]| {
+        Case::new(TIMESTAMPS).again(cause, [11, 12]).sack(13, duplicates, Answers::Original)
+    };
+    assert_eq!(judged(Cause::Timeout, &[11, 12]), genuine);
+    assert_eq!(judged(Cause::Timeout, &[11]), spurious, "not up to MaxRetransmit");
+    assert_eq!(judged(Cause::FastRetransmit, &[11, 12]), spurious, "only after a timeout");
+    // AckRcvd: an ACK of the originals has come after all.
+    let mut case = Case::new(TIMESTAMPS).again(Cause::Timeout, [11, 12]);
+    assert_eq!(case.sack(12, &[], Answers::Original), None);
+    assert_eq!(case.sack(13, &[11, 12], Answers::Original), spurious);
+}

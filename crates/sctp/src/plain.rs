@@ -1,0 +1,235 @@
+//! Packets as values: where both ends are in one process, nothing has to be written, summed up and read.
+//!
+//! Such a packet holds DATA, SACK and timestamp chunks alone, as nearly all do. Its user data is counted, and not carried:
+//! it stands for as many zeros. All other packets leave as bytes.
+
+use eifel_base::time::Instant;
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{Chunk, Data, DataFlags, Gaps, HEADER_LEN, Header, Sack, SackFlags, Writer};
+use eifel_packet::segment::Timestamps;
+use eifel_packet::seq::Seq;
+use eifel_recovery::association::{PathId, Size};
+
+use crate::association::{Association, Outgoing};
+use crate::input::Origin;
+use crate::output::{Departure, Sink};
+use crate::send_queue::zeros;
+use crate::state::State;
+
+/// A packet as values.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plain {
+    header: Header,
+    stamp: Option<Timestamps>,
+    sack: Option<Acknowledges>,
+    gaps: Vec<[u8; 4]>,
+    duplicates: Vec<[u8; 4]>,
+    data: Vec<Counted>,
+    /// Bytes of the packet, common header and padding included.
+    len: usize,
+}
+
+/// A SACK without its lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Acknowledges {
+    flags: SackFlags,
+    cumulative: Seq,
+    a_rwnd: u32,
+}
+
+/// A DATA chunk, and the bytes of its user data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Counted {
+    flags: DataFlags,
+    tsn: Seq,
+    stream: u16,
+    ssn: u16,
+    ppid: [u8; 4],
+    len: usize,
+}
+
+/// What [`Association::poll_plain`] has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// Nothing leaves now.
+    Nothing,
+    /// The packet is written as values.
+    Plain(Outgoing),
+    /// The next packet is to be had from [`Association::poll_transmit`].
+    Other,
+}
+
+/// What leaves next, as far as a look at few things tells.
+enum Quiet {
+    Nothing,
+    /// One chunk of new data.
+    Chunk(PathId, Size),
+    /// A SACK alone.
+    Sack(Departure),
+    /// It takes the full way to find out.
+    Unknown,
+}
+
+impl Default for Plain {
+    fn default() -> Self {
+        let header = Header { source_port: 0, destination_port: 0, verification_tag: 0 };
+        let (gaps, duplicates, data) = (Vec::new(), Vec::new(), Vec::new());
+        Self { header, stamp: None, sack: None, gaps, duplicates, data, len: HEADER_LEN }
+    }
+}
+
+impl Plain {
+    /// Returns the bytes of the packet, common header and padding included.
+    #[expect(clippy::len_without_is_empty, reason = "a packet has a header")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Appends the packet as bytes to `out`.
+    ///
+    /// # Panics
+    /// When there is more user data in a chunk than fits a packet: [`Association::poll_plain`] makes none such.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let mut writer = Writer::new(&self.header, out);
+        if let Some(stamp) = self.stamp {
+            writer.put(&Chunk::Timestamp(stamp));
+        }
+        if let Some(sack) = self.sack() {
+            writer.put(&Chunk::Sack(sack));
+        }
+        for &Counted { flags, tsn, stream, ssn, ppid, len } in &self.data {
+            writer.put(&Chunk::Data(Data { flags, tsn, stream, ssn, ppid, payload: zeros(len) }));
+        }
+        writer.finish();
+    }
+
+    fn sack(&self) -> Option<Sack<'_>> {
+        let Acknowledges { flags, cumulative, a_rwnd } = self.sack?;
+        Some(Sack { flags, cumulative, a_rwnd, gaps: Gaps(&self.gaps), duplicates: &self.duplicates })
+    }
+
+    /// Begins another packet, in the memory of this one.
+    fn begin(&mut self, header: Header) {
+        self.header = header;
+        self.stamp = None;
+        self.sack = None;
+        self.data.clear();
+        self.len = HEADER_LEN;
+    }
+}
+
+impl Sink for Plain {
+    #[inline]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn put(&mut self, chunk: &Chunk<'_>) {
+        match *chunk {
+            Chunk::Data(Data { flags, tsn, stream, ssn, ppid, payload }) => {
+                self.data.push(Counted { flags, tsn, stream, ssn, ppid, len: payload.len() });
+            }
+            Chunk::Sack(Sack { flags, cumulative, a_rwnd, gaps, duplicates }) => {
+                self.sack = Some(Acknowledges { flags, cumulative, a_rwnd });
+                self.gaps.clear();
+                self.gaps.extend_from_slice(gaps.0);
+                self.duplicates.clear();
+                self.duplicates.extend_from_slice(duplicates);
+            }
+            Chunk::Timestamp(stamp) => self.stamp = Some(stamp),
+            _ => unreachable!("only packets of DATA and SACK are made of values"),
+        }
+        self.len += chunk.length().next_multiple_of(4);
+    }
+}
+
+impl Association {
+    /// Writes the next packet that leaves now into `plain`, if it is one of DATA and SACK alone. Its messages are to be
+    /// [counted](Self::send_counted) ones: contents are lost.
+    ///
+    /// `plain` is asked for its place only if there is one.
+    #[inline]
+    pub fn poll_plain<'p>(&mut self, now: Instant, plain: impl FnOnce() -> &'p mut Plain) -> Next {
+        if !self.replies.is_empty() || !self.control.is_empty() {
+            return Next::Other;
+        }
+        let departure = match self.quiet_departure(now) {
+            Quiet::Nothing => return Next::Nothing,
+            Quiet::Chunk(path, size) => return Next::Plain(self.send_quiet(now, path, size, plain())),
+            Quiet::Sack(departure) => departure,
+            Quiet::Unknown => {
+                let open = !matches!(self.state, State::Closed | State::CookieWait(_) | State::CookieEchoed { .. });
+                if !open || self.state.repeated().is_some_and(|repeated| repeated.pending) {
+                    return Next::Other;
+                }
+                let Some(departure) = self.departure(now) else { return Next::Nothing };
+                departure
+            }
+        };
+        self.transmissions.clear();
+        let plain = plain();
+        plain.begin(self.header(self.peer_tag));
+        Next::Plain(self.fill(now, &departure, plain))
+    }
+
+    /// Finds the next packet where it can only be one chunk of new data, or a SACK alone.
+    #[inline]
+    fn quiet_departure(&self, now: Instant) -> Quiet {
+        let (State::Established, Some(inbound)) = (&self.state, &self.inbound) else { return Quiet::Unknown };
+        if self.queue.is_empty() {
+            if !inbound.tracker.is_due(now) {
+                return Quiet::Nothing;
+            }
+            return Quiet::Sack(Departure { path: self.confirmed(inbound.answer_to), go: None, repeats: false });
+        }
+        if inbound.tracker.is_owed() || self.stamps.is_some() || self.settings.nagle {
+            return Quiet::Unknown;
+        }
+        let Some(size) = self.queue.next() else { return Quiet::Unknown };
+        let path = self.data_path();
+        match self.brain.quiet_room(now, path, size, u64::from(self.a_rwnd)) {
+            None => Quiet::Unknown,
+            Some(false) => Quiet::Nothing,
+            // The least chunk could stand beside it.
+            Some(true) if size.wire + Data::HEADER_LEN as u32 + 4 <= self.brain.pmdcs(path) => Quiet::Unknown,
+            Some(true) => Quiet::Chunk(path, size),
+        }
+    }
+
+    /// Writes a packet of one chunk of new data.
+    #[inline]
+    fn send_quiet(&mut self, now: Instant, path: PathId, size: Size, plain: &mut Plain) -> Outgoing {
+        plain.begin(self.header(self.peer_tag));
+        let transmission = self.brain.send_quiet(now, path, size);
+        self.queue.advance();
+        plain.put(&Chunk::Data(self.queue.chunk(transmission.start, DataFlags::default())));
+        self.transmissions.clear();
+        self.transmissions.push(transmission);
+        self.not_idle(now, path);
+        Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) }
+    }
+
+    /// Takes in a packet of values as [`handle_packet`](Self::handle_packet) takes in its bytes.
+    pub fn handle_plain(&mut self, now: Instant, addresses: &Addresses, plain: &Plain) {
+        let Header { source_port, destination_port, verification_tag: tag } = plain.header;
+        let ours = (destination_port, source_port) == (self.ports.local, self.ports.remote) && tag == self.local_tag;
+        if !ours || self.state == State::Closed {
+            return;
+        }
+        let back = addresses.reversed();
+        let origin = Origin { back, path: self.path_of(back.destination()), tag, alone: false };
+        self.give_time(now);
+        self.stamp = plain.stamp.filter(|_| self.extensions.timestamps);
+        if let Some(sack) = plain.sack() {
+            self.on_sack(now, &sack);
+        }
+        for &Counted { flags, tsn, stream, ssn, ppid, len } in &plain.data {
+            let data = Data { flags, tsn, stream, ssn, ppid, payload: &[] };
+            if self.state == State::Closed || self.on_data(&origin, &data, len).is_break() {
+                break;
+            }
+        }
+        self.end_packet(now);
+    }
+}

@@ -1,0 +1,208 @@
+//! Rules that few packets ask for: ICMP, one packet after a timeout, what shares a packet, and a shutdown that takes too long.
+
+use eifel_base::time::{Duration, Instant};
+use eifel_packet::sctp::Chunk;
+use eifel_recovery::association::PathId;
+use eifel_sctp::{Delivery, Event, Failure, IcmpError, Phase};
+
+use crate::talk::{Fate, Sent, World, address, ms};
+
+/// The TSNs and payloads' lengths of a packet's DATA.
+fn data(bytes: &[u8]) -> Vec<(u32, usize)> {
+    let sent = Sent { now: Instant::ZERO, from: 0, path: 0, bytes };
+    let one = |chunk: &Chunk<'_>| match chunk {
+        Chunk::Data(data) => Some((data.tsn.0, data.payload.len())),
+        _ => None,
+    };
+    sent.chunks().iter().filter_map(one).collect()
+}
+
+/// The tag of packets to the callee.
+fn tag(world: &World) -> u32 {
+    let (_, _, _, bytes) = world.log.iter().rfind(|(_, from, ..)| *from == 0).expect("the caller has sent something");
+    u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])
+}
+
+fn opened(paths: usize) -> World {
+    let mut world = World::still(paths);
+    world.open();
+    world.run_for(Duration::from_secs(1));
+    world
+}
+
+#[test]
+fn icmp_counts_only_with_the_tag() {
+    let mut world = opened(2);
+    let tag = tag(&world);
+    let pmdcs = |world: &World| [0, 1].map(|path| world.caller.brain().pmdcs(PathId(path)));
+    assert_eq!(pmdcs(&world), [1468, 1468]);
+    let too_big = IcmpError::TooBig { mtu: 1000 };
+    world.caller.handle_icmp(address(1, 1), tag ^ 1, None, too_big);
+    world.caller.handle_icmp(address(1, 1), 0, Some(12_345), too_big);
+    world.caller.handle_icmp([192, 0, 2, 1].into(), tag, None, too_big);
+    assert_eq!(pmdcs(&world), [1468, 1468]);
+    world.caller.handle_icmp(address(1, 1), tag, None, too_big);
+    assert_eq!(pmdcs(&world), [1468, 968]);
+    // It never grows again, nor falls below what every host takes.
+    world.caller.handle_icmp(address(1, 1), tag, None, IcmpError::TooBig { mtu: 1400 });
+    assert_eq!(pmdcs(&world), [1468, 968]);
+    world.caller.handle_icmp(address(1, 1), tag, None, IcmpError::TooBig { mtu: 68 });
+    assert_eq!(pmdcs(&world), [1468, 544]);
+    // Messages are fragmented by the smallest of all paths (section 7.3).
+    let before = world.log.len();
+    world.transfer(0, 3, 5000);
+    let longest = world.log[before..].iter().flat_map(|(.., bytes)| data(bytes)).map(|(_, len)| len).max();
+    assert_eq!(longest, Some(544 - 16));
+}
+
+#[test]
+fn an_unreachable_address_is_given_up_and_a_peer_without_sctp_ends_all() {
+    let mut world = opened(2);
+    let tag = tag(&world);
+    for count in 1..=6 {
+        assert!(!world.events[0].contains(&Event::Inactive(address(1, 1))), "{count}");
+        world.caller.handle_icmp(address(1, 1), tag, None, IcmpError::Unreachable);
+        world.settle();
+    }
+    assert!(world.events[0].contains(&Event::Inactive(address(1, 1))), "six errors are more than Path.Max.Retrans");
+    world.caller.handle_icmp(address(1, 0), tag ^ 1, None, IcmpError::NoSctp);
+    assert_eq!(world.caller.phase(), Phase::Established);
+    world.caller.handle_icmp(address(1, 0), tag, None, IcmpError::NoSctp);
+    world.settle();
+    assert_eq!(world.events[0].last(), Some(&Event::Failed(Failure::NoSctp)));
+}
+
+#[test]
+fn icmp_about_an_init_is_believed_by_its_initiate_tag_and_only_before_the_answer() {
+    let mut world = World::still(1);
+    world.settle();
+    let (.., bytes) = &world.log[0];
+    let initiate = u32::from_be_bytes([bytes[16], bytes[17], bytes[18], bytes[19]]);
+    world.caller.handle_icmp(address(1, 0), 0, Some(initiate ^ 1), IcmpError::NoSctp);
+    assert_eq!(world.caller.phase(), Phase::CookieWait);
+    let mut answered = World::still(1);
+    answered.run_until(Duration::from_secs(1), |world| world.caller.phase() == Phase::CookieEchoed);
+    answered.caller.handle_icmp(address(1, 0), 0, Some(initiate), IcmpError::NoSctp);
+    assert_eq!(answered.caller.phase(), Phase::CookieEchoed);
+    world.caller.handle_icmp(address(1, 0), 0, Some(initiate), IcmpError::NoSctp);
+    assert_eq!(world.caller.phase(), Phase::Closed);
+}
+
+/// Section 7.2.3: after the timer has expired one packet may be in flight until something of it is acknowledged, although
+/// cwnd is a packet and rule B of section 6.1 would let a second one leave.
+#[test]
+fn one_packet_is_in_flight_after_a_timeout() {
+    let mut world = opened(1);
+    world.transfer(0, 100, 1000);
+    let lost_until = world.now + Duration::from_secs(5);
+    world.fate(Box::new(move |sent| if sent.from == 0 && sent.now < lost_until { vec![] } else { vec![ms(10)] }));
+    let before = world.log.len();
+    for _ in 0..20 {
+        world.caller.send(Delivery::default(), vec![1; 600]).unwrap();
+    }
+    world.run_until(Duration::from_secs(60), |world| world.received[1].len() == 120);
+    let sent: Vec<_> = world.log[before..].iter().filter(|(_, from, ..)| *from == 0).collect();
+    let burst = sent.iter().take_while(|(at, ..)| *at == sent[0].0).count();
+    // RTO.Min is a second and doubles: at 1 and 3 s into the dark, and at 7 s what arrives.
+    let alone: Vec<_> =
+        sent[burst..].iter().take(3).map(|(at, _, _, bytes)| (at.since(sent[0].0), data(bytes))).collect();
+    let first = data(&sent[0].3)[0].0;
+    for (index, (after, chunks)) in alone.iter().enumerate() {
+        assert_eq!(after.as_nanos() / 1_000_000_000, [1, 3, 7][index], "{alone:?}");
+        assert_eq!(chunks.iter().map(|(tsn, _)| *tsn).collect::<Vec<_>>(), [first, first + 1], "{alone:?}");
+    }
+}
+
+#[test]
+fn data_goes_with_the_first_cookie_echo_only_where_that_is_wanted() {
+    for wanted in [false, true] {
+        let mut echoes = 0;
+        let fate: Fate = Box::new(move |sent| {
+            let echo = sent.chunks().iter().any(|chunk| matches!(chunk, Chunk::CookieEcho(_)));
+            echoes += u32::from(echo);
+            if echo && echoes == 1 { vec![] } else { vec![ms(10)] }
+        });
+        let mut world = World::new(1, |_, settings| settings.data_with_cookie = wanted, fate);
+        world.caller.send(Delivery::default(), *b"early").unwrap();
+        world.run_until(Duration::from_secs(60), |world| !world.received[1].is_empty());
+        let carried: Vec<usize> = world
+            .log
+            .iter()
+            .filter(|(_, from, _, bytes)| *from == 0 && bytes[12] == 10)
+            .map(|(.., bytes)| data(bytes).len())
+            .collect();
+        assert_eq!(carried, if wanted { [1, 0] } else { [0, 0] });
+        assert_eq!(world.received[1].len(), 1, "once, although the data's first packet was lost");
+    }
+}
+
+/// Section 6.1: once nothing is left to be sent again, new data fills the packet.
+#[test]
+fn new_data_shares_a_packet_with_what_is_sent_again() {
+    let mut world = opened(1);
+    world.transfer(0, 50, 1400);
+    let mut lost = false;
+    world.fate(Box::new(move |sent| {
+        let first = sent.from == 0 && !data(sent.bytes).is_empty() && !std::mem::replace(&mut lost, true);
+        if first { vec![] } else { vec![ms(10)] }
+    }));
+    let before = world.log.len();
+    let mut left = 40;
+    world.run_until(Duration::from_secs(60), |world| {
+        // A small chunk is lost, and small ones follow as the others arrive.
+        while left > 0 && world.caller.brain().nxt() - world.caller.brain().una() < 6 {
+            world.caller.send(Delivery::default(), vec![left as u8; 300]).unwrap();
+            left -= 1;
+            world.settle();
+        }
+        world.received[1].len() == 90
+    });
+    let mut seen = std::collections::BTreeSet::new();
+    let mut mixed = 0;
+    for (_, from, _, bytes) in &world.log[before..] {
+        if *from == 0 {
+            let chunks: Vec<bool> = data(bytes).iter().map(|(tsn, _)| seen.insert(*tsn)).collect();
+            assert!(chunks.is_sorted(), "what is sent again stands first: {chunks:?}");
+            mixed += u32::from(chunks.first() == Some(&false) && chunks.last() == Some(&true));
+        }
+    }
+    assert!(mixed > 0);
+}
+
+/// T5-shutdown-guard (section 9.2): whatever the peer sends, here its HEARTBEATs, gives it time for the rest, but not for
+/// ever.
+#[test]
+fn a_shutdown_that_the_peer_never_completes_ends_by_the_guard() {
+    let mut world = opened(1);
+    // The callee hears of no SHUTDOWN.
+    world.fate(Box::new(|sent| {
+        let shutdown = sent.chunks().iter().any(|chunk| matches!(chunk, Chunk::Shutdown { .. }));
+        if sent.from == 0 && shutdown && data(sent.bytes).is_empty() { vec![] } else { vec![ms(10)] }
+    }));
+    let start = world.now;
+    world.caller.shutdown();
+    while world.caller.phase() != Phase::Closed {
+        assert!(world.now.since(start) < Duration::from_secs(400));
+        world.run_for(ms(500));
+    }
+    world.settle();
+    assert_eq!(world.events[0].last(), Some(&Event::Failed(Failure::Unreachable)));
+    let took = world.now.since(start).as_nanos() / 1_000_000_000;
+    assert!((299..=301).contains(&took), "five times RTO.Max: {took} s");
+}
+
+/// RFC 8540, section 3.26 (now 7.2.2): what the peer reports once more is not acknowledged once more.
+#[test]
+fn duplicates_do_not_let_the_window_grow() {
+    let grown = |doubled: bool| {
+        let mut world = opened(1);
+        world.fate(Box::new(move |sent| {
+            let copies = if doubled && sent.from == 0 && !data(sent.bytes).is_empty() { 2 } else { 1 };
+            vec![ms(10); copies]
+        }));
+        world.transfer(0, 300, 1400);
+        world.caller.brain().window(PathId(0)).cwnd
+    };
+    let (once, twice) = (grown(false), grown(true));
+    assert!(twice <= once, "{twice} {once}");
+}

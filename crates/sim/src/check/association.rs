@@ -1,0 +1,135 @@
+//! Laws of an association: what is acknowledged has arrived, what is under way has a timer, and no buffer overflows.
+
+use crate::sctp::endpoint::Endpoint;
+use eifel_base::time::Instant;
+use eifel_recovery::association::PathId;
+use eifel_sctp::Association;
+
+/// The most that one chunk or the end of a message takes beyond the receive buffer.
+const SLACK: usize = 1 << 16;
+
+/// The positions of one end at the last check.
+#[derive(Clone, Copy, Default)]
+pub struct Ledger {
+    una: u64,
+    nxt: u64,
+}
+
+/// What both ends say of one direction.
+#[derive(Clone, Debug)]
+struct Account {
+    una: u64,
+    nxt: u64,
+    /// Whether the peer has the last chunk that is acknowledged in order, and the first that was never sent.
+    arrived: [bool; 2],
+    /// By path: bytes under way, the window, and when the timer expires.
+    paths: Vec<(u64, u64, Instant)>,
+    /// Bytes of user data under way.
+    data: u64,
+    /// Bytes in the peer's receive buffer, and its size.
+    buffered: (usize, usize),
+}
+
+impl Ledger {
+    /// Checks the sender at one end, and its receiver at the other.
+    ///
+    /// # Panics
+    /// When a law is broken.
+    pub fn check(&mut self, now: Instant, endpoint: &Endpoint, other: &Endpoint) {
+        let (Some(sender), Some(receiver)) = (&endpoint.association, &other.association) else { return };
+        let account = account(sender, receiver);
+        if let Err(broken) = self.accept(&account) {
+            panic!("at {now:?}, flow {}, {:?}: {broken}: {account:?}", endpoint.flow, endpoint.end);
+        }
+    }
+
+    /// Accepts an account, or returns the first law that it breaks.
+    fn accept(&mut self, account: &Account) -> Result<(), &'static str> {
+        let &Account { una, nxt, arrived, ref paths, data, buffered: (held, buffer) } = account;
+        if una < self.una || nxt < self.nxt {
+            return Err("a position went back");
+        }
+        if una > nxt {
+            return Err("more is acknowledged than was sent");
+        }
+        if una > 0 && !arrived[0] {
+            return Err("more is acknowledged than has arrived");
+        }
+        if arrived[1] {
+            return Err("more has arrived than was sent");
+        }
+        let flight: u64 = paths.iter().map(|(flight, ..)| flight).sum();
+        if una == nxt && flight > 0 {
+            return Err("something is under way although nothing is outstanding");
+        }
+        if data > flight {
+            return Err("more user data is under way than chunks hold");
+        }
+        if paths.iter().any(|(flight, _, timer)| *flight > 0 && *timer == Instant::NEVER) {
+            return Err("something is under way on a path whose timer is off");
+        }
+        if paths.iter().any(|(_, cwnd, _)| *cwnd == 0) {
+            return Err("a congestion window is closed");
+        }
+        if held > buffer + SLACK {
+            return Err("the receive buffer is overfull");
+        }
+        (self.una, self.nxt) = (una, nxt);
+        Ok(())
+    }
+}
+
+fn account(sender: &Association, receiver: &Association) -> Account {
+    let brain = sender.brain();
+    let (una, nxt) = (brain.una(), brain.nxt());
+    let path = |path| (brain.flight(path), brain.window(path).cwnd, brain.snapshot(path).deadline);
+    Account {
+        una,
+        nxt,
+        arrived: [una.saturating_sub(1), nxt].map(|position| receiver.has_received(position)),
+        paths: (0..brain.paths()).map(PathId).map(path).collect(),
+        data: brain.data_under_way(),
+        buffered: (receiver.buffered(), receiver.settings().receive_buffer as usize),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sound() -> Account {
+        let paths = vec![(3000, 4000, Instant::ZERO), (0, 1000, Instant::NEVER)];
+        Account { una: 10, nxt: 13, arrived: [true, false], paths, data: 2900, buffered: (100, 1000) }
+    }
+
+    fn judged(account: &Account) -> Result<(), &'static str> {
+        let mut ledger = Ledger::default();
+        ledger.accept(&sound()).and_then(|()| ledger.accept(account))
+    }
+
+    #[test]
+    fn each_law_is_broken_by_one_fault() {
+        assert_eq!(judged(&sound()), Ok(()));
+        let idle = vec![(1, 4000, Instant::ZERO), (0, 1000, Instant::NEVER)];
+        for (broken, says) in [
+            (Account { una: 9, ..sound() }, "a position went back"),
+            (Account { nxt: 12, ..sound() }, "a position went back"),
+            (Account { una: 14, ..sound() }, "more is acknowledged than was sent"),
+            (Account { arrived: [false, false], ..sound() }, "more is acknowledged than has arrived"),
+            (Account { arrived: [true, true], ..sound() }, "more has arrived than was sent"),
+            (
+                Account { una: 13, paths: idle, data: 0, ..sound() },
+                "something is under way although nothing is outstanding",
+            ),
+            (Account { data: 3001, ..sound() }, "more user data is under way than chunks hold"),
+            (
+                Account { paths: vec![(3000, 4000, Instant::NEVER)], ..sound() },
+                "something is under way on a path whose timer is off",
+            ),
+            (Account { paths: vec![(3000, 0, Instant::ZERO)], ..sound() }, "a congestion window is closed"),
+            (Account { buffered: (1001 + SLACK, 1000), ..sound() }, "the receive buffer is overfull"),
+        ] {
+            assert_eq!(judged(&broken), Err(says), "{broken:?}");
+        }
+    }
+}
