@@ -235,15 +235,7 @@ impl Association {
         self.push(delivery, Content::Bytes(bytes.into()))
     }
 
-    /// Takes a message of `len` zeros to be sent, which need no memory: for [`Plain`](crate::Plain) packets.
-    ///
-    /// # Errors
-    /// Those of [`send`](Self::send).
-    pub fn send_counted(&mut self, delivery: Delivery, len: usize) -> Result<(), Refused> {
-        self.push(delivery, Content::Counted(len))
-    }
-
-    fn push(&mut self, delivery: Delivery, content: Content) -> Result<(), Refused> {
+    pub(crate) fn push(&mut self, delivery: Delivery, content: Content) -> Result<(), Refused> {
         match self.state {
             State::CookieWait(_) | State::CookieEchoed { .. } | State::Established => {
                 self.queue.push(delivery, content)

@@ -13,7 +13,7 @@ use eifel_recovery::association::{PathId, Size};
 use crate::association::{Association, Outgoing};
 use crate::input::Origin;
 use crate::output::{Departure, Sink};
-use crate::send_queue::zeros;
+use crate::send_queue::{Content, Delivery, Refused, zeros};
 use crate::state::State;
 
 /// A packet as values.
@@ -145,6 +145,14 @@ impl Sink for Plain {
 }
 
 impl Association {
+    /// Takes a message of `len` zeros to be sent, which need no memory: for [`Plain`] packets.
+    ///
+    /// # Errors
+    /// Those of [`send`](Self::send).
+    pub fn send_counted(&mut self, delivery: Delivery, len: usize) -> Result<(), Refused> {
+        self.push(delivery, Content::Counted(len))
+    }
+
     /// Writes the next packet that leaves now into `plain`, if it is one of DATA and SACK alone. Its messages are to be
     /// [counted](Self::send_counted) ones: contents are lost.
     ///

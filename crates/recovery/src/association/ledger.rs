@@ -11,6 +11,7 @@
 //! so a chunk is fast retransmitted once (RFC 9260, section 7.2.4, step 5).
 
 mod news;
+mod quiet;
 
 pub(super) use news::{Share, Taken};
 
@@ -267,32 +268,6 @@ impl Ledger {
         self.reported.remove_below(self.una, |_| {});
         self.marked.remove_below(self.una, |_| {});
         newest
-    }
-
-    /// Moves the cumulative TSN below `nxt`, where nothing is reported or marked, all chunks left on `path`, and those that
-    /// it passes left once. Returns the last of them.
-    pub(super) fn pass_quietly(&mut self, path: PathId, cumulative: u64) -> Covered {
-        let (mut size, mut last_sent) = (Total::default(), Instant::ZERO);
-        for _ in self.una..cumulative {
-            let chunk = self.chunks.pop_front().expect("the position is outstanding");
-            size.data += u64::from(chunk.size.data);
-            size.wire += u64::from(chunk.size.wire);
-            last_sent = chunk.last_sent;
-        }
-        let path = &mut self.under_way[path.0];
-        path.chunks -= cumulative - self.una;
-        path.size.data -= size.data;
-        path.size.wire -= size.wire;
-        self.una = cumulative;
-        Covered { end: cumulative, copies: 0, last_sent }
-    }
-
-    /// Returns the path on which everything outstanding left, if something is, and nothing is reported or marked.
-    pub(super) fn only_path(&self) -> Option<PathId> {
-        let whole = self.reported.is_empty() && self.marked.is_empty();
-        let mut used = self.under_way.iter().enumerate().filter(|(_, path)| path.chunks > 0).map(|(path, _)| path);
-        let only = used.next().filter(|_| whole)?;
-        used.next().is_none().then_some(PathId(only))
     }
 
     /// Takes note of a gap ack block; returns the first position beyond the highest that is news, or 0.
