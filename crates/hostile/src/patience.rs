@@ -136,7 +136,7 @@ impl Bound {
         let most = |of: &dyn Fn(&eifel_sctp::Settings) -> f64| of(from).max(of(to));
         let message = f64::from(association.message_bytes[0].min(association.message_bytes[1]));
         let step = least(&|own| f64::from(own.pmtu - PACKET_HEADERS)).min(message);
-        let step = association.reading.map_or(step, |reading| step.min(reading.bytes as f64).max(1.0));
+        let step = association.reading.as_ref().map_or(step, |reading| step.min(reading.bytes as f64).max(1.0));
         // Besides the handshake and the shutdown, each write takes a chunk at least.
         let chunks = 10.0 + 2.0 * writes + bytes / step;
         let delay_s = most(&|own| own.sack_delay.as_secs_f64());
