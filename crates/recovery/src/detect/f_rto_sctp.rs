@@ -85,7 +85,11 @@ impl Detector for FRtoSctp {
             Fact::Retransmitted { transmission, opens, .. } => {
                 match self.recovery.on_retransmission(transmission, *opens, view) {
                     Step1::Ignored => {}
-                    Step1::Enter => self.step = Step::First,
+                    Step1::Enter => {
+                        // It was idle, so it may not have heard all SACKs.
+                        self.cumulative = view.una;
+                        self.step = Step::First;
+                    }
                     Step1::Conventional => self.step = Step::Idle,
                 }
                 Judgement::Undecided
