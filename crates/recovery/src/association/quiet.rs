@@ -42,7 +42,7 @@ impl Engine {
             target.rto.sample(&Sample { rtt, acked, window: target.window }, target.watch.view());
             target.watch.on_smoothed(target.rto.srtt());
         }
-        target.grow(&Progress { acked, sacked: 0, flight });
+        target.grow(&Progress { acked, sacked: 0, delivered: acked, flight });
         target.restart_timer(now, oldest);
         Some(path)
     }
