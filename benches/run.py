@@ -50,7 +50,7 @@ class Case:
 CASES = (
     Case("one flow, 100 Mbit/s, 20 ms, 200 packets, 600 s", "one_flow.toml", ("speed.tcl", 1, 100, 20, 200, 600), 4),
     Case("100 flows, 1 Gbit/s dumbbell, 20 s", "hundred_flows.toml", ("speed.tcl", 100, 1000, 20, 2000, 20), 7),
-    Case("one association over 1 Mbit/s with delay spikes, 20 000 s", "sctp.toml", ("sctp.tcl", 20_000, 1), 10),
+    Case("one association over 1 Mbit/s with delay spikes, 20 000 s", "sctp.toml", ("sctp_speed.tcl", 20_000, 1), 10),
 )
 
 
