@@ -151,6 +151,9 @@ fn queue(dice: &mut Dice, scale: &Scale, limited: bool) -> Table {
         _ => {
             let mut codel = codel(dice, packets);
             codel.put("kind", "fq-codel");
+            // An overload drops from the head: of a queue of one packet, the next always drives out the first, and two
+            // senders in step can do so for ever.
+            codel.put("packets", packets + 20);
             // So few that flows share one, and turns of less than a packet.
             codel.put("queues", dice.scale(1, 1024));
             codel.put("quantum_bytes", dice.scale(1, 10_000));
