@@ -4,15 +4,16 @@
 //! in one order; and gives the packets that they have to send, one by one.
 
 mod large;
+mod leaving;
 mod ports;
 mod table;
 mod told;
 
+pub use leaving::Leaving;
 pub use table::{Handle, Tally};
 pub use told::{Counts, Ended, NotMade, Witness};
 
 use eifel_base::time::Instant;
-use eifel_packet::datagram;
 use eifel_packet::icmp::{self, Complaint};
 use eifel_packet::ip::{self, Addresses, Ecn, Header, Version};
 use eifel_packet::segment::{Flags, Segment};
@@ -50,33 +51,6 @@ pub enum Happening {
     Event(Event),
     /// A connection has ended, and is handed over. Its handle is invalid from now on.
     Ended(Box<Ended>),
-}
-
-/// A packet that leaves. Its payload stays in the connection's buffer.
-#[derive(Clone, Copy, Debug)]
-pub struct Leaving<'a> {
-    /// The headers.
-    pub head: &'a [u8],
-    /// The payload; the second piece follows the first.
-    pub payload: [&'a [u8]; 2],
-}
-
-impl<'a> Leaving<'a> {
-    /// Returns its bytes' number.
-    #[expect(clippy::len_without_is_empty, reason = "no packet is empty")]
-    pub fn len(&self) -> usize {
-        self.pieces().iter().map(|piece| piece.len()).sum()
-    }
-
-    /// Returns its pieces in order.
-    pub fn pieces(&self) -> [&'a [u8]; 3] {
-        [self.head, self.payload[0], self.payload[1]]
-    }
-
-    /// Appends it to `packet`, in one piece.
-    pub fn append_to(&self, packet: &mut Vec<u8>) {
-        self.pieces().into_iter().for_each(|piece| packet.extend_from_slice(piece));
-    }
 }
 
 /// A port that may be called.
@@ -343,52 +317,6 @@ impl Host {
     /// recovery see nothing. Where the next packet is there already, it may be handled before anything is sent.
     pub fn may_wait(&self) -> bool {
         self.may_wait
-    }
-
-    /// Writes the next packet that leaves into `packet`, in place of what is there; `false` if there is none. As
-    /// [`poll_leaving`](Self::poll_leaving), for those who want it in one piece.
-    pub fn poll_packet(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
-        packet.clear();
-        let Some(leaving) = self.poll_leaving(now) else { return false };
-        leaving.append_to(packet);
-        true
-    }
-
-    /// Returns the next packet that leaves. To be called until there is none, after every input, except where the host
-    /// [may wait](Self::may_wait); what an application reads before that is in the acknowledgement.
-    pub fn poll_leaving(&mut self, now: Instant) -> Option<Leaving<'_>> {
-        self.head.clear();
-        if let Some((addresses, segment)) = self.replies.pop_front() {
-            let header = header(addresses, &mut self.identification);
-            datagram::emit_head(&header, &segment, [&[]; 2], &mut self.head).unwrap_or_else(too_long);
-            return Some(Leaving { head: &self.head, payload: [&[]; 2] });
-        }
-        let (key, handle, start) = self.next_segment(now)?;
-        let payload = self.table.payload(handle, start, self.segment.payload_len);
-        let header = header(key.caller.addresses.reversed(), &mut self.identification);
-        datagram::emit_head(&header, &self.segment, payload, &mut self.head).unwrap_or_else(too_long);
-        Some(Leaving { head: &self.head, payload })
-    }
-
-    /// Puts the next segment of a connection in its place, and returns its connection and the offset of its payload.
-    fn next_segment(&mut self, now: Instant) -> Option<(Key, Handle, u64)> {
-        while let Some(&handle) = self.ready.front() {
-            let Some((key, connection, tally)) = self.table.entry(handle) else {
-                self.ready.pop_front();
-                continue;
-            };
-            let Some(outgoing) = connection.poll_transmit(now, &mut self.segment) else {
-                self.ready.pop_front();
-                self.settle(now, handle);
-                continue;
-            };
-            tally.count(&outgoing);
-            if let Some(witness) = &mut self.witness {
-                witness.leaves(now, handle, connection, (&self.segment, &outgoing));
-            }
-            return Some((key, handle, outgoing.start));
-        }
-        None
     }
 
     fn reply(&mut self, addresses: Addresses, segment: Segment) {
