@@ -96,7 +96,12 @@ def means_of_flows(runs: Runs, scenario: int = 0) -> list[dict[str, Mean]]:
     """Returns the mean of each number over the repetitions of a scenario, flow by flow."""
     rows = runs.where(scenario=scenario)
     flows = [rows.where(flow=number) for number in range(int(rows["flow"].max()) + 1)]
-    return [{name: mean_interval(flow[name]) for name in runs.numbers if _is_number(flow[name])} for flow in flows]
+    return [{name: mean_interval(flow[name]) for name in runs.numbers if _is_there(flow, name)} for flow in flows]
+
+
+def _is_there(flow: Runs, name: str) -> bool:
+    """Tells whether a flow has a number: without an answered request it has neither their times nor their count."""
+    return _is_number(flow[name]) and (name != "requests" or bool(flow[name].any()))
 
 
 def _is_number(values: NDArray[Any]) -> bool:

@@ -9,7 +9,7 @@ from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study
 from eifel.statistics import Mean
-from eifel.studies import crossed_situations, detector_runs, facts, judged, mix
+from eifel.studies import crossed_situations, detector_runs, facts, judged, mix, watchers
 from eifel.studies.crossed_situations import CROSSED, PAIRS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ ARTEFACT = Artefact(
     columns=COLUMNS,
     rows=tuple(Row({**keys, "detector": name}) for keys in KEYS for name in detector_runs.DETECTORS),
     method=Studied(
-        Study(_find, detector_runs.design(CROSSED), (crossed_situations, detector_runs, judged, mix)),
+        Study(_find, detector_runs.design(CROSSED), (crossed_situations, detector_runs, judged, mix, watchers)),
         measure=_measure,
         long=True,
     ),

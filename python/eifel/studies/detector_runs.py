@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from eifel.papers import rfc3522
 from eifel.studies import judged
 from eifel.studies.mix import Situation
+from eifel.studies.watchers import acting, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,25 +21,6 @@ if TYPE_CHECKING:
 
 BATCH = 50
 """Points that are done before what they gave is kept."""
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Runs in which some detectors are judged: the sender's algorithms, and the detectors by the names to be shown."""
-
-    sender: Mapping[str, Any]
-    detectors: Mapping[str, str]
-
-
-def watching(detectors: Mapping[str, Any]) -> Runs:
-    """Runs in which nobody acts and these watch; each name in the registry at most once."""
-    names = {shown: entry if isinstance(entry, str) else entry["name"] for shown, entry in detectors.items()}
-    return Runs({"detect": "none", "observers": list(detectors.values())}, names)
-
-
-def acting(name: str) -> Runs:
-    """Runs in which one acts and so gets its probes; nothing is restored, but no more is sent again once it says so."""
-    return Runs({"detect": name}, {name: name})
 
 
 RUNS = (
@@ -99,26 +80,12 @@ def design(situations: Sequence[Situation]) -> dict[str, Any]:
     }
 
 
-BY_TIMESTAMPS = ("eifel-timestamps", "eifel-or-f-rto")
-"""What a connection without timestamps refuses."""
-
-
-def _there(runs: Runs, scenario: Mapping[str, Any]) -> Runs:
-    """The runs without the detectors that need timestamps, where the scenario has none."""
-    if scenario["flow"][0]["tcp"].get("timestamps", True):
-        return runs
-    names = {shown: name for shown, name in runs.detectors.items() if name not in BY_TIMESTAMPS}
-    watchers = runs.sender.get("observers", ())
-    left = [one for one in watchers if (one if isinstance(one, str) else one["name"]) not in BY_TIMESTAMPS]
-    return Runs({**runs.sender, **({"observers": left} if watchers else {})}, names)
-
-
 def point_columns(situation: Situation, seed: int, point: int) -> judged.Columns:
     """What all detectors said in the scenario of a point."""
     from eifel.runs import run
 
     parts = []
-    there = [_there(runs, situation.scenario(seed, point, runs.sender)) for runs in RUNS]
+    there = [runs.there(situation.scenario(seed, point, runs.sender)) for runs in RUNS]
     for runs in (runs for runs in there if runs.detectors):
         result = run(situation.scenario(seed, point, runs.sender), record=judged.TABLES)
         columns = judged.judged(result, runs.detectors)

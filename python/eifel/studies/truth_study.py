@@ -12,7 +12,7 @@ import numpy as np
 
 from eifel.papers.study import Effort, Study
 from eifel.scenario import load
-from eifel.studies import detector_runs, judged, mix, recorded, situations
+from eifel.studies import detector_runs, judged, mix, recorded, situations, watchers
 from eifel.studies.situations import SITUATIONS
 
 TITLE = "detectors.truth"
@@ -35,5 +35,5 @@ def find(effort: Effort, traces: Sequence[Path] = ()) -> Mapping[str, Any]:
 
 def study(traces: Sequence[Path] = ()) -> Study:
     """The study of the mix, and of recorded links where there are any."""
-    sources = (find, detector_runs, judged, mix, recorded, situations)
+    sources = (find, detector_runs, judged, mix, recorded, situations, watchers)
     return Study(partial(find, traces=traces), detector_runs.design(SITUATIONS), sources)
