@@ -99,7 +99,7 @@ def means_of_flows(runs: Runs, scenario: int = 0) -> list[dict[str, Mean]]:
     return [{name: mean_interval(flow[name]) for name in runs.numbers if _is_there(flow, name)} for flow in flows]
 
 
-def _is_there(flow: Runs, name: str) -> bool:
+def _is_there(flow: Frame, name: str) -> bool:
     """Tells whether a flow has a number: without an answered request it has neither their times nor their count."""
     return _is_number(flow[name]) and (name != "requests" or bool(flow[name].any()))
 

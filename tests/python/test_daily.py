@@ -135,7 +135,7 @@ def test_requests_are_shown_with_percentiles_and_compared(
     flows = {flow["flow"]: flow["mean"] for flow in json.loads(capsys.readouterr().out)["flows"]}
     times = [flows["web"][f"request_{name}_s"] for name in ("p50", "p90", "p99", "longest")]
     assert times == sorted(times) and flows["web"]["requests"] > 5
-    assert flows["download"]["requests"] == 0 and "request_p50_s" not in flows["download"]
+    assert not any(name.startswith("request") for name in flows["download"])
     queue = 'point_to_point.queue={ kind = "drop-tail", packets = 500 }'
     found = eifel.compare(["shared-queue.toml", eifel.scenario.override(
         eifel.scenario.load("shared-queue.toml"), eifel.scenario.parse_settings([queue]))],
