@@ -112,7 +112,8 @@ fn copy_sources(scratch: &Path) -> io::Result<()> {
 fn list(path: &Path, mark: &str, word: &str) {
     let list = read(path);
     assert!(list.contains(mark), "{} has no {mark:?}", path.display());
-    write(path, &list.replacen(mark, &format!("{mark} {word},"), 1)).unwrap();
+    write(path, &list.replacen(mark, &format!("{mark} {word},"), 1))
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
 #[test]

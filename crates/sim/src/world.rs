@@ -167,6 +167,7 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
             progress: Progress::Waiting,
             carries_bytes,
             untold: false,
+            failed: false,
         })),
         Traffic::Datagrams(application) => {
             let mut app =

@@ -8,6 +8,7 @@ use toml::{Table, Value};
 const OVER_TCP: [&str; 7] = ["handshake", "isn", "tcp", "answering_tcp", "sender", "answering_sender", "end_s"];
 
 const LONGEST_PACKET: i64 = 9100;
+const FEWEST_PACKETS: i64 = 8;
 
 /// Turns all flows, unless a proxy reads them. The second path may be as bad as the first, or dead.
 pub(super) fn instead(dice: &mut Dice, scale: &Scale, top: &mut Table) {
@@ -47,15 +48,19 @@ pub(super) fn instead(dice: &mut Dice, scale: &Scale, top: &mut Table) {
     }
 }
 
-/// Lets a link's queue hold the longest packet. Where HEARTBEATs fit and data does not, some policies send again for ever.
+/// Lets a link's queue hold the longest packet, and some of them. Where HEARTBEATs fit and data does not, some policies send
+/// again for ever. T1 and T3 double alike up to the same maximum, and nothing spreads them: in a queue of one packet a
+/// COOKIE ACK can meet a retransmission each time.
 fn holds_a_packet(link: &mut Table) {
     if let Some(Value::Table(back)) = link.get_mut("back") {
         holds_a_packet(back);
     }
-    if let Some(Value::Table(queue)) = link.get_mut("queue")
-        && let Some(Value::Integer(bytes)) = queue.get_mut("bytes")
-    {
-        *bytes = (*bytes).max(LONGEST_PACKET);
+    for (unit, least) in [("bytes", LONGEST_PACKET), ("packets", FEWEST_PACKETS)] {
+        if let Some(Value::Table(queue)) = link.get_mut("queue")
+            && let Some(Value::Integer(most)) = queue.get_mut(unit)
+        {
+            *most = (*most).max(least);
+        }
     }
 }
 

@@ -29,6 +29,8 @@ pub struct AssociationFlow {
     pub carries_bytes: bool,
     /// Whether it is over and the run has not yet counted that.
     pub untold: bool,
+    /// Whether an end has failed whose application had not read everything.
+    pub failed: bool,
 }
 
 impl AssociationFlow {
@@ -91,6 +93,11 @@ impl AssociationFlow {
     fn on_event<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, event: &Event) {
         match event {
             Event::Established => self.begin(net, end),
+            // What came before the end is there still to be read: a peer that is gone answers a late HEARTBEAT by an
+            // ABORT, which overtakes SHUTDOWN COMPLETE on a faster path.
+            Event::Failed(_) if self.association(end).is_some_and(|association| association.is_readable()) => {
+                self.failed = true;
+            }
             Event::Failed(_) => self.give_up(),
             Event::Restarted
             | Event::Readable
@@ -251,15 +258,20 @@ impl AssociationFlow {
         times
     }
 
-    /// Ends the flow if both associations are closed.
+    /// Ends the flow if both associations are closed, or one has failed and all that came is read.
     fn end_if_closed(&mut self) {
-        let closed = |ends: &[Endpoint; 2]| ends.iter().all(Endpoint::is_closed);
-        if !matches!(self.progress, Progress::Over { .. }) && self.ends.as_ref().is_some_and(|ends| closed(ends)) {
+        let Some(ends) = &self.ends else { return };
+        let over = if self.failed {
+            !ends.iter().any(|end| end.association.as_ref().is_some_and(Association::is_readable))
+        } else {
+            ends.iter().all(Endpoint::is_closed)
+        };
+        if over && !matches!(self.progress, Progress::Over { .. }) {
             self.give_up();
         }
     }
 
     fn give_up(&mut self) {
-        self.untold = self.progress.end();
+        self.untold |= self.progress.end();
     }
 }
