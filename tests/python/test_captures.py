@@ -100,7 +100,7 @@ def test_the_page_draws_each_direction_and_zooms_to_episodes(capture: Path, tmp_
     assert page.count("data-from=") >= 1 and "http://" not in page.split("<body>")[1].split("<script>")[0]
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed, so it was not compared")
 def test_where_tshark_differs_is_said_with_the_reason(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyze", str(capture), "--compare-tshark", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

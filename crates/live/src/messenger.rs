@@ -117,7 +117,7 @@ pub struct Messenger {
     progress: Option<Progress>,
 }
 
-/// Somebody who is told of the progress, interval by interval.
+/// Hears of the progress, interval by interval.
 struct Progress {
     every: Duration,
     /// From the opening on.

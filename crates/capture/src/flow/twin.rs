@@ -12,7 +12,7 @@ use eifel_packet::segment::Flags;
 /// Twins come within this, in nanoseconds, while no round trip is known.
 const AT_ONCE: u64 = 1_000_000;
 
-/// After so many packets without a twin, a capture shows none.
+/// A capture without a twin among this number of packets shows none at all.
 const ALONE: u8 = 16;
 
 /// The last two packets of a direction.

@@ -7,7 +7,7 @@ use crate::station::TURN;
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Connection;
 
-/// Nothing is written while so many bytes have not been sent: data that is written shortly before it leaves is still in the
+/// Nothing is written while this number of bytes has not been sent: data that is written shortly before it leaves is still in the
 /// caches then. More than [a station sends](crate::station::TURN) between two turns, so that no segment is cut short.
 const UNSENT: u64 = 2 * TURN as u64;
 

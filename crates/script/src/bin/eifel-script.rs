@@ -23,7 +23,7 @@ fn main() -> ExitCode {
                 Err(error) => refused(&error.to_string()),
                 Ok(script) => {
                     let outcome = eifel_script::run(&script);
-                    // Whoever reads this may have read enough.
+                    // The reader of the output may have closed it.
                     _ = writeln!(std::io::stdout(), "{outcome}");
                     u8::from(!outcome.passed())
                 }

@@ -83,7 +83,7 @@ impl Naive {
         self.ack_delivering((newly_acked, newly_acked), flight, settings);
     }
 
-    /// An ACK of so many bytes, which have not all been delivered by it, or are not all that it has delivered.
+    /// An ACK of this number of bytes, which have not all been delivered by it, or are not all that it has delivered.
     fn ack_delivering(&mut self, (newly_acked, delivered): (u64, u64), flight: u64, settings: &Settings) {
         let Growth { counting, grow, .. } = settings.growth;
         if !self.limited_by_cwnd(newly_acked, flight, grow) {
