@@ -35,9 +35,10 @@ n = 0
 while b := c.recv(65536): n += len(b)
 c.sendall(b'%d' % n)";
 
-/// Sends a number of bytes, and waits for the number that the other side has counted.
+/// Connects, makes the files that are named, sends a number of bytes, and waits for the number that the other side has counted.
 pub const SOURCE: &str = "import os, socket, sys
 c = socket.create_connection((os.environ['EIFEL_PEER'], 5001)); n = int(sys.argv[1])
+for name in sys.argv[2:]: open(name, 'x').close()
 c.sendall(bytes(n)); c.shutdown(socket.SHUT_WR)
 sys.exit(0 if c.recv(64) == b'%d' % n else 1)";
 
