@@ -12,13 +12,14 @@ use crate::system::signals::Signals;
 use crate::system::tun::Tun;
 use crate::system::wait::{self, Urgency};
 use eifel_base::time::{Duration, Instant};
-use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixDatagram;
 
 /// Packets that are taken from a device between two looks at the clock.
 const BATCH: usize = 32;
 const LONGEST: usize = 65_535;
+/// The longest order, in bytes.
+const ORDER: usize = 256;
 
 /// Where orders come from while the box runs.
 #[derive(Default)]
@@ -58,6 +59,8 @@ pub struct Relay {
     tuns: [Tun; 2],
     clock: Clock,
     control: Control,
+    /// What was typed of a line that has not ended.
+    typed: Vec<u8>,
     log: Option<Log>,
     /// When the first packet came: the box's time begins there, as the simulator's does with its first flow.
     origin: Option<Instant>,
@@ -83,7 +86,7 @@ impl Relay {
             judged: Vec::new(),
         };
         let truth = Truth::default();
-        Self { hiccup, tuns, clock, control, log, origin: None, truth, report, keeps: false }
+        Self { hiccup, tuns, clock, control, typed: Vec::new(), log, origin: None, truth, report, keeps: false }
     }
 
     /// Keeps all packets' fates, and all that is judged, for the report.
@@ -203,15 +206,23 @@ impl Relay {
     }
 
     fn take_orders(&mut self) -> Result<(), Error> {
-        let mut text = [0; 256];
-        if let Some(keys) = &mut self.control.keys
+        let mut text = [0; ORDER];
+        if let Some(keys) = &self.control.keys
             && wait::is_readable(keys.as_fd())?
         {
-            let count = keys.lock().read(&mut text).map_err(Error::of("standard input"))?;
+            let count = rustix::io::read(keys, &mut text).map_err(Error::of("standard input"))?;
             if count == 0 {
                 self.control.keys = None;
             }
-            self.follow(&text[..count]);
+            self.typed.extend_from_slice(&text[..count]);
+            // A pipe may hand on a part of a line.
+            let whole = match self.typed.iter().rposition(|&byte| byte == b'\n') {
+                Some(end) => end + 1,
+                None if count > 0 && self.typed.len() < ORDER => 0,
+                None => self.typed.len(),
+            };
+            let lines: Vec<u8> = self.typed.drain(..whole).collect();
+            self.follow(&lines);
         }
         while let Some(socket) = &self.control.socket
             && let Ok(count) = socket.recv(&mut text)

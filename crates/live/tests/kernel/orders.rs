@@ -64,6 +64,13 @@ fn enter_holds_and_releases() {
     let folder = folder("keys");
     let mut running = begun(&folder, &["--keys"]);
     let mut keys = running.stdin.take().unwrap();
-    ended(running, &folder, |_| keys.write_all(b"\n").unwrap());
+    // A pipe may hand on a part of a line.
+    ended(running, &folder, |order| match order {
+        "hold" => ["ho", "ld\n"].iter().for_each(|part| {
+            keys.write_all(part.as_bytes()).unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+        }),
+        _ => keys.write_all(b"\n").unwrap(),
+    });
     std::fs::remove_dir_all(&folder).unwrap();
 }
