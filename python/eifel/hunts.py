@@ -124,7 +124,7 @@ Worker = Callable[[Claim, Iterable[int]], Iterator[Part]]
 
 
 def local(threads: int, tell: Callable[[int], object]) -> Worker:
-    """All cores of this machine, or so many threads (0: all)."""
+    """All cores of this machine, or a number of threads (0: all)."""
 
     def work(claim: Claim, seeds: Iterable[int]) -> Iterator[Part]:
         for seed in seeds:

@@ -119,7 +119,7 @@ def test_nothing_recorded_is_shipped() -> None:
 
 
 def test_recorded_links_are_rows_of_their_own_in_the_judgement(traces: list[Path], tmp_path: Path) -> None:
-    """What the mix gives stays what it is, whoever's recordings stand beside it."""
+    """The mix gives the same, whichever recordings stand beside it."""
     given = artefacts()["detectors.truth"].with_traces(traces)
     few = tuple(replace(situation, points=2) for situation in situations.SITUATIONS)
     with pytest.MonkeyPatch.context() as patch:

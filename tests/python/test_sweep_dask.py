@@ -1,4 +1,4 @@
-"""The same sweep on a real Dask cluster of this machine: same bytes, whoever dies meanwhile."""
+"""The same sweep on a real Dask cluster of this machine: same bytes, whichever worker dies meanwhile."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ usage: eifel-hostile [--count N] [--first SEED] [--threads N]
        eifel-hostile --seed SEED [--print]
        eifel-hostile SCENARIO.toml
 
-  --count N    so many cases (1000000)
+  --count N    the number of cases (1000000)
   --first S    the first seed (0)
   --threads N  as many threads (one a core)
   --seed S     this case alone

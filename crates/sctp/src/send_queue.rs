@@ -66,7 +66,7 @@ impl Content {
 /// The contents of counted messages, as long as a chunk can be.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// Returns so many zeros, at most 65536.
+/// Returns `count` zeros, at most 65536.
 pub(crate) fn zeros(len: usize) -> &'static [u8] {
     &ZEROS[..len]
 }

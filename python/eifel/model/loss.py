@@ -63,7 +63,7 @@ def in_rounds(window: int, capacity: float, spurious: Retransmission) -> float:
 
 
 def sent_by_cycles(time: float, window: int, capacity: float) -> float:
-    """Segments sent in so many of the bottleneck's segment times by cycles that nothing disturbs."""
+    """Segments sent in a number of the bottleneck's segment times by cycles that nothing disturbs."""
     loads = np.arange(window // 2, window, dtype=float)
     ends = np.cumsum(np.maximum(loads, capacity))
     cycles, rest = divmod(time, float(ends[-1]))

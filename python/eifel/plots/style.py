@@ -95,5 +95,5 @@ def once(axes: Axes, label: str) -> str | None:
 
 
 def dense(marks: int) -> dict[str, Any]:
-    """How to draw a layer of so many marks."""
+    """How to draw a layer with a number of marks."""
     return {"rasterized": marks > DENSE}

@@ -30,8 +30,8 @@ SHARDS = 100
 MOST_CELLS = 10_000_000
 """Each is checked before anything runs; checking this number takes an hour."""
 LEAST_RUNS, MOST_RUNS = 50, 1000
-"""If nobody says, a sweep has about so many shards of so many runs: few are lost by an interruption, and handing one
-out costs nothing beside running it. It must not depend on the machine, or the files would."""
+"""By default a sweep has about this number of shards, each of this number of runs: few are lost by an interruption, and
+handing one out costs nothing beside running it. It must not depend on the machine, or the files would."""
 
 
 @dataclass(frozen=True)

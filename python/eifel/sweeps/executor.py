@@ -29,7 +29,7 @@ class Executor(Protocol):
 
 
 class Local:
-    """All cores of this machine, or so many threads, one shard after the other."""
+    """All cores of this machine, or a number of threads, one shard after the other."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads

@@ -58,7 +58,7 @@ pub fn parcel(handle: u32) -> Labelled {
     sized(handle, 1000)
 }
 
-/// The same of so many bytes.
+/// A segment of a number of bytes.
 pub fn sized(handle: u32, bytes: u32) -> Labelled {
     let label = Label { flow: 0, copy: 0, segment: u64::from(handle), takes_marks: false };
     Labelled { parcel: Parcel { handle, bytes }, label }

@@ -22,7 +22,7 @@ fn window(cwnd: u64, ssthresh: u64) -> Window {
     Window { cwnd, ssthresh }
 }
 
-/// Windows after ACKs of so many bytes each, with a full flight.
+/// Windows after ACKs of the given numbers of bytes, with a full flight.
 fn grown(settings: Settings, mut now: Window, acks: &[u64]) -> Vec<u64> {
     let round_trips = RoundTrips::new(true);
     let mut reno = Reno::new(settings);

@@ -16,13 +16,13 @@ enum Step {
     Advance(u8),
     /// Acknowledges a part of the oldest segment, in bytes.
     Part(u16),
-    /// Reports segments from this share on, so many.
+    /// Reports a number of segments, from this share of the flight on.
     Sack(u8, u8),
     /// A duplicate ACK without news.
     Duplicate,
     /// The timer expires, if one runs.
     Expire,
-    /// The peer's window opens by so many segments.
+    /// The peer's window opens by a number of segments.
     Open(u8),
     /// Time passes, in milliseconds.
     Wait(u16),

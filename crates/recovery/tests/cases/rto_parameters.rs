@@ -129,7 +129,7 @@ pub fn granularity(name: &str) {
     assert_eq!(millis(&*timer), if name == "self-trained" { 140 } else { 240 });
 }
 
-/// AGG after so many samples in cycles of 6 segments.
+/// AGG after a number of samples in cycles of 6 segments.
 fn agg(k_per_mille: u32, samples: i32) -> f64 {
     (1.0 - f64::from(k_per_mille) / 1000.0 / 6.0).powi(samples)
 }

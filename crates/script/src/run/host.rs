@@ -319,7 +319,7 @@ impl<'s> Host<'s> {
         Ok(Returned::Value(written.try_into().unwrap_or(i64::MAX)))
     }
 
-    /// Reads; afterwards so many bytes must be unread, and one more if the peer has closed its direction.
+    /// Reads, and checks how many bytes are unread afterwards; a direction that the peer has closed counts as one more.
     fn read_and_tell(&mut self, socket: i64, count: u64, unread: Option<u64>) -> Result<Returned, &'static str> {
         let returned = self.read(socket, count)?;
         let connection = self.connected(socket)?;

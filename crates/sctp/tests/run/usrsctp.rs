@@ -293,7 +293,7 @@ fn free_port() -> u16 {
     UdpSocket::bind((LOCALHOST, 0)).expect("loopback").local_addr().expect("bound").port()
 }
 
-/// Returns the arguments of a process that calls the UDP port `to` from `from`, sends so many messages of such a size, and
+/// Returns the arguments of a process that calls the UDP port `to` from `from`, sends a number of messages of one size, and
 /// has this `end`.
 fn caller(from: u16, to: u16, (count, size): (usize, usize), end: &str) -> Vec<String> {
     let numbers = [from.to_string(), to.to_string(), "7".into(), count.to_string(), size.to_string(), "4".into()];

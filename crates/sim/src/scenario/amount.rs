@@ -12,7 +12,7 @@ pub struct Amount(
 );
 
 impl Amount {
-    /// Always so many bytes.
+    /// A constant number of bytes.
     pub fn fixed(bytes: u64) -> Self {
         Self(Draw::Constant { value_s: bytes as f64 })
     }

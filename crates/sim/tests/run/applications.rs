@@ -216,7 +216,7 @@ fn sizes_are_drawn_for_each_request_and_each_transfer() {
     let listed =
         "kind = \"request-response\", requests = 50, request_bytes = 1, response_bytes = { listed = [100, 1000] }";
     let total = bytes(listed, 0) - 50;
-    // So many hundreds and so many thousands.
+    // How many times a hundred bytes, and a thousand.
     assert!(total % 900 == 5000 % 900 && (5_000..50_000).contains(&total), "{total}");
     assert_ne!(total, bytes(listed, 1) - 50);
     assert_eq!(total, bytes(listed, 0) - 50);

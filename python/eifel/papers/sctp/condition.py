@@ -39,7 +39,7 @@ def _keys(measured: Measured, number: int) -> tuple[float, float]:
 
 
 def _rule(measured: Measured, ways: int) -> tuple[bool, bool]:
-    """Whether Eifel finds no spike longer than RTO(primary) + so many ways over the alternate, and each that is not."""
+    """Whether Eifel finds no spike longer than RTO(primary) + `ways` ways over the alternate, and every shorter one."""
     beyond, within = True, True
     for number, result in enumerate(measured.results):
         length_s, delay_s = _keys(measured, number)

@@ -169,7 +169,7 @@ impl RackTlp {
         sender.timer.srtt.map_or(window, |srtt| window.min(srtt as u64))
     }
 
-    /// Step 5; the answer is whether fast recovery has begun.
+    /// Step 5. Returns whether fast recovery has begun.
     fn detect_and_follow(&mut self, sender: &mut Sender, now: u64) -> bool {
         self.timeout = None;
         self.lost_again.retain(|&start| sender.segments.iter().any(|one| one.start == start && !one.sacked));
@@ -254,7 +254,7 @@ impl RackTlp {
         sender.pipe() - again.map(Segment::len).sum::<u64>()
     }
 
-    /// Section 7.4.2; the answer is whether the probe has repaired a loss.
+    /// Section 7.4.2. Returns whether the probe has repaired a loss.
     fn tlp_process_ack(&mut self, sender: &Sender, heard: &Heard, dsack_of_probe: bool) -> bool {
         if heard.acked > 0 {
             self.progress = heard.now;
