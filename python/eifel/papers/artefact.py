@@ -222,7 +222,7 @@ class Artefact:
         return self.links is not None and not self.rows
 
     def begins_group(self, number: int) -> bool:
-        """Whether a gap above this row helps: its first key is another, and the rows are too many to find it without."""
+        """Whether a gap above this row helps: its first key is another, and there are many rows."""
         first = self.keys[0]
         return len(self.keys) > 2 and number > 0 and self.rows[number].keys[first] != self.rows[number - 1].keys[first]
 
