@@ -83,11 +83,17 @@ class Browser:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def until(self, condition: str) -> None:
-        deadline = time.monotonic() + 30
+    def until(self, condition: str, seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
         while not self.evaluate(condition):
             assert time.monotonic() < deadline, condition
             time.sleep(0.05)
+
+    def choose(self, selector: str, file: Path) -> None:
+        """Gives a file to an input of the page, as if somebody had chosen it."""
+        document = self("DOM.getDocument")["root"]["nodeId"]
+        node = self("DOM.querySelector", nodeId=document, selector=selector)["nodeId"]
+        self("DOM.setFileInputFiles", files=[str(file)], nodeId=node)
 
     def fingers(self, *path: list[tuple[float, float]]) -> None:
         """Puts fingers down at the first points, moves them through the others, and lifts them."""
@@ -105,6 +111,17 @@ class Browser:
             at = {"x": x + (to_x - x) * step / steps, "y": y + (to_y - y) * step / steps}
             self("Input.dispatchMouseEvent", type="mouseMoved", **at, button="left", buttons=1)
         self("Input.dispatchMouseEvent", type="mouseReleased", x=to_x, y=to_y, button="left", buttons=0, clickCount=1)
+
+    def wheel(self, x: float, y: float, down: float) -> None:
+        """Turns the wheel at a point, by some pixels of the page."""
+        self("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=down)
+
+    def press(self, key: str) -> None:
+        """Presses a key and releases it."""
+        code = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36}.get(key, ord(key[0].upper()))
+        text = key if len(key) == 1 else ""
+        self("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, windowsVirtualKeyCode=code)
+        self("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def double_click(self, x: float, y: float) -> None:
         for count in (1, 2):

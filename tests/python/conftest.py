@@ -6,10 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import eifel
 import fake_engine
 from eifel import store
+
+# A property holds or not, however busy the machine is.
+settings.register_profile("eifel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("eifel")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The charts under a real mouse: drags in every panel, to the left and to the right, flat and steep."""
+"""The report's charts under a real mouse and under keys: in every panel, to the left and to the right."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from typing import Any
 
 import pytest
 
-import eifel
 from browser import CHROMIUM, Browser
-from eifel.report import build_run
+from eifel.report import build
+from eifel.reproduction import reproduce
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="SKIPPED: chromium is not installed, so nothing was dragged")
 
-SPIKE = Path(__file__).parents[2] / "examples" / "spike.toml"
-CHART = "document.querySelector('figure.chart').chart"
+CHART = "[...document.querySelectorAll('figure.chart')].at(-1).chart"
 FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))))"
+MODES = [(1280, False), (1280, True), (390, False), (390, True)]
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("page") / "run.html"
-    file.write_text(build_run(eifel.run(SPIKE)), encoding="utf-8")
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    measured = [reproduce("responding.table1", repetitions=2)]
+    measured += [reproduce(name) for name in ("responding.figure1a", "responding.figure2")]
+    file.write_text(build(measured), encoding="utf-8")
     return file
 
 
@@ -33,12 +35,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield opened
 
 
-@pytest.fixture(params=[(1280, False), (1280, True), (390, False)], ids=["1280", "1280 dark", "390"])
+@pytest.fixture(params=MODES, ids=[f"{width}{' dark' * dark}" for width, dark in MODES])
 def opened(browser: Browser, page: Path, request: pytest.FixtureRequest) -> Browser:
     width, dark = request.param
     browser.screen(width, 1200, dark=dark)
     browser.open(page)
     browser.evaluate("window.faults = []; addEventListener('error', (event) => faults.push(event.message)); 0")
+    browser.evaluate("[...document.querySelectorAll('figure.chart')].at(-1).scrollIntoView()")
     browser.until(f"!!{CHART} && {CHART}.plots.length === 3")
     browser.evaluate(FRAMES)
     return browser
@@ -78,9 +81,11 @@ def test_a_flat_drag_zooms_in_time_and_rescales_every_panel(
     y = top + height / 2
     opened.drag((left + sides[0] * width, y), (left + sides[1] * width, y + rise))
     after = scales(opened)
-    low, high = (before[0]["x"]["max"] * side for side in sorted(sides))
+    full = before[0]["x"]["max"]
+    low, high = (full * side for side in sorted(sides))
+    near = 3 * full / width
     for of in after:
-        assert of["x"] == {"min": pytest.approx(low, abs=0.8), "max": pytest.approx(high, abs=0.8)}
+        assert of["x"] == {"min": pytest.approx(low, abs=near), "max": pytest.approx(high, abs=near)}
         assert of["y"]["max"] > of["y"]["min"]
     # Each panel's values fill it again: the segments of a part are fewer than all.
     assert after[0]["y"]["max"] - after[0]["y"]["min"] < before[0]["y"]["max"] - before[0]["y"]["min"]
@@ -127,3 +132,52 @@ def test_a_click_and_a_hair_of_a_drag_change_nothing(opened: Browser) -> None:
     opened.drag((left + width / 2, top + height / 2), (left + width / 2, top + height / 2))
     opened.drag((left + width / 2, top + height / 2), (left + width / 2 + 1, top + height / 2))
     assert scales(opened) == before
+
+
+def spans(browser: Browser) -> list[float]:
+    """How much time each panel shows."""
+    return [of["x"]["max"] - of["x"]["min"] for of in scales(browser)]
+
+
+@pytest.mark.parametrize("panel", [0, 1, 2])
+@pytest.mark.parametrize("side", [0.1, 0.9])
+def test_the_wheel_zooms_about_the_pointer_once_the_chart_is_held(opened: Browser, panel: int, side: float) -> None:
+    left, top, width, height = place(opened, panel)
+    full = spans(opened)
+    x, y = left + side * width, top + height / 2
+    before = opened.evaluate("scrollY")
+    opened.wheel(x, y, -40)
+    opened.until(f"scrollY < {before}")
+    assert spans(opened) == full, "the page scrolls under a wheel that nobody has given to the chart"
+    left, top, width, height = place(opened, panel)
+    x, y = left + side * width, top + height / 2
+    opened.drag((x, y), (x, y))
+    before = opened.evaluate("scrollY")
+    opened.wheel(x, y, -40)
+    after = scales(opened)
+    for of in after:
+        assert of["x"]["max"] - of["x"]["min"] == pytest.approx(0.8 * full[0])
+        at = of["x"]["min"] + side * 0.8 * full[0]
+        assert at == pytest.approx(side * full[0], abs=3 * full[0] / width), "what is under the pointer stays there"
+    assert opened.evaluate("scrollY") == before
+    opened.wheel(x, y, 40)
+    assert spans(opened) == pytest.approx(full)
+
+
+def test_keys_zoom_move_and_restore(opened: Browser) -> None:
+    left, top, width, height = place(opened, 0)
+    full = spans(opened)[0]
+    opened.drag((left + width / 2, top + height / 2), (left + width / 2, top + height / 2))
+    opened.press("+")
+    opened.press("i")
+    assert spans(opened) == pytest.approx([full / 4] * 3)
+    low = scales(opened)[0]["x"]["min"]
+    opened.press("ArrowRight")
+    assert scales(opened)[2]["x"]["min"] == pytest.approx(low + full / 16)
+    opened.press("ArrowLeft")
+    opened.press("h")
+    assert scales(opened)[1]["x"]["min"] == pytest.approx(low - full / 16)
+    opened.press("-")
+    assert spans(opened) == pytest.approx([full / 2] * 3)
+    opened.press("0")
+    assert spans(opened) == pytest.approx([full] * 3)

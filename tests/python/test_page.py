@@ -16,7 +16,7 @@ from eifel.report import build
 from eifel.report.comparison import verdict_of
 from eifel.report.headlines import headlines
 from eifel.report.heat import Cell, Spot, heat, spots
-from eifel.report.svg import Dot, Line, dots
+from eifel.report.svg import Dot, Line, dots, multiples
 from eifel.reproduction import reproduce
 from eifel.statistics import Mean
 
@@ -69,6 +69,26 @@ def test_a_dot_stands_where_its_value_is() -> None:
     ratios = dots([Line("a", [Dot(0.5), Dot(2.0)])], "x", logarithmic=True)
     places = [float(part.split('"')[0]) for part in ratios.split('cx="')[1:]]
     assert sum(places) / 2 == pytest.approx((60 + 740) / 2, abs=0.1)
+
+
+def test_small_multiples_have_a_panel_for_each_judged_column() -> None:
+    columns = (Column("time_s", "Time, s", relative=0.1), Column("timeouts", "Timeouts", absolute=1), Column("n", "N"))
+    rows = tuple(Row({"row": number}, published={"time_s": 10.0}) for number in range(30))
+    artefact = Artefact("test.many", "Rows", "nowhere", columns, rows)
+    found = [
+        MeasuredRow(row, {"time_s": Mean(10.0 + number, None, 1), "timeouts": Mean(100.0 * number, None, 1)})
+        for number, row in enumerate(rows)
+    ]
+    page = build([Measured(artefact, found, [], 1, 1, 0.5)])
+    section = page[page.index('<section id="test.many"') :]
+    assert section.count("<circle") == 60 and section.count("<svg") == 1
+    # Within a tenth of what is published is a band; beyond it the dot is red. Nothing is published of the other column.
+    assert section.count('class="band"') == 30 and section.count("fill: var(--spurious)") == 28
+    first, second = ([float(part.split('"')[0]) for part in section.split('cx="')[1:]][place::30] for place in (0, 1))
+    assert ">Time, s</text>" in section and ">Timeouts</text>" in section and ">N</text>" not in section
+    width = float(section.split('viewBox="0 0 ')[1].split()[0])
+    assert max(first + second) <= width <= 1030
+    assert dots([Line("a", [Dot(1.0)])], "x") == multiples([("x", [Line("a", [Dot(1.0)])]), ("empty", [Line("a", [])])])
 
 
 def test_a_heat_map_has_a_cell_for_each_value_and_says_it() -> None:

@@ -1,3 +1,4 @@
+import base64
 import json
 import re
 import shutil
@@ -68,12 +69,15 @@ def test_every_artefact_can_be_found(page: str, ids: list[str]) -> None:
         assert f'href="#{name}"' in page
 
 
-def test_a_figure_of_one_run_opens_in_the_playground_where_there_is_one() -> None:
+def test_every_artefact_with_a_scenario_opens_in_the_playground_where_there_is_one() -> None:
     measured = [reproduce("responding.figure1a"), reproduce("responding.table1", repetitions=2)]
     page = build(measured, playground="web/index.html")
-    assert page.count("web/index.html#preset=") == 1
-    assert 'href="web/index.html#preset=responding.figure1a"' in page
-    assert "#preset=" not in build(measured)
+    carried = re.findall(r'href="web/index.html#scenario=([\w-]+)"', page)
+    assert len(carried) == len(measured)
+    for one, text in zip(measured, carried, strict=True):
+        scenario = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        assert scenario == {"title": one.artefact.title, **one.artefact.rows[0].scenario, "seed": one.seed}
+    assert "#scenario=" not in build(measured)
 
 
 def test_nothing_is_fetched(page: str) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import eifel
 from browser import CHROMIUM, Browser
 from eifel.papers import artefacts
-from eifel.report import build, build_run
+from eifel.report import build
 from eifel.reproduction import reproduce
 
 pytestmark = [
@@ -17,9 +16,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="SKIPPED: chromium is not installed, so the report was not opened"),
 ]
 
-SCENARIO = {"flow": [{"name": "main", "from": "a", "to": "b"}]}
-PICTURE = "document.querySelector('canvas').toDataURL()"
-BOX = "(({ left, top, width }) => [left, top, width])(document.querySelector('.u-over').getBoundingClientRect())"
+PANEL = "document.querySelectorAll('.chart .u-over')[{}]"
 FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
 
 # A chart of 0 to 100 s, 200 pixels wide, that remembers what it is asked for.
@@ -44,23 +41,35 @@ RECORDER = """(() => {
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with Browser(tmp_path_factory.mktemp("profile")) as opened:
-        opened.screen(390, 844, touch=True)
         yield opened
 
 
-@pytest.fixture
-def phone(browser: Browser, tmp_path: Path) -> Browser:
-    file = tmp_path / "run.html"
-    file.write_text(build_run(eifel.run(SCENARIO)), encoding="utf-8")
+@pytest.fixture(params=[False, True], ids=["light", "dark"])
+def phone(browser: Browser, tmp_path: Path, request: pytest.FixtureRequest) -> Browser:
+    browser.screen(390, 844, touch=True, dark=request.param)
+    file = tmp_path / "report.html"
+    measured = [reproduce("responding.table1", repetitions=2), reproduce("responding.figure1a")]
+    file.write_text(build(measured), encoding="utf-8")
     browser.open(file)
+    browser.evaluate("document.querySelector('figure.chart').scrollIntoView()")
     browser.until("document.querySelectorAll('canvas').length === 3")
     browser.evaluate(FRAMES)
     return browser
 
 
-def seen(phone: Browser) -> str:
+def seen(phone: Browser, panel: int = 0) -> str:
     phone.evaluate(FRAMES)
-    return str(phone.evaluate(PICTURE))
+    return str(phone.evaluate(f"document.querySelectorAll('.chart canvas')[{panel}].toDataURL()"))
+
+
+def place(phone: Browser, panel: int) -> tuple[float, float, float]:
+    """Where a panel is on the screen: left, top and width."""
+    over = PANEL.format(panel)
+    phone.evaluate(f"{over}.scrollIntoView({{ block: 'center' }})")
+    left, top, width = phone.evaluate(
+        f"(({{ left, top, width }}) => [left, top, width])({over}.getBoundingClientRect())"
+    )
+    return left, top, width
 
 
 @pytest.mark.parametrize(
@@ -105,28 +114,31 @@ def test_what_fingers_mean(phone: Browser, fingers: str, expected: list[float]) 
     assert phone.evaluate(RECORDER % f"(f) => {{ {fingers} }}") == expected
 
 
-def test_pinch_drag_and_double_tap(phone: Browser) -> None:
-    phone.evaluate("document.querySelector('.u-over').scrollIntoView({ block: 'center' })")
-    left, top, width = phone.evaluate(BOX)
-    y, middle = top + 60, left + width / 2
-    everything = seen(phone)
-    phone.fingers(*([(middle - 20 * i, y), (middle + 20 * i, y + 5)] for i in range(1, 7)))
-    zoomed = seen(phone)
+@pytest.mark.parametrize("panel", [0, 1, 2])
+def test_pinch_drag_and_double_tap(phone: Browser, panel: int) -> None:
+    left, top, width = place(phone, panel)
+    y, middle = top + 40, left + width / 2
+    everything = seen(phone, panel)
+    phone.fingers(*([(middle - 20 * i, y), (middle + 20 * i, y + 5)] for i in range(1, 6)))
+    zoomed = seen(phone, panel)
     assert zoomed != everything
-    phone.fingers(*([(middle + 60 - 20 * i, y)] for i in range(7)))
-    assert seen(phone) not in (zoomed, everything)
+    for to_the_left in (-1, 1):
+        phone.fingers(*([(middle - to_the_left * (60 - 20 * i), y)] for i in range(7)))
+        moved = seen(phone, panel)
+        assert moved not in (zoomed, everything)
+        zoomed = moved
     for _ in range(2):
         phone.fingers([(middle, y)])
-    assert seen(phone) == everything
+    assert seen(phone, panel) == everything
 
 
-def test_the_page_scrolls_under_a_finger_on_a_plot(phone: Browser) -> None:
-    phone.evaluate("document.querySelector('.u-over').scrollIntoView({ block: 'center' })")
-    left, top, _ = phone.evaluate(BOX)
-    everything, before = seen(phone), phone.evaluate("scrollY")
-    phone.fingers(*([(left + 100, top + 200 - 20 * i)] for i in range(10)))
+@pytest.mark.parametrize("panel", [0, 1, 2])
+def test_the_page_scrolls_under_a_finger_on_a_plot(phone: Browser, panel: int) -> None:
+    left, top, _ = place(phone, panel)
+    everything, before = seen(phone, panel), phone.evaluate("scrollY")
+    phone.fingers(*([(left + 100, top + 100 - 20 * i)] for i in range(10)))
     phone.until(f"scrollY > {before} + 60")
-    assert seen(phone) == everything
+    assert seen(phone, panel) == everything
 
 
 def test_nothing_is_wider_than_the_phone(phone: Browser) -> None:
@@ -134,6 +146,7 @@ def test_nothing_is_wider_than_the_phone(phone: Browser) -> None:
 
 
 def test_no_value_of_a_table_with_long_titles_is_cut_off(browser: Browser, tmp_path: Path) -> None:
+    browser.screen(390, 844, touch=True)
     table = artefacts()["responding.table1"]
     long = tuple(
         replace(column, title="What it takes, against nothing, and with no proxy, %") for column in table.columns

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,12 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "crates" / "web" / "page"
 NODE = shutil.which("node")
 SEEDS = 300
+TOLD = range(20)
+"""Seeds of wild paths over which the transfer comes to rest."""
+CORPUS = ROOT / "fuzz" / "corpus"
+CAPTURED = ("analysis/*", "qlog/drafts", "qlog/sequence")
 PIECE = 1 << 20
+LARGE = ROOT / "benches" / "scenarios" / "large_capture.toml"
 CHOOSE = """((selector, value) => {
   const one = document.querySelector(selector);
   one.value = value;
@@ -117,12 +124,17 @@ def test_a_run_says_the_same_bytes_as_the_engine(wasm: Path, tmp_path: Path) -> 
 
 def test_a_capture_says_the_same_bytes_as_the_engine(wasm: Path, tmp_path: Path) -> None:
     captures = [(name, capture) for seed in range(60) for name, capture, _ in _engine.captured(seed)[1]]
+    captures += [(name, capture) for seed in TOLD for name, capture, _ in _engine.captured(seed, wild=True)[1]]
+    captures += [(file.name, file.read_bytes()) for place in CAPTURED for file in sorted(CORPUS.glob(place))]
+    association = tmp_path / "sctp.pcapng"
+    assert cli.main(["run", str(ROOT / "examples" / "sctp.toml"), "--pcap", str(association), "--json"]) == 0
+    captures.append((association.name, association.read_bytes()))
     requests, ends = [], []
     for name, capture in captures:
         requests += read(name, capture)
         ends.append(len(requests) - 1)
     told = answers(wasm, tmp_path, requests)
-    assert len(captures) > 100
+    assert len(captures) > 200
     for (name, capture), end in zip(captures, ends, strict=True):
         assert told[end].get("report") == _engine.analyze_bytes(name, capture).json(), told[end]
 
@@ -273,12 +285,6 @@ def test_toml_for_the_command_line_is_that_scenario(opened: Browser) -> None:
     assert ours == json.loads(_engine.run(SPIKE, "spike.toml", 0, []).summary_json())
 
 
-def drop(browser: Browser, file: Path) -> None:
-    document = browser("DOM.getDocument")["root"]["nodeId"]
-    node = browser("DOM.querySelector", nodeId=document, selector="#file")["nodeId"]
-    browser("DOM.setFileInputFiles", files=[str(file)], nodeId=node)
-
-
 def test_a_dropped_capture_is_judged_drawn_and_annotated(opened: Browser, tmp_path: Path) -> None:
     found = [(seed, _engine.captured(seed)[1][0]) for seed in range(20)]
     _, (name, capture, _) = max(
@@ -287,7 +293,7 @@ def test_a_dropped_capture_is_judged_drawn_and_annotated(opened: Browser, tmp_pa
     file = tmp_path / f"{name}.pcapng"
     file.write_bytes(capture)
     report = json.loads(_engine.analyze_bytes(file.name, capture).json())
-    drop(opened, file)
+    opened.choose("#file", file)
     opened.until("document.getElementById('summary') !== null")
     assert text(opened, "summary") == _engine.analyze_bytes(file.name, capture).text()
     assert f"{len(report['retransmissions'])} retransmission" in text(opened, "found")
@@ -313,46 +319,83 @@ def test_a_dropped_capture_is_judged_drawn_and_annotated(opened: Browser, tmp_pa
 def test_a_bad_file_gets_a_line_and_the_page_goes_on(opened: Browser, tmp_path: Path) -> None:
     bad = tmp_path / "bad.pcap"
     bad.write_bytes(b"no capture at all")
-    drop(opened, bad)
+    opened.choose("#file", bad)
     opened.until("document.getElementById('drop-said').className === 'outside'")
     assert text(opened, "drop-said").startswith("bad.pcap: ")
     cut = tmp_path / "cut.pcap.gz"
     cut.write_bytes(b"\x1f\x8b\x08\x00garbage")
-    drop(opened, cut)
+    opened.choose("#file", cut)
     opened.until("document.getElementById('drop-said').textContent.startsWith('cut.pcap.gz: ')")
     good = tmp_path / "good.pcapng"
     good.write_bytes(_engine.captured(3)[1][0][1])
-    drop(opened, good)
+    opened.choose("#file", good)
     opened.until("document.getElementById('summary') !== null")
 
 
-LARGE = """
-duration_s = 33
-[point_to_point]
-rate_bps = 300_000_000
-delay_ms = 10
-queue = { kind = "drop-tail", packets = 300 }
-[[flow]]
-name = "main"
-from = "sender"
-to = "receiver"
-application = { kind = "bulk", endless = true }
-"""
+ALIVE = """(() => {
+  window.alive = 0;
+  const Before = Worker;
+  window.Worker = class extends Before {
+    constructor(...told) { super(...told); alive += 1; }
+    terminate() { alive -= 1; super.terminate(); }
+  };
+})()"""
+
+
+@pytest.mark.parametrize("name", ["qlog/drafts", "analysis/snoop"])
+def test_logs_of_quic_and_snoop_files_are_read_too(opened: Browser, tmp_path: Path, name: str) -> None:
+    content = (CORPUS / name).read_bytes()
+    native = _engine.analyze_bytes("dropped", content)
+    for file, stored in ((tmp_path / "dropped", content), (tmp_path / "dropped.gz", gzip.compress(content))):
+        file.write_bytes(stored)
+        opened.evaluate("document.getElementById('found').replaceChildren()")
+        opened.choose("#file", file)
+        opened.until("document.getElementById('summary') !== null")
+        assert text(opened, "summary") == native.text().replace("dropped", file.name)
+
+
+def test_each_file_gives_its_memory_back(opened: Browser, tmp_path: Path) -> None:
+    opened.evaluate(ALIVE)
+    for seed in (3, 5, 7):
+        file = tmp_path / f"{seed}.pcapng"
+        file.write_bytes(_engine.captured(seed)[1][0][1])
+        opened.choose("#file", file)
+        opened.until(f"document.getElementById('drop-said').textContent.startsWith('{file.name}: read in')")
+        assert opened.evaluate("alive") == 1, "its worker alone holds a file, and goes with it"
+    bad = tmp_path / "bad.pcap"
+    bad.write_bytes(b"no capture at all")
+    opened.choose("#file", bad)
+    opened.until("document.getElementById('drop-said').className === 'outside'")
+    assert opened.evaluate("alive") == 0
+
+
+def test_a_links_scenario_opens_and_goes_on_in_the_link(opened: Browser, page: Path) -> None:
+    scenario = tomllib.loads(SPIKE) | {"title": "Seen in a report"}
+    carried = base64.urlsafe_b64encode(json.dumps(scenario).encode()).decode().rstrip("=")
+    show(opened, page, f"#scenario={carried}")
+    flow = json.loads(_engine.run(SPIKE, "spike.toml", 0, []).summary_json())[0]
+    assert f"{flow['spurious_retransmissions']} of {flow['retransmissions']}" in text(opened, "cost-b")
+    assert "Seen in a report" in text(opened, "about")
+    choose(opened, "input[data-control='spike_length_s']", "0")
+    opened.until("location.hash.includes('spike_length_s=0')")
+    assert carried in opened.evaluate("location.hash")
+    for wrong in ("eyJhIjox", "bnVsbA", "e30", "%FF"):
+        show(opened, page, f"#scenario={wrong}")
+        assert text(opened, "said").startswith("The link's scenario cannot be read: expected")
+        assert text(opened, "cost-b") != ""
 
 
 def test_a_large_capture_can_be_cancelled_and_is_read(opened: Browser, tmp_path: Path) -> None:
     file = tmp_path / "large.pcapng"
-    scenario = tmp_path / "large.toml"
-    scenario.write_text(LARGE, encoding="utf-8")
-    assert cli.main(["run", str(scenario), "--pcap", str(file), "--json"]) == 0
+    assert cli.main(["run", str(LARGE), "--pcap", str(file), "--json"]) == 0
     assert file.stat().st_size > 100_000_000
-    drop(opened, file)
+    opened.choose("#file", file)
     opened.until(
         "!document.getElementById('drop-cancel').hidden && document.getElementById('drop-progress').value > 0.01"
     )
     opened.evaluate("document.getElementById('drop-cancel').click()")
     opened.until("document.getElementById('drop-said').textContent === 'stopped'")
-    drop(opened, file)
+    opened.choose("#file", file)
     begun = time.monotonic()
     while opened.evaluate("document.getElementById('summary') === null"):
         assert time.monotonic() - begun < 120

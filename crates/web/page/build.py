@@ -22,7 +22,6 @@ HERE = Path(__file__).parent
 
 SCRIPTS = (
     "remote.js",
-    "layers.js",
     "controls.js",
     "state.js",
     "menus.js",
@@ -33,7 +32,7 @@ SCRIPTS = (
 )
 """The page's own, in the order in which they are needed."""
 WORKER = ("engine.js", "worker.js")
-CHARTS = ("columns.js", "uplot/uPlot.iife.min.js", "touch.js", "chart.js")
+CHARTS = ("uplot/uPlot.iife.min.js", "touch.js", "paint.js", "chart.js", "layers.js", "captured.js")
 """What the report draws its charts with."""
 DESCRIBED = ("", "link", "spike-at", "reorder")
 """Tables of a scenario whose keys have sliders; "" is the scenario itself."""

@@ -84,7 +84,7 @@ const drop = (() => {
         await one.remote.ask({ ask: "open", name: file.name });
         const answer = await pass(one);
         one.report = JSON.parse(answer.report);
-        tell(`${file.name}: read in ${one.took.toFixed(1)} s`);
+        tell(`${file.name}: read in ${one.took.toFixed(2)} s`);
         show(one, answer);
       } catch (error) {
         if (open === one) {
@@ -159,7 +159,7 @@ const drop = (() => {
       try {
         await one.remote.ask({ ask: "again", ...request });
         const answer = await pass(one, (part) => { if (part.bytes) bytes.push(part.bytes); });
-        tell(`${one.file.name}: read in ${one.took.toFixed(1)} s`);
+        tell(`${one.file.name}: read in ${one.took.toFixed(2)} s`);
         done(bytes, answer);
       } catch (error) {
         tell(error.message, error.message !== "stopped");
@@ -173,27 +173,10 @@ const drop = (() => {
         figure.setAttribute("aria-label", `Time and sequence of connection ${connection.connection}`);
         const predicted = element("div", { id: "predicted" });
         $("graph").replaceChildren(figure, button("Try other detectors on this path", (made) => { made.disabled = true; predict(one, place, predicted, made); }), predicted);
-        figure.chart = new Chart(figure, description(graph, rows));
+        const verdicts = new Map(rows.map((row) => [row.frame, row.verdict]));
+        figure.chart = new Chart(figure, captured.chart(graph, (row) => verdicts.get(graph.frame[row])));
         figure.scrollIntoView({ block: "nearest" });
       });
-    }
-
-    function description(graph, rows) {
-      const verdicts = new Map(rows.map((row) => [row.frame, row.verdict])), made = [];
-      const kilo = (values) => values.map((value) => value / 1000);
-      if (graph.sack_s.length) made.push({ name: "SACK", colour: "sack", kind: "bars", x: graph.sack_s, y: kilo(graph.sack_start), top: kilo(graph.sack_end) });
-      if (graph.heard_s.length) {
-        made.push({ name: "ACK", colour: "ack", kind: "steps", x: graph.heard_s, y: kilo(graph.cumulative) });
-        made.push({ name: "window", colour: "limit", kind: "steps", x: graph.heard_s, y: kilo(graph.edge) });
-      }
-      for (const [name, colour, verdict, kind] of [["segment", "sent", undefined, "ticks"], ["needed retransmission", "needed", "needed", "squares"],
-        ["undecidable retransmission", "drop", "undecidable", "squares"], ["spurious retransmission", "spurious", "spurious", "squares"]]) {
-        const kept = [...graph.frame.keys()].filter((i) => verdicts.get(graph.frame[i]) === verdict);
-        const pick = (values) => Float64Array.from(kept, (i) => values[i]);
-        if (kept.length) made.push({ name, colour, kind, x: pick(graph.sent_s), y: pick(kilo(graph.start)), top: pick(kilo(graph.end)) });
-      }
-      const last = (values) => (values.length ? values[values.length - 1] : 0);
-      return { end: Math.max(last(graph.sent_s), last(graph.heard_s)) || 1, bands: [], panels: [{ title: "Sequence number, kB", name: "kB", height: 420, layers: made }] };
     }
 
     function predict(one, place, box, made) {

@@ -13,12 +13,22 @@
 
   const wasm = await engineBytes();
   const source = $("worker").textContent;
-  let now = state.read(location.hash, presets[0].id);
+  let now = linked();
   const folded = { a: new Set(), b: new Set() };
   const sides = { a: side("a"), b: side("b") };
 
+  // What the address says; if it cannot be read, the first preset, and why.
+  function linked() {
+    try {
+      return state.read(location.hash, presets[0].id);
+    } catch (error) {
+      say(error.message);
+      return state.empty(presets[0].id);
+    }
+  }
+
   function side(name) {
-    return { name, remote: new Remote(wasm, source), running: false, waiting: null, chart: null, answer: null, flow: 0 };
+    return { name, remote: new Remote(wasm, source), running: false, waiting: null, chart: null, answer: null, description: null, until: 0 };
   }
 
   async function engineBytes() {
@@ -58,10 +68,11 @@
     one.answer = answer;
     one.scenario = scenario;
     one.summary = flow;
-    const description = layers.chart(answer, 0);
+    one.description = layers.chart(answer, 0);
+    const drawn = Object.values(sides).filter((other) => other.description);
+    const until = Math.max(...drawn.map((other) => other.description.end));
+    for (const other of drawn) if (other === one || other.until !== until) draw(other, until);
     const figure = $(`chart-${one.name}`);
-    if (one.chart) one.chart.show(description);
-    else one.chart = figure.chart = new Chart(figure, description);
     const message = controls.transport(scenario) === "sctp" ? (scenario.flow[0].sctp || {}).message_bytes || 1000 : 1;
     $(`cost-${one.name}`).textContent = words.cost(flow, layers.of(answer, 0), message);
     $(`cost-${one.name}`).className = flow.spurious_retransmissions ? "cost outside" : "cost";
@@ -70,6 +81,14 @@
     if (first) renderSender(one.name);
     document.dispatchEvent(new CustomEvent("run", { detail: one }));
     figure.dataset.runs = String(Number(figure.dataset.runs || 0) + 1);
+  }
+
+  // Both charts have one time axis, so that the eye can compare them.
+  function draw(one, until) {
+    const figure = $(`chart-${one.name}`), description = { ...one.description, until };
+    one.until = until;
+    if (one.chart) one.chart.show(description);
+    else one.chart = figure.chart = new Chart(figure, description);
   }
 
   function refuse(one, error) {
@@ -93,8 +112,9 @@
 
   function renderPath() {
     const scenario = scenarioOf("a"), box = $("path");
-    $("preset").value = now.preset;
-    $("about").textContent = (presets.find((one) => one.id === now.preset) || presets[0]).about;
+    if (now.own && !$("preset").querySelector("option[value='']")) $("preset").prepend(element("option", { value: "", textContent: "from the link" }));
+    $("preset").value = now.own ? "" : now.preset;
+    $("about").textContent = state.base(now, presets).about;
     $("transport").value = controls.transport(scenario);
     $("trace").value = now.trace || "";
     box.replaceChildren(...controls.path.map((control) => menus.slider(
@@ -131,8 +151,8 @@
   $("preset").addEventListener("change", () => { now = state.empty($("preset").value); changed(true); });
   $("transport").addEventListener("change", () => { now.transport = $("transport").value; now.senders = { a: {}, b: {} }; forget(); changed(true); });
   $("trace").addEventListener("change", () => { now.trace = $("trace").value || null; delete now.path.rate_bps; changed(true); });
-  $("reset").addEventListener("click", () => { now = state.empty(now.preset); changed(true); });
-  addEventListener("hashchange", () => { now = state.read(location.hash, presets[0].id); forget(); changed(true); });
+  $("reset").addEventListener("click", () => { now = state.empty(now.preset, now.own); changed(true); });
+  addEventListener("hashchange", () => { now = linked(); forget(); changed(true); });
 
   // What the engine chose for another transport says nothing any more.
   function forget() {

@@ -1,17 +1,41 @@
-// What is being looked at, as the fragment of the address: a preset, and what was changed in it.
-// `#preset=spike&loss=0.01&a.detect=none&b.rto=rfc6298&b.rto.minimum_ms=200`
+// What is being looked at, as the fragment of the address: a preset, or a scenario as JSON in base64url, and what was changed
+// in it. `#preset=spike&loss=0.01&a.detect=none&b.rto=rfc6298&b.rto.minimum_ms=200`
 const state = (() => {
   "use strict";
 
-  function empty(preset) {
-    return { preset, transport: null, trace: null, path: {}, senders: { a: {}, b: {} } };
+  function empty(preset, own = null) {
+    return { preset, own, transport: null, trace: null, path: {}, senders: { a: {}, b: {} } };
+  }
+
+  // A scenario that came with the link, and its text, which goes on in every link from here.
+  function carried(text) {
+    const wrong = new Error("The link's scenario cannot be read: expected JSON in base64url, with flows and a path.");
+    let scenario;
+    try {
+      const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+      scenario = JSON.parse(new TextDecoder().decode(bytes));
+    } catch {
+      throw wrong;
+    }
+    const { flow, link, point_to_point, dumbbell } = scenario || {};
+    const filled = (list) => Array.isArray(list) && list.length > 0;
+    if (!filled(flow) || !(filled(link) || point_to_point || (dumbbell && dumbbell.bottleneck))) throw wrong;
+    return { text, scenario };
+  }
+
+  // What the changes are made to.
+  function base(now, presets) {
+    if (now.own) return { about: `From a link: ${now.own.scenario.title || "a scenario"}.`, scenario: now.own.scenario };
+    return presets.find((one) => one.id === now.preset) || presets[0];
   }
 
   function read(fragment, usual) {
     const asked = new URLSearchParams(fragment.replace(/^#/, ""));
     const found = empty(asked.get("preset") || usual);
+    if (asked.has("scenario")) found.own = carried(asked.get("scenario"));
     for (const [key, value] of asked) {
       const [side, seam, parameter] = key.split(".");
+      if (key === "scenario") continue;
       if (key === "transport" || key === "trace") found[key] = value;
       else if (found.senders[side] && seam) {
         const choice = (found.senders[side][seam] ||= { name: null });
@@ -27,7 +51,7 @@ const state = (() => {
   }
 
   function write(now) {
-    const asked = new URLSearchParams({ preset: now.preset });
+    const asked = new URLSearchParams(now.own ? { scenario: now.own.text } : { preset: now.preset });
     for (const key of ["transport", "trace"]) if (now[key]) asked.set(key, now[key]);
     for (const [key, value] of Object.entries(now.path)) asked.set(key, value);
     for (const [side, seams] of Object.entries(now.senders)) {
@@ -41,7 +65,7 @@ const state = (() => {
 
   // The scenario of one side: the preset, its path as changed, its sender as chosen.
   function scenario(now, side, { presets, recordings, registry }) {
-    const preset = presets.find((one) => one.id === now.preset) || presets[0];
+    const preset = base(now, presets);
     const made = structuredClone(preset.scenario);
     if (now.transport) controls.carry(made, now.transport);
     const over = controls.transport(made);
@@ -65,5 +89,5 @@ const state = (() => {
     return made;
   }
 
-  return { empty, read, write, scenario };
+  return { empty, base, read, write, scenario };
 })();

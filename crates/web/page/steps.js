@@ -157,7 +157,11 @@ const steps = (() => {
       event.preventDefault();
       if (event.shiftKey) rare(by); else go(by);
     });
-    document.addEventListener("run", ({ detail }) => { if (detail.name === chosen && $("steps").open) load(); });
+    document.addEventListener("run", ({ detail }) => {
+      if (!$("steps").open) return;
+      // The other side's run may have drawn this chart anew.
+      if (detail.name === chosen) load(); else show();
+    });
   }
 
   return { start, events };

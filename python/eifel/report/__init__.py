@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shlex
 from collections.abc import Callable, Sequence
@@ -18,11 +19,11 @@ from eifel.report.comparison import claims_html, flows_html, known_html, setting
 from eifel.report.embedded import embedded
 from eifel.report.headlines import headlines
 from eifel.report.heat import Cell, heat
-from eifel.report.svg import Dot, Line, dots
+from eifel.report.svg import Dot, Line, dots, multiples
 
 COLUMNS = ("columns.js",)
-"""What opens the numbers of both."""
-SCRIPTS = ("uplot/uPlot.iife.min.js", "touch.js", "chart.js")
+"""What opens the numbers of charts and maps."""
+SCRIPTS = ("uplot/uPlot.iife.min.js", "touch.js", "paint.js", "chart.js", "layers.js", "captured.js", "figures.js")
 """What draws the charts, in the order in which it is needed."""
 PAGE = ("page.js",)
 """What filters, sorts and downloads."""
@@ -32,6 +33,8 @@ MOST_LINES = 60
 """A picture of more rows has a line for each group of them."""
 MOST_PICTURED = 90
 """Lines of a picture: with more, a section would be higher than two screens."""
+MOST_BESIDE = 4
+"""Panels of a picture."""
 MOST_ACROSS = 12
 """Columns of a heat map."""
 MAPS = ("atlas.js",)
@@ -39,8 +42,9 @@ MAPS = ("atlas.js",)
 
 if TYPE_CHECKING:
     from eifel.papers.artefact import Artefact, Column, Row
-    from eifel.papers.measured import Measured
+    from eifel.papers.measured import Measured, MeasuredRow
     from eifel.result import Result
+    from eifel.statistics import Mean
 
 
 def build(measured: Sequence[Measured], date: str = "", playground: str = "") -> str:
@@ -107,7 +111,7 @@ def _section(measured: Measured, playground: str) -> str:
         source=escape(artefact.source),
         see=_see(measured),
         charts=charts,
-        play=_part("play.html", page=playground, id=escape(artefact.id)) if playground and artefact.is_recorded else "",
+        play=_play(measured, playground),
         summary=(_map_of(measured) or _table)(measured),
         claims=claims_html(measured) + known_html(artefact),
         settings=settings_html(artefact),
@@ -117,6 +121,16 @@ def _section(measured: Measured, playground: str) -> str:
         elapsed=f"{measured.elapsed_s:.2f}",
         scenarios=_settings(measured),
     )
+
+
+def _play(measured: Measured, playground: str) -> str:
+    """A link that opens the scenario of the first row in the playground, where both are there."""
+    scenario = measured.artefact.rows[0].scenario if measured.artefact.rows else {}
+    if not playground or not scenario:
+        return ""
+    text = json.dumps({"title": measured.artefact.title, **scenario, "seed": measured.seed}, separators=(",", ":"))
+    carried = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return _part("play.html", page=escape(playground), scenario=carried)
 
 
 def _see(measured: Measured) -> str:
@@ -202,22 +216,41 @@ def _heat(measured: Measured) -> str:
 
 
 def _dots(measured: Measured) -> str:
-    """The first column that is judged, or else the first, a line a row; a line a group where there are many rows."""
+    """Small multiples: a panel for each column that is judged, or else each, and a line a row.
+
+    Where there are many rows, a line is a group of them, of one column.
+    """
     artefact = measured.artefact
-    column = _judged(artefact)
+    columns = [one for one in artefact.columns if one.relative or one.absolute] or list(artefact.columns)
+    if len(measured.rows) > MOST_LINES:
+        return dots(_grouped(measured, columns[0])[:MOST_PICTURED], columns[0].title)
+    shown = [(column.title, [_line(row, column) for row in measured.rows]) for column in columns[:MOST_BESIDE]]
+    return multiples(shown)
+
+
+def _line(row: MeasuredRow, column: Column) -> Line:
+    """A row with the one value that a column has there, and with the values that would agree with the published."""
+    mean, printed = row.means.get(column.name), row.row.published.get(column.name)
+    allowed = max((column.relative or 0) * abs(printed), column.absolute or 0) if printed is not None else 0
+    band = (printed - allowed, printed + allowed) if printed is not None and allowed else None
+    name = ", ".join(word(value) for value in row.row.keys.values())
+    return Line(name, [] if mean is None else [_dot(row, column, mean)], band)
+
+
+def _grouped(measured: Measured, column: Column) -> list[Line]:
     groups: dict[str, list[Dot]] = {}
-    kept = len(artefact.keys) if len(measured.rows) <= MOST_LINES else max(len(artefact.keys) - 1, 1)
     for row in measured.rows:
         mean = row.means.get(column.name)
-        if mean is None:
-            continue
-        low, high = mean.interval or (None, None)
-        title = f"{row.row.name}: {mean.mean:.{column.digits}f}"
-        name = ", ".join(word(value) for value in list(row.row.keys.values())[:kept])
-        colour = "spurious" if row.agrees(column) is False else "sent"
-        groups.setdefault(name, []).append(Dot(mean.mean, low, high, colour, title))
-    lines = [Line(name, found) for name, found in groups.items()]
-    return dots(lines[:MOST_PICTURED], column.title)
+        if mean is not None:
+            name = ", ".join(word(value) for value in list(row.row.keys.values())[: max(len(row.row.keys) - 1, 1)])
+            groups.setdefault(name, []).append(_dot(row, column, mean))
+    return [Line(name, found) for name, found in groups.items()]
+
+
+def _dot(row: MeasuredRow, column: Column, mean: Mean) -> Dot:
+    low, high = mean.interval or (None, None)
+    colour = "spurious" if row.agrees(column) is False else "sent"
+    return Dot(mean.mean, low, high, colour, f"{row.row.name}: {mean.mean:.{column.digits}f}")
 
 
 def _contents(measured: Sequence[Measured]) -> str:

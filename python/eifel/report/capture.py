@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eifel.report import how, page
+from eifel.report.chart import coded, figure
 from eifel.report.columns import Packer
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ LEAST_S = 0.05
 
 PLACES = {"sender": "at the sender", "receiver": "at the receiver", "between": "on the path between"}
 
-Layer = dict[str, Any]
 Row = Mapping[str, Any]
 
 
@@ -103,42 +102,13 @@ def _chart(analysis: Analysis, connection: Row, end: str, rows: Sequence[Row], l
     """The graph, and the instant at which its time axis begins."""
     columns = analysis.time_sequence(connection["connection"], from_server=end == "server")
     verdicts = {row["frame"]: row["verdict"] for row in rows}
-    found = np.array([verdicts.get(int(frame), "") for frame in columns["frame"]], dtype=object)
-    origin = _origin(rows, columns)
+    codes, words = coded(np.array([verdicts.get(int(frame), "") for frame in columns["frame"]], dtype=np.str_))
     packer = Packer()
-    layers: list[Layer] = []
-
-    def x(values: NDArray[Any]) -> dict[str, float | int]:
-        return packer.add(np.rint(values * 1e6), 1e-6)
-
-    def y(values: NDArray[Any]) -> dict[str, float | int]:
-        return packer.add(values, 1e-3)
-
-    if len(columns["sack_s"]):
-        bars = {"x": x(columns["sack_s"]), "y": y(columns["sack_start"]), "top": y(columns["sack_end"])}
-        layers.append({"name": "SACK", "colour": "sack", "kind": "bars", **bars})
-    for name, colour, column in (("ACK", "ack", "cumulative"), ("window", "limit", "edge")):
-        if len(columns["heard_s"]):
-            values = {"x": x(columns["heard_s"]), "y": y(columns[column])}
-            layers.append({"name": name, "colour": colour, "kind": "steps", **values})
-    for name, colour, verdict, kind in (
-        ("segment", "sent", "", "ticks"),
-        ("needed retransmission", "needed", "needed", "squares"),
-        ("undecidable retransmission", "drop", "undecidable", "squares"),
-        ("spurious retransmission", "spurious", "spurious", "squares"),
-    ):
-        mask = found == verdict
-        if mask.any():
-            values = {"x": x(columns["sent_s"][mask]), "y": y(columns["start"][mask]), "top": y(columns["end"][mask])}
-            layers.append({"name": name, "colour": colour, "kind": kind, **values})
-    last = max((float(columns[name].max()) for name in ("sent_s", "heard_s") if len(columns[name])), default=1.0)
-    panel = {"title": "Sequence number, kB", "name": "kB", "height": 420, "layers": layers}
-    data = json.dumps({"end": last, "bands": [], "panels": [panel]}, separators=(",", ":")).replace("<", "\\u003c")
-    figure = (
-        f'<figure class="chart" aria-label="{escape(label)}"><script type="application/json">{data}</script>'
-        f'<script type="application/octet-stream">{packer.packed()}</script></figure>'
-    )
-    return figure, origin
+    graph = {"verdict": packer.add(codes)}
+    for name, values in columns.items():
+        # Times are seconds, everything else is whole.
+        graph[name] = packer.add(np.rint(values * 1e6), 1e-6) if name.endswith("_s") else packer.add(values)
+    return figure({"graph": graph, "words": words}, packer, label), _origin(rows, columns)
 
 
 def _origin(rows: Sequence[Row], columns: Mapping[str, NDArray[Any]]) -> float:

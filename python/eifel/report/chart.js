@@ -1,161 +1,26 @@
-// Draws each <figure class="chart">: panels above each other with one time axis. uPlot makes axes, scales and selection;
-// the marks are drawn here, because merging what falls on one column of pixels is what makes a million of them fast.
-(() => {
+// A chart: panels above each other with one time axis. uPlot makes axes, scales and selection; paint.js draws the marks.
+const Chart = (() => {
   "use strict";
 
-  const { unpack, column } = packed;
+  const { paint, fit, lower, colour } = painting;
 
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const font = "12px system-ui, sans-serif";
-
-  // The first index whose value is not below x.
-  function lower(values, x) {
-    let low = 0, high = values.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (values[middle] < x) low = middle + 1; else high = middle;
-    }
-    return low;
-  }
-
-  const painters = {
-    // Vertical strokes from y to y + height. Those on one column of pixels that touch become one stroke.
-    ticks(u, layer, from, to) {
-      const top = layer.top, ctx = u.ctx, width = Math.max(1, Math.round(1.5 * devicePixelRatio));
-      ctx.fillStyle = colour(layer.colour);
-      let column = NaN, low = 0, high = 0;
-      const flush = () => {
-        if (column === column) ctx.fillRect(column - (width >> 1), high, width, Math.max(low - high, width));
-      };
-      for (let i = from; i < to; i++) {
-        const x = Math.round(u.valToPos(layer.x[i], "x", true));
-        const a = u.valToPos(layer.y[i], "y", true);
-        const b = u.valToPos(top ? top[i] : layer.y[i] + layer.height, "y", true);
-        if (x === column && b <= low + 1 && a >= high - 1) {
-          if (a > low) low = a;
-          if (b < high) high = b;
-        } else {
-          flush();
-          column = x; low = a; high = b;
-        }
-      }
-      flush();
-    },
-    bars(u, layer, from, to) {
-      u.ctx.globalAlpha = 0.55;
-      painters.ticks(u, layer, from, to);
-      u.ctx.globalAlpha = 1;
-    },
-    // A staircase. On one column of pixels only where it comes in, its extremes and where it leaves count.
-    steps(u, layer, from, to) {
-      const ctx = u.ctx;
-      ctx.strokeStyle = colour(layer.colour);
-      ctx.lineWidth = 1.4 * devicePixelRatio;
-      ctx.beginPath();
-      let first = Math.max(from - 1, 0), column = NaN, last = NaN, low = 0, high = 0;
-      for (let i = first; i < Math.min(to + 1, layer.x.length); i++) {
-        const x = Math.round(u.valToPos(layer.x[i], "x", true)), y = u.valToPos(layer.y[i], "y", true);
-        if (x !== column) {
-          if (column === column) {
-            if (low !== high) { ctx.moveTo(column, low); ctx.lineTo(column, high); ctx.moveTo(column, last); }
-            ctx.lineTo(x, last);
-            ctx.lineTo(x, y);
-          } else ctx.moveTo(x, y);
-          column = x; low = high = y;
-        } else {
-          if (y > low) low = y;
-          if (y < high) high = y;
-        }
-        last = y;
-      }
-      if (column === column) {
-        if (low !== high) { ctx.moveTo(column, low); ctx.lineTo(column, high); ctx.moveTo(column, last); }
-        if (to >= layer.x.length) ctx.lineTo(u.valToPos(Math.min(u.scales.x.max, layer.end), "x", true), last);
-      }
-      ctx.stroke();
-    },
-    squares(u, layer, from, to) { marks(u, layer, from, to, 5, (ctx, x, y, r) => ctx.fillRect(x - r / 2, y - r / 2, r, r)); },
-    dots(u, layer, from, to) { marks(u, layer, from, to, 3, (ctx, x, y, r) => ctx.fillRect(x - r / 2, y - r / 2, r, r)); },
-    crosses(u, layer, from, to) {
-      u.ctx.strokeStyle = colour(layer.colour);
-      u.ctx.lineWidth = 1.6 * devicePixelRatio;
-      u.ctx.beginPath();
-      marks(u, layer, from, to, 8, (ctx, x, y, r) => {
-        const h = r / 2;
-        ctx.moveTo(x - h, y - h); ctx.lineTo(x + h, y + h); ctx.moveTo(x - h, y + h); ctx.lineTo(x + h, y - h);
-      });
-      u.ctx.stroke();
-    },
-  };
-
-  // Marks of a fixed size in the middle of what they stand for; one a pixel is enough.
-  function marks(u, layer, from, to, size, draw) {
-    const ctx = u.ctx, r = size * devicePixelRatio;
-    ctx.fillStyle = colour(layer.colour);
-    let lastX = NaN, lastY = NaN;
-    for (let i = from; i < to; i++) {
-      const x = Math.round(u.valToPos(layer.x[i], "x", true));
-      const y = Math.round(u.valToPos(layer.y[i] + (layer.height || 0) / 2, "y", true));
-      if (x === lastX && y === lastY) continue;
-      lastX = x; lastY = y;
-      draw(ctx, x, y, r);
-    }
-  }
-
-  function paint(u, panel, bands) {
-    const ctx = u.ctx, { left, top, width, height } = u.bbox, { min, max } = u.scales.x;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(left, top, width, height);
-    ctx.clip();
-    for (const band of bands) {
-      if (band.to < min || band.from > max) continue;
-      const from = u.valToPos(band.from, "x", true), to = u.valToPos(band.to, "x", true);
-      const low = band.name === "episode" ? 5 * devicePixelRatio : height;
-      ctx.fillStyle = colour(band.name);
-      ctx.fillRect(from, top + height - low, Math.max(to - from, 1), low);
-    }
-    for (const layer of panel.layers) {
-      if (!layer.hidden) painters[layer.kind](u, layer, lower(layer.x, min), lower(layer.x, max + 1e-12));
-    }
-    ctx.restore();
-  }
-
-  // The range of what is to be seen between two instants.
-  function fit(panel, min, max, zero) {
-    let low = Infinity, high = -Infinity;
-    for (const layer of panel.layers) {
-      if (layer.hidden) continue;
-      const step = layer.kind === "steps";
-      const to = lower(layer.x, max + 1e-12);
-      for (let i = Math.max(lower(layer.x, min) - (step ? 1 : 0), 0); i < to; i++) {
-        const y = layer.y[i], top = layer.top ? layer.top[i] : y + (layer.height || 0);
-        if (y < low) low = y;
-        if (top > high) high = top;
-      }
-    }
-    if (low > high) return [0, 1];
-    if (zero) low = Math.min(low, 0);
-    const room = (high - low || 1) * 0.04;
-    return [zero && low === 0 ? 0 : low - room, high + room];
-  }
 
   let count = 0;
 
+  // All of the time axis. It goes on beyond the end of what is drawn where another chart beside it does.
+  function whole({ end, until = end }) {
+    return [0, until * 1.01 || 1];
+  }
+
   class Chart {
-    constructor(figure, description, bytes) {
+    constructor(figure, description) {
       this.figure = figure;
       this.bands = description.bands;
-      this.end = description.end;
-      this.full = [0, description.end * 1.01 || 1];
+      this.full = whole(description);
       this.panels = description.panels;
       for (const panel of this.panels) {
-        for (const layer of panel.layers) {
-          for (const axis of ["x", "y", "top"]) {
-            if (layer[axis] && !ArrayBuffer.isView(layer[axis])) layer[axis] = column(bytes, layer[axis]);
-          }
-          layer.end = description.end;
-        }
+        for (const layer of panel.layers) layer.end = description.end;
       }
       this.group = `chart-${++count}`;
       figure.tabIndex = 0;
@@ -175,8 +40,12 @@
       panel.bar = bar.appendChild(document.createElement("span"));
       panel.bar.className = "layers";
       for (const layer of panel.layers) panel.bar.append(this.toggle(panel, layer, index));
-      if (index === 0) for (const name of new Set(this.bands.map((band) => band.name))) bar.append(this.meaning(name));
-      if (index === 0) bar.append(this.tools());
+      if (index === 0) {
+        this.meanings = bar.appendChild(document.createElement("span"));
+        this.meanings.className = "layers";
+        this.explain();
+        bar.append(this.tools());
+      }
       const axis = { font, stroke: () => colour("dim"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { stroke: () => colour("line"), width: 1 } };
       const [low, high] = fit(panel, ...this.full, index > 0);
       const options = {
@@ -236,7 +105,11 @@
       return button;
     }
 
-    // What a shaded band means; nothing to press.
+    // What the shaded bands mean; nothing to press.
+    explain() {
+      this.meanings.replaceChildren(...[...new Set(this.bands.map((band) => band.name))].map((name) => this.meaning(name)));
+    }
+
     meaning(name) {
       const key = document.createElement("span");
       key.className = "key";
@@ -273,13 +146,13 @@
 
     // A drag ended: all panels take its time, and fit their values to it; its own panel those that it spans, if any.
     select(u) {
-      const { left, top, width, height } = u.select, whole = u.over.getBoundingClientRect();
+      const { left, top, width, height } = u.select, box = u.over.getBoundingClientRect();
       if (width <= 0 && height <= 0) return;
       const at = (offset, scale) => u.posToVal(offset, scale);
       const min = at(left, "x"), max = at(left + width, "x"), low = at(top + height, "y"), high = at(top, "y");
       u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
       if (width > 2) this.zoom(min, max);
-      if (height > 2 && height < whole.height - 1) u.setScale("y", { min: low, max: high });
+      if (height > 2 && height < box.height - 1) u.setScale("y", { min: low, max: high });
     }
 
     zoom(min, max) {
@@ -365,10 +238,10 @@
 
     // Another run in the same panels: layers that were hidden stay so, and a zoom stays.
     show(description) {
-      const { min, max } = this.plots[0].scales.x, whole = min <= this.full[0] && max >= this.full[1];
+      const { min, max } = this.plots[0].scales.x, all = min <= this.full[0] && max >= this.full[1];
       this.bands = description.bands;
-      this.end = description.end;
-      this.full = [0, description.end * 1.01 || 1];
+      this.full = whole(description);
+      this.explain();
       this.panels.forEach((panel, index) => {
         const hidden = new Set(panel.layers.filter((layer) => layer.hidden).map((layer) => layer.name));
         const before = panel.layers.map((layer) => layer.name).join();
@@ -383,31 +256,9 @@
           panel.layers.forEach((layer, at) => { panel.bar.children[at].layer = layer; });
         }
       });
-      if (whole) this.zoom(...this.full); else this.zoom(min, Math.min(max, this.full[1]));
+      if (all) this.zoom(...this.full); else this.zoom(min, Math.min(max, this.full[1]));
     }
   }
 
-  async function start(figure) {
-    const [description, packed] = figure.querySelectorAll("script");
-    try {
-      const bytes = await unpack(packed.textContent);
-      figure.chart = new Chart(figure, JSON.parse(description.textContent), bytes);
-    } catch (error) {
-      const sorry = figure.appendChild(document.createElement("p"));
-      sorry.className = "outside";
-      sorry.textContent = `This chart could not be drawn: ${error.message}`;
-    }
-  }
-
-  globalThis.Chart = Chart;
-
-  // Only charts that come near the screen are unpacked.
-  const watch = new IntersectionObserver((seen) => {
-    for (const { isIntersecting, target } of seen) {
-      if (!isIntersecting) continue;
-      watch.unobserve(target);
-      start(target);
-    }
-  }, { rootMargin: "800px" });
-  for (const figure of document.querySelectorAll("figure.chart")) watch.observe(figure);
+  return Chart;
 })();

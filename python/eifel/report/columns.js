@@ -8,16 +8,26 @@ const packed = (() => {
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  // Bytes of a kind lie together (all low bytes first); the numbers are differences.
+  // Bytes of a kind lie together (all low bytes first); the numbers are differences of 48 bits.
   function column(bytes, { at, n, scale, offset }) {
     const values = new Float64Array(n);
     let sum = 0;
-    for (let i = 0; i < n; i++) {
-      sum += bytes[at + i] | (bytes[at + n + i] << 8) | (bytes[at + 2 * n + i] << 16) | (bytes[at + 3 * n + i] << 24);
-      values[i] = sum * scale + offset;
+    for (let i = at; i < at + n; i++) {
+      const low = bytes[i] | (bytes[i + n] << 8) | (bytes[i + 2 * n] << 16) | (bytes[i + 3 * n] << 24);
+      const high = bytes[i + 4 * n] | (bytes[i + 5 * n] << 8);
+      sum += ((high << 16) >> 16) * 2 ** 32 + (low >>> 0);
+      values[i - at] = sum * scale + offset;
     }
     return values;
   }
 
-  return { unpack, column };
+  // A description in which the columns are those of `bytes`, and not only named.
+  function open(described, bytes) {
+    if (described === null || typeof described !== "object") return described;
+    if (Array.isArray(described)) return described.map((one) => open(one, bytes));
+    if (typeof described.n === "number") return column(bytes, described);
+    return Object.fromEntries(Object.entries(described).map(([name, one]) => [name, open(one, bytes)]));
+  }
+
+  return { unpack, column, open };
 })();

@@ -15,6 +15,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+BYTES = 6
+"""Bytes of a delta: microseconds of four years, and bytes of a hundred terabytes."""
+FARTHEST = 2**46 - 1
+"""What is farther from zero becomes this, such as a threshold that is "arbitrarily high"."""
+
 
 class Packer:
     """Collects columns; each is referred to by the dict that `add` gives."""
@@ -24,18 +29,12 @@ class Packer:
         self._count = 0
 
     def add(self, values: NDArray[Any], scale: float = 1.0, offset: float = 0.0) -> dict[str, float | int]:
-        """Adds whole numbers that stand for `value * scale + offset`.
-
-        Where a step between neighbours does not fit 32 bits, all are kept to a tenth of the resolution, or less.
-        """
-        whole = np.asarray(values, dtype=np.int64)
-        while len(whole) and (np.abs(np.diff(whole, prepend=0)) > 2**31 - 1).any():
-            whole = np.rint(whole / 10).astype(np.int64)
-            scale *= 10
-        deltas = np.diff(whole, prepend=0).astype("<i4")
-        self._planes.append(deltas.view(np.uint8).reshape(-1, 4).T.tobytes())
+        """Adds whole numbers that stand for `value * scale + offset`."""
+        whole = np.clip(np.asarray(values).astype(np.int64), -FARTHEST, FARTHEST)
+        deltas = np.diff(whole, prepend=0).astype("<i8")
+        self._planes.append(deltas.view(np.uint8).reshape(-1, 8).T[:BYTES].tobytes())
         column = {"at": self._count, "n": len(whole), "scale": scale, "offset": offset}
-        self._count += 4 * len(whole)
+        self._count += BYTES * len(whole)
         return column
 
     def packed(self) -> str:
@@ -47,6 +46,8 @@ def unpack(text: str, column: dict[str, float | int]) -> NDArray[np.float64]:
     """A column again, as the page makes it."""
     content = gzip.decompress(base64.b64decode(text))
     at, count = int(column["at"]), int(column["n"])
-    planes = np.frombuffer(content[at : at + 4 * count], np.uint8).reshape(4, count)
-    deltas = np.ascontiguousarray(planes.T).view("<i4").ravel().astype(np.int64)
-    return np.asarray(np.cumsum(deltas) * column["scale"] + column["offset"], dtype=np.float64)
+    planes = np.frombuffer(content[at : at + BYTES * count], np.uint8).reshape(BYTES, count)
+    # The two lowest bytes are nothing, and the shift back brings the sign down.
+    wide = np.vstack([np.zeros((8 - BYTES, count), np.uint8), planes])
+    whole = np.ascontiguousarray(wide.T).view("<i8").ravel() >> 8 * (8 - BYTES)
+    return np.asarray(np.cumsum(whole) * column["scale"] + column["offset"], dtype=np.float64)

@@ -40,6 +40,10 @@ def _missing(known: Mapping[str, Measured]) -> str:
 SPIKES = {"responding.figure1a": "Reno-SACK", "responding.figure2": "Reno-SACK with Eifel"}
 
 
+def _gains(known: Mapping[str, Measured]) -> str:
+    return _spike(known) + _worth(known)
+
+
 def _spike(known: Mapping[str, Measured]) -> str:
     if not SPIKES.keys() <= known.keys():
         return ""
@@ -61,16 +65,12 @@ def _worth(known: Mapping[str, Measured]) -> str:
     table = known.get("responding.table1")
     if table is None:
         return ""
-    without, eifel = (table.row(eifel=on).means["time_s"] for on in (False, True))
-    lines = []
-    for name, mean, colour in (("without Eifel", without, "spurious"), ("with Eifel", eifel, "sent")):
-        low, high = mean.interval or (None, None)
-        lines.append(Line(name, [Dot(mean.mean, low, high, colour, f"{mean.mean:.1f} s")]))
+    without, eifel = (table.row(eifel=on).means["time_s"].mean for on in (False, True))
     sentence = (
-        f"A transfer over a path with delay spikes takes {without.mean:.0f} s without Eifel and {eifel.mean:.0f} s with"
-        f" it, {without.mean / eifel.mean:.1f} times less."
+        f"A transfer over a path with delay spikes takes {without:.0f} s without Eifel and {eifel:.0f} s with"
+        f" it, {without / eifel:.1f} times less."
     )
-    return _with(sentence, dots(lines, "time of the transfer, s"), "responding.table1")
+    return _with(sentence, "", "responding.table1")
 
 
 def _published(known: Mapping[str, Measured]) -> str:
@@ -152,6 +152,10 @@ LOSSES = ("nothing lost", "tail lost")
 """What a spike does to the window, by the length of the queue in `detectors.responses`: the longer loses nothing."""
 
 
+def _verdicts(known: Mapping[str, Measured]) -> str:
+    return _responses(known) + _burst(known)
+
+
 def _responses(known: Mapping[str, Measured]) -> str:
     """What each response saves with each detector, on the mean over the senders, with losses and without."""
     table = known.get("detectors.responses")
@@ -173,7 +177,7 @@ def _responses(known: Mapping[str, Measured]) -> str:
     best = max(columns, key=lambda name: sum(of_response[name]))
     both = [[mean for (row, column), mean in means.items() if column == best and row.startswith(of)] for of in LOSSES]
     named = zip(both, ("nothing is lost", "the tail is"), strict=True)
-    told = [f"{_gain(sum(some) / len(some))} where {of}" for some, of in named if some]
+    told = [f"{_saves(sum(some) / len(some))} where {of}" for some, of in named if some]
     sentence = (
         "How much of a transfer's time is saved by what detects and what responds, on the mean over all senders."
         f" {best} is the best response over all: it {' and '.join(told)}."
@@ -181,7 +185,7 @@ def _responses(known: Mapping[str, Measured]) -> str:
     return _with(sentence, heat(rows, columns, cells, "time saved against no detection, %"), "detectors.responses")
 
 
-def _gain(saved: float) -> str:
+def _saves(saved: float) -> str:
     return f"{'saves' if saved >= 0 else 'costs'} {abs(saved):.0f} %"
 
 
@@ -200,15 +204,14 @@ def _map(known: Mapping[str, Measured]) -> str:
 
 def _with(sentence: str, picture: str, artefact: str) -> str:
     more = f' <a href="#{escape(artefact)}">{escape(artefact)}</a>' if artefact else ""
-    return f'<p>{escape(sentence)}{more}</p><div class="scroll">{picture}</div>'
+    shown = f'<div class="scroll">{picture}</div>' if picture else ""
+    return f"<p>{escape(sentence)}{more}</p>{shown}"
 
 
 _HEADLINES: tuple[tuple[str, Callable[[Mapping[str, Measured]], str]], ...] = (
-    ("One delay spike", _spike),
-    ("What Eifel gains", _worth),
-    ("Published beside measured", _published),
-    ("What to do with a verdict", _responses),
-    ("The burst after an undo", _burst),
+    ("What Eifel gains", _gains),
+    ("What to do with a verdict", _verdicts),
     ("What detectors find, and when", _detectors),
     ("The map", _map),
+    ("Published beside measured", _published),
 )

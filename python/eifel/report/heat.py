@@ -85,9 +85,8 @@ def spots(found: Sequence[Spot], across: str, up: str, height: int = 300) -> str
     if not found:
         return ""
     left, bottom = 60.0, height - BELOW
-    scale = Scale(
-        min(spot.across for spot in found) / 1.3, max(spot.across for spot in found) * 3, left, logarithmic=True
-    )
+    across_all = [spot.across for spot in found]
+    scale = Scale(min(across_all) / 1.3, max(across_all) * 3, (left, WIDTH - RIGHT), logarithmic=True)
     most = max((spot.up for spot in found), default=0) or 1
 
     def place(value: float) -> float:

@@ -14,7 +14,13 @@ RIGHT, ABOVE, BELOW = 20, 8, 34
 LETTER = 6.6
 """Pixels that a letter of a name takes, about."""
 TICK = 34
-"""Pixels between labels of an axis, at least."""
+"""Pixels between labels of a logarithmic axis, at least."""
+ROOM = 56
+"""Pixels for a label of another axis, at least."""
+PANEL = 260
+"""Pixels of one panel of several, where there is room."""
+WIDEST = 1030
+"""Pixels that a section of the page has."""
 LEAST = 60
 """Pixels left of the values, at least."""
 
@@ -42,32 +48,56 @@ class Line:
 
 def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
     """Draws a row a line, values across, with one axis below."""
+    return multiples([(axis, lines)], logarithmic=logarithmic)
+
+
+def multiples(panels: Sequence[tuple[str, Sequence[Line]]], *, logarithmic: bool = False) -> str:
+    """Draws panels beside each other, each with an axis of its own; their lines are the same rows in the same order."""
+    known = [(axis, lines, ends) for axis, lines in panels if (ends := _ends(lines, logarithmic=logarithmic))]
+    if not known:
+        return ""
+    rows = known[0][1]
+    left = max(LEAST, 16 + LETTER * max(len(short(line.name)) for line in rows))
+    width = WIDTH if len(known) == 1 else min(WIDEST, left + PANEL * len(known))
+    bottom = ABOVE + LINE * len(rows)
+    parts = [
+        f'<text x="{left - 10:.1f}" y="{_middle(number) + 4:.1f}" class="name">{escape(short(line.name))}</text>'
+        for number, line in enumerate(rows)
+    ]
+    each = (width - left) / len(known)
+    for place, (axis, lines, ends) in enumerate(known):
+        sides = (left + each * place, left + each * (place + 1) - RIGHT)
+        scale = Scale(min(ends), max(ends), sides, logarithmic=logarithmic)
+        for tick in scale.ticks():
+            x = scale(tick)
+            parts.append(f'<line x1="{x:.1f}" y1="{ABOVE}" x2="{x:.1f}" y2="{bottom}" class="grid"/>')
+            parts.append(f'<text x="{x:.1f}" y="{bottom + 14}" class="tick">{tick:g}</text>')
+        named = short(axis, int((each + RIGHT) / LETTER))
+        parts.append(f'<text x="{sum(sides) / 2:.1f}" y="{bottom + BELOW - 4}" class="tick">{escape(named)}</text>')
+        for number, line in enumerate(lines):
+            parts += _marks(line, scale, _middle(number))
+    height, label = bottom + BELOW, "; ".join(axis for axis, _, _ in known)
+    title = f'<svg class="dots" viewBox="0 0 {width:g} {height}" width="{width:g}" height="{height}" role="img"'
+    return f'{title} aria-label="{escape(label)}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+
+
+def _ends(lines: Sequence[Line], *, logarithmic: bool) -> list[float]:
+    """All values that have to be on the axis."""
     ends = [end for line in lines for dot in line.dots for end in (dot.low, dot.value, dot.high) if end is not None]
     ends += [end for line in lines if line.band for end in line.band]
-    ends = [end for end in ends if math.isfinite(end) and (end > 0 or not logarithmic)]
-    if not ends:
-        return ""
-    left = max(LEAST, 16 + LETTER * max(len(short(line.name)) for line in lines))
-    scale = Scale(min(ends), max(ends), left, logarithmic=logarithmic)
-    height = ABOVE + LINE * len(lines) + BELOW
-    bottom = height - BELOW
-    parts = []
-    for tick in scale.ticks():
-        x = scale(tick)
-        parts.append(f'<line x1="{x:.1f}" y1="{ABOVE}" x2="{x:.1f}" y2="{bottom}" class="grid"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 14}" class="tick">{tick:g}</text>')
-    parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2:.1f}" y="{height - 4}" class="tick">{escape(axis)}</text>')
-    for number, line in enumerate(lines):
-        y = ABOVE + LINE * (number + 0.5)
-        parts.append(f'<text x="{left - 10:.1f}" y="{y + 4:.1f}" class="name">{escape(short(line.name))}</text>')
-        if line.band:
-            low, high = (scale(end) for end in line.band)
-            parts.append(
-                f'<rect x="{low:.1f}" y="{y - 6:.1f}" width="{max(high - low, 1):.1f}" height="12" class="band"/>'
-            )
-        parts += [_dot(dot, scale, y) for dot in line.dots if math.isfinite(dot.value)]
-    title = f'<svg class="dots" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img"'
-    return f'{title} aria-label="{escape(axis)}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+    return [end for end in ends if math.isfinite(end) and (end > 0 or not logarithmic)]
+
+
+def _middle(number: int) -> float:
+    return ABOVE + LINE * (number + 0.5)
+
+
+def _marks(line: Line, scale: Scale, y: float) -> list[str]:
+    band = ""
+    if line.band:
+        low, high = (scale(end) for end in line.band)
+        band = f'<rect x="{low:.1f}" y="{y - 6:.1f}" width="{max(high - low, 1):.1f}" height="12" class="band"/>'
+    return [band, *(_dot(dot, scale, y) for dot in line.dots if math.isfinite(dot.value))]
 
 
 def _dot(dot: Dot, scale: Scale, y: float) -> str:
@@ -89,9 +119,9 @@ def short(name: str, letters: int = 36) -> str:
 class Scale:
     """Where a value stands across the picture."""
 
-    def __init__(self, low: float, high: float, left: float, *, logarithmic: bool) -> None:
+    def __init__(self, low: float, high: float, sides: tuple[float, float], *, logarithmic: bool) -> None:
         self._logarithmic = logarithmic
-        self._left = left
+        self._left, self._right = sides
         self._low, self._high = (math.log10(low), math.log10(high)) if logarithmic else (min(low, 0.0), high)
         room = (self._high - self._low or abs(self._high) or 1) * 0.04
         self._high += room
@@ -101,7 +131,7 @@ class Scale:
         """The pixel of a value."""
         at = math.log10(max(value, 1e-300)) if self._logarithmic else value
         share = (at - self._low) / (self._high - self._low)
-        return self._left + min(max(share, 0.0), 1.0) * (WIDTH - self._left - RIGHT)
+        return self._left + min(max(share, 0.0), 1.0) * (self._right - self._left)
 
     def _apart(self, steps: Iterable[float]) -> list[float]:
         """The steps whose labels do not touch."""
@@ -112,12 +142,13 @@ class Scale:
         return apart
 
     def ticks(self) -> list[float]:
-        """Some five round values."""
+        """Some five round values; fewer where there is little room."""
         if self._logarithmic:
             steps = (0.01, 0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0)
             return self._apart(step for step in steps if self._low <= math.log10(step) <= self._high)
         span = self._high - self._low
-        step = 10 ** math.floor(math.log10(span / 4))
-        step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= 6)
+        most = min((self._right - self._left) / ROOM, 6)
+        step = 10 ** math.floor(math.log10(span / most))
+        step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= most)
         first = math.ceil(self._low / step)
         return [round(number * step, 12) for number in range(first, math.floor(self._high / step) + 1)]
