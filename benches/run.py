@@ -7,12 +7,13 @@ round, so that a change in the machine's load meets both; the median of the roun
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,12 @@ SIMULATOR = TARGET / "release" / "eifel-sim"
 ROUNDS = 5
 
 
+FLOOD = TARGET / "release" / "examples" / "sack_flood"
+"""The flood of `t11-sack-cost`, once."""
+ORDERS = ("ascending", "descending", "random", "undone")
+FLOOD_SEGMENTS = 100_000
+GROWTH = 2.2
+"""A cost of n log n grows by 2.1 with these segments, and one of n squared by 4."""
 EXAMPLES = ("ack_cost", "timer_cost", "detector_cost")
 """Programs of the engine's crate that print what its parts cost."""
 MODEL_SAMPLES = 5_000_000
@@ -120,6 +127,37 @@ def attacks() -> bool:
     return subprocess.run(command, check=False).returncode == 0
 
 
+def instructions(command: Sequence[str | Path]) -> int:
+    """The instructions of a process, as valgrind counts them: the same on a busy machine and on an idle one."""
+    tool = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
+    done = subprocess.run([*tool, *command], capture_output=True, text=True, check=True)
+    return counted(done.stderr)
+
+
+def counted(told: str) -> int:
+    """The number in cachegrind's report. Raises RuntimeError if there is none."""
+    found = re.search(r"I\s+refs:\s+([\d,]+)", told)
+    if found is None:
+        raise RuntimeError(f"cachegrind did not tell its count: {told[-200:]!r}")
+    return int(found.group(1).replace(",", ""))
+
+
+def flooded(order: str, segments: int) -> int:
+    """The instructions of a flood of ACKs, without those that build its victim."""
+    flood, build = (instructions([FLOOD, order, str(segments), part]) for part in ("flood", "build"))
+    return flood - build
+
+
+def growth(cost: Callable[[str, int], int]) -> bool:
+    """Prints how a flood's cost grows when its segments double; whether that stays within the bound for all orders."""
+    within = True
+    for order in ORDERS:
+        times = cost(order, FLOOD_SEGMENTS) / cost(order, FLOOD_SEGMENTS // 2)
+        print(f"t11, {order:10}: {times:.2f} times the instructions for twice the segments (wanted: at most {GROWTH})")
+        within &= times <= GROWTH
+    return within
+
+
 def main() -> int:
     """All cases; 1 if one is slower or dearer than wanted or does not agree."""
     subprocess.run(["cargo", "build", "--locked", "--release", "--quiet", "-p", "eifel-sim"], cwd=ROOT, check=True)
@@ -129,6 +167,22 @@ def main() -> int:
         subprocess.run(command, cwd=ROOT, check=True)
     model()
     cheap = attacks()
+    if shutil.which("valgrind") is None:
+        print("valgrind is not installed: nothing counted the instructions of t11")
+    else:
+        example = [
+            "cargo",
+            "build",
+            "--locked",
+            "--release",
+            "--quiet",
+            "-p",
+            "eifel-attacks",
+            "--example",
+            "sack_flood",
+        ]
+        subprocess.run(example, cwd=ROOT, check=True)
+        cheap &= growth(flooded)
     if shutil.which("ns") is None:
         print("ns-2 is not installed (Debian: ns2): no comparison")
         return 0 if cheap else 1

@@ -27,7 +27,7 @@ mod t07_dup_ack_spoofing;
 mod t08_optimistic_ack;
 mod t09_sack_reneging;
 mod t10_lying_sack;
-mod t11_sack_cost;
+pub(crate) mod t11_sack_cost;
 mod t12_gap_cost;
 mod t13_syn_flood;
 mod t14_zero_window;

@@ -2,7 +2,8 @@
 //!
 //! Each attack is one file: who does what, the source that describes it, the defence, and a run that measures. The tests
 //! and the command line run the same file. What is counted is judged everywhere; what is timed, only where a whole run
-//! is asked for, since a test runs on whatever machine there is.
+//! is asked for, since a test runs on whatever machine there is. [`flood`] is one of them for a tool that counts
+//! instructions.
 #![forbid(unsafe_code)]
 
 mod associated;
@@ -13,6 +14,7 @@ mod losses;
 mod trial;
 mod victim;
 
+pub use attacks::t11_sack_cost::{Order, flood};
 pub use trial::{Effort, Finding, Limit, Trial};
 
 /// An attack by a peer or a stranger.

@@ -145,7 +145,6 @@ impl Ranges {
         lowest
     }
 
-    /// Removes `block`.
     pub fn remove(&mut self, block: Block) {
         if block.start >= block.end {
             return;
@@ -201,7 +200,6 @@ impl Ranges {
         self.sorted.cut(Place::FIRST, cut_through.unwrap_or(above));
     }
 
-    /// Removes everything.
     pub fn clear(&mut self) {
         self.sorted.clear();
     }

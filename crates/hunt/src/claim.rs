@@ -5,9 +5,10 @@ use toml::{Table, Value};
 
 use crate::climb::{Effort, Found, Subject, Worth, search, simplest};
 use crate::field::{Field, Place};
-use crate::harm::{Harm, flows};
+use crate::harm::Harm;
 use crate::liars::{Liars, best_liar, to_toml};
 use crate::survey::{Surveyed, confirmed, survey};
+use crate::table::flows;
 use crate::wrong::Wrong;
 
 /// A claim about honest ends over a field of scenarios, or about lying receivers in one scenario.

@@ -7,17 +7,22 @@ use std::thread;
 
 use eifel_path::stream::Stream;
 
-/// The candidates of a search, and their measurement.
-pub trait Subject: Sync {
-    /// One that may refute the claim.
-    type Candidate: Clone + Send + Sync + PartialEq;
-
+/// A scenario or a liar that may refute a claim.
+pub trait Candidate: Clone + Send + Sync + PartialEq {
     /// Draws a candidate.
-    fn draw(&self, stream: &mut Stream) -> Self::Candidate;
-    /// Changes one thing about a candidate.
-    fn change(&self, candidate: &Self::Candidate, stream: &mut Stream) -> Self::Candidate;
+    fn draw(stream: &mut Stream) -> Self;
+    /// Changes one thing about it, sometimes two.
+    #[must_use]
+    fn changed(&self, stream: &mut Stream) -> Self;
     /// Lists the candidates that are simpler by one thing.
-    fn simpler(&self, candidate: &Self::Candidate) -> Vec<Self::Candidate>;
+    fn simpler(&self) -> Vec<Self>;
+}
+
+/// A claim, as far as a search knows it: the measurement of its candidates.
+pub trait Subject: Sync {
+    /// The candidates.
+    type Candidate: Candidate;
+
     /// Measures how far the candidate refutes the claim, over the repetitions from `first` on. Each repetition costs one
     /// run of each side that is compared.
     fn measure(&self, candidate: &Self::Candidate, first: u32, repetitions: u32) -> Worth;
@@ -98,7 +103,7 @@ pub fn search<S: Subject>(
     let mut stream = Stream::new(effort.seed, if start.is_empty() { &["hunt"] } else { &["hunt", "uphill"] });
     let looks = (effort.runs / effort.glance.max(1)).max(1) as usize;
     let random = if start.is_empty() { (looks / RANDOM_SHARE).max(1) } else { 0 };
-    let drawn: Vec<S::Candidate> = (0..random).map(|_| subject.draw(&mut stream)).collect();
+    let drawn: Vec<S::Candidate> = (0..random).map(|_| S::Candidate::draw(&mut stream)).collect();
     let mut best = ranked(subject, drawn, effort, start);
     let mut done = random;
     progress(done as u32 * effort.glance);
@@ -107,7 +112,7 @@ pub fn search<S: Subject>(
         let changed = (0..step)
             .map(|index| {
                 let parent = &best[index % best.len().min(effort.survivors.max(1))].candidate;
-                subject.change(parent, &mut stream)
+                parent.changed(&mut stream)
             })
             .collect();
         best = ranked(subject, changed, effort, best);
@@ -133,7 +138,7 @@ pub fn simplest<S: Subject>(
 ) -> Found<S::Candidate> {
     // What is made plain leaves the list, and the next thing takes its place.
     let mut place = 0;
-    while let Some(candidate) = subject.simpler(&found.candidate).into_iter().nth(place) {
+    while let Some(candidate) = found.candidate.simpler().into_iter().nth(place) {
         let judged = subject.measure(&candidate, effort.glance, effort.judging);
         match suffices(&judged) {
             true => found = Found { candidate, judged, ..found },
@@ -196,30 +201,58 @@ mod tests {
         Worth { value, error: 0.0 }
     }
 
-    /// A hill of 20 coordinates from 0 to 9; noise differs from repetition to repetition.
-    struct Hill;
+    impl Candidate for u64 {
+        fn draw(stream: &mut Stream) -> u64 {
+            stream.below(1000)
+        }
+        fn changed(&self, _: &mut Stream) -> u64 {
+            self + 1
+        }
+        fn simpler(&self) -> Vec<u64> {
+            Vec::new()
+        }
+    }
 
-    impl Subject for Hill {
-        type Candidate = Vec<u64>;
-
-        fn draw(&self, stream: &mut Stream) -> Vec<u64> {
+    /// A place of 20 coordinates from 0 to 9.
+    impl Candidate for Vec<u64> {
+        fn draw(stream: &mut Stream) -> Vec<u64> {
             (0..20).map(|_| stream.below(10)).collect()
         }
 
-        fn change(&self, candidate: &Vec<u64>, stream: &mut Stream) -> Vec<u64> {
-            let mut changed = candidate.clone();
+        fn changed(&self, stream: &mut Stream) -> Vec<u64> {
+            let mut changed = self.clone();
             changed[stream.below(20) as usize] = stream.below(10);
             changed
         }
 
-        fn simpler(&self, candidate: &Vec<u64>) -> Vec<Vec<u64>> {
-            let zeros = (0..20).filter(|&index| candidate[index] > 0).map(|index| {
-                let mut simpler = candidate.clone();
+        fn simpler(&self) -> Vec<Vec<u64>> {
+            let zeros = (0..20).filter(|&index| self[index] > 0).map(|index| {
+                let mut simpler = self.clone();
                 simpler[index] = 0;
                 simpler
             });
             zeros.collect()
         }
+    }
+
+    impl Candidate for (u64, u64) {
+        fn draw(stream: &mut Stream) -> (u64, u64) {
+            (stream.below(10), 1 + stream.below(9))
+        }
+        fn changed(&self, stream: &mut Stream) -> (u64, u64) {
+            (stream.below(10), self.1)
+        }
+        fn simpler(&self) -> Vec<(u64, u64)> {
+            let &(one, other) = self;
+            [(0, other), (one, 0)].into_iter().filter(|simpler| *simpler != (one, other)).collect()
+        }
+    }
+
+    /// A hill; noise differs from repetition to repetition.
+    struct Hill;
+
+    impl Subject for Hill {
+        type Candidate = Vec<u64>;
 
         fn measure(&self, candidate: &Vec<u64>, first: u32, repetitions: u32) -> Worth {
             let noise: u64 = (first..first + repetitions)
@@ -248,15 +281,6 @@ mod tests {
         struct Lucky;
         impl Subject for Lucky {
             type Candidate = u64;
-            fn draw(&self, stream: &mut Stream) -> u64 {
-                stream.below(1000)
-            }
-            fn change(&self, candidate: &u64, _: &mut Stream) -> u64 {
-                candidate + 1
-            }
-            fn simpler(&self, _: &u64) -> Vec<u64> {
-                Vec::new()
-            }
             fn measure(&self, _: &u64, first: u32, _: u32) -> Worth {
                 exact(f64::from(u8::from(first == 0)))
             }
@@ -271,15 +295,6 @@ mod tests {
         struct Half;
         impl Subject for Half {
             type Candidate = (u64, u64);
-            fn draw(&self, stream: &mut Stream) -> (u64, u64) {
-                (stream.below(10), 1 + stream.below(9))
-            }
-            fn change(&self, candidate: &(u64, u64), stream: &mut Stream) -> (u64, u64) {
-                (stream.below(10), candidate.1)
-            }
-            fn simpler(&self, &(one, other): &(u64, u64)) -> Vec<(u64, u64)> {
-                [(0, other), (one, 0)].into_iter().filter(|simpler| *simpler != (one, other)).collect()
-            }
             fn measure(&self, candidate: &(u64, u64), _: u32, _: u32) -> Worth {
                 exact(candidate.0 as f64)
             }
@@ -293,15 +308,6 @@ mod tests {
         struct Counted(AtomicUsize);
         impl Subject for Counted {
             type Candidate = u64;
-            fn draw(&self, stream: &mut Stream) -> u64 {
-                stream.below(u64::MAX)
-            }
-            fn change(&self, candidate: &u64, _: &mut Stream) -> u64 {
-                candidate.wrapping_add(1)
-            }
-            fn simpler(&self, _: &u64) -> Vec<u64> {
-                Vec::new()
-            }
             fn measure(&self, _: &u64, first: u32, repetitions: u32) -> Worth {
                 if first == 0 {
                     self.0.fetch_add(repetitions as usize, Ordering::Relaxed);

@@ -7,6 +7,8 @@
 use eifel_path::stream::Stream;
 use toml::{Table, Value};
 
+use crate::climb::Candidate;
+
 /// The properties of a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -109,31 +111,6 @@ impl Place {
     /// The plainest scenario.
     pub const PLAIN: Self = Self([0.0; Gene::ALL.len()]);
 
-    /// Draws a scenario.
-    pub fn draw(stream: &mut Stream) -> Self {
-        Self(Gene::ALL.map(|_| stream.unit()))
-    }
-
-    /// Draws one property anew, or changes it a little; sometimes two of them.
-    #[must_use]
-    pub fn changed(&self, stream: &mut Stream) -> Self {
-        let mut changed = *self;
-        for _ in 0..=stream.below(2) {
-            let number = &mut changed.0[stream.below(Gene::ALL.len() as u64) as usize];
-            *number = match stream.chance(0.5) {
-                true => stream.unit(),
-                false => (*number + NUDGE * (stream.unit() - 0.5)).clamp(0.0, 1.0),
-            };
-        }
-        changed
-    }
-
-    /// Returns the scenarios with one property plain that is not plain here.
-    pub fn simpler(&self) -> Vec<Self> {
-        let plainer = |gene: &Gene| (self.0[*gene as usize] > 0.0).then(|| self.with(*gene, 0.0));
-        Gene::ALL.iter().filter_map(plainer).collect()
-    }
-
     /// Returns the scenario with this property set.
     #[must_use]
     pub fn with(&self, gene: Gene, number: f64) -> Self {
@@ -163,6 +140,31 @@ impl Place {
     /// Returns a number between `low` and `high`, on a logarithmic scale.
     fn scale(&self, gene: Gene, low: f64, high: f64) -> f64 {
         scaled(self.at(gene), low, high)
+    }
+}
+
+impl Candidate for Place {
+    fn draw(stream: &mut Stream) -> Self {
+        Self(Gene::ALL.map(|_| stream.unit()))
+    }
+
+    /// Draws one property anew, or changes it a little; sometimes two of them.
+    fn changed(&self, stream: &mut Stream) -> Self {
+        let mut changed = *self;
+        for _ in 0..=stream.below(2) {
+            let number = &mut changed.0[stream.below(Gene::ALL.len() as u64) as usize];
+            *number = match stream.chance(0.5) {
+                true => stream.unit(),
+                false => (*number + NUDGE * (stream.unit() - 0.5)).clamp(0.0, 1.0),
+            };
+        }
+        changed
+    }
+
+    /// Lists the scenarios with one property plain that is not plain here.
+    fn simpler(&self) -> Vec<Self> {
+        let plainer = |gene: &Gene| (self.0[*gene as usize] > 0.0).then(|| self.with(*gene, 0.0));
+        Gene::ALL.iter().filter_map(plainer).collect()
     }
 }
 

@@ -1,13 +1,12 @@
 //! The claim that a sender is never much below another: neither itself, nor a neighbour on its path, nor both together if both
 //! send so.
 
-use eifel_path::stream::Stream;
 use eifel_sim::record::Record;
-use eifel_sim::scenario::Scenario;
-use toml::{Table, Value};
+use toml::Table;
 
 use crate::climb::{Subject, Worth, ratio};
 use crate::field::{Field, Place};
+use crate::table::{outcomes, senders};
 
 /// The claim: the sender of these algorithms, beside one of others, over any scenario of a field.
 #[derive(Clone, Debug)]
@@ -29,32 +28,16 @@ impl Harm {
     /// Returns a place's scenario with the claimed algorithms for the flows below `claimed`, and with the others for the rest.
     pub fn scenario(&self, place: &Place, claimed: usize) -> Table {
         let mut scenario = self.field.scenario(place, self.seed);
-        for (number, flow) in flows(&mut scenario).iter_mut().enumerate() {
+        for (number, sender) in senders(&mut scenario).enumerate() {
             let algorithms = if number < claimed { &self.claimed } else { &self.other };
-            if let Some(Value::Table(sender)) = flow.get_mut("sender") {
-                sender.extend(algorithms.clone());
-            }
+            sender.extend(algorithms.clone());
         }
         scenario
     }
 
     fn goodput(&self, place: &Place, claimed: usize, first: u32, repetitions: u32) -> Goodput {
-        let text = self.scenario(place, claimed).to_string();
-        let scenario = Scenario::parse(&text, "place".as_ref()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let of = |repetition| {
-            let outcome = eifel_sim::run(&scenario, repetition, Record::none());
-            let summary = outcome.unwrap_or_else(|error| panic!("{error}\n{text}")).summary;
-            summary.flows.iter().map(|flow| flow.goodput_bps).collect()
-        };
-        (first..first + repetitions).map(of).collect()
-    }
-}
-
-/// Returns the flows of a scenario.
-pub fn flows(scenario: &mut Table) -> &mut [Value] {
-    match scenario.get_mut("flow") {
-        Some(Value::Array(flows)) => flows,
-        _ => &mut [],
+        let outcomes = outcomes(&self.scenario(place, claimed), first, repetitions, Record::none());
+        outcomes.map(|outcome| outcome.summary.flows.iter().map(|flow| flow.goodput_bps).collect()).collect()
     }
 }
 
@@ -75,18 +58,6 @@ fn of_flow(goodput: &Goodput, flow: usize) -> impl Iterator<Item = f64> + '_ {
 
 impl Subject for Harm {
     type Candidate = Place;
-
-    fn draw(&self, stream: &mut Stream) -> Place {
-        Place::draw(stream)
-    }
-
-    fn change(&self, candidate: &Place, stream: &mut Stream) -> Place {
-        candidate.changed(stream)
-    }
-
-    fn simpler(&self, candidate: &Place) -> Vec<Place> {
-        candidate.simpler()
-    }
 
     /// Returns by how much the worst off is below what it has without the claimed sender: the sender itself, or its neighbour,
     /// or both together where both send so. A neighbour that has its half of the path loses nothing that is its own.

@@ -8,7 +8,7 @@ use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Number, Occasion, Sc
 use eifel_sim::record::Record;
 use eifel_sim::scenario::{Scenario, Traffic};
 
-use crate::climb::{Effort, Found, Subject, Worth, ratio, search, simplest};
+use crate::climb::{Candidate, Effort, Found, Subject, Worth, ratio, search, simplest};
 
 /// Receivers that lie to the sender of a scenario's first flow.
 #[derive(Clone, Debug)]
@@ -111,10 +111,8 @@ fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
     answer
 }
 
-impl Subject for Liars {
-    type Candidate = Schedule;
-
-    fn draw(&self, stream: &mut Stream) -> Schedule {
+impl Candidate for Schedule {
+    fn draw(stream: &mut Stream) -> Schedule {
         let mut schedule = Schedule::default();
         for answer in &mut schedule.answers {
             for thing in 0..6 {
@@ -124,9 +122,9 @@ impl Subject for Liars {
         schedule
     }
 
-    fn change(&self, candidate: &Schedule, stream: &mut Stream) -> Schedule {
-        let mut changed = *candidate;
-        while changed == *candidate {
+    fn changed(&self, stream: &mut Stream) -> Schedule {
+        let mut changed = *self;
+        while changed == *self {
             // Two answers often have to change together.
             for _ in 0..=stream.below(2) {
                 let answer = &mut changed.answers[stream.below(5) as usize];
@@ -136,10 +134,10 @@ impl Subject for Liars {
         changed
     }
 
-    fn simpler(&self, candidate: &Schedule) -> Vec<Schedule> {
+    fn simpler(&self) -> Vec<Schedule> {
         let mut simpler = Vec::new();
-        for place in 0..candidate.answers.len() {
-            let (answer, honest) = (candidate.answers[place], Answer::default());
+        for place in 0..self.answers.len() {
+            let (answer, honest) = (self.answers[place], Answer::default());
             let each = [
                 Answer { number: honest.number, ..answer },
                 Answer { echoed: honest.echoed, ..answer },
@@ -149,13 +147,17 @@ impl Subject for Liars {
                 Answer { withheld: false, ..answer },
             ];
             for one in each.into_iter().filter(|one| *one != answer) {
-                let mut with = *candidate;
+                let mut with = *self;
                 with.answers[place] = one;
                 simpler.push(with);
             }
         }
         simpler
     }
+}
+
+impl Subject for Liars {
+    type Candidate = Schedule;
 
     /// Returns the mean goodput of the liar, divided by the honest receiver's.
     fn measure(&self, candidate: &Schedule, first: u32, repetitions: u32) -> Worth {
@@ -195,11 +197,10 @@ mod tests {
 
     #[test]
     fn every_schedule_is_a_scenario_that_says_the_same() {
-        let liars = Liars { scenario: scenario(BULK), honest: Vec::new() };
         let mut stream = Stream::new(3, &["test"]);
         let mut seen = [0; 6];
         for _ in 0..300 {
-            let schedule = liars.draw(&mut stream);
+            let schedule = Schedule::draw(&mut stream);
             let read = scenario(&format!("{BULK}\n{}", to_toml(&schedule)));
             let Traffic::Stream { connection, .. } = &read.flows[0].traffic else { panic!("a stream") };
             // A liar that never lies is none.

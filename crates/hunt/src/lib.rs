@@ -1,6 +1,6 @@
 //! Searches for counterexamples to a claim: at random first, then uphill from the best found.
 //!
-//! A claim names its candidates ([`climb::Subject`]) and measures how strongly one of them refutes
+//! A claim ([`climb::Subject`]) measures how strongly a candidate ([`climb::Candidate`]) refutes
 //! it. One search ([`climb::search`]) serves all claims, and is repeatable from its seed. It judges
 //! its winners on new seeds, because the best of many noisy measurements is overestimated.
 //!
@@ -14,4 +14,5 @@ pub mod field;
 pub mod harm;
 pub mod liars;
 pub mod survey;
+pub mod table;
 pub mod wrong;

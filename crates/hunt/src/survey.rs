@@ -2,7 +2,7 @@
 
 use eifel_path::stream::Stream;
 
-use crate::climb::{Effort, Subject, Worth, measured};
+use crate::climb::{Candidate, Effort, Subject, Worth, measured};
 
 /// A random candidate.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,7 +52,7 @@ pub fn survey<S: Subject>(
     let mut surveyed: Vec<Surveyed<S::Candidate>> = Vec::with_capacity(looks);
     while surveyed.len() < looks {
         let step = STEP.min(looks - surveyed.len());
-        let drawn: Vec<S::Candidate> = (0..step).map(|_| subject.draw(&mut stream)).collect();
+        let drawn: Vec<S::Candidate> = (0..step).map(|_| S::Candidate::draw(&mut stream)).collect();
         let glanced = measured(subject, &drawn, effort, 0, effort.glance);
         let suspects: Vec<S::Candidate> = drawn
             .iter()

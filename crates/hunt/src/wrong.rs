@@ -1,13 +1,12 @@
 //! The claim that a detector never calls an episode spurious in which all that was sent again was needed.
 
-use eifel_path::stream::Stream;
 use eifel_sim::record::{Record, Table as Recorded, Tables, codes};
 use eifel_sim::scenario::Scenario;
 use toml::{Table, Value};
 
 use crate::climb::{Subject, Worth};
 use crate::field::{Field, Place};
-use crate::harm::flows;
+use crate::table::{outcomes, senders};
 
 /// The claim, over any scenario of a field.
 #[derive(Clone, Debug)]
@@ -37,11 +36,9 @@ impl Wrong {
     /// Returns a place's scenario.
     pub fn scenario(&self, place: &Place) -> Table {
         let mut scenario = self.field.scenario(place, self.seed);
-        for flow in flows(&mut scenario) {
-            if let Some(Value::Table(sender)) = flow.get_mut("sender") {
-                sender.insert("detect".into(), self.detector.clone());
-                sender.insert("respond".into(), "none".into());
-            }
+        for sender in senders(&mut scenario) {
+            sender.insert("detect".into(), self.detector.clone());
+            sender.insert("respond".into(), "none".into());
         }
         scenario
     }
@@ -52,8 +49,12 @@ impl Wrong {
 /// # Errors
 /// The run's error.
 pub fn count(scenario: &Scenario, repetition: u32) -> Result<Counts, eifel_sim::Error> {
-    let record = Record::none().with(Recorded::Transmissions).with(Recorded::Episodes).with(Recorded::Verdicts);
-    Ok(counts(&eifel_sim::run(scenario, repetition, record)?.tables))
+    Ok(counts(&eifel_sim::run(scenario, repetition, record())?.tables))
+}
+
+/// Returns the tables that episodes are counted by.
+fn record() -> Record {
+    Record::none().with(Recorded::Transmissions).with(Recorded::Episodes).with(Recorded::Verdicts)
 }
 
 /// Needed and needless bytes of an episode's retransmissions, and its verdict.
@@ -130,24 +131,10 @@ const PRIOR: f64 = 20.0;
 impl Subject for Wrong {
     type Candidate = Place;
 
-    fn draw(&self, stream: &mut Stream) -> Place {
-        Place::draw(stream)
-    }
-
-    fn change(&self, candidate: &Place, stream: &mut Stream) -> Place {
-        candidate.changed(stream)
-    }
-
-    fn simpler(&self, candidate: &Place) -> Vec<Place> {
-        candidate.simpler()
-    }
-
     /// Returns the share of needed episodes that are called spurious.
     fn measure(&self, place: &Place, first: u32, repetitions: u32) -> Worth {
-        let text = self.scenario(place).to_string();
-        let scenario = Scenario::parse(&text, "place".as_ref()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let count = |repetition| count(&scenario, repetition).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let all: Counts = (first..first + repetitions).map(count).sum();
+        let outcomes = outcomes(&self.scenario(place), first, repetitions, record());
+        let all: Counts = outcomes.map(|outcome| counts(&outcome.tables)).sum();
         Worth { value: all.false_positives as f64 / (all.needed as f64 + PRIOR), error: 0.0 }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use eifel_hunt::harm::flows;
+use eifel_hunt::table::flows;
 use eifel_hunt::wrong::{Counts, count};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;

@@ -30,7 +30,8 @@ type Fd = c_int;
 /// What every call gets first.
 type User = *mut c_void;
 
-/// packetdrill's table, member by member.
+/// packetdrill's table, member by member. C's header lays down its 33 members, and their order is the
+/// interface, so they cannot be grouped.
 #[repr(C)]
 pub struct Interface {
     userdata: User,

@@ -33,7 +33,6 @@ pub enum Draw {
     },
     /// Log-normal: the logarithm is normal.
     LogNormal {
-        /// Median.
         median_s: f64,
         /// Standard deviation of the natural logarithm; no unit.
         sigma: f64,

@@ -31,7 +31,7 @@ pub enum ElementConfig {
     ListedDrops(Vec<ListedDrop>),
     /// Drops each parcel with this probability, independently.
     RandomLoss { rate: f64 },
-    /// Drops in bursts.
+    /// Drops in bursts: a chain of a good and a bad state.
     GilbertElliott(GilbertElliottConfig),
     /// Copies each parcel with this probability. The copy follows at once.
     Duplicate { rate: f64 },
@@ -44,7 +44,7 @@ pub enum ElementConfig {
 }
 
 impl ElementConfig {
-    /// Checks the settings.
+    /// Refuses settings that are out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
             Self::Outage(config) => config.check(),
@@ -73,7 +73,7 @@ impl ElementConfig {
     }
 }
 
-/// What an element does with a parcel.
+/// The fate of a parcel at one element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// The parcel goes on.

@@ -91,7 +91,6 @@ pub enum NextEvent {
     Same,
     /// There was no event, and now there is one.
     First,
-    /// The event moved.
     Moved,
 }
 

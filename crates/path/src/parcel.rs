@@ -96,7 +96,7 @@ pub enum Mark {
     Cleared,
 }
 
-/// What happens to a parcel besides arriving.
+/// The fates of a parcel other than its arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// The parcel will not arrive.
@@ -122,12 +122,12 @@ impl AddAssign<&Parcel> for Tally {
     }
 }
 
-/// What a link has counted. Offered plus duplicated equals delivered plus dropped plus inside.
+/// A link's counters. Offered plus duplicated equals delivered plus dropped plus inside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Arrived at the entrance.
     pub offered: Tally,
-    /// Made by duplication.
+    /// Copies that the link made.
     pub duplicated: Tally,
     /// Handed out at the far end.
     pub delivered: Tally,
@@ -160,7 +160,7 @@ impl Ledger {
         self.bytes.offered += u64::from(parcel.bytes);
     }
 
-    /// Counts a copy.
+    /// Counts a copy that the link makes.
     pub(crate) fn duplicate(&mut self, parcel: &Parcel) {
         self.parcels.duplicated += 1;
         self.bytes.duplicated += u64::from(parcel.bytes);
@@ -179,7 +179,6 @@ impl Ledger {
         self.bytes.dropped += u64::from(parcel.bytes);
     }
 
-    /// Returns all counts.
     pub(crate) fn counts(&self) -> Counts {
         let Self { parcels, bytes } = self;
         let tally = |parcels: u64, bytes: u64| Tally { parcels, bytes };

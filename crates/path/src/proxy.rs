@@ -23,7 +23,7 @@ pub struct Says {
     pub window: u16,
 }
 
-/// What a proxy does with a segment.
+/// A proxy's decision about a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filtered {
     /// The segment goes on.

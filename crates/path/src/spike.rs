@@ -63,7 +63,7 @@ pub enum Measured {
 }
 
 impl SpikeConfig {
-    /// Checks the settings.
+    /// Refuses settings that are out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.source.check("spike")
     }

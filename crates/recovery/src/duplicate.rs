@@ -16,7 +16,7 @@ macro_rules! duplicate {
     ($($seam:ident by $trait:ident),*) => {$(
         #[doc = concat!("Every [`", stringify!($seam), "`] that is `Clone`.")]
         pub trait $trait {
-            /// The same algorithm in the same state.
+            /// Returns the same algorithm in the same state.
             fn duplicate(&self) -> Box<dyn $seam>;
         }
 

@@ -14,9 +14,8 @@ pub enum Event {
     },
     /// A loss signal opened an episode.
     EpisodeOpened {
-        /// The episode.
         episode: Episode,
-        /// What an undo could restore.
+        /// The state that an undo could restore.
         saved: Saved,
     },
     /// A detector judged the episode that is open, or the last one.

@@ -32,7 +32,6 @@ pub enum Kind {
 /// One sending of positions `start..start + len`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transmission {
-    /// Its id.
     pub id: TxId,
     /// Its first position.
     pub start: u64,
@@ -148,7 +147,6 @@ pub struct Acked<'a> {
     pub sacked_up_to: u64,
     /// Duplicates that the peer reports.
     pub dsacks: &'a [Block],
-    /// The timestamp echoed.
     pub echo: Option<Echo>,
     /// The peer's mark, where marks were agreed on.
     pub mark: Option<Mark>,
@@ -163,7 +161,6 @@ pub struct Acked<'a> {
 pub enum Fact<'a> {
     /// A retransmission has left.
     Retransmitted {
-        /// The retransmission.
         transmission: &'a Transmission,
         /// TSval that it carries.
         stamp: Option<Timestamp>,

@@ -112,7 +112,8 @@ impl Seam {
     }
 }
 
-/// What an algorithm relies on that not every segment carries: without it, the algorithm is blind.
+/// A part of segments that an algorithm relies on, and that not every connection has. Without it, the algorithm is
+/// blind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// Timestamps on every segment (RFC 7323).
@@ -146,22 +147,21 @@ pub enum Weakness {
     StormsWithoutDelay,
 }
 
-/// One algorithm.
+/// An algorithm, as its file declares it.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its family.
     pub seam: Seam,
     /// Its name in scenarios: the name of its file, with hyphens.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Says in one line how it works.
     pub summary: &'static str,
     /// RFC, or paper and section.
     pub source: &'static str,
-    /// What can be set; none by default.
+    /// The settings; none by default.
     pub parameters: &'static [Parameter],
-    /// What the connection has to carry for it; nothing by default.
+    /// The part of segments without which it is blind; none by default.
     pub needs: Option<Need>,
-    /// What checkers have to know of it; nothing by default.
+    /// The bound of liveness that it does not keep, for the checkers; none by default.
     pub weakness: Option<Weakness>,
     pub(crate) build: Build,
 }

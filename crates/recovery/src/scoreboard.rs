@@ -40,7 +40,7 @@ pub struct Scoreboard {
     /// The position to which a decision raised `lost` last. It stays there when an undo takes `lost` back. Otherwise each
     /// undo would cost a count of all reports, and a peer can bring about an undo with every second ACK.
     counted: Mark,
-    /// What the last ACK has delivered; `None` where loss recovery does not ask for it.
+    /// The segments that the last ACK has delivered; `None` where loss recovery does not ask for them.
     delivered: Option<Delivered>,
     /// TSval of the first sending of the segment acknowledged last.
     before: Option<Timestamp>,

@@ -29,6 +29,6 @@ pub struct View {
     pub mss: u32,
     /// Whether SACK was negotiated.
     pub sack: bool,
-    /// What is known of the round-trip time.
+    /// Samples and estimates of the round-trip time.
     pub round_trips: RoundTrips,
 }

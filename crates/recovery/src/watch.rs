@@ -75,7 +75,7 @@ type Placed = (usize, Box<dyn Detector>);
 /// The watch over one path. See the module's documentation.
 #[derive(Clone)]
 pub struct Watch {
-    /// What detectors and the other seams see. It is kept up to date, because every ACK asks several of them.
+    /// The state that the seams see. It is kept up to date, because every ACK asks several of them.
     view: View,
     /// The detectors that judge, without those that never do or no longer trust the peer.
     detectors: Vec<Placed>,

@@ -11,6 +11,7 @@ mod connection;
 pub(crate) mod end;
 mod host;
 mod options;
+pub(crate) mod sockets;
 mod stamps;
 mod wire;
 

@@ -21,12 +21,39 @@
 //! Observed runs do without, because their rows stand in the order of time. So do runs that may end
 //! before their duration, because nothing may happen after that end.
 
-use crate::network::Span;
+use crate::network::{Network, Span};
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
 use crate::slab::End;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_path::parcel::Parcel;
+
+/// A flow whose ends can be evaluated ahead of the clock.
+pub trait Foresighted<const IN_ORDER: bool> {
+    /// Returns when an end's timer is due at the earliest; never before the flow has started.
+    fn timer_due(&self, end: End) -> Instant;
+
+    /// Handles the timer of one end, which may be due or have moved later.
+    fn timer(&mut self, net: &mut Network<IN_ORDER>, end: End);
+
+    /// Handles a packet that reached its destination, `end`.
+    fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End);
+
+    /// Handles a packet ahead of the clock, after the timers that are due before it arrives. Returns
+    /// the number of events.
+    #[inline]
+    fn receive_ahead(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End, arrives: Instant) -> u64 {
+        let mut events = 1;
+        while self.timer_due(end) <= arrives {
+            net.now = self.timer_due(end);
+            self.timer(net, end);
+            events += 1;
+        }
+        net.now = arrives;
+        self.receive(net, handle, end);
+        events
+    }
+}
 
 /// A packet with a known arrival at its end.
 #[derive(Clone, Copy, Debug, Default)]

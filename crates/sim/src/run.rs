@@ -6,7 +6,7 @@ use crate::check::Checkers;
 use crate::check::links::{Links, UnderWay};
 use crate::comments::Commented;
 use crate::error::Error;
-use crate::lookahead::Foreseen;
+use crate::lookahead::{Foreseen, Foresighted};
 use crate::network::{Network, Observers};
 use crate::opening;
 use crate::outcome;
@@ -261,14 +261,10 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             }
             match &mut self.flows[flow as usize] {
                 Running::Stream(stream) => {
-                    self.events += 1 + stream.run_timer_until(&mut self.net, end, arrives);
-                    self.net.now = arrives;
-                    stream.receive(&mut self.net, parcel.handle, end);
+                    self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
                 }
                 Running::Association(association) => {
-                    self.events += 1 + association.run_timer_until(&mut self.net, end, arrives);
-                    self.net.now = arrives;
-                    association.receive(&mut self.net, parcel.handle, end);
+                    self.events += association.receive_ahead(&mut self.net, parcel.handle, end, arrives);
                 }
                 Running::Datagrams(_) | Running::Background(_) => {}
             }

@@ -158,7 +158,6 @@ impl Slab {
         self.destinations[handle as usize]
     }
 
-    /// Returns the packet.
     #[inline]
     pub fn get(&self, handle: u32) -> &Packet {
         &self.cell(handle).packet

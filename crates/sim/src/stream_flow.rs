@@ -3,6 +3,7 @@
 use crate::app::reader::Reader;
 use crate::app::{Alarm, Step, StreamApp, Supply};
 use crate::endpoint::Endpoint;
+use crate::lookahead::Foresighted;
 use crate::network::{Network, sent};
 use crate::oracle::Settled;
 use crate::record::recorder::Subject;
@@ -61,50 +62,6 @@ pub struct StreamFlow {
 }
 
 impl StreamFlow {
-    /// Handles a packet that reached its destination, `end`.
-    #[inline(always)]
-    pub fn receive<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
-        let (Cell { packet, segment, .. }, arrival) = net.slab.reach(handle);
-        let flow = packet.flow;
-        let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[end.index()];
-        let mut news = (0, false);
-        if packet.transmission > 0 && arrival == Arrival::First {
-            let accepted = endpoint.connection.takes_below(net.now, segment);
-            let oracle = &mut net.oracle;
-            let end = packet.start + u64::from(packet.positions);
-            news = match end <= accepted && oracle.arrived_in_order(flow, packet.sender, packet.start, end) {
-                true => (packet.positions, true),
-                false => oracle.arrived(flow, packet.sender, sent(packet), accepted),
-            };
-        } else if segment.flags.has(Flags::SYN) {
-            net.oracle.syn_arrived(flow, packet.sender);
-        } else if packet.transmission > 0 {
-            let accepted = endpoint.connection.takes_below(net.now, segment);
-            net.oracle.arrived_again(flow, packet.sender, sent(packet), accepted);
-        }
-        if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
-            recorder.passes(net.now, endpoint.path.0, (packet, segment), packet.start.saturating_sub(1));
-            if packet.transmission > 0 && arrival == Arrival::First {
-                recorder.arrived(net.now, (flow, packet.sender), &sent(packet), news);
-            }
-            let of = (endpoint.flow, endpoint.end);
-            recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);
-        }
-        if IN_ORDER && let Some(liar) = &mut endpoint.liar {
-            liar.hears(segment);
-        }
-        if IN_ORDER && let Some(wire) = &net.observers.wire {
-            let (read, payload) = crate::wire::read(&wire[handle as usize]);
-            assert_eq!(&read, segment, "a segment's bytes are not the segment");
-            endpoint.connection.handle_segment(net.now, &read, payload);
-        } else {
-            endpoint.connection.handle_segment(net.now, segment, &[]);
-        }
-        net.slab.release(handle);
-        self.pump(net, end);
-    }
-
     /// Handles the effects of an input to the connection at `end`: events, the application's
     /// actions, segments that leave, timers.
     #[inline(always)]
@@ -318,9 +275,29 @@ impl StreamFlow {
         }
     }
 
-    /// Handles the timer of one end, which may be due or have moved later.
+    /// Records and checks after an input.
+    fn observe<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
+        let Some(ends) = &self.ends else { return };
+        let endpoint = &ends[end.index()];
+        if let Some(recorder) = &mut net.observers.recorder
+            && self.app.sends_from(end)
+        {
+            recorder.connection(net.now, (endpoint.flow, end), &endpoint.connection);
+        }
+        if let Some(checkers) = &mut net.observers.checkers {
+            checkers.after_input(net.now, endpoint, &ends[end.other().index()]);
+        }
+    }
+}
+
+impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for StreamFlow {
     #[inline]
-    pub fn timer<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
+    fn timer_due(&self, end: End) -> Instant {
+        self.ends.as_ref().map_or(Instant::NEVER, |ends| ends[end.index()].alarm)
+    }
+
+    #[inline]
+    fn timer(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let due = endpoint.connection.poll_timeout();
@@ -336,36 +313,46 @@ impl StreamFlow {
         net.queue.set(endpoint.slot, endpoint.alarm);
     }
 
-    /// Runs the timer of one end up to `until`, ahead of the clock. Returns how often it fired.
-    #[inline]
-    pub fn run_timer_until<const IN_ORDER: bool>(
-        &mut self,
-        net: &mut Network<IN_ORDER>,
-        end: End,
-        until: Instant,
-    ) -> u64 {
-        let mut times = 0;
-        while let Some(ends) = &self.ends
-            && ends[end.index()].alarm <= until
-        {
-            net.now = ends[end.index()].alarm;
-            self.timer(net, end);
-            times += 1;
+    #[inline(always)]
+    fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
+        let (Cell { packet, segment, .. }, arrival) = net.slab.reach(handle);
+        let flow = packet.flow;
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        let mut news = (0, false);
+        if packet.transmission > 0 && arrival == Arrival::First {
+            let accepted = endpoint.connection.takes_below(net.now, segment);
+            let oracle = &mut net.oracle;
+            let end = packet.start + u64::from(packet.positions);
+            news = match end <= accepted && oracle.arrived_in_order(flow, packet.sender, packet.start, end) {
+                true => (packet.positions, true),
+                false => oracle.arrived(flow, packet.sender, sent(packet), accepted),
+            };
+        } else if segment.flags.has(Flags::SYN) {
+            net.oracle.syn_arrived(flow, packet.sender);
+        } else if packet.transmission > 0 {
+            let accepted = endpoint.connection.takes_below(net.now, segment);
+            net.oracle.arrived_again(flow, packet.sender, sent(packet), accepted);
         }
-        times
-    }
-
-    /// Records and checks after an input.
-    fn observe<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        let Some(ends) = &self.ends else { return };
-        let endpoint = &ends[end.index()];
-        if let Some(recorder) = &mut net.observers.recorder
-            && self.app.sends_from(end)
-        {
-            recorder.connection(net.now, (endpoint.flow, end), &endpoint.connection);
+        if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
+            recorder.passes(net.now, endpoint.path.0, (packet, segment), packet.start.saturating_sub(1));
+            if packet.transmission > 0 && arrival == Arrival::First {
+                recorder.arrived(net.now, (flow, packet.sender), &sent(packet), news);
+            }
+            let of = (endpoint.flow, endpoint.end);
+            recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);
         }
-        if let Some(checkers) = &mut net.observers.checkers {
-            checkers.after_input(net.now, endpoint, &ends[end.other().index()]);
+        if IN_ORDER && let Some(liar) = &mut endpoint.liar {
+            liar.hears(segment);
         }
+        if IN_ORDER && let Some(wire) = &net.observers.wire {
+            let (read, payload) = crate::wire::read(&wire[handle as usize]);
+            assert_eq!(&read, segment, "a segment's bytes are not the segment");
+            endpoint.connection.handle_segment(net.now, &read, payload);
+        } else {
+            endpoint.connection.handle_segment(net.now, segment, &[]);
+        }
+        net.slab.release(handle);
+        self.pump(net, end);
     }
 }

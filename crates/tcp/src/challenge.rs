@@ -6,7 +6,7 @@ use eifel_packet::seq::Seq;
 
 use crate::settings::ChallengeLimit;
 
-/// What is left of the current interval's challenge ACKs.
+/// The challenge ACKs that the current interval still allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Challenges {
     limit: ChallengeLimit,

@@ -60,7 +60,7 @@ pub(crate) struct Distinct {
     longest_advance: u64,
     /// The last stands beside the scoreboard's last segment, the one before it beside the one before, and so on.
     originals: VecDeque<Original>,
-    /// What was sent again meanwhile.
+    /// Segments that were sent again meanwhile.
     again: VecDeque<Again>,
 }
 

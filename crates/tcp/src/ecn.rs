@@ -9,7 +9,6 @@ use crate::settings::{EcnUse, Settings};
 /// How far the two ends have agreed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Agreement {
-    /// There is none.
     No,
     /// This end's SYNs have asked, each of them.
     Asked,
@@ -20,7 +19,7 @@ enum Agreement {
     Yes,
 }
 
-/// What an end knows about marks, of both directions.
+/// An end's state of marking, in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Congestion {
     agreement: Agreement,
@@ -44,7 +43,7 @@ pub(crate) fn asks(syn: &Segment) -> bool {
 impl Congestion {
     pub(crate) const NONE: Self = Self { agreement: Agreement::No, syns: 0, echoes: false, told: 0 };
 
-    /// What two ends with these settings agree on, where there is no handshake.
+    /// Returns the agreement of two ends with these settings, where there is no handshake.
     pub(crate) fn between(own: &Settings, peer: &Settings) -> Self {
         let uses = [own.ecn, peer.ecn];
         let agree = !uses.contains(&EcnUse::Off) && uses.contains(&EcnUse::Ask);

@@ -19,7 +19,7 @@ use crate::timestamps::Clock;
 /// Acknowledgements that say so after a retransmission has arrived.
 const ANSWERS: u8 = 3;
 
-/// What is agreed on, and what waits to be answered.
+/// The agreement on marks, and the mark that waits to be answered.
 #[derive(Clone, Debug)]
 pub(crate) enum Marking {
     /// Nothing: segments carry no marks, and what looks like one means nothing.

@@ -9,7 +9,7 @@ use crate::connection::Connection;
 /// The longest interval between two probes, unless the timer itself is longer: that of stacks since 4.4BSD.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What happens while the peer's window is closed.
+/// The state of probing while the peer's window is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Persist {
     /// Expiry of the timer; never while a probe is due or outstanding.

@@ -12,7 +12,7 @@ use crate::sack::SackReport;
 use crate::settings::{SackUse, Settings};
 use crate::window::ReceiveWindow;
 
-/// What the application can do after a segment.
+/// The application's possibilities after a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arrival {
     /// Nothing more than before.
@@ -30,7 +30,7 @@ pub(crate) struct Receiver {
     pub(crate) nxt: u64,
     /// The peer's initial sequence number.
     pub(crate) irs: Seq,
-    /// What is owed to the peer.
+    /// The acknowledgement that is owed to the peer.
     pub(crate) due: Due,
     /// Last.ACK.sent of RFC 7323, section 4.3.
     pub(crate) last_ack_sent: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Receiver {
     disorder: Box<Disorder>,
 }
 
-/// What is touched only where order is broken.
+/// State that only segments out of order touch.
 #[derive(Clone, Debug)]
 struct Disorder {
     sack: SackUse,

@@ -113,7 +113,7 @@ pub enum Announce {
     AllRoom,
 }
 
-/// What counts as a segment that waits for an acknowledgement.
+/// The segments that count as waiting for an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckCount {
     /// The bytes of a full-sized segment (RFC 5681, section 4.2).

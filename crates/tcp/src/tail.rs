@@ -5,7 +5,7 @@ use eifel_base::time::Instant;
 
 use crate::connection::Connection;
 
-/// What a last segment that is less than full waits for.
+/// The event that a short last segment waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tail {
     Nothing,
@@ -15,7 +15,7 @@ pub(crate) enum Tail {
     Push,
 }
 
-/// What the application asks of short segments.
+/// The application's wish about short segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Wishes {
     nagle: bool,

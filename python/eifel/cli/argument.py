@@ -23,6 +23,16 @@ def command(commands: Commands, name: str, summary: str, example: str) -> argpar
     return parser
 
 
+def repeated(parser: argparse.ArgumentParser, option: str, metavar: str, told: str) -> None:
+    """Declares an option that may be given several times; its values are a list."""
+    parser.add_argument(option, action="append", default=[], metavar=metavar, help=told)
+
+
+def jobs(parser: argparse.ArgumentParser) -> None:
+    """Declares the number of threads."""
+    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+
+
 def positive(text: str) -> int:
     """A whole number from 1."""
     return whole(text, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from eifel.cli.argument import command, natural, path, positive
+from eifel.cli.argument import command, jobs, natural, path, positive, repeated
 from eifel.cli.capture_arguments import add_analyze, add_captures, add_live, add_whatif
 
 if TYPE_CHECKING:
@@ -85,12 +85,11 @@ def _add_run(commands: Commands) -> None:
     parser.add_argument("scenario", type=path, metavar="SCENARIO.toml", help="the scenario file; - for standard input")
     parser.add_argument("--repetitions", type=positive, metavar="N", help="in place of the scenario's number")
     parser.add_argument("--seed", type=natural, metavar="S", help="in place of the scenario's seed")
-    parser.add_argument(
+    repeated(
+        parser,
         "--set",
-        action="append",
-        default=[],
-        metavar="KEY.PATH=VALUE",
-        help="put another value at a key; entries of lists by number or name; may be repeated",
+        "KEY.PATH=VALUE",
+        "put another value at a key; entries of lists by number or name; may be repeated",
     )
     parser.add_argument(
         "--record", type=path, metavar="FOLDER", help="write every table (Parquet), captures and a manifest there"
@@ -114,7 +113,7 @@ def _add_run(commands: Commands) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="show every number, what detectors said, and queueing delays"
     )
-    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+    jobs(parser)
 
 
 def _add_new(commands: Commands) -> None:
@@ -133,19 +132,18 @@ def _add_compare(commands: Commands) -> None:
     parser.add_argument(
         "scenarios", type=path, nargs="+", metavar="SCENARIO.toml", help="what is compared, the first with each other"
     )
-    parser.add_argument(
+    repeated(
+        parser,
         "--set",
-        action="append",
-        default=[],
-        metavar="KEY.PATH=VALUE",
-        help="of one scenario: another to compare it with, one for each --set; of several: put this value into all",
+        "KEY.PATH=VALUE",
+        "of one scenario: another to compare it with, one for each --set; of several: put this value into all",
     )
     parser.add_argument("--repetitions", type=positive, metavar="N", help="in place of the scenarios' number")
     parser.add_argument("--seed", type=natural, metavar="S", help="in place of the first scenario's seed")
     parser.add_argument("--flow", metavar="NAME", help="the flow that is compared (default: the first)")
     parser.add_argument("--plot", type=path, metavar="FILE", help="draw both over one time axis: .png, .svg or .pdf")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every number, those too that are zero")
-    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+    jobs(parser)
 
 
 def _add_sweep(commands: Commands) -> None:
@@ -159,7 +157,7 @@ def _add_sweep(commands: Commands) -> None:
     parser.add_argument(
         "--out", type=path, metavar="FOLDER", help="where the results are kept (default: out/ and the file's name)"
     )
-    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+    jobs(parser)
     parser.add_argument(
         "--dask", type=path, metavar="ADDRESS", help="run on the workers of this Dask scheduler, as tcp://host:8786"
     )
@@ -187,7 +185,7 @@ def _add_reproduce(commands: Commands) -> None:
     parser.add_argument("--all", action="store_true", help="without ids: those that take minutes too")
     parser.add_argument("--repetitions", type=positive, metavar="N", help="in place of each table's own number")
     parser.add_argument("--seed", type=natural, metavar="S", help="in place of each artefact's seed")
-    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+    jobs(parser)
     parser.add_argument(
         "--out", type=path, default="out", metavar="FOLDER", help="where finished artefacts are kept (default: out)"
     )
@@ -288,10 +286,8 @@ def _add_worlds(commands: Commands) -> None:
         metavar="MS",
         help="how long after that a delayed packet arrives; what is sent then takes 50 (default: 10)",
     )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY.PATH=VALUE", help="put another value at a key"
-    )
-    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+    repeated(parser, "--set", "KEY.PATH=VALUE", "put another value at a key")
+    jobs(parser)
 
 
 def _add_hunt(commands: Commands) -> None:
@@ -310,15 +306,9 @@ def _add_hunt(commands: Commands) -> None:
     told = "; ".join(f"{name}: {what}" for name, what in claims.items())
     parser.add_argument("claim", choices=list(claims), help=told)
     parser.add_argument("subject", nargs="?", metavar="WHAT", help="liars: a scenario file; wrong: a detector")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="liars: change a key, as in `eifel run`"
-    )
-    parser.add_argument(
-        "--sender", action="append", default=[], metavar="SEAM=NAME", help="harm: the sender, as in detect=dsack"
-    )
-    parser.add_argument(
-        "--than", action="append", default=[], metavar="SEAM=NAME", help="harm: the other (detect=none)"
-    )
+    repeated(parser, "--set", "KEY=VALUE", "liars: change a key, as in `eifel run`")
+    repeated(parser, "--sender", "SEAM=NAME", "harm: the sender, as in detect=dsack")
+    repeated(parser, "--than", "SEAM=NAME", "harm: the other (detect=none)")
     parser.add_argument("--runs", type=positive, default=2000, metavar="N", help="liars: runs of the search (2000)")
     parser.add_argument(
         "--scenarios", type=positive, default=2000, metavar="N", help="scenarios to look at, of a claim (2000)"
@@ -331,7 +321,7 @@ def _add_hunt(commands: Commands) -> None:
         "--minutes", type=float, default=0, metavar="M", help="all: begin again until they are over (0)"
     )
     parser.add_argument("--out", default="out/hunt", metavar="FOLDER", help="where searches are kept (out/hunt)")
-    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+    jobs(parser)
     parser.add_argument("--dask", metavar="ADDRESS", help="search on a Dask cluster, as tcp://host:8786")
 
 

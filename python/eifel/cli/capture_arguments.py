@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from eifel.cli.argument import command, natural, path, positive
+from eifel.cli.argument import command, natural, path, positive, repeated
 
 if TYPE_CHECKING:
     from eifel.cli.argument import Commands
@@ -53,12 +53,11 @@ def add_analyze(commands: Commands) -> None:
     )
     parser.add_argument("--compare-tshark", action="store_true", help="show where tshark differs, and why")
     parser.add_argument("--score", type=path, metavar="TRUTH.csv", help="compare with the truth (docs/captures.md)")
-    parser.add_argument(
+    repeated(
+        parser,
         "--fail-if",
-        action="append",
-        default=[],
-        metavar="CONDITION",
-        help="exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a "
+        "CONDITION",
+        "exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a "
         "share of all segments with data, as 'spurious>1%%'; may be repeated",
     )
     parser.add_argument(
@@ -79,16 +78,13 @@ def add_whatif(commands: Commands) -> None:
         "eifel whatif capture.pcapng --set sender.detect=eifel-timestamps --set sender.respond=rfc4015",
     )
     parser.add_argument("file", type=path, metavar="FILE", help="a capture made at the sender of the data")
-    parser.add_argument(
+    repeated(
+        parser,
         "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a change, as sender.rto=linux, tcp.sack=false or point_to_point.queue.packets=50; all make one sender",
+        "KEY=VALUE",
+        "a change, as sender.rto=linux, tcp.sack=false or point_to_point.queue.packets=50; all make one sender",
     )
-    parser.add_argument(
-        "--also", action="append", default=[], metavar="KEY=VALUE,…", help="another sender to compare; may be repeated"
-    )
+    repeated(parser, "--also", "KEY=VALUE,…", "another sender to compare; may be repeated")
     parser.add_argument("--connection", type=natural, metavar="N", help="which one (default: that with most data)")
     parser.add_argument(
         "--draws", type=positive, default=100, metavar="N", help="paths drawn from what the capture leaves open (100)"

@@ -248,7 +248,6 @@ impl Sorted {
 
 #[cfg(test)]
 impl Sorted {
-    /// Checks the invariants.
     pub(super) fn check(&self) {
         assert_eq!(self.count, self.chunks.iter().map(Chunk::len).sum::<usize>());
         assert!(self.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));

@@ -8,7 +8,7 @@ use eifel_packet::datagram;
 use eifel_packet::ip::{Header, Version};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::tcp;
-use eifel_tcp::{Connection, Outgoing};
+use eifel_tcp::Outgoing;
 
 /// The most that an IP packet holds beside its headers, with room for all options.
 const MOST: u32 = 65_535 - 40 - 60;
@@ -35,47 +35,32 @@ impl Host {
         Some((how, Leaving { head: &self.head, payload }))
     }
 
-    /// Puts the next segments of a connection in the place of one.
+    /// Puts the next segments of a connection in the place of one. The first that does not fit is kept for the next call.
     fn next_large(&mut self, now: Instant) -> Option<Joined> {
-        while let Some(&handle) = self.ready.front() {
-            let Some((key, connection, tally)) = self.table.entry(handle) else {
-                self.ready.pop_front();
-                continue;
-            };
-            let stashed =
-                self.stashed.take().filter(|(of, ..)| *of == handle).map(|(_, segment, sent)| (segment, sent));
-            let Some((mut whole, first)) = stashed.or_else(|| polled(connection, now)) else {
-                self.ready.pop_front();
-                self.settle(now, handle);
-                continue;
-            };
-            tally.count(&first);
+        let (key, handle, start) = self.next_segment(now)?;
+        let (_, connection, tally) = self.table.entry(handle)?;
+        let whole = &mut self.segment;
+        let unit = whole.payload_len;
+        let mut count = 1;
+        while unit > 0 && goes_on(whole) && whole.payload_len + unit <= MOST {
+            let mut next = Segment::EMPTY;
+            let Some(sent) = connection.poll_transmit(now, &mut next) else { break };
+            if !follows(whole, &next, unit) {
+                self.stashed = Some((handle, next, sent));
+                break;
+            }
+            tally.count(&sent);
             if let Some(witness) = &mut self.witness {
-                witness.leaves(now, handle, connection, (&whole, &first));
+                witness.leaves(now, handle, connection, (&next, &sent));
             }
-            let unit = whole.payload_len;
-            let mut count = 1;
-            while unit > 0 && goes_on(&whole) && whole.payload_len + unit <= MOST {
-                let Some((next, sent)) = polled(connection, now) else { break };
-                if !follows(&whole, &next, unit) {
-                    self.stashed = Some((handle, next, sent));
-                    break;
-                }
-                tally.count(&sent);
-                if let Some(witness) = &mut self.witness {
-                    witness.leaves(now, handle, connection, (&next, &sent));
-                }
-                whole.payload_len += next.payload_len;
-                whole.flags = next.flags;
-                count += 1;
-                if next.payload_len < unit {
-                    break;
-                }
+            whole.payload_len += next.payload_len;
+            whole.flags = next.flags;
+            count += 1;
+            if next.payload_len < unit {
+                break;
             }
-            self.segment = whole;
-            return Some(Joined { key, handle, start: first.start, unit, count });
         }
-        None
+        Some(Joined { key, handle, start, unit, count })
     }
 }
 
@@ -88,12 +73,6 @@ struct Joined {
     /// Payload bytes of each.
     unit: u32,
     count: u16,
-}
-
-fn polled(connection: &mut Connection, now: Instant) -> Option<(Segment, Outgoing)> {
-    let mut segment = Segment::EMPTY;
-    let sent = connection.poll_transmit(now, &mut segment)?;
-    Some((segment, sent))
 }
 
 /// Whether more may follow a segment in one that is cut: only the last may push or end.

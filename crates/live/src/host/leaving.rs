@@ -65,7 +65,14 @@ impl Host {
                 self.ready.pop_front();
                 continue;
             };
-            let Some(outgoing) = connection.poll_transmit(now, &mut self.segment) else {
+            let outgoing = match self.stashed.take().filter(|(of, ..)| *of == handle) {
+                Some((_, segment, outgoing)) => {
+                    self.segment = segment;
+                    Some(outgoing)
+                }
+                None => connection.poll_transmit(now, &mut self.segment),
+            };
+            let Some(outgoing) = outgoing else {
                 self.ready.pop_front();
                 self.settle(now, handle);
                 continue;

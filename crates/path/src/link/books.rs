@@ -45,13 +45,13 @@ impl Link {
     }
 }
 
-/// What [`Link::check`] found wrong.
+/// A law of a link that [`Link::check`] found broken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Imbalance {
     /// Offered plus duplicated is not delivered plus dropped plus inside.
     NotConserved {
         counts: Counts,
-        /// Parcels really inside.
+        /// Parcels inside, counted one by one.
         inside: Tally,
     },
     /// The counted bytes of the queue are wrong.

@@ -45,7 +45,7 @@ pub struct Manner {
     pub ecn: bool,
 }
 
-/// What a queue is measured in.
+/// The unit of a queue's length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     Packets,

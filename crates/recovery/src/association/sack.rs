@@ -19,7 +19,7 @@ pub struct Sack<'a> {
     pub echo: Option<Echo>,
     /// The path on which the packet with that timestamp left, if it is known.
     pub echo_of: Option<PathId>,
-    /// What caused it, where the retransmit bit was agreed on.
+    /// Whether an original or a retransmission caused it, where the retransmit bit was agreed on.
     pub mark: Option<Mark>,
 }
 

@@ -24,7 +24,6 @@ pub struct Offer {
 /// A packet that may leave now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Go {
-    /// On which path.
     pub path: PathId,
     pub what: What,
 }

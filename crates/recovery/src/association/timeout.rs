@@ -6,7 +6,6 @@ use eifel_base::time::Instant;
 /// A retransmission timer that has expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Expired {
-    /// Whose.
     pub path: PathId,
     /// Whether only a probe of a closed window was under way: then the peer need not have answered (section 6.1, rule A).
     pub probe: bool,

@@ -56,18 +56,14 @@ const BETA: f64 = BETA_TENTHS as f64 / 10.0;
 /// alpha_cubic (section 4.3): with it the Reno-friendly window grows as fast as Reno's.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// CUBIC's settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// See [`Start`].
     pub start: Start,
     /// Whether a loss below the last W_max lowers W_max further, to make room for new flows (section 4.7).
     pub fast_convergence: bool,
-    /// See [`Base`].
     pub from: Base,
     /// See [`Growth`]. Counting concerns slow start alone: the curve counts all that is acknowledged.
     pub growth: Growth,
-    /// See [`Echoed`].
     pub echoed: Echoed,
 }
 
@@ -102,7 +98,7 @@ struct Before {
     lost_at: Instant,
 }
 
-/// CUBIC.
+/// Congestion control of RFC 9438.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     settings: Settings,

@@ -34,7 +34,7 @@ pub struct Progress {
     pub flight: u64,
 }
 
-/// What ssthresh is a part of after a loss.
+/// The amount that ssthresh is a part of after a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
     /// FlightSize (RFC 5681, equation 4; RFC 9438, section 4.6).
@@ -52,7 +52,6 @@ impl Base {
 /// A loss signal as congestion control sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
-    /// The signal.
     pub cause: Cause,
     /// FlightSize in bytes, without what Limited Transmit sent.
     pub flight: u64,
@@ -84,7 +83,7 @@ pub struct Start {
     pub restart_after_idle: bool,
 }
 
-/// What an echo of a mark leaves of the window.
+/// The window that an echo of a mark leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Echoed {
     /// As much as a loss (RFC 3168, section 6.1.2).

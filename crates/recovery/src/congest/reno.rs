@@ -55,18 +55,12 @@ pub enum Repeated {
     Reduce,
 }
 
-/// Reno's settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// See [`Start`].
     pub start: Start,
-    /// See [`Base`].
     pub half_of: Base,
-    /// See [`Repeated`].
     pub repeated: Repeated,
-    /// See [`Growth`].
     pub growth: Growth,
-    /// See [`Echoed`].
     pub echoed: Echoed,
 }
 

@@ -101,7 +101,7 @@ impl Throughput {
     }
 }
 
-/// DualRTT.
+/// Detection by the ratio of two round trips.
 #[derive(Clone, Debug)]
 pub struct DualRtt {
     threshold: Threshold,

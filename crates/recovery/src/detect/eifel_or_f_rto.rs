@@ -28,7 +28,7 @@ pub struct EifelOrFRto {
     eifel: EifelTimestamps,
     /// TSval of the retransmission that opened the episode, after a timeout.
     timeout: Option<Timestamp>,
-    /// What the second ACK is measured by, while the detector waits for it.
+    /// The marks by which the second ACK is judged, while the detector waits for it.
     asked: Option<Asked>,
 }
 

@@ -5,7 +5,7 @@
 //! SACK, and in fast retransmits. The loss signal then stands.
 //! *From* RFC 5682, section 3.1.
 
-use super::rto_recovery::{RtoRecovery, Step1, without_probe};
+use super::rto_recovery::{RtoRecovery, SackStep as Step, Step1, without_probe};
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Fact};
 use crate::registry::{Entry, Need};
@@ -26,29 +26,15 @@ pub struct FRtoSack {
     recovery: RtoRecovery,
 }
 
-#[derive(Clone, Debug, Default)]
-enum Step {
-    #[default]
-    Idle,
-    /// Step 2 waits for the first ACK that advances.
-    First,
-    /// Step 3 has asked for new data, from this position on.
-    Second { recovery_point: u64 },
-}
-
 impl FRtoSack {
     /// Step 2; duplicate ACKs only tell the scoreboard.
     fn on_first(&mut self, acked: &Acked, view: &View) -> Judgement {
         if acked.bytes == 0 {
             return Judgement::Undecided;
         }
-        self.recovery.point = Some(view.nxt);
-        if acked.all {
-            self.step = Step::Idle;
-            return Judgement::Settled(Outcome::Genuine, "the first ACK covers everything outstanding");
-        }
-        self.step = Step::Second { recovery_point: view.nxt };
-        Judgement::Probe
+        let judgement;
+        (self.step, judgement) = self.recovery.on_first_advance(acked, view);
+        judgement
     }
 
     /// Step 3.

@@ -7,7 +7,7 @@
 //! *From* RFC 5682, section 3.1, which leaves SCTP open; a retransmission bundles several chunks, so the chunks that were not
 //! sent again are told apart one by one.
 
-use super::rto_recovery::{RtoRecovery, Step1, without_probe};
+use super::rto_recovery::{RtoRecovery, SackStep as Step, Step1, without_probe};
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Fact};
 use crate::registry::Entry;
@@ -29,29 +29,15 @@ pub struct FRtoSctp {
     cumulative: u64,
 }
 
-#[derive(Clone, Debug, Default)]
-enum Step {
-    #[default]
-    Idle,
-    /// Step 2 waits for the first SACK that advances.
-    First,
-    /// Step 3 has asked for new data, from this position on.
-    Second { recovery_point: u64 },
-}
-
 impl FRtoSctp {
     /// Step 2.
     fn on_first(&mut self, acked: &Acked, advances: bool, view: &View) -> Judgement {
         if !advances {
             return Judgement::Undecided;
         }
-        self.recovery.point = Some(view.nxt);
-        if acked.all {
-            self.step = Step::Idle;
-            return Judgement::Settled(Outcome::Genuine, "the first SACK covers everything outstanding");
-        }
-        self.step = Step::Second { recovery_point: view.nxt };
-        Judgement::Probe
+        let judgement;
+        (self.step, judgement) = self.recovery.on_first_advance(acked, view);
+        judgement
     }
 
     /// Step 3.

@@ -1,7 +1,7 @@
 //! What all forms of F-RTO (RFC 5682) share: which retransmission begins it, and how it ends without a probe.
 
 use super::{Judgement, Outcome};
-use crate::fact::{Cause, Kind, Refusal, Transmission};
+use crate::fact::{Acked, Cause, Kind, Refusal, Transmission};
 use crate::view::View;
 
 /// Returns the judgement where the probe was refused. A detector that only watches does not know what it would have shown.
@@ -56,4 +56,25 @@ impl RtoRecovery {
         }
         Step1::Enter
     }
+
+    /// Takes the first ACK that advances, in step 2 of the form with SACK. It asks for new data, unless it covers everything.
+    pub(super) fn on_first_advance(&mut self, acked: &Acked, view: &View) -> (SackStep, Judgement) {
+        self.point = Some(view.nxt);
+        if acked.all {
+            let covered = "the first ACK covers everything outstanding";
+            return (SackStep::Idle, Judgement::Settled(Outcome::Genuine, covered));
+        }
+        (SackStep::Second { recovery_point: view.nxt }, Judgement::Probe)
+    }
+}
+
+/// The progress of the form with SACK, over segments or over chunks.
+#[derive(Clone, Debug, Default)]
+pub(super) enum SackStep {
+    #[default]
+    Idle,
+    /// Step 2 waits for the first ACK that advances.
+    First,
+    /// Step 3 has asked for new data, from this position on.
+    Second { recovery_point: u64 },
 }

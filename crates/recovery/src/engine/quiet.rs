@@ -86,7 +86,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// What may happen to a sender; shares are in 255ths.
+    /// An event at a sender; shares are in 255ths.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Wait { millis: u64 },

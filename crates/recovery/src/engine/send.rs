@@ -8,7 +8,7 @@ use core::ops::ControlFlow;
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
 
-/// What the connection has to send.
+/// The data that the connection has to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offer {
     /// First position that nothing is written for yet.

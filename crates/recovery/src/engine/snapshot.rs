@@ -18,9 +18,9 @@ pub struct Snapshot {
     pub una: u64,
     /// First position never sent.
     pub nxt: u64,
-    /// Smoothed round-trip time.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// Its variation.
+    /// Variation of the round-trip time (RTTVAR).
     pub rttvar: Option<Duration>,
     /// Retransmission timeout, back-off included.
     pub rto: Duration,

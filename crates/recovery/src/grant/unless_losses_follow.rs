@@ -30,7 +30,7 @@ pub struct UnlessLossesFollow {
     doubts: u32,
     /// Verdicts to be refused before the next undo.
     refusals: u32,
-    /// What leaves until then counts against the last undo if it is lost.
+    /// Segments that leave until then count against the last undo if they are lost.
     on_trial: Option<Instant>,
 }
 

@@ -19,9 +19,8 @@ const AVOIDANCE_PERCENT: Parameter = Parameter::integer(
 /// When the next segment may leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permit {
-    /// Now.
     Now,
-    /// Not before.
+    /// Not before this time.
     At(Instant),
     /// Not before the next ACK or timeout.
     NextInput,

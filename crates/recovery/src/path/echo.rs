@@ -10,9 +10,9 @@ use crate::fact::Cause;
 /// The echoes of this window and of this episode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Echoes {
-    /// What was sent before this position belongs to a window whose congestion is answered.
+    /// Data below this position belongs to a window whose congestion is answered.
     answered_below: u64,
-    /// The same, where an echo has cut the window.
+    /// As `answered_below`, where an echo has cut the window.
     echoed_below: u64,
     /// Whether a mark was echoed since the last episode opened.
     in_episode: bool,

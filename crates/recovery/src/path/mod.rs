@@ -42,7 +42,7 @@ pub struct Path {
     idle_since: Instant,
     /// Expiries of the retransmission timer since the last ACK of new data.
     pub(crate) consecutive_timeouts: u32,
-    /// What an undo of the last episode can restore.
+    /// The state that an undo of the last episode can restore.
     saved: Option<Saved>,
     /// When the segment left that the last loss signal is about, as far as the timer tells.
     lost_since: Instant,

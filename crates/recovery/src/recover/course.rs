@@ -32,7 +32,6 @@ pub enum Phase {
 /// The meaning of an ACK for loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// Nothing.
     Quiet,
     /// New data acknowledged outside of fast recovery.
     Progress,
@@ -55,7 +54,7 @@ enum Again {
     Reached,
 }
 
-/// What counts as a duplicate ACK, and what duplicates allow before a fast retransmit.
+/// The definition of a duplicate ACK, and the segments that duplicates release before a fast retransmit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Duplicates {
     /// RFC 5681's; the first two allow a new segment each (RFC 3042).
@@ -119,7 +118,6 @@ impl Course {
         self.phase
     }
 
-    /// Returns the settings.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }

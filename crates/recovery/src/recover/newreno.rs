@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// NewReno.
+/// Loss recovery without SACK (RFC 6582).
 #[derive(Clone, Debug, Default)]
 pub struct NewReno {
     /// Whether this recovery has seen a partial ACK.

@@ -50,7 +50,6 @@ pub(super) const ENTRY: Entry = Entry {
 /// When a partial ACK is worth a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
-    /// Always.
     Always,
     /// From a spurious timeout until its recovery point is acknowledged: the paper's extra precaution.
     AfterSpurious,

@@ -8,7 +8,7 @@ use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
-/// What an algorithm adds to the common course.
+/// The steps that an algorithm adds to the common course.
 pub trait Repair: Clone + Send + 'static {
     /// Decides what follows from an ACK that the course has classified as `signal`.
     fn on_signal(

@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(under_way(0).snd_cnt(8000, 9000, 1000), 1000);
     }
 
-    /// What leaves counts against what was found for the ACK, by pipe alone.
+    /// Segments that leave count against the room that was found for the ACK, by pipe alone.
     #[test]
     fn the_limit_stays_until_the_next_ack() {
         let window = Window { cwnd: 9000, ssthresh: 9000 };

@@ -12,7 +12,7 @@ use eifel_base::time::{Duration, Instant};
 /// Recoveries after a DSACK until the reordering window falls back (RACK.reo_wnd_persist, section 6.2).
 const PERSIST: u32 = 16;
 
-/// What fast recovery, or recovery from a timeout, is doing.
+/// The progress of fast recovery, or of recovery from a timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repairing {
     Nothing,

@@ -19,11 +19,11 @@ pub struct Rules {
     pub below_spurious_point: bool,
     /// How sending goes on after a spurious timeout.
     pub resume: Resume,
-    /// Whose rules hold where the algorithm's source and ns-2 differ.
+    /// Selects the rules where the algorithm's source and ns-2 differ.
     pub follows: Follows,
 }
 
-/// Whose rules hold where an algorithm's source and ns-2.35 differ.
+/// The rules where an algorithm's source and ns-2.35 differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Follows {
     /// The RFC or paper that the algorithm is from.

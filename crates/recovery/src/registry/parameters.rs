@@ -10,7 +10,7 @@ use eifel_base::time::Duration;
 pub struct Parameter {
     /// Its key in scenarios, with its unit.
     pub name: &'static str,
-    /// What it sets, in one line.
+    /// Says in one line what it changes.
     pub summary: &'static str,
     /// Its type, default and bounds.
     pub kind: Kind,
@@ -105,7 +105,6 @@ pub enum Value {
 /// An algorithm by name, with what is set of its parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
-    /// Its name.
     pub name: String,
     /// Parameters that are set; the others have their defaults.
     pub parameters: Vec<(String, Value)>,
@@ -211,16 +210,16 @@ pub enum Error {
     UnknownAlgorithm {
         /// Where it was looked for.
         seam: Seam,
-        /// What was asked for.
+        /// As the choice gave it.
         name: String,
     },
     /// The algorithm has no such parameter.
     UnknownParameter {
         /// The algorithm.
         algorithm: &'static str,
-        /// What was asked for.
+        /// As the choice gave it.
         name: String,
-        /// What there is.
+        /// The parameters that the algorithm has.
         known: &'static [Parameter],
     },
     /// The parameter cannot have this value.
@@ -229,7 +228,7 @@ pub enum Error {
         algorithm: &'static str,
         /// The parameter.
         parameter: &'static Parameter,
-        /// What was asked for.
+        /// As the choice gave it.
         value: Value,
     },
 }

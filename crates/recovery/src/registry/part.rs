@@ -14,7 +14,7 @@ use crate::rto::after_spurious::AfterSpurious;
 
 macro_rules! parts {
     ($($(#[$said:meta])* $name:ident: $seam:ident -> $part:ty;)*) => {
-        /// What makes an algorithm from its parameters.
+        /// The constructor of an algorithm.
         #[derive(Clone, Copy, Debug)]
         pub(crate) enum Build {
             $($seam(fn(&Parameters) -> Box<$part>),)*

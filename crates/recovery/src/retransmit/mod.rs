@@ -10,9 +10,7 @@ use crate::fact::Cause;
 /// A path as a policy sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Candidate {
-    /// Which one.
     pub path: PathId,
-    /// Its window.
     pub window: Window,
 }
 

@@ -11,9 +11,7 @@ use eifel_base::time::Duration;
 pub struct Limits {
     /// Before the first sample.
     pub initial: Duration,
-    /// Never less.
     pub minimum: Duration,
-    /// Never more.
     pub maximum: Duration,
 }
 
@@ -25,14 +23,13 @@ impl Limits {
     }
 }
 
-/// What an estimator begins anew from.
+/// The values from which an estimator begins anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seed {
     /// This sample, as if it were the first.
     First(Duration),
     /// The sample, but not below the estimate before.
     AtLeast {
-        /// The sample.
         sample: Duration,
         /// The estimate before the timeout.
         before: Estimate,

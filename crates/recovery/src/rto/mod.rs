@@ -32,7 +32,6 @@ const MAXIMUM: Parameter = Parameter::milliseconds("maximum_ms", "never more", 6
 /// A round-trip sample, and the state of the sender when its ACK came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
-    /// The round trip.
     pub rtt: Duration,
     /// Positions that the ACK newly acknowledged, in bytes.
     pub acked: u64,
@@ -61,7 +60,6 @@ impl Started {
 /// A change of the timer that a response or an adaptation wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimerChange {
-    /// Nothing.
     Keep,
     /// Begin anew from this sample, as if it were the first.
     Reseed(Duration),

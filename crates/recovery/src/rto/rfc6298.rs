@@ -79,7 +79,6 @@ enum Expired {
     Before(u64),
 }
 
-/// The timer's settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// Before the first sample (section 2.1).

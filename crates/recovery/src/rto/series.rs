@@ -14,7 +14,7 @@ pub struct Arrival {
     pub now: Instant,
     /// The sample, and the sender then.
     pub sample: Sample,
-    /// What is outstanding after it, in bytes.
+    /// Bytes outstanding after it.
     pub flight: u64,
 }
 

@@ -9,9 +9,7 @@ use eifel_base::time::Instant;
 /// Which of the connection's samples a timer takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timing {
-    /// Each.
     Every,
-    /// Every other one.
     EverySecond,
     /// One a round trip: the next segment timed is sent after the last sample was taken.
     OneARoundTrip,

@@ -41,7 +41,7 @@ impl Naive {
         self.outstanding().iter().filter(|octet| octet.sacked).count() as u64
     }
 
-    /// What was reported right above the cumulative acknowledgement is not there: the peer has reneged.
+    /// A reported segment right above the cumulative acknowledgement is missing: the peer has reneged.
     fn acknowledge(&mut self, cumulative: usize) {
         self.una = cumulative;
         self.octets[cumulative..].iter_mut().take_while(|octet| octet.sacked).for_each(|octet| octet.sacked = false);

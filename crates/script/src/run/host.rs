@@ -1,8 +1,9 @@
 //! The replacement of an operating system: one connection, its sockets, and what it has sent.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::end::Returned;
+use super::sockets::{Result, Socket, Sockets};
 use super::wire::Origins;
 use crate::counts::Counts;
 use crate::profile::Profile;
@@ -18,18 +19,6 @@ const PORTS: Ports = Ports { local: 8080, remote: 49_152 };
 
 /// Segments and expired timers that a script may have. With more it would not end.
 const BUDGET: u32 = 200_000;
-
-/// The state of a socket.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Socket {
-    Fresh,
-    Listening,
-    Connecting,
-    /// The socket of the connection.
-    Connected,
-    /// The socket of the connection, whose close sends a reset.
-    Lingering,
-}
 
 /// Whether the connection has been accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,9 +43,8 @@ pub(super) struct Host<'s> {
     pub(super) counts: Counts,
     /// Departed segments that no event has mentioned.
     pub(super) departed: VecDeque<Departed>,
-    sockets: BTreeMap<i64, Socket>,
+    pub(super) sockets: Sockets,
     pub(super) acceptance: Acceptance,
-    error: Option<&'static str>,
     /// What the application is told if the network says that the peer cannot be reached.
     unreachable: &'static str,
     /// Whether the application has said that it reads no more: then a read does not wait.
@@ -73,9 +61,8 @@ impl<'s> Host<'s> {
             connection: None,
             counts: Counts::default(),
             departed: VecDeque::new(),
-            sockets: BTreeMap::new(),
+            sockets: Sockets::default(),
             acceptance: Acceptance::Nothing,
-            error: None,
             unreachable: "EHOSTUNREACH",
             reads_no_more: false,
             settings: header.settings,
@@ -164,10 +151,10 @@ impl<'s> Host<'s> {
         while let Some(event) = connection.poll_event() {
             match event {
                 Event::Connected => self.acceptance = Acceptance::Waiting,
-                Event::Reset => self.error = Some("ECONNRESET"),
-                Event::Refused => self.error = Some("ECONNREFUSED"),
-                Event::Unreachable => self.error = Some(self.unreachable),
-                Event::TimedOut => self.error = Some("ETIMEDOUT"),
+                Event::Reset => self.sockets.error = Some("ECONNRESET"),
+                Event::Refused => self.sockets.error = Some("ECONNREFUSED"),
+                Event::Unreachable => self.sockets.error = Some(self.unreachable),
+                Event::TimedOut => self.sockets.error = Some("ETIMEDOUT"),
                 Event::Recovery(event) => self.counts.note(&event),
                 Event::Readable | Event::Writable | Event::PeerClosed | Event::Closed | Event::SoftError(_) => {}
             }
@@ -176,18 +163,15 @@ impl<'s> Host<'s> {
 
     /// Executes a call. `number` names a socket that the call creates.
     pub(super) fn call(&mut self, now: Instant, call: &Call, number: i64) -> Returned {
-        let returned = match self.perform(now, call, number) {
-            Ok(returned) => returned,
-            Err(error) => Returned::Error(error),
-        };
+        let returned = self.perform(now, call, number).unwrap_or_else(Returned::Error);
         self.pump(now);
         returned
     }
 
-    fn perform(&mut self, now: Instant, call: &Call, number: i64) -> Result<Returned, &'static str> {
+    fn perform(&mut self, now: Instant, call: &Call, number: i64) -> Result<Returned> {
         match *call {
-            Call::Socket => self.open(number, Socket::Fresh),
-            Call::Bind { socket } | Call::Ignored { socket } => self.socket(socket).map(|_| Returned::Value(0)),
+            Call::Socket => self.sockets.open(number, Socket::Fresh),
+            Call::Bind { socket } | Call::Ignored { socket } => self.sockets.state(socket).map(|_| Returned::Value(0)),
             Call::Listen { socket } => self.begin(socket, Socket::Listening),
             Call::Connect { socket } => self.connect(socket),
             Call::Accept { socket } => self.accept(socket, number),
@@ -208,8 +192,8 @@ impl<'s> Host<'s> {
             }
             Call::SetOption { socket, option } => self.set_option(now, socket, option),
             Call::LingerZero { socket } => {
-                let kind = self.socket(socket)?;
-                self.sockets.insert(socket, if kind == Socket::Connected { Socket::Lingering } else { kind });
+                let kind = self.sockets.state(socket)?;
+                self.sockets.set(socket, if kind == Socket::Connected { Socket::Lingering } else { kind });
                 Ok(Returned::Value(0))
             }
             Call::CountUnread { socket, expected } => {
@@ -225,89 +209,58 @@ impl<'s> Host<'s> {
                 let found = self.segment_size(socket)?;
                 if i64::from(found) == expected { Ok(Returned::Value(0)) } else { Err("another segment size") }
             }
-            Call::TakeError { socket, ref expected } => {
-                self.socket(socket)?;
-                match self.error.take() {
-                    None if expected == "0" => Ok(Returned::Value(0)),
-                    Some(error) if error == expected => Ok(Returned::Value(0)),
-                    Some(error) => Err(error),
-                    None => Err("no error"),
-                }
-            }
+            Call::TakeError { socket, ref expected } => self.sockets.take_error(socket, expected),
             Call::Sctp { .. } => unreachable!("the parser reads these calls in a conversation over SCTP"),
         }
     }
 
-    pub(super) fn socket(&self, socket: i64) -> Result<Socket, &'static str> {
-        self.sockets.get(&socket).copied().ok_or("EBADF")
-    }
-
-    pub(super) fn connected(&mut self, socket: i64) -> Result<&mut Connection, &'static str> {
-        match self.socket(socket)? {
-            Socket::Connecting | Socket::Connected | Socket::Lingering => self.connection.as_mut().ok_or("ENOTCONN"),
-            Socket::Fresh | Socket::Listening => Err("ENOTCONN"),
-        }
-    }
-
-    fn open(&mut self, number: i64, kind: Socket) -> Result<Returned, &'static str> {
-        if number < 0 || self.sockets.contains_key(&number) {
-            return Err("a socket of that number is open");
-        }
-        self.sockets.insert(number, kind);
-        Ok(Returned::Value(number))
+    pub(super) fn connected(&mut self, socket: i64) -> Result<&mut Connection> {
+        self.sockets.is_joined(socket)?;
+        self.connection.as_mut().ok_or("ENOTCONN")
     }
 
     /// Opens the connection.
-    fn begin(&mut self, socket: i64, kind: Socket) -> Result<Returned, &'static str> {
-        if self.socket(socket)? != Socket::Fresh || self.connection.is_some() {
+    fn begin(&mut self, socket: i64, kind: Socket) -> Result<Returned> {
+        if self.sockets.state(socket)? != Socket::Fresh || self.connection.is_some() {
             return Err("a script has one connection");
         }
         self.connection = Some(self.new_connection(kind)?);
-        self.sockets.insert(socket, kind);
+        self.sockets.set(socket, kind);
         Ok(Returned::Value(0))
     }
 
     /// Makes the connection of a socket that listens or calls.
-    pub(super) fn new_connection(&self, kind: Socket) -> Result<Connection, &'static str> {
+    pub(super) fn new_connection(&self, kind: Socket) -> Result<Connection> {
         let engine = Engine::new(&self.header.config).map_err(|_| "no such algorithms")?;
         let begin = if kind == Socket::Listening { Connection::listen } else { Connection::connect };
         Ok(begin(&self.settings, engine, PORTS, Seq(self.header.iss)))
     }
 
-    fn connect(&mut self, socket: i64) -> Result<Returned, &'static str> {
-        match self.socket(socket)? {
+    fn connect(&mut self, socket: i64) -> Result<Returned> {
+        match self.sockets.state(socket)? {
             Socket::Fresh => {
                 self.begin(socket, Socket::Connecting)?;
                 Ok(Returned::WouldBlock("EINPROGRESS"))
             }
-            Socket::Connecting if self.acceptance != Acceptance::Nothing => {
-                self.sockets.insert(socket, Socket::Connected);
-                Ok(Returned::Value(0))
-            }
-            Socket::Connecting => match self.error.take() {
-                Some(error) => Err(error),
-                None => Ok(Returned::WouldBlock("EALREADY")),
-            },
+            Socket::Connecting => self.sockets.connect_again(socket, self.acceptance != Acceptance::Nothing),
             _ => Err("EISCONN"),
         }
     }
 
-    fn accept(&mut self, socket: i64, number: i64) -> Result<Returned, &'static str> {
-        match (self.socket(socket)?, self.acceptance) {
+    fn accept(&mut self, socket: i64, number: i64) -> Result<Returned> {
+        match (self.sockets.state(socket)?, self.acceptance) {
             (Socket::Listening, Acceptance::Waiting) => {
                 self.acceptance = Acceptance::Accepted;
-                self.open(number, Socket::Connected)
+                self.sockets.open(number, Socket::Connected)
             }
             (Socket::Listening, _) => Ok(Returned::WouldBlock("EAGAIN")),
             _ => Err("EINVAL"),
         }
     }
 
-    fn write(&mut self, socket: i64, count: u64, more: bool) -> Result<Returned, &'static str> {
+    fn write(&mut self, socket: i64, count: u64, more: bool) -> Result<Returned> {
         self.connected(socket)?;
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
+        self.sockets.report()?;
         let connection = self.connected(socket)?;
         let written = connection.write_counted(count);
         if written == 0 && count > 0 {
@@ -320,7 +273,7 @@ impl<'s> Host<'s> {
     }
 
     /// Reads, and checks how many bytes are unread afterwards; a direction that the peer has closed counts as one more.
-    fn read_and_tell(&mut self, socket: i64, count: u64, unread: Option<u64>) -> Result<Returned, &'static str> {
+    fn read_and_tell(&mut self, socket: i64, count: u64, unread: Option<u64>) -> Result<Returned> {
         let returned = self.read(socket, count)?;
         let connection = self.connected(socket)?;
         let found = connection.readable() + u64::from(is_over(connection));
@@ -330,7 +283,7 @@ impl<'s> Host<'s> {
         }
     }
 
-    fn read(&mut self, socket: i64, count: u64) -> Result<Returned, &'static str> {
+    fn read(&mut self, socket: i64, count: u64) -> Result<Returned> {
         let connection = self.connected(socket)?;
         if let State::SynSent | State::SynReceived(_) = connection.state() {
             // Data on a SYN are the application's once the connection is open (RFC 9293, section 3.10.7.3).
@@ -341,16 +294,12 @@ impl<'s> Host<'s> {
             return Ok(Returned::Value(read.try_into().unwrap_or(i64::MAX)));
         }
         let over = is_over(connection) || self.reads_no_more;
-        match self.error.take() {
-            Some(error) => Err(error),
-            None if over => Ok(Returned::Value(0)),
-            None => Ok(Returned::WouldBlock("EAGAIN")),
-        }
+        self.sockets.report()?;
+        Ok(if over { Returned::Value(0) } else { Returned::WouldBlock("EAGAIN") })
     }
 
-    fn close(&mut self, now: Instant, socket: i64) -> Result<Returned, &'static str> {
-        let kind = self.socket(socket)?;
-        self.sockets.remove(&socket);
+    fn close(&mut self, now: Instant, socket: i64) -> Result<Returned> {
+        let kind = self.sockets.close(socket)?;
         match (&mut self.connection, kind) {
             (Some(connection), Socket::Lingering) => connection.abort(),
             // Nobody will accept the caller any more.

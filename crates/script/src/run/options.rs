@@ -1,19 +1,15 @@
 //! Socket options that change the connection, or the settings with which it will begin.
 
 use super::end::Returned;
-use super::host::{Acceptance, Host, Socket};
+use super::host::{Acceptance, Host};
+use super::sockets::{Result, Socket};
 use crate::script::SocketOption;
 use eifel_base::time::Instant;
 use eifel_tcp::State;
 
 impl Host<'_> {
-    pub(super) fn set_option(
-        &mut self,
-        now: Instant,
-        socket: i64,
-        option: SocketOption,
-    ) -> Result<Returned, &'static str> {
-        let kind = self.socket(socket)?;
+    pub(super) fn set_option(&mut self, now: Instant, socket: i64, option: SocketOption) -> Result<Returned> {
+        let kind = self.sockets.state(socket)?;
         let waits = kind == Socket::Listening && self.acceptance == Acceptance::Nothing;
         let fresh = kind == Socket::Fresh || waits;
         let settings = &mut self.settings;
@@ -35,7 +31,7 @@ impl Host<'_> {
     }
 
     /// Lets the connection that waits for a caller begin with the settings as they are now.
-    fn listen_anew(&mut self) -> Result<(), &'static str> {
+    fn listen_anew(&mut self) -> Result<()> {
         if self.connection.as_ref().is_some_and(|connection| connection.state() == State::Listen) {
             self.connection = Some(self.new_connection(Socket::Listening)?);
         }
@@ -43,8 +39,8 @@ impl Host<'_> {
     }
 
     /// Returns the bytes of a full segment, before the handshake those that this end would take.
-    pub(super) fn segment_size(&mut self, socket: i64) -> Result<u32, &'static str> {
-        match self.socket(socket)? {
+    pub(super) fn segment_size(&mut self, socket: i64) -> Result<u32> {
+        match self.sockets.state(socket)? {
             Socket::Fresh | Socket::Listening => Ok(self.settings.mss.into()),
             _ => self.connected(socket).map(|connection| connection.mss()),
         }

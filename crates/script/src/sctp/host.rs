@@ -1,6 +1,6 @@
 //! The replacement of an operating system: one association, its sockets, and what it has sent.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use super::compare;
@@ -10,10 +10,10 @@ use super::numbers::Numbers;
 use super::packet::{Body, Packet};
 use super::setup::Setup;
 use super::shape::Family;
-use super::sockets::Socket;
 use super::variables::{Counts, Observed};
 use crate::outcome::Seen;
 use crate::run::end::{End, Returned, Taken};
+use crate::run::sockets::Sockets;
 use crate::script::{self, Action, Script, Traffic};
 use crate::variables::{Read, Variable};
 use eifel_base::time::Instant;
@@ -47,8 +47,7 @@ pub(crate) struct AssociationEnd {
     pub(super) listener: Option<Listener>,
     /// Whether an association waits to be accepted.
     pub(super) acceptable: bool,
-    pub(super) sockets: BTreeMap<i64, Socket>,
-    pub(super) error: Option<&'static str>,
+    pub(super) sockets: Sockets,
     /// Bytes of a message that a read has left.
     pub(super) unread: u64,
     pub(super) numbers: Numbers,
@@ -74,8 +73,7 @@ impl AssociationEnd {
             association: None,
             listener: None,
             acceptable: false,
-            sockets: BTreeMap::new(),
-            error: None,
+            sockets: Sockets::default(),
             unread: 0,
             numbers: Numbers::default(),
             counts: Counts::default(),
@@ -108,7 +106,7 @@ impl AssociationEnd {
                 Event::Restarted => self.counts.restarts += 1,
                 Event::Complaint(_) => self.counts.complaints += 1,
                 Event::Failed(failure) => {
-                    self.error = match failure {
+                    self.sockets.error = match failure {
                         Failure::NoAnswer | Failure::Unreachable => Some("ETIMEDOUT"),
                         Failure::Aborted { .. } if self.acceptable => Some("ECONNRESET"),
                         Failure::Aborted { .. } | Failure::NoSctp => Some("ECONNREFUSED"),

@@ -1,10 +1,11 @@
-//! The application's calls.
+//! The application's calls on an association.
 
 use super::calls::Call;
 use super::host::{AssociationEnd, PORTS};
 use super::setup::Setup;
 use super::variables::number;
 use crate::run::end::Returned;
+use crate::run::sockets::{Result, Socket};
 use crate::script;
 use crate::variables::constant;
 use eifel_base::time::Instant;
@@ -14,51 +15,23 @@ use eifel_sctp::{Association, Delivery, Listener, Phase, Refused};
 /// The longest message of a script.
 const LONGEST_MESSAGE: u64 = 1 << 26;
 
-/// The state of a socket.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Socket {
-    Fresh,
-    Listening,
-    Connecting,
-    /// The socket of the association.
-    Connected,
-    /// The socket of the association, whose close sends an ABORT.
-    Lingering,
-}
-
-type Result<T> = core::result::Result<T, &'static str>;
-
 impl AssociationEnd {
-    fn socket(&self, socket: i64) -> Result<Socket> {
-        self.sockets.get(&socket).copied().ok_or("EBADF")
-    }
-
-    fn open(&mut self, number: i64, kind: Socket) -> Result<Returned> {
-        if number < 0 || self.sockets.contains_key(&number) {
-            return Err("a socket of that number is open");
-        }
-        self.sockets.insert(number, kind);
-        Ok(Returned::Value(number))
-    }
-
     fn connected(&mut self, socket: i64) -> Result<&mut Association> {
-        match self.socket(socket)? {
-            Socket::Connecting | Socket::Connected | Socket::Lingering => self.association.as_mut().ok_or("ENOTCONN"),
-            Socket::Fresh | Socket::Listening => Err("ENOTCONN"),
-        }
+        self.sockets.is_joined(socket)?;
+        self.association.as_mut().ok_or("ENOTCONN")
     }
 
     pub(super) fn perform(&mut self, now: Instant, call: &script::Call, number: i64) -> Result<Returned> {
         use script::Call as C;
         match *call {
-            C::Socket => self.open(number, Socket::Fresh),
-            C::Bind { socket } | C::Ignored { socket } => self.socket(socket).map(|_| Returned::Value(0)),
+            C::Socket => self.sockets.open(number, Socket::Fresh),
+            C::Bind { socket } | C::Ignored { socket } => self.sockets.state(socket).map(|_| Returned::Value(0)),
             C::Listen { socket } => self.listen(socket),
             C::Connect { socket } => self.connect(now, socket),
-            C::Accept { socket } => match self.socket(socket)? {
+            C::Accept { socket } => match self.sockets.state(socket)? {
                 Socket::Listening if self.acceptable => {
                     self.acceptable = false;
-                    self.open(number, Socket::Connected)
+                    self.sockets.open(number, Socket::Connected)
                 }
                 Socket::Listening => Ok(Returned::WouldBlock("EAGAIN")),
                 _ => Err("EINVAL"),
@@ -74,19 +47,11 @@ impl AssociationEnd {
                 Ok(Returned::Value(0))
             }
             C::LingerZero { socket } => {
-                let kind = self.socket(socket)?;
-                self.sockets.insert(socket, if kind == Socket::Fresh { kind } else { Socket::Lingering });
+                let kind = self.sockets.state(socket)?;
+                self.sockets.set(socket, if kind == Socket::Fresh { kind } else { Socket::Lingering });
                 Ok(Returned::Value(0))
             }
-            C::TakeError { socket, ref expected } => {
-                self.socket(socket)?;
-                match self.error.take() {
-                    None if expected == "0" => Ok(Returned::Value(0)),
-                    Some(error) if error == expected => Ok(Returned::Value(0)),
-                    Some(error) => Err(error),
-                    None => Err("no error"),
-                }
-            }
+            C::TakeError { socket, ref expected } => self.sockets.take_error(socket, expected),
             C::Sctp { socket, ref call } => self.option(now, socket, call),
             C::CountUnread { .. }
             | C::CountUnacknowledged { .. }
@@ -97,41 +62,32 @@ impl AssociationEnd {
     }
 
     fn listen(&mut self, socket: i64) -> Result<Returned> {
-        if self.socket(socket)? != Socket::Fresh || self.listener.is_some() {
+        if self.sockets.state(socket)? != Socket::Fresh || self.listener.is_some() {
             return Err("a script has one association");
         }
         let listener = Listener::new(self.setup.settings.clone(), PORTS.local);
         self.listener = Some(listener.map_err(|_| "no such algorithms")?);
-        self.sockets.insert(socket, Socket::Listening);
+        self.sockets.set(socket, Socket::Listening);
         Ok(Returned::Value(0))
     }
 
     fn connect(&mut self, now: Instant, socket: i64) -> Result<Returned> {
-        match self.socket(socket)? {
+        match self.sockets.state(socket)? {
             Socket::Fresh if self.association.is_none() => {
                 let Setup { settings, peers } = &self.setup;
                 let association = Association::connect(now, settings, PORTS, peers, 0);
                 self.association = Some(association.map_err(|_| "no such algorithms")?);
-                self.sockets.insert(socket, Socket::Connecting);
+                self.sockets.set(socket, Socket::Connecting);
                 Ok(Returned::WouldBlock("EINPROGRESS"))
             }
-            Socket::Connecting if self.acceptable => {
-                self.sockets.insert(socket, Socket::Connected);
-                Ok(Returned::Value(0))
-            }
-            Socket::Connecting => match self.error.take() {
-                Some(error) => Err(error),
-                None => Ok(Returned::WouldBlock("EALREADY")),
-            },
+            Socket::Connecting => self.sockets.connect_again(socket, self.acceptable),
             _ => Err("EISCONN"),
         }
     }
 
     fn send(&mut self, socket: i64, count: u64, delivery: Delivery) -> Result<Returned> {
         self.connected(socket)?;
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
+        self.sockets.report()?;
         if count > LONGEST_MESSAGE {
             return Err("EMSGSIZE");
         }
@@ -149,24 +105,17 @@ impl AssociationEnd {
         let association = self.connected(socket)?;
         let there = if unread > 0 { Some(unread) } else { association.receive().map(|m| m.bytes.len() as u64) };
         let over = association.phase() == Phase::Closed;
-        match (there, self.error) {
-            (Some(there), _) => {
-                let read = there.min(count);
-                self.unread = there - read;
-                Ok(Returned::Value(read as i64))
-            }
-            (None, Some(error)) => {
-                self.error = None;
-                Err(error)
-            }
-            (None, None) if over => Ok(Returned::Value(0)),
-            (None, None) => Ok(Returned::WouldBlock("EAGAIN")),
-        }
+        let Some(there) = there else {
+            self.sockets.report()?;
+            return Ok(if over { Returned::Value(0) } else { Returned::WouldBlock("EAGAIN") });
+        };
+        let read = there.min(count);
+        self.unread = there - read;
+        Ok(Returned::Value(read as i64))
     }
 
     fn close(&mut self, socket: i64) -> Result<Returned> {
-        let kind = self.socket(socket)?;
-        self.sockets.remove(&socket);
+        let kind = self.sockets.close(socket)?;
         match (&mut self.association, kind) {
             (_, Socket::Listening) => self.listener = None,
             (Some(association), Socket::Lingering) => association.abort(b""),
@@ -177,7 +126,7 @@ impl AssociationEnd {
     }
 
     fn option(&mut self, now: Instant, socket: i64, call: &Call) -> Result<Returned> {
-        self.socket(socket)?;
+        self.sockets.state(socket)?;
         let settings = &mut self.setup.settings;
         let association = self.association.as_mut();
         match call {

@@ -15,7 +15,7 @@ pub struct Ledger {
     nxt: u64,
 }
 
-/// What both ends say of one direction.
+/// Both ends' account of one direction.
 #[derive(Clone, Debug)]
 struct Account {
     una: u64,

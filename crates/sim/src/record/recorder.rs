@@ -38,7 +38,7 @@ pub(super) struct OfPath {
     pub(super) expired: bool,
 }
 
-/// What a row is about: an end of a flow, and a path of it. TCP has path 0 alone.
+/// The subject of a row: an end of a flow, and a path of it. TCP has path 0 alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Subject {
     pub flow: u32,

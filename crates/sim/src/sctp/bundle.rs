@@ -7,7 +7,7 @@ use eifel_packet::sctp;
 use eifel_sctp::Plain;
 use std::net::Ipv4Addr;
 
-/// What the contents of a packet are.
+/// The kind of a packet's contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// Bytes: the payload of IP.

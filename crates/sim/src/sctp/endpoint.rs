@@ -38,7 +38,7 @@ pub struct Endpoint {
     pub end: End,
     /// By path.
     pub ways: Vec<Way>,
-    /// What was done on each path.
+    /// Timeouts, fast retransmits and verdicts of each path.
     pub tallies: Vec<Tally>,
     /// Retransmissions that the oracle calls spurious, on all paths.
     pub spurious: u64,

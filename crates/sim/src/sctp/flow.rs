@@ -3,6 +3,7 @@
 use super::endpoint::Endpoint;
 use crate::app::reader::Reader as Pauses;
 use crate::app::{Alarm, Step, StreamApp};
+use crate::lookahead::Foresighted;
 use crate::network::Network;
 use crate::oracle::Settled;
 use crate::record::recorder::Subject;
@@ -34,23 +35,6 @@ pub struct AssociationFlow {
 }
 
 impl AssociationFlow {
-    /// Handles a packet that reached its destination, `end`.
-    pub fn receive<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
-        let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[end.index()];
-        if IN_ORDER {
-            endpoint.record(net, handle);
-        }
-        let answer = endpoint.take(net.now, net.bundles.get(handle));
-        let (_, arrival) = net.slab.reach(handle);
-        endpoint.tell_arrival(net, handle, arrival);
-        net.slab.release(handle);
-        if let Some((addresses, bytes)) = answer {
-            endpoint.answer(net, addresses, &bytes);
-        }
-        self.pump(net, end);
-    }
-
     /// Handles the effects of an input to the association at `end`: events, the application's
     /// actions, packets that leave, timers.
     pub fn pump<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
@@ -229,35 +213,6 @@ impl AssociationFlow {
         }
     }
 
-    /// Handles the timer of one end, which may be due or have moved later.
-    pub fn timer<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        let Some(ends) = &mut self.ends else { return };
-        if ends[end.index()].run_timer(net.now) {
-            self.pump(net, end);
-        }
-        if let Some(ends) = &mut self.ends {
-            ends[end.index()].renew_alarm(net);
-        }
-    }
-
-    /// Runs the timer of one end up to `until`, ahead of the clock. Returns how often it fired.
-    pub fn run_timer_until<const IN_ORDER: bool>(
-        &mut self,
-        net: &mut Network<IN_ORDER>,
-        end: End,
-        until: Instant,
-    ) -> u64 {
-        let mut times = 0;
-        while let Some(ends) = &self.ends
-            && ends[end.index()].alarm <= until
-        {
-            net.now = ends[end.index()].alarm;
-            self.timer(net, end);
-            times += 1;
-        }
-        times
-    }
-
     /// Ends the flow if both associations are closed, or one has failed and all that came is read.
     fn end_if_closed(&mut self) {
         let Some(ends) = &self.ends else { return };
@@ -273,5 +228,38 @@ impl AssociationFlow {
 
     fn give_up(&mut self) {
         self.untold |= self.progress.end();
+    }
+}
+
+impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
+    #[inline]
+    fn timer_due(&self, end: End) -> Instant {
+        self.ends.as_ref().map_or(Instant::NEVER, |ends| ends[end.index()].alarm)
+    }
+
+    fn timer(&mut self, net: &mut Network<IN_ORDER>, end: End) {
+        let Some(ends) = &mut self.ends else { return };
+        if ends[end.index()].run_timer(net.now) {
+            self.pump(net, end);
+        }
+        if let Some(ends) = &mut self.ends {
+            ends[end.index()].renew_alarm(net);
+        }
+    }
+
+    fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        if IN_ORDER {
+            endpoint.record(net, handle);
+        }
+        let answer = endpoint.take(net.now, net.bundles.get(handle));
+        let (_, arrival) = net.slab.reach(handle);
+        endpoint.tell_arrival(net, handle, arrival);
+        net.slab.release(handle);
+        if let Some((addresses, bytes)) = answer {
+            endpoint.answer(net, addresses, &bytes);
+        }
+        self.pump(net, end);
     }
 }

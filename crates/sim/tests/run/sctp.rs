@@ -328,6 +328,36 @@ fn a_slow_reader_reads_all_although_its_association_is_closed_before() {
     assert!(flow.completed && flow.bytes == 20_000, "{flow:?}");
 }
 
+/// The answering end's first HEARTBEAT takes 5 s on the alternate. By then its peer is gone, and answers with an ABORT. That
+/// takes 1 ms, and SHUTDOWN COMPLETE on the primary 1.5 s.
+#[test]
+fn what_came_before_an_abort_that_overtakes_the_end_is_read() {
+    let queue = "queue = { kind = \"drop-tail\", packets = 100 }";
+    let [primary, alternate] =
+        ["{primary}", "{alternate}"].map(|more| format!("delay_ms = 100\n    {queue}\n    {more}"));
+    let ways = |there: u32, back: u32| format!("delay_ms = {there}\n{queue}\nback = {{ delay_ms = {back} }}");
+    let (slow_there, slow_back) = (ways(1500, 5), ways(1, 5000));
+    let slow = "application = { kind = \"bulk\", bytes = 5000 }\nreading = { bytes = 500, every_ms = 5000 }
+        sender = { rto = { name = \"rfc9260\", initial_ms = 4000 } }
+        answering_sender = { rto = { name = \"rfc9260\", initial_ms = 4000 } }";
+    let all = [
+        (&*primary, &*slow_there),
+        (&*alternate, &*slow_back),
+        ("{flow}", slow),
+        ("duration_s = 20", "duration_s = 300"),
+    ];
+    let scenario = two_paths(&all, "");
+    let flow = run(&scenario, 0);
+    assert!(flow.completed && flow.bytes == 5000, "{flow:?}");
+    let record = Record::none().capturing(3);
+    let outcome = run_with(&scenario, 0, Options { record, checked: true, ..Options::default() }).unwrap();
+    let aborts = |frame: &&[u8]| {
+        let (_, mut chunks) = sctp::parse(ip::parse(frame).unwrap().payload).unwrap();
+        chunks.any(|chunk| matches!(chunk, Ok(sctp::Chunk::Abort { .. })))
+    };
+    assert!(frames(&outcome.captures[0].pcapng).iter().any(aborts), "no ABORT overtook the end");
+}
+
 #[test]
 fn a_link_that_forges_ecn_marks_changes_nothing_for_an_association() {
     let plain = run(&two_paths(&[ENDLESS], ""), 0);

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 const SIZE: Size = Size { data: 984, wire: 1000 };
 const A_RWND: u64 = 60_000;
 
-/// What may happen to a sender; shares are in 255ths.
+/// An event at a sender; shares are in 255ths.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Wait {

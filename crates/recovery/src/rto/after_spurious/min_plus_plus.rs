@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// What counts as one spurious timeout.
+/// The events that count as one spurious timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Per {
     /// Each verdict, however often the timer had expired before it.
