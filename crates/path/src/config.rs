@@ -2,12 +2,16 @@
 
 use crate::element::ElementConfig;
 use crate::queue::QueueConfig;
+use crate::queue::drop_tail::DropTail;
 use crate::spike::SpikeConfig;
 use crate::trace::Trace;
 use core::fmt;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
 use std::sync::Arc;
+
+/// Parcels that pass while a link sends the longest one: 65,535 bytes, each of at least 20.
+const SURELY_ENOUGH: u32 = 4096;
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -40,6 +44,27 @@ impl LinkConfig {
             elements: Vec::new(),
             elements_until: Instant::NEVER,
         }
+    }
+
+    /// Returns whether its queue is never full of parcels that come over `feeder` alone. Both links are steady, it is no
+    /// slower, and it has room for all parcels of an IP packet's longest length. An unlimited queue always has room.
+    pub fn keeps_up_with(&self, feeder: &Self) -> bool {
+        let has_room = match self.queue {
+            QueueConfig::Unlimited => return true,
+            QueueConfig::DropTail(DropTail::Packets(packets)) => packets >= SURELY_ENOUGH,
+            _ => false,
+        };
+        let rates = self.steady_rate().zip(feeder.steady_rate());
+        has_room && rates.is_some_and(|(own, feeding)| own >= feeding)
+    }
+
+    /// Returns the rate, if neither it nor the delay ever changes.
+    fn steady_rate(&self) -> Option<Rate> {
+        match &self.capacity {
+            Capacity::Rate { rate, changes } if changes.is_empty() => Some(*rate),
+            _ => None,
+        }
+        .filter(|_| self.delay_changes.is_empty() && self.spikes.is_empty() && self.elements.is_empty())
     }
 
     /// Checks each setting, and all together.

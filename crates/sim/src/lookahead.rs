@@ -18,6 +18,11 @@
 //! - The order of events at one instant does not depend on when they became known.
 //! - What would arrive after the run's duration is not foreseen.
 //!
+//! A bottleneck often feeds many links of which each leads to one such end, and no other link feeds
+//! them. What it takes in enters the next link at once too, stamped with the time between the two.
+//! The next link is never full then ([`keeps_up_with`](eifel_path::config::LinkConfig::keeps_up_with)): a drop would come before the
+//! undo that it counts against.
+//!
 //! Observed runs do without, because their rows stand in the order of time. So do runs that may end
 //! before their duration, because nothing may happen after that end.
 
@@ -27,6 +32,7 @@ use crate::slab::End;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_path::parcel::Parcel;
+use std::collections::BTreeSet;
 
 /// A flow whose ends can be evaluated ahead of the clock.
 pub trait Foresighted<const IN_ORDER: bool> {
@@ -68,7 +74,9 @@ pub struct Lookahead {
     /// By twice the flow's index plus the end: whether the end is evaluated ahead.
     ahead: Vec<bool>,
     /// The end of the run: later arrivals do not happen.
-    until: Instant,
+    pub until: Instant,
+    /// Packets that went on to a second link without an event.
+    pub crossings: u64,
     /// By the receiving end.
     foreseen: [Ring<Foreseen>; 2],
 }
@@ -94,6 +102,14 @@ impl Lookahead {
                 spans[last].leads_ahead = true;
             }
         }
+        for (link, feeder) in feeders(scenario).into_iter().enumerate() {
+            let Some(feeder) = feeder.filter(|_| spans[link].leads_ahead) else { continue };
+            let keeps_up = scenario.links[link].config.keeps_up_with(&scenario.links[feeder].config);
+            if keeps_up && !spans[feeder].leads_ahead && spans[feeder].link.is_open() {
+                spans[link].follows = true;
+                spans[feeder].feeds_ahead = true;
+            }
+        }
         lookahead
     }
 
@@ -102,6 +118,7 @@ impl Lookahead {
         Self {
             ahead: vec![false; 2 * scenario.flows.len()],
             until: Instant::ZERO + scenario.duration,
+            crossings: 0,
             foreseen: Default::default(),
         }
     }
@@ -130,6 +147,16 @@ impl Lookahead {
         let [from, to] = &mut self.foreseen;
         to.pop_front().map(|next| (End::To, next)).or_else(|| from.pop_front().map(|next| (End::From, next)))
     }
+}
+
+/// Returns the only link that feeds each link; `None` where a host does, or several links do.
+fn feeders(scenario: &Scenario) -> Vec<Option<usize>> {
+    let mut fed = vec![BTreeSet::new(); scenario.links.len()];
+    for (path, _) in scenario.flows.iter().flat_map(|flow| flow.ways()) {
+        let before = std::iter::once(None).chain(path.iter().copied().map(Some));
+        path.iter().zip(before).for_each(|(&link, before)| _ = fed[link].insert(before));
+    }
+    fed.into_iter().map(|mut by| if by.len() == 1 { by.pop_first().flatten() } else { None }).collect()
 }
 
 /// Returns whether only packets and their own timers reach the ends of a flow, and packets over one way alone. An

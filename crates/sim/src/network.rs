@@ -26,6 +26,10 @@ pub struct Span {
     /// Whether its packets may be for an end that is evaluated ahead of the clock. Such a packet
     /// needs no event.
     pub leads_ahead: bool,
+    /// Whether its packets may enter a link that [`follows`](Self::follows) without an event.
+    pub feeds_ahead: bool,
+    /// Whether no other link feeds it than one that `feeds_ahead`, and it is never full.
+    pub follows: bool,
     pub link: Link,
 }
 
@@ -120,6 +124,9 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         if span.leads_ahead {
             return self.offer_ahead(link, parcel);
         }
+        if span.feeds_ahead {
+            return self.offer_across(link, parcel);
+        }
         let label = || label(self.slab.cell(parcel.handle));
         match span.link.offer(self.now, parcel, label, &mut self.outcomes) {
             NextEvent::Same => {}
@@ -142,6 +149,31 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             self.queue.begin(link as u32, span.link.next_event());
         }
         self.note_offer(link);
+    }
+
+    /// Offers a parcel to a link that may be the only one to feed the next, and then to that, at the time between the two.
+    #[inline(never)]
+    fn offer_across(&mut self, link: usize, parcel: Parcel) {
+        let Self { spans, slab, lookahead, outcomes, routes, now, .. } = self;
+        let (to, destination) = (spans[link].to, slab.destination(parcel.handle));
+        let next = (destination != to).then(|| routes.next(to, destination)).filter(|&next| spans[next].follows);
+        let mut crosses = None;
+        let goes_on = |arrives| {
+            crosses = next.filter(|_| arrives <= lookahead.until).map(|next| (next, arrives));
+            crosses.is_some()
+        };
+        let span = &mut spans[link];
+        if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
+            self.queue.begin(link as u32, span.link.next_event());
+        }
+        self.note_offer(link);
+        if let Some((next, at)) = crosses {
+            self.lookahead.crossings += 1;
+            let now = std::mem::replace(&mut self.now, at);
+            self.slab.forward(parcel.handle, next as u16);
+            self.offer_ahead(next, parcel);
+            self.now = now;
+        }
     }
 
     #[inline(always)]

@@ -56,7 +56,11 @@ pub fn summary<const IN_ORDER: bool>(world: &mut World<'_, IN_ORDER>) -> Summary
             summary
         })
         .collect();
-    Summary { flows, duration_s: now.as_secs_f64(), events: world.events + background_sent }
+    Summary {
+        flows,
+        duration_s: now.as_secs_f64(),
+        events: world.events + world.net.lookahead.crossings + background_sent,
+    }
 }
 
 fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {

@@ -67,7 +67,8 @@ impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
             let made = Link::new(&link.config, &link.name, seed)
                 .map_err(|error| Error::Link { name: link.name.clone(), error })?;
             let to = link.to as u16;
-            spans.push(Span { link: made, to, leads_ahead: false, background: Vec::new() });
+            let (leads_ahead, feeds_ahead, follows) = (false, false, false);
+            spans.push(Span { link: made, to, leads_ahead, feeds_ahead, follows, background: Vec::new() });
         }
         let lookahead = if IN_ORDER { Lookahead::none(scenario) } else { Lookahead::new(scenario, &mut spans) };
         let links = spans.len();

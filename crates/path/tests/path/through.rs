@@ -1,10 +1,14 @@
 //! Parcels that cross a link without an event of their own fare as they do with one.
 
+use crate::common::drop_tail;
 use crate::properties::{any_link, any_traffic};
-use eifel_base::time::Instant;
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Rate;
+use eifel_path::config::{Capacity, DelayChange, LinkConfig, RateChange};
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Labelled, Outcome};
 use eifel_path::queue::QueueConfig;
+use eifel_path::spike::{HoldsAt, SpikeConfig, SpikeSource};
 use proptest::prelude::*;
 
 /// Parcels out of a link: nanoseconds and handle; and those it drops: nanoseconds, handle, cause.
@@ -88,5 +92,48 @@ proptest! {
         prop_assert_eq!(at_once.at_once, at_once.arrived.len());
         prop_assert_eq!(by_events.arrived, at_once.arrived);
         prop_assert_eq!(by_events.dropped, at_once.dropped);
+    }
+}
+
+/// A link of these bit/s and 10 ms, with a queue for this many packets.
+fn steady(rate: u64, packets: u32) -> LinkConfig {
+    let plain = LinkConfig::plain(Rate::from_bps(rate).unwrap(), Duration::from_millis(10));
+    LinkConfig { queue: drop_tail(packets), ..plain }
+}
+
+#[test]
+fn a_link_keeps_up_with_a_feeder_that_never_fills_it() {
+    let feeder = steady(1_000_000, 5);
+    for (rate, packets, keeps_up) in
+        [(1_000_000, 4096, true), (2_000_000, 4096, true), (999_999, 4096, false), (1_000_000, 4095, false)]
+    {
+        assert_eq!(steady(rate, packets).keeps_up_with(&feeder), keeps_up, "{rate} {packets}");
+    }
+    let unlimited = LinkConfig { queue: QueueConfig::Unlimited, ..steady(1, 1) };
+    assert!(unlimited.keeps_up_with(&feeder), "it drops nothing");
+    assert!(!feeder.keeps_up_with(&unlimited), "five packets fill it");
+}
+
+/// Packets that a change releases come together, and fill what a steady stream does not.
+#[test]
+fn no_link_with_a_limit_keeps_up_with_one_that_changes() {
+    let steady = steady(1_000_000, 4096);
+    assert!(steady.keeps_up_with(&steady));
+    let changes: [fn(&mut LinkConfig); 4] = [
+        |link| link.delay_changes.push(DelayChange { at: Instant::ZERO, delay: Duration::ZERO }),
+        |link| link.capacity = Capacity::Unlimited,
+        |link| {
+            let Capacity::Rate { rate, changes } = &mut link.capacity else { panic!("a rate") };
+            changes.push(RateChange { at: Instant::ZERO, rate: *rate });
+        },
+        |link| {
+            let (source, holds) = (SpikeSource::Listed(Vec::new()), HoldsAt::Arriving);
+            link.spikes.push(SpikeConfig { source, holds, name: "spike".into() });
+        },
+    ];
+    for (number, change) in changes.iter().enumerate() {
+        let mut changed = steady.clone();
+        change(&mut changed);
+        assert!(!steady.keeps_up_with(&changed) && !changed.keeps_up_with(&steady), "{number}");
     }
 }

@@ -146,7 +146,12 @@ fn what_is_dropped_after_an_undo_is_counted_by_when_it_is_dropped() {
 fn many_flows_fare_the_same_behind_one_bottleneck() {
     let red = r#"{ kind = "adaptive-red", packets = 40 }"#;
     for flows in [3, 12] {
-        for access in ["rate_bps = 20_000_000, delay_ms = 2", "rate_bps = 1_000_000, delay_ms = 1.000_37"] {
+        for access in [
+            "rate_bps = 20_000_000, delay_ms = 2",
+            "rate_bps = 1_000_000, delay_ms = 1.000_37",
+            "rate_bps = 8_000_000, delay_ms = 3, queue = { kind = \"drop-tail\", packets = 4096 }",
+            "rate_bps = 1_000_000, delay_ms = 3, queue = { kind = \"drop-tail\", packets = 4 }",
+        ] {
             for queue in [r#"{ kind = "drop-tail", packets = 40 }"#, red] {
                 is_the_same_run(&dumbbell(flows, access, queue));
             }
