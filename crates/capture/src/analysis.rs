@@ -4,20 +4,30 @@ use std::collections::BTreeMap;
 
 use crate::association::Associations;
 use crate::decode::{self, Fragments, Held, Other, Packet, sctp};
-use crate::flow::{Connection, Summary, Table, Way, When};
+use crate::flow::{self, Connection, Summary, Table, Way, When};
 use crate::read::Frame;
 use crate::report::Retransmission;
+use crate::share::{Part, Share};
 
 /// Analyses the frames of one capture, which may stand in several files, in the order in which they are handed in. Frames are
 /// numbered through.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Analyzer {
+    share: Share,
     table: Table,
     associations: Associations,
     fragments: Fragments,
     connections: u64,
+    /// Of a share, the frames in which connections began.
+    opened: Vec<u64>,
     found: Analysis,
     last: u64,
+}
+
+impl Default for Analyzer {
+    fn default() -> Self {
+        Self::of(Share::WHOLE)
+    }
 }
 
 /// The findings in a capture.
@@ -57,6 +67,20 @@ pub struct SoFar {
 }
 
 impl Analyzer {
+    /// Analyses the connections of a share only. See [`share`](crate::share).
+    pub fn of(share: Share) -> Self {
+        Self {
+            share,
+            table: Table::default(),
+            associations: Associations::default(),
+            fragments: Fragments::default(),
+            connections: 0,
+            opened: Vec::new(),
+            found: Analysis::default(),
+            last: 0,
+        }
+    }
+
     /// Takes a frame in.
     pub fn frame(&mut self, frame: &Frame<'_>) {
         self.found.frames += 1;
@@ -77,6 +101,7 @@ impl Analyzer {
     fn any(&mut self, frame: &Frame<'_>, when: When) {
         match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
             Ok(Held::Tcp(packet)) => self.packet(&packet, when),
+            _ if !self.share.is_first() => {}
             Ok(Held::Sctp(packet)) => self.sctp(&packet, when),
             Err(other) => *self.found.others.entry(other).or_default() += 1,
         }
@@ -92,6 +117,10 @@ impl Analyzer {
         }
         let ports = (packet.segment.source_port, packet.segment.destination_port);
         let way = Way::new(&packet.addresses, ports, packet.tunnel);
+        if self.share.is_part() && !self.share.holds(flow::hash(&way)) {
+            self.found.segments -= 1;
+            return;
+        }
         if let Some((connection, side)) = self.table.find(&way)
             && !connection.is_reopened_by(packet, side)
         {
@@ -106,8 +135,8 @@ impl Analyzer {
         if let Some(over) = self.table.remove(&way) {
             self.end(over.is_without_data(), over.finish());
         }
-        let mut connection = Connection::new(way, self.connections, when);
-        self.connections += 1;
+        let mut connection = Connection::new(way, self.next_number(when), when);
+        self.begin(when);
         connection.on_packet(packet, 0, when);
         if let Some(evicted) = self.table.insert(connection) {
             self.found.evicted += u64::from(!evicted.is_over());
@@ -117,9 +146,28 @@ impl Analyzer {
 
     fn sctp(&mut self, packet: &sctp::Packet<'_>, when: When) {
         self.found.sctp_packets += 1;
-        if let Some(evicted) = self.associations.on_packet(packet, when, &mut self.connections) {
+        let number = self.next_number(when);
+        let mut next = number;
+        let evicted = self.associations.on_packet(packet, when, &mut next);
+        if next != number {
+            self.begin(when);
+        }
+        if let Some(evicted) = evicted {
             self.found.evicted += 1;
             self.end(evicted.is_without_data(), evicted.finish());
+        }
+    }
+
+    /// The number of a connection that begins now. The shares of a capture count together once they are joined: until then it is
+    /// the frame.
+    fn next_number(&self, when: When) -> u64 {
+        if self.share.is_part() { when.frame } else { self.connections }
+    }
+
+    fn begin(&mut self, when: When) {
+        self.connections += 1;
+        if self.share.is_part() {
+            self.opened.push(when.frame);
         }
     }
 
@@ -170,6 +218,12 @@ impl Analyzer {
     /// Time of the last frame, in nanoseconds since 1970.
     pub fn last(&self) -> u64 {
         self.last
+    }
+
+    /// The capture has ended. Returns the findings of a share.
+    pub fn finish_part(mut self) -> Part {
+        let opened = std::mem::take(&mut self.opened);
+        Part { found: self.finish(), opened }
     }
 
     /// The capture has ended.

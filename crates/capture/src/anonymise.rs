@@ -1,18 +1,21 @@
 //! Copies of captures that can be given away: nothing is left but what verdicts rest on.
 //!
-//! Each TCP segment becomes a raw IP packet with its TCP header and the options that this crate knows. Addresses become those of
-//! documentation networks, the same for the same host. Link layers, tunnels, payload and all other options are left out. A frame
-//! without TCP segment stays as an empty one, so that frames keep their numbers.
+//! Each TCP segment becomes a raw IP packet with its TCP header and the options that this crate knows, each SCTP packet one with
+//! its chunks. Addresses become those of documentation networks, the same for the same host. Link layers, tunnels, payload and
+//! all other options are left out. A frame with neither stays as an empty one, so that frames keep their numbers.
+
+mod chunks;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::decode::{self, Fragments, Packet};
+use crate::decode::{self, Fragments, Held, Packet, sctp};
 use crate::read::Frame;
-use eifel_packet::datagram;
-use eifel_packet::ip::{Addresses, Header};
+use chunks::{Heartbeats, without_content};
+use eifel_packet::ip::{self, Addresses, Header};
 use eifel_packet::pcapng::{self, Interface, Writer};
+use eifel_packet::{datagram, sctp::PROTOCOL as SCTP};
 
 /// Writes the copy of a capture.
 pub struct Anonymiser<W: Write> {
@@ -21,6 +24,7 @@ pub struct Anonymiser<W: Write> {
     fragments: Fragments,
     /// The new address of each host. One address in two tunnels is two hosts.
     hosts: BTreeMap<(u32, IpAddr), u32>,
+    heartbeats: Heartbeats,
 }
 
 impl<W: Write> Anonymiser<W> {
@@ -31,7 +35,13 @@ impl<W: Write> Anonymiser<W> {
     pub fn new(out: W) -> io::Result<Self> {
         let mut writer = Writer::new(out, concat!("eifel ", env!("CARGO_PKG_VERSION")))?;
         let interface = writer.interface("anonymised")?;
-        Ok(Self { writer, interface, fragments: Fragments::default(), hosts: BTreeMap::new() })
+        Ok(Self {
+            writer,
+            interface,
+            fragments: Fragments::default(),
+            hosts: BTreeMap::new(),
+            heartbeats: Heartbeats::default(),
+        })
     }
 
     /// Copies what verdicts need of a frame.
@@ -39,9 +49,12 @@ impl<W: Write> Anonymiser<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
-        let found = decode::packet(frame.link, frame.bytes, frame.wire_len, &mut self.fragments);
-        let bytes = found.ok().and_then(|packet| self.bytes(&packet).map(|bytes| (bytes, packet.segment.payload_len)));
-        let (bytes, rest) = bytes.unwrap_or_default();
+        let copy = match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
+            Ok(Held::Tcp(packet)) => self.segment(&packet),
+            Ok(Held::Sctp(packet)) => self.chunks(&packet),
+            Err(_) => None,
+        };
+        let (bytes, rest) = copy.unwrap_or_default();
         let wire_len = bytes.len() as u32 + rest;
         let packet = pcapng::Packet { bytes: &bytes, wire_len, comment: None };
         self.writer.packet(self.interface, frame.nanos, packet)
@@ -55,15 +68,31 @@ impl<W: Write> Anonymiser<W> {
         self.writer.finish()
     }
 
-    fn bytes(&mut self, packet: &Packet) -> Option<Vec<u8>> {
-        let source = self.host(packet.addresses.source(), packet.tunnel);
-        let destination = self.host(packet.addresses.destination(), packet.tunnel);
-        let mut header = Header::new(Addresses::new(source, destination)?);
+    /// The copy of a segment, and the bytes of its payload.
+    fn segment(&mut self, packet: &Packet) -> Option<(Vec<u8>, u32)> {
+        let mut header = self.header(&packet.addresses, packet.tunnel)?;
         header.identification = packet.identification;
         header.hop_limit = packet.hop_limit;
         let mut bytes = Vec::new();
         datagram::emit(&header, &packet.segment, &[], &mut bytes).ok()?;
-        Some(bytes)
+        Some((bytes, packet.segment.payload_len))
+    }
+
+    /// The copy of an SCTP packet, and the bytes at its end that are zeros.
+    fn chunks(&mut self, packet: &sctp::Packet<'_>) -> Option<(Vec<u8>, u32)> {
+        let mut header = self.header(&packet.addresses, packet.tunnel)?;
+        header.identification = packet.identification;
+        let (chunks, zeros) = without_content(packet, &mut self.heartbeats);
+        let mut bytes = Vec::new();
+        ip::emit(&header, SCTP, chunks.len(), &mut bytes).ok()?;
+        bytes.extend(&chunks[..chunks.len() - zeros]);
+        Some((bytes, zeros as u32))
+    }
+
+    fn header(&mut self, addresses: &Addresses, tunnel: u32) -> Option<Header> {
+        let [source, destination] =
+            [addresses.source(), addresses.destination()].map(|address| self.host(address, tunnel));
+        Addresses::new(source, destination).map(Header::new)
     }
 
     /// RFC 5735's network 198.18.0.0/15 and RFC 3849's 2001:db8::/32 belong to nobody.

@@ -4,7 +4,9 @@
 //! have several of them. A pair of tags is known from the handshake, or joined by the addresses of the first packets.
 
 mod chunks;
+mod rows;
 mod table;
+mod witness;
 
 pub use table::Associations;
 

@@ -5,7 +5,6 @@ mod again;
 mod calm;
 mod clock;
 mod connection;
-mod detectors;
 mod doubts;
 mod flight;
 mod half;
@@ -20,8 +19,10 @@ mod twin;
 mod unheard;
 
 pub use connection::{Connection, Cost, Direction, Protocol, Summary};
+pub(crate) use flight::Flight;
 pub use half::Counts;
-pub use table::Table;
+pub(crate) use table::hash;
+pub use table::{MOST_CONNECTIONS, Table};
 pub(crate) use trip::Trip;
 pub use trip::Vantage;
 

@@ -40,6 +40,7 @@ pub mod anonymise;
 pub mod association;
 pub mod attribute;
 pub mod decode;
+mod detectors;
 pub mod error;
 pub mod flow;
 pub mod quic;
@@ -47,6 +48,7 @@ pub mod read;
 pub mod report;
 pub mod score;
 pub mod sender;
+pub mod share;
 #[cfg(feature = "files")]
 pub mod source;
 pub mod text;

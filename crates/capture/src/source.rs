@@ -1,5 +1,7 @@
 //! Captures in files and pipes, compressed or not.
 
+mod files;
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,6 +19,8 @@ use crate::read::{Frame, Reader};
 use crate::report::{Capture, End, Report, Retransmission};
 use crate::xpl::Plot;
 
+pub use files::analyze;
+
 /// Bytes read at a time.
 const PIECE: usize = 1 << 18;
 /// Bytes of a log that is read.
@@ -32,47 +36,6 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Called with the bytes that were read so far and those that there are in all, as stored; 0 where that is not known. An error
 /// stops the analysis.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> Result<(), String>;
-
-/// Analyses files. Those that follow each other in time, as those of a capture that went on from file to file, are taken for
-/// one capture; others, as those from two places, stand for themselves.
-///
-/// # Errors
-/// One line for a file that cannot be opened or holds no capture, and for standard input, `-`, beside other files. A file that
-/// is damaged further on counts up to there, and the report says so.
-pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, String> {
-    let (logs, files): (Vec<PathBuf>, Vec<PathBuf>) = files.iter().cloned().partition(|path| is_log(path));
-    let mut report = Report::default();
-    if !logs.is_empty() {
-        report.quic = Some(losses(&logs)?);
-        if files.is_empty() {
-            return Ok(report);
-        }
-    }
-    let files = in_order_of_time(&files)?;
-    let total = files.iter().map(|(_, path)| length(path)).sum();
-    let (mut analyzer, mut captures) = (Analyzer::default(), Vec::new());
-    let mut before = 0;
-    for (begins, path) in &files {
-        if !captures.is_empty() && *begins < analyzer.last() {
-            report.add(std::mem::take(&mut captures), std::mem::take(&mut analyzer).finish());
-        }
-        let mut frames = 0;
-        let mut take = |frame: &Frame<'_>| {
-            frames += 1;
-            analyzer.frame(frame);
-        };
-        let error = match frames_of(path, &mut take, &mut |read| progress(before + read, total)) {
-            Ok(()) => None,
-            Err(Stopped::ByCaller(message)) => return Err(message),
-            Err(Stopped::ByFile(message)) if frames == 0 => return Err(message),
-            Err(Stopped::ByFile(message)) => Some(message),
-        };
-        before += length(path);
-        captures.push(Capture { file: path.display().to_string(), frames, error });
-    }
-    report.add(captures, analyzer.finish());
-    Ok(report)
-}
 
 /// Analyses one file, or standard input, and hands out what has ended as soon as it has: connections, and what was sent again in
 /// them. Returns what is left to say of the whole capture.

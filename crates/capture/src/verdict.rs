@@ -24,7 +24,8 @@ pub enum Verdict {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// Nothing that was captured lets it be otherwise, unless an end lies.
+    /// Nothing that was captured lets it be otherwise, unless an end lies. Round trips, counts of duplicates and what a host does
+    /// with what has passed here are no such proof.
     Certain,
     /// It rests on what nearly all networks and stacks do: packets mostly keep their order, duplicates are reported.
     Likely,
@@ -92,8 +93,6 @@ pub(crate) enum Original {
     Late {
         /// In this frame.
         frame: u64,
-        /// Its timestamp says so.
-        stamped: bool,
     },
 }
 
@@ -126,6 +125,10 @@ const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, 
     Judged { verdict, confidence, reason, evidence }
 }
 
+/// What left later has passed before it: whether what left earlier has arrived is not known.
+pub(crate) const OVERTAKEN: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "what was sent after it passed before it", None);
+
 impl Repeated {
     /// The number of the last sending, from 0, that an ACK which comes now can answer.
     pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<usize> {
@@ -137,21 +140,26 @@ impl Repeated {
         use Confidence::{Certain, Likely, Weak};
         use Verdict::{Needed, Spurious, Undecidable};
         let answer = self.answer.map(|answer| answer.when.frame);
-        if let Original::Late { frame, stamped } = self.original {
-            let confidence = if circumstances.at_receiver && stamped { Certain } else { Likely };
-            return judged(Spurious, confidence, "the original came later than what was sent again", Some(frame));
+        if let Original::Late { frame } = self.original {
+            return judged(Spurious, Likely, "the original came later than what was sent again", Some(frame));
         }
         let certain = if self.passed_in_order(index, circumstances) { Certain } else { Likely };
         let seen_before = self.original == Original::Seen || index > 1;
+        if self.was_overtaken(index) {
+            return OVERTAKEN;
+        }
+        // Not certain: what passes may still be dropped by the host, or refused as out of the window.
         if circumstances.at_receiver && seen_before && !(self.refused && index == 1) {
-            return judged(
-                Spurious,
-                certain,
-                "an earlier sending reached the receiver, where the capture was made",
-                answer,
-            );
+            let reason = "an earlier sending reached the receiver, where the capture was made";
+            return judged(Spurious, Likely, reason, answer);
         }
         if !seen_before {
+            let this = self.sendings[index].stamp;
+            let after =
+                |other: &Sending| matches!((this, other.stamp), (Some(this), Some(other)) if this.precedes(other));
+            if !circumstances.at_sender && !self.sendings[index + 1..].iter().all(after) {
+                return judged(Undecidable, Weak, "a copy that passed after it may be the original", None);
+            }
             return judged(Needed, Certain, "the original never passed the place of the capture", answer);
         }
         let Some(Answered { when, echo, .. }) = self.answer else {
@@ -159,24 +167,17 @@ impl Repeated {
         };
         let candidates = candidates(&self.sendings, Answer { nanos: when.nanos, echo }, circumstances.shortest);
         if candidates.last < index {
-            let far_sooner = when.nanos < self.sendings[index].nanos.saturating_add(circumstances.shortest / 2);
+            // The round trips that were seen may all have been longer than the shortest there is.
             let (confidence, reason) = if candidates.by_echo {
                 (certain, "the ACK echoes an earlier sending's timestamp")
-            } else if far_sooner {
-                (certain, "the ACK comes sooner than any round trip")
             } else {
                 (Likely, "the ACK comes sooner than any round trip")
             };
             return judged(Spurious, confidence, reason, Some(when.frame));
         }
-        if let Some((duplicate, told_by_time)) = self.reported(index, circumstances.shortest) {
-            return match circumstances.silent {
-                false => {
-                    let confidence = if told_by_time { certain } else { Likely };
-                    judged(Spurious, confidence, "reported as a duplicate", Some(duplicate.frame))
-                }
-                true => judged(Spurious, Likely, "answered as a duplicate", Some(duplicate.frame)),
-            };
+        if let Some(duplicate) = self.reported(index, circumstances.shortest) {
+            let reason = if circumstances.silent { "answered as a duplicate" } else { "reported as a duplicate" };
+            return judged(Spurious, Likely, reason, Some(duplicate.frame));
         }
         if self.there_before.is_some_and(|filled| self.sendings[index].nanos >= filled) {
             return judged(Spurious, Likely, "it was there before the gap below it was filled", Some(when.frame));
@@ -200,20 +201,25 @@ impl Repeated {
             (true, Some(_)) => {
                 judged(Needed, Likely, "later data arrived before it, and no duplicate is reported", answer)
             }
-            (true, None) => judged(Needed, Likely, "no duplicate is reported", answer),
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
-            (false, None) => judged(Undecidable, Weak, "either sending can have caused the ACK", answer),
+            // That no duplicate is reported says little where nothing else does: nothing was missing, so something was late.
+            (_, None) => judged(Undecidable, Weak, "either sending can have caused the ACK", answer),
         }
     }
 
-    /// Whether the sendings up to `index` have left in the order in which they passed.
+    /// Whether the sendings up to `index` are known to have left in the order in which they passed.
     pub(crate) fn passed_in_order(&self, index: usize, circumstances: &Circumstances) -> bool {
         let this = self.sendings.get(index).and_then(|sending| sending.stamp);
         let before = |other: &Sending| matches!((other.stamp, this), (Some(other), Some(this)) if other.precedes(this));
-        let seen = self.original == Original::Seen;
-        circumstances.at_sender
-            || seen && index == 1
-            || self.sendings[..index.min(self.sendings.len())].iter().skip(1).all(before) && seen
+        let earlier = &self.sendings[..index.min(self.sendings.len())];
+        circumstances.at_sender || self.original == Original::Seen && earlier.iter().all(before)
+    }
+
+    /// Whether one that left later than this sending has passed before it, by their timestamps.
+    pub(crate) fn was_overtaken(&self, index: usize) -> bool {
+        let this = self.sendings.get(index).and_then(|sending| sending.stamp);
+        let after = |other: &Sending| matches!((other.stamp, this), (Some(other), Some(this)) if this.precedes(other));
+        self.sendings[..index.min(self.sendings.len())].iter().any(after)
     }
 
     /// The ACK of the data right before it, where that came after this sending left, and this segment's with it: then it was a
@@ -224,18 +230,16 @@ impl Repeated {
         (neighbour.nanos > self.sendings[index].nanos && together).then_some(neighbour.frame)
     }
 
-    /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived, and whether its time alone says
-    /// so: a network may have made a copy, so that to count reports is not enough to be certain.
-    fn reported(&self, index: usize, shortest: u64) -> Option<(When, bool)> {
+    /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived. It is not certain: a network
+    /// may have made a copy.
+    fn reported(&self, index: usize, shortest: u64) -> Option<When> {
         let from = self.sendings.len() - index;
-        let sent = self.sendings[index].nanos;
-        let soonest = sent.saturating_add(shortest / 2);
         // One of these duplicates at least is neither of this sending nor of a later one.
         if self.duplicates.len() >= from {
-            return self.duplicates.get(from - 1).map(|when| (*when, when.nanos < soonest));
+            return self.duplicates.get(from - 1).copied();
         }
         // One that is reported sooner than this sending can be answered is of an earlier one.
-        let found = self.duplicates.iter().find(|when| when.nanos < sent.saturating_add(shortest))?;
-        Some((*found, found.nanos < soonest))
+        let soonest = self.sendings[index].nanos.saturating_add(shortest);
+        self.duplicates.iter().find(|when| when.nanos < soonest).copied()
     }
 }

@@ -2,13 +2,15 @@
 //! and the capture stands next to it.
 
 use eifel_capture::analysis::{Analysis, Analyzer};
+use eifel_capture::anonymise::Anonymiser;
 use eifel_capture::flow::Protocol;
 use eifel_capture::read::Frame;
-use eifel_capture::report::{Number, Retransmission};
+use eifel_capture::report::{Number, Report, Retransmission};
 use eifel_capture::sender::Cause;
-use eifel_capture::verdict::{Confidence, Verdict};
+use eifel_capture::verdict::{Confidence, Noticed, Verdict};
 use eifel_packet::sctp::{Chunk, Data, DataFlags, Gaps, Header, Parameters, Sack, SackFlags, Writer};
 use eifel_packet::seq::Seq;
+use std::net::IpAddr;
 
 const CLIENT: [u8; 4] = [10, 0, 0, 1];
 const SERVERS: [[u8; 4]; 2] = [[10, 0, 0, 2], [10, 0, 1, 2]];
@@ -16,12 +18,15 @@ const SERVERS: [[u8; 4]; 2] = [[10, 0, 0, 2], [10, 0, 1, 2]];
 const TAGS: [u32; 2] = [0xc11e, 0x5e7e];
 /// A parameter of eight bytes.
 const HEARTBEAT_INFO: [u8; 8] = [0, 1, 0, 8, 1, 2, 3, 4];
+const PAYLOAD: [u8; 1000] = [0xa5; 1000];
 const FIRST: u32 = 4_294_967_290;
 
 #[derive(Default)]
 struct Talk {
     analyzer: Analyzer,
     frames: u64,
+    /// Times and bytes of the frames.
+    shown: Vec<(u64, Vec<u8>)>,
     /// In UDP (RFC 6951).
     encapsulated: bool,
 }
@@ -52,6 +57,7 @@ impl Talk {
         let nanos = 1_000_000_000_000 + ms * 1_000_000;
         let wire_len = bytes.len() as u32;
         self.analyzer.frame(&Frame { number: self.frames, nanos, link: 101, interface: 0, wire_len, bytes: &bytes });
+        self.shown.push((nanos, bytes));
         self.frames
     }
 
@@ -67,7 +73,7 @@ impl Talk {
             stream: 0,
             ssn: 0,
             ppid: [0; 4],
-            payload: &[0; 1000],
+            payload: &PAYLOAD,
         };
         self.packet(ms, server, false, &Chunk::Data(chunk))
     }
@@ -122,7 +128,7 @@ fn a_chunk_that_was_lost_is_told_from_one_that_was_late() {
             found.retransmissions.iter().map(said).collect::<Vec<_>>(),
             [
                 (again[0], tsn(1), Cause::Fast, Verdict::Needed, Confidence::Likely, Some(filled)),
-                (again[1], tsn(5), Cause::Fast, Verdict::Spurious, Confidence::Certain, Some(late)),
+                (again[1], tsn(5), Cause::Fast, Verdict::Spurious, Confidence::Likely, Some(late)),
             ]
         );
     }
@@ -147,7 +153,84 @@ fn after_an_expiry_the_rest_goes_back() {
         found.retransmissions.iter().map(said).collect::<Vec<_>>(),
         [
             (expired, tsn(1), Cause::Rto, Verdict::Spurious, Confidence::Likely, Some(answer)),
-            (next, tsn(2), Cause::Loss, Verdict::Spurious, Confidence::Certain, Some(answers)),
+            (next, tsn(2), Cause::Loss, Verdict::Spurious, Confidence::Likely, Some(answers)),
         ]
     );
+}
+
+/// Ten chunks, of which the first is late by a second: an expiry sends it again, and the original's SACK comes after that.
+fn delayed() -> Talk {
+    let mut talk = Talk::default();
+    talk.heartbeat(0);
+    for number in 0..10 {
+        talk.data(10 + u64::from(number), 0, number);
+    }
+    talk.sack(110, 2, &[], &[]);
+    talk.data(1200, 0, 2);
+    talk
+}
+
+#[test]
+fn detectors_say_what_they_would_have_said_of_chunks() {
+    let mut talk = delayed();
+    // The SACK that acknowledges the original advances, then two new chunks leave, then old ones are acknowledged.
+    talk.sack(1250, 4, &[], &[]);
+    talk.data(1250, 0, 10);
+    talk.data(1250, 0, 11);
+    let told = talk.sack(1255, 10, &[], &[]);
+    let duplicate = talk.sack(1300, 10, &[], &[2]);
+    talk.sack(1350, 12, &[], &[]);
+    let found = talk.end();
+    let [one] = found.retransmissions.as_slice() else { panic!("{:?}", found.retransmissions) };
+    let of = |name| one.first_told.iter().find(|told| told.detector == name).map(|told| (told.frame, told.spurious));
+    assert_eq!(of("f-rto-sctp"), Some((told, true)), "{:?}", one.first_told);
+    assert_eq!(of("dsack"), Some((duplicate, true)), "{:?}", one.first_told);
+    assert_eq!(of("eifel-timestamps"), None);
+}
+
+#[test]
+fn the_flight_of_an_association_tells_whether_its_window_was_given_back() {
+    for (chunks, noticed) in [(10, Noticed::Undone), (2, Noticed::NotUndone)] {
+        let mut talk = delayed();
+        talk.sack(1250, 10, &[], &[]);
+        for number in 10..10 + chunks {
+            talk.data(1251, 0, number);
+        }
+        talk.sack(1300, 10, &[], &[2]);
+        talk.sack(1351, 10 + chunks, &[], &[]);
+        let found = talk.end();
+        assert_eq!(found.retransmissions.iter().map(|one| one.stack_noticed).collect::<Vec<_>>(), [noticed]);
+        let lost = 8000 - u64::from(chunks.min(8)) * 1000;
+        assert_eq!(found.connections[0].directions[1].cost.window_lost_bytes, lost);
+    }
+}
+
+#[test]
+fn a_copy_to_give_away_keeps_the_verdicts_and_nothing_else() {
+    for encapsulated in [false, true] {
+        let mut talk = Talk { encapsulated, ..delayed() };
+        talk.data(1201, 1, 5);
+        talk.sack(1250, 10, &[], &[]);
+        talk.sack(1300, 10, &[], &[2, 5]);
+        let mut anonymiser = Anonymiser::new(Vec::new()).expect("memory can be written");
+        for (number, (nanos, bytes)) in (1..).zip(&talk.shown) {
+            let wire_len = bytes.len() as u32;
+            let frame = Frame { number, nanos: *nanos, link: 101, interface: 0, wire_len, bytes };
+            anonymiser.frame(&frame).expect("memory can be written");
+        }
+        let copy = anonymiser.finish().expect("memory can be written");
+        let report = Report::of_bytes("copy", &copy).expect("the copy is a capture");
+        let found = talk.end();
+        assert_eq!(found.retransmissions.len(), 2);
+        assert_eq!(report.retransmissions, found.retransmissions);
+        assert_eq!(report.connections[0].client.address, IpAddr::from([198, 18, 0, 1]));
+        let held = |what: &[u8]| copy.windows(what.len()).any(|bytes| bytes == what);
+        assert!(!held(&CLIENT) && !held(&SERVERS[0]) && !held(&PAYLOAD[..8]) && !held(&HEARTBEAT_INFO[4..]));
+        assert!(copy.len() < talk_len(&found) / 4);
+    }
+}
+
+/// Bytes on the wire of what was sent, at least.
+fn talk_len(found: &Analysis) -> usize {
+    found.connections.iter().flat_map(|one| &one.directions).map(|way| way.counts.bytes as usize).sum()
 }

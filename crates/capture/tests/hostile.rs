@@ -1,7 +1,9 @@
 //! Whatever a capture holds, its analysis ends, panics nowhere, and speaks of frames that there are.
 
 use eifel_capture::analysis::{Analysis, Analyzer};
+use eifel_capture::flow::MOST_CONNECTIONS;
 use eifel_capture::read::{Frame, Reader};
+use eifel_capture::share::{Share, join};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
@@ -100,6 +102,30 @@ proptest! {
     }
 
     #[test]
+    fn shares_find_together_what_one_analysis_finds(
+        steps in proptest::collection::vec((step(), 0u16..6), 1..60),
+        shares in 1u32..5,
+    ) {
+        let mut analyzers: Vec<_> = [Share::WHOLE].into_iter().chain(Share::all(shares)).map(Analyzer::of).collect();
+        let mut nanos = 1_000_000_000_000_i64;
+        for (index, (step, flow)) in steps.iter().enumerate() {
+            nanos = (nanos + i64::from(step.later_us) * 1000).max(0);
+            let mut bytes = bytes(step);
+            let port = 20 + if step.from_server { 2 } else { 0 };
+            bytes[port] ^= *flow as u8;
+            let wire_len = bytes.len() as u32 + u32::from(step.payload);
+            let number = index as u64 + 1;
+            // One in ten is of no connection.
+            let bytes = if index % 10 == 9 { &bytes[..10] } else { &bytes };
+            let frame = Frame { number, nanos: nanos as u64, link: LINKTYPE_RAW, interface: 0, wire_len, bytes };
+            analyzers.iter_mut().for_each(|analyzer| analyzer.frame(&frame));
+        }
+        let mut parts: Vec<_> = analyzers.into_iter().map(Analyzer::finish_part).collect();
+        let whole = join(vec![parts.remove(0)]);
+        prop_assert_eq!(join(parts), whole);
+    }
+
+    #[test]
     fn any_bytes_are_read_or_refused(magic in 0usize..6, rest in proptest::collection::vec(any::<u8>(), 0..400), piece in 1usize..64) {
         let magics: [&[u8]; 6] = [
             &[],
@@ -128,4 +154,28 @@ proptest! {
         check(&whole.0);
         prop_assert_eq!(whole, pieces);
     }
+}
+
+/// A handshake's first segment from each of many hosts, and nothing else.
+#[test]
+fn a_flood_of_half_open_connections_needs_bounded_memory() {
+    const FLOWS: u32 = 200_000;
+    let mut analyzer = Analyzer::default();
+    let syn = Segment { source_port: 1000, destination_port: 80, flags: Flags::SYN, ..Segment::EMPTY };
+    for number in 0..FLOWS {
+        let source = std::net::Ipv4Addr::from(0x0b00_0000 + number);
+        let header = Header::new(Addresses::V4 { source, destination: [10, 0, 0, 2].into() });
+        let mut bytes = Vec::new();
+        datagram::emit(&header, &syn, &[], &mut bytes).expect("it fits a packet");
+        let nanos = 1_000_000_000_000 + u64::from(number) * 1000;
+        let (wire_len, number) = (bytes.len() as u32, u64::from(number) + 1);
+        analyzer.frame(&Frame { number, nanos, link: LINKTYPE_RAW, interface: 0, wire_len, bytes: &bytes });
+        // The findings of those that made room are a count.
+        if number % 50_000 == 0 {
+            assert!(analyzer.so_far().connections <= MOST_CONNECTIONS as u64);
+        }
+    }
+    let analysis = analyzer.finish();
+    assert_eq!(analysis.evicted, u64::from(FLOWS) - MOST_CONNECTIONS as u64);
+    assert_eq!((analysis.without_data, analysis.connections.len()), (u64::from(FLOWS), 0));
 }

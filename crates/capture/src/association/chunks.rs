@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::rows::Row;
+use super::witness::Witness;
 use crate::attribute::Sending;
 use crate::decode::sctp::Sack;
-use crate::flow::{Cost, Counts, Vantage, When};
-use crate::report::{End, Number, Retransmission};
+use crate::flow::{Counts, Flight, When};
 use crate::sender::Cause;
-use crate::verdict::{Answered, Circumstances, Confidence, Judged, Noticed, Original, Repeated, Verdict};
+use crate::verdict::{Answered, Original, Repeated};
 use eifel_base::ranges::{Block, Ranges};
-use eifel_packet::seq::{Seq, unwrap, wrap};
+use eifel_packet::seq::{Seq, unwrap};
 
 /// Chunks remembered that are outstanding, and chunks that were sent again.
 const MOST_REMEMBERED: usize = 1 << 16;
@@ -37,34 +38,24 @@ pub(super) struct Place {
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     when: When,
+    /// Bytes of user data; 0 of what was not seen.
+    len: u16,
     copies: u16,
     /// It was passed over: lost before it came here, late, or not captured.
     missing: bool,
 }
 
-/// One chunk in a packet that was sent again.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    when: When,
-    position: u64,
-    len: u16,
-    /// The number of this sending, from 1.
-    index: usize,
-    cause: Cause,
-    acknowledged: Option<u64>,
-}
-
 /// One direction.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
-    initial: Option<Seq>,
+    pub(super) initial: Option<Seq>,
     /// The first position not acknowledged.
     una: u64,
     out: VecDeque<Sent>,
     sacked: Ranges,
-    repeated: BTreeMap<u64, Repeated>,
+    pub(super) repeated: BTreeMap<u64, Repeated>,
     active: Vec<u64>,
-    rows: Vec<Row>,
+    pub(super) rows: Vec<Row>,
     /// The first position that was unsent when the timer expired, while it is not reached.
     loss_below: Option<u64>,
     estimate: Option<(u64, u64)>,
@@ -73,6 +64,10 @@ pub(super) struct Chunks {
     timer_since: u64,
     /// The frame in which something was sent again last, and why.
     last_again: (u64, Option<Cause>),
+    /// Bytes outstanding that no SACK has reported.
+    under_way: u64,
+    pub(super) flight: Flight,
+    pub(super) witness: Witness,
     pub(super) counts: Counts,
 }
 
@@ -111,24 +106,29 @@ impl Chunks {
                 return;
             }
             for _ in nxt..position {
-                self.push(Sent { when: place.when, copies: 1, missing: true });
+                self.push(Sent { when: place.when, len: 0, copies: 1, missing: true }, place);
             }
             if self.una == self.nxt() {
                 self.timer_since = place.when.nanos;
             }
-            self.push(Sent { when: place.when, copies: 1, missing: false });
+            self.push(Sent { when: place.when, len, copies: 1, missing: false }, place);
             self.last_sent = place.when.nanos;
+            self.flight.on_new(place.when.nanos, self.under_way);
         } else if nxt - position < HALF {
             self.on_again(position, len, place);
         }
     }
 
-    fn push(&mut self, sent: Sent) {
-        if self.out.len() == MOST_REMEMBERED {
-            self.out.pop_front();
+    fn push(&mut self, sent: Sent, place: &Place) {
+        if self.out.len() == MOST_REMEMBERED
+            && let Some(forgotten) = self.out.pop_front()
+        {
+            self.under_way = self.under_way.saturating_sub(u64::from(forgotten.len));
             self.una += 1;
         }
         self.out.push_back(sent);
+        self.under_way += u64::from(sent.len);
+        self.witness.on_new(sent.len, place);
     }
 
     fn on_again(&mut self, position: u64, len: u16, place: &Place) {
@@ -136,8 +136,8 @@ impl Chunks {
         if Self::came_late(sent.as_deref().copied(), self.repeated.get_mut(&position), place) {
             self.counts.reordered += 1;
             if let Some(sent) = sent {
-                sent.missing = false;
-                sent.when = place.when;
+                self.under_way += u64::from(len - sent.len.min(len));
+                (sent.missing, sent.when, sent.len) = (false, place.when, len);
             }
             return;
         }
@@ -174,7 +174,11 @@ impl Chunks {
         self.last_sent = place.when.nanos;
         self.counts.retransmissions += 1;
         self.counts.bytes_again += u64::from(len);
-        self.rows.push(Row { when: place.when, position, len, index, cause, acknowledged });
+        self.flight.on_again(place.when.nanos, self.rows.len(), position + 1, self.under_way);
+        let under_way = self.out.iter().map(|sent| (sent.when.nanos, sent.len));
+        let smoothed = self.estimate.map(|(smoothed, _)| smoothed);
+        let episode = self.witness.on_again((position, cause), (self.una, smoothed), under_way, place);
+        self.rows.push(Row { when: place.when, position, len, index, cause, episode, acknowledged });
     }
 
     /// Whether this is the first sending of a chunk that was passed over, or that was sent again unseen.
@@ -185,7 +189,7 @@ impl Chunks {
             (_, Some(one)) if one.original == Original::Unseen => {
                 let late = one.sendings.get(1).is_some_and(|again| soon(again.nanos));
                 if late {
-                    one.original = Original::Late { frame: place.when.frame, stamped: false };
+                    one.original = Original::Late { frame: place.when.frame };
                 }
                 late
             }
@@ -237,6 +241,7 @@ impl Chunks {
             return None;
         }
         self.last_sack = place.when;
+        self.witness.on_sack(sack, (cumulative, initial), place);
         for tsn in sack.duplicates() {
             let position = unwrap(self.una, initial, tsn);
             if let Some(one) = self.repeated.get_mut(&position) {
@@ -246,12 +251,15 @@ impl Chunks {
         let mut newest = self.advance(cumulative, place);
         for (first, last) in sack.gaps() {
             let base = cumulative - 1;
-            let block = Block { start: base + u64::from(first), end: base + u64::from(last) + 1 };
+            // One that was overtaken reports what is acknowledged by now.
+            let block = Block { start: (base + u64::from(first)).max(self.una), end: base + u64::from(last) + 1 };
             if first > 0 && block.start < block.end && block.end <= self.nxt() && self.sacked.count() < MOST_REMEMBERED
             {
-                let (una, out) = (self.una, &self.out);
+                let (una, out, under_way) = (self.una, &self.out, &mut self.under_way);
                 self.sacked.insert(block, |gap| {
                     newest = out.get((gap.end - 1 - una) as usize).copied().or(newest);
+                    let news = out.range((gap.start - una) as usize..(gap.end - una) as usize);
+                    *under_way = under_way.saturating_sub(news.map(|sent| u64::from(sent.len)).sum());
                 });
             }
         }
@@ -283,7 +291,10 @@ impl Chunks {
         let mut newest = None;
         while self.una < cumulative {
             match self.out.pop_front() {
-                Some(sent) if self.sacked.containing(self.una).is_none() => newest = Some(sent),
+                Some(sent) if self.sacked.containing(self.una).is_none() => {
+                    self.under_way = self.under_way.saturating_sub(u64::from(sent.len));
+                    newest = Some(sent);
+                }
                 Some(_) => {}
                 None => {
                     // Acknowledged, and never seen.
@@ -294,6 +305,8 @@ impl Chunks {
             self.timer_since = place.when.nanos;
         }
         self.sacked.remove_below(self.una, |_| {});
+        let round_trip = place.receiver.unwrap_or(0) + place.sender.unwrap_or(0);
+        self.flight.on_ack(place.when.nanos, self.una, self.under_way, round_trip);
         for position in &self.active {
             if let Some(one) = self.repeated.get_mut(position)
                 && *position < self.una
@@ -311,72 +324,6 @@ impl Chunks {
         let cumulative = unwrap(self.una, initial, cumulative) + 1;
         if cumulative > self.una && cumulative <= self.nxt() {
             self.advance(cumulative, place);
-        }
-    }
-
-    /// Hands out what was sent again, with verdicts.
-    pub(super) fn finish(
-        &mut self,
-        place: &Place,
-        (connection, sender): (u64, End),
-        into: &mut Vec<Retransmission>,
-    ) -> Cost {
-        let mut cost = Cost::default();
-        let vantage = Vantage::find(place.sender, place.receiver);
-        let circumstances = Circumstances {
-            at_receiver: vantage == Vantage::Receiver,
-            at_sender: vantage == Vantage::Sender,
-            silent: false,
-            reports: true,
-            shortest: place.receiver.unwrap_or(0),
-        };
-        let initial = self.initial.unwrap_or_default();
-        for row in &self.rows {
-            let judged = self.judge(row, &circumstances);
-            cost.bytes_needless += if judged.verdict == Verdict::Spurious { u64::from(row.len) } else { 0 };
-            into.push(Retransmission {
-                capture: 0,
-                frame: row.when.frame,
-                time_s: row.when.nanos as f64 / 1e9,
-                connection,
-                sender,
-                number: Number::Tsn(wrap(row.position, initial).0),
-                bytes: u32::from(row.len),
-                copy: row.index + 1,
-                cause: row.cause,
-                verdict: judged.verdict,
-                confidence: judged.confidence,
-                reason: judged.reason,
-                evidence_frame: judged.evidence,
-                stack_noticed: Noticed::CannotBeTold,
-                window_lost_bytes: None,
-                flight_back_ms: None,
-                first_told: Vec::new(),
-            });
-        }
-        cost
-    }
-
-    fn judge(&self, row: &Row, circumstances: &Circumstances) -> Judged {
-        let one = self.repeated.get(&row.position).filter(|one| row.index < one.sendings.len());
-        match (row.acknowledged, one) {
-            (Some(frame), one) => {
-                let certain =
-                    circumstances.at_sender || one.is_some_and(|one| one.passed_in_order(row.index, circumstances));
-                Judged {
-                    verdict: Verdict::Spurious,
-                    confidence: if certain { Confidence::Certain } else { Confidence::Likely },
-                    reason: "it was acknowledged before it passed",
-                    evidence: Some(frame),
-                }
-            }
-            (None, Some(one)) => one.judge(row.index, circumstances),
-            (None, None) => Judged {
-                verdict: Verdict::Undecidable,
-                confidence: Confidence::Weak,
-                reason: "too much was sent again to remember it all",
-                evidence: None,
-            },
         }
     }
 }

@@ -30,7 +30,9 @@ impl Associations {
     pub(crate) fn on_packet(&mut self, packet: &Packet<'_>, when: When, number: &mut u64) -> Option<Association> {
         let way = way(packet);
         let key = (packet.tag, packet.ports, packet.tunnel);
-        let found = self.by_tag.get(&key).copied().filter(|_| packet.tag != 0).or_else(|| self.join(packet, &way));
+        let known = self.by_tag.get(&key).copied();
+        let known = known.filter(|(index, _)| packet.tag != 0 && self.kept.contains_key(index));
+        let found = known.or_else(|| self.join(packet, &way));
         let mut evicted = None;
         let (index, side) = match found {
             Some(found) => found,

@@ -69,6 +69,17 @@ pub enum Chunk<'a> {
     Other,
 }
 
+/// A chunk as it stands on the wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawChunk<'a> {
+    pub(crate) kind: u8,
+    pub(crate) flags: u8,
+    /// Bytes of its value on the wire.
+    pub(crate) len: usize,
+    /// Its value, as far as it was kept.
+    pub(crate) value: &'a [u8],
+}
+
 /// A receiver's report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sack<'a> {
@@ -108,6 +119,21 @@ impl<'a> Packet<'a> {
 
     /// The chunks whose headers were kept.
     pub fn chunks(&self) -> impl Iterator<Item = Chunk<'a>> + use<'a> {
+        self.kept_chunks().map(|(length, kept)| chunk(kept[0], length, kept))
+    }
+
+    /// The same, as they stand on the wire.
+    pub(crate) fn raw_chunks(&self) -> impl Iterator<Item = RawChunk<'a>> + use<'a> {
+        self.kept_chunks().map(|(length, kept)| RawChunk {
+            kind: kept[0],
+            flags: kept[1],
+            len: length - 4,
+            value: &kept[4..],
+        })
+    }
+
+    /// Each chunk's length on the wire, and its bytes as far as they were kept: four at least.
+    fn kept_chunks(&self) -> impl Iterator<Item = (usize, &'a [u8])> + use<'a> {
         let mut rest = self.chunks;
         std::iter::from_fn(move || {
             let header = rest.first_chunk::<4>()?;
@@ -118,7 +144,7 @@ impl<'a> Packet<'a> {
             }
             let kept = &rest[..length.min(rest.len())];
             rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
-            Some(chunk(header[0], length, kept))
+            Some((length, kept))
         })
     }
 }
@@ -134,8 +160,8 @@ fn chunk(kind: u8, length: usize, kept: &[u8]) -> Chunk<'_> {
         }),
         3 => sack(kept, 1).map(Chunk::Sack),
         16 => sack(kept, 2).map(Chunk::Sack),
-        4 => Some(Chunk::Heartbeat(digest(kept))),
-        5 => Some(Chunk::HeartbeatAck(digest(kept))),
+        4 => Some(Chunk::Heartbeat(digest(&kept[4..]))),
+        5 => Some(Chunk::HeartbeatAck(digest(&kept[4..]))),
         6 | 14 => Some(Chunk::Over),
         7 => tsn(4).map(Chunk::Shutdown),
         10 => Some(Chunk::CookieEcho),
@@ -157,8 +183,7 @@ fn sack(kept: &[u8], lists: usize) -> Option<Sack<'_>> {
     Some(Sack { cumulative: Seq(u32_at(fixed, 4)), window: u32_at(fixed, 8), gaps, duplicates })
 }
 
-fn digest(bytes: &[u8]) -> u64 {
-    let content = bytes.get(4..).unwrap_or_default();
+pub(crate) fn digest(content: &[u8]) -> u64 {
     content.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 

@@ -117,11 +117,10 @@ impl Half {
         trouble.popped = popped;
         self.trouble = Some(trouble);
         let took = setting.when.nanos.saturating_sub(newest.filter(|sent| !sent.missing && sent.copies == 1)?.nanos);
-        // What was reported by SACK long before is no sample.
-        if ack.count > 0 || reported_before {
-            return None;
+        // What was reported by SACK long before is no sample. The smallest round trip is no longer than it took.
+        if ack.count == 0 && !reported_before {
+            self.sample(took);
         }
-        self.sample(took);
         Some(took)
     }
 

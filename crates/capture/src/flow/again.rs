@@ -163,13 +163,13 @@ impl Trouble {
             return false;
         };
         let Some(again) = one.sendings.get(1) else { return false };
-        let (late, stamped) = match (data.stamp, again.stamp) {
-            (Some(stamp), Some(again)) if stamp != again => (stamp.precedes(again), true),
+        let late = match (data.stamp, again.stamp) {
+            (Some(stamp), Some(again)) if stamp != again => stamp.precedes(again),
             // No sender decides so soon to send it once more.
-            _ => (setting.when.nanos.saturating_sub(again.nanos) < within(setting), false),
+            _ => setting.when.nanos.saturating_sub(again.nanos) < within(setting),
         };
         if late {
-            one.original = Original::Late { frame: setting.when.frame, stamped };
+            one.original = Original::Late { frame: setting.when.frame };
         }
         late
     }
@@ -254,10 +254,12 @@ impl Trouble {
         if let Some(front) = self.repeated.get_mut(&block.start)
             && let Some(index) = front.latest_that_arrived(ack.when.nanos, shortest)
         {
-            let sent = front.sendings[index].nanos;
+            let filler = front.sendings[index];
             front.filler = Some(index);
-            filled_by = Some(sent);
-            self.implied.takes = ack.when.nanos - sent;
+            // An ACK that echoes what left after it is not the first since it arrived: that one was lost.
+            let later = matches!((filler.stamp, ack.echo), (Some(stamp), Some(echo)) if stamp.precedes(echo));
+            filled_by = Some(filler.nanos).filter(|_| !later);
+            self.implied.takes = ack.when.nanos - filler.nanos;
         }
         let data_behind = popped.duplicates > 0 || popped.count > MOST_DELAYED;
         for start in &self.active {

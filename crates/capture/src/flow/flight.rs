@@ -1,6 +1,7 @@
 //! Compares the sender's flight before and after retransmissions: whether it is as large again soon after they were answered,
 //! and how many bytes were missing from it until then, and for how long.
 
+use super::connection::Cost;
 use crate::verdict::Noticed;
 use std::ops::Range;
 
@@ -29,16 +30,26 @@ struct Watched {
 
 /// The cost of a time of trouble.
 #[derive(Clone, Debug)]
-pub(super) struct After {
+struct After {
     /// The retransmissions that belong to it, by their numbers.
-    pub(super) rows: Range<usize>,
-    pub(super) noticed: Noticed,
+    rows: Range<usize>,
+    noticed: Noticed,
     /// Bytes that were under way before, and not in the round trips after it.
-    pub(super) window_lost: Option<u64>,
+    window_lost: Option<u64>,
     /// Nanoseconds from the first retransmission until as much was under way.
-    pub(super) back: Option<u64>,
+    back: Option<u64>,
     /// Nanoseconds of sending at the rate before that it was worth.
-    pub(super) held_back: u64,
+    held_back: u64,
+}
+
+/// The sender's reaction to one retransmission.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reaction {
+    pub(crate) noticed: Noticed,
+    /// Bytes that were under way before, and not in the round trips after it.
+    pub(crate) window_lost: Option<u64>,
+    /// From the first retransmission of its time of trouble until as much was under way.
+    pub(crate) back_ms: Option<f64>,
 }
 
 impl Watched {
@@ -73,14 +84,14 @@ impl Watched {
 
 /// Watches the flight after retransmissions, one time of trouble after the other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Flight {
+pub(crate) struct Flight {
     watched: Option<Watched>,
     settled: Vec<After>,
 }
 
 impl Flight {
     /// Row number `row`, which ends at position `end`, leaves at `now` while `flight` bytes are under way.
-    pub(super) fn on_again(&mut self, now: u64, row: usize, end: u64, flight: u64) {
+    pub(crate) fn on_again(&mut self, now: u64, row: usize, end: u64, flight: u64) {
         match &mut self.watched {
             Some(watched) if watched.until.is_none() => {
                 watched.rows.end = row + 1;
@@ -98,7 +109,7 @@ impl Flight {
     }
 
     /// Everything below `una` is acknowledged at `now`, and `flight` bytes are under way.
-    pub(super) fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
+    pub(crate) fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
         let Some(watched) = &mut self.watched else { return };
         watched.look(now, flight);
         if watched.until.is_none() && una >= watched.end {
@@ -107,7 +118,7 @@ impl Flight {
     }
 
     /// New data leave at `now`: `flight` bytes are under way.
-    pub(super) fn on_new(&mut self, now: u64, flight: u64) {
+    pub(crate) fn on_new(&mut self, now: u64, flight: u64) {
         let Some(watched) = &mut self.watched else { return };
         watched.look(now, flight);
         let Some(until) = watched.until else { return };
@@ -124,9 +135,27 @@ impl Flight {
     }
 
     /// The capture has ended. What each time of trouble has cost, in their order.
-    pub(super) fn finish(&mut self) -> &[After] {
+    fn finish(&mut self) -> &[After] {
         self.settle();
         &self.settled
+    }
+
+    /// The capture has ended: the reaction to each retransmission that was needless, by its number. Adds up what they have cost.
+    pub(crate) fn reactions(&mut self, needless: &[bool], cost: &mut Cost) -> Vec<Reaction> {
+        let mut reactions =
+            vec![Reaction { noticed: Noticed::CannotBeTold, window_lost: None, back_ms: None }; needless.len()];
+        for after in self.finish() {
+            // A loss besides would have cost as much.
+            if needless[after.rows.clone()].iter().all(|needless| *needless) {
+                cost.window_lost_bytes += after.window_lost.unwrap_or(0);
+                cost.held_back_ms += after.held_back as f64 / 1e6;
+            }
+            for number in after.rows.clone().filter(|number| needless[*number]) {
+                let back_ms = after.back.map(|back| back as f64 / 1e6);
+                reactions[number] = Reaction { noticed: after.noticed, window_lost: after.window_lost, back_ms };
+            }
+        }
+        reactions
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) struct Away {
 #[derive(Debug, Default)]
 pub struct Half {
     pub(super) initial: Option<Seq>,
-    /// The lowest position that was seen.
+    /// Where the capture begins.
     lowest: u64,
     pub(super) una: u64,
     pub(super) nxt: u64,
@@ -251,7 +251,6 @@ impl Half {
         }
         if start < self.lowest {
             // From before the capture began; whether it was sent before, nobody knows.
-            self.lowest = start;
             self.counts.reordered += 1;
             return;
         }

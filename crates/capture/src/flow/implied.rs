@@ -2,10 +2,16 @@
 
 use super::again::Trouble;
 use super::half::{Acknowledgement, Half, Setting};
+use crate::verdict::{Original, Repeated};
 use std::collections::VecDeque;
 
 /// Sendings remembered: an ACK answers none that is older.
 const MOST_REMEMBERED: usize = 1 << 12;
+
+/// Networks that reorder hold nothing back for longer than this, in nanoseconds.
+const OVERTAKEN_WITHIN: u64 = 300_000_000;
+/// Segments looked at for one that was.
+const MOST_OVERTAKEN: usize = 64;
 
 /// The sendings that an ACK without news can answer.
 #[derive(Debug, Default)]
@@ -70,8 +76,22 @@ impl Trouble {
                 chosen = Some((rank, start));
             }
         }
-        if let Some(one) = chosen.and_then(|(_, start)| self.repeated.get_mut(&start)) {
+        let chosen = chosen.map(|(_, start)| start).or_else(|| self.overtaken(ack, left).filter(|_| setting.sack));
+        if let Some(one) = chosen.and_then(|start| self.repeated.get_mut(&start)) {
             one.duplicates.push(ack.when);
         }
+    }
+
+    /// Where nothing that was sent again can have arrived just now, it was an original that a retransmission had overtaken, if there
+    /// is but one that it can have been.
+    fn overtaken(&self, ack: &Acknowledgement, left: u64) -> Option<u64> {
+        let recent = |one: &Repeated| {
+            one.answer.is_some_and(|answer| ack.when.nanos.saturating_sub(answer.when.nanos) < OVERTAKEN_WITHIN)
+        };
+        let late = |one: &Repeated| one.duplicates.is_empty() && one.sendings[0].nanos < left;
+        let all = self.repeated.range(..ack.cumulative).rev().take(MOST_OVERTAKEN);
+        let late = all.filter(|(_, one)| recent(one) && late(one) && one.original == Original::Seen);
+        let mut late = late.map(|(start, _)| *start);
+        late.next().filter(|_| late.next().is_none())
     }
 }

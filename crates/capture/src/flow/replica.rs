@@ -6,14 +6,16 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::When;
-use super::detectors::Detectors;
 use super::doubts::Doubts;
 use super::half::{Acknowledgement, Data, Half, Setting};
 use super::unheard::{Plain, Unheard, is_heard};
+use crate::detectors::{self, Departed, Detectors, Standing};
 use crate::report::Told;
 use crate::sender::{Cause, Heard, MODELS, Model, Resent};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
+use eifel_recovery::fact::Ack;
+use eifel_recovery::view::Negotiated;
 
 /// ACKs that may be on their way to the sender. What is beyond arrives at once.
 const MOST_WAITING: usize = 4096;
@@ -98,6 +100,7 @@ impl Replica {
         self.sacked.remove_below(self.una, |_| {});
         self.again.remove_below(self.una, |_| {});
         let heard_since = Heard {
+            now: setting.when.nanos,
             una: self.una,
             nxt: self.nxt,
             advances: self.una > before,
@@ -112,7 +115,22 @@ impl Replica {
         self.last_sent = half.last_sent;
         self.timer_since = half.timer_since + trip;
         (self.follows, self.doubted) = (false, false);
-        self.detectors = Some(Box::new(Detectors::new(half, self.una, setting, self.episodes)));
+        let standing = Standing {
+            now: setting.when.nanos,
+            una: self.una,
+            round_trip: setting.round_trip(),
+            smoothed: half.whole_estimate(setting.sender()).map(|(smoothed, _)| smoothed),
+            negotiated: Negotiated { mss: half.largest.max(1), sack: setting.sack, timestamps: half.stamped },
+            sctp: false,
+            before: self.episodes,
+        };
+        let una = self.una;
+        let under_way = half.out.iter().filter(|sent| sent.end() > una).map(|sent| Departed {
+            nanos: sent.nanos,
+            len: (sent.end() - sent.start.max(una)) as u32,
+            stamp: (half.stamped && !sent.missing).then_some(Timestamp(sent.stamp)),
+        });
+        self.detectors = Some(Box::new(Detectors::new(&standing, under_way)));
         for ack in unheard.iter().flat_map(|unheard| unheard.waiting(setting)) {
             self.on_ack(&ack, setting);
         }
@@ -151,7 +169,7 @@ impl Replica {
         self.hear_until(data.left, data.echo);
         self.on_sent(data.left, data.len);
         if let Some(detectors) = &mut self.detectors {
-            detectors.on_new(data.left, data.len, data.stamp);
+            detectors.on_new(&Departed { nanos: data.left, len: data.len, stamp: data.stamp });
         }
     }
 
@@ -159,7 +177,7 @@ impl Replica {
     pub(super) fn on_unseen(&mut self, when: When, len: u32) {
         self.on_sent(when.nanos, len);
         if let Some(detectors) = &mut self.detectors {
-            detectors.on_new(when.nanos, len, None);
+            detectors.on_new(&Departed { nanos: when.nanos, len, stamp: None });
         }
     }
 
@@ -267,6 +285,7 @@ impl Replica {
         }
         self.last_ack = due;
         let heard = Heard {
+            now: due,
             una: self.una,
             nxt: self.nxt,
             advances,
@@ -279,7 +298,17 @@ impl Replica {
             model.hear(&heard);
         }
         if let Some(detectors) = &mut self.detectors {
-            detectors.on_ack(due, &ack, sack);
+            let facts = Ack {
+                cumulative: ack.cumulative,
+                sacks: ack.sacks(),
+                dsacks: ack.dsack.as_slice(),
+                echo: None,
+                mark: None,
+                plain: ack.plain,
+                ece: false,
+            };
+            let (frame, echo, stamp) = (ack.when.frame, ack.echo, ack.stamp);
+            detectors.on_ack(&detectors::Heard { now: due, frame, ack: facts, echo, stamp, volume: None });
         }
     }
 

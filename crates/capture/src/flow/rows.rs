@@ -7,7 +7,7 @@ use super::half::Setting;
 use super::trip::Vantage;
 use crate::report::{End, Number, Retransmission};
 use crate::sender::{Cause, MODELS};
-use crate::verdict::{Circumstances, Confidence, Judged, Noticed, Verdict};
+use crate::verdict::{Circumstances, Confidence, Judged, OVERTAKEN, Verdict};
 use eifel_base::ranges::Block;
 use eifel_packet::seq::{Seq, wrap};
 
@@ -53,17 +53,11 @@ impl Trouble {
             shortest: setting.receiver().unwrap_or(0),
         };
         let verdicts: Vec<_> = self.rows.iter().map(|row| self.judge(row, &circumstances)).collect();
-        let needless = |number: usize| verdicts[number].verdict == Verdict::Spurious;
-        let mut after = self.flight.finish().iter().peekable();
-        for (number, (row, judged)) in self.rows.iter().zip(&verdicts).enumerate() {
-            while after.next_if(|after| after.rows.end <= number).is_some() {}
-            let after = after.peek().filter(|after| after.rows.contains(&number) && needless(number));
-            cost.bytes_needless += if needless(number) { u64::from(row.payload) } else { 0 };
-            // A loss besides would have cost as much.
-            if let Some(after) = after.filter(|after| after.rows.start == number && after.rows.clone().all(needless)) {
-                cost.window_lost_bytes += after.window_lost.unwrap_or(0);
-                cost.held_back_ms += after.held_back as f64 / 1e6;
-            }
+        let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
+        let reactions = self.flight.reactions(&needless, cost);
+        for ((row, judged), (reaction, needless)) in self.rows.iter().zip(&verdicts).zip(reactions.iter().zip(needless))
+        {
+            cost.bytes_needless += if needless { u64::from(row.payload) } else { 0 };
             into.push(Retransmission {
                 capture: 0,
                 frame: row.when.frame,
@@ -81,9 +75,9 @@ impl Trouble {
                 confidence: judged.confidence,
                 reason: judged.reason,
                 evidence_frame: judged.evidence,
-                stack_noticed: after.map_or(Noticed::CannotBeTold, |after| after.noticed),
-                window_lost_bytes: after.and_then(|after| after.window_lost),
-                flight_back_ms: after.and_then(|after| Some(after.back? as f64 / 1e6)),
+                stack_noticed: reaction.noticed,
+                window_lost_bytes: reaction.window_lost,
+                flight_back_ms: reaction.back_ms,
                 first_told: row.episode.map(|episode| self.replica.told(episode)).unwrap_or_default(),
             });
         }
@@ -93,6 +87,11 @@ impl Trouble {
     /// A segment is spurious if all of its parts are.
     fn judge(&self, row: &Row, circumstances: &Circumstances) -> Judged {
         if let Some(frame) = row.acknowledged {
+            let overtaken =
+                |(start, index): &(u64, usize)| self.repeated.get(start).is_some_and(|one| one.was_overtaken(*index));
+            if row.parts.iter().any(overtaken) {
+                return OVERTAKEN;
+            }
             let in_order = |(start, index): &(u64, usize)| {
                 self.repeated.get(start).is_some_and(|one| one.passed_in_order(*index, circumstances))
             };

@@ -173,7 +173,7 @@ impl Table {
 }
 
 /// Returns a hash that both directions share.
-fn hash(way: &Way) -> u64 {
+pub(crate) fn hash(way: &Way) -> u64 {
     let mix = |end: &super::Endpoint| {
         let address = match end.address {
             std::net::IpAddr::V4(address) => u64::from(address.to_bits()),

@@ -18,8 +18,12 @@ const PROBE_LEFT_OUT: f64 = 1.5;
 const REPAIR_LEFT_OUT: f64 = 1.0;
 /// The cost of a timeout of which the capture shows nothing.
 const UNSEEN_TIMEOUT: f64 = 1.5;
+/// The cost of a timeout of a sender that has sent something shortly before.
+const ACTIVE: f64 = 3.5;
 /// The cost of a repair whose departure is unknown.
 const UNSEEN_REPAIR: f64 = 0.2;
+/// The cost of a segment that is sent once more because of what ACKs say of its last retransmission.
+const LOST_AGAIN: f64 = 0.5;
 /// The cost of every cause but continued go-back-N.
 const GOES_ON: f64 = 0.5;
 /// An ACK's consequences leave within this time, however slow the machine, in nanoseconds.
@@ -70,6 +74,8 @@ pub struct Resent {
 /// An ACK's contents, for a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
+    /// When the sender hears it, in nanoseconds.
+    pub now: u64,
     /// First position not acknowledged.
     pub una: u64,
     /// First position never sent.
@@ -91,10 +97,14 @@ enum State {
     Open,
     Recovery {
         high: u64,
+        /// When the first partial ACK came, in nanoseconds.
+        partial: Option<u64>,
     },
     /// The timer has expired.
     Loss {
         high: u64,
+        /// Where the last that it has sent again ends.
+        reached: u64,
         /// Whether F-RTO may still undo it.
         forward: bool,
         /// TSval of the first retransmission.
@@ -162,8 +172,10 @@ impl Model {
             let repaired = resent.doubted && !resent.repeated;
             let cost = match (self.was_silent(resent), repaired) {
                 (true, _) => UNSEEN_REPAIR,
-                (false, true) => UNSEEN_TIMEOUT + REPAIR_LEFT_OUT,
-                (false, false) => UNSEEN_TIMEOUT,
+                // Nothing but the timer goes back to where what was sent last begins.
+                (false, _) if resent.repeated && resent.follows => UNSEEN_REPAIR,
+                (false, true) => ACTIVE + REPAIR_LEFT_OUT,
+                (false, false) => ACTIVE,
             };
             return Some((Cause::Rto, cost));
         }
@@ -173,11 +185,15 @@ impl Model {
         let since = resent.timer_since.max(self.armed);
         let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
         let mut cost = misfit(resent.now.saturating_sub(since), expected);
+        if let State::Recovery { partial: Some(partial), .. } = self.state {
+            // RFC 6582, section 4: the impatient variant sets the timer at the first partial ACK, and not at the others.
+            cost = cost.min(misfit(resent.now.saturating_sub(partial), expected));
+        }
         if self.would_probe(resent) {
             cost += PROBE_LEFT_OUT;
         }
         // Far from the sender times say less than what it had heard.
-        let partial = matches!(self.state, State::Recovery { high } if resent.may_be_unseen && resent.start < high);
+        let partial = matches!(self.state, State::Recovery { high, .. } if resent.may_be_unseen && resent.start < high);
         if (resent.missing || partial) && !resent.repeated && !matches!(self.state, State::Loss { .. }) {
             cost += REPAIR_LEFT_OUT;
         }
@@ -199,7 +215,10 @@ impl Model {
     fn go_back_n(&self, resent: &Resent) -> Option<(Cause, f64)> {
         let unheard = resent.end <= resent.una;
         match self.state {
-            State::Loss { high, .. } if resent.start < high => Some((Cause::Loss, clocked(resent))),
+            State::Loss { high, reached, .. } if resent.start < high => {
+                let again = resent.repeated && resent.start < reached;
+                Some((Cause::Loss, clocked(resent) + if again { LOST_AGAIN } else { 0.0 }))
+            }
             // It would not send what is acknowledged: it goes on with what it began before it heard of that.
             _ if unheard && resent.start >= self.gone_back_to => Some((Cause::Loss, 0.0)),
             // What a path has held passes after the ACKs of what was held before it.
@@ -229,8 +248,12 @@ impl Model {
 
     fn fast(&self, resent: &Resent) -> Option<(Cause, f64)> {
         let evident = match self.state {
-            State::Recovery { high } => resent.missing || resent.start <= resent.una && resent.start < high,
-            State::Open | State::Loss { .. } => resent.missing,
+            // A partial ACK says it, too.
+            State::Recovery { high, .. } => {
+                let partial = resent.start <= resent.una && resent.start < high;
+                self.is_told(resent) || partial && (resent.sack || is_at_once(resent, resent.timer_since))
+            }
+            State::Open | State::Loss { .. } => self.is_told(resent),
         };
         let in_loss = matches!(self.state, State::Loss { high, .. } if resent.start < high);
         let unheard = resent.end <= resent.una && resent.may_be_unseen;
@@ -244,10 +267,15 @@ impl Model {
             cost += GOES_ON;
         }
         // Without SACK nothing but the timer tells that a retransmission was lost.
-        if resent.repeated && !resent.sack {
-            cost += WITHOUT_EVIDENCE;
+        if resent.repeated {
+            cost += if resent.sack { LOST_AGAIN } else { WITHOUT_EVIDENCE };
         }
         Some((Cause::Fast, cost))
+    }
+
+    /// Whether ACKs say that it was lost. Without SACK the third duplicate does, and it is answered at once.
+    fn is_told(&self, resent: &Resent) -> bool {
+        resent.missing && (resent.sack || is_at_once(resent, resent.last_ack))
     }
 
     fn would_probe(&self, resent: &Resent) -> bool {
@@ -273,6 +301,7 @@ impl Model {
                 let fresh = matches!(self.state, State::Open) || again && self.back_off > 0;
                 self.state = State::Loss {
                     high: resent.nxt,
+                    reached: resent.end,
                     forward: self.settings.forward_rto && fresh,
                     stamp: first.0,
                     unreported: first.1,
@@ -286,16 +315,17 @@ impl Model {
             }
             Cause::Fast => {
                 if matches!(self.state, State::Open) {
-                    self.state = State::Recovery { high: resent.nxt };
+                    self.state = State::Recovery { high: resent.nxt, partial: None };
                 }
                 self.armed = self.armed.max(if resent.start <= resent.una { resent.now } else { 0 });
             }
             Cause::Loss => {
-                if let State::Loss { unreported, .. } = &mut self.state {
+                if let State::Loss { unreported, reached, .. } = &mut self.state {
                     *unreported += 1;
+                    *reached = resent.end.max(*reached);
                 } else if resent.end > resent.una {
-                    let (high, stamp) = (resent.nxt, resent.stamp);
-                    self.state = State::Loss { high, forward: false, stamp, unreported: 1 };
+                    let (high, reached, stamp) = (resent.nxt, resent.end, resent.stamp);
+                    self.state = State::Loss { high, reached, forward: false, stamp, unreported: 1 };
                 }
             }
             _ => {}
@@ -310,12 +340,14 @@ impl Model {
         }
         match &mut self.state {
             State::Open => {}
-            State::Recovery { high } => {
+            State::Recovery { high, partial } => {
                 if heard.una >= *high {
                     self.state = State::Open;
+                } else if heard.advances {
+                    partial.get_or_insert(heard.now);
                 }
             }
-            State::Loss { high, forward, stamp, unreported } => {
+            State::Loss { high, forward, stamp, unreported, .. } => {
                 if heard.dsack {
                     *unreported = unreported.saturating_sub(1);
                 }
@@ -340,14 +372,27 @@ fn misfit(took: u64, expected: u64) -> f64 {
     ((took.max(1)) as f64 / expected.max(1) as f64).ln().abs()
 }
 
-/// How far from being the consequence of the last ACK a retransmission is. Far from the sender, how long that ACK took to it is
-/// known to a round trip.
+/// How far from being the consequence of the last ACK a retransmission is.
 fn clocked(resent: &Resent) -> f64 {
-    let gap = resent.now.saturating_sub(resent.last_ack);
-    let smoothed = resent.estimate.map_or(400_000_000, |(smoothed, _)| smoothed);
-    let at_once = if resent.may_be_unseen { smoothed.max(AT_ONCE) } else { AT_ONCE };
+    let (gap, at_once) = (resent.now.saturating_sub(resent.last_ack), at_once(resent));
     if gap <= at_once {
         return 0.0;
     }
-    ((gap - at_once) as f64 / (smoothed / 4).max(AT_ONCE) as f64).ln_1p()
+    ((gap - at_once) as f64 / (resent.smoothed() / 4).max(AT_ONCE) as f64).ln_1p()
+}
+
+/// Whether it left within the time in which a sender answers what it heard at `since`.
+fn is_at_once(resent: &Resent, since: u64) -> bool {
+    resent.now.saturating_sub(since) <= at_once(resent)
+}
+
+/// How soon the consequences of an ACK pass. Far from the sender, how long that ACK took to it is known to a round trip.
+fn at_once(resent: &Resent) -> u64 {
+    if resent.may_be_unseen { resent.smoothed().max(AT_ONCE) } else { AT_ONCE }
+}
+
+impl Resent {
+    fn smoothed(&self) -> u64 {
+        self.estimate.map_or(400_000_000, |(smoothed, _)| smoothed)
+    }
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::half::{Acknowledgement, Half, Setting};
 use crate::report::Told;
 use crate::sender::Cause as Why;
 use eifel_base::ranges::Block;
@@ -22,14 +21,68 @@ use eifel_recovery::watch::Watch;
 const MOST_STAMPS: usize = 4096;
 /// The detectors that ask for new data, with SACK and without. The first of all that watch is the only one that is not refused.
 const PROBERS: [&str; 2] = ["f-rto-sack", "f-rto"];
+/// The same for chunks.
+const PROBER_OF_CHUNKS: &str = "f-rto-sctp";
 
 /// The detector that has two variants, and the name of the other one here.
 const BY_TIMESTAMPS: &str = "eifel-timestamps";
 const BY_TIMESTAMPS_OLDER: &str = "eifel-timestamps, proof = older";
 
+/// A sender as it stands when trouble comes.
+pub(crate) struct Standing {
+    /// Nanoseconds since 1970.
+    pub(crate) now: u64,
+    /// The first position that is not acknowledged, as far as the sender has heard.
+    pub(crate) una: u64,
+    /// The smallest round trip, in nanoseconds.
+    pub(crate) round_trip: Option<u64>,
+    /// The smoothed one, in nanoseconds.
+    pub(crate) smoothed: Option<u64>,
+    pub(crate) negotiated: Negotiated,
+    /// Whether it sends chunks.
+    pub(crate) sctp: bool,
+    /// The number of the last episode.
+    pub(crate) before: u32,
+}
+
+/// Something that left once, at `nanos`, and takes `len` positions.
+pub(crate) struct Departed {
+    pub(crate) nanos: u64,
+    pub(crate) len: u32,
+    pub(crate) stamp: Option<Timestamp>,
+}
+
+/// An acknowledgement that the sender hears.
+pub(crate) struct Heard<'a> {
+    /// When, in nanoseconds since 1970.
+    pub(crate) now: u64,
+    /// The frame in which it passed.
+    pub(crate) frame: u64,
+    /// Without its echo.
+    pub(crate) ack: Ack<'a>,
+    /// The timestamp that it echoes.
+    pub(crate) echo: Option<Timestamp>,
+    /// Its own timestamp.
+    pub(crate) stamp: Option<Timestamp>,
+    /// The bytes of the chunks that it newly covers; none of a connection, whose positions are bytes.
+    pub(crate) volume: Option<Volume>,
+}
+
+/// Bytes of chunks that a SACK newly covers.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Volume {
+    /// By its cumulative TSN.
+    pub(crate) acked: u64,
+    /// By its gap reports.
+    pub(crate) sacked: u64,
+    /// Of those in either, of chunks that left once.
+    pub(crate) originals: u64,
+}
+
 /// A scoreboard as the sender has it, and the watch over it.
-pub(super) struct Detectors {
+pub(crate) struct Detectors {
     names: Vec<&'static str>,
+    sack: bool,
     board: Scoreboard,
     watch: Watch,
     stamps: VecDeque<(Timestamp, u64)>,
@@ -39,7 +92,7 @@ pub(super) struct Detectors {
     /// The first detector has asked for new data, and nothing has left since.
     asked: bool,
     /// By the number of the episode.
-    pub(super) told: BTreeMap<u32, Vec<Told>>,
+    pub(crate) told: BTreeMap<u32, Vec<Told>>,
     /// The last duplicate that the receiver has reported, and TSval of that ACK.
     reported: Option<(Block, Timestamp)>,
 }
@@ -55,37 +108,35 @@ fn at(nanos: u64) -> Instant {
 }
 
 impl Detectors {
-    /// Those that can see anything on this connection, as `half` stands when trouble comes. What is known of the round trip by
-    /// then takes the place of the handshake's; `before` is the number of the last episode.
-    pub(super) fn new(half: &Half, una: u64, setting: &Setting, before: u32) -> Self {
-        let (names, detectors) = chosen(half, setting).into_iter().unzip();
+    /// Those that can see anything of a sender that stands so, with what it has under way. What is known of the round trip by
+    /// then takes the place of the handshake's.
+    pub(crate) fn new(standing: &Standing, under_way: impl Iterator<Item = Departed>) -> Self {
+        let &Standing { now, una, round_trip, smoothed, negotiated, sctp, before } = standing;
+        let (names, detectors) = chosen(negotiated, sctp).into_iter().unzip();
         let (mut board, mut watch) = (Scoreboard::default(), Watch::new(detectors));
-        let now = setting.when.nanos;
-        if let Some(round_trip) = setting.round_trip() {
+        if let Some(round_trip) = round_trip {
             let began = now.saturating_sub(round_trip);
             board.on_new(at(began), 1, None);
             watch.on_new(at(began), 1);
-            let acked = board.on_ack(&ack_of(1, &[], &[], None, false), false);
+            let ack = Ack { cumulative: 1, sacks: &[], dsacks: &[], echo: None, mark: None, plain: false, ece: false };
+            let acked = board.on_ack(&ack, false);
             watch.look(at(now), 1, 1);
             watch.on_ack(&acked);
         }
         board.skip_to(una);
-        watch.agree(Negotiated { mss: half.largest.max(1), sack: setting.sack, timestamps: half.stamped });
-        let smoothed = half.whole_estimate(setting.sender()).map(|(smoothed, _)| Duration::from_nanos(smoothed));
-        watch.on_smoothed(smoothed);
+        watch.agree(negotiated);
+        watch.on_smoothed(smoothed.map(Duration::from_nanos));
         watch.look(at(now), una, una);
-        let stamps = VecDeque::new();
-        let mut made =
-            Self { names, board, watch, stamps, next: 0, before, asked: false, told: BTreeMap::new(), reported: None };
-        for sent in half.out.iter().filter(|sent| sent.end() > una) {
-            let stamp = (half.stamped && !sent.missing).then_some(Timestamp(sent.stamp));
-            let len = sent.end() - sent.start.max(una);
-            made.on_new(sent.nanos, len as u32, stamp);
-        }
+        let (stamps, sack) = (VecDeque::new(), negotiated.sack);
+        let told = BTreeMap::new();
+        let mut made = Self { names, sack, board, watch, stamps, next: 0, before, asked: false, told, reported: None };
+        under_way.for_each(|one| made.on_new(&one));
         made
     }
 
-    pub(super) fn on_new(&mut self, now: u64, len: u32, stamp: Option<Timestamp>) {
+    /// Something leaves for the first time.
+    pub(crate) fn on_new(&mut self, departed: &Departed) {
+        let &Departed { nanos: now, len, stamp } = departed;
         self.asked = false;
         self.remember(now, stamp);
         self.board.on_new(at(now), len, stamp);
@@ -104,7 +155,7 @@ impl Detectors {
     }
 
     /// Something is sent again; returns the number of the episode that it belongs to.
-    pub(super) fn on_again(&mut self, now: u64, block: Block, why: Why, stamp: Option<Timestamp>) -> Option<u32> {
+    pub(crate) fn on_again(&mut self, now: u64, block: Block, why: Why, stamp: Option<Timestamp>) -> Option<u32> {
         let block = Block { start: block.start.max(self.board.una()), end: block.end.min(self.board.nxt()) };
         if block.start >= block.end {
             return None;
@@ -142,25 +193,29 @@ impl Detectors {
         cause
     }
 
-    /// The sender hears an ACK at `now`.
-    pub(super) fn on_ack(&mut self, now: u64, ack: &Acknowledgement, sack: bool) {
+    /// The sender hears an ACK.
+    pub(crate) fn on_ack(&mut self, heard: &Heard<'_>) {
+        let Heard { now, ack, .. } = heard;
         if ack.cumulative < self.board.una() || ack.cumulative > self.board.nxt() {
             return;
         }
-        let told = ack.dsack.zip(ack.stamp);
-        if told.is_some() && std::mem::replace(&mut self.reported, told) == told && !ack.advances {
+        let told = ack.dsacks.first().copied().zip(heard.stamp);
+        let advances = ack.cumulative > self.board.una();
+        if told.is_some() && std::mem::replace(&mut self.reported, told) == told && !advances {
             // The network has copied the ACK.
             return;
         }
-        let echo = ack.echo.and_then(|echo| self.echo(echo, now));
-        let dsack = ack.dsack.as_slice();
-        let acked = self.board.on_ack(&ack_of(ack.cumulative, ack.sacks(), dsack, echo, ack.plain), sack);
-        self.watch.look(at(now), self.board.una(), self.board.nxt());
+        let echo = heard.echo.and_then(|echo| self.echo(echo, *now));
+        let mut acked = self.board.on_ack(&Ack { echo, ..*ack }, self.sack);
+        if let Some(volume) = heard.volume {
+            (acked.bytes, acked.sacked, acked.originals) = (volume.acked, volume.sacked, Some(volume.originals));
+        }
+        self.watch.look(at(*now), self.board.una(), self.board.nxt());
         self.watch.on_ack(&acked);
         self.asked = matches!(self.watch.judge(&acked), Judgement::Probe);
         self.watch.close_if_repaired(ack.cumulative);
         if self.watch.has_events() {
-            self.hear_of(ack.when.frame, false);
+            self.hear_of(heard.frame, false);
         }
     }
 
@@ -184,30 +239,30 @@ impl Detectors {
 }
 
 /// Every detector of the registry that has what it needs, with its name; that which may ask for new data comes first.
-fn chosen(half: &Half, setting: &Setting) -> Vec<(&'static str, Box<dyn Detector>)> {
+fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Detector>)> {
     let sees = |need: Option<Need>| match need {
         None => true,
-        Some(Need::Timestamps) => half.stamped,
-        Some(Need::Sack | Need::Duplicates) => setting.sack,
+        Some(Need::Timestamps) => negotiated.timestamps,
+        Some(Need::Sack | Need::Duplicates) => negotiated.sack,
         Some(_) => false,
     };
-    let prober = PROBERS[usize::from(!setting.sack)];
+    let prober = match (sctp, negotiated.sack) {
+        (true, _) => PROBER_OF_CHUNKS,
+        (false, sack) => PROBERS[usize::from(!sack)],
+    };
     let mut found: Vec<_> = Seam::Detect
         .entries()
         .iter()
+        .chain(Seam::Detect.association_entries().iter().filter(|_| sctp))
         .filter(|entry| sees(entry.needs))
         .filter_map(|entry| Some((entry.name, part::detector(&Choice::named(entry.name)).ok()?)))
         .filter(|(_, detector)| detector.judges())
         .collect();
     found.sort_by_key(|(name, _)| *name != prober);
-    if half.stamped {
+    if negotiated.timestamps {
         // By default that detector takes only the proof that a receiver cannot forge.
         let plain = Choice::named(BY_TIMESTAMPS).with("proof", Value::Word("older".into()));
         found.extend(part::detector(&plain).ok().map(|detector| (BY_TIMESTAMPS_OLDER, detector)));
     }
     found
-}
-
-fn ack_of<'a>(cumulative: u64, sacks: &'a [Block], dsacks: &'a [Block], echo: Option<Echo>, plain: bool) -> Ack<'a> {
-    Ack { cumulative, sacks, dsacks, echo, mark: None, plain, ece: false }
 }

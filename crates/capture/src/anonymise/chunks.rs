@@ -1,0 +1,91 @@
+//! An SCTP packet with nothing left but what verdicts rest on.
+//!
+//! Chunks keep their headers, TSNs and reports. User data become zeros. Parameters, which hold addresses, cookies, keys and
+//! error texts, go. The content of a heartbeat becomes a number, so that its answer can still be told.
+
+use std::collections::VecDeque;
+
+use crate::decode::sctp::{Packet, RawChunk, digest};
+use eifel_packet::sctp::{Header, Writer};
+
+const DATA: u8 = 0;
+const INIT: u8 = 1;
+const INIT_ACK: u8 = 2;
+const SACK: u8 = 3;
+const HEARTBEAT: u8 = 4;
+const HEARTBEAT_ACK: u8 = 5;
+const SHUTDOWN: u8 = 7;
+const NR_SACK: u8 = 16;
+const I_DATA: u8 = 64;
+const FORWARD_TSN: u8 = 192;
+const I_FORWARD_TSN: u8 = 194;
+
+/// Heartbeats whose answers can be told.
+const MOST_HEARTBEATS: usize = 1024;
+/// Heartbeat Info (RFC 9260, section 3.3.5), with a number of eight bytes.
+const HEARTBEAT_INFO: [u8; 4] = [0, 1, 0, 12];
+
+/// Numbers for the contents of heartbeats.
+#[derive(Debug, Default)]
+pub(super) struct Heartbeats {
+    seen: VecDeque<(u64, u64)>,
+    last: u64,
+}
+
+impl Heartbeats {
+    /// The number of a heartbeat's content; 0 for other chunks.
+    fn number_of(&mut self, chunk: &RawChunk<'_>) -> [u8; 8] {
+        let number = match chunk.kind {
+            HEARTBEAT | HEARTBEAT_ACK => self.number(digest(chunk.value)),
+            _ => 0,
+        };
+        number.to_be_bytes()
+    }
+
+    fn number(&mut self, content: u64) -> u64 {
+        if let Some((_, number)) = self.seen.iter().rev().find(|(seen, _)| *seen == content) {
+            return *number;
+        }
+        if self.seen.len() == MOST_HEARTBEATS {
+            self.seen.pop_front();
+        }
+        self.last += 1;
+        self.seen.push_back((content, self.last));
+        self.last
+    }
+}
+
+/// Returns the packet, and how many zeros at its end nobody needs to keep.
+pub(super) fn without_content(packet: &Packet<'_>, heartbeats: &mut Heartbeats) -> (Vec<u8>, usize) {
+    let (mut chunks, mut zeros) = (Vec::new(), 0);
+    for chunk in packet.raw_chunks() {
+        zeros = append(&chunk, heartbeats, &mut chunks);
+    }
+    let (source_port, destination_port) = packet.ports;
+    let mut bytes = Vec::new();
+    Writer::new(&Header { source_port, destination_port, verification_tag: packet.tag }, &mut bytes).raw(&chunks);
+    (bytes, zeros)
+}
+
+/// Appends a chunk, and zeros for what is left out of it. Returns their number.
+fn append(chunk: &RawChunk<'_>, heartbeats: &mut Heartbeats, into: &mut Vec<u8>) -> usize {
+    let numbered = [HEARTBEAT_INFO.as_slice(), &heartbeats.number_of(chunk)].concat();
+    // The bytes that are kept, and how many the copy has in all.
+    let (kept, len) = match chunk.kind {
+        DATA => (12, chunk.len),
+        I_DATA => (16, chunk.len),
+        INIT | INIT_ACK => (16, 16),
+        SACK | NR_SACK => (chunk.len, chunk.len),
+        SHUTDOWN | FORWARD_TSN | I_FORWARD_TSN => (4, 4),
+        HEARTBEAT | HEARTBEAT_ACK => (numbered.len(), numbered.len()),
+        _ => (0, 0),
+    };
+    let value = if matches!(chunk.kind, HEARTBEAT | HEARTBEAT_ACK) { &numbered } else { chunk.value };
+    let value = &value[..value.len().min(kept).min(len)];
+    into.extend([chunk.kind, chunk.flags]);
+    into.extend((len as u16 + 4).to_be_bytes());
+    into.extend(value);
+    let zeros = len.next_multiple_of(4) - value.len();
+    into.resize(into.len() + zeros, 0);
+    zeros
+}

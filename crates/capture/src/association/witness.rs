@@ -1,0 +1,201 @@
+//! What the registry's detectors would have said of an association's retransmissions, given what its sender heard.
+//!
+//! Away from the sender, its reactions are seen late, by the trip to it and back. So SACKs wait here for that long before the
+//! detectors hear of them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::chunks::Place;
+use crate::decode::sctp::Sack;
+use crate::detectors::{Departed, Detectors, Heard, Standing, Volume};
+use crate::report::Told;
+use crate::sender::Cause;
+use eifel_base::ranges::{Block, Ranges};
+use eifel_packet::seq::{Seq, unwrap};
+use eifel_recovery::fact::Ack;
+use eifel_recovery::view::Negotiated;
+
+/// SACKs that may be on their way to the sender, and chunks that are watched. What is beyond is heard at once, or not watched.
+const MOST_WAITING: usize = 4096;
+const MOST_WATCHED: usize = 1 << 16;
+
+/// A chunk that is under way.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    len: u16,
+    again: bool,
+    reported: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    due: u64,
+    frame: u64,
+    cumulative: u64,
+    gaps: Vec<Block>,
+    duplicates: Vec<Block>,
+}
+
+/// Asks the detectors while something is amiss.
+#[derive(Debug, Default)]
+pub(super) struct Witness {
+    /// None while everything is repaired.
+    detectors: Option<Box<Detectors>>,
+    una: u64,
+    under_way: VecDeque<Chunk>,
+    reported: Ranges,
+    waiting: VecDeque<Waiting>,
+    /// Where what was sent ends when something was sent again last, or the window after that.
+    until: u64,
+    /// Whether everything below the first of these is acknowledged.
+    repaired: bool,
+    told: BTreeMap<u32, Vec<Told>>,
+    episodes: u32,
+}
+
+impl Witness {
+    /// The chunk at `position` leaves again. `under_way` are the chunks from `una` on, when they left, and their lengths.
+    /// Returns the number of the episode that it belongs to.
+    pub(super) fn on_again(
+        &mut self,
+        (position, cause): (u64, Cause),
+        (una, smoothed): (u64, Option<u64>),
+        under_way: impl Iterator<Item = (u64, u16)>,
+        place: &Place,
+    ) -> Option<u32> {
+        let now = place.when.nanos;
+        self.hear_until(now);
+        if self.detectors.is_none() {
+            let chunks: Vec<_> = under_way.take(MOST_WATCHED).collect();
+            let mss = chunks.iter().map(|(_, len)| u32::from(*len)).max().unwrap_or(1).max(1);
+            let standing = Standing {
+                now,
+                una,
+                round_trip: place.receiver.map(|trip| trip + place.sender.unwrap_or(0)),
+                smoothed: smoothed.map(|smoothed| smoothed + place.sender.unwrap_or(0)),
+                negotiated: Negotiated { mss, sack: true, timestamps: false },
+                sctp: true,
+                before: self.episodes,
+            };
+            let departed = chunks.iter().map(|(nanos, _)| Departed { nanos: *nanos, len: 1, stamp: None });
+            self.detectors = Some(Box::new(Detectors::new(&standing, departed)));
+            self.una = una;
+            self.under_way = chunks.iter().map(|(_, len)| Chunk { len: *len, again: false, reported: false }).collect();
+            self.reported = Ranges::default();
+        }
+        let chunk = position.checked_sub(self.una).and_then(|index| self.under_way.get_mut(index as usize))?;
+        chunk.again = true;
+        (self.until, self.repaired) = (self.una + self.under_way.len() as u64, false);
+        let block = Block { start: position, end: position + 1 };
+        let episode = self.detectors.as_mut()?.on_again(now, block, cause, None);
+        self.episodes = episode.unwrap_or(self.episodes);
+        episode
+    }
+
+    /// A chunk of `len` bytes leaves for the first time.
+    pub(super) fn on_new(&mut self, len: u16, place: &Place) {
+        self.hear_until(place.when.nanos);
+        let Some(detectors) = &mut self.detectors else { return };
+        if self.under_way.len() >= MOST_WATCHED {
+            return self.forget();
+        }
+        detectors.on_new(&Departed { nanos: place.when.nanos, len: 1, stamp: None });
+        self.under_way.push_back(Chunk { len, again: false, reported: false });
+    }
+
+    /// A report passes that acknowledges everything below `cumulative`.
+    pub(super) fn on_sack(&mut self, sack: &Sack<'_>, (cumulative, initial): (u64, Seq), place: &Place) {
+        if self.detectors.is_none() {
+            return;
+        }
+        if self.waiting.len() == MOST_WAITING {
+            self.hear_next();
+        }
+        let base = cumulative - 1;
+        let gap = |(first, last)| Block { start: base + u64::from(first), end: base + u64::from(last) + 1 };
+        let gaps = sack.gaps().filter(|(first, last)| *first > 1 && first <= last).map(gap);
+        let duplicate = |tsn| unwrap(cumulative, initial, tsn);
+        let duplicates = sack.duplicates().map(duplicate).map(|start| Block { start, end: start + 1 });
+        self.waiting.push_back(Waiting {
+            due: place.when.nanos + place.sender.unwrap_or(0),
+            frame: place.when.frame,
+            cumulative,
+            gaps: gaps.collect(),
+            duplicates: duplicates.collect(),
+        });
+    }
+
+    fn hear_until(&mut self, now: u64) {
+        while self.waiting.front().is_some_and(|first| first.due <= now) {
+            self.hear_next();
+        }
+    }
+
+    fn hear_next(&mut self) {
+        let Some(Waiting { due, frame, cumulative, gaps, duplicates }) = self.waiting.pop_front() else { return };
+        let nxt = self.una + self.under_way.len() as u64;
+        if cumulative < self.una || cumulative > nxt || gaps.iter().any(|gap| gap.end > nxt) {
+            return;
+        }
+        let volume = self.cover(cumulative, &gaps);
+        let Some(detectors) = &mut self.detectors else { return };
+        let ack =
+            Ack { cumulative, sacks: &gaps, dsacks: &duplicates, echo: None, mark: None, plain: true, ece: false };
+        detectors.on_ack(&Heard { now: due, frame, ack, echo: None, stamp: None, volume: Some(volume) });
+        if cumulative >= self.until {
+            // Duplicates of what was repaired are reported up to a window later.
+            if self.repaired {
+                self.forget();
+            }
+            (self.until, self.repaired) = (nxt + 1, true);
+        }
+    }
+
+    /// Takes out what a SACK covers, and adds up what it covers for the first time.
+    fn cover(&mut self, cumulative: u64, gaps: &[Block]) -> Volume {
+        let mut volume = Volume::default();
+        while self.una < cumulative
+            && let Some(chunk) = self.under_way.pop_front()
+        {
+            self.una += 1;
+            if !chunk.reported {
+                volume.acked += u64::from(chunk.len);
+                volume.originals += if chunk.again { 0 } else { u64::from(chunk.len) };
+            }
+        }
+        self.reported.remove_below(self.una, |_| {});
+        for gap in gaps {
+            let (una, under_way) = (self.una, &mut self.under_way);
+            self.reported.insert(*gap, |news| {
+                for position in news.start..news.end {
+                    let Some(chunk) = under_way.get_mut((position - una) as usize) else { continue };
+                    chunk.reported = true;
+                    volume.sacked += u64::from(chunk.len);
+                    volume.originals += if chunk.again { 0 } else { u64::from(chunk.len) };
+                }
+            });
+        }
+        volume
+    }
+
+    fn forget(&mut self) {
+        if let Some(detectors) = self.detectors.take() {
+            self.told.extend(detectors.told);
+        }
+        self.waiting.clear();
+        self.under_way = VecDeque::new();
+    }
+
+    /// The capture has ended: the sender hears what was on its way.
+    pub(super) fn finish(&mut self) {
+        while !self.waiting.is_empty() {
+            self.hear_next();
+        }
+        self.forget();
+    }
+
+    /// Returns the detectors' judgements on an episode.
+    pub(super) fn told(&self, episode: u32) -> Vec<Told> {
+        self.told.get(&episode).cloned().unwrap_or_default()
+    }
+}
