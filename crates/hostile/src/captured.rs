@@ -6,6 +6,7 @@
 //! every byte of it had an earlier sending that arrived, and `cause` is `rto`, `loss` (go-back-N after a timeout),
 //! `fast` or `tlp`. Only data that the node `sender` sends are judged: the places are named after its direction.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use eifel_sim::record::{Record, Table, Tables};
@@ -96,12 +97,17 @@ impl<'a> Truth<'a> {
         let sent = &self.tables.transmissions;
         let mut text = String::from("frame,time,seq,nth,spurious,cause\n");
         let headers = headers(&capture.pcapng);
+        let mut seen = BTreeSet::new();
         for (number, shown) in capture.shown.iter().enumerate() {
             let Some(tx) = shown.transmission.filter(|_| self.ends[shown.flow as usize] == shown.sender) else {
                 continue;
             };
             let key = (shown.flow as i32, u8::from(shown.sender == End::To), tx as i64);
             let Some(&row) = self.rows.get(&key) else { continue };
+            if !seen.insert(key) {
+                // A copy that the network has made: no end has sent it.
+                continue;
+            }
             // A probe of a window is no retransmission, and what carries no data is not judged.
             if sent.kind[row] != 1 || sent.segment[row] == 0 || sent.needed[row] == 0 {
                 continue;
@@ -116,29 +122,32 @@ impl<'a> Truth<'a> {
         text
     }
 
-    /// Why a retransmission left. An expiry sends one segment at its instant; a tail-loss probe leaves outside of episodes.
+    /// Why a retransmission left. A tail-loss probe leaves outside of episodes; an expiry sends one segment at its instant.
     fn cause(&self, row: usize) -> &'static str {
         let sent = &self.tables.transmissions;
         let (flow, end, now) = (sent.flow[row], sent.end[row], sent.t_ns[row]);
-        if sent.cause[row] == 1 {
-            let timer = &self.tables.timer;
-            let from = timer.t_ns.partition_point(|at| *at < now);
-            let expired = (from..timer.t_ns.len())
-                .take_while(|other| timer.t_ns[*other] == now)
-                .any(|other| timer.flow[other] == flow && timer.end[other] == end && timer.event[other] == EXPIRED);
-            let first = !(0..row)
-                .rev()
-                .take_while(|other| sent.t_ns[*other] == now)
-                .any(|other| sent.flow[other] == flow && sent.end[other] == end && sent.cause[other] == 1);
-            return if expired && first { "rto" } else { "loss" };
-        }
         let episodes = &self.tables.episodes;
         let repairs = (0..episodes.opened_ns.len()).any(|other| {
             let closed = episodes.closed_ns[other];
             (episodes.flow[other], episodes.end[other]) == (flow, end)
                 && (episodes.opened_ns[other]..=if closed < 0 { i64::MAX } else { closed }).contains(&now)
         });
-        if repairs { "fast" } else { "tlp" }
+        if !repairs {
+            return "tlp";
+        }
+        if sent.cause[row] != 1 {
+            return "fast";
+        }
+        let timer = &self.tables.timer;
+        let from = timer.t_ns.partition_point(|at| *at < now);
+        let expired = (from..timer.t_ns.len())
+            .take_while(|other| timer.t_ns[*other] == now)
+            .any(|other| timer.flow[other] == flow && timer.end[other] == end && timer.event[other] == EXPIRED);
+        let first = !(0..row)
+            .rev()
+            .take_while(|other| sent.t_ns[*other] == now)
+            .any(|other| sent.flow[other] == flow && sent.end[other] == end && sent.cause[other] == 1);
+        if expired && first { "rto" } else { "loss" }
     }
 }
 
@@ -169,9 +178,16 @@ mod tests {
     fn every_place_shows_the_same_retransmissions_but_for_the_lost_ones() {
         let seeds = (0..20).map(|seed| captured(seed, Weather::Plain).unwrap());
         let mut rows = [0; 3];
+        let mut probes = 0;
         for Captured { places, .. } in seeds {
             let names: Vec<_> = places.iter().map(|place| place.name.as_str()).collect();
             assert_eq!(names, PLACES);
+            for place in &places {
+                // A network's copy of a packet is no row: each time and number stands there once.
+                let sent: Vec<_> = place.truth.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
+                assert_eq!(sent.iter().collect::<BTreeSet<_>>().len(), sent.len());
+                probes += sent.iter().filter(|row| row.ends_with(",tlp")).count();
+            }
             let identities = places.iter().map(|place| {
                 let lines = place.truth.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
                 lines
@@ -186,5 +202,6 @@ mod tests {
             assert!(receiver.iter().all(|row| between.contains(row)));
         }
         assert!(rows.iter().all(|rows| *rows > 100), "{rows:?}");
+        assert!(probes > 0);
     }
 }
