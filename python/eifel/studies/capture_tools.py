@@ -7,16 +7,23 @@ import io
 import re
 import shutil
 import subprocess
+import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-TOOLS = ("eifel", "tshark", "tcptrace")
+TOOLS = ("eifel", "tshark", "tcptrace", "tstat")
 PATIENCE_S = 60
+TSTAT_KINDS = ("rto", "fs", "reor", "dup", "unk", "fc", "unrto", "unfs")
+"""What Tstat calls segments that are not in order: its columns `c_pkts_…` and `s_pkts_…`."""
+TSTAT_AGAIN = ("rto", "fs", "unk", "unrto", "unfs")
+TSTAT_SPURIOUS = ("unrto", "unfs")
 
 
 def installed() -> list[str]:
-    """The tools that this machine has."""
-    return ["eifel", *(tool for tool in TOOLS[1:] if shutil.which(tool))]
+    """The tools that this machine has. Tstat reads what Wireshark's editcap makes of a pcapng file."""
+    needs = {"tstat": ("tstat", "editcap")}
+    return ["eifel", *(tool for tool in TOOLS[1:] if all(map(shutil.which, needs.get(tool, (tool,)))))]
 
 
 def told(file: Path, truth: str) -> list[dict[str, Any]]:
@@ -33,13 +40,36 @@ def told(file: Path, truth: str) -> list[dict[str, Any]]:
 
     ours = captures.analyze(file).report["retransmissions"]
     rows = [row("eifel", len(ours), {one["frame"] for one in ours if one["verdict"] == "spurious"})]
-    if shutil.which("tshark"):
+    there_too = installed()
+    if "tshark" in there_too:
         flags = tshark.flags(file, timeout_s=PATIENCE_S)
         again = [word for word in flags.values() if word.endswith("retransmission")]
         rows.append(row("tshark", len(again), {one for one, word in flags.items() if word.startswith("spurious")}))
-    if command := shutil.which("tcptrace"):
-        line = [command, "-n", "-l", str(file)]
+    if "tcptrace" in there_too:
+        line = ["tcptrace", "-n", "-l", str(file)]
         told = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE_S, check=False).stdout
         # It has no word for spurious.
         rows.append(row("tcptrace", sum(map(int, re.findall(r"rexmt data pkts:\s+(\d+)", told))), set()))
+    if "tstat" in there_too:
+        kinds = _tstat(file)
+        again, needless = (sum(kinds[kind] for kind in some) for some in (TSTAT_AGAIN, TSTAT_SPURIOUS))
+        # It counts and names no frame: at best all that it counts are spurious ones.
+        found = min(needless, there["spurious"])
+        rows.append({"tool": "tstat", "counted": again, **there, "found": found, "wrongly": needless - found})
     return rows
+
+
+def _tstat(file: Path) -> Counter[str]:
+    """How many segments Tstat takes for what, by its logs of complete and other connections."""
+    kinds: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        pcap = Path(folder) / "capture.pcap"
+        for line in (["editcap", "-F", "pcap", str(file), str(pcap)], ["tstat", "-s", f"{folder}/out", str(pcap)]):
+            subprocess.run(line, capture_output=True, timeout=PATIENCE_S, check=False)
+        for log in Path(folder).glob("out/*/log_tcp_*complete"):
+            head, *rows = (line.split() for line in log.read_text().splitlines())
+            names = [name.lstrip("#").rpartition(":")[0] for name in head]
+            for values in rows:
+                row = dict(zip(names, values, strict=False))
+                kinds.update({kind: int(row[f"{end}_pkts_{kind}"]) for kind in TSTAT_KINDS for end in "cs"})
+    return kinds

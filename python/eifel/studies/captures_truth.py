@@ -68,7 +68,8 @@ def _row(runs: Runs, weather: str, place: str) -> dict[str, Mean]:
     return {
         "captures": mean_interval([float(mine.sum())]),
         "retransmissions": mean_interval([float(every)]),
-        "cause": percent(sums["cause_right"], every),
+        "found": percent(sums["found"], every),
+        "cause": percent(sums["cause_right"], sums["found"]),
         "verdict": percent(sums["verdict_right"], every),
         "decided": percent(sums["verdict_right"], decidable),
         "undecidable": percent(sums["undecidable"], every),
