@@ -3,7 +3,7 @@
 use crate::patience::{self, Patience};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
-use eifel_sim::summary::Summary;
+use eifel_sim::summary::{FlowSummary, Summary};
 use eifel_sim::{Error, Options, run_with};
 use std::cell::RefCell;
 use std::fmt;
@@ -104,6 +104,11 @@ pub fn hold(mut scenario: Scenario, patience: &Patience, law: Option<Law>) -> Re
         if let Some(flow) = summary.flows.iter().find(|flow| patience.completes && !flow.completed) {
             return Err(Violation::Incomplete { flow: flow.flow.clone(), bytes: flow.bytes });
         }
+    }
+    let odd = |flow: &&FlowSummary| flow.spurious_retransmissions > flow.retransmissions;
+    if let Some(flow) = summary.flows.iter().find(odd) {
+        let (needless, all) = (flow.spurious_retransmissions, flow.retransmissions);
+        return Err(Violation::Unlawful(format!("{}: {needless} needless of {all} retransmissions", flow.flow)));
     }
     match law.map(|law| caught(|| law(&scenario, &summary))).transpose()?.flatten() {
         Some(broken) => Err(Violation::Unlawful(broken)),

@@ -60,6 +60,9 @@ impl Endpoint {
                 if transmission.copy > 0 || net.oracle.knows_losses(self.flow, self.end) {
                     if cell.packet.repeats {
                         self.tally.on_retransmission(cell.packet.transmission);
+                        if cell.packet.segment == 0 {
+                            self.tally.on_bare(cell.packet.transmission);
+                        }
                     }
                     net.oracle.left(self.flow, self.end, sent(&cell.packet));
                 }

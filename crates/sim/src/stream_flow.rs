@@ -221,7 +221,7 @@ impl StreamFlow {
     pub fn settle<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, settled: &Settled) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[settled.sender.index()];
-        endpoint.tally.counts.spurious += u64::from(!settled.needed);
+        endpoint.tally.on_judged(settled);
         let episode = endpoint.tally.on_settled(settled);
         if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
             recorder.settled(settled, episode.map(|number| (0, number)));

@@ -19,7 +19,7 @@ pub struct FlowSummary {
     pub segments_sent: u64,
     /// Data segments that repeated data.
     pub retransmissions: u64,
-    /// Retransmissions that the oracle calls spurious.
+    /// Those of them that the oracle calls spurious.
     pub spurious_retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,

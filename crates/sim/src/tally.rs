@@ -61,6 +61,8 @@ pub struct Tally {
     opening: Option<First>,
     /// The first retransmissions of all episodes, in order.
     firsts: Vec<First>,
+    /// Retransmissions that repeat no data: a SYN or a FIN alone.
+    bare: Vec<u64>,
 }
 
 impl Tally {
@@ -83,6 +85,16 @@ impl Tally {
     /// Returns the cause of an episode whose first retransmission has not left.
     pub fn opening(&self) -> Option<Cause> {
         self.opening.map(|first| first.cause)
+    }
+
+    /// Notes that a retransmission repeats no data, and is not counted.
+    pub fn on_bare(&mut self, transmission: u64) {
+        self.bare.push(transmission);
+    }
+
+    /// Counts the oracle's judgement on a retransmission.
+    pub fn on_judged(&mut self, settled: &Settled) {
+        self.counts.spurious += u64::from(!settled.needed && !self.bare.contains(&settled.transmission));
     }
 
     /// Notes that a retransmission leaves: the first of the episode that has opened, if any.

@@ -21,6 +21,25 @@ fn the_transfers_of_the_tests_keep_the_laws() {
     }
 }
 
+/// A SYN or a FIN alone carries no data. Its copies are judged in the record, and in the summary they are no
+/// retransmissions of data, whatever becomes of them.
+#[test]
+fn a_needless_copy_of_a_syn_is_no_retransmission_of_data() {
+    let text = "duration_s = 60
+        point_to_point = { rate_bps = 1_000_000, delay_ms = 10 }
+        spike = [{ links = [\"bottleneck\"], holds = \"arriving\", at = [{ start_s = 0, length_s = 4 }] }]
+        [[flow]]
+        name = \"main\"
+        from = \"sender\"
+        to = \"receiver\"
+        application = { kind = \"bulk\", bytes = 100_000 }";
+    let outcome = observed(&scenario(text), 0);
+    let needless = outcome.tables.transmissions.needed.iter().filter(|needed| **needed == 2).count();
+    let flow = &outcome.summary.flows[0];
+    assert!(flow.completed && needless > 0, "{flow:?}");
+    assert_eq!((flow.retransmissions, flow.spurious_retransmissions), (0, 0));
+}
+
 #[test]
 fn without_loss_or_delay_nothing_is_sent_twice() {
     let text =
