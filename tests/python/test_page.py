@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from browser import CHROMIUM, Browser
-from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
 from eifel.papers.measured import Measured, MeasuredRow
+from eifel.plots.style import new_figure
 from eifel.report import build
 from eifel.report.comparison import verdict_of
 from eifel.report.headlines import headlines
@@ -20,14 +23,17 @@ from eifel.report.svg import Dot, Line, dots, multiples
 from eifel.reproduction import reproduce
 from eifel.statistics import Mean
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 NAMES = ("responding.table1", "responding.table3", "responding.figure4a", "detectors.responses", "thesis.timers")
 
 
-def of(within: int, count: int, *holding: bool) -> Measured:
+def of(within: int, count: int, *holding: bool, name: str = "test.rows") -> Measured:
     column = Column("time_s", "Time, s", relative=0.1)
     rows = tuple(Row({"row": number}, published={"time_s": 100.0}) for number in range(count))
     claims = tuple(Claim("so", lambda _, holds=holds: holds) for holds in holding)
-    artefact = Artefact("test.rows", "Rows", "nowhere", (column,), rows, claims=claims)
+    artefact = Artefact(name, "Rows", "nowhere", (column,), rows, claims=claims)
     means = [{"time_s": Mean(100.0 if number < within else 150.0 + number, 5.0, 3)} for number in range(count)]
     return Measured(artefact, [MeasuredRow(*both) for both in zip(rows, means, strict=True)], [], 3, 1, 0.5)
 
@@ -55,6 +61,16 @@ def test_of_many_rows_one_sees_a_picture_and_the_table_is_folded(rows: int, fold
     assert ('class="dots"' in section) == folded
     if folded:
         assert section.count("<circle") == rows
+
+
+def test_an_artefact_with_a_picture_of_its_own_gets_no_second() -> None:
+    def draw(_: Measured) -> Figure:
+        return new_figure(1, (2, 2))[0]
+
+    measured = of(30, 30)
+    own = replace(measured, artefact=replace(measured.artefact, method=Recorded(draw, chart=False)))
+    section = build([own]).split('<section id="test.rows"')[1]
+    assert section.count("<img") == 1 and "<svg" not in section and "The table of 30 rows" in section
 
 
 def test_a_dot_stands_where_its_value_is() -> None:
@@ -154,7 +170,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("page") / "report.html"
     measured = [reproduce(name, repetitions=2) for name in NAMES if name != "thesis.timers"]
-    file.write_text(build([*measured, of(25, 30, True)]), encoding="utf-8")
+    most = of(60, 60, *[True] * 12, name="test.most")
+    file.write_text(build([*measured, of(25, 30, True), most]), encoding="utf-8")
     return file
 
 
@@ -184,7 +201,7 @@ class TestInABrowser:
 
     def test_the_contents_filter_and_stay_in_sight(self, page: Browser) -> None:
         shown = "[...document.querySelectorAll('.contents li')].filter((one) => one.offsetParent).length"
-        assert page.evaluate(shown) == len(NAMES)
+        assert page.evaluate(shown) == len(NAMES) + 1
         page.evaluate(
             "{ const box = document.querySelector('.contents input'); box.value = 'reno-sack uncongested';"
             " box.dispatchEvent(new Event('input')); }"

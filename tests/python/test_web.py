@@ -245,6 +245,14 @@ def test_each_preset_runs(opened: Browser) -> None:
         )
 
 
+def test_where_data_goes_both_ways_both_are_counted_and_the_busier_is_drawn(opened: Browser, page: Path) -> None:
+    show(opened, page, "#preset=two-way-thin-return")
+    said = text(opened, "cost-b")
+    assert "needless" in said and ": 0 bytes" not in said
+    drawn = "document.getElementById('chart-b').chart.panels[0].layers.find((one) => one.name === 'segment').x.length"
+    assert opened.evaluate(drawn) > 100
+
+
 def test_menus_choose_algorithms_and_a_refusal_is_one_line(opened: Browser) -> None:
     opened.evaluate("document.querySelectorAll('details.choices').forEach((one) => { one.open = true; }); 0")
     choose(opened, "#sender-b select[name='detect']", "f-rto")

@@ -74,7 +74,7 @@
     for (const other of drawn) if (other === one || other.until !== until) draw(other, until);
     const figure = $(`chart-${one.name}`);
     const message = controls.transport(scenario) === "sctp" ? (scenario.flow[0].sctp || {}).message_bytes || 1000 : 1;
-    $(`cost-${one.name}`).textContent = words.cost(flow, layers.of(answer, 0), message);
+    $(`cost-${one.name}`).textContent = words.cost(flow, answer, message);
     $(`cost-${one.name}`).className = flow.spurious_retransmissions ? "cost outside" : "cost";
     $(`failed-${one.name}`).hidden = true;
     $("compared").textContent = sides.a.summary && sides.b.summary ? words.compared(sides.a.summary, sides.b.summary) : "";

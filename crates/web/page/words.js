@@ -12,11 +12,13 @@ const words = (() => {
     return bps >= 1e6 ? `${+(bps / 1e6).toPrecision(3)} Mbit/s` : `${+(bps / 1e3).toPrecision(3)} kbit/s`;
   }
 
-  // Bytes that were sent again needlessly.
-  function needless({ tables, code }, payload) {
-    const sent = tables.transmissions, spurious = code("transmissions.needed", "spurious");
+  // Bytes that both ends of the first flow sent again needlessly.
+  function needless({ tables: { transmissions: sent }, words }, payload) {
+    const spurious = words["transmissions.needed"].indexOf("spurious");
     let sum = 0;
-    for (let i = 0; i < sent.len.length; i++) if (sent.needed[i] === spurious && sent.copy[i] > 0) sum += sent.len[i] * payload;
+    for (let i = 0; i < sent.len.length; i++) {
+      if (sent.flow[i] === 0 && sent.segment[i] > 0 && sent.needed[i] === spurious && sent.copy[i] > 0) sum += sent.len[i] * payload;
+    }
     return sum;
   }
 
@@ -31,10 +33,11 @@ const words = (() => {
   }
 
   function compared(a, b) {
-    const [one, other] = a.completed && b.completed ? [b.time_s, a.time_s] : [a.goodput_bps, b.goodput_bps];
+    const done = a.completed && b.completed;
+    const [one, other] = done ? [b.time_s, a.time_s] : [a.goodput_bps, b.goodput_bps];
     if (!(one > 0 && other > 0)) return "";
     const more = Math.round(100 * (other / one - 1));
-    if (more === 0) return "Both take the same time.";
+    if (more === 0) return done ? "Both take the same time." : "Both deliver as much.";
     return `The second sender is ${more > 0 ? "faster" : "slower"} by ${Math.abs(more)} %.`;
   }
 

@@ -112,7 +112,7 @@ def _section(measured: Measured, playground: str) -> str:
         see=_see(measured),
         charts=charts,
         play=_play(measured, playground),
-        summary=(_map_of(measured) or _table)(measured),
+        summary=show(measured) if (show := _map_of(measured)) else _table(measured, drawn=bool(charts)),
         claims=claims_html(measured) + known_html(artefact),
         settings=settings_html(artefact),
         command=escape(command_of(measured)),
@@ -175,8 +175,11 @@ def _scenario(row: Row, seed: int) -> str:
     return f"<details><summary>{escape(row.name)}</summary><pre>{escape(text)}</pre></details>"
 
 
-def _table(measured: Measured) -> str:
-    """The artefact's table; of many rows the picture is what one sees, and the table is folded below it."""
+def _table(measured: Measured, *, drawn: bool) -> str:
+    """The artefact's table; of many rows a picture is what one sees, and the table is folded below it.
+
+    `drawn` says whether there is one already: the artefact's own.
+    """
     from eifel.exports import table_csv
 
     table = summary_html(measured)
@@ -185,7 +188,8 @@ def _table(measured: Measured) -> str:
     if len(measured.rows) <= MOST_ROWS:
         return table + taken
     shown = f"<details><summary>The table of {len(measured.rows)} rows</summary>{table}</details>"
-    return f'<div class="scroll">{_heat(measured) or _dots(measured)}</div>{shown}{taken}'
+    picture = "" if drawn else f'<div class="scroll">{_heat(measured) or _dots(measured)}</div>'
+    return picture + shown + taken
 
 
 def _judged(artefact: Artefact) -> Column:
@@ -212,7 +216,8 @@ def _heat(measured: Measured) -> str:
         ", ".join(map(word, list(row.row.keys.values())[:-1])): word(row.row.keys[artefact.keys[0]])
         for row in measured.rows
     }
-    return heat(rows, columns, cells, f"{column.title}, by {artefact.keys[-1].replace('_', ' ')}", first)
+    *down, last = (key.replace("_", " ") for key in artefact.keys)
+    return heat(rows, columns, cells, f"{column.title}: {', '.join(down)}; {last} across", first)
 
 
 def _dots(measured: Measured) -> str:
@@ -225,7 +230,7 @@ def _dots(measured: Measured) -> str:
     if len(measured.rows) > MOST_LINES:
         return dots(_grouped(measured, columns[0])[:MOST_PICTURED], columns[0].title)
     shown = [(column.title, [_line(row, column) for row in measured.rows]) for column in columns[:MOST_BESIDE]]
-    return multiples(shown)
+    return multiples(shown, ", ".join(key.replace("_", " ") for key in artefact.keys))
 
 
 def _line(row: MeasuredRow, column: Column) -> Line:

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from eifel.report.svg import ABOVE, BELOW, LETTER, RIGHT, WIDTH, Scale, short
+from eifel.report.svg import ABOVE, BELOW, LETTER, RIGHT, WIDTH, Scale, short, spacing
 
-ROW = 18
-"""Pixels from row to row of a heat map."""
 HEAD = 34
 """Pixels above the first row, for two lines of a column's name."""
 
@@ -41,7 +39,8 @@ def heat(
         return ""
     left = min(16 + LETTER * max(len(short(name)) for name in rows), WIDTH / 2)
     wide = (WIDTH - RIGHT - left) / len(columns)
-    height = HEAD + ROW * len(rows) + 22
+    apart = spacing(len(rows))
+    height = HEAD + apart * len(rows) + 22
     parts = []
     for place, name in enumerate(columns):
         x = left + wide * (place + 0.5)
@@ -53,18 +52,18 @@ def heat(
         for name in group.values()
     }
     for number, row in enumerate(rows):
-        y = HEAD + ROW * number
-        parts.append(f'<text x="{left - 8:.1f}" y="{y + 13}" class="name">{escape(short(row))}</text>')
+        y = HEAD + apart * number
+        parts.append(f'<text x="{left - 8:.1f}" y="{y + apart - 5}" class="name">{escape(short(row))}</text>')
         for place, column in enumerate(columns):
             cell = cells.get((row, column))
             if cell is None or not math.isfinite(cell.value):
                 continue
             x = left + wide * place
             title = f"<title>{escape(cell.title)}</title>" if cell.title else ""
-            box = f'x="{x + 1:.1f}" y="{y + 1}" width="{wide - 2:.1f}" height="{ROW - 2}"'
+            box = f'x="{x + 1:.1f}" y="{y + 1}" width="{wide - 2:.1f}" height="{apart - 2}"'
             parts.append(f"<rect {box} {shades[group[row]](cell.value)}>{title}</rect>")
             if len(cell.text) * LETTER < wide:
-                place_of = f'x="{x + wide / 2:.1f}" y="{y + 13}"'
+                place_of = f'x="{x + wide / 2:.1f}" y="{y + apart - 5}"'
                 parts.append(f'<text {place_of} class="cell">{escape(cell.text)}</text>')
     parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2:.1f}" y="{height - 5}" class="tick">{escape(axis)}</text>')
     return _picture(parts, height, axis)

@@ -22,13 +22,23 @@ const layers = (() => {
   // Whole microseconds: more digits say nothing in a chart.
   const seconds = (values) => values.map((t) => Math.floor(t / 1000) / 1e6);
 
+  // The end of a flow that sends most, as a word; data may go both ways.
+  function busier({ transmissions: sent }, words, flow) {
+    const sums = new Map();
+    for (let i = 0; sent.end && i < sent.len.length; i++) {
+      if (sent.flow[i] === flow) sums.set(sent.end[i], (sums.get(sent.end[i]) || 0) + sent.len[i]);
+    }
+    const [[end] = []] = [...sums].sort((a, b) => b[1] - a[1]);
+    return end === undefined ? "from" : words["transmissions.end"][end];
+  }
+
   // What one end of one flow sent and heard, with the codes of the tables' words: `code("transmissions.kind", "new")`.
   function of({ tables, words }, flow) {
     const code = (column, word) => (words[column] || []).indexOf(word);
-    const kept = {};
+    const kept = {}, sender = busier(tables, words, flow);
     for (const [name, table] of Object.entries(tables)) {
-      const from = code(`${name}.end`, "from"), columns = Object.entries(table);
-      const places = where(columns[0][1].length, (i) => (!table.flow || table.flow[i] === flow) && (!table.end || table.end[i] === from));
+      const end = code(`${name}.end`, sender), columns = Object.entries(table);
+      const places = where(columns[0][1].length, (i) => (!table.flow || table.flow[i] === flow) && (!table.end || table.end[i] === end));
       kept[name] = Object.fromEntries(columns.map(([column, values]) => [column, pick(values, places)]));
     }
     return { tables: kept, code, words };
@@ -143,7 +153,7 @@ const layers = (() => {
       }
       add("timeout", "spurious", "crosses", table.rto_ns, is("expired"));
     }
-    return { title: "RTT and RTO, s", name: "s", height: 200, layers: made };
+    return { title: "RTT, RTO, s", name: "s", height: 200, layers: made };
   }
 
   function bands({ tables: { spikes, episodes }, code }, end) {

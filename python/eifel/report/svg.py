@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH = 760
-LINE = 18
-"""Pixels from row to row."""
+LINE, DENSE, MANY = 18, 15, 40
+"""Pixels from row to row; where there are so many rows, less."""
 RIGHT, ABOVE, BELOW = 20, 8, 34
 LETTER = 6.6
 """Pixels that a letter of a name takes, about."""
@@ -51,19 +51,32 @@ def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
     return multiples([(axis, lines)], logarithmic=logarithmic)
 
 
-def multiples(panels: Sequence[tuple[str, Sequence[Line]]], *, logarithmic: bool = False) -> str:
-    """Draws panels beside each other, each with an axis of its own; their lines are the same rows in the same order."""
+def spacing(rows: int) -> int:
+    """Pixels from row to row of a picture of so many rows."""
+    return LINE if rows <= MANY else DENSE
+
+
+def multiples(panels: Sequence[tuple[str, Sequence[Line]]], names: str = "", *, logarithmic: bool = False) -> str:
+    """Draws panels beside each other, each with an axis of its own; their lines are the same rows in the same order.
+
+    `names` says below the rows' names what they are made of.
+    """
     known = [(axis, lines, ends) for axis, lines in panels if (ends := _ends(lines, logarithmic=logarithmic))]
     if not known:
         return ""
     rows = known[0][1]
     left = max(LEAST, 16 + LETTER * max(len(short(line.name)) for line in rows))
     width = WIDTH if len(known) == 1 else min(WIDEST, left + PANEL * len(known))
-    bottom = ABOVE + LINE * len(rows)
+    apart = spacing(len(rows))
+    bottom = ABOVE + apart * len(rows)
+    middles = [ABOVE + apart * (number + 0.5) for number in range(len(rows))]
     parts = [
-        f'<text x="{left - 10:.1f}" y="{_middle(number) + 4:.1f}" class="name">{escape(short(line.name))}</text>'
-        for number, line in enumerate(rows)
+        f'<text x="{left - 10:.1f}" y="{y + 4:.1f}" class="name">{escape(short(line.name))}</text>'
+        for y, line in zip(middles, rows, strict=True)
     ]
+    if names:
+        fits = short(names, int((left - 10) / LETTER))
+        parts.append(f'<text x="{left - 10:.1f}" y="{bottom + BELOW - 4}" class="name dim">{escape(fits)}</text>')
     each = (width - left) / len(known)
     for place, (axis, lines, ends) in enumerate(known):
         sides = (left + each * place, left + each * (place + 1) - RIGHT)
@@ -74,8 +87,8 @@ def multiples(panels: Sequence[tuple[str, Sequence[Line]]], *, logarithmic: bool
             parts.append(f'<text x="{x:.1f}" y="{bottom + 14}" class="tick">{tick:g}</text>')
         named = short(axis, int((each + RIGHT) / LETTER))
         parts.append(f'<text x="{sum(sides) / 2:.1f}" y="{bottom + BELOW - 4}" class="tick">{escape(named)}</text>')
-        for number, line in enumerate(lines):
-            parts += _marks(line, scale, _middle(number))
+        for y, line in zip(middles, lines, strict=True):
+            parts += _marks(line, scale, y)
     height, label = bottom + BELOW, "; ".join(axis for axis, _, _ in known)
     title = f'<svg class="dots" viewBox="0 0 {width:g} {height}" width="{width:g}" height="{height}" role="img"'
     return f'{title} aria-label="{escape(label)}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
@@ -86,10 +99,6 @@ def _ends(lines: Sequence[Line], *, logarithmic: bool) -> list[float]:
     ends = [end for line in lines for dot in line.dots for end in (dot.low, dot.value, dot.high) if end is not None]
     ends += [end for line in lines if line.band for end in line.band]
     return [end for end in ends if math.isfinite(end) and (end > 0 or not logarithmic)]
-
-
-def _middle(number: int) -> float:
-    return ABOVE + LINE * (number + 0.5)
 
 
 def _marks(line: Line, scale: Scale, y: float) -> list[str]:
