@@ -68,10 +68,12 @@ pub fn best_liar(liars: &Liars, effort: &Effort, progress: impl FnMut(u32)) -> F
 /// Returns the liar as the tables of a scenario that stand below `[[flow]]`.
 pub fn to_toml(schedule: &Schedule) -> String {
     let mut text = String::new();
-    for (key, answer) in Occasion::NAMES.iter().zip(&schedule.answers) {
-        if *answer != Answer::default() {
-            let gap = if text.is_empty() { "" } else { "\n" };
-            let _ = write!(text, "{gap}[flow.liar.{key}]\n{}", told(answer));
+    for (state, answers) in ["", "other."].iter().zip(&schedule.tables) {
+        for (key, answer) in Occasion::NAMES.iter().zip(answers) {
+            if *answer != Answer::default() {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                let _ = write!(text, "{gap}[flow.liar.{state}{key}]\n{}", told(answer));
+            }
         }
     }
     text
@@ -93,11 +95,19 @@ fn told(answer: &Answer) -> String {
     word("hides_sack", answer.hides_sack, "true");
     word("denies_mark", answer.denies_mark, "true");
     word("withheld", answer.withheld, "true");
+    word("every", answer.every != honest.every, &answer.every.to_string());
+    word("turns", answer.turns, "true");
     text
 }
 
-/// Alters one of six parts of an answer at random. The honest choice is as likely as all others
-/// together.
+/// The parts of an answer.
+const PARTS: u64 = 8;
+/// How many arrivals an answer may wait for.
+const WAITS: [u8; 5] = [1, 2, 4, 16, 64];
+/// A liar with two states is as likely as one with a single one.
+const TWO_STATES: f64 = 0.5;
+
+/// Alters one part of an answer at random. The honest choice is as likely as all others together.
 fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
     let mut pick = |count: usize| if stream.chance(0.5) { 0 } else { stream.below(count as u64) as usize };
     match thing {
@@ -106,7 +116,9 @@ fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
         2 => answer.duplicates = Duplicates::ALL[pick(3)],
         3 => answer.hides_sack = pick(2) == 1,
         4 => answer.denies_mark = pick(2) == 1,
-        _ => answer.withheld = pick(2) == 1,
+        5 => answer.withheld = pick(2) == 1,
+        6 => answer.every = WAITS[pick(WAITS.len())],
+        _ => answer.turns = pick(2) == 1,
     }
     answer
 }
@@ -114,9 +126,10 @@ fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
 impl Candidate for Schedule {
     fn draw(stream: &mut Stream) -> Schedule {
         let mut schedule = Schedule::default();
-        for answer in &mut schedule.answers {
-            for thing in 0..6 {
-                *answer = altered(*answer, thing, stream);
+        let (states, parts) = if stream.chance(TWO_STATES) { (2, PARTS) } else { (1, PARTS - 1) };
+        for answer in schedule.tables[..states].as_flattened_mut() {
+            for part in 0..parts {
+                *answer = altered(*answer, part, stream);
             }
         }
         schedule
@@ -127,8 +140,11 @@ impl Candidate for Schedule {
         while changed == *self {
             // Two answers often have to change together.
             for _ in 0..=stream.below(2) {
-                let answer = &mut changed.answers[stream.below(5) as usize];
-                *answer = altered(*answer, stream.below(6), stream);
+                let answers = changed.tables.as_flattened_mut();
+                // The other table matters only to a liar that turns to it.
+                let reached = if answers.iter().any(|answer| answer.turns) { answers.len() } else { answers.len() / 2 };
+                let answer = &mut answers[stream.below(reached as u64) as usize];
+                *answer = altered(*answer, stream.below(PARTS), stream);
             }
         }
         changed
@@ -136,8 +152,8 @@ impl Candidate for Schedule {
 
     fn simpler(&self) -> Vec<Schedule> {
         let mut simpler = Vec::new();
-        for place in 0..self.answers.len() {
-            let (answer, honest) = (self.answers[place], Answer::default());
+        for (place, &answer) in self.tables.as_flattened().iter().enumerate() {
+            let honest = Answer::default();
             let each = [
                 Answer { number: honest.number, ..answer },
                 Answer { echoed: honest.echoed, ..answer },
@@ -145,10 +161,12 @@ impl Candidate for Schedule {
                 Answer { hides_sack: false, ..answer },
                 Answer { denies_mark: false, ..answer },
                 Answer { withheld: false, ..answer },
+                Answer { every: honest.every, ..answer },
+                Answer { turns: false, ..answer },
             ];
             for one in each.into_iter().filter(|one| *one != answer) {
                 let mut with = *self;
-                with.answers[place] = one;
+                with.tables.as_flattened_mut()[place] = one;
                 simpler.push(with);
             }
         }
@@ -198,7 +216,7 @@ mod tests {
     #[test]
     fn every_schedule_is_a_scenario_that_says_the_same() {
         let mut stream = Stream::new(3, &["test"]);
-        let mut seen = [0; 6];
+        let mut seen = [0; 8];
         for _ in 0..300 {
             let schedule = Schedule::draw(&mut stream);
             let read = scenario(&format!("{BULK}\n{}", to_toml(&schedule)));
@@ -206,13 +224,15 @@ mod tests {
             // A liar that never lies is none.
             let expected = (schedule != Schedule::default()).then_some(Kind::Scheduled(schedule));
             assert_eq!(connection.liar, expected);
-            for answer in schedule.answers {
+            for answer in schedule.tables.as_flattened() {
                 seen[0] += usize::from(answer.number == Number::OneMore);
                 seen[1] += usize::from(answer.echoed == Echoed::Newest);
                 seen[2] += usize::from(answer.duplicates == Duplicates::Invented);
                 seen[3] += usize::from(answer.hides_sack);
                 seen[4] += usize::from(answer.denies_mark);
                 seen[5] += usize::from(answer.withheld);
+                seen[6] += usize::from(answer.every > 4);
+                seen[7] += usize::from(answer.turns);
             }
         }
         assert!(seen.iter().all(|&count| count > 50), "{seen:?}");

@@ -1,7 +1,8 @@
-//! *Alters* every acknowledgement by a table. The kind of the last arrival decides the acknowledged
-//! number, the echoed timestamp, the reported blocks, and whether the acknowledgement leaves at
-//! all. It forges no timestamp: a segment has carried every echo to the receiver. *Against* any
-//! detector: a search varies the table.
+//! *Alters* every acknowledgement by one of two tables. The kind of the last arrival decides the
+//! acknowledged number, the echoed timestamp, the reported blocks, whether the acknowledgement
+//! leaves at all or waits for more arrivals, and whether the other table holds from then on. It
+//! forges no timestamp: a segment has carried every echo to the receiver. *Against* any detector: a
+//! search varies the tables.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +79,7 @@ impl Duplicates {
 }
 
 /// The alterations of one acknowledgement.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answer {
     pub number: Number,
     pub echoed: Echoed,
@@ -89,6 +90,25 @@ pub struct Answer {
     pub denies_mark: bool,
     /// Whether it does not leave.
     pub withheld: bool,
+    /// Of this many arrivals of one kind in a row, only the last one is answered.
+    pub every: u8,
+    /// Whether the other table holds from the next arrival on.
+    pub turns: bool,
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self {
+            number: Number::All,
+            echoed: Echoed::Due,
+            duplicates: Duplicates::True,
+            hides_sack: false,
+            denies_mark: false,
+            withheld: false,
+            every: 1,
+            turns: false,
+        }
+    }
 }
 
 /// The kind of the last arrival, as far as the receiver can tell.
@@ -113,11 +133,11 @@ impl Occasion {
     pub const ALL: [Self; 5] = [Self::InOrder, Self::AboveGap, Self::Again, Self::Repair, Self::LastRepair];
 }
 
-/// A table with an answer for each [`Occasion`].
+/// The answers of a liar with two states: a table of each, with an answer for each [`Occasion`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Schedule {
-    /// In the order of [`Occasion::ALL`].
-    pub answers: [Answer; 5],
+    /// In the order of [`Occasion::ALL`]. The first table holds from the beginning.
+    pub tables: [[Answer; 5]; 2],
 }
 
 /// The first arrival of a segment.
@@ -128,7 +148,11 @@ struct Heard {
 
 pub(super) struct Scheduled {
     schedule: Schedule,
+    /// The table that holds.
+    state: usize,
     occasion: Occasion,
+    /// Arrivals of this kind in a row.
+    alike: u32,
     /// The sequence number of position 0; `None` until a segment arrives.
     base: Option<Seq>,
     /// Arrivals by their first position.
@@ -149,7 +173,9 @@ impl Scheduled {
     pub(super) fn new(schedule: Schedule) -> Self {
         Self {
             schedule,
+            state: 0,
             occasion: Occasion::InOrder,
+            alike: 0,
             base: None,
             heard: BTreeMap::new(),
             complete: 0,
@@ -187,6 +213,11 @@ impl Scheduled {
             (true, _, true) => Occasion::AboveGap,
             (true, _, false) => Occasion::Repair,
         }
+    }
+
+    /// Returns the answer to the last arrival.
+    fn answer(&self) -> Answer {
+        self.schedule.tables[self.state][self.occasion as usize]
     }
 
     fn number(&self, wanted: Number, honest: u64) -> u64 {
@@ -247,14 +278,19 @@ impl Lie for Scheduled {
         let base = *self.base.get_or_insert(segment.seq);
         let start = unwrap(self.highest, base, segment.seq);
         let end = start + u64::from(segment.payload_len);
+        if self.last.is_some() && self.answer().turns {
+            self.state = 1 - self.state;
+        }
         self.last = Some((start, end));
+        let before = self.occasion;
         self.occasion = self.note(start, end, stamp);
+        self.alike = if self.occasion == before { self.alike + 1 } else { 1 };
     }
 
     fn says(&mut self, segment: &mut Segment) -> bool {
         let Some(base) = self.base else { return true };
-        let answer = self.schedule.answers[self.occasion as usize];
-        if answer.withheld {
+        let answer = self.answer();
+        if answer.withheld || !self.alike.is_multiple_of(answer.every.into()) {
             return false;
         }
         let honest = unwrap(self.complete, base, segment.ack);
@@ -345,7 +381,7 @@ mod tests {
             silent,
             Answer { echoed: Echoed::FirstUnacknowledged, duplicates: Duplicates::Hidden, ..Answer::default() },
         ];
-        let mut lie = Scheduled::new(Schedule { answers });
+        let mut lie = Scheduled::new(Schedule { tables: [answers, answers] });
         for number in 0..3 {
             lie.hears(&data(number, 10 + number as u32), false);
         }
@@ -368,7 +404,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_never_falls_behind_the_last_nor_runs_ahead_of_the_truth() {
         let answers = [Answer { number: Number::OneMore, ..Answer::default() }; 5];
-        let mut lie = Scheduled::new(Schedule { answers });
+        let mut lie = Scheduled::new(Schedule { tables: [answers, answers] });
         for number in 0..4 {
             lie.hears(&data(number, 0), false);
         }
@@ -379,11 +415,43 @@ mod tests {
         }
     }
 
+    /// Hears the segments in their order, and returns the positions that it acknowledges honestly; `None` where it is silent.
+    fn answered(schedule: Schedule, order: &[u64]) -> Vec<Option<u64>> {
+        let mut lie = Scheduled::new(schedule);
+        let mut answers = Vec::new();
+        for &number in order {
+            lie.hears(&data(number, 0), false);
+            let mut said = ack(lie.complete / 1000, &[]);
+            answers.push(lie.says(&mut said).then(|| position(&said) / 1000));
+        }
+        answers
+    }
+
+    #[test]
+    fn of_several_arrivals_of_a_kind_the_last_is_answered() {
+        let mut schedule = Schedule::default();
+        schedule.tables[0][Occasion::InOrder as usize].every = 3;
+        let expected = [None, None, Some(3), None, Some(4), Some(6), None, None, Some(9)];
+        // Segment 4 comes after 5. Then the count begins anew.
+        assert_eq!(answered(schedule, &[0, 1, 2, 3, 5, 4, 6, 7, 8]), expected);
+    }
+
+    #[test]
+    fn the_other_table_holds_from_the_arrival_after_a_turn() {
+        let mut schedule = Schedule::default();
+        let [honest, silent] = &mut schedule.tables;
+        honest[Occasion::AboveGap as usize].turns = true;
+        silent.iter_mut().for_each(|answer| answer.withheld = true);
+        silent[Occasion::LastRepair as usize].turns = true;
+        // 2 opens a gap; 3 and 1 meet silence, and 1 ends it for 4.
+        assert_eq!(answered(schedule, &[0, 2, 3, 1, 4]), [Some(1), Some(1), None, None, Some(5)]);
+    }
+
     #[test]
     fn a_duplicate_is_hidden_or_invented_beside_what_is_reported() {
         let report = |duplicates| {
             let answers = [Answer { duplicates, ..Answer::default() }; 5];
-            let mut lie = Scheduled::new(Schedule { answers });
+            let mut lie = Scheduled::new(Schedule { tables: [answers, answers] });
             for number in [0, 1, 3] {
                 lie.hears(&data(number, 0), false);
             }

@@ -7,8 +7,12 @@ use crate::liar::schedule::{Answer, Duplicates, Echoed, Number, Occasion, Schedu
 /// Reads the value of `liar`: the name of a lie, or a table of answers.
 pub(super) fn read(flow: &Reader<'_>) -> Option<Kind> {
     let Some(table) = flow.table("liar") else { return flow.maybe_text("liar").and_then(Kind::named) };
-    let answers = Occasion::NAMES.map(|key| table.table(key).map_or_else(Answer::default, |table| answer(&table)));
-    Some(Kind::Scheduled(Schedule { answers }))
+    let other = table.table("other").map_or_else(Default::default, |other| answers(&other));
+    Some(Kind::Scheduled(Schedule { tables: [answers(&table), other] }))
+}
+
+fn answers(table: &Reader<'_>) -> [Answer; 5] {
+    Occasion::NAMES.map(|key| table.table(key).map_or_else(Answer::default, |table| answer(&table)))
 }
 
 fn answer(table: &Reader<'_>) -> Answer {
@@ -19,6 +23,8 @@ fn answer(table: &Reader<'_>) -> Answer {
         hides_sack: table.switch("hides_sack"),
         denies_mark: table.switch("denies_mark"),
         withheld: table.switch("withheld"),
+        every: table.integer("every") as u8,
+        turns: table.switch("turns"),
     }
 }
 

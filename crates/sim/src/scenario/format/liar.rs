@@ -1,6 +1,7 @@
 //! A receiver that answers each arrival as a table says.
 
-use super::super::shape::Fallback::{Switch, Word};
+use super::super::shape::Fallback::{Integer, Switch, Word};
+use super::super::shape::Key;
 use super::{Kind, Table, default, optional};
 use crate::liar::schedule::{Duplicates, Echoed, Number};
 
@@ -8,14 +9,30 @@ pub(in super::super) static SCHEDULE: Table = Table {
     name: "schedule",
     summary: "A receiver whose acknowledgements are altered by what has just arrived; what is left out is honest.",
     keys: &[
-        optional("in_order", Kind::Table(&ANSWER), "After the next segment in order, while nothing is missing."),
-        optional("above_gap", Kind::Table(&ANSWER), "After a new segment above a gap."),
-        optional("again", Kind::Table(&ANSWER), "After something that has arrived before."),
-        optional("repair", Kind::Table(&ANSWER), "After a part of what was missing, while something is missing still."),
-        optional("last_repair", Kind::Table(&ANSWER), "After the last part of what was missing."),
+        IN_ORDER,
+        ABOVE_GAP,
+        AGAIN,
+        REPAIR,
+        LAST_REPAIR,
+        optional("other", Kind::Table(&OTHER), "The answers after an answer that `turns`, until another one does."),
     ],
     rules: &[],
 };
+
+static OTHER: Table = Table {
+    name: "other",
+    summary: "The other table of a receiver with two states.",
+    keys: &[IN_ORDER, ABOVE_GAP, AGAIN, REPAIR, LAST_REPAIR],
+    rules: &[],
+};
+
+const IN_ORDER: Key =
+    optional("in_order", Kind::Table(&ANSWER), "After the next segment in order, while nothing is missing.");
+const ABOVE_GAP: Key = optional("above_gap", Kind::Table(&ANSWER), "After a new segment above a gap.");
+const AGAIN: Key = optional("again", Kind::Table(&ANSWER), "After something that has arrived before.");
+const REPAIR: Key =
+    optional("repair", Kind::Table(&ANSWER), "After a part of what was missing, while something is missing still.");
+const LAST_REPAIR: Key = optional("last_repair", Kind::Table(&ANSWER), "After the last part of what was missing.");
 
 static ANSWER: Table = Table {
     name: "answer",
@@ -44,6 +61,13 @@ static ANSWER: Table = Table {
         default("hides_sack", Kind::Switch, Switch(false), "Whether nothing above the number is reported."),
         default("denies_mark", Kind::Switch, Switch(false), "Whether it claims to answer an original, by its mark."),
         default("withheld", Kind::Switch, Switch(false), "Whether the acknowledgement does not leave."),
+        default(
+            "every",
+            Kind::Integer { minimum: 1, maximum: u8::MAX as i64 },
+            Integer(1),
+            "Of so many arrivals of this kind in a row, only the last one is answered.",
+        ),
+        default("turns", Kind::Switch, Switch(false), "Whether the other table holds from the next arrival on."),
     ],
     rules: &[],
 };
