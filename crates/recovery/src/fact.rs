@@ -123,8 +123,8 @@ pub struct Delivered {
     pub original: Option<Covered>,
     /// The segment sent last, of those sent more than once.
     pub again: Option<Covered>,
-    /// First position beyond the lowest segment, of those sent once.
-    pub lowest_original: Option<u64>,
+    /// The lowest segment, of those sent once.
+    pub lowest_original: Option<Block>,
 }
 
 /// An ACK after the scoreboard has taken it in.

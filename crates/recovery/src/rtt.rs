@@ -43,6 +43,8 @@ pub struct RoundTrips {
     source: Source,
     latest: Duration,
     shortest: Duration,
+    /// The time of the newest turn, if the last ACK has brought one.
+    turn: Duration,
     minimum: Duration,
     smoothed: Duration,
     taken: u64,
@@ -52,7 +54,8 @@ impl RoundTrips {
     /// Begins without samples; `timestamps` says whether echoes will come.
     pub fn new(timestamps: bool) -> Self {
         let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
-        Self { source, latest: UNKNOWN, shortest: UNKNOWN, minimum: UNKNOWN, smoothed: UNKNOWN, taken: 0 }
+        let (latest, shortest, turn, minimum, smoothed) = (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
+        Self { source, latest, shortest, turn, minimum, smoothed, taken: 0 }
     }
 
     /// Begins anew after the handshake. Its samples are in the timer already; its round trip counts as the smallest sample
@@ -101,10 +104,17 @@ impl RoundTrips {
         known(self.shortest)
     }
 
-    /// Takes note that a segment which left once was acknowledged after `turn`.
+    /// Returns how long the highest segment took that the last ACK covers, if it left only once. Every such ACK has one,
+    /// with timestamps or without.
+    pub fn turn(&self) -> Option<Duration> {
+        known(self.turn)
+    }
+
+    /// Takes note that the last ACK covers a segment which left `turn` ago and only once; `None` if it covers none.
     #[inline]
-    pub(crate) fn on_turn(&mut self, turn: Duration) {
-        self.shortest = self.shortest.min(turn);
+    pub(crate) fn on_turn(&mut self, turn: Option<Duration>) {
+        self.turn = turn.unwrap_or(UNKNOWN);
+        self.shortest = self.shortest.min(self.turn);
     }
 
     /// Times the segment of new data that ends at `end`, if no other is being timed. [rfc6298:3.b]
@@ -197,9 +207,9 @@ mod tests {
     #[test]
     fn how_long_the_handshake_took_is_known_after_it() {
         let mut round_trips = RoundTrips::new(false);
-        round_trips.on_turn(MILLISECOND * 7);
-        round_trips.on_turn(MILLISECOND * 5);
-        round_trips.on_turn(MILLISECOND * 6);
+        for turn in [7, 5, 6] {
+            round_trips.on_turn(Some(MILLISECOND * turn));
+        }
         round_trips.on_new(at(0), 1);
         assert_eq!(round_trips.on_ack(at(6), &acked(1)), Some(MILLISECOND * 6));
         let after = round_trips.after_handshake(true);

@@ -42,6 +42,8 @@ pub struct Scoreboard {
     counted: Mark,
     /// The segments that the last ACK has delivered; `None` where loss recovery does not ask for them.
     delivered: Option<Delivered>,
+    /// The most bytes from the beginning of a segment that was sent once to the end of one that was delivered before it.
+    overtaken_by: u64,
     /// TSval of the first sending of the segment acknowledged last.
     before: Option<Timestamp>,
 }
@@ -165,6 +167,12 @@ impl Scoreboard {
         self.delivered.as_ref()
     }
 
+    /// Returns by how many bytes a segment that was sent once was overtaken at the most, its own counted: from its beginning
+    /// to the end of one that was delivered before it. 0 where loss recovery does not ask what an ACK delivers.
+    pub fn overtaken_by(&self) -> u64 {
+        self.overtaken_by
+    }
+
     /// Returns how many of the outstanding segments first left with TSval `stamp` or an earlier one, where TSvals grow.
     pub fn stamped_up_to(&self, stamp: Timestamp) -> usize {
         self.sent.partition_point(|sent| sent.stamp.is_none_or(|own| !stamp.precedes(own)))
@@ -218,6 +226,7 @@ impl Scoreboard {
     pub fn on_ack<'a>(&mut self, ack: &Ack<'a>, sack: bool) -> Acked<'a> {
         let outstanding = self.outstanding() > 0;
         let bytes = ack.cumulative - self.una;
+        let highest_before = if self.delivered.is_some() { self.highest_sacked() } else { 0 };
         if let Some(delivered) = &mut self.delivered {
             *delivered = Delivered::default();
         }
@@ -228,6 +237,11 @@ impl Scoreboard {
                 sacked += self.report(block);
                 sacked_up_to = block.end.max(sacked_up_to);
             }
+        }
+        if let Some(lowest) = self.delivered.and_then(|delivered| delivered.lowest_original)
+            && lowest.end < highest_before
+        {
+            self.overtaken_by = self.overtaken_by.max(highest_before - lowest.start);
         }
         let news = !sack || sacked > 0 || ack.sacks.is_empty() && ack.dsacks.is_empty();
         Acked {

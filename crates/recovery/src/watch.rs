@@ -184,9 +184,8 @@ impl Watch {
     /// Measures how long a segment took that left only once: of others it is unknown which sending was answered.
     #[inline(always)]
     fn on_covered(&mut self, highest: Option<Covered>) {
-        if let Some(Covered { copies: 0, last_sent, .. }) = highest {
-            self.view.round_trips.on_turn(self.view.now.since(last_sent));
-        }
+        let once = highest.filter(|covered| covered.copies == 0);
+        self.view.round_trips.on_turn(once.map(|covered| self.view.now.since(covered.last_sent)));
     }
 
     /// Processes a round trip that was not measured by an ACK of data, such as that of a HEARTBEAT.

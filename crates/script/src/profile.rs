@@ -4,7 +4,7 @@ use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_tcp::Settings;
-use eifel_tcp::settings::{AckCount, Announce, EcnUse, TimestampSettings, WindowScale};
+use eifel_tcp::settings::{AckCount, Announce, EcnUse, TimeWait, TimestampSettings, WindowProbe, WindowScale};
 
 /// A stack whose public scripts run as they are.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -47,6 +47,8 @@ impl Profile {
                 // TCP_MAX_QUICKACKS
                 settings.acks.quick = 16;
                 settings.ecn = EcnUse::Answer;
+                settings.fin_beyond_cwnd = true;
+                settings.window_probe = WindowProbe::Empty;
                 settings.timestamps = Some(TimestampSettings { required: false, ..TimestampSettings::default() });
                 settings
             }
@@ -66,6 +68,7 @@ impl Profile {
                 settings.give_up.handshake = Some(Duration::from_secs(75));
                 settings.ecn = EcnUse::Answer;
                 settings.ecn_syns = 2;
+                settings.time_wait_rule = TimeWait::Reopens;
                 settings
             }
         }
@@ -82,6 +85,7 @@ impl Profile {
                 recover: Choice::named("rack-tlp").with("reduction", word("prr")),
                 congest: Choice::named("cubic")
                     .with("counting", word("linux"))
+                    .with("slow_start", word("hystart"))
                     .with("ssthresh_from", word("window"))
                     .with("grow", word("when-limiting-window")),
                 ..Config::default()

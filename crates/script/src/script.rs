@@ -123,6 +123,8 @@ pub(crate) enum Traffic {
 pub(crate) struct Packet {
     pub(crate) flags: Flags,
     pub(crate) seq: u32,
+    /// Whether the sequence number is compared.
+    pub(crate) compares_seq: bool,
     pub(crate) len: u32,
     pub(crate) ack: u32,
     /// `None` if it is not compared.
@@ -169,8 +171,7 @@ pub(crate) enum Call {
     Write {
         socket: i64,
         count: u64,
-        /// Whether the application says that more follows.
-        more: bool,
+        then: Then,
     },
     Read {
         socket: i64,
@@ -229,6 +230,16 @@ pub(crate) enum Call {
     Ignored {
         socket: i64,
     },
+}
+
+/// What the application says of the data after those that it writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Then {
+    Nothing,
+    /// More data follows soon: `MSG_MORE`.
+    More,
+    /// A record ends here: `MSG_EOR`.
+    EndOfRecord,
 }
 
 /// A socket option that means something to a connection.

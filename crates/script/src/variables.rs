@@ -138,6 +138,12 @@ static VARIABLES: &[Variable] = &[
         i128::from(o.connection.engine().scoreboard().sacked_bytes()) / mss(o)
     }),
     variable("tcpi_lost", "segments deemed lost and not delivered since, sent again or not", lost),
+    variable("tcpi_retrans", "segments sent again and not delivered since", retrans),
+    variable(
+        "tcpi_reordering",
+        "by how many segments one was overtaken at the most, as far as SACK tells and RACK-TLP asks; 3 at least",
+        |o| i128::from(o.connection.engine().scoreboard().overtaken_by()).div_euclid(mss(o)).max(3),
+    ),
     variable("tcpi_advmss", "bytes in this end's MSS option", |o| o.settings.mss.into()),
     variable("tcpi_rcv_mss", "bytes of the longest segment that arrived", |o| o.counts.longest_in.into()),
     variable("tcpi_last_data_recv", "milliseconds since data, or the SYN, arrived", |o| {
@@ -224,6 +230,11 @@ fn ca_state(observed: &Observed<'_>) -> i128 {
 fn lost(observed: &Observed<'_>) -> i128 {
     let board = observed.connection.engine().scoreboard();
     board.unreported(board.una()).take_while(|segment| segment.end() <= board.lost_below()).count() as i128
+}
+
+fn retrans(observed: &Observed<'_>) -> i128 {
+    let board = observed.connection.engine().scoreboard();
+    board.unreported(board.una()).filter(|segment| segment.copies() > 0).count() as i128
 }
 
 fn mss(observed: &Observed<'_>) -> i128 {

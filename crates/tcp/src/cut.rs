@@ -15,21 +15,25 @@ impl Connection {
         let end = if self.tail == Tail::Nothing { self.stream.end() } else { self.end_before_tail() };
         let limit = self.peer.limit;
         let next = if self.is_next_full() { self.mss } else { self.last_length(end, limit) };
-        Offer { end, limit, next, weightless: u32::from(self.stream.is_finished()), stamp }
+        let finished = self.stream.is_finished();
+        let bare_fin = finished && self.engine.nxt() + 1 == self.stream.end();
+        let beyond_cwnd = bare_fin && self.cold.settings.fin_beyond_cwnd;
+        Offer { end, limit, next, weightless: u32::from(finished), beyond_cwnd, stamp }
     }
 
-    /// Whether neither the data nor the peer's window end with a full segment or soon after, so that the next one is full.
+    /// Whether neither the data, nor a record, nor the peer's window end with a full segment or soon after, so that the next
+    /// one is full.
     #[inline(always)]
     pub(crate) fn is_next_full(&self) -> bool {
-        self.engine.nxt() + u64::from(self.mss) + 1 < self.stream.end().min(self.peer.limit)
+        self.engine.nxt() + u64::from(self.mss) + 1 < self.stream.whole().min(self.peer.limit)
     }
 
-    /// Returns the length of the next segment where the data or the peer's window end with it or soon after; 0 if there is
+    /// Returns the length of the next segment where the data, a record or the peer's window end with it or soon after; 0 if there is
     /// none, or it waits for room. The persist timer overrides that wait.
     #[inline(never)]
     fn last_length(&self, end: u64, limit: u64) -> u32 {
         let nxt = self.engine.nxt();
-        let (wanted, room) = (end.saturating_sub(nxt), limit.saturating_sub(nxt));
+        let (wanted, room) = (end.min(self.stream.whole()).saturating_sub(nxt), limit.saturating_sub(nxt));
         let full = u64::from(self.mss);
         let fits = wanted.min(full);
         // A FIN rides on the last segment even if that is full.

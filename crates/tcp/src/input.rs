@@ -33,6 +33,7 @@ impl Connection {
             State::Listen => self.listening_arrival(now, segment),
             _ if self.receiver.holds_bytes() && payload.len() as u64 != u64::from(segment.payload_len) => {}
             State::SynSent => self.calling_arrival(now, segment, payload),
+            State::TimeWait { .. } if self.is_late(segment) => self.late_arrival(now, segment),
             _ => self.synchronised_arrival(now, segment, payload),
         }
     }
@@ -152,7 +153,7 @@ impl Connection {
 
     /// Answers an unacceptable segment. One with data is always answered, so that its sender learns what has arrived. Other
     /// answers are limited, so that two ends do not answer each other for ever.
-    fn answer_unacceptable(&mut self, now: Instant, block: Block) {
+    pub(crate) fn answer_unacceptable(&mut self, now: Instant, block: Block) {
         if block.end > block.start { self.receiver.refuse(block) } else { self.challenge(now) }
     }
 
@@ -251,6 +252,7 @@ impl Connection {
     /// 7.4.2).
     #[cold]
     fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, plain: bool) {
+        self.hear_of_probe();
         let mut report =
             Ack { cumulative: self.engine.una(), sacks: &[], dsacks: &[], echo: None, mark: None, plain, ece: false };
         let reported;
@@ -355,7 +357,7 @@ impl Connection {
     }
 
     /// Sends a challenge ACK, within the limit.
-    fn challenge(&mut self, now: Instant) {
+    pub(crate) fn challenge(&mut self, now: Instant) {
         if self.may_answer(now) {
             self.receiver.due.now();
         }

@@ -76,6 +76,7 @@ mod send_stream;
 pub mod settings;
 pub mod state;
 mod tail;
+mod time_wait;
 mod timers;
 mod timestamps;
 mod window;

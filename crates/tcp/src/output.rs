@@ -91,7 +91,10 @@ impl Connection {
                 }
                 self.engine.poll_handshake(now, stamp)?
             }
-            _ => self.next_transmission(now, &self.offer(stamp))?,
+            _ => {
+                self.stream.pass(self.engine.nxt());
+                self.next_transmission(now, &self.offer(stamp))?
+            }
         };
         let Transmission { start, len, copy, kind, .. } = transmission;
         if let (Some(stamps), Some(stamp)) = (&mut self.stamps, stamp) {

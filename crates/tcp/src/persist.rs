@@ -1,10 +1,14 @@
 //! The persist timer, and the probes of a window that the peer has closed (RFC 9293, section 3.8.6.1).
 
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::segment::{Flags, Timestamps};
+use eifel_packet::seq::wrap;
 use eifel_recovery::engine::Offer;
 use eifel_recovery::fact::{Kind, Transmission};
 
 use crate::connection::Connection;
+use crate::event::Event;
+use crate::settings::WindowProbe;
 
 /// The longest interval between two probes, unless the timer itself is longer: that of stacks since 4.4BSD.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -17,11 +21,19 @@ pub(crate) struct Persist {
     /// Whether a probe is to leave.
     due: bool,
     /// Probes since new data left last.
-    probes: u32,
+    probes: u16,
+    /// Probes without data since the peer was heard last.
+    unanswered: u16,
 }
 
 impl Persist {
-    const IDLE: Self = Self { at: Instant::NEVER, due: false, probes: 0 };
+    /// Returns how long the timer runs, where the retransmission timer would run for `first`. The interval grows even if the
+    /// peer takes the probes: a window that stays closed must not be fed byte by byte as fast as the round trip allows.
+    fn interval(&self, first: Duration) -> Duration {
+        (first * (1 << self.probes.min(30))).min(LONGEST.max(first))
+    }
+
+    const IDLE: Self = Self { at: Instant::NEVER, due: false, probes: 0, unanswered: 0 };
 }
 
 impl Connection {
@@ -54,7 +66,7 @@ impl Connection {
     fn probe_window(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
         let room = offer.limit.saturating_sub(nxt).clamp(1, u64::from(self.mss));
-        let len = room.min(offer.end.saturating_sub(nxt)) as u32;
+        let len = room.min(offer.end.min(self.stream.whole()).saturating_sub(nxt)) as u32;
         if una == nxt && len == 0 {
             return None;
         }
@@ -71,10 +83,43 @@ impl Connection {
         }
         let persist = self.persist.get_or_insert(Persist::IDLE);
         if persist.at == Instant::NEVER {
-            // The interval grows even if the peer takes the probes: a window that stays closed must not be fed byte by byte
-            // as fast as the round trip allows.
-            let first = self.engine.full_timeout(now);
-            persist.at = now + (first * (1 << persist.probes.min(30))).min(LONGEST.max(first));
+            persist.at = now + persist.interval(self.engine.full_timeout(now));
+        }
+    }
+
+    /// Probes the window: the persist timer has expired.
+    pub(crate) fn probe_at_timeout(&mut self, now: Instant) {
+        let idle = self.engine.una() == self.engine.nxt();
+        match self.cold.settings.window_probe {
+            WindowProbe::Empty if idle => self.probe_without_data(now),
+            WindowProbe::Empty | WindowProbe::Data => {
+                self.engine.back_off();
+                self.make_probe_due();
+            }
+        }
+    }
+
+    /// Repeats the last sequence number that is acknowledged, without data: the peer does not accept it, and answers.
+    fn probe_without_data(&mut self, now: Instant) {
+        let persist = self.persist.get_or_insert(Persist::IDLE);
+        (persist.probes, persist.unanswered) = (persist.probes.saturating_add(1), persist.unanswered.saturating_add(1));
+        persist.at = now + persist.interval(self.engine.full_timeout(now));
+        if u32::from(persist.unanswered) > self.cold.settings.give_up.timeouts {
+            return self.fail(Event::TimedOut);
+        }
+        let (ack, window) = self.receiver.acknowledge();
+        self.answer(wrap(self.engine.una() - 1, self.iss), ack, Flags::ACK);
+        let timestamps = self.stamps.as_ref().map(|stamps| Timestamps { value: 0, echo: stamps.echo() });
+        if let Some(probe) = &mut self.reply {
+            // TSval is written when the probe leaves.
+            (probe.window, probe.options.timestamps) = (window, timestamps);
+        }
+    }
+
+    /// Takes note that the peer is there.
+    pub(crate) fn hear_of_probe(&mut self) {
+        if let Some(persist) = &mut self.persist {
+            persist.unanswered = 0;
         }
     }
 

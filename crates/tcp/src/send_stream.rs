@@ -32,6 +32,10 @@ pub(crate) struct SendStream {
     /// Whether the last position is the FIN's: no more can be written.
     finished: bool,
     kept: Kept,
+    /// First position beyond what one segment may carry on from the first unsent byte: where a record ends, or `end`.
+    whole: u64,
+    /// Where records end, in ascending order; `None` where none ever did.
+    records: Option<Box<VecDeque<u64>>>,
 }
 
 impl SendStream {
@@ -43,7 +47,40 @@ impl SendStream {
                 Kept::Bytes { bytes: VecDeque::new(), base: 0, capacity: buffer, blocked: false }
             }
         };
-        Self { end: 1, finished: false, kept }
+        Self { end: 1, finished: false, kept, whole: 1, records: None }
+    }
+
+    /// Returns the first position that no segment may carry together with the first unsent byte.
+    #[inline]
+    pub(crate) fn whole(&self) -> u64 {
+        self.whole
+    }
+
+    /// Ends a record with what was written: no segment carries bytes from both sides of here.
+    pub(crate) fn end_record(&mut self, nxt: u64) {
+        if !self.finished && self.last_record() < self.end {
+            self.records.get_or_insert_default().push_back(self.end);
+            self.pass(nxt);
+        }
+    }
+
+    /// Forgets the records that end at `nxt` or before: they have been sent.
+    #[inline]
+    pub(crate) fn pass(&mut self, nxt: u64) {
+        self.whole = match &mut self.records {
+            None => self.end,
+            Some(records) => {
+                while records.front().is_some_and(|end| *end <= nxt) {
+                    records.pop_front();
+                }
+                records.front().copied().unwrap_or(self.end)
+            }
+        };
+    }
+
+    /// Returns where the last record ends that is not wholly sent; 0 if there is none.
+    pub(crate) fn last_record(&self) -> u64 {
+        self.records.as_ref().and_then(|records| records.back()).copied().unwrap_or(0)
     }
 
     /// Returns the first position beyond the SYN, the bytes written, and the FIN.
@@ -65,9 +102,22 @@ impl SendStream {
 
     pub(crate) fn finish(&mut self) {
         if !self.finished {
-            self.end += 1;
+            // No data follows, which the last record would have to be kept apart from.
+            if let Some(records) = &mut self.records
+                && records.back() == Some(&self.end)
+            {
+                records.pop_back();
+            }
+            self.lengthen(1);
         }
         self.finished = true;
+    }
+
+    fn lengthen(&mut self, count: u64) {
+        self.end += count;
+        if self.records.as_ref().is_none_or(|records| records.is_empty()) {
+            self.whole = self.end;
+        }
     }
 
     /// Takes as many bytes as there is room for; returns how many.
@@ -83,7 +133,7 @@ impl SendStream {
                 count
             }
         };
-        self.end += count as u64;
+        self.lengthen(count as u64);
         count
     }
 
@@ -101,7 +151,7 @@ impl SendStream {
             }
             Kept::Bytes { .. } => 0,
         };
-        self.end += count;
+        self.lengthen(count);
         count
     }
 

@@ -153,6 +153,25 @@ pub enum EcnUse {
     Ask,
 }
 
+/// What a connection in TIME-WAIT answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimeWait {
+    /// What is not acceptable, and a SYN by a challenge ACK (RFC 9293, section 3.10.7.4; RFC 5961, section 4.2).
+    Rfc9293,
+    /// Everything but a bare acknowledgement of what is known; a SYN in no way, unless it lies beyond all that has arrived:
+    /// then it begins another connection (RFC 1122, section 4.2.2.13). So 4.4BSD's stacks.
+    Reopens,
+}
+
+/// How a closed window is probed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowProbe {
+    /// By a byte of data (RFC 9293, section 3.8.6.1).
+    Data,
+    /// While nothing is outstanding by an old sequence number without data, which a peer answers too: Linux's.
+    Empty,
+}
+
 /// When an end gives up the connection (RFC 9293, section 3.8.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GiveUp {
@@ -249,12 +268,16 @@ pub struct Settings {
     pub acks: AckSettings,
     /// Whether a small segment waits while anything is unacknowledged (RFC 9293, section 3.7.4).
     pub nagle: bool,
+    /// Whether a FIN without data leaves though cwnd is full, as in Linux: cwnd counts data, and a FIN is none.
+    pub fin_beyond_cwnd: bool,
+    pub window_probe: WindowProbe,
     /// The longest that FIN-WAIT-2 lasts after the application has
     /// [left](crate::Connection::leave), when nothing reads the peer's data. RFC 9293 has no such
     /// limit; this default is Linux's `tcp_fin_timeout`.
     pub fin_wait_2: Duration,
     /// Length of TIME-WAIT, twice the maximum segment lifetime.
     pub time_wait: Duration,
+    pub time_wait_rule: TimeWait,
     pub give_up: GiveUp,
     pub challenge: ChallengeLimit,
     pub send: SendKind,
@@ -275,8 +298,11 @@ impl Default for Settings {
             ecn_syns: 2,
             acks: AckSettings::default(),
             nagle: false,
+            fin_beyond_cwnd: false,
+            window_probe: WindowProbe::Data,
             fin_wait_2: Duration::from_secs(60),
             time_wait: Duration::from_secs(60),
+            time_wait_rule: TimeWait::Rfc9293,
             give_up: GiveUp::default(),
             challenge: ChallengeLimit::default(),
             send: SendKind::Counted,

@@ -53,6 +53,12 @@ impl Connection {
         self.tail = if on { Tail::Push } else { self.cold.wishes.usual() };
     }
 
+    /// Ends a record with what was written: no segment carries bytes of this record and of the next, and none of this record
+    /// waits for more. The flag `MSG_EOR` of a socket's `send`.
+    pub fn end_record(&mut self) {
+        self.stream.end_record(self.engine.nxt());
+    }
+
     /// Says that more data follows what has just been written. A last segment that is less than full waits for the next
     /// write, for an acknowledgement of new data, or for a retransmission timeout: the flag `MSG_MORE` of a socket's `send`,
     /// a SEND call without PUSH.
@@ -93,7 +99,7 @@ impl Connection {
             Tail::Acknowledgement => nxt,
             Tail::Push => self.cold.wishes.pushed.max(nxt),
         };
-        free.min(end)
+        free.max(self.stream.last_record()).min(end)
     }
 
     /// Pushes what waits for more data, if that is why the persist timer ran. Returns whether it is.

@@ -77,8 +77,7 @@ impl Connection {
             }
         }
         if now >= self.persist_deadline() && !self.push_at_timeout(now) {
-            self.engine.back_off();
-            self.make_probe_due();
+            self.probe_at_timeout(now);
         }
     }
 

@@ -1,12 +1,14 @@
 //! *Looks at* ACKs of new data, at losses, and at the time since the last reduction.
 //! *Decides* to slow-start up to ssthresh, then to follow a cubic curve through the window at the last loss, and to keep at
 //! least Reno's window; a loss leaves 0.7 of the flight. If the loss was spurious, the old curve comes back.
-//! *Blind to* delay, and to the reason of a loss; it leaves slow start without HyStart++.
-//! *From* RFC 9438, section 4.
+//! *Blind to* delay, unless slow start is HyStart's, and to the reason of a loss.
+//! *From* RFC 9438, section 4; RFC 9406 for HyStart++.
 
 use super::growth::{COUNTING, GROW};
+use super::slow_start::{SLOW_START, Watched};
 use super::{
-    Base, Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window,
+    Base, Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, SlowStart, Start,
+    Window,
 };
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
@@ -34,6 +36,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         COUNTING,
         GROW,
+        SLOW_START,
         ECHO,
         RESTART,
     ],
@@ -43,6 +46,7 @@ pub(super) const ENTRY: Entry = Entry {
             fast_convergence: parameters.switch("fast_convergence"),
             from: Base::of(parameters),
             growth: Growth::of(parameters),
+            slow_start: SlowStart::of(parameters),
             echoed: Echoed::of(parameters),
         }))
     })
@@ -64,6 +68,7 @@ pub struct Settings {
     pub from: Base,
     /// See [`Growth`]. Counting concerns slow start alone: the curve counts all that is acknowledged.
     pub growth: Growth,
+    pub slow_start: SlowStart,
     pub echoed: Echoed,
 }
 
@@ -102,6 +107,7 @@ struct Before {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     settings: Settings,
+    slow_start: Watched,
     curve: Curve,
     before: Option<Before>,
     /// The part of a byte by which the window is larger than cwnd says.
@@ -141,7 +147,8 @@ impl Stage {
 impl Cubic {
     /// Creates a controller with these settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, curve: Curve::default(), before: None, fraction: 0.0 }
+        let slow_start = settings.slow_start.watched();
+        Self { settings, slow_start, curve: Curve::default(), before: None, fraction: 0.0 }
     }
 
     fn avoid_congestion(&mut self, now: &Window, acked: u64, limits: bool, view: &View) -> Window {
@@ -185,20 +192,22 @@ impl Congest for Cubic {
     }
 
     fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window {
-        let (growth, mss) = (&mut self.settings.growth, u64::from(view.mss));
+        let (growth, slow_start) = (&mut self.settings.growth, &mut self.slow_start);
+        let (now, mss) = (&slow_start.before_growth(now, view), u64::from(view.mss));
         let limits = growth.permits(now, progress, mss);
         if now.cwnd >= now.ssthresh {
             return self.avoid_congestion(now, progress.acked, limits, view);
         }
         // Section 4.10: slow start as in RFC 5681, and no further than ssthresh by any way of counting.
         let cwnd = if limits { growth.slow_start(now, progress, mss) } else { now.cwnd };
-        Window { cwnd, ..*now }
+        slow_start.after_growth(now, Window { cwnd, ..*now }, view)
     }
 
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let mss = u64::from(view.mss);
         self.fraction = 0.0;
         self.settings.growth.on_loss(loss.cause);
+        self.slow_start.on_loss(loss, view);
         if !loss.timeout_again {
             self.before = Some(Before { curve: self.curve, lost_at: view.now });
             self.reduce(now, loss.cause, view.mss);
@@ -223,6 +232,7 @@ impl Congest for Cubic {
     /// Restores the curve (section 4.9). The time since the loss signal does not count in t: the window was not in use.
     fn on_undo(&mut self, now: &Window, view: &View) {
         self.settings.growth.on_undo();
+        self.slow_start.on_undo();
         let Some(Before { mut curve, lost_at }) = self.before.take() else { return };
         // Section 4.9.2: only "if the current cwnd is lower than cwnd_prior".
         if self.curve.prior.is_some_and(|prior| now.cwnd as f64 / f64::from(view.mss) >= prior) {

@@ -15,8 +15,8 @@ pub enum Grow {
     /// While the window limits sending: at least half of it is outstanding in slow start, all but a
     /// segment afterwards.
     WhenLimiting,
-    /// Judges by the largest flight of the last round trip, as Linux does: in slow start, more than half of the window was
-    /// outstanding at some time; afterwards, all but a segment. So the last ACKs of a flight count like its first.
+    /// Judges by a whole window, as Linux does (`tcp_cwnd_validate`): cwnd was full at some time; or in slow start, more than half
+    /// of it was outstanding. So the last ACKs of a flight count like its first.
     WhenLimitingWindow,
 }
 
@@ -37,9 +37,11 @@ pub enum Counting {
 pub struct Growth {
     pub counting: Counting,
     pub grow: Grow,
-    /// The largest flight of this round trip, in bytes.
+    /// Whether the flight noted last filled cwnd.
+    full: bool,
+    /// The flight noted last: the newest that filled cwnd, or the largest since. In bytes.
     most: u64,
-    /// Bytes that are still to be acknowledged of what was outstanding when the round trip began.
+    /// Bytes of it that are still to be acknowledged.
     left: u64,
     /// Whether slow start follows a timeout.
     after_timeout: bool,
@@ -56,16 +58,16 @@ pub(super) const GROW: Parameter = Parameter::word(
 
 pub(super) const COUNTING: Parameter = Parameter::word(
     "counting",
-    "what an ACK counts for: one segment (RFC 5681), bytes up to one or two segments (RFC 3465), all bytes \
-     that the ACK delivers (Linux)",
+    "what an ACK counts for: one segment (RFC 5681), bytes up to one or two segments (RFC 3465) or up to eight (RFC 9406), \
+     all bytes that the ACK delivers (Linux)",
     "rfc5681",
-    &["rfc5681", "abc-1", "abc-2", "linux"],
+    &["rfc5681", "abc-1", "abc-2", "abc-8", "linux"],
 );
 
 impl Growth {
     /// Returns growth by these rules.
     pub const fn new(counting: Counting, grow: Grow) -> Self {
-        Self { counting, grow, most: 0, left: 0, after_timeout: false, counted: 0 }
+        Self { counting, grow, full: false, most: 0, left: 0, after_timeout: false, counted: 0 }
     }
 
     pub(super) fn of(parameters: &Parameters) -> Self {
@@ -73,6 +75,7 @@ impl Growth {
             ("rfc5681", Counting::Rfc5681),
             ("abc-1", Counting::Abc(1)),
             ("abc-2", Counting::Abc(2)),
+            ("abc-8", Counting::Abc(8)),
             ("linux", Counting::Linux),
         ];
         let grow = [
@@ -92,20 +95,19 @@ impl Growth {
             Grow::WhenLimiting if now.cwnd < now.ssthresh => flight * 2 >= now.cwnd,
             Grow::WhenLimiting => flight + mss > now.cwnd,
             Grow::WhenLimitingWindow => {
-                self.note_flight(progress);
-                if now.cwnd < now.ssthresh { self.most * 2 > now.cwnd } else { self.most + mss > now.cwnd }
+                self.note_flight(progress, progress.flight + mss > now.cwnd);
+                self.full || now.cwnd < now.ssthresh && self.most * 2 > now.cwnd
             }
         }
     }
 
-    /// A round trip ends when all is acknowledged that was outstanding at its beginning.
-    fn note_flight(&mut self, &Progress { acked, flight, .. }: &Progress) {
-        (self.most, self.left) = match self.left.checked_sub(acked) {
-            Some(left) if left > 0 => (self.most.max(flight), left),
-            // This ACK completes the round trip that it still belongs to.
-            Some(_) => (self.most.max(flight), 0),
-            None => (flight, flight.saturating_sub(acked)),
-        };
+    /// Notes the flight before an ACK, and whether it filled cwnd. It stands until it is acknowledged, unless a later one says
+    /// more.
+    fn note_flight(&mut self, &Progress { acked, flight, .. }: &Progress, full: bool) {
+        if self.left == 0 || full || !self.full && flight > self.most {
+            (self.full, self.most, self.left) = (full, flight, flight);
+        }
+        self.left = self.left.saturating_sub(acked);
     }
 
     /// Returns cwnd in slow start, after an ACK of `acked` bytes.

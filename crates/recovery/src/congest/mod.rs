@@ -3,8 +3,12 @@
 crate::registry::algorithms! { reno, cubic; association: sctp }
 
 mod growth;
+mod hystart;
+mod hystart_plus_plus;
+mod slow_start;
 
 pub use growth::{Counting, Grow, Growth};
+pub use slow_start::SlowStart;
 
 use crate::duplicate::DuplicateCongest;
 use crate::fact::Cause;

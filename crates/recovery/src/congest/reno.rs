@@ -1,11 +1,14 @@
 //! *Looks at* ACKs of new data and at losses.
 //! *Decides* to slow-start up to ssthresh, then to grow by one segment a round trip; a loss leaves half the flight.
-//! *Blind to* delay, and to the reason of a loss.
-//! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default; RFC 3465 for counting bytes.
+//! *Blind to* delay, unless slow start is HyStart's, and to the reason of a loss.
+//! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default; RFC 3465 for counting bytes; RFC
+//! 9406 for HyStart++.
 
 use super::growth::{COUNTING, GROW};
+use super::slow_start::{SLOW_START, Watched};
 use super::{
-    Base, Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, Start, Window,
+    Base, Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, SlowStart, Start,
+    Window,
 };
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
@@ -32,6 +35,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         COUNTING,
         GROW,
+        SLOW_START,
         ECHO,
         RESTART,
     ],
@@ -41,6 +45,7 @@ pub(super) const ENTRY: Entry = Entry {
             half_of: Base::of(parameters),
             repeated: parameters.word("repeated_timeout", &[("hold", Repeated::Hold), ("reduce", Repeated::Reduce)]),
             growth: Growth::of(parameters),
+            slow_start: SlowStart::of(parameters),
             echoed: Echoed::of(parameters),
         }))
     })
@@ -61,6 +66,7 @@ pub struct Settings {
     pub half_of: Base,
     pub repeated: Repeated,
     pub growth: Growth,
+    pub slow_start: SlowStart,
     pub echoed: Echoed,
 }
 
@@ -68,12 +74,13 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub struct Reno {
     settings: Settings,
+    slow_start: Watched,
 }
 
 impl Reno {
     /// Creates a controller with these settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, slow_start: settings.slow_start.watched() }
     }
 }
 
@@ -83,21 +90,22 @@ impl Congest for Reno {
     }
 
     fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window {
-        let (growth, mss) = (&mut self.settings.growth, u64::from(view.mss));
-        if !growth.permits(now, progress, mss) {
-            return *now;
-        }
-        let cwnd = if now.cwnd < now.ssthresh {
+        let (growth, slow_start) = (&mut self.settings.growth, &mut self.slow_start);
+        let (now, mss) = (&slow_start.before_growth(now, view), u64::from(view.mss));
+        let cwnd = if !growth.permits(now, progress, mss) {
+            now.cwnd
+        } else if now.cwnd < now.ssthresh {
             growth.slow_start(now, progress, mss)
         } else {
             growth.avoid_congestion(now, progress, mss)
         };
-        Window { cwnd, ..*now }
+        slow_start.after_growth(now, Window { cwnd, ..*now }, view)
     }
 
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let mss = u64::from(view.mss);
         self.settings.growth.on_loss(loss.cause);
+        self.slow_start.on_loss(loss, view);
         let half = match self.settings.half_of {
             Base::Flight => loss.flight / 2,
             // Those implementations count whole segments.
@@ -125,6 +133,7 @@ impl Congest for Reno {
     /// Restores nothing else: a loss signal changes only the window.
     fn on_undo(&mut self, _: &Window, _: &View) {
         self.settings.growth.on_undo();
+        self.slow_start.on_undo();
     }
 
     fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window {

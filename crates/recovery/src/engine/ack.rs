@@ -46,8 +46,8 @@ impl Engine {
         if decisions.step != Step::Stay || decisions.lost_below.is_some() {
             self.apply(now, &decisions);
         }
+        let delivered = self.newly_delivered(&acked, delivered);
         if decisions.grows && effect.grows && acked.bytes > 0 && !acked.ece {
-            let delivered = (self.board.una() + self.board.sacked_bytes()).saturating_sub(delivered);
             self.path.grow(&Progress { acked: acked.bytes, sacked: acked.sacked, delivered, flight });
         }
         if probed && effect.outcome == Some(Outcome::Genuine) {

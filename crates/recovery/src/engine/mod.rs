@@ -2,6 +2,7 @@
 //! applies what the seams decide.
 
 mod ack;
+mod duplicates;
 mod probe;
 mod quiet;
 mod send;
@@ -23,6 +24,7 @@ use crate::registry::Error;
 use crate::respond::Response;
 use crate::rtt::RoundTrips;
 use crate::scoreboard::Scoreboard;
+use duplicates::Duplicated;
 use eifel_base::time::{Duration, Instant};
 use probe::Probe;
 
@@ -51,6 +53,8 @@ pub struct Engine {
     limit: u64,
     /// Bytes of new data that may leave before the next input; `None` if loss recovery is to be asked.
     room: Option<u64>,
+    /// What duplicate ACKs stand for where there is no SACK.
+    duplicated: Duplicated,
     /// Whether an ACK of new data would be told to detectors and loss recovery in vain. See [`quiet`].
     quiet: bool,
     next_id: u64,
@@ -77,6 +81,7 @@ impl Engine {
             probe: None,
             limit: 0,
             room: None,
+            duplicated: Duplicated::NOTHING,
             quiet: false,
             next_id: 0,
         })

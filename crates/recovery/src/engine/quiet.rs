@@ -17,6 +17,7 @@
 //! is written twice. A property test sends the same conversation over both ways, and compares what
 //! leaves and what is told.
 
+use super::duplicates::Duplicated;
 use super::{Engine, Kind, Transmission, TxId};
 use crate::congest::Progress;
 use crate::fact::Echo;
@@ -71,7 +72,7 @@ impl Engine {
     /// Whether detectors and loss recovery would ignore an ACK of new data alone. Holds until anything but new data leaves,
     /// or anything but such an ACK comes in.
     pub(super) fn find_quiet(&self) -> bool {
-        let open = self.handshake.is_none() && self.probe.is_none();
+        let open = self.handshake.is_none() && self.probe.is_none() && self.duplicated == Duplicated::NOTHING;
         open && self.path.is_quiet() && self.board.is_quiet() && self.recovery.attention() == Attention::Quiet
     }
 }

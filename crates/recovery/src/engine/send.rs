@@ -19,6 +19,8 @@ pub struct Offer {
     pub next: u32,
     /// Positions before `end` that take no room in a segment: 1 for TCP's FIN.
     pub weightless: u32,
+    /// Whether the next segment leaves though cwnd is full: it carries no data.
+    pub beyond_cwnd: bool,
     /// TSval that a segment sent now would carry.
     pub stamp: Option<Timestamp>,
 }
@@ -30,7 +32,7 @@ impl Engine {
     pub fn offer(&self, end: u64, limit: u64, stamp: Option<Timestamp>) -> Offer {
         let mss = u64::from(self.path.watch.view().mss);
         let next = end.min(limit).saturating_sub(self.board.nxt()).min(mss) as u32;
-        Offer { end, limit, next, weightless: 0, stamp }
+        Offer { end, limit, next, weightless: 0, beyond_cwnd: false, stamp }
     }
 
     /// Returns the next segment to transmit now, and counts it as sent. To be called after every input until it returns
@@ -83,7 +85,7 @@ impl Engine {
             return ControlFlow::Continue(room);
         }
         self.room = None;
-        if self.board.outstanding() == 0 && offer.end > self.board.nxt() {
+        if self.board.outstanding() == 0 && unsent {
             self.path.restart_after_idle(now);
         }
         match self.recovery.next(&self.board, &self.path.window, self.path.watch.view(), unsent) {
@@ -100,7 +102,7 @@ impl Engine {
         if len == 0 {
             return None;
         }
-        if len > room && self.board.outstanding() > 0 {
+        if len > room && self.board.outstanding() > 0 && !offer.beyond_cwnd {
             self.leave_room(room);
             return None;
         }

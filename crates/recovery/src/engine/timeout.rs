@@ -1,6 +1,7 @@
 //! A timer expires.
 
 use super::Engine;
+use super::duplicates::Duplicated;
 use crate::recover::Alarm;
 use eifel_base::time::Instant;
 
@@ -59,6 +60,7 @@ impl Engine {
         }
         self.path.on_timeout(self.flight());
         self.probe = None;
+        self.duplicated = Duplicated::NOTHING;
         // The earliest segment leaves first. [rfc6298:5.4]
         self.board.mark_all_lost();
         self.recovery.on_timeout(self.path.watch.view());

@@ -88,7 +88,7 @@ impl Rack {
             self.rtt = view.now.since(latest.0);
             self.newest = self.newest.max(Some(latest));
         }
-        self.reordering_seen |= delivered.lowest_original.is_some_and(|end| end < self.fack);
+        self.reordering_seen |= delivered.lowest_original.is_some_and(|lowest| lowest.end < self.fack);
         self.fack = self.fack.max(acked.cumulative).max(acked.sacked_up_to);
     }
 
@@ -246,7 +246,7 @@ mod tests {
     /// A view with a shortest round trip of 100 ms.
     fn view(now: u64, una: u64) -> View {
         let mut round_trips = RoundTrips::new(true);
-        round_trips.on_turn(ms(100));
+        round_trips.on_turn(Some(ms(100)));
         View { now: at(now), una, nxt: 10_001, mss: 1000, sack: true, round_trips }
     }
 

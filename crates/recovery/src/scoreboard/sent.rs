@@ -1,6 +1,6 @@
 //! A segment that is outstanding, and where it stands in the ring.
 
-use crate::fact::{Covered, Delivered};
+use crate::fact::{Block, Covered, Delivered};
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
@@ -63,7 +63,9 @@ impl Delivered {
             *latest = Some(covered);
         }
         if covered.copies == 0 {
-            self.lowest_original = Some(self.lowest_original.map_or(covered.end, |lowest| lowest.min(covered.end)));
+            let positions = Block { start: segment.start, end: segment.end() };
+            let lower = self.lowest_original.is_none_or(|lowest| positions.end < lowest.end);
+            self.lowest_original = if lower { Some(positions) } else { self.lowest_original };
         }
     }
 }

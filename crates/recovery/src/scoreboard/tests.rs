@@ -293,5 +293,6 @@ fn of_what_is_delivered_the_latest_sending_counts() {
     let covered = |segment: u64, copies, millis| Covered { end: 1 + segment * 10, copies, last_sent: at(millis) };
     assert_eq!(delivered.again, Some(covered(2, 1, 20)));
     assert_eq!(delivered.original, Some(covered(5, 0, 4)));
-    assert_eq!(delivered.lowest_original, Some(11));
+    assert_eq!(delivered.lowest_original, Some(block(1)));
+    assert_eq!(board.overtaken_by(), 0, "all came at once");
 }

@@ -1,7 +1,7 @@
 //! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
 
 use eifel_recovery::congest::cubic::{Cubic, Settings};
-use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Loss, Start, Window};
+use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Loss, SlowStart, Start, Window};
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value};
@@ -85,6 +85,7 @@ const SETTINGS: Settings = Settings {
     fast_convergence: true,
     from: Base::Flight,
     growth: Growth::new(Counting::Rfc5681, Grow::WhenLimiting),
+    slow_start: SlowStart::Standard,
     echoed: Echoed::AsLoss,
 };
 

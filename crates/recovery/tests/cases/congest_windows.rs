@@ -2,7 +2,7 @@
 
 use eifel_recovery::congest::Base;
 use eifel_recovery::congest::reno::{Reno, Repeated, Settings};
-use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Start, Window};
+use eifel_recovery::congest::{Congest, Counting, Echoed, Grow, Growth, Idle, Loss, SlowStart, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value, part};
 use eifel_recovery::rtt::RoundTrips;
@@ -15,6 +15,7 @@ const SETTINGS: Settings = Settings {
     half_of: Base::Flight,
     repeated: Repeated::Hold,
     growth: Growth::new(Counting::Rfc5681, Grow::WhenLimiting),
+    slow_start: SlowStart::Standard,
     echoed: Echoed::AsLoss,
 };
 

@@ -6,6 +6,7 @@ mod talk;
 
 mod association_parts;
 mod congest_cubic;
+mod congest_hystart;
 mod congest_windows;
 mod detect_cover;
 mod detect_dsack;

@@ -4,6 +4,7 @@ use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value};
 
 use crate::congest_cubic;
+use crate::congest_hystart;
 use crate::congest_windows;
 use crate::detect_dsack;
 use crate::pace;
@@ -93,6 +94,7 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Congest, "reno", "counting", counting),
     (Seam::Congest, "reno", "echo_response", || congest_windows::echo_response("reno", 8000)),
     (Seam::Congest, "reno", "grow", grow),
+    (Seam::Congest, "reno", "slow_start", || congest_hystart::slow_start("reno")),
     (Seam::Congest, "reno", "restart_after_idle", restart_after_idle),
     (Seam::Congest, "cubic", "initial_window_segments", congest_cubic::initial_window),
     (Seam::Congest, "cubic", "initial_ssthresh_bytes", congest_cubic::initial_ssthresh),
@@ -101,6 +103,7 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Congest, "cubic", "counting", congest_cubic::counting),
     (Seam::Congest, "cubic", "echo_response", || congest_windows::echo_response("cubic", 8500)),
     (Seam::Congest, "cubic", "grow", congest_cubic::grow),
+    (Seam::Congest, "cubic", "slow_start", || congest_hystart::slow_start("cubic")),
     (Seam::Congest, "cubic", "restart_after_idle", congest_cubic::restart_after_idle),
     (Seam::Pace, "burst-limit", "segments", pace::burst_segments),
     (Seam::Pace, "pacing", "slow_start_percent", || pace::slow_start_percent("pacing")),
@@ -299,7 +302,7 @@ fn repeated_timeout() {
 
 /// Four segments are acknowledged at once.
 fn counting() {
-    for (word, cwnd) in [("rfc5681", 11_000), ("abc-1", 11_000), ("abc-2", 12_000), ("linux", 14_000)] {
+    for (word, cwnd) in [("rfc5681", 11_000), ("abc-1", 11_000), ("abc-2", 12_000), ("abc-8", 14_000), ("linux", 14_000)] {
         let mut talk = Talk::new(&reno(&[("counting", Value::Word(word.into()))]));
         talk.send();
         talk.ack(100, 4, &[], 0);

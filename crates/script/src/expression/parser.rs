@@ -74,7 +74,9 @@ impl Parser<'_> {
     /// Reads `NAME = EXPRESSION`, or with `+=` or `-=`.
     fn assignment(&mut self) -> Result<Meaning, Fault> {
         let (place, name) = (self.place(), self.word().to_owned());
-        if self.known(&name).is_some() || KEYWORDS.contains(&name.as_str()) {
+        // Names of this engine's variables are free: other scripts do not know them.
+        let taken = name.starts_with("tcpi_") && self.known(&name).is_some() || variables::constant(&name).is_some();
+        if taken || KEYWORDS.contains(&name.as_str()) {
             return Err(Fault::new(place, format!("\"{}\" has a meaning of its own", shown(&name)), "another name"));
         }
         self.at += 1;
@@ -247,7 +249,7 @@ impl Parser<'_> {
             });
         }
         let own = || self.names.iter().position(|name| *name == word).map(Expression::Name);
-        self.known(&word).or_else(own).ok_or_else(|| {
+        own().or_else(|| self.known(&word)).ok_or_else(|| {
             Fault::new(place, format!("unknown variable \"{}\"", shown(&word)), variables::names(self.variables))
         })
     }

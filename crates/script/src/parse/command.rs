@@ -36,10 +36,9 @@ pub(super) fn apply(text: &str, place: Place, header: &mut Header) -> Result<(),
         match words.as_slice() {
             ["ip", rest @ ..] if rest.contains(&"route") => route(rest, place, header)?,
             [script, ..] if script.ends_with("defaults.sh") => defaults(header),
+            ["tc", "qdisc", _, _, _, _, "fq"] => header.config.pace = Choice::named("pacing"),
             ["tc", "qdisc", rest @ ..] => queue(rest, place)?,
-            ["echo", _, ">", file] if file.ends_with("/hystart_detect") => {
-                return Err(Fault::new(place, "HyStart is not built", "a host without it"));
-            }
+            ["echo", form, ">", file] if file.ends_with("/hystart_detect") => hystart(form, place, header)?,
             _ => {}
         }
         for word in words {
@@ -60,6 +59,17 @@ fn defaults(header: &mut Header) {
         congest(header, "restart_after_idle", Value::Switch(false));
         header.settings.ecn = EcnUse::Off;
     }
+}
+
+/// Reads which signs end CUBIC's slow start: HyStart looks at both, or it is off.
+fn hystart(form: &str, place: Place, header: &mut Header) -> Result<(), Fault> {
+    let word = match form {
+        "0" => "standard",
+        "3" => "hystart",
+        _ => return Err(Fault::new(place, "half of HyStart", "0, or 3: trains of ACKs and longer round trips")),
+    };
+    congest(header, "slow_start", Value::Word(word.into()));
+    Ok(())
 }
 
 /// A queue of the host behind the connection. It may hold and drop what leaves, and so it must be none.

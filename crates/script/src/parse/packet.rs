@@ -34,6 +34,9 @@ pub(super) fn arriving(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
     if packet.options.is_none() {
         return Err(cursor.unfit("options: only packets that leave may have <...>"));
     }
+    if !packet.compares_seq {
+        return Err(cursor.unfit("sequence numbers: only packets that leave may have ...(0)"));
+    }
     Ok(packet)
 }
 
@@ -46,13 +49,21 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
     let ecn = if cursor.take('[') { Some(mark(cursor)?) } else { None };
     let flags = flags(cursor)?;
     let place = cursor.place();
-    let seq: u32 = cursor.number("the first sequence number", u32::MAX.into())?;
-    cursor.need(':')?;
-    let end: u32 = cursor.number("the sequence number after the last", u32::MAX.into())?;
+    let compares_seq = cursor.kind() != &Kind::Ellipsis;
+    let (seq, end): (u32, Option<u32>) = if compares_seq {
+        let seq = cursor.number("the first sequence number", u32::MAX.into())?;
+        cursor.need(':')?;
+        (seq, Some(cursor.number("the sequence number after the last", u32::MAX.into())?))
+    } else {
+        cursor.next();
+        (0, None)
+    };
     cursor.need('(')?;
     let len: u32 = cursor.number("bytes of payload", 1 << 30)?;
     cursor.need(')')?;
-    if seq.wrapping_add(len) != end {
+    if let Some(end) = end
+        && seq.wrapping_add(len) != end
+    {
         return Err(Fault::new(place, format!("{seq}:{end}({len}) does not add up"), "FIRST:END(END - FIRST)"));
     }
     let ack = if cursor.take_word("ack") { cursor.number("the acknowledgement", u32::MAX.into())? } else { 0 };
@@ -61,7 +72,7 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Packet, Fault> {
         false => None,
     };
     let options = if cursor.take('<') { options(cursor)? } else { Some(Vec::new()) };
-    Ok(Packet { flags, seq, len, ack, window, options, ecn })
+    Ok(Packet { flags, seq, compares_seq, len, ack, window, options, ecn })
 }
 
 /// Reads the ECN field, after `[`.

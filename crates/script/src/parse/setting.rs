@@ -7,7 +7,7 @@ use crate::script::Header;
 use eifel_base::time::Duration;
 use eifel_packet::segment::Marks;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value};
-use eifel_tcp::settings::{EchoRule, EcnUse, SackUse, TimestampSettings, WindowScale};
+use eifel_tcp::settings::{EchoRule, EcnUse, SackUse, TimeWait, TimestampSettings, WindowProbe, WindowScale};
 
 /// The longest time in a setting, in milliseconds: the longest script.
 const MOST_MS: u64 = 400 * 24 * 3_600_000;
@@ -17,8 +17,8 @@ const SECRET: [u64; 2] = [0x6569_6665_6c00_0001, 0x6569_6665_6c00_0002];
 
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, mss, \
                     receive_window_bytes, window_scale, sack, timestamps, timestamp_values, timestamp_offset, timestamp_echo, \
-                    timestamps_required, ack_every, ack_delay_ms, quick_acks, nagle, \
-                    time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
+                    timestamps_required, ack_every, ack_delay_ms, quick_acks, nagle, fin_beyond_cwnd, window_probe, \
+                    time_wait, time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
                     iss, irs, marks, ecn, ecn_syns, tolerance_us";
 
 pub(crate) struct Setting<'a> {
@@ -115,6 +115,14 @@ impl<'a> Setting<'a> {
             "ack_delay_ms" => settings.acks.delay = self.milliseconds()?,
             "quick_acks" => settings.acks.quick = self.number(0, 1_000_000)? as u32,
             "nagle" => settings.nagle = self.word(&[("off", false), ("on", true)])?,
+            "fin_beyond_cwnd" => settings.fin_beyond_cwnd = self.word(&[("off", false), ("on", true)])?,
+            "window_probe" => {
+                settings.window_probe = self.word(&[("data", WindowProbe::Data), ("empty", WindowProbe::Empty)])?;
+            }
+            "time_wait" => {
+                settings.time_wait_rule =
+                    self.word(&[("rfc9293", TimeWait::Rfc9293), ("reopens", TimeWait::Reopens)])?;
+            }
             "time_wait_ms" => settings.time_wait = self.milliseconds()?,
             "handshake_timeouts" => settings.give_up.handshake_timeouts = self.number(0, 100)? as u32,
             "timeouts" => settings.give_up.timeouts = self.number(0, 100)? as u32,

@@ -3,7 +3,7 @@
 
 use super::call::{Argument, Written};
 use crate::error::{Fault, shown};
-use crate::script::Call;
+use crate::script::{Call, Then};
 
 /// The most bytes of a call.
 const MOST: u64 = 1 << 40;
@@ -60,26 +60,32 @@ impl Written<'_> {
         })
     }
 
-    /// Returns the known flag, if it is there.
-    fn flag(&self, known: &str) -> Result<bool, Fault> {
+    /// Returns which of the known flags are there.
+    fn flags<const N: usize>(&self, known: [&str; N]) -> Result<[bool; N], Fault> {
         let place = if self.name.ends_with("msg") { 2 } else { 3 };
         let flags = self.arguments.get(place).map(words).unwrap_or_default();
-        match flags.iter().find(|flag| flag.starts_with("MSG_") && **flag != known && !IGNORED_FLAGS.contains(flag)) {
+        let unknown = |flag: &&&str| flag.starts_with("MSG_") && !known.contains(*flag) && !IGNORED_FLAGS.contains(*flag);
+        match flags.iter().find(unknown) {
             Some(flag) => {
                 let what = format!("unknown flag \"{}\"", shown(flag));
-                Err(Fault::new(self.place, what, format!("{known}, {}", IGNORED_FLAGS.join(", "))))
+                Err(Fault::new(self.place, what, [&known[..], &IGNORED_FLAGS].concat().join(", ")))
             }
-            None => Ok(flags.contains(&known)),
+            None => Ok(known.map(|known| flags.contains(&known))),
         }
     }
 
     pub(super) fn write(&self) -> Result<Call, Fault> {
-        Ok(Call::Write { socket: self.socket()?, count: self.count()?, more: self.flag("MSG_MORE")? })
+        let then = match self.flags(["MSG_MORE", "MSG_EOR"])? {
+            [_, true] => Then::EndOfRecord,
+            [true, _] => Then::More,
+            _ => Then::Nothing,
+        };
+        Ok(Call::Write { socket: self.socket()?, count: self.count()?, then })
     }
 
     pub(super) fn read(&self) -> Result<Call, Fault> {
         let (socket, count) = (self.socket()?, self.count()?);
-        if self.flag("MSG_PEEK")? {
+        if self.flags(["MSG_PEEK"])? == [true] {
             return Ok(Call::Peek { socket, count });
         }
         Ok(Call::Read { socket, count, unread: self.unread()? })

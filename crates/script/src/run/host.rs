@@ -7,7 +7,7 @@ use super::sockets::{Result, Socket, Sockets};
 use super::wire::Origins;
 use crate::counts::Counts;
 use crate::profile::Profile;
-use crate::script::{Call, Header, Packet, SegmentError};
+use crate::script::{Call, Header, Packet, SegmentError, Then};
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
@@ -51,6 +51,8 @@ pub(super) struct Host<'s> {
     reads_no_more: bool,
     /// The settings with which a connection begins.
     pub(super) settings: Settings,
+    /// The initial sequence number of the next connection.
+    iss: Seq,
     budget: u32,
 }
 
@@ -66,6 +68,7 @@ impl<'s> Host<'s> {
             unreachable: "EHOSTUNREACH",
             reads_no_more: false,
             settings: header.settings,
+            iss: Seq(header.iss),
             budget: BUDGET,
         }
     }
@@ -112,11 +115,22 @@ impl<'s> Host<'s> {
             return;
         }
         self.counts.note_arrival(now, segment);
+        self.make_way(segment);
         if let Some(connection) = &mut self.connection {
             connection.handle_segment(now, segment, &[]);
         } else if let Some(reset) = eifel_tcp::reset(segment) {
             self.counts.segments_out += 1;
             self.departed.push_back(Departed { at: now, packet: self.origins().leaving(&reset) });
+        }
+    }
+
+    /// Listens anew if the peer calls again while the connection is in TIME-WAIT.
+    fn make_way(&mut self, segment: &Segment) {
+        let Some(connection) = &self.connection else { return };
+        let isn = Seq(self.iss.0.wrapping_add(connection.engine().nxt() as u32).wrapping_add(0x1_0000));
+        if self.sockets.listens() && connection.makes_way(segment, isn) {
+            self.iss = isn;
+            self.connection = self.new_connection(Socket::Listening).ok();
         }
     }
 
@@ -175,7 +189,7 @@ impl<'s> Host<'s> {
             Call::Listen { socket } => self.begin(socket, Socket::Listening),
             Call::Connect { socket } => self.connect(socket),
             Call::Accept { socket } => self.accept(socket, number),
-            Call::Write { socket, count, more } => self.write(socket, count, more),
+            Call::Write { socket, count, then } => self.write(socket, count, then),
             Call::Read { socket, count, unread } => self.read_and_tell(socket, count, unread),
             Call::Peek { socket, count } => match self.connected(socket)?.readable().min(count) {
                 0 => self.read(socket, 0),
@@ -233,7 +247,7 @@ impl<'s> Host<'s> {
     pub(super) fn new_connection(&self, kind: Socket) -> Result<Connection> {
         let engine = Engine::new(&self.header.config).map_err(|_| "no such algorithms")?;
         let begin = if kind == Socket::Listening { Connection::listen } else { Connection::connect };
-        Ok(begin(&self.settings, engine, PORTS, Seq(self.header.iss)))
+        Ok(begin(&self.settings, engine, PORTS, self.iss))
     }
 
     fn connect(&mut self, socket: i64) -> Result<Returned> {
@@ -258,7 +272,7 @@ impl<'s> Host<'s> {
         }
     }
 
-    fn write(&mut self, socket: i64, count: u64, more: bool) -> Result<Returned> {
+    fn write(&mut self, socket: i64, count: u64, then: Then) -> Result<Returned> {
         self.connected(socket)?;
         self.sockets.report()?;
         let connection = self.connected(socket)?;
@@ -266,8 +280,10 @@ impl<'s> Host<'s> {
         if written == 0 && count > 0 {
             return Err("EPIPE");
         }
-        if more {
-            connection.more_follows();
+        match then {
+            Then::Nothing => {}
+            Then::More => connection.more_follows(),
+            Then::EndOfRecord => connection.end_record(),
         }
         Ok(Returned::Value(written.try_into().unwrap_or(i64::MAX)))
     }

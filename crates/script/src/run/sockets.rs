@@ -33,6 +33,11 @@ impl Sockets {
         self.open.get(&socket).copied().ok_or("EBADF")
     }
 
+    /// Returns whether a socket listens.
+    pub(crate) fn listens(&self) -> bool {
+        self.open.values().any(|state| *state == Socket::Listening)
+    }
+
     /// Replaces the state of an open socket.
     pub(crate) fn set(&mut self, socket: i64, state: Socket) {
         self.open.insert(socket, state);

@@ -70,6 +70,7 @@ impl Origins {
         Packet {
             flags: segment.flags,
             seq: segment.seq.0.wrapping_sub(self.iss),
+            compares_seq: true,
             len: segment.payload_len,
             ack: if has_ack { segment.ack.0.wrapping_sub(self.irs) } else { segment.ack.0 },
             window: Some(segment.window),

@@ -93,3 +93,25 @@ ip route change 192.0.2.1 via 192.168.0.2 dev tun0 initcwnd 3`
         [(3, "net.ipv4.tcp_frobnicate=1 means nothing here"), (10, "sysctl comes after the connection has begun")];
     assert_eq!(outcome.notes, notes.map(|(line, note)| (line, note.to_owned())));
 }
+
+/// A host that paces by `fq`: after the first ten one segment leaves on an ACK, and the next later.
+#[test]
+fn a_host_may_pace() {
+    let text = "
+`tc qdisc replace dev tun0 root fq
+echo 0 > /sys/module/tcp_cubic/parameters/hystart_detect`
+0    socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0   bind(3, ..., ...) = 0
++0   listen(3, 1) = 0
++0   < S 0:0(0) win 65535 <mss 1000>
++0   > S. 0:0(0) ack 1 <mss 1460>
++.1  < . 1:1(0) ack 1 win 65535
++0   accept(3, ..., ...) = 4
++0   write(4, ..., 12000) = 12000
++.1  < . 1:1(0) ack 5001 win 65535
++0   %{ assert nxt == 11001 }%
++.02 %{ assert nxt == 12001 }%
+";
+    assert!(passes(Profile::Linux, text));
+    assert!(!passes(Profile::Linux, &text.replace(" fq", " pfifo")));
+}

@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::cubic::{Cubic, Settings};
-use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, Start, Window};
+use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, SlowStart, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::view::View;
 
@@ -176,6 +176,7 @@ fn the_controller_is_rfc_9438s() {
             fast_convergence: true,
             from: if dice.once_in(3) { Base::Window } else { Base::Flight },
             growth: Growth::new(Counting::Rfc5681, if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting }),
+            slow_start: SlowStart::Standard,
             echoed: Echoed::AsLoss,
         };
         let mut naive = Naive {

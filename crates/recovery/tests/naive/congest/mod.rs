@@ -1,4 +1,5 @@
 //! Congestion control, each in its own file.
 
 mod cubic;
+mod hystart;
 pub mod reno;

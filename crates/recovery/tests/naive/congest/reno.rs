@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::{Reno, Repeated, Settings};
-use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, Start, Window};
+use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, SlowStart, Start, Window};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
@@ -26,27 +26,26 @@ pub struct Naive {
     pub used: Used,
 }
 
-/// How much of the window was used: the flights before this round trip's ACKs, and how much will have been acknowledged when it
-/// is over.
+/// How much of the window was used, by Linux's names.
 #[derive(Default)]
 pub struct Used {
-    flights: Vec<u64>,
-    acknowledged: u64,
-    over_at: u64,
+    is_cwnd_limited: bool,
+    max_packets_out: u64,
+    cwnd_usage_seq: u64,
+    snd_una: u64,
 }
 
 impl Used {
-    /// Linux's max_packets_out, in bytes.
-    fn most(&mut self, newly_acked: u64, flight: u64) -> u64 {
-        let then = self.acknowledged + newly_acked;
-        if self.acknowledged >= self.over_at || then > self.over_at {
-            self.flights.clear();
-            // Everything outstanding now is to be acknowledged.
-            self.over_at = if flight > newly_acked { self.acknowledged + flight } else { then };
+    /// tcp_cwnd_validate, as after the last sending before an ACK.
+    fn validate(&mut self, newly_acked: u64, flight: u64, is_cwnd_limited: bool) {
+        let snd_nxt = self.snd_una + flight;
+        let before = self.snd_una < self.cwnd_usage_seq;
+        if !before || is_cwnd_limited || !self.is_cwnd_limited && flight > self.max_packets_out {
+            self.is_cwnd_limited = is_cwnd_limited;
+            self.max_packets_out = flight;
+            self.cwnd_usage_seq = snd_nxt;
         }
-        self.acknowledged = then;
-        self.flights.push(flight);
-        self.flights.iter().copied().max().unwrap_or(0)
+        self.snd_una += newly_acked;
     }
 }
 
@@ -56,6 +55,7 @@ pub const ALWAYS: Settings = Settings {
     half_of: Base::Flight,
     repeated: Repeated::Hold,
     growth: Growth::new(Counting::Rfc5681, Grow::Always),
+    slow_start: SlowStart::Standard,
     echoed: Echoed::AsLoss,
 };
 
@@ -72,9 +72,9 @@ impl Naive {
             Grow::WhenLimiting if slow_start => 2 * flight >= self.cwnd,
             Grow::WhenLimiting => self.cwnd < flight + self.smss,
             Grow::WhenLimitingWindow => {
-                let most = self.used.most(newly_acked, flight);
+                self.used.validate(newly_acked, flight, self.cwnd < flight + self.smss);
                 // tcp_is_cwnd_limited: "If in slow start, ensure cwnd grows to twice what was ACKed."
-                if slow_start { self.cwnd < 2 * most } else { self.cwnd < most + self.smss }
+                self.used.is_cwnd_limited || slow_start && self.cwnd < 2 * self.used.max_packets_out
             }
         }
     }
@@ -170,10 +170,11 @@ impl Naive {
 
 /// Any way of counting, and any rule for when to grow.
 pub fn growth(dice: &mut Dice) -> Growth {
-    let counting = match dice.below(4) {
+    let counting = match dice.below(5) {
         0 => Counting::Rfc5681,
         1 => Counting::Abc(1),
         2 => Counting::Abc(2),
+        3 => Counting::Abc(8),
         _ => Counting::Linux,
     };
     let grow = match dice.below(3) {
@@ -200,6 +201,7 @@ fn the_controller_is_rfc_5681s() {
             half_of: if dice.once_in(3) { Base::Window } else { Base::Flight },
             repeated: if dice.once_in(3) { Repeated::Reduce } else { Repeated::Hold },
             growth: growth(&mut dice),
+            slow_start: SlowStart::Standard,
             echoed: if dice.once_in(2) { Echoed::AsLoss } else { Echoed::Rfc8511 },
         };
         let mut reno = Reno::new(settings);

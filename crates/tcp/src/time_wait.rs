@@ -1,0 +1,54 @@
+//! TIME-WAIT in stacks that let a peer call again while it lasts (RFC 9293, section 3.10.7.4, fourth check, and RFC 1122,
+//! section 4.2.2.13).
+
+use eifel_base::time::Instant;
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::{Seq, unwrap};
+use eifel_recovery::fact::Block;
+
+use crate::connection::Connection;
+use crate::handshake::length;
+use crate::settings::TimeWait;
+use crate::state::State;
+
+impl Connection {
+    /// Returns whether this connection is over because of `segment`, a peer's new call, so that a listener may answer it with
+    /// the initial sequence number `isn`. The call begins beyond all that has arrived, and `isn` lies beyond all that was sent:
+    /// then no old segment fits the new connection.
+    pub fn makes_way(&self, segment: &Segment, isn: Seq) -> bool {
+        let calls = segment.flags.has(Flags::SYN) && segment.flags.0 & (Flags::ACK.0 | Flags::RST.0) == 0;
+        let reopens = self.cold.settings.time_wait_rule == TimeWait::Reopens;
+        calls
+            && reopens
+            && matches!(self.state, State::TimeWait { .. })
+            && self.receiver.position(segment.seq) > self.receiver.nxt
+            && unwrap(self.engine.nxt(), self.iss, isn) > self.engine.nxt()
+    }
+
+    /// Returns whether [`late_arrival`](Self::late_arrival) takes a segment in TIME-WAIT. Resets are RFC 5961's.
+    pub(crate) fn is_late(&self, segment: &Segment) -> bool {
+        self.cold.settings.time_wait_rule == TimeWait::Reopens && !segment.flags.has(Flags::RST)
+    }
+
+    /// Takes a segment in TIME-WAIT as 4.4BSD's stacks do: one without ACK is dropped, one that says what is known is ignored,
+    /// and any other is answered.
+    pub(crate) fn late_arrival(&mut self, now: Instant, segment: &Segment) {
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        let start = self.receiver.position(segment.seq);
+        let block = Block { start, end: start + length(segment) };
+        let ack = unwrap(self.engine.nxt(), self.iss, segment.ack);
+        let known = segment.flags == Flags::ACK && block.start == block.end;
+        if known && start == self.receiver.nxt && ack == self.engine.nxt() {
+            return;
+        }
+        if segment.flags.has(Flags::FIN) {
+            self.stand(State::TimeWait { until: now + self.cold.settings.time_wait });
+        }
+        if segment.flags.has(Flags::SYN) {
+            return self.challenge(now);
+        }
+        self.answer_unacceptable(now, block);
+    }
+}
