@@ -129,8 +129,13 @@ fn again(called_as: &[OsString], arguments: &[OsString], error: &Error) -> Strin
     if std::env::var_os(AGAIN).is_some() {
         return error.to_string();
     }
+    const USER_NAMESPACE: [&str; 3] = ["--user", "--map-root-user", "--"];
+    let tried = Command::new("unshare").args(USER_NAMESPACE).arg("true").output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        return format!("{error}; user namespaces are not allowed here");
+    }
     let mut unshare = Command::new("unshare");
-    unshare.args(["--user", "--map-root-user", "--"]).args(called_as).args(arguments).env(AGAIN, "1");
+    unshare.args(USER_NAMESPACE).args(called_as).args(arguments).env(AGAIN, "1");
     format!("{error}; and in a user namespace: unshare: {}", unshare.exec())
 }
 

@@ -164,3 +164,36 @@ fn what_a_command_sends_is_captured() {
     assert!(report.connections[0].directions[0].counts.bytes >= 200_000);
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Runs a call of `send` behind `shell`, which ends in `exec`; returns the exit code and what it says.
+fn said_behind(outer: &[&str], shell: &str) -> Option<(Option<i32>, String)> {
+    let send = format!("{shell} {PROGRAM} send --bytes 1 10.85.0.1:5001 -- true");
+    let possible = Command::new(outer[0]).args(&outer[1..]).args(["sh", "-c", &format!("{shell} true")]).output();
+    if !possible.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: {} cannot do this here", outer[0]);
+        return None;
+    }
+    let output = Command::new(outer[0]).args(&outer[1..]).args(["sh", "-c", &send]).output().unwrap();
+    Some((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
+#[test]
+fn without_tun_devices_one_line_says_so() {
+    if !allowed() {
+        return;
+    }
+    let hidden = said_behind(&["unshare", "--mount"], "mount -t tmpfs none /dev/net && exec");
+    let Some((code, line)) = hidden else { return };
+    assert_eq!(code, Some(1), "{line}");
+    assert!(line.starts_with("eifel live: open /dev/net/tun: ") && line.lines().count() == 1, "{line}");
+    assert!(line.contains("the kernel has no TUN devices, or this container hides them"), "{line}");
+}
+
+#[test]
+fn without_any_rights_one_line_says_what_to_do() {
+    let shell = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all";
+    let Some((code, line)) = said_behind(&["unshare", "--user", "--map-root-user"], shell) else { return };
+    assert_eq!(code, Some(1), "{line}");
+    assert!(line.starts_with("eifel live: ") && line.lines().count() == 1, "{line}");
+    assert!(line.contains("run it as root") && line.contains("user namespaces are not allowed here"), "{line}");
+}
