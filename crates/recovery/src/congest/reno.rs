@@ -7,8 +7,8 @@
 use super::growth::{COUNTING, GROW};
 use super::slow_start::{SLOW_START, Watched};
 use super::{
-    Base, Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, SlowStart, Start,
-    Window,
+    Base, Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, SlowStart,
+    Start, Window,
 };
 use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};

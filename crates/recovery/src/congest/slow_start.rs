@@ -27,8 +27,7 @@ pub(super) const SLOW_START: Parameter = Parameter::word(
 
 impl SlowStart {
     pub(super) fn of(parameters: &Parameters) -> Self {
-        let words =
-            [("standard", Self::Standard), ("hystart", Self::HyStart), ("hystart++", Self::HyStartPlusPlus)];
+        let words = [("standard", Self::Standard), ("hystart", Self::HyStart), ("hystart++", Self::HyStartPlusPlus)];
         parameters.word("slow_start", &words)
     }
 

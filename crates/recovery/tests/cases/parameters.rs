@@ -302,7 +302,9 @@ fn repeated_timeout() {
 
 /// Four segments are acknowledged at once.
 fn counting() {
-    for (word, cwnd) in [("rfc5681", 11_000), ("abc-1", 11_000), ("abc-2", 12_000), ("abc-8", 14_000), ("linux", 14_000)] {
+    for (word, cwnd) in
+        [("rfc5681", 11_000), ("abc-1", 11_000), ("abc-2", 12_000), ("abc-8", 14_000), ("linux", 14_000)]
+    {
         let mut talk = Talk::new(&reno(&[("counting", Value::Word(word.into()))]));
         talk.send();
         talk.ack(100, 4, &[], 0);

@@ -64,7 +64,8 @@ impl Written<'_> {
     fn flags<const N: usize>(&self, known: [&str; N]) -> Result<[bool; N], Fault> {
         let place = if self.name.ends_with("msg") { 2 } else { 3 };
         let flags = self.arguments.get(place).map(words).unwrap_or_default();
-        let unknown = |flag: &&&str| flag.starts_with("MSG_") && !known.contains(*flag) && !IGNORED_FLAGS.contains(*flag);
+        let unknown =
+            |flag: &&&str| flag.starts_with("MSG_") && !known.contains(*flag) && !IGNORED_FLAGS.contains(*flag);
         match flags.iter().find(unknown) {
             Some(flag) => {
                 let what = format!("unknown flag \"{}\"", shown(flag));

@@ -77,7 +77,10 @@ fn each_refusal_says_where_what_and_what_is_expected() {
         ("0 %{ a += 5 }%", "x.pkt:1:6: \"a\" has no value yet; expected NAME = VALUE"),
         ("0 %{ a = b }%", "x.pkt:1:10: unknown variable \"b\"; expected one of tcpi_state"),
         ("0 %{ assert cwnd ? 5 }%", "x.pkt:1:18: \"?\" is not part of an assertion; expected assert EXPRESSION"),
-        ("0 send(4, ..., 5, MSG_OOB) = 5", "x.pkt:1:3: unknown flag \"MSG_OOB\"; expected MSG_MORE, MSG_EOR, MSG_DONTWAIT"),
+        (
+            "0 send(4, ..., 5, MSG_OOB) = 5",
+            "x.pkt:1:3: unknown flag \"MSG_OOB\"; expected MSG_MORE, MSG_EOR, MSG_DONTWAIT",
+        ),
         ("0 sendmsg(4, {}, 0) = 5", "x.pkt:1:3: sendmsg is not called like this; expected msg_iov(N)=[{..., bytes}"),
         ("0 writev(4, [{..., 5}, 6], 2) = 5", "x.pkt:1:3: writev is not called like this; expected [{..., bytes}"),
         (
@@ -100,10 +103,7 @@ fn each_refusal_says_where_what_and_what_is_expected() {
             "`tc qdisc add dev tun0 root netem`",
             "x.pkt:1:1: a queue of the operating system; expected pfifo without a limit",
         ),
-        (
-            "`echo 1 > /sys/module/tcp_cubic/parameters/hystart_detect`",
-            "x.pkt:1:1: half of HyStart; expected 0, or 3",
-        ),
+        ("`echo 1 > /sys/module/tcp_cubic/parameters/hystart_detect`", "x.pkt:1:1: half of HyStart; expected 0, or 3"),
         (
             "`sysctl net.ipv4.tcp_mtu_probing=2`",
             "x.pkt:1:1: net.ipv4.tcp_mtu_probing=2 asks for probes of larger segments",

@@ -166,8 +166,9 @@ fn compare(word: &str, new: impl Fn() -> Box<dyn Rule>) -> u64 {
         };
         let settings = Settings { growth: Growth::new(counting, Grow::Always), ..ALWAYS };
         let words = [("grow", "always"), ("counting", name), ("slow_start", word)];
-        let congest =
-            words.iter().fold(Choice::named("reno"), |choice, (key, word)| choice.with(key, Value::Word((*word).into())));
+        let congest = words
+            .iter()
+            .fold(Choice::named("reno"), |choice, (key, word)| choice.with(key, Value::Word((*word).into())));
         let config = Config { congest, recover: Choice::named("reno"), ..Config::default() };
         let mut engine = Engine::new(&config).expect("the registry's own");
         engine.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack: false, timestamps: false });

@@ -2,7 +2,9 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::{Reno, Repeated, Settings};
-use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, SlowStart, Start, Window};
+use eifel_recovery::congest::{
+    Base, Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, SlowStart, Start, Window,
+};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
