@@ -35,6 +35,7 @@ pub(crate) struct SendStream {
     /// First position beyond what one segment may carry on from the first unsent byte: where a record ends, or `end`.
     whole: u64,
     /// Where records end, in ascending order; `None` where none ever did.
+    #[expect(clippy::box_collection, reason = "few connections have records, and all have to hold the place")]
     records: Option<Box<VecDeque<u64>>>,
 }
 

@@ -77,13 +77,8 @@ impl Linux {
             self.sample_cnt += 1;
             return;
         }
-        let mut threshold = delay_min / 8;
-        if threshold < 4 * MS {
-            threshold = 4 * MS;
-        }
-        if threshold > 16 * MS {
-            threshold = 16 * MS;
-        }
+        // HYSTART_DELAY_THRESH
+        let threshold = (delay_min / 8).clamp(4 * MS, 16 * MS);
         if self.curr_rtt > Some(delay_min + threshold) {
             self.found = true;
             reno.ssthresh = reno.cwnd;
