@@ -148,7 +148,7 @@ def report() -> bool:
     """In Chromium: from the opening of a run's page to the drawn chart, with more than 200 000 points in it."""
     with tempfile.TemporaryDirectory() as folder, Browser(Path(folder, "profile")) as browser:
         file = Path(folder, "run.html")
-        eifel("run", POINTS, "--set", "duration_s=20", "--plot", file)
+        eifel("run", POINTS, "--set", "duration_s=5", "--plot", file)
         browser.screen(1280, 1200)
         browser.open(file)
         took, points = browser.evaluate(DRAWN)
