@@ -52,10 +52,10 @@ def told(file: Path, truth: str) -> list[dict[str, Any]]:
         rows.append(row("tcptrace", sum(map(int, re.findall(r"rexmt data pkts:\s+(\d+)", told))), set()))
     if "tstat" in there_too:
         kinds = _tstat(file)
-        again, needless = (sum(kinds[kind] for kind in some) for some in (TSTAT_AGAIN, TSTAT_SPURIOUS))
+        counted, called = (sum(kinds[kind] for kind in some) for some in (TSTAT_AGAIN, TSTAT_SPURIOUS))
         # It counts and names no frame: at best all that it counts are spurious ones.
-        found = min(needless, there["spurious"])
-        rows.append({"tool": "tstat", "counted": again, **there, "found": found, "wrongly": needless - found})
+        found = min(called, there["spurious"])
+        rows.append({"tool": "tstat", "counted": counted, **there, "found": found, "wrongly": called - found})
     return rows
 
 
