@@ -51,6 +51,8 @@ def test_each_scenario_to_begin_with_runs_and_explains_itself(
     assert main(["new", name]) == BAD_INPUT
     assert "is there already" in capsys.readouterr().err
     assert (tmp_path / f"{name}.toml").read_text() == "mine"
+    assert main(["new", name, "--out", "-"]) == OK
+    assert capsys.readouterr().out == text and not (tmp_path / "-").exists()
 
 
 def test_new_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:

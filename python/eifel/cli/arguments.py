@@ -119,7 +119,9 @@ def _add_run(commands: Commands) -> None:
 def _add_new(commands: Commands) -> None:
     parser = command(commands, "new", "write a commented scenario to begin with", "eifel new handover")
     parser.add_argument("name", nargs="?", metavar="NAME", help="which one; without, says what there is")
-    parser.add_argument("--out", type=path, metavar="FILE.toml", help="where to (default: NAME.toml)")
+    parser.add_argument(
+        "--out", type=path, metavar="FILE.toml", help="where to (default: NAME.toml; - for standard output)"
+    )
 
 
 def _add_compare(commands: Commands) -> None:

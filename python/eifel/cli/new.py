@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -26,6 +27,9 @@ def command(options: argparse.Namespace) -> int:
         return OK
     if options.name not in known:
         raise BadInputError(f"new {options.name}: no such scenario; there is: {', '.join(known)}")
+    if options.out == "-":
+        sys.stdout.write(known[options.name])
+        return OK
     place = Path(options.out or f"{options.name}.toml")
     try:
         with place.open("x", encoding="utf-8") as out:
