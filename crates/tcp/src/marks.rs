@@ -7,7 +7,10 @@
 //!
 //! An acknowledgement says that it answers a retransmission if any segment since the last acknowledgement was one, as the
 //! retransmit bit of SCTP does (rule (b) of that proposal), and so do the two after it: if one is lost, the next must not
-//! read as an original's. In doubt nothing was spurious.
+//! read as an original's. What leaves before anything else has arrived, as data of the other direction, says the same. In
+//! doubt nothing was spurious.
+
+use std::mem;
 
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Marks, Segment, Timestamps};
@@ -19,16 +22,45 @@ use crate::timestamps::Clock;
 /// Acknowledgements that say so after a retransmission has arrived.
 const ANSWERS: u8 = 3;
 
+/// What acknowledgements say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answers {
+    /// How many are still to answer a retransmission.
+    left: u8,
+    /// Something has arrived since the last one.
+    news: bool,
+    /// The last one answered a retransmission.
+    said: bool,
+}
+
+impl Answers {
+    fn arrives(&mut self, again: bool) {
+        self.news = true;
+        if again {
+            self.left = ANSWERS;
+        }
+    }
+
+    /// Returns whether the acknowledgement that leaves answers a retransmission.
+    fn says(&mut self) -> bool {
+        if mem::take(&mut self.news) {
+            self.said = self.left > 0;
+            self.left = self.left.saturating_sub(1);
+        }
+        self.said
+    }
+}
+
 /// The agreement on marks, and the mark that waits to be answered.
 #[derive(Clone, Debug)]
 pub(crate) enum Marking {
     /// Nothing: segments carry no marks, and what looks like one means nothing.
     Off,
-    /// Header bits; how many acknowledgements are still to answer a retransmission.
-    Bits { answers: u8 },
-    /// Timestamps on what is marked. `echo` is the earliest value that waits for an answer, and `answers` counts those still to leave. The clock is seldom
-    /// read, and would make every connection larger.
-    Timestamps { clock: Box<Clock>, echo: u32, answers: u8 },
+    /// Header bits.
+    Bits { answers: Answers },
+    /// Timestamps on what is marked. `echo` is the earliest value that waits for an answer. The clock is seldom read, and
+    /// would make every connection larger.
+    Timestamps { clock: Box<Clock>, echo: u32, answers: Answers },
 }
 
 impl Marking {
@@ -36,9 +68,10 @@ impl Marking {
     pub(crate) fn agreed(marks: Option<Marks>) -> Self {
         match marks {
             None => Self::Off,
-            Some(Marks::Bits) => Self::Bits { answers: 0 },
+            Some(Marks::Bits) => Self::Bits { answers: Answers::default() },
             Some(Marks::Timestamps) => {
-                Self::Timestamps { clock: Box::new(Clock::new(&TimestampSettings::default())), echo: 0, answers: 0 }
+                let clock = Box::new(Clock::new(&TimestampSettings::default()));
+                Self::Timestamps { clock, echo: 0, answers: Answers::default() }
             }
         }
     }
@@ -53,20 +86,14 @@ impl Marking {
     pub(crate) fn arrives(&mut self, segment: &Segment) {
         match self {
             Self::Off => {}
-            Self::Bits { answers } => {
-                if segment.flags.has(Flags::SENT_AGAIN) {
-                    *answers = ANSWERS;
-                }
-            }
+            Self::Bits { answers } => answers.arrives(segment.flags.has(Flags::SENT_AGAIN)),
             Self::Timestamps { echo, answers, .. } => {
-                let Some(Timestamps { value, .. }) = segment.options.timestamps.filter(|stamps| stamps.value != 0)
-                else {
-                    return;
-                };
+                let value = segment.options.timestamps.map_or(0, |stamps| stamps.value);
                 // Of several that wait for their first answer, the earliest counts.
-                if *answers < ANSWERS {
-                    (*echo, *answers) = (value, ANSWERS);
+                if value != 0 && answers.left < ANSWERS {
+                    *echo = value;
                 }
+                answers.arrives(value != 0);
             }
         }
     }
@@ -91,18 +118,16 @@ impl Marking {
                 if again {
                     segment.flags = segment.flags.with(Flags::SENT_AGAIN);
                 }
-                if *answers > 0 {
+                if answers.says() {
                     segment.flags = segment.flags.with(Flags::ANSWERS_SENT_AGAIN);
                 }
-                *answers = answers.saturating_sub(1);
             }
             Self::Timestamps { clock, echo, answers } => {
                 let value = if again { clock.value(now).0.max(1) } else { 0 };
-                let echoed = if *answers > 0 { *echo } else { 0 };
+                let echoed = if answers.says() { *echo } else { 0 };
                 if value != 0 || echoed != 0 {
                     segment.options.timestamps = Some(Timestamps { value, echo: echoed });
                 }
-                *answers = answers.saturating_sub(1);
             }
         }
     }

@@ -109,6 +109,28 @@ fn a_bit_on_retransmissions_and_on_what_answers_one() {
     talk.says(&["A 2001 ack 10001 win 10000"]);
 }
 
+/// Data of the other direction carry acknowledgements, too. A burst that is lost takes three of them with it.
+#[test]
+fn what_leaves_before_anything_arrives_says_what_was_said() {
+    let (mut talk, _) = called(&marking(Marks::Bits), "marks bits");
+    talk.gets(1100, "Ar 1..1001 ack 1 win 10000");
+    talk.gets(1100, "A 1001..2001 ack 1 win 10000");
+    talk.says(&["Ae 1 ack 2001 win 10000"]);
+    talk.connection.write_counted(4000);
+    talk.says(&[
+        "Ae 1..1001 ack 2001 win 10000",
+        "Ae 1001..2001 ack 2001 win 10000",
+        "Ae 2001..3001 ack 2001 win 10000",
+        "PAe 3001..4001 ack 2001 win 10000",
+    ]);
+    for (at, start, says) in [(1200, 2001, "Ae"), (1300, 4001, "Ae"), (1400, 6001, "A")] {
+        for start in [start, start + 1000] {
+            talk.gets(at, &format!("A {start}..{} ack 4001 win 10000", start + 1000));
+        }
+        talk.says(&[&format!("{says} 4001 ack {} win 10000", start + 2000)]);
+    }
+}
+
 /// A full segment leaves room for the option that its retransmission may carry; the clock shows milliseconds.
 #[test]
 fn timestamps_on_retransmissions_and_on_what_answers_one() {

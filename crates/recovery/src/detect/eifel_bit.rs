@@ -4,7 +4,7 @@
 //! distrusts the peer.
 //! *Blind to* peers that have not agreed on marks; to which retransmission was answered; and to a peer that forges both
 //! answers, since a bit proves no more. If the retransmission's ACK is lost, a later original would still speak for it:
-//! an ACK of data that was unsent then does not count.
+//! an ACK that acknowledges or reports data that was unsent then does not count.
 //! *From* Ludwig, chapter 5, section 5.2.1 (one bit each way), and the retransmit bit in the proposal for SCTP, figure 6;
 //! the contradictions are this project's.
 
@@ -46,8 +46,9 @@ impl EifelBit {
         let (outcome, reason) = match acked.mark {
             None => (Outcome::Genuine, "no marks agreed on"),
             Some(Mark::Retransmission) => (Outcome::Genuine, "answers a retransmission"),
-            Some(Mark::Original) if acked.cumulative > nxt => {
-                (Outcome::Genuine, "acknowledges data sent since: the retransmission's ACK may have been lost")
+            // The retransmission may have arrived before that data, and its ACKs may be lost.
+            Some(Mark::Original) if acked.cumulative.max(acked.sacked_up_to) > nxt => {
+                (Outcome::Genuine, "answers data sent since: the retransmission's ACK may have been lost")
             }
             Some(Mark::Original) => {
                 self.claim = Some(nxt);

@@ -7,7 +7,7 @@ use eifel_recovery::registry::Choice;
 use crate::script::{overtaken, spike, text};
 use crate::talk::{Talk, eifel};
 
-const SINCE: &str = "acknowledges data sent since: the retransmission's ACK may have been lost";
+const SINCE: &str = "answers data sent since: the retransmission's ACK may have been lost";
 
 fn bit() -> Config {
     Config { detect: Choice::named("eifel-bit"), ..eifel("reno-sack", "option-1") }
@@ -42,6 +42,18 @@ fn an_answer_to_what_was_sent_since_says_nothing() {
     let sent: Vec<_> = (6..=14).map(|top| ack(&mut talk, 100 + top, 1, &[(3, top)], Mark::Original)).collect();
     assert!(sent.iter().any(|sent| sent == "15"), "{sent:?}");
     ack(&mut talk, 210, 15, &[], Mark::Original);
+    let window = (talk.cwnd(), talk.ssthresh());
+    assert_eq!(window.1, 5500);
+    check(&mut talk, &[("Genuine", SINCE)], window);
+}
+
+/// The same with a second hole: the next ACK stops at segment 6, and its block reports 15.
+#[test]
+fn a_report_of_what_was_sent_since_says_as_little() {
+    let mut talk = overtaken(&bit());
+    let sent: Vec<_> = (7..=14).map(|top| ack(&mut talk, 100 + top, 1, &[(3, 5), (7, top)], Mark::Original)).collect();
+    assert!(sent.iter().any(|sent| sent.contains("15")), "{sent:?}");
+    ack(&mut talk, 210, 5, &[(7, 15)], Mark::Original);
     let window = (talk.cwnd(), talk.ssthresh());
     assert_eq!(window.1, 5500);
     check(&mut talk, &[("Genuine", SINCE)], window);

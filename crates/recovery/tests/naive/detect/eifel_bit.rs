@@ -30,7 +30,8 @@ impl Naive for Bit {
         }
     }
 
-    /// The first ACK that acknowledges the retransmission. Not the thesis's: one for data sent since tells of no original.
+    /// The first ACK that acknowledges the retransmission. Not the thesis's: one for data sent since, or that reports such data, tells of no
+    /// original.
     fn acked(&mut self, acked: &Acked, _: &Seen) -> Answer {
         if self.is_liar() {
             return Answer::Undecided;
@@ -49,7 +50,8 @@ impl Naive for Bit {
             return Answer::Undecided;
         };
         self.asked = None;
-        if acked.mark != Some(Mark::Original) || acked.cumulative > nxt {
+        let since = acked.cumulative > nxt || acked.sacked_up_to > nxt;
+        if acked.mark != Some(Mark::Original) || since {
             return Answer::Genuine;
         }
         // A claim that is still open is forgotten for the newer one.
