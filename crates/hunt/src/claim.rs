@@ -4,7 +4,7 @@ use eifel_sim::scenario::Scenario;
 use toml::{Table, Value};
 
 use crate::climb::{Effort, Found, Subject, Worth, search, simplest};
-use crate::field::{Field, Place};
+use crate::field::{Field, Gene, Place};
 use crate::harm::Harm;
 use crate::liars::{Liars, best_liar, to_toml};
 use crate::survey::{Surveyed, confirmed, survey};
@@ -61,6 +61,10 @@ fn table(claim: &Table, key: &str) -> Result<Table, String> {
     }
 }
 
+fn is_scenario(table: &Table) -> bool {
+    Scenario::parse(&table.to_string(), "claim".as_ref()).is_ok()
+}
+
 impl Claim {
     /// Reads a claim: `kind = "harm"` with the tables `sender` and `other`, `kind = "wrong"` with a `detector`, or
     /// `kind = "liars"` with a `scenario`.
@@ -81,7 +85,11 @@ impl Claim {
             Some("wrong") => {
                 let detector = claim.get("detector").cloned().ok_or("detector is missing; expected its name")?;
                 let field = Field { without_timestamps: true, neighbours: false, pace: None };
-                Self::Wrong(Wrong { field, detector, seed })
+                let wrong = Wrong { field, detector, seed };
+                // A detector that is blind without timestamps is asked about where there are some.
+                let without = wrong.scenario(&Place::PLAIN.with(Gene::Timestamps, 1.0));
+                let field = Field { without_timestamps: is_scenario(&without), ..field };
+                Self::Wrong(Wrong { field, ..wrong })
             }
             Some("liars") => {
                 let read = table(&claim, "scenario")?;

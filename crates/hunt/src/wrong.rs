@@ -30,6 +30,10 @@ pub struct Counts {
     pub needless_timeouts: u64,
     /// Of these, called spurious.
     pub found_timeouts: u64,
+    /// Some of what was sent again was needed, and some was not.
+    pub mixed: u64,
+    /// Of these, called spurious: an undo takes back the answer to a loss.
+    pub undone: u64,
 }
 
 impl Wrong {
@@ -105,7 +109,10 @@ fn counts(tables: &Tables) -> Counts {
             if episode.needed > 0 && episode.needless == 0 {
                 counts.needed += 1;
                 counts.false_positives += u64::from(spurious);
-            } else if episode.timeout && episode.needless > 0 && episode.needed == 0 {
+            } else if episode.needed > 0 {
+                counts.mixed += 1;
+                counts.undone += u64::from(spurious);
+            } else if episode.timeout && episode.needless > 0 {
                 counts.needless_timeouts += 1;
                 counts.found_timeouts += u64::from(spurious);
             }
@@ -121,6 +128,8 @@ impl std::iter::Sum for Counts {
             false_positives: sum.false_positives + one.false_positives,
             needless_timeouts: sum.needless_timeouts + one.needless_timeouts,
             found_timeouts: sum.found_timeouts + one.found_timeouts,
+            mixed: sum.mixed + one.mixed,
+            undone: sum.undone + one.undone,
         })
     }
 }
