@@ -1,4 +1,4 @@
-"""Numbers of the documents that were measured: `python docs/measured.py` measures them anew.
+"""Numbers of the documents that were measured: `python docs/measured.py` measures them anew, or those of the ids given.
 
 It writes `docs/measured.json` (what the artefacts named here gave, with the digest of their definitions) and the
 tables between `<!-- measured: NAME -->` and `<!-- end -->`. `make test` compares the pages with that file, the digests
@@ -7,15 +7,16 @@ with the artefacts, and what takes a second with a new measurement. What is stor
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-STORE = ROOT / "docs" / "measured.json"
+import measured_detectors
+import measured_sentences
+import stored as kept
+from stored import ROOT, STORE, Stored, mean, row_of
+
 ARTEFACTS = (
     "responding.table1",
     "responding.table2",
@@ -35,8 +36,10 @@ ARTEFACTS = (
     "sctp.policy",
     "sctp.responses",
     "spikes.table1",
+    *measured_detectors.KEPT,
 )
-Stored = Mapping[str, Any]
+INTERVALS = ("spikes.table1", "detectors.neighbours", "detectors.liars", "detectors.liars_found", "detectors.beside")
+"""Of these the 95 % intervals are kept too."""
 SHOWN = (
     ("table1", {"eifel": False}, "Reno-SACK, no other traffic"),
     ("table1", {"eifel": True}, "... with Eifel"),
@@ -52,26 +55,6 @@ SHOWN = (
 """The rows of tables 1-3 that docs/findings.md shows."""
 COLUMNS = {"time_s": 1, "retransmissions": 0, "spurious_rtos": 2, "genuine_rtos": 2}
 """Its columns, and their digits here."""
-
-
-def stored() -> Stored:
-    """What was measured last."""
-    found: Stored = json.loads(STORE.read_text(encoding="utf-8"))
-    return found
-
-
-def row_of(store: Stored, artefact: str, keys: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The one row of an artefact with these keys."""
-    rows = [row for row in store[artefact]["rows"] if keys.items() <= row["keys"].items()]
-    if len(rows) != 1:
-        raise LookupError(f"{artefact}: {len(rows)} rows with {dict(keys)}, not one")
-    found: Mapping[str, Any] = rows[0]
-    return found
-
-
-def mean(store: Stored, artefact: str, column: str, **keys: Any) -> float:
-    """A measured mean."""
-    return float(row_of(store, artefact, keys)["measured"][column])
 
 
 def tables(store: Stored) -> str:
@@ -150,6 +133,7 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "agreement": ("docs/findings.md", agreement),
     "sctp": ("docs/findings.md", sctp),
     "ranking": ("docs/findings.md", ranking),
+    **measured_detectors.BLOCKS,
 }
 """What is written between marks: the page, and what stands there."""
 
@@ -241,6 +225,10 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         ("docs/timers.md", f"precise restarts gain {100 * drawn:.0f} % of throughput with packets of 296 bytes"),
         ("docs/timers.md", f"and cost {100 * large:.0f} % with 576"),
         *(("docs/findings.md", sentence) for sentence in (*_dualrtt(store), *_sctp(store))),
+        *measured_sentences.truth(store),
+        *measured_sentences.responses(store),
+        *measured_sentences.liars(store),
+        *measured_sentences.partial_credit(store),
         ("docs/timers.md", f"between a gain of {100 * max(gains):.0f} % and a loss of {-100 * min(gains):.0f} %"),
     ]
 
@@ -263,29 +251,27 @@ def measure(name: str) -> dict[str, Any]:
     from eifel.reproduction import reproduce
 
     found = reproduce(name, out=ROOT / "out").json()
-    kept = ("keys", "published", "measured", "agrees", *(("interval95",) if name == "spikes.table1" else ()))
-    rows = [{key: row[key] for key in kept if key in row} for row in found["rows"]]
-    for row in rows:
-        row["measured"] = {column: round(value, 6) for column, value in row["measured"].items()}
-        if "interval95" in row:
-            row["interval95"] = {name: [round(end, 6) for end in ends] for name, ends in row["interval95"].items()}
+    columns = measured_detectors.KEPT.get(name, ())
+    only = measured_detectors.ONLY.get(name, {})
+    rows = []
+    for row in (row for row in found["rows"] if only.items() <= row["keys"].items()):
+        chosen = [column for column in row["measured"] if not columns or column in columns]
+        measured = {column: round(row["measured"][column], 6) for column in chosen}
+        one = {"keys": row["keys"], "published": row["published"], "measured": measured, "agrees": row["agrees"]}
+        if name in measured_detectors.KEPT:
+            one = {"keys": row["keys"], "measured": measured}
+        if name in INTERVALS:
+            between = row.get("interval95", {})
+            one["interval95"] = {c: [round(end, 6) for end in between[c]] for c in chosen if c in between}
+        rows.append(one)
     return {"definition": artefacts()[name].definition(), "repetitions": found["repetitions"], "rows": rows}
 
 
-def _lines(store: Stored) -> str:
-    """The store as JSON, a line for each row."""
-    parts = []
-    for name, one in store.items():
-        rows = ",\n".join(json.dumps(row) for row in one["rows"])
-        head = json.dumps({key: value for key, value in one.items() if key != "rows"})
-        parts.append(f'{json.dumps(name)}: {head[:-1]}, "rows": [\n{rows}\n]}}')
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def main() -> None:
-    """Measures, and writes what was found."""
-    store = {name: measure(name) for name in ARTEFACTS}
-    STORE.write_text(_lines(store), encoding="utf-8")
+def main(names: Sequence[str]) -> None:
+    """Measures all, or these, and writes what was found."""
+    before = kept.stored() if names else {}
+    store = {name: measure(name) if name in names or not names else before[name] for name in ARTEFACTS}
+    STORE.write_text(kept.written(store), encoding="utf-8")
     for page in sorted({page for page, _ in BLOCKS.values()}):
         (ROOT / page).write_text(written(page, store), encoding="utf-8")
     for page, sentence in quotes(store):
@@ -295,4 +281,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

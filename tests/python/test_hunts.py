@@ -2,15 +2,20 @@
 
 import importlib.util
 import json
+import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+import eifel
 from eifel import hunts
 from eifel.cli import main
+from eifel.statistics import share_interval
 
 DOCS = Path(__file__).parents[2] / "docs"
 CLAIM = hunts.wrong("min-rtt")
@@ -65,9 +70,10 @@ def test_one_scenario_refutes_a_claim_unless_a_share_is_published(tmp_path: Path
     assert not refuted(CLAIM, Workers(0, 0.005))
     assert refuted(CLAIM, Workers(1, 0.005))
     assert refuted(CLAIM, Workers(0, 0.02))
+    # Of 375 scenarios 7 are 1.9 %, and at 95 % no more than 1 %; 8 are.
     known = replace(CLAIM, share=0.01)
-    assert not refuted(known, Workers(3, 0.5))
-    assert refuted(known, Workers(4, 0.4))
+    assert not refuted(known, Workers(7, 0.5))
+    assert refuted(known, Workers(8, 0.4))
 
 
 def test_the_engine_s_search_catches_a_detector_that_is_wrong(
@@ -108,29 +114,47 @@ def page_of(name: str) -> ModuleType:
     return module
 
 
-def test_the_pages_show_what_was_found_and_the_claims_allow_no_less() -> None:
-    hunted = page_of("hunted")
-    stored = json.loads(hunted.STORE.read_text(encoding="utf-8"))
-    for file in hunted.PAGES:
-        page = file.read_text(encoding="utf-8")
-        assert "<!-- hunted: " in page
-        assert hunted.filled(page, stored) == page
-    found = {one["claim"]: one for one in (*stored["harm"], *stored["shares"])}
-    for claim in hunts.PUBLISHED:
-        if claim.name in found:
-            assert found[claim.name]["refuting"] <= claim.share * found[claim.name]["drawn"], claim.name
-    assert found.keys() & {claim.name for claim in hunts.PUBLISHED}
-    page = hunted.PAGES[0].read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def hunted() -> ModuleType:
+    return page_of("hunted")
+
+
+@pytest.fixture(scope="module")
+def stored(hunted: ModuleType) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(hunted.STORE.read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_pages_show_what_was_found(hunted: ModuleType, stored: dict[str, Any]) -> None:
+    page = hunted.HARM.read_text(encoding="utf-8")
+    assert page.count("<!-- hunted: ") == len(hunted.TABLES)
+    assert hunted.filled(page, stored) == page
+    for file, sentence in hunted.quotes(stored):
+        assert sentence in " ".join(file.read_text(encoding="utf-8").split())
     # The default is no sender that harms nobody, and neither is the careful one: the page says so.
-    assert all(one["refuting"] > 0 for one in stored["harm"])
+    assert all(stored[name]["refuting"] > 0 for name in hunted.SENDERS)
     page = page.replace("\n", " ")
     assert "**No sender of the registry survives the search**" in page
     assert "There the careful sender harmed nobody" in page
-    which = (DOCS / "which.md").read_text(encoding="utf-8")
-    assert all(f"in {100 * one['refuting'] / one['drawn']:.1f} %" in which.replace("\n", " ") for one in stored["harm"])
-    careful = stored["harm"][1]
-    assert careful["plain"] == 0
-    assert 3 / (hunted.PLAIN * careful["drawn"]) < 0.006
+    assert stored["careful"]["plain"] == 0
+
+
+def test_the_claims_allow_what_was_found_and_little_more(stored: dict[str, Any]) -> None:
+    found = {one["claim"]: one for one in (stored["default"], stored["careful"], *stored["wrong"].values())}
+    for claim in hunts.PUBLISHED:
+        if claim.claim["kind"] != "liars":
+            one = found[claim.name]
+            share = share_interval(one["refuting"], one["drawn"])
+            assert share.interval is not None
+            upper = share.interval[1] if one["refuting"] else 0.0
+            assert share.mean <= claim.share <= upper + 0.001, claim.name
+
+
+def test_which_md_links_a_scenario_against_each_line_that_has_one() -> None:
+    text = (DOCS / "which.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\(\.\./(crates/hunt/counterexamples/[\w-]+\.toml)\)", text)
+    assert len(set(linked)) >= 9
+    assert all((DOCS.parent / file).is_file() for file in linked)
 
 
 def test_what_is_kept_of_a_search_counts_the_neighbours() -> None:
@@ -141,6 +165,63 @@ def test_what_is_kept_of_a_search_counts_the_neighbours() -> None:
     found = hunts.Found(CLAIM, 1000, 750, against, -0.0678, worst)
     kept = page_of("hunted").row(found)
     assert (kept["refuting"], kept["beside"], kept["plain"], kept["worst"], kept["drawn"]) == (3, 2, 1, 0.5, 750)
+    assert kept["recovery"] == {"rfc6675": 3}
+
+
+@pytest.mark.parametrize("number", [0, 6, 7])
+def test_a_scenario_of_the_page_does_the_harm_that_it_shows(
+    number: int, hunted: ModuleType, stored: dict[str, Any]
+) -> None:
+    _, file, more = hunted.SCENES[number]
+    assert hunted.scene(file, more) == pytest.approx(stored["scenes"][number], abs=1e-4)
+
+
+def counted(hunted: ModuleType, file: str, algorithms: dict[str, Any], runs: int = 6) -> dict[str, float]:
+    """Means over the flows of a scenario of the page, with these algorithms."""
+    scenario = tomllib.loads((hunted.COUNTEREXAMPLES / f"{file}.toml").read_text(encoding="utf-8"))
+    found = eifel.run_many([hunted._with(scenario, algorithms)], repetitions=runs)
+    return {name: float(found[name].mean()) for name in ("goodput_bps", "undos", "drops_after_undo", "timeouts")}
+
+
+def test_a_burst_after_the_undo_is_what_harms_over_a_queue_of_two(hunted: ModuleType) -> None:
+    """The same detector and grant; `as-carried` sends two segments where RFC 4015 sends up to an initial window."""
+    always = {"detect": "eifel-timestamps", "grant": "always"}
+    burst, two = (
+        counted(hunted, "reordering-tiny-queue", {**always, "respond": name}) for name in ("rfc4015", "as-carried")
+    )
+    assert burst["drops_after_undo"] / burst["undos"] > 1.5 * two["drops_after_undo"] / two["undos"]
+    assert burst["goodput_bps"] < 0.5 * two["goodput_bps"]
+
+
+def test_undos_that_losses_follow_are_soon_refused(hunted: ModuleType) -> None:
+    limited, free = (
+        counted(hunted, "reordering-tiny-queue", {**hunts.DEFAULT, "grant": name})
+        for name in ("unless-losses-follow", "once-a-round-trip")
+    )
+    assert limited["undos"] < 0.5 * free["undos"]
+    assert limited["goodput_bps"] > 2 * free["goodput_bps"]
+
+
+def test_where_a_spike_loses_the_tail_a_probe_helps_an_undo(hunted: ModuleType) -> None:
+    def against_none(recover: str) -> float:
+        none, careful = (
+            counted(hunted, "newreno-sack-lost-acks", {**sender, "recover": recover})
+            for sender in (hunts.BASELINE, hunts.CAREFUL)
+        )
+        return careful["goodput_bps"] / none["goodput_bps"]
+
+    assert against_none("rack-tlp") > against_none("newreno-sack") + 0.2
+
+
+def test_a_search_on_a_cluster_finds_what_one_machine_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hunts, "PART", 40)
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'eifel[dask]'")
+    found = [hunts.hunt(CLAIM, 80, 3, tmp_path / "here", hunts.local(0, lambda _done: None))]
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+    ) as cluster:
+        found.append(hunts.hunt(CLAIM, 80, 3, tmp_path / "there", hunts.dask(cluster.scheduler_address)))
+    assert found[0].json() == found[1].json()
 
 
 def test_no_liar_is_one_of_the_published_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,7 +183,7 @@ def test_no_lie_against_the_default_may_gain_five_percent(gain: float, holding: 
         assert cheated(gain, (ours, 1, lie)).claims()[claim]["holds"] is holding
     assert cheated(gain, (other, 1, 0)).claims()[claim]["holds"] is True
     random = LIES.index("random-echo")
-    assert cheated(gain, (other, 1, random)).claims()[3]["holds"] is holding
+    assert cheated(gain, (other, 1, random)).claims()[4]["holds"] is holding
 
 
 def test_a_neighbours_loss_is_its_own() -> None:

@@ -14,8 +14,9 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
 import measured  # noqa: E402
+import stored  # noqa: E402
 
-STORE = measured.stored()
+STORE = stored.stored()
 
 
 @pytest.mark.parametrize("name", measured.ARTEFACTS)

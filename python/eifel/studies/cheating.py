@@ -12,7 +12,7 @@ from eifel.papers import rfc3522
 from eifel.papers.study import Effort, Tell
 from eifel.runs import run_many
 from eifel.statistics import Mean, mean_interval
-from eifel.studies.questions import RESPONSES
+from eifel.studies.settings import RESPONSES
 
 SQUARE_WAVE = "square-wave"
 """A receiver that holds every ACK back for a while, and lets all go at once: a delay that goes up and down."""
@@ -24,7 +24,7 @@ PLAIN = "eifel-timestamps, plain"
 DETECTORS: dict[str, Any] = {
     DEFAULT: "eifel-timestamps",
     PLAIN: dict(rfc3522.PLAIN),
-    **{name: name for name in ("eifel-bit", "f-rto", "f-rto-sack", "dsack", "dual-rtt", "min-rtt")},
+    **{name: name for name in ("eifel-or-f-rto", "eifel-bit", "f-rto", "f-rto-sack", "dsack", "dual-rtt", "min-rtt")},
 }
 
 

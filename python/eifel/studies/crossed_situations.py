@@ -71,8 +71,8 @@ def _met(draw: Random, way: Way, _point: int, *, names: tuple[str, ...]) -> Extr
 
 def _situation(one: str, other: str) -> Situation:
     names = tuple(dict.fromkeys((one, other)))
-    named = " and ".join(names)
-    return Situation(named, f"spikes, with {named}", POINTS, partial(_met, names=names))
+    named = f"spikes with {' and '.join(names)}"
+    return Situation(named, f"delay {named}", POINTS, partial(_met, names=names))
 
 
 PAIRS = tuple(combinations_with_replacement(TROUBLES, 2))

@@ -78,9 +78,9 @@ ARTEFACT = Artefact(
     ),
     claims=(
         Claim(
-            "no liar that 2000 runs of search find gains 5 % against the default, with an undo a round trip or as many"
-            " as there are",
-            lambda m: _most(m, DEFAULT) <= BOUND,
+            "no liar that 2000 runs of search find gains 5 % against the default, or with the second ACK"
+            " (eifel-or-f-rto), with an undo a round trip or as many as there are",
+            lambda m: all(_most(m, detect) <= BOUND for detect in (DEFAULT, "eifel-or-f-rto")),
         ),
         Claim(
             "the same search finds a liar that more than doubles its goodput against RFC 3522's plain comparison, and"

@@ -7,6 +7,7 @@ from typing import Any
 
 from eifel.papers import rfc3522
 from eifel.papers.study import Effort, Tell
+from eifel.studies.settings import RESPONSES
 from eifel.worlds import small_worlds_each
 
 SEGMENTS = 6
@@ -19,6 +20,7 @@ DETECTORS: dict[str, tuple[Any, dict[str, Any]]] = {
     "none": ("none", {}),
     "eifel-timestamps": ("eifel-timestamps", {"timestamps": True}),
     "eifel-timestamps, plain": (dict(rfc3522.PLAIN), dict(rfc3522.CLOCK)),
+    "eifel-or-f-rto": ("eifel-or-f-rto", {"timestamps": True}),
     "eifel-bit": ("eifel-bit", {"retransmission_marks": "bits"}),
     "f-rto": ("f-rto", {}),
     "f-rto-sack": ("f-rto-sack", {}),
@@ -27,18 +29,6 @@ DETECTORS: dict[str, tuple[Any, dict[str, Any]]] = {
     "min-rtt": ("min-rtt", {}),
 }
 """Each with what it needs of the connection: those that need no timestamps have none, for that is what they are for."""
-RESPONSES = (
-    "rfc4015",
-    "rfc3708",
-    "option-1",
-    "option-2",
-    "option-3",
-    "option-4",
-    "option-4-ssthresh",
-    "by-retransmissions",
-    "partial-credit",
-)
-EVIDENT = ("eifel-timestamps", "eifel-timestamps, plain", "eifel-bit", "dsack", "min-rtt")
 FAILURES = ("false-verdict", "missed", "undecided", "false-undo", "loss-undone", "unpaid", "needless-cut", "stuck")
 """What can go wrong in a world: see docs/worlds.md."""
 

@@ -61,7 +61,9 @@ RESPONSES = (
     "rfc4015",
     "rfc3708",
     "partial-credit",
+    "as-carried",
 )
+"""Every response of the registry."""
 SENDERS: dict[str, dict[str, Any]] = {
     "newreno": {"recover": "newreno"},
     "rfc6675": {"recover": "rfc6675"},

@@ -15,13 +15,13 @@ from eifel.studies.questions import (
     DETECTORS,
     FAILURES,
     LATE_MS,
-    RESPONSES,
     SEGMENTS,
     WINDOW,
     find,
     questions,
     scenario,
 )
+from eifel.studies.settings import RESPONSES
 from eifel.worlds import small_worlds
 
 if TYPE_CHECKING:

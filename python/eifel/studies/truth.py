@@ -1,4 +1,4 @@
-"""Every detector against the simulator's truth, over more than 100 000 episodes of a published mix."""
+"""Every detector against the simulator's truth: over a published mix, and where two troubles meet."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from eifel.papers.artefact import Artefact, Column, Links, Row, Setting, Studied
 from eifel.statistics import Mean
 from eifel.studies import detector_runs, facts, recorded
+from eifel.studies.crossed_situations import CROSSED
 from eifel.studies.situations import SITUATIONS
-from eifel.studies.truth_claims import ALL, CLAIMS
+from eifel.studies.truth_claims import ALL, CLAIMS, MET
 from eifel.studies.truth_study import TITLE, study
 
 if TYPE_CHECKING:
@@ -57,11 +60,12 @@ def union(one: str, other: str) -> str:
 
 
 def rows() -> tuple[Row, ...]:
-    """Each detector in all situations together, each pair both ways, and each detector in each situation."""
-    single = [Row({"situation": ALL, "detector": name}) for name in detector_runs.DETECTORS]
+    """Each detector in the whole mix, each pair both ways, and each detector in each situation."""
+    single = [Row({"situation": where, "detector": name}) for where in (ALL, MET) for name in detector_runs.DETECTORS]
     both = [*(pair(*names) for names in PAIRS), *(union(*names) for names in EITHER)]
     pairs = [Row({"situation": ALL, "detector": name}) for name in both]
-    apart = [Row({"situation": s.name, "detector": name}) for s in SITUATIONS for name in detector_runs.DETECTORS]
+    names = [situation.name for situation in (*SITUATIONS, *CROSSED)]
+    apart = [Row({"situation": where, "detector": name}) for where in names for name in detector_runs.DETECTORS]
     return (*single, *pairs, *apart)
 
 
@@ -73,19 +77,23 @@ def rows_of_traces(traces: Sequence[Path]) -> tuple[Row, ...]:
 
 def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     """The rows' means from the episodes."""
-    names = list(dict.fromkeys(str(row.keys["situation"]) for row in artefact.rows if row.keys["situation"] != ALL))
+    situations = (str(row.keys["situation"]) for row in artefact.rows)
+    names = [name for name in dict.fromkeys(situations) if name not in (ALL, MET)]
+    mixed = np.arange(len(SITUATIONS))
+    met = len(SITUATIONS) + np.arange(len(CROSSED))
     there = {name: runs[name] for name in runs.columns}
     alone = {name: _rows(there, there["detector"] == code) for code, name in enumerate(detector_runs.DETECTORS)}
+    # In the mix all watch side by side; some of what meets has no timestamps.
+    beside = {name: _rows(alone[name], np.isin(alone[name]["situation"], mixed)) for name in detector_runs.SIDE_BY_SIDE}
     by_name = dict(alone)
-    by_name |= {pair(*both): facts.fallen_back(*(alone[name] for name in both)) for both in PAIRS}
-    by_name |= {union(*both): facts.either(*(alone[name] for name in both)) for both in EITHER}
+    by_name |= {pair(*both): facts.fallen_back(*(beside[name] for name in both)) for both in PAIRS}
+    by_name |= {union(*both): facts.either(*(beside[name] for name in both)) for both in EITHER}
     measured = []
     for row in artefact.rows:
         columns, where = by_name[str(row.keys["detector"])], str(row.keys["situation"])
         # Recorded links belong to their owners: all situations stand for the published mix.
-        kept = columns["situation"] < len(SITUATIONS) if where == ALL else columns["situation"] == names.index(where)
-        columns = _rows(columns, kept)
-        measured.append(facts.counts(columns))
+        places = mixed if where == ALL else met if where == MET else [names.index(where)]
+        measured.append(facts.counts(_rows(columns, np.isin(columns["situation"], places))))
     return measured
 
 

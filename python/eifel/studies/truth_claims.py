@@ -8,10 +8,14 @@ from eifel.papers.artefact import Claim
 from eifel.papers.measured import Measured
 
 ALL = "all"
+"""The published mix."""
+MET = "two troubles"
+"""All situations in which two troubles meet."""
 PROVING = ("eifel-timestamps", "eifel-timestamps (plain)", "eifel-bit", "dsack", "f-rto", "f-rto-sack")
 """Detectors that go by what ACKs say. The others go by when they come."""
 PLAIN = "eifel-timestamps (plain)"
 USUAL = tuple(name for name in PROVING if name != PLAIN)
+LOST = "spikes with loss and lost ACKs"
 
 ACKED = ("spike", "spike and loss", "reordering", "duplicates", "rate changes", "cellular")
 
@@ -75,10 +79,7 @@ CLAIMS = (
             of("found_fast_retransmits", "dsack", "reordering")
             > of("found_fast_retransmits", "eifel-timestamps", "reordering")
             > 25
-            and all(
-                of("found_fast_retransmits", n, "reordering") == 0
-                for n in ("dual-rtt", "min-rtt", "f-rto", "f-rto-sack")
-            )
+            and all(of("found_fast_retransmits", name, "reordering") == 0 for name in TIMEOUTS_ONLY)
         ),
     ),
     _claim(
@@ -105,5 +106,13 @@ CLAIMS = (
             > 1.1 * of("found_fast_retransmits", "eifel-timestamps", ALL)
             and of("false_positives", "eifel-timestamps or dsack", ALL) == 0
         ),
+    ),
+    _claim(
+        "where two troubles meet, the original's own timestamp still proves no needed retransmission spurious",
+        lambda of: of("false_positives", "eifel-timestamps", MET) == 0 < of("true_negatives", "eifel-timestamps", MET),
+    ),
+    _claim(
+        "where data and ACKs are lost, the second ACK finds spurious timeouts that the original's timestamp misses",
+        lambda of: of("found_timeouts", "eifel-or-f-rto", LOST) > of("found_timeouts", "eifel-timestamps", LOST),
     ),
 )

@@ -8,20 +8,9 @@ from typing import Any
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import macro, settings
+from eifel.studies import settings as judgement
 
-RESPONSES = (
-    "none",
-    "option-1",
-    "option-2",
-    "option-3",
-    "option-4",
-    "option-4-ssthresh",
-    "by-retransmissions",
-    "rfc4015",
-    "rfc3708",
-    "partial-credit",
-    "as-carried",
-)
+RESPONSES = ("none", *judgement.RESPONSES)
 HALVED = ("option-2", "option-3")
 SHORT_QUEUE = 30
 """Packets: fewer than the window, so that a burst finds no room."""

@@ -1,0 +1,239 @@
+"""Tables and sentences of the documents that the artefacts of the judgement measured; a part of docs/measured.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from stored import Stored, half_width, mean
+
+from eifel.studies import burst, neighbours_settings
+from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
+from eifel.studies.crossed_situations import CROSSED
+from eifel.studies.settings import BUFFERS, HOLDS, LOSES
+
+KEPT: Mapping[str, tuple[str, ...]] = {
+    "detectors.truth": (
+        *("found_timeouts", "found_fast_retransmits", "mixed", "needless_bytes"),
+        *("true_positives", "false_negatives", "undecided_needless"),
+        *("false_positives", "true_negatives", "undecided_needed", "mixed_undone", "mixed_kept", "undecided_mixed"),
+    ),
+    "detectors.responses": ("saved",),
+    "detectors.burst": ("goodput_mbps", "runs_with_drops", "drops"),
+    "detectors.neighbours": ("saved", "spurious_fast_retransmits"),
+    "detectors.liars": (),
+    "detectors.beside": ("beside",),
+}
+"""The artefacts, and the columns that are kept of each: all, where none is named."""
+ONLY: Mapping[str, Mapping[str, str]] = {"detectors.liars": {"respond": "rfc4015"}}
+"""What the rows have in common that are kept, where not all are."""
+
+
+TRUTH = {
+    "Eifel, timestamps (the default: the original's own)": "eifel-timestamps",
+    "the same, RFC 3522's plain comparison": "eifel-timestamps (plain)",
+    "Eifel, marks": "eifel-bit",
+    "DSACK": "dsack",
+    "F-RTO with SACK": "f-rto-sack",
+    "Eifel, else F-RTO": "eifel-or-f-rto",
+    "DualRTT": "dual-rtt",
+    "smallest round trip": "min-rtt",
+    "Eifel, timestamps, or DSACK": "eifel-timestamps or dsack",
+}
+MET = ("eifel-timestamps", "eifel-timestamps (plain)", "eifel-or-f-rto", "eifel-bit", "f-rto-sack", "dsack")
+"""The detectors that docs/detectors.md shows where two troubles meet."""
+
+
+def spaced(number: float) -> str:
+    """A whole number with a space between thousands."""
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def _lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    first, *others = ("|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|" for cells in (head, *rows))
+    return "\n".join((first, "|" + "---|" * len(head), *others))
+
+
+def _of(store: Stored, column: str, detector: str, situation: str = "all") -> float:
+    return mean(store, "detectors.truth", column, situation=situation, detector=detector)
+
+
+def episodes(store: Stored, detector: str, situation: str = "all") -> dict[str, float]:
+    """How many episodes a detector saw of each kind."""
+    kinds = {
+        "needless": ("true_positives", "false_negatives", "undecided_needless"),
+        "mixed": ("mixed_undone", "mixed_kept", "undecided_mixed"),
+        "needed": ("false_positives", "true_negatives", "undecided_needed"),
+    }
+    return {kind: sum(_of(store, column, detector, situation) for column in columns) for kind, columns in kinds.items()}
+
+
+def truth(store: Stored) -> str:
+    """The detectors over the whole mix."""
+    kinds = episodes(store, "eifel-bit")
+    head = (
+        "",
+        "needless timeouts found %",
+        "needless fast retransmits found %",
+        f"of {spaced(kinds['mixed'])} mixed called spurious %",
+        f"of {spaced(kinds['needed'])} needed called spurious",
+        "sent needlessly until the verdict, bytes",
+    )
+    columns = {
+        "found_timeouts": 2,
+        "found_fast_retransmits": 2,
+        "mixed": 1,
+        "false_positives": 0,
+        "needless_bytes": 0,
+    }
+    rows = [[name, *(f"{_of(store, c, one):.{n}f}" for c, n in columns.items())] for name, one in TRUTH.items()]
+    return _lines(head, rows)
+
+
+def crossed(store: Stored) -> str:
+    """The share of needless timeouts that each detector finds where two troubles meet."""
+
+    def cell(detector: str, situation: str) -> str:
+        try:
+            return f"{_of(store, 'found_timeouts', detector, situation):.0f}"
+        except KeyError:
+            return ""
+
+    rows = [
+        [name, spaced(episodes(store, "eifel-bit", name)["needless"]), *(cell(detector, name) for detector in MET)]
+        for name in ("two troubles", *(situation.name for situation in CROSSED))
+    ]
+    return _lines(("", "needless episodes", *(f"`{name}`" for name in MET)), rows)
+
+
+def bursts(store: Stored) -> str:
+    """Goodput after a late undo, by the queue."""
+    parts = {8: "1/8", 15: "1/4", 30: "1/2", 60: "1", 120: "2"}
+    ways = (("never", "none", "none"), *((burst.LATE, *w) for w in _WAYS))
+    rows = []
+    for buffer in BUFFERS:
+
+        def of(column: str, way: Sequence[str], buffer: int = buffer) -> float:
+            keys = dict(zip(("verdict", "response", "pace"), way, strict=True))
+            return mean(store, "detectors.burst", column, buffer=buffer, **keys)
+
+        goodput = [of("goodput_mbps", way) for way in ways]
+        cells = [f"**{one:.2f}**" if one == max(goodput) else f"{one:.2f}" for one in goodput]
+        drops = round(of("runs_with_drops", (burst.LATE, "option-1", "none")) * 24 / 100)
+        rows.append([parts[buffer], *cells, f"{drops} of 24"])
+    head = ("no undo", "flight + initial window", "full restore", "full restore, paced")
+    where = "queue, in what the path holds (60 packets)"
+    return _lines((where, *head, "runs with drops right after a full restore"), rows)
+
+
+_WAYS = (("rfc4015", "none"), ("option-1", "none"), ("option-1", "pacing"))
+_REMEDIES = (
+    ("nothing", neighbours_settings.NOTHING, False),
+    ("a proxy", neighbours_settings.NOTHING, True),
+    ("careful duplicate ACKs", neighbours_settings.CAREFUL, False),
+    ("DualRTT", "dual-rtt", False),
+    ("DualRTT, and a proxy", "dual-rtt", True),
+    ("DualRTT, careful after its verdict too", neighbours_settings.BLOCKED, False),
+    ("Eifel by timestamps", neighbours_settings.EIFEL, False),
+)
+
+
+def neighbours(store: Stored) -> str:
+    """What each remedy saves Reno."""
+
+    def of(queue: int, remedy: str, proxy: bool) -> tuple[float, float]:
+        keys = {"queue": queue, "sender": "reno", "remedy": remedy, "proxy": proxy}
+        name = "detectors.neighbours"
+        return mean(store, name, "saved", **keys), half_width(store, name, "saved", **keys)
+
+    best = {queue: round(max(of(queue, *way)[0] for _, *way in _REMEDIES)) for queue in (HOLDS, LOSES)}
+    rows = []
+    for name, remedy, proxy in _REMEDIES:
+        cells = []
+        for queue in (HOLDS, LOSES):
+            saved, half = of(queue, remedy, proxy)
+            cell = f"{saved:.0f} ± {half:.0f}" if (remedy, proxy) != (neighbours_settings.NOTHING, False) else "0"
+            cells.append(f"**{cell}**" if round(saved) == best[queue] else cell)
+        keys = {"queue": HOLDS, "sender": "reno", "remedy": remedy, "proxy": proxy}
+        again = mean(store, "detectors.neighbours", "spurious_fast_retransmits", **keys)
+        rows.append([name, *cells, f"{again:.1f}" if again else "0"])
+    return _lines(
+        (
+            "Reno, without SACK",
+            "nothing lost (150 packets)",
+            "the window's tail lost (75)",
+            "spurious fast retransmits, nothing lost",
+        ),
+        rows,
+    )
+
+
+LIES = (
+    ("**the default**, Eifel by the original's timestamp, `forged-echo`", DEFAULT, "forged_echo"),
+    ("the same, `guessed-echo`", DEFAULT, "guessed_echo"),
+    ("... or the second ACK (`eifel-or-f-rto`), `forged-echo`", "eifel-or-f-rto", "forged_echo"),
+    ("the same, `withheld-ack`", "eifel-or-f-rto", "withheld_ack"),
+    ('RFC 3522\'s plain comparison (`proof = "older"`), `forged-echo`', PLAIN, "forged_echo"),
+    ("Eifel by a bit, `forged-mark`", "eifel-bit", "forged_mark"),
+    ("DSACK, `forged-dsack`", "dsack", "forged_dsack"),
+    ("F-RTO, `withheld-ack`", "f-rto", "withheld_ack"),
+    ("minimum round trip, `withheld-ack`", "min-rtt", "withheld_ack"),
+)
+BESIDE = (
+    ("**the default**, `forged-echo`", DEFAULT, "forged-echo"),
+    ("the same, `guessed-echo`", DEFAULT, "guessed-echo"),
+    ("plain comparison, `forged-echo`", PLAIN, "forged-echo"),
+    ("DSACK, `forged-dsack`", "dsack", "forged-dsack"),
+    ("Eifel by a bit, `forged-mark`", "eifel-bit", "forged-mark"),
+)
+GRANTS = {"once a round trip": "once-a-round-trip", "always": "always"}
+
+
+def _gains(store: Stored, artefact: str, column: str, **keys: Any) -> list[str]:
+    def cell(loss: float) -> str:
+        half = half_width(store, artefact, column, loss=loss, **keys)
+        return f"{mean(store, artefact, column, loss=loss, **keys):.2f} ± {half:.2f}"
+
+    return [cell(loss) for loss in LOSSES]
+
+
+def _by_grant(name: str, gains: Callable[[str], list[str]]) -> list[list[str]]:
+    """Rows for both grants, or one where they are alike."""
+    (once, limited), (always, free) = ((shown, gains(grant)) for shown, grant in GRANTS.items())
+    return [[name, "either", *limited]] if limited == free else [[name, once, *limited], ["", always, *free]]
+
+
+def lies(store: Stored) -> str:
+    """What each listed lie gains."""
+    rows = []
+    for name, detect, lie in LIES:
+        rows += _by_grant(
+            name,
+            lambda grant, detect=detect, lie=lie: _gains(
+                store, "detectors.liars", lie, detect=detect, respond="rfc4015", grant=grant
+            ),
+        )
+    return _lines(("detector, and the lie against it", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
+
+
+def beside(store: Stored) -> str:
+    """What is left to a neighbour."""
+    rows = []
+    for name, detect, lie in BESIDE:
+        rows += _by_grant(
+            name,
+            lambda grant, detect=detect, lie=lie: _gains(
+                store, "detectors.beside", "beside", detect=detect, lie=lie, grant=grant
+            ),
+        )
+    return _lines(("detector of both, and the lie", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
+
+
+BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
+    "truth": ("docs/detectors.md", truth),
+    "crossed": ("docs/detectors.md", crossed),
+    "bursts": ("docs/detectors.md", bursts),
+    "neighbours": ("docs/detectors.md", neighbours),
+    "lies": ("docs/liars.md", lies),
+    "beside": ("docs/liars.md", beside),
+}

@@ -1,0 +1,48 @@
+"""`docs/measured.json`: what the artefacts gave whose numbers the documents say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+STORE = ROOT / "docs" / "measured.json"
+Stored = Mapping[str, Any]
+
+
+def stored() -> Stored:
+    """What was measured last."""
+    found: Stored = json.loads(STORE.read_text(encoding="utf-8"))
+    return found
+
+
+def row_of(store: Stored, artefact: str, keys: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The one row of an artefact with these keys."""
+    rows = [row for row in store[artefact]["rows"] if keys.items() <= row["keys"].items()]
+    if len(rows) != 1:
+        raise LookupError(f"{artefact}: {len(rows)} rows with {dict(keys)}, not one")
+    found: Mapping[str, Any] = rows[0]
+    return found
+
+
+def mean(store: Stored, artefact: str, column: str, **keys: Any) -> float:
+    """A measured mean."""
+    return float(row_of(store, artefact, keys)["measured"][column])
+
+
+def half_width(store: Stored, artefact: str, column: str, **keys: Any) -> float:
+    """Half of its 95 % interval."""
+    low, high = row_of(store, artefact, keys)["interval95"][column]
+    return float(high - low) / 2
+
+
+def written(store: Stored) -> str:
+    """The store as JSON, a line for each row."""
+    parts = []
+    for name, one in store.items():
+        rows = ",\n".join(json.dumps(row) for row in one["rows"])
+        head = json.dumps({key: value for key, value in one.items() if key != "rows"})
+        parts.append(f'{json.dumps(name)}: {head[:-1]}, "rows": [\n{rows}\n]}}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
