@@ -221,6 +221,12 @@ def test_no_damaged_artefact_is_read(tmp_path: Path) -> None:
     again = reproduce(artefact, out=tmp_path, pictures=())
     assert json.dumps(again.json()["rows"]) == json.dumps(measured.json()["rows"])
     assert store.read(tmp_path, artefact, key) is not None
+    # Another version's key has other fields, under a digest that is right.
+    manifest = json.loads((folder / store.MANIFEST).read_text())
+    del manifest["sha256"]
+    manifest["key"]["flavour"] = "plain"
+    (folder / store.MANIFEST).write_text(json.dumps({**manifest, "sha256": store._digest(manifest)}))
+    assert store.read(tmp_path, artefact, key) is None
 
 
 def test_half_made_artefacts_of_the_dead_are_removed(tmp_path: Path) -> None:
