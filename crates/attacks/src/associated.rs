@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{
-    self, Chunk, Data, DataFlags, Gaps, Header, Init, Parameter, Parameters, Sack, SackFlags, Writer,
+    self, Chunk, Data, DataFlags, Gaps, Header, Init, Parameter, Parameters, Sack, SackFlags, Writer, extension,
 };
 use eifel_packet::seq::Seq;
 use eifel_sctp::{Association, Phase, Ports, Settings};
@@ -96,6 +96,9 @@ impl Associated {
         }
         let mut parameters = Vec::new();
         Parameter::Cookie(b"cookie").emit(&mut parameters);
+        // A peer that understands all that a victim may want to use.
+        Parameter::SupportedExtensions(&[extension::TIMESTAMP]).emit(&mut parameters);
+        Parameter::RetransmitBit.emit(&mut parameters);
         it.now += Duration::from_millis(50);
         it.gets(&[Chunk::InitAck(init(&parameters))]);
         it.sends();

@@ -17,6 +17,7 @@ mod s5_blind_abort;
 mod s6_spoofed_addresses;
 mod s7_duplicate_flood;
 mod s8_overgrowth;
+mod s9_forged_evidence;
 mod t01_blind_rst;
 mod t02_blind_syn;
 mod t03_blind_data;
@@ -52,6 +53,7 @@ pub(crate) const ALL: &[Attack] = &[
     s6_spoofed_addresses::ATTACK,
     s7_duplicate_flood::ATTACK,
     s8_overgrowth::ATTACK,
+    s9_forged_evidence::ATTACK,
     t01_blind_rst::ATTACK,
     t02_blind_syn::ATTACK,
     t03_blind_data::ATTACK,

@@ -58,6 +58,7 @@ tests! {
     s6_spoofed_addresses
     s7_duplicate_flood
     s8_overgrowth
+    s9_forged_evidence
     t01_blind_rst
     t02_blind_syn
     t03_blind_data

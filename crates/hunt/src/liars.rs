@@ -22,7 +22,7 @@ impl Liars {
     /// Takes the scenario, and runs it with an honest receiver over the first `repetitions`.
     ///
     /// # Errors
-    /// Says why no receiver of the scenario can gain: its first flow is no stream, or delivers nothing, or a run fails.
+    /// Says why no receiver of the scenario can gain: its first flow is one of datagrams, or delivers nothing, or a run fails.
     pub fn new(scenario: &Scenario, repetitions: u32) -> Result<Self, String> {
         let liars = Self { scenario: scenario.clone(), honest: Vec::new() };
         let honest = liars.with(None)?;
@@ -42,13 +42,14 @@ impl Liars {
         let mut scenario = self.scenario.clone();
         match scenario.flows.first_mut().map(|flow| &mut flow.traffic) {
             Some(Traffic::Stream { connection, .. }) => connection.liar = liar,
+            Some(Traffic::Messages { association, .. }) => association.liar = liar,
             _ => return Err("flow[0]: datagrams have no receiver that answers; expected a stream".to_owned()),
         }
         Ok(scenario)
     }
 
     fn goodput(&self, schedule: &Schedule, repetition: u32) -> f64 {
-        let scenario = self.with(Some(Kind::Scheduled(*schedule))).expect("checked: a stream");
+        let scenario = self.with(Some(Kind::Scheduled(*schedule))).expect("checked: not datagrams");
         let outcome =
             eifel_sim::run(&scenario, repetition, Record::none()).expect("an honest receiver's run did not fail");
         outcome.summary.flows[0].goodput_bps

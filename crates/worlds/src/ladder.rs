@@ -65,9 +65,9 @@ impl Ladder {
     }
 
     /// Draws a packet that leaves. Returns its number in the drawing.
-    pub(crate) fn leaves(&mut self, now: Instant, packet: &Packet, fate: Fate) -> usize {
+    pub(crate) fn leaves(&mut self, now: Instant, packet: &Packet<Segment>, fate: Fate) -> usize {
         let from_sender = packet.to == End::To;
-        let label = if from_sender { self.data(packet) } else { self.ack(&packet.segment) };
+        let label = if from_sender { self.data(packet) } else { self.ack(&packet.contents) };
         self.arrows.push(Arrow { left_ms: self.ms(now), arrived_ms: Vec::new(), from_sender, label, fate });
         self.arrows.len() - 1
     }
@@ -124,8 +124,8 @@ impl Ladder {
         (position.saturating_sub(1) / self.numbers.mss) as i64 - self.numbers.before as i64 + 1
     }
 
-    fn data(&self, packet: &Packet) -> String {
-        let number = self.number(packet.segment.seq);
+    fn data(&self, packet: &Packet<Segment>) -> String {
+        let number = self.number(packet.contents.seq);
         match packet.sent {
             Some(sent) if sent.role != Role::Original => format!("{number} again"),
             _ => number.to_string(),

@@ -8,6 +8,8 @@
 //! A fate is chosen when its packet leaves, and where a world divides, its connections are cloned: what worlds have in
 //! common is run once. The ACK of a segment that is lost never leaves, so its four fates are one run that counts four times.
 //!
+//! [`search_association`] asks the same of SCTP: chunks instead of segments, and two paths.
+//!
 //! ```
 //! use eifel_recovery::engine::Config;
 //! use eifel_worlds::{Failure, Question, Size, search};
@@ -21,6 +23,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod association;
 mod fate;
 mod ladder;
 mod path;
@@ -30,6 +33,7 @@ mod truth;
 mod walk;
 mod world;
 
+pub use association::{Associated, search_association};
 pub use fate::{Fate, Fates, MOST, Subject};
 pub use ladder::{Arrow, Ladder, Note};
 pub use path::DELAY;

@@ -1,7 +1,6 @@
 //! Packets under way between the two ends.
 
 use eifel_base::time::{Duration, Instant};
-use eifel_packet::segment::Segment;
 use eifel_sim::End;
 use eifel_sim::oracle::Sent;
 
@@ -12,11 +11,11 @@ pub const DELAY: Duration = Duration::from_millis(50);
 /// Spacing of the packets of a burst.
 const SPACING: Duration = Duration::from_millis(1);
 
-/// A copy of a segment on its way.
+/// A copy of a packet on its way.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet {
+pub(crate) struct Packet<C> {
     pub(crate) to: End,
-    pub(crate) segment: Segment,
+    pub(crate) contents: C,
     /// The oracle's view of it; `None` without data.
     pub(crate) sent: Option<Sent>,
     /// The packet whose fate it has, if one was chosen.
@@ -27,9 +26,9 @@ pub(crate) struct Packet {
 
 /// A future arrival.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
+pub(crate) struct Arrival<C> {
     pub(crate) at: Instant,
-    pub(crate) packet: Packet,
+    pub(crate) packet: Packet<C>,
     /// Whether this is the first copy of the transmission to arrive.
     pub(crate) first: bool,
     /// Whether it arrives earlier if the awaited event happens.
@@ -37,41 +36,47 @@ pub(crate) struct Arrival {
 }
 
 /// Both directions. Held packets keep their order among each other, and so do the others.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Path {
+#[derive(Clone, Debug)]
+pub(crate) struct Path<C> {
     /// In descending order of time.
-    arrivals: Vec<Arrival>,
+    arrivals: Vec<Arrival<C>>,
     /// Latest arrival in each direction: of packets that were not held, and of those that were.
     last: [[Instant; 2]; 2],
 }
 
-impl Path {
+impl<C> Default for Path<C> {
+    fn default() -> Self {
+        Self { arrivals: Vec::new(), last: [[Instant::ZERO; 2]; 2] }
+    }
+}
+
+impl<C> Path<C> {
     /// Sends a packet that arrives after the delay.
-    pub(crate) fn carry(&mut self, now: Instant, packet: Packet, first: bool) {
+    pub(crate) fn carry(&mut self, now: Instant, packet: Packet<C>, first: bool) {
         self.queue(now + DELAY, packet, first, false);
     }
 
     /// Holds a packet that leaves now, for at most `longest` beyond the delay.
-    pub(crate) fn hold(&mut self, now: Instant, packet: Packet, longest: Duration) {
+    pub(crate) fn hold(&mut self, now: Instant, packet: Packet<C>, longest: Duration) {
         self.insert(Arrival { at: now + DELAY + longest, packet, first: true, held: true });
     }
 
     /// Releases all held packets in the order in which they left. The first arrives after `late`.
     pub(crate) fn release(&mut self, now: Instant, late: Duration) {
-        let held: Vec<Arrival> = self.arrivals.extract_if(.., |arrival| arrival.held).collect();
+        let held: Vec<Arrival<C>> = self.arrivals.extract_if(.., |arrival| arrival.held).collect();
         for Arrival { packet, first, .. } in held.into_iter().rev() {
             self.queue(now + late, packet, first, true);
         }
     }
 
-    fn queue(&mut self, at: Instant, packet: Packet, first: bool, was_held: bool) {
+    fn queue(&mut self, at: Instant, packet: Packet<C>, first: bool, was_held: bool) {
         let last = &mut self.last[packet.to.index()][usize::from(was_held)];
         *last = at.max(*last + SPACING);
         let at = *last;
         self.insert(Arrival { at, packet, first, held: false });
     }
 
-    fn insert(&mut self, arrival: Arrival) {
+    fn insert(&mut self, arrival: Arrival<C>) {
         let place = self.arrivals.partition_point(|other| other.at > arrival.at);
         self.arrivals.insert(place, arrival);
     }
@@ -82,7 +87,7 @@ impl Path {
     }
 
     /// Removes and returns the next arrival.
-    pub(crate) fn take(&mut self) -> Option<Arrival> {
+    pub(crate) fn take(&mut self) -> Option<Arrival<C>> {
         self.arrivals.pop()
     }
 }

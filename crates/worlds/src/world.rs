@@ -6,6 +6,7 @@ use eifel_packet::segment::Segment;
 use eifel_packet::seq::Seq;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{self, Engine, Kind};
+use eifel_recovery::fact::Transmission;
 use eifel_recovery::respond::Response;
 use eifel_sim::End;
 use eifel_sim::oracle::{Oracle, Role, Sent};
@@ -21,10 +22,10 @@ const PORTS: Ports = Ports { local: 49_152, remote: 5_001 };
 /// Initial sequence numbers of sender and receiver.
 const ISNS: (Seq, Seq) = (Seq(1_000_000), Seq(2_000_000));
 /// Inputs after which a world counts as stuck. Others take some hundred.
-const MOST_INPUTS: u32 = 5_000;
+pub(crate) const MOST_INPUTS: u32 = 5_000;
 
 /// RTOs after which a held packet arrives if its event never comes.
-const LONGEST_HELD: u64 = 3;
+pub(crate) const LONGEST_HELD: u64 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
@@ -42,10 +43,10 @@ pub struct World {
     now: Instant,
     sender: Connection,
     receiver: Connection,
-    path: Path,
+    path: Path<Segment>,
     size: Size,
     /// The packet that needs a fate.
-    waiting: Option<(Subject, Packet)>,
+    waiting: Option<(Subject, Packet<Segment>)>,
     /// The transmission that the receiver is about to acknowledge.
     answers: Option<usize>,
     fates: Fates,
@@ -191,16 +192,16 @@ impl World {
                 ladder.arrives(self.now, packet.number);
             }
             match packet.to {
-                End::From => self.sender.handle_segment(self.now, &packet.segment, &[]),
+                End::From => self.sender.handle_segment(self.now, &packet.contents, &[]),
                 End::To => {
                     if let (true, Some(Subject::Segment(number))) = (arrival.first, packet.subject) {
                         self.answers = Some(number);
                     }
                     if let (true, Some(sent)) = (arrival.first, packet.sent) {
-                        let accepted = self.receiver.takes_below(self.now, &packet.segment);
+                        let accepted = self.receiver.takes_below(self.now, &packet.contents);
                         self.oracle.arrived(0, End::From, sent, accepted);
                     }
-                    self.receiver.handle_segment(self.now, &packet.segment, &[]);
+                    self.receiver.handle_segment(self.now, &packet.contents, &[]);
                 }
             }
         }
@@ -211,18 +212,9 @@ impl World {
     fn leaves(&mut self, segment: Segment, outgoing: &Outgoing) -> Option<Subject> {
         // The engine reported these events before this segment left.
         self.listen();
-        let mut packet = Packet { to: End::To, segment, sent: None, subject: None, number: 0 };
+        let mut packet = Packet { to: End::To, contents: segment, sent: None, subject: None, number: 0 };
         if let Some(transmission) = outgoing.transmission {
-            let sent = Sent {
-                transmission: transmission.id.0 + 1,
-                start: transmission.start,
-                end: transmission.start + u64::from(transmission.len),
-                role: match (transmission.kind, transmission.copy) {
-                    (Kind::Retransmission(_), _) => Role::Retransmission,
-                    (_, 0) => Role::Original,
-                    (_, _) => Role::Probe,
-                },
-            };
+            let sent = sent(&transmission);
             packet.sent = Some(sent);
             self.truth.left(&sent);
             self.oracle.left(0, End::From, sent);
@@ -236,7 +228,7 @@ impl World {
     /// Sends a segment of the receiver.
     fn answer(&mut self, segment: Segment) -> Option<Subject> {
         let subject = self.answers.take().map(Subject::Ack);
-        self.decide(Packet { to: End::From, segment, sent: None, subject, number: 0 })
+        self.decide(Packet { to: End::From, contents: segment, sent: None, subject, number: 0 })
     }
 
     /// Returns the number of the segment with a fate that begins where `sent` does.
@@ -246,7 +238,7 @@ impl World {
         (number < u64::from(self.size.segments)).then_some(number as usize)
     }
 
-    fn decide(&mut self, packet: Packet) -> Option<Subject> {
+    fn decide(&mut self, packet: Packet<Segment>) -> Option<Subject> {
         match packet.subject {
             Some(subject) => {
                 self.waiting = Some((subject, packet));
@@ -259,7 +251,7 @@ impl World {
         }
     }
 
-    fn suffer(&mut self, mut packet: Packet, fate: Fate) {
+    fn suffer(&mut self, mut packet: Packet<Segment>, fate: Fate) {
         if let Some(ladder) = &mut self.ladder {
             packet.number = ladder.leaves(self.now, &packet, fate);
         }
@@ -307,5 +299,19 @@ impl World {
             self.truth.settled(&settled);
         }
         self.truth.ends((self.threshold, self.sender.engine().snapshot().ssthresh));
+    }
+}
+
+/// Returns a transmission as the oracle sees it.
+pub(crate) fn sent(transmission: &Transmission) -> Sent {
+    Sent {
+        transmission: transmission.id.0 + 1,
+        start: transmission.start,
+        end: transmission.start + u64::from(transmission.len),
+        role: match (transmission.kind, transmission.copy) {
+            (Kind::Retransmission(_), _) => Role::Retransmission,
+            (_, 0) => Role::Original,
+            (_, _) => Role::Probe,
+        },
     }
 }

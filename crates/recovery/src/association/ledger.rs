@@ -89,6 +89,9 @@ pub(super) struct Ledger {
     marked: Ranges,
     missed: [u64; MISS_INDICATIONS],
     under_way: Vec<UnderWay>,
+    /// Chunks that were looked at: tests hold this against a SACK's news.
+    #[cfg(test)]
+    looks: core::cell::Cell<u64>,
 }
 
 impl Ledger {
@@ -139,6 +142,8 @@ impl Ledger {
     }
 
     pub(super) fn chunk(&self, position: u64) -> &Chunk {
+        #[cfg(test)]
+        self.looks.set(self.looks.get() + 1);
         self.chunks.get((position - self.una) as usize).expect("the position is outstanding")
     }
 

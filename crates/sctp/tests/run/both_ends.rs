@@ -41,7 +41,7 @@ fn a_shutdown_delivers_everything_first() {
 }
 
 /// Loses one packet in `loss`, doubles one in `doubled`, and delays by 10 to 10 + `spread` ms.
-fn hostile(seed: u64, loss: u64, doubled: u64, spread: u64) -> Fate {
+pub fn hostile(seed: u64, loss: u64, doubled: u64, spread: u64) -> Fate {
     let mut dice = Dice(seed);
     Box::new(move |_| {
         let mut copies = Vec::new();

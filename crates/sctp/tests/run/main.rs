@@ -9,6 +9,8 @@ mod eifel;
 mod hostile;
 mod opening;
 mod paths;
+mod peer_window;
+mod plain;
 mod talk;
 mod tshark;
 mod usrsctp;

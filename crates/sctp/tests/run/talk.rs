@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
-use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Phase, Ports, Settings};
+use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Next, Outgoing, Phase, Plain, Ports, Settings};
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
 
@@ -59,6 +59,24 @@ impl Sent<'_> {
     }
 }
 
+/// What a packet under way is.
+#[derive(Clone)]
+pub enum Contents {
+    Bytes(Vec<u8>),
+    Values(Plain),
+}
+
+impl Contents {
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self {
+            Self::Bytes(written) => bytes.clone_from(written),
+            Self::Values(plain) => plain.emit(&mut bytes),
+        }
+        bytes
+    }
+}
+
 /// Both ends, and the packets between them.
 pub struct World {
     pub now: Instant,
@@ -66,7 +84,7 @@ pub struct World {
     pub callee: Option<Association>,
     /// Each end's, for what belongs to no association.
     listeners: [Listener; 2],
-    flying: BTreeMap<(Instant, u64), (usize, Addresses, Vec<u8>)>,
+    flying: BTreeMap<(Instant, u64), (usize, Addresses, Contents)>,
     fate: Fate,
     number: u64,
     pub events: [Vec<Event>; 2],
@@ -74,6 +92,8 @@ pub struct World {
     pub received: [Vec<eifel_sctp::Message>; 2],
     /// Whether the ends read what arrives.
     pub reading: [bool; 2],
+    /// Whether packets are carried as values where they can be.
+    pub values: bool,
     /// Each packet that was sent: when, by whom, to which of the other's addresses, and its bytes.
     pub log: Vec<(Instant, usize, usize, Vec<u8>)>,
 }
@@ -109,6 +129,7 @@ impl World {
             events: [Vec::new(), Vec::new()],
             received: [Vec::new(), Vec::new()],
             reading: [true; 2],
+            values: false,
             log: Vec::new(),
         }
     }
@@ -128,22 +149,30 @@ impl World {
 
     /// Lets a packet enter the network.
     pub fn inject(&mut self, from: usize, addresses: Addresses, bytes: Vec<u8>) {
+        self.carry(from, addresses, Contents::Bytes(bytes));
+    }
+
+    fn carry(&mut self, from: usize, addresses: Addresses, contents: Contents) {
+        let bytes = contents.bytes();
         let IpAddr::V4(to) = addresses.destination() else { panic!("only IPv4 here") };
         let path = usize::from(to.octets()[1]);
         self.number += 1;
         let sent = Sent { now: self.now, from, path, bytes: &bytes };
         for (copy, delay) in (self.fate)(&sent).into_iter().enumerate() {
             let key = (self.now + delay, self.number * 4 + copy as u64);
-            self.flying.insert(key, (1 - from, addresses, bytes.clone()));
+            self.flying.insert(key, (1 - from, addresses, contents.clone()));
         }
         self.log.push((self.now, from, path, bytes));
     }
 
-    fn deliver(&mut self, to: usize, addresses: Addresses, bytes: &[u8]) {
+    fn deliver(&mut self, to: usize, addresses: Addresses, contents: &Contents) {
         let now = self.now;
         match self.end(to) {
-            Some(end) if end.phase() != Phase::Closed => end.handle_packet(now, &addresses, bytes),
-            _ => match self.listeners[to].handle_packet(now, &addresses, bytes) {
+            Some(end) if end.phase() != Phase::Closed => match contents {
+                Contents::Bytes(bytes) => end.handle_packet(now, &addresses, bytes),
+                Contents::Values(plain) => end.handle_plain(now, &addresses, plain),
+            },
+            _ => match self.listeners[to].handle_packet(now, &addresses, &contents.bytes()) {
                 Heard::Nothing => {}
                 Heard::Answer(addresses, bytes) => self.inject(to, addresses, bytes),
                 Heard::Accepted(association) if to == 0 => self.caller = *association,
@@ -156,11 +185,10 @@ impl World {
     pub fn settle(&mut self) {
         for end in 0..2 {
             loop {
-                let now = self.now;
-                let mut bytes = Vec::new();
+                let (now, values) = (self.now, self.values);
                 let Some(association) = self.end(end) else { break };
-                let Some(outgoing) = association.poll_transmit(now, &mut bytes) else { break };
-                self.inject(end, outgoing.addresses, bytes);
+                let Some((outgoing, contents)) = poll(association, now, values) else { break };
+                self.carry(end, outgoing.addresses, contents);
             }
             let reading = self.reading[end];
             let (mut events, mut received) = (Vec::new(), Vec::new());
@@ -177,6 +205,7 @@ impl World {
                 } else {
                     let begun = self.received[end].iter_mut().rfind(|begun| !begun.ends).expect("it has begun");
                     begun.bytes.extend(message.bytes);
+                    begun.len += message.len;
                     begun.ends = message.ends;
                 }
             }
@@ -201,8 +230,8 @@ impl World {
             }
         }
         while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
-            let (to, addresses, bytes) = entry.remove();
-            self.deliver(to, addresses, &bytes);
+            let (to, addresses, contents) = entry.remove();
+            self.deliver(to, addresses, &contents);
         }
         true
     }
@@ -265,6 +294,19 @@ impl World {
             assert_eq!(message.bytes[..8], (number as u64).to_be_bytes(), "in order");
             assert_eq!(message.bytes.len(), len);
             assert!(message.bytes[8..].iter().all(|byte| *byte == number as u8));
+        }
+    }
+}
+
+/// The next packet that leaves, as values if that is wanted and possible.
+fn poll(association: &mut Association, now: Instant, values: bool) -> Option<(Outgoing, Contents)> {
+    let mut plain = Plain::default();
+    match if values { association.poll_plain(now, || &mut plain) } else { Next::Other } {
+        Next::Nothing => None,
+        Next::Plain(outgoing) => Some((outgoing, Contents::Values(plain))),
+        Next::Other => {
+            let mut bytes = Vec::new();
+            association.poll_transmit(now, &mut bytes).map(|outgoing| (outgoing, Contents::Bytes(bytes)))
         }
     }
 }

@@ -7,6 +7,7 @@
 mod forged_dsack;
 mod forged_echo;
 mod forged_mark;
+mod forged_sack;
 mod guessed_echo;
 mod random_echo;
 pub mod schedule;
@@ -37,6 +38,8 @@ pub enum Kind {
     ForgedDsack,
     /// Claims that no ACK answers a retransmission, where retransmissions are marked.
     ForgedMark,
+    /// Reports missing segments as received, and drops the claim later (RFC 2018, section 8).
+    ForgedSack,
     /// Acknowledges only the retransmission that has arrived, and the rest with the next segment
     /// (RFC 5682, section 5).
     WithheldAck,
@@ -48,8 +51,16 @@ pub enum Kind {
 
 impl Kind {
     /// The names, in the order of the variants.
-    pub const NAMES: &'static [&'static str] =
-        &["none", "forged-echo", "guessed-echo", "forged-dsack", "forged-mark", "withheld-ack", "random-echo"];
+    pub const NAMES: &'static [&'static str] = &[
+        "none",
+        "forged-echo",
+        "guessed-echo",
+        "forged-dsack",
+        "forged-mark",
+        "forged-sack",
+        "withheld-ack",
+        "random-echo",
+    ];
 
     /// Returns the lie with this name.
     pub fn named(name: &str) -> Option<Self> {
@@ -58,6 +69,7 @@ impl Kind {
             "guessed-echo" => Some(Self::GuessedEcho),
             "forged-dsack" => Some(Self::ForgedDsack),
             "forged-mark" => Some(Self::ForgedMark),
+            "forged-sack" => Some(Self::ForgedSack),
             "withheld-ack" => Some(Self::WithheldAck),
             "random-echo" => Some(Self::RandomEcho),
             _ => None,
@@ -79,6 +91,7 @@ impl Liar {
             Kind::GuessedEcho => Box::new(guessed_echo::GuessedEcho::default()),
             Kind::ForgedDsack => Box::new(forged_dsack::ForgedDsack::default()),
             Kind::ForgedMark => Box::new(forged_mark::ForgedMark),
+            Kind::ForgedSack => Box::new(forged_sack::ForgedSack::default()),
             Kind::WithheldAck => Box::new(withheld_ack::WithheldAck::default()),
             Kind::RandomEcho => Box::new(random_echo::RandomEcho::new(stream)),
             Kind::Scheduled(schedule) => Box::new(Scheduled::new(schedule)),

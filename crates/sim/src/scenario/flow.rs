@@ -240,7 +240,7 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
 
 /// Keys of a flow that only associations understand, and those that they do not.
 const ONLY_SCTP: [&str; 3] = ["alternates", "sctp", "answering_sctp"];
-const ONLY_TCP: [&str; 5] = ["handshake", "liar", "isn", "tcp", "answering_tcp"];
+const ONLY_TCP: [&str; 4] = ["handshake", "isn", "tcp", "answering_tcp"];
 
 /// Reads an application over an association.
 fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> Result<Traffic, Fault> {
@@ -275,6 +275,7 @@ fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> R
         message_bytes: [from_bytes, to_bytes],
         streams: from.outbound_streams,
         unordered: shared.of(&["unordered"]).switch("unordered"),
+        liar: super::liar::read(table),
         reading: reading(table)?,
         settings: [from, to],
     });
@@ -320,7 +321,8 @@ fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplicat
 }
 
 fn datagrams(flow: &Reader<'_>, table: &Reader<'_>) -> Result<DatagramApplication, Fault> {
-    let others = ONLY_TCP.into_iter().chain(["reading", "sender", "answering_sender", "transport"]).chain(ONLY_SCTP);
+    let others =
+        ONLY_TCP.into_iter().chain(["liar", "reading", "sender", "answering_sender", "transport"]).chain(ONLY_SCTP);
     if let Some(key) = others.into_iter().find(|key| flow.has(key)) {
         let what = format!("contradicts application.kind = {:?}, which sends datagrams without TCP", table.kind());
         return Err(flow.fault(key, what).allowed(

@@ -203,6 +203,8 @@ pub struct Association {
     pub streams: u16,
     /// Whether they are delivered without regard to order.
     pub unordered: bool,
+    /// The lie of the end that answers; `None` if it is honest.
+    pub liar: Option<liar::Kind>,
     /// How both applications read; `None` if they read at once.
     pub reading: Option<Reading>,
 }
@@ -259,7 +261,11 @@ impl Scenario {
 impl Flow {
     /// Returns whether the flow's receiver lies.
     pub fn lies(&self) -> bool {
-        matches!(&self.traffic, Traffic::Stream { connection, .. } if connection.liar.is_some())
+        match &self.traffic {
+            Traffic::Stream { connection, .. } => connection.liar.is_some(),
+            Traffic::Messages { association, .. } => association.liar.is_some(),
+            Traffic::Datagrams(_) => false,
+        }
     }
 
     /// Returns whether the flow ends on its own. Other flows do not keep a run going.

@@ -1,6 +1,7 @@
 //! One end of a flow over SCTP: its association, and the ways from it into the network.
 
 use super::bundle::{Bundle, Bundles, Form};
+use super::liar::Liar;
 use super::messages::{Reader, Writer};
 use crate::network::Network;
 use crate::oracle::{Role, Sent};
@@ -46,6 +47,8 @@ pub struct Endpoint {
     pub reader: Reader,
     /// Whether the association ends once everything is written.
     pub closes: bool,
+    /// The falsifier of its answers, if it lies. A run with a liar is observed.
+    pub liar: Option<Box<Liar>>,
     /// Its slot in the event queue.
     pub slot: u32,
     /// When the queue has that due: no later than the association's timer.
@@ -135,6 +138,9 @@ impl Endpoint {
             let Some((outgoing, bundle)) = poll::<IN_ORDER>(net.now, association, &mut net.bundles, handle) else {
                 return;
             };
+            if IN_ORDER && self.liar.as_mut().is_some_and(|liar| !liar.says(&mut bundle.bytes)) {
+                continue;
+            }
             bundle.addresses = outgoing.addresses;
             let path = path_to(&self.ways, &outgoing);
             let transmissions = association.transmissions();

@@ -252,6 +252,9 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
         let endpoint = &mut ends[end.index()];
         if IN_ORDER {
             endpoint.record(net, handle);
+            if let Some(liar) = &mut endpoint.liar {
+                liar.hears(&net.bundles.get(handle).bytes);
+            }
         }
         let answer = endpoint.take(net.now, net.bundles.get(handle));
         let (_, arrival) = net.slab.reach(handle);

@@ -7,5 +7,6 @@
 pub mod bundle;
 pub mod endpoint;
 pub mod flow;
+mod liar;
 mod messages;
 pub mod opening;

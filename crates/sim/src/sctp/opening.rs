@@ -2,6 +2,7 @@
 
 use super::endpoint::{Endpoint, Way};
 use super::flow::AssociationFlow;
+use super::liar::Liar;
 use super::messages::{Reader, Shape, Writer};
 use crate::error::Error;
 use crate::network::Network;
@@ -62,6 +63,10 @@ pub fn open<const IN_ORDER: bool>(
             writer: Writer::new(shape(end)),
             reader: Reader::new(shape(end.other())),
             closes: false,
+            liar: agreed.liar.filter(|_| end == End::To).map(|kind| {
+                let stream = Stream::new(seed, &["flow", &flow.name, "liar"]);
+                Box::new(Liar::new(kind, stream))
+            }),
             slot: running.slot - ALARM as u32 + own as u32,
             alarm: Instant::NEVER,
         })

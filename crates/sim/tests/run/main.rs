@@ -17,4 +17,5 @@ mod marks;
 mod proxies;
 mod queues;
 mod sctp;
+mod sctp_liars;
 mod streaming;

@@ -1,4 +1,7 @@
-"""What the paper leaves open of figures 11 (b) and 14, swept: the place of the spike, the window, the first spike."""
+"""What the paper leaves open of figures 11 (b) and 14, swept: the place of the spike, the window, the first spike.
+
+The first half of the repetitions chooses a setting, by figure 11 (b) alone. The second half judges it, by all figures.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,15 @@ from typing import Any
 from eifel.papers.artefact import Artefact, Claim, Repeated, Row
 from eifel.papers.measured import Measured
 from eifel.papers.published import numbers
-from eifel.papers.sctp import facts, macro, settings
+from eifel.papers.sctp import facts, halves, macro, settings
 
-REPETITIONS = 20
 HOLDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "before the queue": ("arriving", settings.HELD_BEFORE_QUEUE),
     "at the link": ("sending", ("path", "path-back")),
 }
 FIRST: Mapping[str, Any] = {"drawn": None, "10 s": 10}
 FITTED = ("11b, 10-20 s", "11b, 70-80 s")
-"""The figures that a setting is chosen by. The others judge it."""
+"""The figures that a setting is chosen by."""
 FIGURES = (*FITTED, "14a", "14b")
 
 
@@ -52,15 +54,22 @@ SETTINGS = [
 ]
 
 
-def missed(measured: Measured, setting: Mapping[str, str], figures: tuple[str, ...]) -> int:
+def missed(
+    measured: Measured, setting: Mapping[str, str], figures: tuple[str, ...], prefix: str = halves.JUDGED
+) -> int:
     """How many of the printed gains a setting misses by more than a third."""
     count = 0
     for figure in figures:
         column, sign = ("highest_tsn", 1) if figure.startswith("11b") else ("time_s", -1)
         for over, printed in _published(figure).items():
-            found = sign * facts.gain(measured, column, over, figure=figure, **setting)
+            found = sign * facts.gain(measured, prefix + column, over, figure=figure, **setting)
             count += not facts.near(found, printed)
     return count
+
+
+def chosen(measured: Measured) -> Mapping[str, str]:
+    """The setting that misses fewest gains of figure 11 (b), by the repetitions that choose."""
+    return min(SETTINGS, key=lambda setting: missed(measured, setting, FITTED, ""))
 
 
 def _fewest(measured: Measured, figures: tuple[str, ...]) -> int:
@@ -71,7 +80,7 @@ ARTEFACT = Artefact(
     id="sctp.left_open",
     title="Figures 11 (b) and 14 with each setting that the paper leaves open",
     source=f"{settings.SOURCE}, section 6",
-    columns=(macro.HIGHEST, macro.TIME, macro.NEEDLESS),
+    columns=halves.columns((macro.HIGHEST, macro.TIME)),
     rows=tuple(
         Row(
             {"figure": figure, **setting, "sender": sender},
@@ -89,18 +98,22 @@ ARTEFACT = Artefact(
     ),
     seed=settings.SEED,
     claims=(
-        Claim("a setting has each gain of figure 11 (b)", lambda m: _fewest(m, FITTED) == 0),
-        Claim("a setting has each gain of figures 11 (b) and 14 (a)", lambda m: _fewest(m, (*FITTED, "14a")) == 0),
-        Claim("a setting has each gain of figures 11 (b) and 14 (b)", lambda m: _fewest(m, (*FITTED, "14b")) == 0),
+        Claim(
+            "the setting that half of the repetitions choose by figure 11 (b) has each of its gains in the other half",
+            lambda m: missed(m, chosen(m), FITTED) == 0,
+        ),
+        Claim("it has each gain of figure 14 (a) as well", lambda m: missed(m, chosen(m), ("14a",)) == 0),
+        Claim("it has each gain of figure 14 (b) as well", lambda m: missed(m, chosen(m), ("14b",)) == 0),
+        Claim("some setting has each gain of figures 11 (b) and 14 (a)", lambda m: _fewest(m, (*FITTED, "14a")) == 0),
+        Claim("some setting has each gain of figures 11 (b) and 14 (b)", lambda m: _fewest(m, (*FITTED, "14b")) == 0),
     ),
     known=(
-        "A window of 128 kB, spikes before the queue, the first at 10 s: that has all gains of figure 11 (b), which "
-        "it was chosen by. Of figure 14 it has 13 s of 15 over DupTSN (a) and 11.5 s of 17 over plain SCTP (b). It "
-        "misses 18 s of 35 over plain SCTP (a), and 10 s over DupTSN (b), where there is no gain.",
-        "With 64 kB, before the queue, the first spike at 10 s, plain SCTP takes 195 s in figure 14 (a) and 188 s in "
-        "(b). The paper's percentages imply 194 and 189 s.",
-        "No setting has 35 s in figure 14 (a); the most is 22 s.",
+        "The choice is a window of 128 kB, spikes before the queue, the first at 10 s. Judged, it has all gains of "
+        "figure 11 (b), 31 s of 35 and 24 s of 15 in 14 (a), and 23 s of 17 and none of 10 in 14 (b).",
+        "The half that chose has 19 s of these 31: plain SCTP has a median of 169 s there, and of 190 s in the other.",
+        "With 64 kB plain SCTP takes 193 s in 14 (a) and 186 s in (b). The paper's percentages imply 194 and 189.",
+        "No other setting gains more than 22 s in figure 14 (a).",
     ),
     fitted=settings.CHOSEN,
-    method=Repeated(REPETITIONS, macro.means, long=True),
+    method=Repeated(settings.REPETITIONS, halves.means, long=True),
 )

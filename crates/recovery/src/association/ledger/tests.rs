@@ -194,22 +194,29 @@ fn the_ledger_says_what_a_naive_one_says() {
     }
 }
 
+/// A SACK costs its news, and not what is outstanding: chunks that it looks at are counted, not time (attack s2).
 #[test]
-fn a_sack_costs_what_it_says_and_not_what_is_outstanding() {
-    // A million chunks, of which every other one of the first 720 is reported again and again by 360 gap ack blocks: as many
-    // as fit a packet. The work is counted by the ledger's own walks, which must not reach beyond the blocks.
-    let mut ledger = Ledger::default();
-    ledger.add_path();
-    let size = Size { data: 1000, wire: 1016 };
-    for _ in 0..1_000_000 {
-        ledger.on_new(Instant::ZERO, PathId(0), size, None);
-    }
-    let blocks: Vec<Block> = (0..360).map(|n| Block { start: 2 * n + 1, end: 2 * n + 2 }).collect();
-    let mut shares = [Share::default()];
-    for round in 0..20_000 {
-        shares[0] = Share::default();
-        let taken = ledger.on_sack(0, &blocks, &mut shares);
-        ledger.miss(taken.newest, |_| {});
-        assert_eq!(shares[0].sacked > 0, round == 0);
+fn a_sack_looks_at_its_news_and_not_at_what_is_outstanding() {
+    let looks = |outstanding: u64, blocks: u64| {
+        let mut ledger = Ledger::default();
+        ledger.add_path();
+        for _ in 0..outstanding {
+            ledger.on_new(Instant::ZERO, PathId(0), Size { data: 4, wire: 20 }, None);
+        }
+        let blocks: Vec<Block> = (0..blocks).map(|n| Block { start: 2 * n + 1, end: 2 * n + 2 }).collect();
+        let mut shares = [Share::default()];
+        [(); 6].map(|()| {
+            ledger.looks.set(0);
+            let taken = ledger.on_sack(0, &blocks, &mut shares);
+            ledger.miss(taken.reported_up_to, |_| {});
+            ledger.looks.get()
+        })
+    };
+    for blocks in [363, 16_376] {
+        let few = looks(2 * blocks + 1, blocks);
+        assert_eq!(few, looks(400_000, blocks), "{blocks} blocks");
+        assert!(few[0] >= blocks && few.iter().all(|looks| *looks <= 8 * blocks), "{few:?} for {blocks} blocks");
+        // A SACK that repeats the last one brings no news.
+        assert!(few[4..].iter().all(|looks| *looks <= 4), "{few:?} for {blocks} blocks");
     }
 }

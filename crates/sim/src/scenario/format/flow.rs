@@ -216,8 +216,9 @@ pub(super) static FLOW: Table = Table {
             "liar",
             Kind::Either(&[Kind::Word(liar::Kind::NAMES), Kind::Table(&SCHEDULE)]),
             "What the receiver of data cheats with, after an honest handshake: the echo of a retransmission is an older \
-             one's; every retransmission is reported as a duplicate; none is marked as such; an ACK is withheld for F-RTO; \
-             every echo is any number. A table says how it answers each kind of arrival. Left out, and `none`: it is honest.",
+             one's; every retransmission is reported as a duplicate; none is marked as such; what is missing is reported as \
+             received; an ACK is withheld for F-RTO; every echo is any number. A table says how it answers each kind of \
+             arrival. Left out, and `none`: it is honest.",
         ),
         optional(
             "reading",

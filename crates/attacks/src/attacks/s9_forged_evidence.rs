@@ -1,0 +1,149 @@
+//! A peer that has lost a chunk, and forges the evidence that its retransmission was spurious.
+
+use core::net::IpAddr;
+
+use eifel_base::time::Duration;
+use eifel_packet::sctp::{self, Chunk, Gap, Gaps, Sack, SackFlags};
+use eifel_packet::segment::Timestamps;
+use eifel_packet::seq::Seq;
+use eifel_recovery::association::PathId;
+use eifel_recovery::event::Event;
+use eifel_recovery::registry::Choice;
+use eifel_sctp::{Delivery, TimestampChunk};
+
+use crate::Attack;
+use crate::associated::{Associated, settings};
+use crate::trial::{Limit, Trial};
+
+pub(super) const ATTACK: Attack = Attack {
+    name: "s9-forged-evidence",
+    summary: "SACKs that hide a loss, and SACKs of retransmissions that echo an older timestamp, deny the retransmit bit, or report a duplicate",
+    source: "RFC 3522, section 6; RFC 3708, section 3; for SCTP, \"On making SCTP robust to spurious retransmissions\"",
+    defence: "a gap ack block that contradicts the cumulative TSN says nothing; against forged evidence there is none in the protocol: detection over SCTP is off unless it is asked for, and is for peers that are trusted; an undo at most once a round trip",
+    run,
+};
+
+const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// What the answer to a retransmission pretends.
+#[derive(Clone, Copy, PartialEq)]
+enum Forged {
+    Nothing,
+    Echo,
+    Bit,
+    Duplicate,
+}
+
+fn run(trial: &mut Trial) {
+    let losses = trial.times(200, 40);
+    trial.exactly("bytes that a block right behind the cumulative TSN takes for received", "bytes", hidden(), 0);
+    let all = [Forged::Echo, Forged::Bit, Forged::Duplicate];
+    let by_default: u64 = all.iter().map(|forged| undone("none", *forged, losses)).sum();
+    trial.exactly("undos by default, whatever is forged", "undos", by_default, 0);
+    for (detect, forged, honest, lying) in [
+        (
+            "eifel-cover-timestamps",
+            Forged::Echo,
+            "undos by timestamps, of an honest peer's losses",
+            "undos by timestamps where echoes are forged",
+        ),
+        (
+            "eifel-cover-bit",
+            Forged::Bit,
+            "undos by the bit, of an honest peer's losses",
+            "undos by the bit where it is denied",
+        ),
+        (
+            "dsack",
+            Forged::Duplicate,
+            "undos by DupTSN, of an honest peer's losses",
+            "undos by DupTSN where duplicates are forged",
+        ),
+    ] {
+        trial.exactly(honest, "undos", undone(detect, Forged::Nothing, losses), 0);
+        trial.counted(lying, "undos", undone(detect, forged, losses) as f64, Limit::None);
+    }
+}
+
+/// Returns the bytes that leave the flight when the peer reports the first missing chunk, and all behind it, as received
+/// beyond a gap: a receiver that has that chunk acknowledges it.
+#[expect(clippy::expect_used, reason = "the buffer is large")]
+fn hidden() -> u64 {
+    let mut victim = Associated::open(&settings());
+    for _ in 0..20 {
+        victim.association.send(Delivery::default(), vec![0; 1432]).expect("there is room");
+    }
+    victim.sends();
+    let flight = |victim: &Associated| victim.association.brain().flight(PathId(0));
+    let (before, nxt) = (flight(&victim), victim.association.brain().nxt());
+    victim.acknowledges(0, &[Gap { start: 1, end: nxt as u16 }.to_bytes()], &[]);
+    before - flight(&victim)
+}
+
+/// Returns how many of these losses a sender undoes.
+#[expect(clippy::expect_used, reason = "the buffer is large")]
+fn undone(detect: &str, forged: Forged, losses: u64) -> u64 {
+    let mut settings = settings();
+    settings.timestamp_chunk = TimestampChunk::Agreed;
+    settings.retransmit_bit = true;
+    settings.brain.path.detect = Choice::named(detect);
+    settings.brain.path.respond = Choice::named("rfc4015");
+    let mut victim = Associated::open(&settings);
+    let mut undone = 0;
+    for _ in 0..losses {
+        // Rounds without loss, until three chunks can be reported behind one that is missing.
+        let original = loop {
+            while victim.association.send_room() > 500_000 {
+                victim.association.send(Delivery::default(), vec![0; 1432]).expect("there is room");
+            }
+            victim.now += ROUND_TRIP;
+            let left = stamp(&victim.sends());
+            victim.now += ROUND_TRIP;
+            let (una, nxt) = (victim.association.brain().una(), victim.association.brain().nxt());
+            if nxt - una > 3 {
+                break left;
+            }
+            answer(&mut victim, nxt, (None, &[]), (left, false));
+        };
+        let (una, nxt) = (victim.association.brain().una(), victim.association.brain().nxt());
+        for reported in 1..=3 {
+            let gap = Gap { start: 2, end: 1 + reported }.to_bytes();
+            answer(&mut victim, una, (Some(gap), &[]), (original, false));
+        }
+        let again = stamp(&victim.sends());
+        victim.now += ROUND_TRIP;
+        let echo = if forged == Forged::Echo { original } else { again };
+        let duplicates = if forged == Forged::Duplicate { &[una as u32][..] } else { &[] };
+        answer(&mut victim, nxt, (None, duplicates), (echo, forged != Forged::Bit));
+        while let Some((_, event)) = victim.association.poll_brain_event() {
+            undone += u64::from(matches!(event, Event::Adjusted { .. }));
+        }
+    }
+    undone
+}
+
+/// Returns the timestamp of the first of these packets; 0 if there is none.
+fn stamp(sent: &[(IpAddr, Vec<u8>)]) -> u32 {
+    let chunks = sent.first().and_then(|(_, bytes)| sctp::parse(bytes).ok()).map(|(_, chunks)| chunks);
+    let stamps = chunks.into_iter().flatten().find_map(|chunk| match chunk {
+        Ok(Chunk::Timestamp(stamps)) => Some(stamps.value),
+        _ => None,
+    });
+    stamps.unwrap_or_default()
+}
+
+/// Answers with the first chunk that is missing, a gap and duplicates, and says which departure it answers.
+fn answer(
+    victim: &mut Associated,
+    next: u64,
+    (gap, duplicates): (Option<[u8; 4]>, &[u32]),
+    (echo, again): (u32, bool),
+) {
+    let gaps: Vec<[u8; 4]> = gap.into_iter().collect();
+    let duplicates: Vec<[u8; 4]> =
+        duplicates.iter().map(|index| victim.tsn.wrapping_add(*index).to_be_bytes()).collect();
+    let flags = if again { SackFlags::ANSWERS_SENT_AGAIN } else { SackFlags::default() };
+    let cumulative = Seq(victim.tsn.wrapping_add(next as u32).wrapping_sub(1));
+    let sack = Sack { flags, cumulative, a_rwnd: 1 << 30, gaps: Gaps(&gaps), duplicates: &duplicates };
+    victim.gets(&[Chunk::Timestamp(Timestamps { value: 1, echo }), Chunk::Sack(sack)]);
+}

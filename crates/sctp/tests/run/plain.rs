@@ -1,0 +1,73 @@
+//! Packets as values and as bytes: two runs over the same network differ in nothing.
+
+use eifel_base::time::{Duration, Instant};
+use eifel_recovery::registry::Choice;
+use eifel_sctp::{Delivery, Event, Settings, TimestampChunk};
+
+use crate::both_ends::hostile;
+use crate::talk::{Dice, World, ms};
+
+/// What an outsider sees of a run: each packet with its time, sender and path; lengths by stream; events.
+type Seen = (Vec<(Instant, usize, usize, Vec<u8>)>, Vec<(u16, usize)>, [Vec<Event>; 2]);
+
+/// Settings that a seed draws, alike at both ends.
+fn drawn(seed: u64) -> impl Fn(usize, &mut Settings) {
+    move |_, settings| {
+        let mut dice = Dice(seed ^ 0xabcd);
+        settings.timestamp_chunk = if dice.once_in(2) { TimestampChunk::Agreed } else { TimestampChunk::Off };
+        settings.retransmit_bit = dice.once_in(2);
+        settings.nagle = dice.once_in(3);
+        settings.sack_every = 1 + dice.below(3) as u32;
+        settings.receive_buffer = [3000, 20_000, 200_000][dice.below(3) as usize];
+        settings.pmtu = [600, 1500][dice.below(2) as usize];
+        let detect = ["none", "eifel-cover-or-dsack", "dsack", "f-rto-sctp"][dice.below(4) as usize];
+        settings.brain.path.detect = match detect {
+            "eifel-cover-or-dsack" if settings.timestamp_chunk == TimestampChunk::Off => Choice::named("dsack"),
+            other => Choice::named(other),
+        };
+        let retransmit = ["rfc9260", "all-to-alternate", "same-path", "largest-window"][dice.below(4) as usize];
+        settings.brain.retransmit = Choice::named(retransmit);
+    }
+}
+
+fn run(seed: u64, values: bool) -> Seen {
+    let mut dice = Dice(seed);
+    let (paths, loss) = (1 + dice.below(2) as usize, [0, 8, 30][dice.below(3) as usize]);
+    let mut world = World::new(paths, drawn(seed), hostile(seed, loss, 20, 40));
+    world.open();
+    world.values = values;
+    for _ in 0..40 {
+        for end in 0..2 {
+            for _ in 0..dice.below(6) * dice.below(2) {
+                let (stream, unordered) = (dice.below(4) as u16, dice.once_in(4));
+                let longest = [20, 1400, 9000][dice.below(3) as usize];
+                let len = 1 + dice.below(longest) as usize;
+                let delivery = Delivery { stream, unordered, ..Delivery::default() };
+                let association = world.end(end).unwrap();
+                // A full buffer is refused in both runs alike.
+                let _ = match values {
+                    true => association.send_counted(delivery, len),
+                    false => association.send(delivery, vec![0; len]),
+                };
+            }
+        }
+        world.run_for(ms(dice.below(400)));
+    }
+    world.run_for(Duration::from_secs(60));
+    let received = world.received.iter().flatten().map(|message| (message.stream, message.len)).collect();
+    (world.log, received, world.events)
+}
+
+#[test]
+fn what_is_carried_as_values_is_what_is_carried_as_bytes() {
+    let mut packets = 0;
+    for seed in 0..60 {
+        let (bytes, values) = (run(seed, false), run(seed, true));
+        let differs = bytes.0.iter().zip(&values.0).position(|(one, other)| one != other);
+        assert_eq!(differs, None, "seed {seed}: packets {:?}", differs.map(|at| (&bytes.0[at], &values.0[at])));
+        assert_eq!(bytes.0.len(), values.0.len(), "seed {seed}");
+        assert_eq!((&bytes.1, &bytes.2), (&values.1, &values.2), "seed {seed}");
+        packets += bytes.0.len();
+    }
+    assert!(packets > 10_000, "{packets}");
+}

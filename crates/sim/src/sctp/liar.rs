@@ -1,0 +1,291 @@
+//! A lying receiver of an association. It tells the lies that receivers of TCP tell: a TSN is a sequence number of one
+//! byte, a gap ack block a SACK block, a duplicate TSN a DSACK block, the timestamp chunk the timestamps option.
+
+use crate::liar;
+use eifel_packet::sctp::{self, Chunk, Data, Gap, Gaps, Header, Sack, SackFlags, Writer};
+use eifel_packet::segment::{Flags, SackBlocks, Segment, Timestamps};
+use eifel_packet::seq::Seq;
+use eifel_path::stream::Stream;
+
+pub struct Liar(liar::Liar);
+
+/// A packet of one SACK, and of its timestamp if there is one.
+struct Answer<'b> {
+    header: Header,
+    stamp: Option<Timestamps>,
+    sack: Sack<'b>,
+}
+
+/// What an altered answer reports beyond its number.
+enum Reported<'t> {
+    /// All that has arrived.
+    Truth,
+    /// These blocks.
+    Instead(&'t [(Seq, Seq)]),
+}
+
+impl Liar {
+    /// Creates a liar; it draws its random numbers from `stream`.
+    pub fn new(kind: liar::Kind, stream: Stream) -> Self {
+        Self(liar::Liar::new(kind, stream))
+    }
+
+    /// Hears the chunks of a packet that arrives.
+    pub fn hears(&mut self, bytes: &[u8]) {
+        let Ok((_, chunks)) = sctp::parse_unverified(bytes) else { return };
+        let mut timestamps = None;
+        for chunk in chunks.flatten() {
+            match chunk {
+                Chunk::Timestamp(stamp) => timestamps = Some(stamp),
+                Chunk::Data(Data { tsn, .. }) => {
+                    let mut segment = Segment { seq: tsn, payload_len: 1, ..Segment::default() };
+                    segment.options.timestamps = timestamps;
+                    self.0.hears(&segment);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Alters a packet that is about to leave, if it is an answer and nothing else. Returns whether it leaves.
+    pub fn says(&mut self, bytes: &mut Vec<u8>) -> bool {
+        let Some(answer) = Answer::read(bytes) else { return true };
+        let honest = answer.segment();
+        let mut told = honest;
+        let leaves = self.0.says(&mut told);
+        if leaves && told != honest {
+            *bytes = answer.altered(&honest, &told);
+        }
+        leaves
+    }
+}
+
+impl<'b> Answer<'b> {
+    /// Reads a packet; `None` if it holds anything but a SACK and its timestamp.
+    fn read(bytes: &'b [u8]) -> Option<Self> {
+        let (header, chunks) = sctp::parse_unverified(bytes).ok()?;
+        let (mut stamp, mut found) = (None, None);
+        for chunk in chunks {
+            match chunk.ok()? {
+                Chunk::Timestamp(timestamps) => stamp = Some(timestamps),
+                Chunk::Sack(sack) => found = Some(sack),
+                _ => return None,
+            }
+        }
+        found.map(|sack| Self { header, stamp, sack })
+    }
+
+    /// Returns the acknowledgement of TCP that says the same, with as many blocks as it can have.
+    fn segment(&self) -> Segment {
+        let ack = after(self.sack.cumulative);
+        let duplicate = self.sack.duplicates().next();
+        let covers = |block: &(Seq, Seq)| duplicate.is_some_and(|tsn| holds(*block, tsn));
+        // The block that holds a duplicate stands right behind it (RFC 2883, section 4).
+        let ordered = self.gaps().filter(covers).chain(self.gaps().filter(|gap| !covers(gap)));
+        let mut sack = SackBlocks::EMPTY;
+        for (left, right) in duplicate.map(|tsn| (tsn, after(tsn))).into_iter().chain(ordered) {
+            sack.push(left, right);
+        }
+        let answers_again = self.sack.flags.has(SackFlags::ANSWERS_SENT_AGAIN);
+        let flags = if answers_again { Flags::ACK.with(Flags::ANSWERS_SENT_AGAIN) } else { Flags::ACK };
+        let mut segment = Segment { ack, flags, ..Segment::default() };
+        segment.options.timestamps = self.stamp;
+        segment.options.sack = sack;
+        segment
+    }
+
+    /// Returns the packet that says what `told` does.
+    fn altered(&self, honest: &Segment, told: &Segment) -> Vec<u8> {
+        let cumulative = Seq(told.ack.0.wrapping_sub(1));
+        let (duplicate, reported) = self.reported(honest, told);
+        let duplicates = match duplicate {
+            Some(tsn) if self.sack.duplicates().next() == Some(tsn) => self.sack.duplicates.to_vec(),
+            other => other.map(|tsn| tsn.0.to_be_bytes()).into_iter().collect(),
+        };
+        // A distance from the cumulative TSN has 16 bits.
+        let distance = |tsn: Seq| u16::try_from(tsn.0.wrapping_sub(cumulative.0)).ok();
+        let gap = |(left, right): (Seq, Seq)| {
+            Some(Gap { start: distance(left)?, end: distance(Seq(right.0.wrapping_sub(1)))? }.to_bytes())
+        };
+        let mut gaps: Vec<[u8; 4]> = match reported {
+            Reported::Truth => self.gaps().filter_map(gap).collect(),
+            Reported::Instead(blocks) => blocks.iter().copied().filter_map(gap).collect(),
+        };
+        gaps.sort_unstable();
+        let again = told.flags.has(Flags::ANSWERS_SENT_AGAIN);
+        let flags = if again { SackFlags::ANSWERS_SENT_AGAIN } else { SackFlags::default() };
+        let sack = Sack { flags, cumulative, gaps: Gaps(&gaps), duplicates: &duplicates, ..self.sack };
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&self.header, &mut bytes);
+        let stamp = told.options.timestamps.map(Chunk::Timestamp);
+        for chunk in stamp.into_iter().chain([Chunk::Sack(sack)]) {
+            writer.chunk(&chunk).expect("no lie makes a SACK longer than a packet");
+        }
+        writer.finish();
+        bytes
+    }
+
+    /// Returns the duplicate that `told` reports, and what it reports beyond its number. A segment has room for a few
+    /// blocks: those that begin as the true ones do stand for all of them.
+    fn reported<'t>(&self, honest: &'t Segment, told: &'t Segment) -> (Option<Seq>, Reported<'t>) {
+        let duplicates = usize::from(!self.sack.duplicates.is_empty());
+        let truth = &honest.options.sack.as_slice()[duplicates..];
+        let is_duplicate = |&(left, _): &(Seq, Seq)| {
+            let below = told.ack.0.wrapping_sub(left.0).wrapping_sub(1) < 1 << 31;
+            below || self.gaps().any(|gap| holds(gap, left))
+        };
+        match told.options.sack.as_slice() {
+            blocks @ [_, ..] if truth.starts_with(blocks) => (None, Reported::Truth),
+            [first, rest @ ..] if is_duplicate(first) && truth.starts_with(rest) => {
+                (Some(first.0), if rest.is_empty() { Reported::Instead(&[]) } else { Reported::Truth })
+            }
+            blocks => (None, Reported::Instead(blocks)),
+        }
+    }
+
+    /// Iterates over the true gap ack blocks: the first TSN, and the first one beyond.
+    fn gaps(&self) -> impl Iterator<Item = (Seq, Seq)> {
+        let ack = after(self.sack.cumulative);
+        self.sack.gaps.iter().map(move |gap| (at(ack, gap.start), after(at(ack, gap.end))))
+    }
+}
+
+/// Returns whether a block holds a TSN.
+fn holds((left, right): (Seq, Seq), tsn: Seq) -> bool {
+    tsn.0.wrapping_sub(left.0) < right.0.wrapping_sub(left.0)
+}
+
+fn after(tsn: Seq) -> Seq {
+    Seq(tsn.0.wrapping_add(1))
+}
+
+/// Returns the TSN at this distance from the one before `ack`.
+fn at(ack: Seq, distance: u16) -> Seq {
+    Seq(ack.0.wrapping_sub(1).wrapping_add(u32::from(distance)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_packet::sctp::DataFlags;
+    use liar::Kind;
+    use liar::schedule::{Answer as Table, Duplicates, Echoed, Number, Schedule};
+
+    const HEADER: Header = Header { source_port: 1, destination_port: 2, verification_tag: 3 };
+    /// TSNs wrap in these tests.
+    const FIRST: u32 = u32::MAX - 2;
+
+    fn tsn(index: u32) -> Seq {
+        Seq(FIRST.wrapping_add(index))
+    }
+
+    fn packet(chunks: &[Chunk<'_>]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&HEADER, &mut bytes);
+        chunks.iter().for_each(|chunk| writer.chunk(chunk).unwrap());
+        writer.finish();
+        bytes
+    }
+
+    fn stamp(value: u32, echo: u32) -> Chunk<'static> {
+        Chunk::Timestamp(Timestamps { value, echo })
+    }
+
+    /// The chunk with this index, in a packet that left at `value`.
+    fn data(index: u32, value: u32) -> Vec<u8> {
+        let data = Data { flags: DataFlags::WHOLE, tsn: tsn(index), stream: 0, ssn: 0, ppid: [0; 4], payload: b"four" };
+        packet(&[stamp(value, 0), Chunk::Data(data)])
+    }
+
+    /// What a SACK says: the first index that is missing, gaps as indices, duplicates as indices, echo.
+    type Said = (u32, Vec<(u32, u32)>, Vec<u32>, u32);
+
+    fn sack((next, gaps, duplicates, echo): &Said) -> Vec<u8> {
+        let gaps: Vec<[u8; 4]> = gaps
+            .iter()
+            .map(|(from, to)| Gap { start: (from - next + 1) as u16, end: (to - next + 1) as u16 }.to_bytes())
+            .collect();
+        let duplicates: Vec<[u8; 4]> = duplicates.iter().map(|index| tsn(*index).0.to_be_bytes()).collect();
+        let cumulative = Seq(tsn(*next).0.wrapping_sub(1));
+        let flags = SackFlags::ANSWERS_SENT_AGAIN;
+        let sack = Sack { flags, cumulative, a_rwnd: 9, gaps: Gaps(&gaps), duplicates: &duplicates };
+        packet(&[stamp(77, *echo), Chunk::Sack(sack)])
+    }
+
+    fn read(bytes: &[u8]) -> Said {
+        sctp::parse(bytes).expect("a valid checksum");
+        let answer = Answer::read(bytes).expect("a SACK and its timestamp");
+        let index = |tsn: Seq| tsn.0.wrapping_sub(FIRST);
+        let next = index(after(answer.sack.cumulative));
+        let gaps = answer.sack.gaps.iter().map(|gap| (next + u32::from(gap.start) - 1, next + u32::from(gap.end) - 1));
+        (next, gaps.collect(), answer.sack.duplicates().map(index).collect(), answer.stamp.unwrap().echo)
+    }
+
+    /// Lets a liar hear chunks, each an index and its time, and answer.
+    fn answered(kind: Kind, heard: &[(u32, u32)], honest: &Said) -> Option<Said> {
+        let mut liar = Liar::new(kind, Stream::new(1, &["test"]));
+        heard.iter().for_each(|(index, value)| liar.hears(&data(*index, *value)));
+        let mut bytes = sack(honest);
+        liar.says(&mut bytes).then(|| read(&bytes))
+    }
+
+    fn always(answer: Table) -> Kind {
+        Kind::Scheduled(Schedule { tables: [[answer; 5]; 2] })
+    }
+
+    const HEARD: [(u32, u32); 7] = [(0, 10), (1, 11), (2, 12), (4, 14), (6, 16), (8, 18), (10, 20)];
+
+    fn honest() -> Said {
+        (3, vec![(4, 4), (6, 6), (8, 8), (10, 10), (12, 12), (14, 14)], vec![0, 1], 12)
+    }
+
+    #[test]
+    fn an_answer_that_is_not_altered_keeps_every_block() {
+        assert_eq!(answered(always(Table::default()), &HEARD, &honest()), Some(honest()));
+    }
+
+    #[test]
+    fn each_lie_is_told_in_chunks() {
+        let (next, gaps, duplicates, echo) = honest();
+        let told = |answer| answered(always(answer), &HEARD, &honest());
+        let one_less = Table { number: Number::OneLess, ..Table::default() };
+        assert_eq!(told(one_less), Some((2, gaps.clone(), duplicates.clone(), echo)));
+        let silent = Table { withheld: true, ..Table::default() };
+        assert_eq!(told(silent), None);
+        let older = Table { echoed: Echoed::AboveGap, ..Table::default() };
+        assert_eq!(told(older), Some((next, gaps.clone(), duplicates.clone(), 14)));
+        let hidden = Table { duplicates: Duplicates::Hidden, ..Table::default() };
+        assert_eq!(told(hidden), Some((next, gaps.clone(), vec![], echo)));
+        let invented = Table { duplicates: Duplicates::Invented, ..Table::default() };
+        assert_eq!(told(invented), Some((next, gaps, vec![10], echo)));
+        let blind = Table { hides_sack: true, ..Table::default() };
+        assert_eq!(told(blind), Some((next, vec![], duplicates, echo)));
+    }
+
+    #[test]
+    fn a_forged_gap_report_covers_what_is_missing() {
+        let (next, _, duplicates, echo) = honest();
+        let said = answered(Kind::ForgedSack, &HEARD, &honest());
+        assert_eq!(said, Some((next, vec![(3, 10)], vec![], echo)), "{duplicates:?} leave with the true blocks");
+    }
+
+    #[test]
+    fn the_bit_is_denied() {
+        let mut liar = Liar::new(Kind::ForgedMark, Stream::new(1, &["test"]));
+        let mut bytes = sack(&honest());
+        assert!(liar.says(&mut bytes));
+        assert_eq!(Answer::read(&bytes).unwrap().sack.flags, SackFlags::default());
+        assert_eq!(read(&bytes), honest());
+    }
+
+    #[test]
+    fn a_packet_with_data_or_anything_else_stays_honest() {
+        let mut liar = Liar::new(always(Table { withheld: true, ..Table::default() }), Stream::new(1, &["test"]));
+        liar.hears(&data(0, 1));
+        for mut bytes in [data(5, 7), packet(&[Chunk::CookieAck])] {
+            let before = bytes.clone();
+            assert!(liar.says(&mut bytes));
+            assert_eq!(bytes, before);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Receivers of associations that cheat: each lie misleads the detector that it is meant for, and an honest receiver does
+//! not.
+
+use crate::common::scenario;
+use eifel_sim::record::Record;
+use eifel_sim::scenario::Scenario;
+use eifel_sim::summary::FlowSummary;
+use eifel_sim::{Options, run, run_with};
+
+/// 2 Mbit/s, 100 ms, and one packet in a hundred is lost. Both signals of Eifel are agreed on.
+fn transfer(liar: &str, detect: &str) -> Scenario {
+    scenario(&format!(
+        r#"
+        duration_s = 60
+        [point_to_point]
+        rate_bps = 2_000_000
+        delay_ms = 50
+        queue = {{ kind = "drop-tail", packets = 50 }}
+        loss = {{ kind = "random", rate = 0.01 }}
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        transport = "sctp"
+        liar = {liar}
+        application = {{ kind = "bulk", endless = true }}
+        sctp = {{ timestamp_chunk = "agreed", retransmit_bit = true, receive_window_bytes = 1_000_000 }}
+        sender = {{ detect = {detect}, respond = "rfc4015" }}
+        "#
+    ))
+}
+
+fn flow(liar: &str, detect: &str) -> FlowSummary {
+    run(&transfer(liar, detect), 0, Record::none()).unwrap().summary.flows[0].clone()
+}
+
+const DETECTORS: [&str; 6] = [
+    "\"eifel-cover-timestamps\"",
+    "\"eifel-cover-bit\"",
+    "\"eifel-cover-or-dsack\"",
+    "{ name = \"eifel-cover-or-dsack\", signal = \"bit\" }",
+    "\"dsack\"",
+    "\"f-rto-sctp\"",
+];
+
+#[test]
+fn an_honest_receiver_misleads_nobody() {
+    for detect in DETECTORS {
+        let found = flow("\"none\"", detect);
+        assert!(found.fast_retransmits > 20 && found.detected_spurious == 0, "{detect}: {found:?}");
+    }
+}
+
+/// A table in which nothing is a lie alters nothing: the flow is the honest one's, in a run that is observed.
+#[test]
+fn a_liar_that_never_lies_is_honest() {
+    let detect = "\"eifel-cover-or-dsack\"";
+    assert_eq!(flow("\"none\"", detect), flow("{ in_order = { echo = \"due\" } }", detect));
+}
+
+#[test]
+fn each_lie_misleads_its_detector() {
+    for (liar, detect) in [
+        ("\"forged-echo\"", DETECTORS[0]),
+        ("\"forged-mark\"", DETECTORS[1]),
+        ("\"forged-echo\"", DETECTORS[2]),
+        ("\"forged-dsack\"", DETECTORS[2]),
+        ("\"forged-dsack\"", DETECTORS[4]),
+    ] {
+        let found = flow(liar, detect);
+        let episodes = found.timeout_episodes + found.fast_retransmits;
+        let spurious = found.spurious_timeouts + found.spurious_fast_retransmits;
+        assert!(found.detected_spurious * 2 > episodes, "{liar}, {detect}: {found:?}");
+        assert!(spurious * 4 < found.detected_spurious, "{liar}, {detect}: {spurious} in truth");
+    }
+}
+
+/// Forged gap reports hide losses, and the sender believes the truth when it comes: RFC 9260, section 6.2.1, D iii.
+#[test]
+fn forged_gap_reports_gain_nothing() {
+    let (honest, lying) = (flow("\"none\"", "\"none\""), flow("\"forged-sack\"", "\"none\""));
+    assert!(lying.fast_retransmits < honest.fast_retransmits, "it hides nothing: {lying:?}");
+    assert!(lying.goodput_bps <= honest.goodput_bps, "{} beside {}", lying.goodput_bps, honest.goodput_bps);
+}
+
+/// Every message arrives, and every law of the simulator holds, whatever the receiver says.
+#[test]
+fn a_liar_loses_nothing() {
+    for liar in
+        ["forged-echo", "guessed-echo", "forged-dsack", "forged-mark", "forged-sack", "withheld-ack", "random-echo"]
+    {
+        for detect in DETECTORS {
+            let options = Options { checked: true, bytes: true, ..Options::default() };
+            let found = run_with(&transfer(&format!("{liar:?}"), detect), 1, options).unwrap();
+            assert!(found.summary.flows[0].goodput_bps > 0.0, "{liar}, {detect}");
+        }
+    }
+}

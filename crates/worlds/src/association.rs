@@ -1,0 +1,396 @@
+//! Small worlds of an association: every fate of a few chunks and of the SACKs that answer them, over one path or two.
+//!
+//! Each message is one chunk in a packet of its own. The chunks with fates leave on the primary path; retransmissions, and
+//! the SACKs that answer them, may take the other. Judged is the primary path's sender, as a connection is.
+
+use core::net::IpAddr;
+use core::ops::ControlFlow;
+use std::sync::Arc;
+
+use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Addresses;
+use eifel_recovery::association::PathId;
+use eifel_recovery::fact::Kind;
+use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings};
+use eifel_sim::End;
+use eifel_sim::oracle::Oracle;
+
+use crate::fate::{Fate, Fates, Subject};
+use crate::path::{Packet, Path};
+use crate::question::{Error, Size};
+use crate::tally::Tally;
+use crate::truth::Truth;
+use crate::world::{LONGEST_HELD, MOST_INPUTS, Progress, sent};
+
+const PORTS: Ports = Ports { local: 5_001, remote: 5_002 };
+const PRIMARY: PathId = PathId(0);
+
+/// An association, and the number of its chunks that have fates.
+#[derive(Clone, Debug)]
+pub struct Associated {
+    /// Settings of both ends, without addresses and secret. Every packet is answered at once, whatever they say, and no
+    /// HEARTBEAT is sent.
+    pub settings: Settings,
+    /// Paths between the ends: 1 or 2.
+    pub paths: usize,
+    pub size: Size,
+}
+
+/// Bytes of an SCTP packet, and its addresses.
+#[derive(Clone, Debug)]
+struct Datagram {
+    addresses: Addresses,
+    bytes: Arc<[u8]>,
+}
+
+/// One world, up to the last chosen fate.
+#[derive(Clone)]
+struct World {
+    now: Instant,
+    /// Sender and receiver.
+    ends: [Association; 2],
+    /// By path of the association.
+    paths: Vec<Path<Datagram>>,
+    size: Size,
+    /// The packet that needs a fate.
+    waiting: Option<(Subject, Packet<Datagram>)>,
+    /// The chunk that the receiver is about to acknowledge.
+    answers: Option<usize>,
+    fates: Fates,
+    inputs: u32,
+    /// Messages that the receiver has read.
+    read: u32,
+    /// The primary path's ssthresh before anything could be lost, in bytes; `None` before that.
+    threshold: Option<u64>,
+    oracle: Oracle,
+    truth: Truth,
+}
+
+/// Counts over all worlds of an association. `progress` receives the number of counted worlds and may stop the search; then
+/// the result is `None`.
+///
+/// # Errors
+/// See [`Error`].
+///
+/// # Panics
+/// When a message is not delivered exactly once and in order: no world excuses that.
+pub fn search_association(
+    question: &Associated,
+    mut progress: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<Option<Tally>, Error> {
+    let mut tally = Tally::default();
+    let walked = walk(World::new(question)?, question.size.worlds(), &mut tally, &mut progress);
+    Ok(walked.is_continue().then_some(tally))
+}
+
+/// Continues a world in every way, and counts those that are over.
+fn walk(
+    mut world: World,
+    weight: u64,
+    tally: &mut Tally,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    match world.advance() {
+        Progress::Asks(_) => {
+            for fate in Fate::ALL {
+                let mut one = world.clone();
+                one.choose(fate);
+                walk(one, weight / 4, tally, progress)?;
+            }
+            return ControlFlow::Continue(());
+        }
+        Progress::Over => tally.add(&world.truth, &world.fates, weight),
+        Progress::Stuck => tally.add_stuck(&world.fates, weight),
+    }
+    progress(tally.worlds)
+}
+
+/// Returns the address of an end on a path.
+fn address(end: End, path: usize) -> IpAddr {
+    [10, path as u8, 0, end.index() as u8 + 1].into()
+}
+
+impl World {
+    fn new(question: &Associated) -> Result<Self, Error> {
+        question.size.check()?;
+        let allowed = (1, 2);
+        if !(1..=2).contains(&question.paths) {
+            return Err(Error::Size { what: "paths", value: question.paths as u32, allowed });
+        }
+        let settings = |end: End| Settings {
+            addresses: (0..question.paths).map(|path| address(end, path)).collect(),
+            secret: [end.index() as u64 + 1, 2],
+            sack_every: 1,
+            heartbeat_interval: None,
+            nagle: false,
+            ..question.settings.clone()
+        };
+        let remotes: Vec<IpAddr> = (0..question.paths).map(|path| address(End::To, path)).collect();
+        let caller = Association::connect(Instant::ZERO, &settings(End::From), PORTS, &remotes, 0);
+        let listener = Listener::new(settings(End::To), PORTS.remote).map_err(Error::Engine)?;
+        let mut ends = opened(caller.map_err(Error::Engine)?, listener);
+        let Size { before, segments, after, .. } = question.size;
+        for number in 0..before {
+            ends[0].send(Delivery::default(), message(&question.settings, number)).expect("a buffer for all");
+        }
+        let mut oracle = Oracle::new(1);
+        oracle.begin(0, End::From, 0);
+        let mut world = Self {
+            now: Instant::ZERO + HANDSHAKE,
+            ends,
+            paths: vec![Path::default(); question.paths],
+            size: question.size,
+            waiting: None,
+            answers: None,
+            fates: Fates::default(),
+            inputs: 0,
+            read: 0,
+            threshold: None,
+            oracle,
+            truth: Truth::default(),
+        };
+        world.advance();
+        world.threshold = Some(world.ends[0].brain().window(PRIMARY).ssthresh);
+        for number in before..before + segments + after {
+            world.ends[0].send(Delivery::default(), message(&question.settings, number)).expect("a buffer for all");
+        }
+        Ok(world)
+    }
+
+    /// Runs to the next packet that needs a fate, or to the end.
+    fn advance(&mut self) -> Progress {
+        let mut bytes = Vec::new();
+        loop {
+            for end in [End::From, End::To] {
+                while let Some(outgoing) = self.ends[end.index()].poll_transmit(self.now, &mut bytes) {
+                    self.listen();
+                    let contents = Datagram { addresses: outgoing.addresses, bytes: bytes.as_slice().into() };
+                    bytes.clear();
+                    if let Some(subject) = self.leaves(end, contents) {
+                        return Progress::Asks(subject);
+                    }
+                }
+            }
+            self.listen();
+            self.inputs += 1;
+            if self.inputs > MOST_INPUTS {
+                return Progress::Stuck;
+            }
+            if !self.step() {
+                self.finish();
+                return Progress::Over;
+            }
+        }
+    }
+
+    /// Gives the waiting packet its fate.
+    fn choose(&mut self, fate: Fate) {
+        let Some((subject, packet)) = self.waiting.take() else { return };
+        self.fates.choose(subject, fate);
+        self.suffer(packet, fate);
+    }
+
+    /// Processes the next arrival or timer; returns `false` if there is none.
+    fn step(&mut self) -> bool {
+        let timers = [self.ends[0].poll_timeout(), self.ends[1].poll_timeout()];
+        let timer = timers[0].min(timers[1]);
+        let path = (0..self.paths.len()).min_by_key(|path| self.paths[*path].next()).unwrap_or_default();
+        let arrival = self.paths[path].next();
+        let sender = self.ends[0].brain();
+        if arrival == Instant::NEVER && (sender.una() == self.chunks() || timer == Instant::NEVER) {
+            return false;
+        }
+        self.now = self.now.max(arrival.min(timer));
+        if timer < arrival {
+            for (end, _) in timers.into_iter().enumerate().filter(|(_, due)| *due <= self.now) {
+                self.ends[end].handle_timeout(self.now);
+            }
+        } else if let Some(arrival) = self.paths[path].take() {
+            let Packet { to, contents: Datagram { addresses, bytes }, sent, subject, .. } = arrival.packet;
+            if let (true, Some(sent)) = (arrival.first, sent) {
+                if let Some(Subject::Segment(number)) = subject {
+                    self.answers = Some(number);
+                }
+                self.ends[1].handle_packet(self.now, &addresses, &bytes);
+                let kept = self.ends[1].has_received(sent.start);
+                self.oracle.arrived(0, End::From, sent, if kept { u64::MAX } else { sent.start });
+            } else {
+                self.ends[to.index()].handle_packet(self.now, &addresses, &bytes);
+            }
+            self.read();
+        }
+        true
+    }
+
+    /// Returns how many chunks there are in all by now.
+    fn chunks(&self) -> u64 {
+        let Size { before, segments, after, .. } = self.size;
+        u64::from(if self.threshold.is_some() { before + segments + after } else { before })
+    }
+
+    /// Verifies that the messages come as they were sent.
+    fn read(&mut self) {
+        while let Some(message) = self.ends[1].receive() {
+            let number = u32::from_be_bytes(*message.bytes.first_chunk().expect("a number in each message"));
+            assert_eq!(number, self.read, "a message out of turn, in the world: {}", self.fates);
+            self.read += 1;
+        }
+    }
+
+    /// Sends a packet of one end. Returns the packet that needs a fate, if this one does.
+    fn leaves(&mut self, end: End, contents: Datagram) -> Option<Subject> {
+        let mut packet = Packet { to: end.other(), contents, sent: None, subject: None, number: 0 };
+        match end {
+            End::From => {
+                let transmissions = self.ends[0].transmissions();
+                assert!(transmissions.len() <= 1, "a chunk fills its packet");
+                if let [transmission] = transmissions {
+                    let sent = sent(transmission);
+                    packet.sent = Some(sent);
+                    let first = transmission.kind == Kind::New;
+                    let number = transmission.start.checked_sub(u64::from(self.size.before));
+                    let number = number.filter(|number| first && *number < u64::from(self.size.segments));
+                    packet.subject = number.map(|number| Subject::Segment(number as usize));
+                    self.truth.left(&sent);
+                    self.oracle.left(0, End::From, sent);
+                }
+            }
+            End::To => packet.subject = self.answers.take().map(Subject::Ack),
+        }
+        match packet.subject {
+            Some(subject) => {
+                self.waiting = Some((subject, packet));
+                Some(subject)
+            }
+            None => {
+                self.suffer(packet, Fate::Delivered);
+                None
+            }
+        }
+    }
+
+    fn suffer(&mut self, packet: Packet<Datagram>, fate: Fate) {
+        let IpAddr::V4(to) = packet.contents.addresses.destination() else { unreachable!("all are of IPv4") };
+        let path = &mut self.paths[usize::from(to.octets()[1])];
+        match fate {
+            Fate::Delivered => path.carry(self.now, packet, true),
+            Fate::Delayed => path.hold(self.now, packet, self.ends[0].brain().rto(PRIMARY) * LONGEST_HELD),
+            Fate::Duplicated => {
+                path.carry(self.now, packet.clone(), true);
+                path.carry(self.now, packet, false);
+            }
+            Fate::Lost => {
+                if let Some(sent) = packet.sent {
+                    self.oracle.lost(0, End::From, sent);
+                    self.truth.lost(&sent);
+                }
+            }
+        }
+    }
+
+    /// Takes the events of both ends.
+    fn listen(&mut self) {
+        while let Some((path, event)) = self.ends[0].poll_brain_event() {
+            if self.size.held_until.has_come(&event) {
+                let late = Duration::from_millis(u64::from(self.size.late_ms));
+                self.paths.iter_mut().for_each(|path| path.release(self.now, late));
+            }
+            if path == PRIMARY {
+                self.truth.tells(&event);
+            }
+        }
+        for end in &mut self.ends {
+            while end.poll_event().is_some() {}
+        }
+    }
+
+    fn finish(&mut self) {
+        let Some(threshold) = self.threshold else { return };
+        assert_eq!(u64::from(self.read), self.chunks(), "messages read in the world: {}", self.fates);
+        self.oracle.finish();
+        for settled in self.oracle.take_settled() {
+            self.truth.settled(&settled);
+        }
+        self.truth.ends((threshold, self.ends[0].brain().window(PRIMARY).ssthresh));
+    }
+}
+
+/// The time that the handshake takes: one round trip for each pair of its packets.
+const HANDSHAKE: Duration = Duration::from_millis(100);
+
+/// Returns both ends after the handshake, over a network without loss.
+fn opened(caller: Association, mut listener: Listener) -> [Association; 2] {
+    let (mut caller, mut callee, mut bytes) = (caller, None::<Association>, Vec::new());
+    let later = Instant::ZERO + HANDSHAKE;
+    loop {
+        let now = if callee.is_some() { later } else { Instant::ZERO };
+        let mut silent = true;
+        while let Some(outgoing) = caller.poll_transmit(now, &mut bytes) {
+            silent = false;
+            match &mut callee {
+                Some(callee) => callee.handle_packet(now, &outgoing.addresses, &bytes),
+                None => match listener.handle_packet(now, &outgoing.addresses, &bytes) {
+                    Heard::Answer(addresses, answer) => caller.handle_packet(later, &addresses, &answer),
+                    Heard::Accepted(accepted) => callee = Some(*accepted),
+                    Heard::Nothing => {}
+                },
+            }
+            bytes.clear();
+        }
+        while let Some(outgoing) = callee.as_mut().and_then(|callee| callee.poll_transmit(later, &mut bytes)) {
+            silent = false;
+            caller.handle_packet(later, &outgoing.addresses, &bytes);
+            bytes.clear();
+        }
+        if silent {
+            let callee = callee.expect("the listener accepts a cookie of its own");
+            assert_eq!([caller.phase(), callee.phase()], [Phase::Established; 2], "nothing is lost");
+            while caller.poll_event().is_some() {}
+            return [caller, callee];
+        }
+    }
+}
+
+/// Returns a message that fills a packet, and begins with its number.
+fn message(settings: &Settings, number: u32) -> Vec<u8> {
+    let stamp = if settings.timestamp_chunk == eifel_sctp::TimestampChunk::Off { 0 } else { 12 };
+    // Headers of IPv4, SCTP and DATA.
+    let len = (settings.pmtu - 20 - 12 - 16 - stamp) & !3;
+    let mut bytes = vec![0; len as usize];
+    bytes[..4].copy_from_slice(&number.to_be_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question() -> Associated {
+        let size = Size { segments: 1, before: 4, after: 2, ..Size::default() };
+        Associated { settings: Settings::default(), paths: 2, size }
+    }
+
+    #[test]
+    #[should_panic(expected = "a message out of turn, in the world: ")]
+    fn a_message_that_is_read_twice_is_found() {
+        let mut world = World::new(&question()).unwrap();
+        world.read += 1;
+        let _ = walk(world, 16, &mut Tally::default(), &mut |_| ControlFlow::Continue(()));
+    }
+
+    #[test]
+    #[should_panic(expected = "messages read in the world: ")]
+    fn a_message_that_is_never_read_is_found() {
+        let mut world = World::new(&question()).unwrap();
+        world.size.after += 1;
+        let _ = walk(world, 16, &mut Tally::default(), &mut |_| ControlFlow::Continue(()));
+    }
+
+    #[test]
+    fn a_number_of_paths_that_there_is_not_is_refused() {
+        for paths in [0, 3] {
+            let refused = search_association(&Associated { paths, ..question() }, |_| ControlFlow::Continue(()));
+            assert!(refused.unwrap_err().to_string().starts_with("paths: "));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+"""What a receiver gains that cheats over SCTP: by each lie, and by the best one that a search finds."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel import toml
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
+from eifel.papers.measured import Measured
+from eifel.papers.study import Effort, Study, Tell
+from eifel.runs import run_many
+from eifel.statistics import Mean
+from eifel.studies import cheating
+from eifel.studies.cheating import LOSSES, ratio
+
+if TYPE_CHECKING:
+    from eifel.runs import Runs
+
+RUNS = 2000
+DURATION_S = 15
+BOUND = 1.05
+PLAIN = "none"
+DETECTORS: Mapping[str, Any] = {
+    PLAIN: "none",
+    "eifel": "eifel-cover-or-dsack",
+    "eifel-bit": {"name": "eifel-cover-or-dsack", "signal": "bit"},
+    "dup-tsn": "dsack",
+    "f-rto": "f-rto-sctp",
+}
+LIES = ("forged-echo", "guessed-echo", "forged-dsack", "forged-mark", "forged-sack", "withheld-ack", "random-echo")
+_ROWS = [(detect, loss) for detect in DETECTORS for loss in LOSSES]
+
+
+def scenario(detect: str, loss: float, liar: str = "none") -> dict[str, Any]:
+    """The path of `detectors.liars`, and an association whose ends agree on both signals of Eifel."""
+    made = cheating.scenario(cheating.DEFAULT, "rfc4015", "once-a-round-trip", loss, liar)
+    flow = {key: value for key, value in made["flow"][0].items() if key != "tcp"}
+    sctp = {"timestamp_chunk": "agreed", "retransmit_bit": True, "receive_window_bytes": 1_000_000}
+    sender = {**flow["sender"], "detect": DETECTORS[detect]}
+    return {**made, "duration_s": DURATION_S, "flow": [{**flow, "transport": "sctp", "sctp": sctp, "sender": sender}]}
+
+
+_DESIGN = {"rows": _ROWS, "lies": LIES, "runs": RUNS, "scenario": scenario(PLAIN, 0.01)}
+
+
+def _find(effort: Effort) -> Mapping[str, Any]:
+    """The runs of each row: honest, each lie, and the liar that a search finds for this row."""
+    from eifel import _engine
+
+    def one(number: int, tell: Tell) -> dict[str, Any]:
+        honest = scenario(*_ROWS[number])
+        text = toml.dumps({**honest, "seed": effort.seed})
+        found = json.loads(_engine.hunt_liars(text, "liars", RUNS, effort.seed, tell))
+        schedule = tomllib.loads("[[flow]]\n" + found["liar"])["flow"][0]
+        told = [scenario(*_ROWS[number], lie) for lie in ("none", *LIES)]
+        told.append({**honest, "flow": [{**honest["flow"][0], **schedule}]})
+        # Other seeds than the search's, or the luckiest would win.
+        judging = [{**each, "seed": effort.seed + 1} for each in told]
+        runs = run_many(judging, repetitions=effort.repetitions, threads=effort.threads)
+        goodput = runs["goodput_bps"].reshape(len(told), -1)
+        places = dict(zip(("lie", "repetition"), np.indices(goodput.shape), strict=True))
+        columns = {name: place.ravel() for name, place in places.items()}
+        liar = np.full(goodput.size, found["liar"])
+        return {"row": np.full(goodput.size, number), **columns, "goodput_bps": goodput.ravel(), "liar": liar}
+
+    table = effort.parts("liars over sctp", _DESIGN, [RUNS] * len(_ROWS), one)
+    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+
+
+def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    def of(number: int, lie: int) -> Any:
+        return runs["goodput_bps"][(runs["row"] == number) & (runs["lie"] == lie)]
+
+    names = [lie.replace("-", "_") for lie in LIES] + ["found"]
+    return [
+        {name: ratio(of(number, 1 + place), of(number, 0)) for place, name in enumerate(names)}
+        for number in range(len(_ROWS))
+    ]
+
+
+def _most(measured: Measured, *detect: str) -> list[float]:
+    """The most that any lie, listed or found, gains against each of these at any rate of loss."""
+    rows = {name: [row for row in measured.rows if row.row.keys["detect"] == name] for name in detect}
+    return [max(mean.mean for row in of for mean in row.means.values()) for of in rows.values()]
+
+
+ARTEFACT = Artefact(
+    id="detectors.liars_sctp",
+    title="Goodput of a receiver that cheats over SCTP, over an honest one's",
+    source="this project; docs/liars.md",
+    columns=(
+        *(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
+        Column("found", "Best of a search", digits=2),
+    ),
+    rows=tuple(Row({"detect": detect, "loss": loss}) for detect, loss in _ROWS),
+    method=Studied(Study(_find, _DESIGN, (_find, cheating)), measure=_measure, repetitions=40, long=True),
+    fitted=(
+        Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "that of detectors.liars", "chosen"),
+        Setting("transfer", f"{DURATION_S} s", "150 round trips", "chosen"),
+        Setting("search", f"{RUNS} runs a row, half at random, half uphill", "minutes in all", "chosen"),
+    ),
+    claims=(
+        Claim(
+            "no lie, listed or found, gains 5 % against plain SCTP or F-RTO",
+            lambda m: max(_most(m, PLAIN, "f-rto")) <= BOUND,
+        ),
+        Claim(
+            "a liar gains more than half against Eifel by timestamps or by the bit, and DupTSN, at some rate of loss",
+            lambda m: min(_most(m, "eifel", "eifel-bit", "dup-tsn")) > 1.5,
+        ),
+    ),
+)
