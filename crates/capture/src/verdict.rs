@@ -8,6 +8,9 @@ use crate::flow::When;
 use eifel_base::units::Timestamp;
 use serde::Serialize;
 
+/// Networks that reorder hold nothing back for longer than this, in nanoseconds.
+pub(crate) const REORDERED_WITHIN: u64 = 300_000_000;
+
 /// Needed or not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
@@ -154,9 +157,11 @@ impl Repeated {
             return judged(Spurious, Likely, reason, answer);
         }
         if !seen_before {
-            let this = self.sendings[index].stamp;
-            let after =
-                |other: &Sending| matches!((this, other.stamp), (Some(this), Some(other)) if this.precedes(other));
+            let this = self.sendings[index];
+            let after = |other: &Sending| {
+                matches!((this.stamp, other.stamp), (Some(this), Some(other)) if this.precedes(other))
+                    || other.nanos.saturating_sub(this.nanos) > REORDERED_WITHIN
+            };
             if !circumstances.at_sender && !self.sendings[index + 1..].iter().all(after) {
                 return judged(Undecidable, Weak, "a copy that passed after it may be the original", None);
             }
@@ -219,7 +224,9 @@ impl Repeated {
     pub(crate) fn was_overtaken(&self, index: usize) -> bool {
         let this = self.sendings.get(index).and_then(|sending| sending.stamp);
         let after = |other: &Sending| matches!((other.stamp, this), (Some(other), Some(this)) if this.precedes(other));
-        self.sendings[..index.min(self.sendings.len())].iter().any(after)
+        // An original that never passed has the place of the first, and no timestamp of its own.
+        let unseen = usize::from(self.original != Original::Seen);
+        self.sendings[..index.min(self.sendings.len())].iter().skip(unseen).any(after)
     }
 
     /// The ACK of the data right before it, where that came after this sending left, and this segment's with it: then it was a

@@ -2,14 +2,12 @@
 
 use super::again::Trouble;
 use super::half::{Acknowledgement, Half, Setting};
-use crate::verdict::{Original, Repeated};
+use crate::verdict::{Original, REORDERED_WITHIN, Repeated};
 use std::collections::VecDeque;
 
 /// Sendings remembered: an ACK answers none that is older.
 const MOST_REMEMBERED: usize = 1 << 12;
 
-/// Networks that reorder hold nothing back for longer than this, in nanoseconds.
-const OVERTAKEN_WITHIN: u64 = 300_000_000;
 /// Segments looked at for one that was.
 const MOST_OVERTAKEN: usize = 64;
 
@@ -86,7 +84,7 @@ impl Trouble {
     /// is but one that it can have been.
     fn overtaken(&self, ack: &Acknowledgement, left: u64) -> Option<u64> {
         let recent = |one: &Repeated| {
-            one.answer.is_some_and(|answer| ack.when.nanos.saturating_sub(answer.when.nanos) < OVERTAKEN_WITHIN)
+            one.answer.is_some_and(|answer| ack.when.nanos.saturating_sub(answer.when.nanos) < REORDERED_WITHIN)
         };
         let late = |one: &Repeated| one.duplicates.is_empty() && one.sendings[0].nanos < left;
         let all = self.repeated.range(..ack.cumulative).rev().take(MOST_OVERTAKEN);
