@@ -76,7 +76,8 @@ pub(crate) struct Cold {
     pub(crate) offer: Options,
     pub(crate) negotiated: Negotiated,
     pub(crate) challenges: Challenges,
-    pub(crate) counts: Counts,
+    /// `None` until something is counted.
+    pub(crate) counts: Option<Box<Counts>>,
     /// Whether the application has [left](Connection::leave): nobody will read.
     pub(crate) left: bool,
     /// Data on the peer's SYN in a simultaneous open. The application is told when the connection is established.
@@ -85,6 +86,13 @@ pub(crate) struct Cold {
     pub(crate) quick: QuickAcks,
     /// The last duplicate that the peer has reported, and TSval of that ACK.
     pub(crate) reported: Option<(Block, u32)>,
+}
+
+impl Cold {
+    /// Returns the counts, to count something.
+    pub(crate) fn counted(&mut self) -> &mut Counts {
+        self.counts.get_or_insert_default()
+    }
 }
 
 /// One end of a TCP connection.
@@ -150,13 +158,14 @@ impl Connection {
             ecn: Congestion::NONE,
             patience: Patience::new(&settings.give_up),
             reply: None,
-            events: VecDeque::new(),
+            // An idle connection holds room for one event, not for the four that a first one would reserve.
+            events: VecDeque::with_capacity(1),
             cold: Box::new(Cold {
                 settings: *settings,
                 offer: offer(settings),
                 negotiated: Negotiated { mss, sack: false, timestamps: false },
                 challenges: Challenges::new(settings.challenge, isn),
-                counts: Counts::default(),
+                counts: None,
                 left: false,
                 reported: None,
                 early: None,
@@ -329,7 +338,7 @@ impl Connection {
 
     /// Returns the numbers of arrivals that were not believed.
     pub fn counts(&self) -> Counts {
-        self.cold.counts
+        self.cold.counts.as_deref().copied().unwrap_or_default()
     }
 
     fn takes_writes(&self) -> bool {

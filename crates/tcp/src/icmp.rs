@@ -72,7 +72,7 @@ impl Connection {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
         let over = matches!(self.state, State::Closed | State::Listen | State::TimeWait { .. });
         if over || !(una..nxt).contains(&unwrap(una, self.iss, seq)) {
-            self.cold.counts.ignored_icmp += 1;
+            self.cold.counted().ignored_icmp += 1;
             return;
         }
         let opening = matches!(self.state, State::SynSent | State::SynReceived(_));
@@ -80,9 +80,9 @@ impl Connection {
             IcmpError::Hard if opening => self.fail(Event::Unreachable),
             IcmpError::Hard | IcmpError::Soft => self.events.push_back(Event::SoftError(error)),
             // A SYN is in flight, which is too large for nothing.
-            IcmpError::TooBig { .. } if opening => self.cold.counts.ignored_icmp += 1,
+            IcmpError::TooBig { .. } if opening => self.cold.counted().ignored_icmp += 1,
             IcmpError::TooBig { mtu, version } => self.claim_mtu(mtu, version),
-            IcmpError::SourceQuench => self.cold.counts.ignored_icmp += 1,
+            IcmpError::SourceQuench => self.cold.counted().ignored_icmp += 1,
         }
     }
 
@@ -92,7 +92,7 @@ impl Connection {
         if payload < self.mss {
             self.claimed_payload = Some(payload);
         } else {
-            self.cold.counts.ignored_icmp += 1;
+            self.cold.counted().ignored_icmp += 1;
         }
     }
 

@@ -75,13 +75,13 @@ impl Connection {
         match segment.options.timestamps {
             Some(stamp) if !stamps.is_old(now, stamp.value) => ControlFlow::Continue(()),
             Some(_) => {
-                self.cold.counts.old_timestamps += 1;
+                self.cold.counted().old_timestamps += 1;
                 self.answer_unacceptable(now, block);
                 ControlFlow::Break(())
             }
             None if !stamps.are_required() => ControlFlow::Continue(()),
             None => {
-                self.cold.counts.missing_timestamps += 1;
+                self.cold.counted().missing_timestamps += 1;
                 ControlFlow::Break(())
             }
         }
@@ -101,7 +101,7 @@ impl Connection {
             } else if (self.receiver.nxt..self.receiver.window.edge).contains(&block.start) {
                 self.challenge(now);
             } else {
-                self.cold.counts.outside_window += 1;
+                self.cold.counted().outside_window += 1;
             }
             return ControlFlow::Break(());
         }
@@ -126,7 +126,7 @@ impl Connection {
 
     /// Drops a segment that is not acceptable, and answers it (RFC 9293, section 3.10.7.4, first check).
     fn refuse(&mut self, now: Instant, segment: &Segment, block: Block) {
-        self.cold.counts.outside_window += 1;
+        self.cold.counted().outside_window += 1;
         let duplicate = block.end <= self.receiver.nxt;
         if let (true, Some(stamps), Some(stamp)) = (duplicate, &mut self.stamps, segment.options.timestamps) {
             stamps.duplicate(now, stamp.value);
@@ -164,7 +164,7 @@ impl Connection {
         let ack = unwrap(una, self.iss, segment.ack);
         let handshake = matches!(self.state, State::SynReceived(_));
         if ack > nxt || ack + self.peer.largest < una || handshake && ack <= una {
-            self.cold.counts.refused_acks += 1;
+            self.cold.counted().refused_acks += 1;
             if handshake {
                 self.reset_back(segment)
             } else {
@@ -278,7 +278,9 @@ impl Connection {
     /// Reads the SACK blocks of a segment that acknowledges `ack`.
     fn read_report(&mut self, segment: &Segment, ack: u64) -> Reported {
         let reported = Reported::read(&segment.options.sack, self.iss, ack, self.engine.nxt());
-        self.cold.counts.ignored_sack_blocks += u64::from(reported.ignored);
+        if reported.ignored > 0 {
+            self.cold.counted().ignored_sack_blocks += u64::from(reported.ignored);
+        }
         reported
     }
 
@@ -296,8 +298,8 @@ impl Connection {
         let echo = self.stamps.as_mut()?.believe(now, stamp.echo, self.engine.scoreboard());
         match echo {
             Some(Echo::Known { .. }) => {}
-            Some(Echo::Forged) => self.cold.counts.forged_echoes += 1,
-            None => self.cold.counts.ignored_echoes += 1,
+            Some(Echo::Forged) => self.cold.counted().forged_echoes += 1,
+            None => self.cold.counted().ignored_echoes += 1,
         }
         echo
     }
@@ -366,7 +368,7 @@ impl Connection {
     /// Returns whether the limit allows another challenge ACK, and counts it.
     fn may_answer(&mut self, now: Instant) -> bool {
         let may = self.cold.challenges.take(now);
-        let counts = &mut self.cold.counts;
+        let counts = self.cold.counted();
         *if may { &mut counts.challenges } else { &mut counts.withheld_challenges } += 1;
         may
     }
