@@ -38,7 +38,7 @@ ARTEFACTS = (
     "spikes.table1",
     *measured_detectors.KEPT,
 )
-INTERVALS = ("spikes.table1", "detectors.neighbours", "detectors.liars", "detectors.liars_found", "detectors.beside")
+INTERVALS = ("spikes.table1", "detectors.neighbours", "detectors.liars", "detectors.beside")
 """Of these the 95 % intervals are kept too."""
 SHOWN = (
     ("table1", {"eifel": False}, "Reno-SACK, no other traffic"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -27,6 +28,12 @@ def test_what_is_stored_is_of_the_artefact_as_it_is(name: str) -> None:
 @pytest.mark.parametrize("page", sorted({page for page, _ in measured.BLOCKS.values()}))
 def test_a_pages_tables_are_what_is_stored(page: str) -> None:
     assert (ROOT / page).read_text(encoding="utf-8") == measured.written(page, STORE)
+
+
+def test_no_page_calls_a_table_measured_that_is_not_kept() -> None:
+    pages = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in ROOT.glob("docs/*.md")}
+    marked = {(name, page) for page, text in pages.items() for name in re.findall(r"<!-- measured: (.*?) -->", text)}
+    assert marked == {(name, page) for name, (page, _) in measured.BLOCKS.items()}
 
 
 @pytest.mark.parametrize(("page", "sentence"), measured.quotes(STORE))
