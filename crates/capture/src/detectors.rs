@@ -28,7 +28,7 @@ const PROBER_OF_CHUNKS: &str = "f-rto-sctp";
 const BY_TIMESTAMPS: &str = "eifel-timestamps";
 const BY_TIMESTAMPS_OLDER: &str = "eifel-timestamps, proof = older";
 
-/// A sender as it stands when trouble comes.
+/// A sender at the moment that trouble comes.
 pub(crate) struct Standing {
     /// Nanoseconds since 1970.
     pub(crate) now: u64,

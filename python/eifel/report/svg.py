@@ -9,7 +9,7 @@ from html import escape
 
 WIDTH = 760
 LINE, DENSE, MANY = 18, 15, 40
-"""Pixels from row to row; where there are so many rows, less."""
+"""Pixels from row to row; fewer where there are many rows."""
 RIGHT, ABOVE, BELOW = 20, 8, 34
 LETTER = 6.6
 """Pixels that a letter of a name takes, about."""

@@ -69,7 +69,7 @@ pub enum Chunk<'a> {
     Other,
 }
 
-/// A chunk as it stands on the wire.
+/// A chunk in its form on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawChunk<'a> {
     pub(crate) kind: u8,

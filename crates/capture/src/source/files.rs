@@ -9,7 +9,7 @@ use crate::read::Frame;
 use crate::report::{Capture, Report};
 use crate::share::{self, Part, Share};
 
-/// Files of so many bytes in all are worth several threads.
+/// From this number of bytes on, files are worth several threads.
 const LARGE: u64 = 1 << 24;
 /// More cores than these would wait for the disk.
 const MOST_SHARES: u32 = 8;
