@@ -25,7 +25,9 @@ engine: $(READY)
 
 setup: engine  ## environment in .venv and the engine, built
 
+# Others in that folder are of other builds, and pip refuses two of one version.
 wheel: $(READY)  ## a wheel of the engine and the package for this machine, in target/wheels
+	@rm -f target/wheels/*.whl
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --locked --quiet --out target/wheels
 
 web: setup  ## out/web/index.html: the simulator and the capture analyser in one page, which needs no installation

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from stored import Stored, half_width, mean
+import measured_worlds
+from stored import Stored, half_width, lines, mean, spaced
 
-from eifel.studies import burst, neighbours_settings
+from eifel.studies import burst, neighbours_settings, proof
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
 from eifel.studies.crossed_situations import CROSSED
 from eifel.studies.settings import BUFFERS, HOLDS, LOSES
@@ -22,7 +23,11 @@ KEPT: Mapping[str, tuple[str, ...]] = {
     "detectors.burst": ("goodput_mbps", "runs_with_drops", "drops"),
     "detectors.neighbours": ("saved", "spurious_fast_retransmits"),
     "detectors.liars": (),
+    "detectors.liars_found": ("gain",),
+    "detectors.liars_sctp": ("forged_echo", "forged_mark", "forged_dsack", "withheld_ack"),
     "detectors.beside": ("beside",),
+    "detectors.proof": ("over_none", "over_plain"),
+    "detectors.small_worlds": measured_worlds.COLUMNS,
 }
 """The artefacts, and the columns that are kept of each: all, where none is named."""
 ONLY: Mapping[str, Mapping[str, str]] = {"detectors.liars": {"respond": "rfc4015"}}
@@ -42,16 +47,6 @@ TRUTH = {
 }
 MET = ("eifel-timestamps", "eifel-timestamps (plain)", "eifel-or-f-rto", "eifel-bit", "f-rto-sack", "dsack")
 """The detectors that docs/detectors.md shows where two troubles meet."""
-
-
-def spaced(number: float) -> str:
-    """A whole number with a space between thousands."""
-    return f"{number:,.0f}".replace(",", " ")
-
-
-def _lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    first, *others = ("|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|" for cells in (head, *rows))
-    return "\n".join((first, "|" + "---|" * len(head), *others))
 
 
 def _of(store: Stored, column: str, detector: str, situation: str = "all") -> float:
@@ -87,7 +82,7 @@ def truth(store: Stored) -> str:
         "needless_bytes": 0,
     }
     rows = [[name, *(f"{_of(store, c, one):.{n}f}" for c, n in columns.items())] for name, one in TRUTH.items()]
-    return _lines(head, rows)
+    return lines(head, rows)
 
 
 def crossed(store: Stored) -> str:
@@ -103,7 +98,7 @@ def crossed(store: Stored) -> str:
         [name, spaced(episodes(store, "eifel-bit", name)["needless"]), *(cell(detector, name) for detector in MET)]
         for name in ("two troubles", *(situation.name for situation in CROSSED))
     ]
-    return _lines(("", "needless episodes", *(f"`{name}`" for name in MET)), rows)
+    return lines(("", "needless episodes", *(f"`{name}`" for name in MET)), rows)
 
 
 def bursts(store: Stored) -> str:
@@ -123,7 +118,7 @@ def bursts(store: Stored) -> str:
         rows.append([parts[buffer], *cells, f"{drops} of 24"])
     head = ("no undo", "flight + initial window", "full restore", "full restore, paced")
     where = "queue, in what the path holds (60 packets)"
-    return _lines((where, *head, "runs with drops right after a full restore"), rows)
+    return lines((where, *head, "runs with drops right after a full restore"), rows)
 
 
 _WAYS = (("rfc4015", "none"), ("option-1", "none"), ("option-1", "pacing"))
@@ -157,7 +152,7 @@ def neighbours(store: Stored) -> str:
         keys = {"queue": HOLDS, "sender": "reno", "remedy": remedy, "proxy": proxy}
         again = mean(store, "detectors.neighbours", "spurious_fast_retransmits", **keys)
         rows.append([name, *cells, f"{again:.1f}" if again else "0"])
-    return _lines(
+    return lines(
         (
             "Reno, without SACK",
             "nothing lost (150 packets)",
@@ -213,7 +208,7 @@ def lies(store: Stored) -> str:
                 store, "detectors.liars", lie, detect=detect, respond="rfc4015", grant=grant
             ),
         )
-    return _lines(("detector, and the lie against it", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
+    return lines(("detector, and the lie against it", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
 
 
 def beside(store: Stored) -> str:
@@ -226,7 +221,69 @@ def beside(store: Stored) -> str:
                 store, "detectors.beside", "beside", detect=detect, lie=lie, grant=grant
             ),
         )
-    return _lines(("detector of both, and the lie", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
+    return lines(("detector of both, and the lie", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
+
+
+FOUND = {
+    DEFAULT: "**the default**",
+    "eifel-or-f-rto": "... or the second ACK (`eifel-or-f-rto`)",
+    PLAIN: "RFC 3522's plain comparison",
+    "eifel-bit": "Eifel by a bit",
+    "dsack": "DSACK",
+    "f-rto": "F-RTO",
+    "f-rto-sack": "F-RTO with SACK",
+    "dual-rtt": "DualRTT",
+    "min-rtt": "minimum round trip",
+}
+
+
+def found(store: Stored) -> str:
+    """What the best liar gains that a search found, by detector."""
+    rows = []
+    for detect, name in FOUND.items():
+        rows += _by_grant(
+            name,
+            lambda grant, detect=detect: _gains(store, "detectors.liars_found", "gain", detect=detect, grant=grant),
+        )
+    return lines(("detector", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
+
+
+OVER_SCTP = (
+    ("**plain SCTP**, the default", "none", "forged_echo"),
+    ("**Eifel by each original's own timestamp**", "eifel", "forged_echo"),
+    ("Eifel by older timestamps, as the paper", "eifel-older", "forged_echo"),
+    ("Eifel by the bit, then DupTSN", "eifel-bit", "forged_mark"),
+    ("", "eifel-bit", "forged_dsack"),
+    ("DupTSN", "dup-tsn", "forged_dsack"),
+    ("F-RTO", "f-rto", "withheld_ack"),
+)
+"""The detectors of an association, and the listed lies against each that pay most."""
+
+
+def over_sctp(store: Stored) -> str:
+    """What the listed lies gain over SCTP."""
+    rows = [
+        [name, f"`{lie.replace('_', '-')}`", *_gains(store, "detectors.liars_sctp", lie, detect=detect)]
+        for name, detect, lie in OVER_SCTP
+    ]
+    return lines(("detector", "lie", "loss 0.1 %", "1 %", "5 %"), rows)
+
+
+def proven(store: Stored) -> str:
+    """What it costs to believe only the original's own timestamp."""
+
+    def cell(column: str, **keys: Any) -> str:
+        half = half_width(store, "detectors.proof", column, **keys)
+        return f"{mean(store, 'detectors.proof', column, **keys):.2f} ± {half:.2f}"
+
+    rows = []
+    for path in dict.fromkeys(row["keys"]["path"] for row in store["detectors.proof"]["rows"]):
+        for recovery in proof.RECOVERIES:
+            keys = {"path": path, "recovery": recovery}
+            gains = [cell("over_none", proof=which, **keys) for which in (proof.PLAIN, proof.DEFAULT)]
+            rows.append([path, f"`{recovery}`", *gains, cell("over_plain", proof=proof.DEFAULT, **keys)])
+    head = ("", "recovery", "plain comparison, over none", "the default, over none", "the default, over plain")
+    return lines(head, rows)
 
 
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
@@ -235,5 +292,8 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "bursts": ("docs/detectors.md", bursts),
     "neighbours": ("docs/detectors.md", neighbours),
     "lies": ("docs/liars.md", lies),
+    "found": ("docs/liars.md", found),
+    "over sctp": ("docs/liars.md", over_sctp),
+    "proven": ("docs/liars.md", proven),
     "beside": ("docs/liars.md", beside),
 }

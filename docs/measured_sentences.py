@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from measured_detectors import episodes, spaced
-from stored import Stored, mean
+from measured_detectors import episodes
+from stored import Stored, mean, spaced
 
-from eifel.studies.cheating import LOSSES, PLAIN
+from eifel.studies import proof as proof_study
+from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
+from eifel.studies.proof import RECOVERIES
 from eifel.studies.settings import HOLDS, LOSES, SACK_SENDERS
 from eifel.studies.truth_claims import MET, PROVING
 
@@ -78,10 +80,25 @@ def responses(store: Stored) -> list[tuple[str, str]]:
         return mean(store, "detectors.responses", "saved", **keys)
 
     costs = [-saved(LOSES, sender, response) for sender in SACK_SENDERS for response in ("option-2", "option-3")]
-    third = saved(HOLDS, "rack-tlp, PRR, CUBIC", "option-1") / saved(HOLDS, "rfc6675", "option-1")
+    kept = {response: saved(HOLDS, "rfc6675", response) for response in ("option-1", "option-2", "option-3")}
+    cubic = "rack-tlp, PRR, CUBIC"
+    full = ("option-1", "option-4", "option-4-ssthresh", "by-retransmissions", "partial-credit")
+    lost = [-saved(LOSES, cubic, response) for response in full]
+    third = saved(HOLDS, cubic, "option-1") / saved(HOLDS, "rfc6675", "option-1")
     return [
         ("docs/which.md", f"a transfer takes {min(costs):.0f} to {max(costs):.0f} % longer"),
+        (
+            "docs/which.md",
+            f"they save {kept['option-2']:.0f} and {kept['option-3']:.0f} %, where a full restore saves "
+            f"{kept['option-1']:.0f}",
+        ),
         ("docs/which.md", f"a part of the window: {-saved(LOSES, 'newreno', 'option-1'):.0f} % more time"),
+        (
+            "docs/which.md",
+            f"RFC 4015's response costs {-saved(LOSES, cubic, 'rfc4015'):.1f} % where a part of the window is lost, "
+            f"within chance, and `as-carried` {-saved(LOSES, cubic, 'as-carried'):.1f} %; the others that restore the "
+            f"window at once cost {min(lost):.0f} to {max(lost):.0f} %",
+        ),
         ("docs/which.md", f"An undo saves {100 * third:.0f} % of what it saves with Reno's window"),
     ]
 
@@ -113,4 +130,43 @@ def partial_credit(_: Stored) -> list[tuple[str, str]]:
     return [
         ("docs/partial_credit.md", f"= {ours:.2f} / sqrt(p) segments. Reno's is {reno:.2f} / sqrt(p)"),
         ("docs/partial_credit.md", f"so the factor is {ours / reno:.2f}"),
+    ]
+
+
+def found(store: Stored) -> list[tuple[str, str]]:
+    """What the pages say of the best liar that a search finds."""
+
+    def most(detect: str, *grants: str) -> float:
+        rows = store["detectors.liars_found"]["rows"]
+        mine = (row for row in rows if row["keys"]["detect"] == detect)
+        return max(row["measured"]["gain"] for row in mine if not grants or row["keys"]["grant"] in grants)
+
+    listed = max(
+        mean(store, "detectors.liars", "forged_mark", detect="eifel-bit", grant="once-a-round-trip", loss=loss)
+        for loss in LOSSES
+    )
+    return [
+        (
+            "docs/which.md",
+            f"at most {most(DEFAULT):.2f} against the default, {most('eifel-or-f-rto'):.2f} against `eifel-or-f-rto`",
+        ),
+        ("docs/liars.md", f"gains up to {most('eifel-bit', 'once-a-round-trip'):.1f} times its goodput with it"),
+        ("docs/liars.md", f"The listed `forged-mark` is caught, and gains {listed:.2f} at most under that grant"),
+    ]
+
+
+def proof(store: Stored) -> list[tuple[str, str]]:
+    """What docs/liars.md says of the cost of the proof."""
+
+    def cost(*paths: str) -> str:
+        keys = [{"path": path, "recovery": recovery} for path in paths for recovery in RECOVERIES]
+        over = [mean(store, "detectors.proof", "over_plain", proof=proof_study.DEFAULT, **one) for one in keys]
+        least, most = (f"{100 - 100 * one:.1f}" for one in (max(over), min(over)))
+        return "Nothing" if most == "0.0" else f"{least} to {most} %"
+
+    return [
+        ("docs/liars.md", f"**{cost(proof_study.SPIKES, proof_study.SPIKES_AND_LOSS)} over delay spikes**"),
+        ("docs/liars.md", f"**{cost(proof_study.LOST_ACKS)} where 10 % of the ACKs are lost besides**"),
+        ("docs/liars.md", f"**{cost(proof_study.LITTLE)} where 1 % of the packets are overtaken by five others.**"),
+        ("docs/liars.md", f"**{cost(proof_study.MUCH)} where 5 % are overtaken by ten others**"),
     ]

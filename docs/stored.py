@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,17 @@ def half_width(store: Stored, artefact: str, column: str, **keys: Any) -> float:
     """Half of its 95 % interval."""
     low, high = row_of(store, artefact, keys)["interval95"][column]
     return float(high - low) / 2
+
+
+def spaced(number: float) -> str:
+    """A whole number with a space between thousands."""
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as Markdown has it."""
+    first, *others = ("|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|" for cells in (head, *rows))
+    return "\n".join((first, "|" + "---|" * len(head), *others))
 
 
 def written(store: Stored) -> str:

@@ -166,13 +166,13 @@ def series(loads: list[int], ssthresh: int, spike: int | None = None) -> dict[st
 
 slow_start = series([10 * 2**flight for flight in range(7)], -1)
 after_spike = series([100] * 1000, 50_000, spike=5)
-waits = {}
+waits, slow_start_s = {}, {}
 for timer in ("rfc6298", "linux", "eifel"):
     how = {"mss": 1000, "one_a_round_trip": False, "detected": False}
-    grown = eifel._engine.timer_series(f'rto = "{timer}"', slow_start, **how)["rto_ns"][-1] / 1e9
+    slow_start_s[timer] = eifel._engine.timer_series(f'rto = "{timer}"', slow_start, **how)["rto_ns"][-1] / 1e9
     rto_s = eifel._engine.timer_series(f'rto = "{timer}"', after_spike, **how)["rto_ns"] / 1e9
     waits[timer] = int(np.flatnonzero(rto_s > 2)[-1]) // 100 - 5 if (rto_s > 2).any() else 0
-    print(f"{timer}: RTO {grown:.1f} s in slow start, at 640 segments")
+    print(f"{timer}: RTO {slow_start_s[timer]:.1f} s in slow start, at 640 segments")
     print(f"{timer}: RTO above 2 s for {waits[timer]} round trips after the spike, at 100 segments")
 
 # %% [markdown]

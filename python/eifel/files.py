@@ -22,12 +22,27 @@ def put(file: Path, content: bytes) -> None:
         out.write(content)
 
 
+def expect_folder(place: Path) -> None:
+    """Raises BadInputError if something that is no folder has this name; there may be nothing yet."""
+    if place.exists() and not place.is_dir():
+        raise BadInputError(f"{place}: a file; expected the name of a folder")
+
+
+def expect_file(place: Path) -> None:
+    """Raises BadInputError if a file cannot have this name: a folder has it, or its own folder is not there."""
+    if place.is_dir():
+        raise BadInputError(f"{place}: a folder; expected the name of a file")
+    if not place.parent.is_dir():
+        raise BadInputError(f"{place}: there is no folder {place.parent}")
+
+
 @contextmanager
 def opened(file: Path) -> Iterator[IO[bytes]]:
     """Opens a file that gets its name when the block ends well, and is gone when it does not.
 
     What is no plain file, as a pipe or a device, is written to as it is; a link stays one.
     """
+    expect_file(file)
     file = Path(os.path.realpath(file))
     if file.exists() and not file.is_file():
         with file.open("wb") as out:

@@ -73,8 +73,8 @@ SELDOM = 0.01
 """A detector is wrong in a scenario if it calls more than this share of the needed episodes spurious."""
 PUBLISHED = (
     *(liars(loss) for loss in cheating.LOSSES),
-    harm(DEFAULT, BASELINE, share=0.025),
-    harm(CAREFUL, BASELINE, share=0.017),
+    harm(DEFAULT, BASELINE, share=0.021),
+    harm(CAREFUL, BASELINE, share=0.015),
     wrong("eifel-timestamps"),
     wrong("eifel-or-f-rto"),
     wrong("eifel-bit", SELDOM, share=0.002),
@@ -165,8 +165,7 @@ def dask(address: str) -> Worker:
 
 def hunt(claim: Claim, scenarios: int, seed: int, out: Path, work: Worker) -> Found:
     """Searches for what refutes the claim, or goes on where an earlier search of the same stopped."""
-    if out.exists() and not out.is_dir():
-        raise BadInputError(f"{out}: a file; expected the name of a folder")
+    files.expect_folder(out)
     folder = out / claim.digest(seed)
     folder.mkdir(parents=True, exist_ok=True)
     files.remove_leftovers(folder)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eifel.errors import BadInputError
-from eifel.files import replaced
+from eifel.files import expect_folder, replaced
 from eifel.scenario import Source
 from eifel.tables import Frame, recorded, writer
 
@@ -201,8 +201,7 @@ def manifest_text(source: Source, repetition: int, flows: Sequence[Mapping[str, 
 
 def refuse_anything_else(folder: Path) -> None:
     """Raises BadInputError if a folder, or something of its name, is there and is no recording."""
-    if folder.exists() and not folder.is_dir():
-        raise BadInputError(f"{folder}: a file; expected the name of a folder")
+    expect_folder(folder)
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     try:

@@ -246,7 +246,8 @@ def test_an_interrupted_command_says_what_is_kept(
 
     monkeypatch.setattr("eifel.sweeps.sweep", press)
     monkeypatch.setattr("eifel.cli.reproduce.reproduce", press)
-    for arguments in (["sweep", SWEEP], ["reproduce", "responding.table1"]):
+    monkeypatch.setattr("eifel.hunts.hunt", press)
+    for arguments in (["sweep", SWEEP], ["reproduce", "responding.table1"], ["hunt", "wrong", "f-rto"]):
         assert main(arguments) == 130
         said = capsys.readouterr().err
         assert said == "interrupted; what is finished is kept, and the same command goes on from there\n"
@@ -264,6 +265,35 @@ def test_a_full_disk_leaves_no_capture_that_is_cut_off(
         assert main(["run", SPIKE, "--set", "duration_s=5", option, name]) == FAILED
         assert "No space left on device" in capsys.readouterr().err
         assert sorted(file.name for file in place.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", SPIKE, "--plot"],
+        ["run", SPIKE, "--pcap"],
+        ["analyze", "x.pcapng", "--report"],
+        ["analyze", "x.pcapng", "--csv"],
+        ["report", "--out"],
+    ],
+)
+def test_a_name_that_no_file_can_have_is_refused_before_the_work(
+    command: list[str], place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "a.html").mkdir()
+    assert main([*command, "a.html"]) == BAD_INPUT
+    assert capsys.readouterr().err.endswith(": a folder; expected the name of a file\n")
+    assert main([*command, "nowhere/a.html"]) == BAD_INPUT
+    assert capsys.readouterr().err == "eifel: nowhere/a.html: there is no folder nowhere\n"
+
+
+@pytest.mark.parametrize("command", [["reproduce", "responding.figure2"], ["hunt", "wrong", "f-rto"]])
+def test_a_file_where_a_folder_is_to_be_is_refused_before_the_work(
+    command: list[str], place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "file").touch()
+    assert main([*command, "--out", "file"]) == BAD_INPUT
+    assert capsys.readouterr().err == "eifel: file: a file; expected the name of a folder\n"
 
 
 def test_a_recording_is_no_artefact(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import eifel
 from eifel.papers import artefacts
-from eifel.studies import liars_sctp
+from eifel.studies import liars_sctp, proof
 from eifel.studies.cheating import DEFAULT, LIES, PLAIN, scenario, senders
 from eifel.studies.liars_neighbour import shared
 
@@ -52,6 +52,15 @@ def test_an_honest_neighbour_loses_beside_a_forger_and_not_beside_one_who_meets_
 
     assert share(PLAIN) < 0.5
     assert share(DEFAULT) >= 0.95
+
+
+def test_the_proof_costs_nothing_over_spikes_and_something_where_much_is_reordered() -> None:
+    def over_plain(path: str) -> float:
+        asked = [proof.scenario(path, "rfc6675", which) for which in (proof.PLAIN, proof.DEFAULT)]
+        goodput = eifel.run_many(asked, repetitions=REPETITIONS)["goodput_bps"].reshape(2, -1).mean(axis=1)
+        return float(goodput[1] / goodput[0])
+
+    assert over_plain(proof.SPIKES) > 0.99 > over_plain(proof.MUCH)
 
 
 def test_every_sender_meets_every_lie() -> None:

@@ -55,6 +55,29 @@ def test_what_is_sent_to_a_kernel_is_recorded(tmp_path: Path, capfd: pytest.Capt
     assert "<title>eifel live send</title>" in folder.with_suffix(".html").read_text()
 
 
+@needs_rights
+def test_what_a_kernel_sends_is_recorded_where_it_arrives(tmp_path: Path) -> None:
+    source = "import socket; socket.create_connection(('10.85.0.2', 5001)).sendall(bytes(300_000))"
+    folder = tmp_path / "taken"
+    call = ["live", "receive", "--record", str(folder), "5001"]
+    assert main([*call, "--", "python3", "-c", source]) == 0
+    recorded = Result.read(folder)
+    assert recorded.main["bytes"] == 300_000
+    arrivals = recorded.of("arrivals")
+    # Between two ends of one device nothing is lost; a segment that left again is there with no new bytes.
+    assert int(arrivals["new_bytes"].sum()) == 300_000
+    assert int(arrivals["start"].min()) == 1
+    assert bool((arrivals["in_order"] == (arrivals["new_bytes"] > 0)).all())
+    assert "arrivals" in folder.with_suffix(".html").read_text()
+    assert "arrived in order" in recorded.svg()
+
+
+@needs_rights
+def test_one_connection_is_recorded(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["live", "receive", "--record", "folder", "--calls", "2", "5001"]) == 2
+    assert capfd.readouterr().err == "eifel live: --record: one connection is recorded; leave --calls out\n"
+
+
 def test_a_command_that_cannot_be_done_says_why_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["live", "judge", "nowhere"]) == 1
     said = capfd.readouterr().err

@@ -15,9 +15,11 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
 import measured  # noqa: E402
+import recorded  # noqa: E402
 import stored  # noqa: E402
 
 STORE = stored.stored()
+RECORDED = recorded.stored()
 
 
 @pytest.mark.parametrize("name", measured.ARTEFACTS)
@@ -39,6 +41,18 @@ def test_no_page_calls_a_table_measured_that_is_not_kept() -> None:
 @pytest.mark.parametrize(("page", "sentence"), measured.quotes(STORE))
 def test_a_page_says_what_is_stored(page: str, sentence: str) -> None:
     assert sentence in " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize(("page", "sentence"), recorded.quotes(RECORDED))
+def test_a_page_says_what_was_measured_over_recorded_links(page: str, sentence: str) -> None:
+    assert sentence in " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+def test_what_was_measured_over_recorded_links_says_over_which_and_when() -> None:
+    for one in RECORDED.values():
+        assert one["links"] and all(re.fullmatch("[0-9a-f]{64}", digest) for digest in one["links"].values())
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", one["on"])
+        assert one["rows"]
 
 
 @pytest.mark.parametrize("name", ["responding.table1", "thesis.figure5_16"])
@@ -63,6 +77,24 @@ def test_the_page_of_the_calibration_counts_what_the_artefact_counts() -> None:
         counts = found[row["keys"]["setting"], "other rows" in judge, "seeds" in judge]
         means = [sum(column) / len(counts) for column in zip(*counts, strict=True)]
         assert means == [row["measured"][name] for name in measured.COLUMNS]
+
+
+def test_findings_say_how_many_values_agree_on_the_other_seeds() -> None:
+    """Of the tables' own setting, over tables 1 to 4, seed by seed."""
+    lines = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines()
+    counts: dict[str, list[int]] = {}
+    for line in lines:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 7 and cells[0] == "the tables'" and cells[1] in "23":
+            seen = counts.setdefault(cells[1], [0, 0, 0, 0])
+            counts[cells[1]] = [a + int(cell.split(" of ")[0]) for a, cell in zip(seen, cells[3:], strict=True)]
+    (time, again, spurious, genuine), other = counts["2"], counts["3"]
+    assert (again, genuine) == (other[1], other[3])
+    said = (
+        f"On two seeds that no fit has seen, {time} and {other[0]} times are within, {spurious} and {other[2]} counts "
+        f"of spurious timeouts, {genuine} of genuine ones, and again {again} of what is sent again."
+    )
+    assert said in " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
 
 
 def test_the_pages_front_is_the_artefacts() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -126,6 +127,19 @@ def test_spots_stand_higher_and_further_left_the_better_they_are() -> None:
     assert ">early</text>" in picture and spots([], "", "") == "" == spots([Spot("never", 0.0, 1.0)], "", "")
 
 
+def test_names_of_spots_that_stand_together_touch_no_other_name_and_no_spot() -> None:
+    crowd = [Spot(f"detector number {place}", 4 + place / 10, 70 + place / 2) for place in range(8)]
+    picture = spots([*crowd, Spot("far", 0.2, 10.0)], "delay", "found, %")
+    dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', picture)]
+    names = re.findall(r'<text x="([\d.]+)" y="([\d.]+)">(detector[^<]*|far)</text>', picture)
+    boxes = [(float(x), float(x) + 6 * len(name), float(y) - 4) for x, y, name in names]
+    assert len(boxes) == len(dots) == 9
+    for place, (left, right, middle) in enumerate(boxes):
+        assert not [1 for x, y in dots if left <= x <= right and abs(y - middle) < 8]
+        others = [box for number, box in enumerate(boxes) if number != place]
+        assert not [1 for low, high, at in others if low < right and left < high and abs(at - middle) < 10]
+
+
 def test_a_table_of_many_rows_and_two_keys_is_a_heat_map() -> None:
     column = Column("time_s", "Time, s", digits=0)
     rows = tuple(Row({"sender": f"s{place // 4}", "response": f"r{place % 4}"}) for place in range(80))
@@ -175,6 +189,29 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+FOLLOWING = 4
+"""What `compareDocumentPosition` says of a node that comes later."""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="SKIPPED: chromium is not installed, so the report was not opened")
+def test_the_contents_of_a_long_report_are_folded_and_open_while_one_looks_for_something(
+    browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "long.html"
+    many = [of(1, 1, True, name=f"test.figure{number}") for number in range(14)]
+    file.write_text(build([*many, of(1, 2, False, name="test.wrong")]), encoding="utf-8")
+    browser.screen(1280, 1000)
+    browser.open(file)
+    shown = "[...document.querySelectorAll('.contents li')].filter((one) => one.checkVisibility()).length"
+    assert browser.evaluate(shown) == 0
+    assert browser.evaluate("document.querySelector('.contents summary').textContent") == "test 15 1 not as published"
+    assert browser.evaluate("document.querySelector('.contents').getBoundingClientRect().height") < 215
+    for words, expected in (("figure13", 1), ("", 0)):
+        look = f"box.value = '{words}'; box.dispatchEvent(new Event('input'))"
+        browser.evaluate(f"{{ const box = document.querySelector('.contents input'); {look}; }}")
+        assert browser.evaluate(shown) == expected
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="SKIPPED: chromium is not installed, so the report was not opened")
 class TestInABrowser:
     @pytest.fixture(params=[(1280, False), (1280, True), (390, False)], ids=["1280", "dark", "390"])
@@ -207,6 +244,8 @@ class TestInABrowser:
             " box.dispatchEvent(new Event('input')); }"
         )
         assert page.evaluate(shown) == 1
+        order = "document.getElementById('found').compareDocumentPosition(document.querySelector('.contents'))"
+        assert page.evaluate(order) == FOLLOWING, "it opens with what was found"
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
         top = page.evaluate("document.querySelector('.contents').getBoundingClientRect().top")
         assert (top >= 0) == (page.evaluate("innerWidth") > 640)

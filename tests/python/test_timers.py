@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import eifel
 from eifel import store
 from eifel.cli import main
 from eifel.papers import artefacts
@@ -29,8 +30,6 @@ def test_what_it_claims(measured: Measured) -> None:
 
 
 def test_every_timer_of_the_registry_takes_part(measured: Measured) -> None:
-    import eifel
-
     assert {timer["name"] for timer in comparison.TIMERS.values()} == {
         entry["name"] for entry in eifel.algorithms("rto") if not entry["association"]
     }
@@ -81,6 +80,20 @@ def test_the_notebook_runs() -> None:
     known = [text for artefact, texts in OPEN.items() if artefact.startswith("thesis") for text in texts]
     failing = [claim["text"] for claim in told["claims"] if not claim["holds"]]
     assert set(failing) <= set(known)
+    page = " ".join((ROOT / "docs" / "timers.md").read_text(encoding="utf-8").split())
+    linux, rfc6298, eifel = (told["waits"][timer] for timer in ("linux", "rfc6298", "eifel"))
+    assert f"for {eifel} round trips of 100 ms (Linux's: {linux}, RFC 6298's: {rfc6298})" in page
+    assert f"to {told['slow_start_s']['eifel']:.0f} s at 640 segments" in page
+
+
+def test_delayed_acks_mislead_a_short_timer_and_the_detector_with_it() -> None:
+    made = paths.with_timer(paths.MADE[paths.SHORT], comparison.TIMERS["eifel, 1 ms ticks"], eifel=True)
+    flow = made["flow"][0]
+    flow["tcp"] = {**flow["tcp"], "delayed_ack_every": 2, "delayed_ack_ms": 40}
+    run = eifel.run(made, record=[]).main
+    page = " ".join((ROOT / "docs" / "timers.md").read_text(encoding="utf-8").split())
+    said = f"{run['requests']} answers in a minute have {run['spurious_timeouts']} spurious timeouts"
+    assert f"{said}, and Eifel detected {run['detected_spurious']}" in page
 
 
 def test_the_report_has_the_picture_where_a_chart_of_the_run_is_another() -> None:

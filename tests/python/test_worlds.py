@@ -54,6 +54,16 @@ def test_several_responses_are_asked_about_at_once(worlds: Worlds) -> None:
             eifel.small_worlds_each(questions.scenario("f-rto", "none"), wrong)
 
 
+def test_with_timestamps_no_world_of_four_segments_misleads_f_rto_or_dualrtt() -> None:
+    """PAWS refuses the delayed segments that mislead them without timestamps."""
+    for detect in ("f-rto", "f-rto-sack", "dual-rtt"):
+        asked = questions.scenario(detect, "rfc4015")
+        without = eifel.small_worlds(asked, segments=4, late_ms=LATE_MS, threads=2)
+        asked["flow"][0]["tcp"]["timestamps"] = True
+        stamped = eifel.small_worlds(asked, segments=4, late_ms=LATE_MS, threads=2)
+        assert without.failed["false-verdict"].worlds > 0 == stamped.failed["false-verdict"].worlds
+
+
 def test_progress_reaches_the_end() -> None:
     told: list[tuple[int, int]] = []
     eifel.small_worlds(questions.scenario("none", "none"), segments=3, progress=lambda *done: told.append(done))

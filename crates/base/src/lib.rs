@@ -1,5 +1,5 @@
-//! The ground of all crates: integer time, rates, wrapping timestamps, a ring buffer, sets of
-//! ranges, a keyed hash.
+//! The ground of all crates: integer time, rates, wrapping timestamps and such that are hard to guess,
+//! a ring buffer and a queue of few values, sets of ranges, a keyed hash.
 //!
 //! ```
 //! use eifel_base::{time::Duration, units::Rate};
@@ -9,8 +9,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod few;
 pub mod ranges;
 pub mod ring;
 pub mod siphash;
+pub mod steps;
 pub mod time;
 pub mod units;

@@ -1,10 +1,12 @@
 //! A set of positions as disjoint ranges.
 
 mod chunk;
+mod held;
 mod search;
 mod sorted;
 
-use sorted::{Place, Sorted};
+use held::Held;
+use sorted::Place;
 
 /// Positions `start..end` of the sequence space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,14 +21,14 @@ pub struct Block {
 /// that it merges, removes or moves within a chunk.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
-    sorted: Sorted,
+    sorted: Held,
 }
 
 impl Ranges {
     /// Returns whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.sorted.is_empty()
+        self.sorted.is_none()
     }
 
     /// Returns the number of ranges.
@@ -146,7 +148,7 @@ impl Ranges {
     }
 
     pub fn remove(&mut self, block: Block) {
-        if block.start >= block.end {
+        if block.start >= block.end || self.is_empty() {
             return;
         }
         let above = self.starting_at(block.end);
@@ -159,8 +161,10 @@ impl Ranges {
         });
         self.sorted.cut(lowest, above);
         for range in remains.into_iter().flatten().filter(|range| range.start < range.end) {
-            self.sorted.put(self.sorted.above(range.start), range);
+            let above = self.sorted.above(range.start);
+            self.sorted.put(above, range);
         }
+        self.sorted.settle();
     }
 
     /// Removes everything below `position`, and the range that goes on there without a gap. Returns
@@ -176,13 +180,18 @@ impl Ranges {
             }
             reached = reached.max(range.end);
         }
-        self.sorted.cut(Place::FIRST, self.sorted.above(reached));
+        let above = self.sorted.above(reached);
+        self.sorted.cut(Place::FIRST, above);
+        self.sorted.settle();
         reached
     }
 
     /// Removes the highest range.
     pub fn remove_highest(&mut self) {
-        self.sorted.pop();
+        if !self.is_empty() {
+            self.sorted.pop();
+            self.sorted.settle();
+        }
     }
 
     /// Removes everything below `position`. Calls `gone` for each part removed.
@@ -195,13 +204,15 @@ impl Ranges {
         let above = self.starting_at(position);
         let cut_through = self.sorted.before(above).filter(|&last| self.sorted.get(last).end > position);
         if let Some(last) = cut_through {
-            self.sorted.set(last, Block { start: position, ..self.sorted.get(last) });
+            let kept = Block { start: position, ..self.sorted.get(last) };
+            self.sorted.set(last, kept);
         }
         self.sorted.cut(Place::FIRST, cut_through.unwrap_or(above));
+        self.sorted.settle();
     }
 
     pub fn clear(&mut self) {
-        self.sorted.clear();
+        self.sorted = Held::default();
     }
 }
 
@@ -354,6 +365,7 @@ mod tests {
                     _ => {}
                 }
                 ranges.sorted.check();
+                prop_assert_eq!(ranges.is_empty(), ranges.count() == 0);
                 let held = held(&ranges);
                 prop_assert_eq!(held.len(), ranges.count());
                 prop_assert_eq!(held.last().map(|range| range.end), ranges.highest());

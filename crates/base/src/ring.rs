@@ -130,7 +130,9 @@ impl<T: Copy + Default> Ring<T> {
         let begin = self.place(0);
         self.cells.rotate_left(begin);
         self.head = 0;
-        self.cells.resize((2 * self.len).max(4), T::default());
+        // No more than that: a vector begins with room for four, and an idle connection has one segment behind it.
+        self.cells.reserve_exact(self.len.max(1));
+        self.cells.resize((2 * self.len).max(1), T::default());
     }
 }
 

@@ -13,6 +13,7 @@ mod popped;
 mod replica;
 mod rows;
 mod sent;
+mod smoothed;
 mod table;
 mod trip;
 mod twin;

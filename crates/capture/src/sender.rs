@@ -1,13 +1,18 @@
 //! Models of senders: what a stack would have done, asked for each retransmission what it can have been.
 //!
 //! All models are one state machine with different settings. Each keeps its own state, names a cause for each retransmission,
-//! and counts how much that cause leaves unexplained. The model that explains a connection best names the causes.
+//! and counts how much that cause leaves unexplained. Far from the sender it keeps several readings of the trace until later
+//! packets tell them apart. The model that explains a connection best names the causes.
 
 mod model;
+mod seen;
 mod settings;
+mod strands;
 
-pub use model::{Heard, Model, Resent};
+pub use model::Model;
+pub use seen::{Heard, Resent};
 pub use settings::{MODELS, Settings};
+pub use strands::Strands;
 
 use serde::Serialize;
 

@@ -316,7 +316,7 @@ fn length(path: &Path) -> u64 {
 fn open(path: &Path, count: &Rc<Cell<u64>>) -> io::Result<Box<dyn Read>> {
     let raw: Box<dyn Read> =
         if path.as_os_str() == STANDARD_INPUT { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
-    let mut buffered = BufReader::with_capacity(PIECE, Counting { inner: raw, count: Rc::clone(count) });
+    let mut buffered = BufReader::with_capacity(PIECE / 8, Counting { inner: raw, count: Rc::clone(count) });
     let first = buffered.fill_buf()?;
     if first.starts_with(&GZIP) {
         return Ok(Box::new(flate2::bufread::MultiGzDecoder::new(buffered)));

@@ -82,6 +82,8 @@ pub(crate) struct Repeated {
     pub(crate) filler: Option<usize>,
     /// Its first sending came with a timestamp that the receiver had to refuse (RFC 7323, section 5).
     pub(crate) refused: bool,
+    /// Soon after its answer came an ACK without news, which may answer the original.
+    pub(crate) doubted: bool,
     /// When the data right before it were first acknowledged, if those were sent once.
     pub(crate) neighbour: Option<When>,
 }
@@ -132,6 +134,15 @@ const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, 
 pub(crate) const OVERTAKEN: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "what was sent after it passed before it", None);
 
+/// The retransmission has arrived; whether the original came after it is not known.
+pub(crate) const DOUBTED: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "an ACK without news may answer an original that came later", None);
+
+/// Why a retransmission was needed whose own timestamp comes back.
+pub(crate) const BY_ECHO: &str = "the ACK echoes this sending's timestamp or a later one's";
+/// Why one was not whose duplicate is answered and not reported.
+pub(crate) const ANSWERED: &str = "answered as a duplicate";
+
 impl Repeated {
     /// The number of the last sending, from 0, that an ACK which comes now can answer.
     pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<usize> {
@@ -181,16 +192,19 @@ impl Repeated {
             return judged(Spurious, confidence, reason, Some(when.frame));
         }
         if let Some(duplicate) = self.reported(index, circumstances.shortest) {
-            let reason = if circumstances.silent { "answered as a duplicate" } else { "reported as a duplicate" };
+            let reason = if circumstances.silent { ANSWERED } else { "reported as a duplicate" };
             return judged(Spurious, Likely, reason, Some(duplicate.frame));
         }
         if self.there_before.is_some_and(|filled| self.sendings[index].nanos >= filled) {
             return judged(Spurious, Likely, "it was there before the gap below it was filled", Some(when.frame));
         }
+        // Where a duplicate is reported, the original would have been reported as one.
+        let doubted = self.doubted && !circumstances.reports;
         if candidates.first >= index {
-            return judged(Needed, Likely, "the ACK echoes this sending's timestamp or a later one's", answer);
+            return if doubted { DOUBTED } else { judged(Needed, Likely, BY_ECHO, answer) };
         }
-        if let Some(frame) = self.in_order.filter(|_| index == 1) {
+        let would_be_reported = circumstances.reports && self.gap.is_some();
+        if let Some(frame) = self.in_order.filter(|_| index == 1 && !would_be_reported) {
             return judged(Spurious, Likely, "what was sent before it, and only once, arrived after it", Some(frame));
         }
         if let Some(frame) = self.late_with_its_neighbour(index, when, circumstances.shortest) {
@@ -206,6 +220,7 @@ impl Repeated {
             (true, Some(_)) => {
                 judged(Needed, Likely, "later data arrived before it, and no duplicate is reported", answer)
             }
+            (false, Some(_)) if doubted => DOUBTED,
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
             // That no duplicate is reported says little where nothing else does: nothing was missing, so something was late.
             (_, None) => judged(Undecidable, Weak, "either sending can have caused the ACK", answer),

@@ -338,3 +338,25 @@ fn an_ack_that_echoes_a_later_copy_does_not_show_what_was_there_before() {
         found.retransmissions.iter().map(|one| (one.frame, one.verdict, one.evidence_frame)).collect();
     assert_eq!(verdicts, again.map(|frame| (frame, Verdict::Needed, Some(answer))));
 }
+
+#[test]
+fn an_ack_without_news_leaves_open_which_original_it_answers() {
+    let mut talk = Talk::open(false, true);
+    flight(&mut talk);
+    for (ms, last) in [(212.0, 2), (213.0, 3), (214.0, 5)] {
+        talk.ack(ms, 0, 0, &[(1, last)]);
+    }
+    for last in 7..=10 {
+        talk.ack(209.0 + f64::from(last), 0, 0, &[(6, last), (1, 5)]);
+    }
+    let again = [talk.data(220.0, 0), talk.data(221.0, 5)];
+    talk.ack(321.0, 5, 0, &[(6, 10)]);
+    talk.ack(322.0, 10, 0, &[]);
+    // One of the originals comes, and this receiver reports no duplicates.
+    talk.ack(370.0, 10, 0, &[]);
+    talk.data(380.0, 10);
+    talk.ack(480.0, 11, 0, &[]);
+    let found = talk.end();
+    let verdicts: Vec<_> = found.retransmissions.iter().map(|one| (one.frame, one.verdict, one.confidence)).collect();
+    assert_eq!(verdicts, again.map(|frame| (frame, Verdict::Undecidable, Confidence::Weak)));
+}

@@ -105,6 +105,8 @@ const FEATURES: &[Feature] = features! {
     20.0 "no SACK": "sack" |value| value.as_bool() == Some(false);
     5.0 "no DSACK": "dsack" |value| value.as_bool() == Some(false);
     10.0 "Nagle": "nagle" |value| value.as_bool() == Some(true);
+    10.0 "empty window probes": "window_probe" |value| word(value, "empty");
+    5.0 "a FIN whatever cwnd": "fin_beyond_cwnd" |value| value.as_bool() == Some(true);
     10.0 "delayed ACKs that wait for nothing": "delayed_ack_ms" |value| number(value) == 0.0;
     5.0 "ends that give up": "give_up_timeouts" |value| number(value) <= 15.0;
     3.0 "a user timeout": "user_timeout_s" |_| true;

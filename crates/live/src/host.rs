@@ -90,7 +90,7 @@ impl Host {
     pub fn new(config: Config) -> Self {
         Self {
             config,
-            table: Table::default(),
+            table: Table::new(config.secret),
             listeners: BTreeMap::new(),
             ready: VecDeque::new(),
             replies: VecDeque::new(),

@@ -7,7 +7,7 @@ use crate::apps::{Amount, News};
 use crate::hiccup::run::{Control, Relay, Report};
 use crate::hiccup::{Direction, Fate, Hiccup, Passage};
 use crate::host::Host;
-use crate::recording::Recording;
+use crate::recording::{Recording, note_arrival};
 use crate::side::Side;
 use crate::station::{Application, Next, Station, Waits};
 use crate::system::Error;
@@ -181,15 +181,12 @@ fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
         let (tx, t_ns) = (sent.tx[row], time(passage.due));
         match passage.fate {
             Fate::Delivered | Fate::Copied => {
-                let before = arrived.covered(data.start, data.end);
-                let in_order = arrived.covers(eifel_base::ranges::Block { start: 1, end: data.start.max(1) });
-                arrived.add(data);
+                let (new_bytes, in_order) = note_arrival(&mut arrived, data);
                 if passage.fate == Fate::Delivered {
                     (sent.fate[row], sent.arrived_ns[row]) = (codes::DELIVERED, t_ns);
                 }
                 let (start, len) = (data.start as i64, (data.end - data.start) as i64);
-                let new_bytes = len - before as i64;
-                let in_order = in_order && new_bytes > 0;
+                let new_bytes = new_bytes as i64;
                 tables.arrivals.push(ArrivalRow { t_ns, flow: 0, end: 0, tx, start, len, new_bytes, in_order });
             }
             Fate::Dropped(cause) => {

@@ -1,6 +1,7 @@
 //! A live connection in the simulator's record tables.
 
 use crate::host::{Handle, Host, Witness};
+use eifel_base::ranges::{Block, Ranges};
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
@@ -13,27 +14,52 @@ use eifel_tcp::{Connection, Event, Outgoing};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The one flow of a record.
-const OF: (u32, End) = (0, End::From);
+/// The end of the record's one flow that sends the data.
+const SENDER: (u32, End) = (0, End::From);
+const RECEIVER: (u32, End) = (0, End::To);
 
-/// Records the first connection of a host that sends something. Times count from its first segment.
+/// Records the first connection of a host. Times count from its first segment.
 #[derive(Clone)]
 pub struct Recording(Rc<RefCell<State>>);
 
 struct State {
     recorder: Recorder,
     numbering: Numbering,
-    /// The connection, its first sequence number, and when its first segment left.
-    followed: Option<(Handle, Seq, Instant)>,
+    followed: Option<Followed>,
+    /// The end that the host is.
+    own: (u32, End),
+    /// Positions of the peer's data that have arrived.
+    arrived: Ranges,
+}
+
+/// The connection that is recorded.
+#[derive(Clone, Copy)]
+struct Followed {
+    handle: Handle,
+    /// Its first sequence number; `None` where a listener answered the call before there was a connection.
+    isn: Option<Seq>,
+    /// When its first segment was seen.
+    origin: Instant,
 }
 
 impl Recording {
     /// Keeps these tables of a sender with these algorithms.
     pub fn new(kept: Record, sender: &Config) -> Self {
+        Self::of(kept, sender, SENDER)
+    }
+
+    /// Keeps these tables of a receiver: what arrives at it, and what it sends itself.
+    pub fn receiving(kept: Record, sender: &Config) -> Self {
+        Self::of(kept, sender, RECEIVER)
+    }
+
+    fn of(kept: Record, sender: &Config, own: (u32, End)) -> Self {
         let mut recorder = Recorder::new(kept, Vec::new(), 1, None);
         let detectors = std::iter::once(&sender.detect).chain(&sender.observers);
-        recorder.follow(OF, None, detectors.map(|choice| choice.name.as_str()));
-        Self(Rc::new(RefCell::new(State { recorder, numbering: Numbering::default(), followed: None })))
+        recorder.follow(SENDER, None, std::iter::empty());
+        recorder.follow(own, None, detectors.map(|choice| choice.name.as_str()));
+        let (numbering, arrived) = Default::default();
+        Self(Rc::new(RefCell::new(State { recorder, numbering, followed: None, own, arrived })))
     }
 
     /// Sees all segments of `host` from now on.
@@ -44,7 +70,7 @@ impl Recording {
     /// The tables and when their time began, once no host has it any more; `None` before.
     pub fn finish(self, now: Instant) -> Option<(Tables, Instant)> {
         let state = Rc::try_unwrap(self.0).ok()?.into_inner();
-        let origin = state.followed.map_or(Instant::ZERO, |(_, _, origin)| origin);
+        let origin = state.followed.map_or(Instant::ZERO, |followed| followed.origin);
         let mut tables = state.recorder.finish(since(now, origin), &mut []).0;
         // The engine's own instants count from the clock's beginning.
         for at in tables.episodes.opened_ns.iter_mut().chain(&mut tables.timer.deadline_ns) {
@@ -59,8 +85,27 @@ impl Recording {
 impl State {
     /// The time of the record, if `at` is the connection that it is of.
     fn time(&self, now: Instant, at: Handle) -> Option<Instant> {
-        self.followed.filter(|(handle, ..)| *handle == at).map(|(_, _, origin)| since(now, origin))
+        self.followed.filter(|followed| followed.handle == at).map(|followed| since(now, followed.origin))
     }
+
+    /// Records the data of a segment that arrives at a receiver.
+    fn take(&mut self, time: Instant, now: Instant, connection: &Connection, segment: &Segment) {
+        let start = connection.position_of(segment.seq);
+        let data = Block { start, end: start + u64::from(segment.payload_len) };
+        // What came before anybody saw the connection is in order.
+        self.arrived.add(Block { start: 1, end: 1 + connection.received() });
+        let taken = data.end <= connection.takes_below(now, segment);
+        let (new_bytes, in_order) = if taken { note_arrival(&mut self.arrived, data) } else { (0, false) };
+        self.recorder.heard(time, SENDER, data, (new_bytes, in_order));
+    }
+}
+
+/// Notes data that arrives; returns its positions that had not arrived before, and whether it was the next in order.
+pub(crate) fn note_arrival(arrived: &mut Ranges, data: Block) -> (u64, bool) {
+    let new = data.end - data.start - arrived.covered(data.start, data.end);
+    let all_before = data.start <= 1 || arrived.covers(Block { start: 1, end: data.start });
+    arrived.add(data);
+    (new, all_before && new > 0)
 }
 
 fn since(now: Instant, origin: Instant) -> Instant {
@@ -70,15 +115,23 @@ fn since(now: Instant, origin: Instant) -> Instant {
 impl Witness for Recording {
     fn arrives(&mut self, now: Instant, at: Handle, connection: &Connection, segment: &Segment) {
         let mut state = self.0.borrow_mut();
-        if let (Some(time), Some((_, isn, _))) = (state.time(now, at), state.followed) {
-            state.recorder.acknowledged(time, OF, (connection, isn), segment);
+        let (own, followed) = (state.own, state.followed);
+        if own == RECEIVER && followed.is_none() {
+            state.followed = Some(Followed { handle: at, isn: None, origin: now });
+        }
+        let Some(time) = state.time(now, at) else { return };
+        if let Some(isn) = followed.and_then(|followed| followed.isn) {
+            state.recorder.acknowledged(time, own, (connection, isn), segment);
+        }
+        if own == RECEIVER && segment.payload_len > 0 && !segment.flags.has(Flags::SYN) {
+            state.take(time, now, connection, segment);
         }
     }
 
     fn leaves(&mut self, now: Instant, at: Handle, _: &Connection, (segment, outgoing): (&Segment, &Outgoing)) {
         let mut state = self.0.borrow_mut();
         if segment.flags.has(Flags::SYN) && state.followed.is_none() {
-            state.followed = Some((at, segment.seq, now));
+            state.followed = Some(Followed { handle: at, isn: Some(segment.seq), origin: now });
         }
         let (Some(time), Some(transmission)) = (state.time(now, at), &outgoing.transmission) else { return };
         let number = match (segment.payload_len, transmission.copy) {
@@ -86,20 +139,23 @@ impl Witness for Recording {
             (len, 0) => state.numbering.next(transmission.start, len),
             _ => state.numbering.of(transmission.start),
         };
-        state.recorder.sent(time, Subject::connection(OF), transmission, number);
+        let own = Subject::connection(state.own);
+        state.recorder.sent(time, own, transmission, number);
     }
 
     fn settles(&mut self, now: Instant, at: Handle, connection: &Connection) {
         let mut state = self.0.borrow_mut();
         if let Some(time) = state.time(now, at) {
-            state.recorder.connection(time, OF, connection);
+            let own = state.own;
+            state.recorder.connection(time, own, connection);
         }
     }
 
     fn happens(&mut self, now: Instant, at: Handle, event: &Event) {
         let mut state = self.0.borrow_mut();
         if let (Some(time), Event::Recovery(event)) = (state.time(now, at), event) {
-            state.recorder.recovery(time, Subject::connection(OF), event);
+            let own = Subject::connection(state.own);
+            state.recorder.recovery(time, own, event);
         }
     }
 }

@@ -21,13 +21,21 @@ impl Sum {
     /// piece of a packet may have an odd length.
     #[must_use]
     pub fn bytes(self, bytes: &[u8]) -> Self {
-        // RFC 1071, section 2(C): adding wider words and folding afterwards gives the same sum; a u64 has room for the
-        // carries of 2^32 double words. Section 2(B): the sum of swapped words is the swapped sum, so bytes need no swapping.
-        let (double_words, rest) = bytes.as_chunks::<4>();
-        let sum: u64 = double_words.iter().map(|four| u64::from(u32::from_ne_bytes(*four))).sum();
-        let mut last = [0; 4];
+        // RFC 1071, section 2(C): adding wider words and folding afterwards gives the same sum; a u128 has room for the carries
+        // of as many as there can be. Section 2(B): the sum of swapped words is the swapped sum, so bytes need no swapping. Two
+        // sums do not wait for each other.
+        let (pairs, rest) = bytes.as_chunks::<16>();
+        let mut sums = [0; 2];
+        for pair in pairs {
+            let (words, _) = pair.as_chunks::<8>();
+            sums[0] += u128::from(u64::from_ne_bytes(words[0]));
+            sums[1] += u128::from(u64::from_ne_bytes(words[1]));
+        }
+        let mut last = [0; 16];
         last[..rest.len()].copy_from_slice(rest);
-        let folded = fold(sum + u64::from(u32::from_ne_bytes(last)));
+        let sum = sums[0] + sums[1];
+        let doubles = |wide: u128| (0..4).map(move |place| u64::from((wide >> (32 * place)) as u32)).sum::<u64>();
+        let folded = fold(doubles(sum) + doubles(u128::from_ne_bytes(last)));
         self.word(u16::from_be_bytes(folded.to_ne_bytes()))
     }
 
@@ -72,6 +80,17 @@ mod tests {
         assert_eq!(Sum::default().bytes(&[0xab]).finish(), !0xab00);
         assert_eq!(Sum::default().bytes(&[0x00, 0x01, 0xab]).finish(), !0xab01);
         assert_eq!(Sum::default().bytes(&[0x00, 0x01, 0xab, 0x02, 0x10]).finish(), !0xbb03);
+    }
+
+    /// RFC 1071, section 1, word by word.
+    #[test]
+    fn bytes_of_every_length_add_up_as_single_words_do() {
+        let bytes: Vec<u8> = (0..200_u8).map(|byte| byte.wrapping_mul(167) | 0x80).collect();
+        for length in 0..=bytes.len() {
+            let words =
+                bytes[..length].chunks(2).map(|two| u64::from(two[0]) << 8 | two.get(1).map_or(0, |&low| low.into()));
+            assert_eq!(Sum::default().bytes(&bytes[..length]).finish(), !fold(words.sum()), "{length}");
+        }
     }
 
     #[test]

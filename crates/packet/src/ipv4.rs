@@ -26,17 +26,18 @@ pub(crate) fn emit(
         Ok(len) if payload_len <= limit => len + HEADER_LEN as u16,
         _ => return Err(Error::TooLong { what: "payload of IPv4", limit, found: payload_len }),
     };
-    let start = out.len();
-    out.extend([0x45, header.traffic_class]);
-    out.extend(total_len.to_be_bytes());
-    out.extend(header.identification.to_be_bytes());
-    out.extend(DO_NOT_FRAGMENT.to_be_bytes());
-    // The checksum is filled in later.
-    out.extend([header.hop_limit, protocol, 0, 0]);
-    out.extend(source.octets());
-    out.extend(destination.octets());
-    let checksum = Sum::default().bytes(&out[start..]).finish();
-    out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
+    // In one piece: field by field, the vector would grow each time.
+    let mut fixed = [0; HEADER_LEN];
+    fixed[..2].copy_from_slice(&[0x45, header.traffic_class]);
+    fixed[2..4].copy_from_slice(&total_len.to_be_bytes());
+    fixed[4..6].copy_from_slice(&header.identification.to_be_bytes());
+    fixed[6..8].copy_from_slice(&DO_NOT_FRAGMENT.to_be_bytes());
+    fixed[8..10].copy_from_slice(&[header.hop_limit, protocol]);
+    fixed[12..16].copy_from_slice(&source.octets());
+    fixed[16..].copy_from_slice(&destination.octets());
+    let checksum = Sum::default().bytes(&fixed).finish();
+    fixed[CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
+    out.extend_from_slice(&fixed);
     Ok(())
 }
 

@@ -30,11 +30,13 @@ pub(crate) fn emit(
     let Ok(length) = u16::try_from(payload_len) else {
         return Err(Error::TooLong { what: "payload of IPv6", limit: usize::from(u16::MAX), found: payload_len });
     };
-    out.extend((6 << 28 | u32::from(header.traffic_class) << 20).to_be_bytes());
-    out.extend(length.to_be_bytes());
-    out.extend([protocol, header.hop_limit]);
-    out.extend(source.octets());
-    out.extend(destination.octets());
+    let mut fixed = [0; HEADER_LEN];
+    fixed[..4].copy_from_slice(&(6 << 28 | u32::from(header.traffic_class) << 20).to_be_bytes());
+    fixed[4..6].copy_from_slice(&length.to_be_bytes());
+    fixed[6..8].copy_from_slice(&[protocol, header.hop_limit]);
+    fixed[8..24].copy_from_slice(&source.octets());
+    fixed[24..].copy_from_slice(&destination.octets());
+    out.extend_from_slice(&fixed);
     Ok(())
 }
 

@@ -57,31 +57,30 @@ const fn len_without_sack(options: &Options) -> usize {
 pub(crate) fn emit(options: &Options, out: &mut Vec<u8>) {
     if let Some(mss) = options.mss {
         let [high, low] = mss.to_be_bytes();
-        out.extend([MSS, 4, high, low]);
+        out.extend_from_slice(&[MSS, 4, high, low]);
     }
     match (options.sack_permitted, options.timestamps) {
-        (true, Some(_)) => out.extend([SACK_PERMITTED, 2]),
-        (true, None) => out.extend([NOP, NOP, SACK_PERMITTED, 2]),
-        (false, Some(_)) => out.extend([NOP, NOP]),
+        (true, Some(_)) => out.extend_from_slice(&[SACK_PERMITTED, 2]),
+        (true, None) => out.extend_from_slice(&[NOP, NOP, SACK_PERMITTED, 2]),
+        (false, Some(_)) => out.extend_from_slice(&[NOP, NOP]),
         (false, None) => {}
     }
     if let Some(Timestamps { value, echo }) = options.timestamps {
-        out.extend([TIMESTAMPS, 10]);
-        out.extend(value.to_be_bytes());
-        out.extend(echo.to_be_bytes());
+        let ([a, b, c, d], [e, f, g, h]) = (value.to_be_bytes(), echo.to_be_bytes());
+        out.extend_from_slice(&[TIMESTAMPS, 10, a, b, c, d, e, f, g, h]);
     }
     if let Some(shift) = options.window_scale {
-        out.extend([NOP, WINDOW_SCALE, 3, shift]);
+        out.extend_from_slice(&[NOP, WINDOW_SCALE, 3, shift]);
     }
     if let Some(marks) = options.marks {
         let how = match marks {
             Marks::Bits => BITS,
             Marks::Timestamps => TIMESTAMPS_WHEN_SENT_AGAIN,
         };
-        out.extend([NOP, NOP, NOP, EXPERIMENT, 5, MARKS[0], MARKS[1], how]);
+        out.extend_from_slice(&[NOP, NOP, NOP, EXPERIMENT, 5, MARKS[0], MARKS[1], how]);
     }
     if !options.sack.is_empty() {
-        out.extend([NOP, NOP, SACK, 2 + 8 * options.sack.len() as u8]);
+        out.extend_from_slice(&[NOP, NOP, SACK, 2 + 8 * options.sack.len() as u8]);
         for (left, right) in options.sack.as_slice() {
             out.extend(left.0.to_be_bytes());
             out.extend(right.0.to_be_bytes());

@@ -41,7 +41,7 @@ pub struct Scoreboard {
     /// undo would cost a count of all reports, and a peer can bring about an undo with every second ACK.
     counted: Mark,
     /// The segments that the last ACK has delivered; `None` where loss recovery does not ask for them.
-    delivered: Option<Delivered>,
+    delivered: Option<Box<Delivered>>,
     /// The most bytes from the beginning of a segment that was sent once to the end of one that was delivered before it.
     overtaken_by: u64,
     /// TSval of the first sending of the segment acknowledged last.
@@ -164,7 +164,7 @@ impl Scoreboard {
 
     /// Returns what the last ACK has newly delivered; `None` where loss recovery does not ask for it.
     pub fn delivered(&self) -> Option<&Delivered> {
-        self.delivered.as_ref()
+        self.delivered.as_deref()
     }
 
     /// Returns by how many bytes a segment that was sent once was overtaken at the most, its own counted: from its beginning
@@ -185,7 +185,7 @@ impl Scoreboard {
 
     /// Keeps account of what each ACK has delivered from now on.
     pub fn follow_deliveries(&mut self) {
-        self.delivered = Some(Delivered::default());
+        self.delivered = Some(Box::default());
     }
 
     /// Counts positions below `position` as sent and acknowledged: there was no handshake.
@@ -228,7 +228,7 @@ impl Scoreboard {
         let bytes = ack.cumulative - self.una;
         let highest_before = if self.delivered.is_some() { self.highest_sacked() } else { 0 };
         if let Some(delivered) = &mut self.delivered {
-            *delivered = Delivered::default();
+            **delivered = Delivered::default();
         }
         let highest = if bytes > 0 { self.advance(ack.cumulative) } else { None };
         let (mut sacked, mut sacked_up_to) = (0, 0);
@@ -238,7 +238,7 @@ impl Scoreboard {
                 sacked_up_to = block.end.max(sacked_up_to);
             }
         }
-        if let Some(lowest) = self.delivered.and_then(|delivered| delivered.lowest_original)
+        if let Some(lowest) = self.delivered.as_ref().and_then(|delivered| delivered.lowest_original)
             && lowest.end < highest_before
         {
             self.overtaken_by = self.overtaken_by.max(highest_before - lowest.start);

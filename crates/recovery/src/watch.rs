@@ -79,13 +79,16 @@ pub struct Watch {
     view: View,
     /// The detectors that judge, without those that never do or no longer trust the peer.
     detectors: Vec<Placed>,
-    /// The episode that is open, or the last one: at most one is ever judged.
-    episode: Option<Episode>,
+    /// The episode that is open, or the last one: at most one is ever judged. Most connections never have one, and hold only the
+    /// place; so with events.
+    episode: Option<Box<Episode>>,
     /// Whether that episode's first retransmission is still to leave. Detectors do not know of the episode until then.
     awaits_first: bool,
     /// Episodes so far.
     opened: u32,
-    events: VecDeque<Event>,
+    /// `None` where there are none.
+    #[expect(clippy::box_collection, reason = "events are rare, and all connections have to hold the place")]
+    events: Option<Box<VecDeque<Event>>>,
 }
 
 impl Watch {
@@ -97,7 +100,7 @@ impl Watch {
             detectors.into_iter().enumerate().filter(|(_, detector)| detector.judges()).collect();
         // There is mostly one, and a vector begins with room for four.
         detectors.shrink_to_fit();
-        Self { view, detectors, episode: None, awaits_first: false, opened: 0, events: VecDeque::new() }
+        Self { view, detectors, episode: None, awaits_first: false, opened: 0, events: None }
     }
 
     /// Takes note of what the handshake agreed on. Samples before it count for the handshake only.
@@ -265,7 +268,7 @@ impl Watch {
 
     /// Returns the episode that a verdict given now is about, if detectors know of it.
     fn judged(&mut self) -> Option<&mut Episode> {
-        self.episode.as_mut().filter(|_| !self.awaits_first)
+        self.episode.as_deref_mut().filter(|_| !self.awaits_first)
     }
 
     /// Settles the episode that is open or was the last by a judgement. Returns it, or `None` if the judgement decides
@@ -282,7 +285,7 @@ impl Watch {
     /// Settles the episode that is open without a verdict. Returns it, or `None` if there is none or it was settled
     /// before.
     pub(crate) fn settle_open(&mut self) -> Option<Episode> {
-        let episode = self.episode.as_mut().filter(|episode| !episode.closed && !episode.settled)?;
+        let episode = self.episode.as_deref_mut().filter(|episode| !episode.closed && !episode.settled)?;
         episode.settled = true;
         Some(*episode)
     }
@@ -303,7 +306,7 @@ impl Watch {
             settled: false,
             closed: false,
         };
-        self.episode = Some(episode);
+        self.episode = Some(Box::new(episode));
         self.awaits_first = true;
         episode
     }
@@ -313,20 +316,20 @@ impl Watch {
     pub fn count_timeout(&mut self) -> Option<u32> {
         let una = self.view.una;
         let again = |episode: &&mut Episode| !episode.closed && episode.cause == Cause::Timeout && episode.start == una;
-        let episode = self.episode.as_mut().filter(again)?;
+        let episode = self.episode.as_deref_mut().filter(again)?;
         episode.timeouts += 1;
         Some(episode.timeouts)
     }
 
     /// Closes the episode that is open, if everything below its recovery point is acknowledged.
     pub fn close_if_repaired(&mut self, cumulative: u64) {
-        if self.episode.is_some_and(|episode| cumulative >= episode.recovery_point) {
+        if self.episode().is_some_and(|episode| cumulative >= episode.recovery_point) {
             self.close_episode();
         }
     }
 
     fn close_episode(&mut self) {
-        if let Some(episode) = self.episode.as_mut().filter(|episode| !episode.closed) {
+        if let Some(episode) = self.episode.as_deref_mut().filter(|episode| !episode.closed) {
             episode.closed = true;
             let Episode { number, timeouts, .. } = *episode;
             self.tell(Event::EpisodeClosed { episode: number, timeouts });
@@ -335,32 +338,37 @@ impl Watch {
 
     /// Forgets the last episode, if it is closed: no verdict on it counts any more.
     pub(crate) fn forget_closed(&mut self) {
-        self.episode = self.episode.filter(|episode| !episode.closed);
+        self.episode.take_if(|episode| episode.closed);
     }
 
     /// Returns the episode that is open.
     #[inline]
     pub fn episode(&self) -> Option<&Episode> {
-        self.episode.as_ref().filter(|episode| !episode.closed)
+        self.episode.as_deref().filter(|episode| !episode.closed)
     }
 
     /// Returns the episode that is open or was the last.
     pub(crate) fn last_episode(&self) -> Option<&Episode> {
-        self.episode.as_ref()
+        self.episode.as_deref()
     }
 
     /// Whether [`poll_event`](Self::poll_event) has one.
     #[inline]
     pub fn has_events(&self) -> bool {
-        !self.events.is_empty()
+        self.events.is_some()
     }
 
     /// Returns the next event, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        let events = self.events.as_mut()?;
+        let first = events.pop_front();
+        if events.is_empty() {
+            self.events = None;
+        }
+        first
     }
 
     pub(crate) fn tell(&mut self, event: Event) {
-        self.events.push_back(event);
+        self.events.get_or_insert_default().push_back(event);
     }
 }

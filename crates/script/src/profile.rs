@@ -87,6 +87,7 @@ impl Profile {
                     .with("counting", word("linux"))
                     .with("slow_start", word("hystart"))
                     .with("ssthresh_from", word("window"))
+                    .with("curve", word("linux"))
                     .with("grow", word("when-limiting-window")),
                 ..Config::default()
             },

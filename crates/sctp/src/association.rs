@@ -20,7 +20,7 @@ use crate::handshake::Extensions;
 use crate::reach::{Answers, Reach};
 use crate::reassembly::{Message, Reassembly};
 use crate::send_queue::{Content, Delivery, Refused, SendQueue};
-use crate::settings::{Ports, Settings, TimestampChunk};
+use crate::settings::{Ports, Settings, TimestampChunk, TimestampValues};
 use crate::stamps::Stamps;
 use crate::state::{Phase, Repeated, State};
 use crate::tracker::Tracker;
@@ -193,20 +193,23 @@ impl Association {
     pub(crate) fn open(&mut self, now: Instant) {
         self.state = State::Established;
         self.errors = 0;
-        self.begin_stamps();
+        self.begin_stamps(now);
         self.begin_heartbeats(now);
         self.events.push_back(Event::Established);
     }
 
     /// Begins with timestamps, where they are agreed on or sent in any case.
-    fn begin_stamps(&mut self) {
+    fn begin_stamps(&mut self, now: Instant) {
         if self.extensions.timestamps {
             self.brain.agree_on_timestamps();
         } else if self.settings.timestamp_chunk != TimestampChunk::Always {
             return;
         }
-        let offset = (self.draw() as u32).max(1);
-        self.stamps = Some(Stamps::new(offset));
+        let drawn = self.draw();
+        self.stamps = Some(match self.settings.timestamp_values {
+            TimestampValues::Clock => Stamps::clock((drawn as u32).max(1)),
+            TimestampValues::Distinct => Stamps::distinct(self.settings.secret, drawn, now),
+        });
         self.fit_chunks();
     }
 
@@ -254,11 +257,7 @@ impl Association {
         let buffer = self.settings.receive_buffer as usize;
         let inbound = self.inbound.as_mut()?;
         let message = inbound.reassembly.take()?;
-        let free = buffer.saturating_sub(inbound.reassembly.held());
-        // Section 6.2: an update is worth a packet once the window has grown by a quarter of the buffer.
-        if free >= inbound.advertised + buffer / 4 {
-            inbound.tracker.acknowledge_now();
-        }
+        inbound.update_window(buffer);
         Some(message)
     }
 

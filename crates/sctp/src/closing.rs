@@ -62,10 +62,6 @@ impl Association {
                 self.reply(origin.back, self.peer_tag, &Chunk::ShutdownComplete { reflected: false });
                 self.finish();
             }
-            // It belongs to an earlier association (section 8.5.1, rule E).
-            State::CookieWait(_) | State::CookieEchoed { .. } => {
-                self.reply(origin.back, origin.tag, &Chunk::ShutdownComplete { reflected: true });
-            }
             _ => {}
         }
     }

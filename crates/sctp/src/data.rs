@@ -13,6 +13,17 @@ use crate::event::Event;
 use crate::input::Origin;
 use crate::state::State;
 
+impl Inbound {
+    /// Has a SACK leave if the application has read so much that it is worth a packet: a quarter of the buffer (section 6.2).
+    #[inline]
+    pub(crate) fn update_window(&mut self, buffer: usize) {
+        let free = buffer.saturating_sub(self.reassembly.held());
+        if free >= self.advertised + buffer / 4 {
+            self.tracker.acknowledge_now();
+        }
+    }
+}
+
 impl Association {
     /// Takes in a chunk. Of its user data, `counted` bytes follow the payload that are not carried.
     pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data<'_>, counted: usize) -> ControlFlow<()> {
@@ -99,15 +110,8 @@ impl Association {
         }
         self.sacks_come = true;
         let bare = sack.gaps.0.is_empty() && sack.duplicates.is_empty();
-        if bare
-            && self.stamps.is_none()
-            && !self.extensions.retransmit_bit
-            && let Some(path) = self.brain.on_quiet_sack(now, cumulative)
-        {
-            self.a_rwnd = sack.a_rwnd;
-            self.queue.acknowledge(cumulative);
-            self.errors = 0;
-            return self.heard_of(path);
+        if bare && self.take_quiet_sack(now, sack.cumulative, sack.a_rwnd) {
+            return;
         }
         // A block at distance 1 contradicts the cumulative TSN. To believe it would hide losses: see the attack s9.
         let blocks: Vec<Block> = sack

@@ -10,6 +10,7 @@ use eifel_recovery::association::PathId;
 
 use crate::association::{Association, Control};
 use crate::event::{Event, Failure};
+use crate::listener::out_of_the_blue;
 use crate::state::{Repeated, State};
 
 /// The most control chunks that wait to be sent.
@@ -37,6 +38,12 @@ impl Association {
             || self.state == State::Closed
         {
             return;
+        }
+        if matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. })
+            && chunks.clone().any(|chunk| chunk == Ok(Chunk::ShutdownAck))
+        {
+            // Section 8.5.1, rule E: it belongs to an earlier association. Nothing in it counts.
+            return self.replies.extend(out_of_the_blue(addresses, bytes));
         }
         let back = addresses.reversed();
         let path = self.path_of(back.destination());
@@ -99,9 +106,8 @@ impl Association {
                     tag == self.local_tag
                 }
             }
-            // The cookie determines their tags, or the answer is out of the blue.
+            // The cookie determines its tag.
             Chunk::CookieEcho(_) => true,
-            Chunk::ShutdownAck if matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. }) => true,
             _ => tag == self.local_tag,
         }
     }
@@ -131,6 +137,8 @@ impl Association {
                 }
             }
             Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(now, *info),
+            // Section 8.5.1, rule B, also for one behind other chunks.
+            Chunk::Abort { reflected: true, .. } if origin.tag != self.peer_tag => return ControlFlow::Break(()),
             Chunk::Abort { causes, .. } => {
                 self.fail(Failure::Aborted { reason: reason(*causes) });
                 return ControlFlow::Break(());
@@ -138,10 +146,13 @@ impl Association {
             Chunk::Error(causes) => self.on_error(*causes),
             Chunk::Shutdown { cumulative } => self.on_shutdown(now, *cumulative),
             Chunk::ShutdownAck => self.on_shutdown_ack(origin),
-            Chunk::ShutdownComplete { .. } => {
-                if matches!(self.state, State::ShutdownAckSent(_)) {
+            Chunk::ShutdownComplete { reflected } => {
+                let ours = !reflected || origin.tag == self.peer_tag;
+                if ours && matches!(self.state, State::ShutdownAckSent(_)) {
                     self.finish();
                 }
+                // Section 6.10: it has no company, which its tag would not cover.
+                return ControlFlow::Break(());
             }
             Chunk::ForwardTsn(forward) if self.extensions.forward_tsn => self.on_forward_tsn(forward),
             // RFC 3758, section 3.3.1: without an agreement it is unknown, and its type asks for a report.
@@ -249,7 +260,7 @@ impl Association {
 
     /// Returns the header of a packet to the peer.
     pub(crate) fn header(&self, tag: u32) -> Header {
-        Header { source_port: self.ports.local, destination_port: self.ports.remote, verification_tag: tag }
+        self.ports.header(tag)
     }
 
     /// Ends the association because the peer broke the protocol.

@@ -79,7 +79,7 @@ impl Listener {
             Err(Refusal::Silently) => return Heard::Nothing,
             Err(Refusal::Abort(causes)) => {
                 let abort = Chunk::Abort { reflected: false, causes: Causes(&causes) };
-                return Heard::Answer(back, packet(&reply(ports, init.initiate_tag), &abort));
+                return Heard::Answer(back, packet(&ports.header(init.initiate_tag), &abort));
             }
         };
         self.calls += 1;
@@ -88,7 +88,7 @@ impl Listener {
         let answer = Answer { settings: &self.settings, ports, tag, initial_tsn, tie_tags: [0; 2] };
         let parameters = answer.parameters(now, &offer);
         let init_ack = handshake::init_ack(&self.settings, tag, initial_tsn, &offer, &parameters);
-        Heard::Answer(back, packet(&reply(ports, offer.tag), &Chunk::InitAck(init_ack)))
+        Heard::Answer(back, packet(&ports.header(offer.tag), &Chunk::InitAck(init_ack)))
     }
 
     fn on_cookie_echo(
@@ -105,7 +105,7 @@ impl Listener {
         }
         if let Some(late) = cookie.stale_for(now) {
             let error = Chunk::Error(Causes(&stale(late)));
-            return Heard::Answer(back, packet(&reply(ports, cookie.peer_tag), &error));
+            return Heard::Answer(back, packet(&ports.header(cookie.peer_tag), &error));
         }
         let Ok(mut association) = Association::from_cookie(now, &self.settings, &cookie, back) else {
             return Heard::Nothing;
@@ -118,11 +118,6 @@ impl Listener {
     }
 }
 
-/// Returns the header of an answer.
-fn reply(ports: Ports, tag: u32) -> Header {
-    Header { source_port: ports.local, destination_port: ports.remote, verification_tag: tag }
-}
-
 /// Answers a packet that came between these addresses to an end without association and listener. Returns what leaves.
 pub fn out_of_the_blue(addresses: &Addresses, bytes: &[u8]) -> Option<(Addresses, Vec<u8>)> {
     let (header, chunks) = readable(addresses, bytes)?;
@@ -131,7 +126,7 @@ pub fn out_of_the_blue(addresses: &Addresses, bytes: &[u8]) -> Option<(Addresses
         // Section 8.4, rule 3: this end takes no call.
         Chunk::Init(init) if header.verification_tag == 0 && chunks.len() == 1 => {
             let abort = Chunk::Abort { reflected: false, causes: Causes(&[]) };
-            packet(&reply(ports, init.initiate_tag), &abort)
+            packet(&ports.header(init.initiate_tag), &abort)
         }
         _ if header.verification_tag == 0 => return None,
         _ => answer(ports, header.verification_tag, &chunks)?,
@@ -157,7 +152,7 @@ fn answer(ports: Ports, tag: u32, chunks: &[Chunk<'_>]) -> Option<Vec<u8>> {
         Chunk::Error(causes) => causes.iter().any(|cause| matches!(cause, Ok(Cause::StaleCookie(_)))),
         _ => false,
     };
-    let answer = |chunk: &Chunk<'_>| Some(packet(&reply(ports, tag), chunk));
+    let answer = |chunk: &Chunk<'_>| Some(packet(&ports.header(tag), chunk));
     if has(|chunk| matches!(chunk, Chunk::ShutdownAck)) {
         answer(&Chunk::ShutdownComplete { reflected: true })
     } else if has(|chunk| matches!(chunk, Chunk::ShutdownComplete { .. } | Chunk::CookieAck))

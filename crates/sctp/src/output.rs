@@ -1,13 +1,13 @@
 //! Sends packets (RFC 9260, sections 6.1, 6.2 and 6.10).
 
 use eifel_base::time::Instant;
-use eifel_base::units::Timestamp;
 use eifel_packet::sctp::{Causes, Chunk, DataFlags, Gaps, HEADER_LEN, Parameters, Sack, SackFlags, Writer};
 use eifel_recovery::association::{Go, Offer, PathId, What};
 
 use crate::association::{Association, Control, Outgoing};
 use crate::handshake;
 use crate::reach::Answers;
+use crate::settings::TimestampValues;
 use crate::state::{Repeated, State};
 
 /// What a packet's chunks are put into: bytes, or values.
@@ -60,6 +60,11 @@ impl Association {
         }
     }
 
+    /// Returns the addresses of packets that leave on a path.
+    pub fn outgoing(&self, path: PathId) -> Outgoing {
+        Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) }
+    }
+
     /// INIT or COOKIE ECHO: nothing else leaves before the peer has answered.
     fn poll_opening(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
         let &Repeated { path, expiries: repeats, .. } = self.state.repeated().filter(|repeated| repeated.pending)?;
@@ -90,7 +95,7 @@ impl Association {
             }
             _ => unreachable!("the state was looked at"),
         }
-        Some(Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) })
+        Some(self.outgoing(path))
     }
 
     /// Starts the timer of the chunk that is repeated.
@@ -126,9 +131,8 @@ impl Association {
         let pmdcs = self.brain.pmdcs(path) as usize;
         self.write_control(path, pmdcs, sink);
         let sack = self.writes_sack(now, (path, pmdcs), go.is_some(), sink.len());
-        if let Some(stamps) = self.stamps.as_mut().filter(|_| sack || go.is_some()) {
-            sink.put(&Chunk::Timestamp(stamps.chunk(now)));
-        }
+        let stamped = self.stamps.as_ref().filter(|_| sack || go.is_some());
+        let stamped = stamped.map(|stamps| sink.put(&Chunk::Timestamp(stamps.chunk(now)))).is_some();
         if sack {
             self.write_sack(pmdcs, sink);
         }
@@ -138,7 +142,10 @@ impl Association {
         if let Some(go) = go {
             self.write_data(now, &go, pmdcs, sink);
         }
-        Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) }
+        if let Some(stamps) = self.stamps.as_mut().filter(|_| stamped) {
+            stamps.leave(now);
+        }
+        self.outgoing(path)
     }
 
     /// Returns the path for an answer to `path`: the path itself, unless it may only carry a
@@ -230,6 +237,7 @@ impl Association {
 
     #[inline]
     fn write_data(&mut self, now: Instant, go: &Go, pmdcs: usize, sink: &mut impl Sink) {
+        let idle = self.brain.una() == self.brain.nxt();
         let mut bytes = self.write_chunks(now, go, pmdcs, sink);
         let mut measures = go.what != What::Again;
         if bytes > 0 && !measures {
@@ -241,7 +249,8 @@ impl Association {
         }
         if bytes > 0 {
             if let Some(stamps) = &mut self.stamps {
-                stamps.on_data(now, go.path);
+                let outstanding = if idle { 0 } else { self.brain.nxt() - self.brain.una() };
+                stamps.on_data(now, go.path, outstanding);
             }
             self.brain.on_packet(now, go, bytes);
             if measures {
@@ -253,7 +262,9 @@ impl Association {
     /// Writes chunks as long as they fit, and returns their bytes.
     fn write_chunks(&mut self, now: Instant, go: &Go, pmdcs: usize, sink: &mut impl Sink) -> u32 {
         let end = HEADER_LEN + pmdcs;
-        let stamp = self.stamps.as_ref().map(|stamps| Timestamp(stamps.value(now)));
+        let stamp = self.stamps.as_ref().map(|stamps| stamps.value(now));
+        // A timestamp that several packets share proves none of them.
+        let original = stamp.filter(|_| self.settings.timestamp_values == TimestampValues::Distinct);
         let before = sink.len();
         let mut bytes = 0;
         let mut from = 0;
@@ -279,7 +290,7 @@ impl Association {
             } else {
                 room -= u64::from(size.data);
                 self.queue.advance();
-                self.brain.on_new(now, go.path, size, stamp)
+                self.brain.on_new(now, go.path, size, original)
             };
             let mut also = match self.state {
                 // Section 6.1: an end that shuts down wants the last SACK soon.

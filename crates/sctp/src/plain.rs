@@ -8,11 +8,10 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{Chunk, Data, DataFlags, Gaps, HEADER_LEN, Header, Sack, SackFlags, Writer};
 use eifel_packet::segment::Timestamps;
 use eifel_packet::seq::Seq;
-use eifel_recovery::association::{PathId, Size};
 
 use crate::association::{Association, Outgoing};
 use crate::input::Origin;
-use crate::output::{Departure, Sink};
+use crate::output::Sink;
 use crate::send_queue::{Content, Delivery, Refused, zeros};
 use crate::state::State;
 
@@ -31,21 +30,28 @@ pub struct Plain {
 
 /// A SACK without its lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Acknowledges {
-    flags: SackFlags,
-    cumulative: Seq,
-    a_rwnd: u32,
+pub(crate) struct Acknowledges {
+    pub(crate) flags: SackFlags,
+    pub(crate) cumulative: Seq,
+    pub(crate) a_rwnd: u32,
+}
+
+impl Acknowledges {
+    pub(crate) fn with<'p>(self, gaps: &'p [[u8; 4]], duplicates: &'p [[u8; 4]]) -> Sack<'p> {
+        let Self { flags, cumulative, a_rwnd } = self;
+        Sack { flags, cumulative, a_rwnd, gaps: Gaps(gaps), duplicates }
+    }
 }
 
 /// A DATA chunk, and the bytes of its user data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Counted {
-    flags: DataFlags,
-    tsn: Seq,
-    stream: u16,
-    ssn: u16,
-    ppid: [u8; 4],
-    len: usize,
+pub(crate) struct Counted {
+    pub(crate) flags: DataFlags,
+    pub(crate) tsn: Seq,
+    pub(crate) stream: u16,
+    pub(crate) ssn: u16,
+    pub(crate) ppid: [u8; 4],
+    pub(crate) len: usize,
 }
 
 /// What [`Association::poll_plain`] has.
@@ -57,17 +63,6 @@ pub enum Next {
     Plain(Outgoing),
     /// The next packet is to be had from [`Association::poll_transmit`].
     Other,
-}
-
-/// What leaves next, as far as a look at few things tells.
-enum Quiet {
-    Nothing,
-    /// One chunk of new data.
-    Chunk(PathId, Size),
-    /// A SACK alone.
-    Sack(Departure),
-    /// It takes the full way to find out.
-    Unknown,
 }
 
 impl Default for Plain {
@@ -104,8 +99,15 @@ impl Plain {
     }
 
     fn sack(&self) -> Option<Sack<'_>> {
-        let Acknowledges { flags, cumulative, a_rwnd } = self.sack?;
-        Some(Sack { flags, cumulative, a_rwnd, gaps: Gaps(&self.gaps), duplicates: &self.duplicates })
+        Some(self.sack?.with(&self.gaps, &self.duplicates))
+    }
+
+    /// Becomes a packet of these.
+    pub(crate) fn hold(&mut self, header: Header, sack: Option<Acknowledges>, chunk: Option<Counted>) {
+        self.begin(header);
+        (self.sack, self.data) = (sack, chunk.into_iter().collect());
+        self.gaps.clear();
+        self.duplicates.clear();
     }
 
     /// Begins another packet, in the memory of this one.
@@ -162,65 +164,31 @@ impl Association {
         if !self.replies.is_empty() || !self.control.is_empty() {
             return Next::Other;
         }
-        let departure = match self.quiet_departure(now) {
-            Quiet::Nothing => return Next::Nothing,
-            Quiet::Chunk(path, size) => return Next::Plain(self.send_quiet(now, path, size, plain())),
-            Quiet::Sack(departure) => departure,
-            Quiet::Unknown => {
-                let open = !matches!(self.state, State::Closed | State::CookieWait(_) | State::CookieEchoed { .. });
-                if !open || self.state.repeated().is_some_and(|repeated| repeated.pending) {
-                    return Next::Other;
-                }
-                let Some(departure) = self.departure(now) else { return Next::Nothing };
-                departure
-            }
-        };
+        let open = !matches!(self.state, State::Closed | State::CookieWait(_) | State::CookieEchoed { .. });
+        if !open || self.state.repeated().is_some_and(|repeated| repeated.pending) {
+            return Next::Other;
+        }
+        let Some(departure) = self.departure(now) else { return Next::Nothing };
         self.transmissions.clear();
         let plain = plain();
         plain.begin(self.header(self.peer_tag));
         Next::Plain(self.fill(now, &departure, plain))
     }
 
-    /// Finds the next packet where it can only be one chunk of new data, or a SACK alone.
-    #[inline]
-    fn quiet_departure(&self, now: Instant) -> Quiet {
-        let (State::Established, Some(inbound)) = (&self.state, &self.inbound) else { return Quiet::Unknown };
-        if self.queue.is_empty() {
-            if !inbound.tracker.is_due(now) {
-                return Quiet::Nothing;
-            }
-            return Quiet::Sack(Departure { path: self.confirmed(inbound.answer_to), go: None, repeats: false });
-        }
-        if inbound.tracker.is_owed() || self.stamps.is_some() || self.settings.nagle {
-            return Quiet::Unknown;
-        }
-        let Some(size) = self.queue.next() else { return Quiet::Unknown };
-        let path = self.data_path();
-        match self.brain.quiet_room(now, path, size, u64::from(self.a_rwnd)) {
-            None => Quiet::Unknown,
-            Some(false) => Quiet::Nothing,
-            // The least chunk could stand beside it.
-            Some(true) if size.wire + Data::HEADER_LEN as u32 + 4 <= self.brain.pmdcs(path) => Quiet::Unknown,
-            Some(true) => Quiet::Chunk(path, size),
-        }
-    }
-
-    /// Writes a packet of one chunk of new data.
-    #[inline]
-    fn send_quiet(&mut self, now: Instant, path: PathId, size: Size, plain: &mut Plain) -> Outgoing {
-        plain.begin(self.header(self.peer_tag));
-        let transmission = self.brain.send_quiet(now, path, size);
-        self.queue.advance();
-        plain.put(&Chunk::Data(self.queue.chunk(transmission.start, DataFlags::default())));
-        self.transmissions.clear();
-        self.transmissions.push(transmission);
-        self.not_idle(now, path);
-        Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) }
-    }
-
     /// Takes in a packet of values as [`handle_packet`](Self::handle_packet) takes in its bytes.
     pub fn handle_plain(&mut self, now: Instant, addresses: &Addresses, plain: &Plain) {
-        let Header { source_port, destination_port, verification_tag: tag } = plain.header;
+        self.handle_values(now, addresses, &plain.header, (plain.stamp, plain.sack()), &plain.data);
+    }
+
+    /// Takes in the values of a packet.
+    pub(crate) fn handle_values(
+        &mut self,
+        now: Instant,
+        addresses: &Addresses,
+        &Header { source_port, destination_port, verification_tag: tag }: &Header,
+        (stamp, sack): (Option<Timestamps>, Option<Sack<'_>>),
+        chunks: &[Counted],
+    ) {
         let ours = (destination_port, source_port) == (self.ports.local, self.ports.remote) && tag == self.local_tag;
         if !ours || self.state == State::Closed {
             return;
@@ -228,11 +196,11 @@ impl Association {
         let back = addresses.reversed();
         let origin = Origin { back, path: self.path_of(back.destination()), tag, alone: false };
         self.give_time(now);
-        self.stamp = plain.stamp.filter(|_| self.extensions.timestamps);
-        if let Some(sack) = plain.sack() {
+        self.stamp = stamp.filter(|_| self.extensions.timestamps);
+        if let Some(sack) = sack {
             self.on_sack(now, &sack);
         }
-        for &Counted { flags, tsn, stream, ssn, ppid, len } in &plain.data {
+        for &Counted { flags, tsn, stream, ssn, ppid, len } in chunks {
             let data = Data { flags, tsn, stream, ssn, ppid, payload: &[] };
             if self.state == State::Closed || self.on_data(&origin, &data, len).is_break() {
                 break;

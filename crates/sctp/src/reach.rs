@@ -88,10 +88,13 @@ impl Association {
     }
 
     /// Takes note that something that measures the round trip has left: the address is not idle.
+    #[inline]
     pub(crate) fn not_idle(&mut self, now: Instant, path: PathId) {
-        if self.paths[path.0].answers == Answers::Active && self.settings.heartbeat_interval.is_some() {
-            let interval = self.settings.heartbeat_interval.unwrap_or_default();
-            self.paths[path.0].next = now + interval + self.brain.rto(path);
+        if let Some(interval) = self.settings.heartbeat_interval
+            && let reach = &mut self.paths[path.0]
+            && reach.answers == Answers::Active
+        {
+            reach.next = now + interval + self.brain.rto(path);
         }
     }
 
@@ -178,14 +181,17 @@ impl Association {
 
     /// Returns the path for new data: the primary, or while that is silent the first that answers
     /// (section 6.4.1).
+    #[inline]
     pub(crate) fn data_path(&self) -> PathId {
+        if self.paths.get(self.primary.0).is_some_and(|reach| reach.answers == Answers::Active) {
+            return self.primary;
+        }
         let active = |path: &PathId| self.paths[path.0].answers == Answers::Active;
-        let all = (0..self.paths.len()).map(PathId);
-        std::iter::once(self.primary).chain(all).find(active).unwrap_or(self.primary)
+        (0..self.paths.len()).map(PathId).find(active).unwrap_or(self.primary)
     }
 
     /// Returns the path whose peer's address is `remote`.
-    pub(crate) fn path_of(&self, remote: IpAddr) -> Option<PathId> {
+    pub fn path_of(&self, remote: IpAddr) -> Option<PathId> {
         self.paths.iter().position(|reach| reach.remote() == remote).map(PathId)
     }
 

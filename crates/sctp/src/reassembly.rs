@@ -191,6 +191,21 @@ impl Reassembly {
         Ok(())
     }
 
+    /// Lets a whole message that is the next in order pass to the application, which reads it at once; `ssn` is its number
+    /// if it is ordered. Returns `false`, with nothing done, if anything waits here, or the message is not the next.
+    #[inline]
+    pub(crate) fn pass(&mut self, stream: u16, ssn: Option<u16>) -> bool {
+        // All that waits costs something.
+        if self.held > 0 {
+            return false;
+        }
+        let Some(ssn) = ssn else { return true };
+        let Some(stream) = self.streams.get_mut(&stream) else { return false };
+        let next = unwrap_short(stream.next, ssn) == stream.next;
+        stream.next += u64::from(next);
+        next
+    }
+
     /// Begins to deliver the lowest message in parts, if nothing else can be read, no other is delivered so, and all chunks
     /// before it are here: those below `next`.
     pub(crate) fn deliver_part(&mut self, next: u64) {

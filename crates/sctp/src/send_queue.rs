@@ -197,9 +197,10 @@ impl SendQueue {
         sum
     }
 
-    /// Makes the next new chunk one that was sent. Its position is the next.
+    /// Makes the next new chunk one that was sent, and returns its flags, stream, number and identifier. Its position is the
+    /// next.
     #[inline]
-    pub(crate) fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) -> (DataFlags, u16, u16, [u8; 4]) {
         let most = self.most;
         let message = self.waiting.front_mut().expect("there is a message");
         let Delivery { stream, ppid, unordered, immediate } = message.delivery;
@@ -233,6 +234,7 @@ impl SendQueue {
             self.waiting.pop_front();
         }
         self.sent.push_back(Sent { flags, stream, ssn, ppid, content, start, end });
+        (flags, stream, ssn, ppid)
     }
 
     /// Returns a chunk that was sent.

@@ -5,6 +5,7 @@ use core::net::IpAddr;
 use eifel_base::siphash::Secret;
 use eifel_base::time::Duration;
 use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::Header;
 use eifel_recovery::association::Config;
 
 /// An end's and its peer's port.
@@ -16,6 +17,13 @@ pub struct Ports {
     pub remote: u16,
 }
 
+impl Ports {
+    /// Returns the header of a packet to the peer.
+    pub(crate) fn header(self, tag: u32) -> Header {
+        Header { source_port: self.local, destination_port: self.remote, verification_tag: tag }
+    }
+}
+
 /// Whether packets with DATA or SACK carry a timestamp chunk: 12 bytes (the SCTP paper, section 4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimestampChunk {
@@ -25,6 +33,16 @@ pub enum TimestampChunk {
     Agreed,
     /// They do in any case: a peer that does not know the chunk skips it, and echoes nothing.
     Always,
+}
+
+/// The values of timestamp chunks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimestampValues {
+    /// A clock's, which ticks once in a millisecond (the SCTP paper). Packets that leave within a tick share one.
+    Clock,
+    /// A [value of its own](eifel_base::steps) for each packet, in ticks of a microsecond: a peer that did not get the packet
+    /// has to guess it. Eifel detection with the proof `original` needs them.
+    Distinct,
 }
 
 /// Settings of one end; names in quotes are RFC 9260's (section 16). Each field is a setting of its own, so there are
@@ -60,6 +78,8 @@ pub struct Settings {
     pub nagle: bool,
     /// See [`TimestampChunk`].
     pub timestamp_chunk: TimestampChunk,
+    /// See [`TimestampValues`].
+    pub timestamp_values: TimestampValues,
     /// Whether this end understands FORWARD TSN (RFC 3758), and says so.
     pub forward_tsn: bool,
     /// Whether retransmissions, and SACKs that answer them, are marked with a bit, where the peer wants that too (the SCTP
@@ -101,6 +121,7 @@ impl Default for Settings {
             sack_every: 2,
             nagle: false,
             timestamp_chunk: TimestampChunk::Off,
+            timestamp_values: TimestampValues::Distinct,
             forward_tsn: true,
             retransmit_bit: false,
             data_with_cookie: false,

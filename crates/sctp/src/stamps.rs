@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use eifel_base::siphash::Secret;
+use eifel_base::steps::Steps;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::Timestamps;
@@ -10,47 +12,92 @@ use eifel_recovery::fact::Echo;
 
 /// A tick of the clock: RFC 7323, section 5.4, wants one between a millisecond and a second.
 const TICK: Duration = Duration::from_millis(1);
-/// The most ticks of which it is remembered on which path packets left.
-const MOST_REMEMBERED: usize = 4096;
+/// A tick of values that each name one packet.
+const FINE_TICK: Duration = Duration::from_micros(1);
+/// The most departures that are remembered beyond as many as chunks are outstanding.
+const MOST_REMEMBERED: u64 = 1024;
+
+/// Where values come from.
+#[derive(Clone, Debug)]
+enum Values {
+    /// A clock; its first value, so that 0 says that nothing is echoed.
+    Clock { offset: u32 },
+    /// Each names one packet.
+    Distinct(Box<Steps>),
+}
+
+/// A value with which data has left.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    value: Timestamp,
+    at: Instant,
+    /// Where all that shares the value left on one path, that path.
+    path: Option<PathId>,
+}
 
 /// One end's timestamps.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamps {
-    /// The clock's first value, so that 0 says that nothing is echoed.
-    offset: u32,
+    values: Values,
     /// TS.Recent: what is echoed.
     recent: u32,
     /// Last.ACK.sent: the first position that the newest SACK did not acknowledge in order.
     acknowledged: u64,
-    /// Values with which data left, and the path, where all of a tick left on one; the newest last.
-    sent: VecDeque<(u32, Option<PathId>)>,
+    /// The newest last.
+    sent: VecDeque<Departure>,
 }
 
 impl Stamps {
-    pub(crate) fn new(offset: u32) -> Self {
-        Self { offset, recent: 0, acknowledged: 0, sent: VecDeque::new() }
+    /// Goes by a clock that shows `offset` at the beginning of time.
+    pub(crate) fn clock(offset: u32) -> Self {
+        Self::new(Values::Clock { offset })
     }
 
-    /// The clock's value.
-    pub(crate) fn value(&self, now: Instant) -> u32 {
-        let ticks = now.as_nanos() / TICK.as_nanos();
-        self.offset.wrapping_add(ticks as u32)
+    /// Gives each packet a value of its own, drawn from `secret` for the association that `drawn` names.
+    pub(crate) fn distinct(secret: Secret, drawn: u64, now: Instant) -> Self {
+        let steps = Steps::new(secret, drawn, FINE_TICK.as_nanos(), now, Timestamp(drawn as u32));
+        Self::new(Values::Distinct(Box::new(steps)))
     }
 
-    /// The chunk of a packet that leaves now.
+    fn new(values: Values) -> Self {
+        Self { values, recent: 0, acknowledged: 0, sent: VecDeque::new() }
+    }
+
+    /// Returns the value of a packet that would leave now.
+    pub(crate) fn value(&self, now: Instant) -> Timestamp {
+        match &self.values {
+            Values::Clock { offset } => Timestamp(offset.wrapping_add((now.as_nanos() / TICK.as_nanos()) as u32)),
+            Values::Distinct(steps) => steps.value(now),
+        }
+    }
+
+    /// Returns the chunk of a packet that would leave now.
     pub(crate) fn chunk(&self, now: Instant) -> Timestamps {
-        Timestamps { value: self.value(now), echo: self.recent }
+        Timestamps { value: self.value(now).0, echo: self.recent }
     }
 
-    /// Data leaves on a path.
-    pub(crate) fn on_data(&mut self, now: Instant, path: PathId) {
+    /// Remembers that the packet that leaves now has data, and goes on `path`. Before it, `outstanding` chunks were not
+    /// acknowledged.
+    pub(crate) fn on_data(&mut self, now: Instant, path: PathId, outstanding: u64) {
+        if outstanding == 0 {
+            // However slowly data leaves, the values that are remembered never pass half the circle.
+            self.sent.clear();
+        }
         let value = self.value(now);
         match self.sent.back_mut() {
-            Some((last, on)) if *last == value => *on = on.filter(|on| *on == path),
-            _ => self.sent.push_back((value, Some(path))),
+            Some(last) if last.value == value => last.path = last.path.filter(|on| *on == path),
+            _ => self.sent.push_back(Departure { value, at: now, path: Some(path) }),
         }
-        if self.sent.len() > MOST_REMEMBERED {
+        if self.sent.len() as u64 > MOST_REMEMBERED + outstanding {
             self.sent.pop_front();
+        }
+    }
+
+    /// Takes note that a packet with the value of now has left.
+    pub(crate) fn leave(&mut self, now: Instant) {
+        if let Values::Distinct(steps) = &mut self.values {
+            let value = steps.value(now);
+            steps.leaves(now, value);
         }
     }
 
@@ -68,12 +115,28 @@ impl Stamps {
         }
     }
 
-    /// Returns an echo's meaning, and the path of the packet with that timestamp; `None` if none was sent, or too long ago.
+    /// Returns an echo's meaning, and the path of the packet with that timestamp; `None` if it says nothing, or is of a
+    /// packet too long ago. A packet without data has a value too, but no receiver echoes it.
     pub(crate) fn echo(&self, now: Instant, value: u32) -> Option<(Echo, Option<PathId>)> {
-        let index = self.sent.partition_point(|(sent, _)| Timestamp(*sent).precedes(Timestamp(value)));
-        let (_, path) = self.sent.get(index).filter(|(sent, _)| *sent == value)?;
-        let ticks = self.value(now).wrapping_sub(value);
-        Some((Echo::Known { value: Timestamp(value), age: TICK * u64::from(ticks) }, *path))
+        let value = Timestamp(value);
+        let index = self.sent.partition_point(|departure| departure.value.precedes(value));
+        let found = self.sent.get(index).filter(|departure| departure.value == value);
+        match (&self.values, found) {
+            (_, Some(departure)) => {
+                let age = self.age(now, departure);
+                Some((Echo::Known { value, age }, departure.path))
+            }
+            (Values::Distinct(_), None) if index > 0 && value.0 != 0 => Some((Echo::Forged, None)),
+            _ => None,
+        }
+    }
+
+    /// Returns how long ago a value was current, to the tick.
+    fn age(&self, now: Instant, departure: &Departure) -> Duration {
+        match &self.values {
+            Values::Clock { .. } => TICK * u64::from(self.value(now).0.wrapping_sub(departure.value.0)),
+            Values::Distinct(_) => now.since(departure.at),
+        }
     }
 }
 
@@ -87,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_oldest_unacknowledged_packet_is_echoed_and_a_late_original_before_its_copy() {
-        let mut stamps = Stamps::new(1);
+        let mut stamps = Stamps::clock(1);
         stamps.on_arrival(0, 10);
         stamps.on_arrival(1, 20);
         assert_eq!(stamps.chunk(at(5)), Timestamps { value: 6, echo: 10 });
@@ -106,12 +169,10 @@ mod tests {
 
     #[test]
     fn echoes_name_the_packet_and_its_path() {
-        let mut stamps = Stamps::new(u32::MAX);
-        stamps.on_data(at(0), PathId(0));
-        stamps.on_data(at(0), PathId(0));
-        stamps.on_data(at(7), PathId(1));
-        stamps.on_data(at(9), PathId(0));
-        stamps.on_data(at(9), PathId(1));
+        let mut stamps = Stamps::clock(u32::MAX);
+        for (ms, path) in [(0, 0), (0, 0), (7, 1), (9, 0), (9, 1)] {
+            stamps.on_data(at(ms), PathId(path), 1);
+        }
         let echo = |value: u32| {
             let (echo, path) = stamps.echo(at(20), value)?;
             let Echo::Known { age, .. } = echo else { panic!("{echo:?}") };
@@ -121,5 +182,48 @@ mod tests {
         assert_eq!(echo(6), Some((13, Some(PathId(1)))));
         assert_eq!(echo(8), Some((11, None)));
         assert_eq!([echo(7), echo(500)], [None, None]);
+    }
+    #[test]
+    fn values_that_name_one_packet_tell_what_never_left() {
+        let mut stamps = Stamps::distinct([1, 2], u64::from(u32::MAX), at(0));
+        let leave = |stamps: &mut Stamps, ms, data: Option<usize>| {
+            let value = stamps.value(at(ms));
+            assert_eq!(stamps.chunk(at(ms)).value, value.0);
+            if let Some(path) = data {
+                stamps.on_data(at(ms), PathId(path), 1);
+            }
+            stamps.leave(at(ms));
+            value.0
+        };
+        let first = leave(&mut stamps, 0, Some(0));
+        let second = leave(&mut stamps, 0, Some(1));
+        let bare = leave(&mut stamps, 0, None);
+        let third = leave(&mut stamps, 5, Some(0));
+        assert!(first != second && second != third);
+        let known = |value: u32, age: u64, path: usize| {
+            Some((Echo::Known { value: Timestamp(value), age: Duration::from_millis(age) }, Some(PathId(path))))
+        };
+        let echo = |value: u32| stamps.echo(at(20), value);
+        assert_eq!(
+            [echo(first), echo(second), echo(third)],
+            [known(first, 20, 0), known(second, 20, 1), known(third, 15, 0)]
+        );
+        let forged = Some((Echo::Forged, None));
+        assert_eq!([echo(bare), echo(third.wrapping_sub(1)), echo(third.wrapping_add(1))], [forged; 3]);
+        // Nothing is echoed yet; or it is older than all that is remembered.
+        assert_eq!([echo(0), echo(first.wrapping_sub(1))], [None, None]);
+    }
+
+    #[test]
+    fn no_more_is_remembered_than_is_outstanding_and_some_and_nothing_from_before_an_idle_time() {
+        let mut stamps = Stamps::distinct([1, 2], 7, at(0));
+        for ms in 0..3000 {
+            stamps.on_data(at(ms), PathId(0), 500);
+            stamps.leave(at(ms));
+        }
+        assert_eq!(stamps.sent.len() as u64, MOST_REMEMBERED + 500);
+        let last = stamps.sent.back().unwrap().value.0;
+        stamps.on_data(at(9000), PathId(0), 0);
+        assert_eq!((stamps.sent.len(), stamps.echo(at(9001), last)), (1, None));
     }
 }

@@ -9,11 +9,12 @@ use crate::state::State;
 
 impl Association {
     /// Returns when [`handle_timeout`](Self::handle_timeout) wants to be called, or [`Instant::NEVER`].
+    #[inline]
     pub fn poll_timeout(&self) -> Instant {
         if let (State::Established, Instant::NEVER) = (&self.state, self.guard) {
             let sack = self.inbound.as_ref().map_or(Instant::NEVER, |inbound| inbound.tracker.deadline());
-            let idle = self.paths.iter().fold(Instant::NEVER, |first, reach| first.min(reach.deadline()));
-            return sack.min(self.brain.deadline()).min(idle);
+            let first = sack.min(self.brain.deadline());
+            return self.paths.iter().fold(first, |first, reach| first.min(reach.deadline()));
         }
         if self.state == State::Closed {
             return Instant::NEVER;
@@ -27,6 +28,16 @@ impl Association {
             Instant::NEVER
         };
         repeated.min(sack).min(data).min(heartbeat).min(self.guard)
+    }
+
+    /// Returns a time that is as good as [`poll_timeout`](Self::poll_timeout) after data came: no other timer is due earlier
+    /// than before it.
+    #[inline]
+    pub fn timeout_after_data(&self) -> Instant {
+        match &self.inbound {
+            Some(inbound) if self.queue.is_empty() => inbound.tracker.deadline(),
+            _ => self.poll_timeout(),
+        }
     }
 
     /// Does what is due. A delayed SACK and a probe of the peer's window leave with the next

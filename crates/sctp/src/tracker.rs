@@ -133,6 +133,33 @@ impl Tracker {
         self.next = self.beyond.absorb(self.next);
     }
 
+    /// Returns whether a TSN is the next in order, and nothing beyond it is here.
+    #[inline]
+    pub(crate) fn is_next(&self, tsn: Seq) -> bool {
+        self.tsn(self.next) == tsn && self.beyond.is_empty()
+    }
+
+    /// Takes in a packet of [the next](Self::is_next) TSN alone, as [`look`](Self::look), [`accept`](Self::accept) and
+    /// [`end_packet`](Self::end_packet) do.
+    #[inline]
+    pub(crate) fn take_next(&mut self, now: Instant, when: (u32, Duration), immediate: bool) {
+        self.next += 1;
+        self.owe(now, when, immediate);
+    }
+
+    /// Counts a packet, and says when its SACK is due: now where `at_once` asks for it, for the first packet of all (section
+    /// 5.1), and for each `every`-th; otherwise after `delay`.
+    #[inline]
+    fn owe(&mut self, now: Instant, (every, delay): (u32, Duration), at_once: bool) {
+        self.packets += 1;
+        let first = !std::mem::replace(&mut self.begun, true);
+        if first || at_once || self.packets >= every {
+            self.due = Due::Now;
+        } else if self.due == Due::No {
+            self.due = Due::At(now + delay);
+        }
+    }
+
     /// Takes note that there was no room for a new TSN: that is answered at once.
     pub(crate) fn refuse(&mut self) {
         self.packet.urgent = true;
@@ -162,14 +189,8 @@ impl Tracker {
         if !packet.data {
             return false;
         }
-        self.packets += 1;
-        let first = !std::mem::replace(&mut self.begun, true);
         let only_duplicates = packet.duplicate && !packet.new;
-        if first || packet.urgent || only_duplicates || self.has_gaps() || self.packets >= every {
-            self.due = Due::Now;
-        } else if self.due == Due::No {
-            self.due = Due::At(now + delay);
-        }
+        self.owe(now, (every, delay), packet.urgent || only_duplicates || self.has_gaps());
         true
     }
 
@@ -193,6 +214,19 @@ impl Tracker {
             Due::At(at) => at <= now,
             Due::Now => true,
         }
+    }
+
+    /// Returns whether a SACK that leaves now says more than the cumulative TSN and the window.
+    #[inline]
+    pub(crate) fn says_more(&self) -> bool {
+        self.retransmission || !self.beyond.is_empty() || !self.duplicates.is_empty()
+    }
+
+    /// Takes note that a SACK leaves that [says no more](Self::says_more).
+    #[inline]
+    pub(crate) fn take_bare(&mut self) {
+        self.due = Due::No;
+        self.packets = 0;
     }
 
     /// Returns whether something is to be acknowledged, now or later.
@@ -225,8 +259,7 @@ impl Tracker {
             .collect();
         let mut duplicates = std::mem::take(&mut self.duplicates);
         duplicates.truncate(entries - gaps.len());
-        self.due = Due::No;
-        self.packets = 0;
+        self.take_bare();
         (gaps, duplicates.into_iter().map(|tsn| tsn.0.to_be_bytes()).collect())
     }
 

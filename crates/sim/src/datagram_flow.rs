@@ -2,7 +2,7 @@
 
 use crate::app::{Alarm, DatagramApp};
 use crate::network::Network;
-use crate::slab::{End, Packet};
+use crate::slab::{NO_PACKET, Packet};
 use eifel_base::time::Instant;
 
 pub struct DatagramFlow {
@@ -29,17 +29,7 @@ impl DatagramFlow {
             return;
         }
         self.sent += 1;
-        net.slab.vacant().packet = Packet {
-            transmission: 0,
-            start: 0,
-            segment: self.sent,
-            positions: 0,
-            copy: 0,
-            flow: self.flow,
-            sender: End::From,
-            repeats: false,
-            bundled: false,
-        };
+        net.slab.vacant().packet = Packet { segment: self.sent, flow: self.flow, ..NO_PACKET };
         net.launch(self.app.packet_bytes(), self.destination, self.link as usize);
         self.alarm.wake_at = net.now + self.app.gap();
         net.queue.set(self.slot, self.alarm.next());

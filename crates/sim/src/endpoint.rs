@@ -35,6 +35,8 @@ pub struct Endpoint {
     /// This end's node, and the other end's.
     pub path: (u16, u16),
     pub end: End,
+    /// Whether the other end is evaluated ahead of the clock.
+    pub ahead: bool,
     /// The numbering of its data segments.
     pub numbering: Numbering,
     pub isn: Seq,
@@ -67,11 +69,12 @@ impl Endpoint {
                     net.oracle.left(self.flow, self.end, sent(&cell.packet));
                 }
             } else {
-                cell.packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
+                cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
                 withheld = IN_ORDER && self.liar.as_mut().is_some_and(|liar| !liar.says(&mut cell.segment));
             }
+            let bytes = length(net.ip, net.header_bytes, &cell.segment);
             if !withheld {
-                self.launch(net, &outgoing);
+                self.launch(net, &outgoing, bytes);
             }
             // An end that only receives has nothing more to send.
             if outgoing.transmission.is_none() && !self.connection.may_transmit() {
@@ -93,15 +96,15 @@ impl Endpoint {
             sender: self.end,
             repeats: matches!(transmission.kind, Kind::Retransmission(_)),
             bundled: false,
+            ahead: self.ahead,
         }
     }
 
-    /// Sends the packet in the vacant cell.
+    /// Sends the packet in the vacant cell, of `bytes` with its headers.
     #[inline(always)]
-    fn launch<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing) {
-        let Cell { segment, packet, .. } = net.slab.vacant();
-        let bytes = length(net.ip, net.header_bytes, segment);
+    fn launch<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing, bytes: u32) {
         if IN_ORDER {
+            let Cell { segment, packet, .. } = net.slab.vacant();
             let (segment, packet) = (*segment, *packet);
             self.observe_sending(net, outgoing, &segment, &packet);
         }

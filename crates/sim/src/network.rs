@@ -142,8 +142,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         let Self { spans, slab, lookahead, outcomes, now, .. } = self;
         let packet = slab.get(parcel.handle);
         let end = packet.sender.other();
-        let ahead = lookahead.is_ahead(packet.flow, end);
-        let goes_on = |arrives| ahead && lookahead.foresee(end, Foreseen { arrives, parcel, flow: packet.flow });
+        let goes_on = |arrives| packet.ahead && lookahead.foresee(end, Foreseen { arrives, parcel, flow: packet.flow });
         let span = &mut spans[link];
         if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
             self.queue.begin(link as u32, span.link.next_event());

@@ -71,6 +71,7 @@ pub fn open<const IN_ORDER: bool>(
             link: links.first().copied().unwrap_or_default() as u32,
             path,
             end,
+            ahead: net.lookahead.is_ahead(index, end.other()),
             numbering: Numbering::default(),
             isn: isns[end.index()],
             tally: Tally::default(),

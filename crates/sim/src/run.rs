@@ -259,14 +259,12 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if self.bounds.turn() {
                 self.bounds.look(arrives, &self.net.slab, &self.net.spans)?;
             }
-            match &mut self.flows[flow as usize] {
-                Running::Stream(stream) => {
-                    self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
-                }
-                Running::Association(association) => {
-                    self.events += association.receive_ahead(&mut self.net, parcel.handle, end, arrives);
-                }
-                Running::Datagrams(_) | Running::Background(_) => {}
+            let running = &mut self.flows[flow as usize];
+            // One comparison finds the usual kind; a `match` takes five.
+            if let Running::Stream(stream) = running {
+                self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
+            } else if let Running::Association(association) = running {
+                self.events += association.receive_ahead(&mut self.net, parcel.handle, end, arrives);
             }
             if self.net.oracle.has_settled() {
                 self.settle();

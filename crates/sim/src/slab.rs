@@ -50,6 +50,8 @@ pub struct Packet {
     /// Whether it is an SCTP packet, whose contents are in a [`Bundle`](crate::sctp::bundle::Bundle). Then `transmission`
     /// and `start` are those of its first chunk of data, and `positions` counts these chunks.
     pub bundled: bool,
+    /// Whether the end that it is for is [evaluated ahead of the clock](crate::lookahead).
+    pub ahead: bool,
 }
 
 /// A packet under way, with its segment: two adjacent cache lines.
@@ -90,6 +92,7 @@ pub const NO_PACKET: Packet = Packet {
     sender: End::From,
     repeats: false,
     bundled: false,
+    ahead: false,
 };
 
 pub struct Slab {
@@ -231,18 +234,6 @@ impl Slab {
 mod tests {
     use super::*;
 
-    const PACKET: Packet = Packet {
-        transmission: 0,
-        start: 0,
-        segment: 0,
-        positions: 0,
-        copy: 0,
-        flow: 0,
-        sender: End::From,
-        repeats: false,
-        bundled: false,
-    };
-
     fn send(slab: &mut Slab, packet: Packet) -> u32 {
         slab.vacant().packet = packet;
         slab.send(0)
@@ -251,13 +242,13 @@ mod tests {
     #[test]
     fn a_handle_is_used_again_when_the_last_reference_is_gone() {
         let mut slab = Slab::default();
-        let first = send(&mut slab, PACKET);
+        let first = send(&mut slab, NO_PACKET);
         slab.share(first);
         assert_eq!(slab.references(), 2);
         slab.release(first);
-        assert_ne!(send(&mut slab, PACKET), first);
+        assert_ne!(send(&mut slab, NO_PACKET), first);
         slab.release(first);
-        assert_eq!(send(&mut slab, Packet { copy: 7, ..PACKET }), first);
+        assert_eq!(send(&mut slab, Packet { copy: 7, ..NO_PACKET }), first);
         assert_eq!(slab.get(first).copy, 7);
         assert_eq!(slab.references(), 2);
     }
@@ -265,16 +256,16 @@ mod tests {
     #[test]
     fn a_duplicated_packet_is_lost_with_its_last_copy_only() {
         let mut slab = Slab::default();
-        let handle = send(&mut slab, PACKET);
+        let handle = send(&mut slab, NO_PACKET);
         slab.share(handle);
         assert!(!slab.drop_one(handle));
         assert!(slab.drop_one(handle));
-        let handle = send(&mut slab, PACKET);
+        let handle = send(&mut slab, NO_PACKET);
         slab.share(handle);
         assert_eq!(slab.reach(handle).1, Arrival::First);
         slab.release(handle);
         assert!(!slab.drop_one(handle));
-        let handle = send(&mut slab, PACKET);
+        let handle = send(&mut slab, NO_PACKET);
         assert_eq!(slab.reach(handle).1, Arrival::First);
         assert_eq!(slab.reach(handle).1, Arrival::Again);
     }

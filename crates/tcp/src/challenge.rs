@@ -1,7 +1,7 @@
 //! The limit on challenge ACKs (RFC 5961, section 7). A limit that a stranger knows, and can see used up, tells it whether
 //! its guesses were challenged (CVE-2016-5696): so the count is the connection's own, and each interval's is drawn.
 
-use eifel_base::time::Instant;
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
 
 use crate::settings::ChallengeLimit;
@@ -9,16 +9,19 @@ use crate::settings::ChallengeLimit;
 /// The challenge ACKs that the current interval still allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Challenges {
-    limit: ChallengeLimit,
-    ends: Instant,
+    /// The most in one interval.
+    most: u32,
     left: u32,
+    interval: Duration,
+    ends: Instant,
     drawn: u64,
 }
 
 impl Challenges {
     /// `secret` is what a stranger does not know: the initial sequence number.
     pub(crate) fn new(limit: ChallengeLimit, secret: Seq) -> Self {
-        Self { limit, ends: Instant::ZERO, left: 0, drawn: u64::from(secret.0) }
+        let ChallengeLimit { acks: most, interval } = limit;
+        Self { most, left: 0, interval, ends: Instant::ZERO, drawn: u64::from(secret.0) }
     }
 
     /// Draws how many challenge ACKs an interval has: the limit, or less, down to half of it.
@@ -27,14 +30,14 @@ impl Challenges {
         self.drawn = self.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.drawn ^ (self.drawn >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let choices = u64::from(self.limit.acks / 2) + 1;
-        self.limit.acks - ((mixed ^ (mixed >> 31)) % choices) as u32
+        let choices = u64::from(self.most / 2) + 1;
+        self.most - ((mixed ^ (mixed >> 31)) % choices) as u32
     }
 
     /// Takes one, if the interval has one left.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         if now >= self.ends {
-            self.ends = now + self.limit.interval;
+            self.ends = now + self.interval;
             self.left = self.credit();
         }
         match self.left.checked_sub(1) {
@@ -50,7 +53,6 @@ impl Challenges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_base::time::Duration;
 
     #[test]
     fn an_interval_has_half_the_limit_at_least_and_the_limit_at_most_and_the_next_has_it_again() {

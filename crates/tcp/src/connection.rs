@@ -1,23 +1,20 @@
 //! The connection: its parts, and the calls of its application.
 
-use std::collections::VecDeque;
-
+use eifel_base::few::Few;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
-use eifel_recovery::engine::{Engine, Negotiated};
-use eifel_recovery::fact::{Block, Transmission};
+use eifel_recovery::engine::Engine;
+use eifel_recovery::fact::Transmission;
 use eifel_recovery::respond::Response;
 
-use crate::challenge::Challenges;
+use crate::cold::Cold;
 use crate::ecn::Congestion;
 use crate::event::{Event, Own};
-use crate::handshake::offer;
 use crate::marks::Marking;
 use crate::persist::Persist;
-use crate::quick_acks::QuickAcks;
-use crate::receive::{Arrival, Receiver};
+use crate::receive::Receiver;
 use crate::send_stream::SendStream;
 use crate::settings::{Ports, SackUse, Settings};
 use crate::state::State;
@@ -68,33 +65,6 @@ pub struct Counts {
     pub withheld_challenges: u64,
 }
 
-/// The parts that few segments touch, kept apart so that the rest stays in the caches.
-#[derive(Clone)]
-pub(crate) struct Cold {
-    pub(crate) settings: Settings,
-    /// Options of this end's SYN or SYN-ACK, without the timestamps.
-    pub(crate) offer: Options,
-    pub(crate) negotiated: Negotiated,
-    pub(crate) challenges: Challenges,
-    /// `None` until something is counted.
-    pub(crate) counts: Option<Box<Counts>>,
-    /// Whether the application has [left](Connection::leave): nobody will read.
-    pub(crate) left: bool,
-    /// Data on the peer's SYN in a simultaneous open. The application is told when the connection is established.
-    pub(crate) early: Option<Arrival>,
-    pub(crate) wishes: Wishes,
-    pub(crate) quick: QuickAcks,
-    /// The last duplicate that the peer has reported, and TSval of that ACK.
-    pub(crate) reported: Option<(Block, u32)>,
-}
-
-impl Cold {
-    /// Returns the counts, to count something.
-    pub(crate) fn counted(&mut self) -> &mut Counts {
-        self.counts.get_or_insert_default()
-    }
-}
-
 /// One end of a TCP connection.
 #[derive(Clone)]
 pub struct Connection {
@@ -121,7 +91,7 @@ pub struct Connection {
     pub(crate) patience: Patience,
     /// A reply to a segment outside the connection's own course, such as a reset.
     pub(crate) reply: Option<Box<Segment>>,
-    pub(crate) events: VecDeque<Own>,
+    pub(crate) events: Few<Own>,
     pub(crate) cold: Box<Cold>,
     pub(crate) engine: Engine,
 }
@@ -158,20 +128,8 @@ impl Connection {
             ecn: Congestion::NONE,
             patience: Patience::new(&settings.give_up),
             reply: None,
-            // An idle connection holds room for one event, not for the four that a first one would reserve.
-            events: VecDeque::with_capacity(1),
-            cold: Box::new(Cold {
-                settings: *settings,
-                offer: offer(settings),
-                negotiated: Negotiated { mss, sack: false, timestamps: false },
-                challenges: Challenges::new(settings.challenge, isn),
-                counts: None,
-                left: false,
-                reported: None,
-                early: None,
-                wishes: Wishes::new(settings.nagle),
-                quick: QuickAcks::new(&settings.acks),
-            }),
+            events: Few::EMPTY,
+            cold: Cold::new(settings, isn),
             engine,
         }
     }
@@ -234,10 +192,10 @@ impl Connection {
             return self.abort();
         }
         self.receiver.leave();
-        self.cold.left = true;
+        self.cold.wishes.leave();
         self.close();
         if self.state == State::FinWait2 {
-            self.patience.until = now + self.cold.settings.fin_wait_2;
+            self.patience.until = now + self.cold.habits.fin_wait_2;
         }
     }
 
@@ -314,6 +272,11 @@ impl Connection {
         self.peer.limit.saturating_sub(self.engine.una())
     }
 
+    /// Returns the position in the peer's stream that one of its sequence numbers stands for: the nearest to what is missing next.
+    pub fn position_of(&self, seq: Seq) -> u64 {
+        self.receiver.position(seq)
+    }
+
     /// Returns the first position beyond every window that was announced to the peer. Data from there on is refused.
     pub fn announced(&self) -> u64 {
         self.receiver.window.edge
@@ -362,6 +325,9 @@ impl Connection {
             && !self.ecn.is_agreed()
             && !self.receiver.holds_bytes()
             && self.cold.quick.are_over();
+        if open {
+            self.cold.end_handshake();
+        }
     }
 
     /// Ends the connection for a reason other than a close.

@@ -17,7 +17,7 @@ impl Connection {
         let next = if self.is_next_full() { self.mss } else { self.last_length(end, limit) };
         let finished = self.stream.is_finished();
         let bare_fin = finished && self.engine.nxt() + 1 == self.stream.end();
-        let beyond_cwnd = bare_fin && self.cold.settings.fin_beyond_cwnd;
+        let beyond_cwnd = bare_fin && self.cold.habits.fin_beyond_cwnd;
         Offer { end, limit, next, weightless: u32::from(finished), beyond_cwnd, stamp }
     }
 
@@ -39,7 +39,7 @@ impl Connection {
         // A FIN rides on the last segment even if that is full.
         let fits = if self.stream.is_finished() && wanted == fits + 1 { wanted } else { fits };
         let len = fits.min(room);
-        let silly = len < fits && len * 2 < self.peer.largest.min(full * 2);
+        let silly = len < fits && len * 2 < self.peer.largest().min(full * 2);
         if silly { 0 } else { len as u32 }
     }
 

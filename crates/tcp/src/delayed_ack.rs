@@ -8,9 +8,9 @@ use crate::settings::{AckCount, AckSettings};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckPace {
     /// Unacknowledged bytes that make an acknowledgement due at once.
-    enough: u64,
+    enough: u32,
     /// Bytes that a segment counts for at least.
-    least: u64,
+    least: u32,
     delay: Duration,
 }
 
@@ -18,8 +18,8 @@ impl AckPace {
     /// Returns the pace for a peer whose full segments carry `full_size` bytes.
     pub(crate) fn new(settings: &AckSettings, full_size: u32) -> Self {
         let at_once = settings.every <= 1 || settings.delay == Duration::ZERO;
-        let enough = if at_once { 0 } else { u64::from(settings.every) * u64::from(full_size) };
-        let least = if settings.counted == AckCount::Segments { u64::from(full_size) } else { 0 };
+        let enough = if at_once { 0 } else { settings.every.saturating_mul(full_size) };
+        let least = if settings.counted == AckCount::Segments { full_size } else { 0 };
         Self { enough, least, delay: settings.delay }
     }
 }
@@ -64,8 +64,8 @@ impl Due {
         if self.bytes == 0 {
             self.deadline = now + pace.delay;
         }
-        self.bytes += bytes.max(pace.least);
-        if self.bytes >= pace.enough {
+        self.bytes += bytes.max(u64::from(pace.least));
+        if self.bytes >= u64::from(pace.enough) {
             self.now();
         }
     }

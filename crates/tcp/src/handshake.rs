@@ -7,6 +7,7 @@ use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::engine::{Block, Engine, Negotiated};
 
+use crate::cold::Terms;
 use crate::connection::Connection;
 use crate::delayed_ack::Due;
 use crate::ecn::Congestion;
@@ -58,7 +59,7 @@ impl Connection {
         let field = ReceiveWindow::new(peer.receive_window, 1, shift).field(1);
         connection.peer.update(1, 1, field);
         connection.stand(State::Established);
-        connection.engine.established(now, connection.cold.negotiated);
+        connection.engine.established(now, connection.negotiated());
         connection
     }
 
@@ -71,7 +72,7 @@ impl Connection {
             self.reset_back(segment);
         } else if segment.flags.has(Flags::SYN) {
             self.agree(now, segment);
-            self.ecn.called(&self.cold.settings, segment);
+            self.ecn.called(&self.cold.terms().settings, segment);
             self.stand(State::SynReceived(Opening::Passive));
         }
     }
@@ -109,12 +110,13 @@ impl Connection {
         } else {
             if has_data {
                 // It is acknowledged, and told to the application, once the connection is open.
-                self.cold.early = Some(self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload));
+                let early = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);
+                self.cold.terms_mut().early = Some(early);
                 self.receiver.due = Due::NOTHING;
             }
             // Both ends have called: the SYN leaves again, with an acknowledgement.
             self.receiver.window.advance(self.receiver.nxt, self.receiver.unread());
-            self.ecn.called(&self.cold.settings, segment);
+            self.ecn.called(&self.cold.terms().settings, segment);
             self.stand(State::SynReceived(Opening::Simultaneous));
             let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
             let again = self.syn(stamp);
@@ -125,16 +127,21 @@ impl Connection {
     /// Opens the connection, once the peer has acknowledged this end's SYN and sent its own.
     pub(crate) fn become_established(&mut self, now: Instant) {
         self.stand(State::Established);
-        self.engine.established(now, self.cold.negotiated);
+        self.engine.established(now, self.negotiated());
         self.events.push_back(Event::Connected);
         if self.stream.is_finished() {
             self.stand(self.state.after_close());
         }
     }
 
+    /// Returns what the two ends have agreed on.
+    fn negotiated(&self) -> Negotiated {
+        Negotiated { mss: self.mss, sack: self.receiver.agreed_on_sack(), timestamps: self.stamps.is_some() }
+    }
+
     /// Takes the peer's SYN: its initial sequence number, window and options.
     fn agree(&mut self, now: Instant, syn: &Segment) {
-        let settings = &self.cold.settings;
+        let Terms { settings, offer, .. } = self.cold.terms_mut();
         let options = &syn.options;
         let stamp = options.timestamps.filter(|_| self.stamps.is_some());
         let scales = settings.shift().zip(options.window_scale.map(|shift| shift.min(LARGEST_SHIFT)));
@@ -150,11 +157,10 @@ impl Connection {
         self.receiver = Receiver::new(settings, syn.seq, mss, shift, sack);
         self.peer.open(1, syn.window, peer_shift, 0);
         // An answer to this SYN confirms only what it offered.
-        self.cold.offer.window_scale = scales.map(|(own, _)| own);
-        self.cold.offer.sack_permitted = sack != SackUse::Off;
-        self.cold.offer.marks = marks;
+        offer.window_scale = scales.map(|(own, _)| own);
+        offer.sack_permitted = sack != SackUse::Off;
+        offer.marks = marks;
         self.marks = Marking::agreed(marks);
-        self.cold.negotiated = Negotiated { mss, sack: sack != SackUse::Off, timestamps: stamp.is_some() };
         match (&mut self.stamps, stamp) {
             (Some(stamps), Some(stamp)) => stamps.accept(now, stamp.value, 0, 1),
             _ => self.stamps = None,
@@ -164,14 +170,14 @@ impl Connection {
     /// Returns the SYN, which offers what the settings say; once the peer's SYN is here, the SYN-ACK, which answers the
     /// peer's offer.
     pub(crate) fn syn(&mut self, stamp: Option<Timestamp>) -> Segment {
+        let Terms { settings, offer, .. } = self.cold.terms();
         let (flags, ack) = match self.state {
-            State::SynSent => (Flags::SYN.with(self.ecn.syn(&self.cold.settings)), Seq(0)),
+            State::SynSent => (Flags::SYN.with(self.ecn.syn(settings)), Seq(0)),
             _ => {
-                let flags = Flags::SYN.with(Flags::ACK).with(self.ecn.syn_ack(&self.cold.settings));
+                let flags = Flags::SYN.with(Flags::ACK).with(self.ecn.syn_ack(settings));
                 (flags, wrap(1, self.receiver.irs))
             }
         };
-        let offer = self.cold.offer;
         Segment {
             source_port: self.ports.local,
             destination_port: self.ports.remote,
@@ -179,7 +185,7 @@ impl Connection {
             ack,
             flags,
             window: self.receiver.window.field_on_syn(),
-            options: Options { timestamps: self.timestamps(stamp), ..offer },
+            options: Options { timestamps: self.timestamps(stamp), ..*offer },
             payload_len: 0,
             ecn: Ecn::NotEct,
         }

@@ -39,16 +39,18 @@ impl Connection {
                 _ => return false,
             }
         }
+        if segment.payload_len == 0 {
+            self.take_current_acknowledgement(now, segment, Block { start, end: start }, una + acknowledged);
+            return true;
+        }
         let block = Block { start, end: start + u64::from(segment.payload_len) };
-        let says_nothing = segment.payload_len > 0 && segment.options.sack.is_empty();
-        if una < nxt || !says_nothing || !self.peer.is_unchanged(block.start, una, segment.window) {
+        let acknowledges = una < nxt || !segment.options.sack.is_empty();
+        if acknowledges || !self.peer.is_unchanged(start, una, segment.window) {
             self.take_current_acknowledgement(now, segment, block, una + acknowledged);
         }
-        if segment.payload_len > 0 {
-            match self.receiver.take_next(now, block.end, payload) {
-                Arrival::Nothing => {}
-                news => self.tell_arrival(now, segment, news),
-            }
+        match self.receiver.take_next(now, block.end, payload) {
+            Arrival::Nothing => {}
+            news => self.tell_arrival(now, segment, news),
         }
         true
     }

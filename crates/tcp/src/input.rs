@@ -134,7 +134,7 @@ impl Connection {
         if let State::TimeWait { .. } = self.state
             && segment.flags.has(Flags::FIN)
         {
-            self.stand(State::TimeWait { until: now + self.cold.settings.time_wait });
+            self.stand(State::TimeWait { until: now + self.cold.habits.time_wait });
         }
         self.answer_unacceptable(now, block);
     }
@@ -163,7 +163,7 @@ impl Connection {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
         let ack = unwrap(una, self.iss, segment.ack);
         let handshake = matches!(self.state, State::SynReceived(_));
-        if ack > nxt || ack + self.peer.largest < una || handshake && ack <= una {
+        if ack > nxt || ack + self.peer.largest() < una || handshake && ack <= una {
             self.cold.counted().refused_acks += 1;
             if handshake {
                 self.reset_back(segment)
@@ -185,8 +185,9 @@ impl Connection {
         }
         self.take_current_acknowledgement(now, segment, block, ack);
         if handshake {
+            let early = self.cold.terms_mut().early.take();
             self.become_established(now);
-            if let Some(arrival) = self.cold.early.take() {
+            if let Some(arrival) = early {
                 self.receiver.owe(now, arrival);
                 self.acknowledge_quickly(now);
                 self.tell_arrival(now, segment, arrival);
@@ -272,7 +273,7 @@ impl Connection {
     /// Returns whether a segment has SACK blocks, and SACK was negotiated.
     #[inline(always)]
     fn reports(&self, segment: &Segment) -> bool {
-        !segment.options.sack.is_empty() && self.cold.negotiated.sack
+        !segment.options.sack.is_empty() && self.receiver.agreed_on_sack()
     }
 
     /// Reads the SACK blocks of a segment that acknowledges `ack`.
@@ -288,7 +289,10 @@ impl Connection {
     /// network has copied it, and a second copy of the data has not arrived.
     fn is_copied(&mut self, segment: &Segment, dsack: Option<Block>) -> bool {
         let told = dsack.zip(segment.options.timestamps.map(|stamps| stamps.value));
-        told.is_some() && std::mem::replace(&mut self.cold.reported, told) == told
+        let Some(told) = told else { return false };
+        let again = self.cold.reported.as_deref() == Some(&told);
+        self.cold.reported = Some(Box::new(told));
+        again
     }
 
     /// Returns what a segment's timestamp echo proves; `None` without timestamps or with an unknown value.
@@ -320,10 +324,10 @@ impl Connection {
         }
         self.patience.until = if una == end { Instant::NEVER } else { now + self.patience.user_timeout };
         if una == end && self.stream.is_finished() {
-            let time_wait_end = now + self.cold.settings.time_wait;
+            let time_wait_end = now + self.cold.habits.time_wait;
             self.enter(self.state.after_fin_acknowledged(time_wait_end));
-            if self.state == State::FinWait2 && self.cold.left {
-                self.patience.until = now + self.cold.settings.fin_wait_2;
+            if self.state == State::FinWait2 && self.cold.wishes.has_left() {
+                self.patience.until = now + self.cold.habits.fin_wait_2;
             }
         }
     }
@@ -339,7 +343,7 @@ impl Connection {
     pub(crate) fn tell_arrival(&mut self, now: Instant, segment: &Segment, arrival: Arrival) {
         match arrival {
             Arrival::Nothing => {}
-            Arrival::Readable | Arrival::Finished { readable: true } if self.cold.left => {
+            Arrival::Readable | Arrival::Finished { readable: true } if self.cold.wishes.has_left() => {
                 self.reset_back(segment);
                 self.enter(State::Closed);
             }
@@ -352,7 +356,7 @@ impl Connection {
                 if self.state == State::FinWait2 {
                     self.patience.until = Instant::NEVER;
                 }
-                let time_wait_end = now + self.cold.settings.time_wait;
+                let time_wait_end = now + self.cold.habits.time_wait;
                 self.enter(self.state.after_fin_received(time_wait_end));
             }
         }

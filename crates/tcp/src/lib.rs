@@ -49,6 +49,7 @@
 
 mod challenge;
 mod close;
+mod cold;
 pub mod connection;
 mod cookie;
 mod cut;

@@ -39,7 +39,7 @@ impl Caller {
     }
 
     /// Returns its fields as numbers, for a hash.
-    pub(crate) fn words(&self) -> [u64; 5] {
+    pub fn words(&self) -> [u64; 5] {
         let (source, destination) = match self.addresses {
             Addresses::V4 { source, destination } => (source.to_ipv6_mapped(), destination.to_ipv6_mapped()),
             Addresses::V6 { source, destination } => (source, destination),

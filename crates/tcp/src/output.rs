@@ -86,7 +86,9 @@ impl Connection {
         let transmission = match self.state {
             // Data waits for the handshake's end.
             State::SynSent | State::SynReceived(_) => {
-                if let (Instant::NEVER, Some(limit)) = (self.patience.until, self.cold.settings.give_up.handshake) {
+                if let (Instant::NEVER, Some(limit)) =
+                    (self.patience.until, self.cold.terms().settings.give_up.handshake)
+                {
                     self.patience.until = now + limit;
                 }
                 self.engine.poll_handshake(now, stamp)?

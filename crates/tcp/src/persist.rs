@@ -90,8 +90,10 @@ impl Connection {
     /// Probes the window: the persist timer has expired.
     pub(crate) fn probe_at_timeout(&mut self, now: Instant) {
         let idle = self.engine.una() == self.engine.nxt();
-        match self.cold.settings.window_probe {
-            WindowProbe::Empty if idle => self.probe_without_data(now),
+        // A window that is open, but too small for silly window avoidance, takes data.
+        let closed = self.peer.limit <= self.engine.nxt();
+        match self.cold.habits.window_probe {
+            WindowProbe::Empty if idle && closed => self.probe_without_data(now),
             WindowProbe::Empty | WindowProbe::Data => {
                 self.engine.back_off();
                 self.make_probe_due();
@@ -104,7 +106,7 @@ impl Connection {
         let persist = self.persist.get_or_insert(Persist::IDLE);
         (persist.probes, persist.unanswered) = (persist.probes.saturating_add(1), persist.unanswered.saturating_add(1));
         persist.at = now + persist.interval(self.engine.full_timeout(now));
-        if u32::from(persist.unanswered) > self.cold.settings.give_up.timeouts {
+        if u32::from(persist.unanswered) > self.cold.habits.most_timeouts {
             return self.fail(Event::TimedOut);
         }
         let (ack, window) = self.receiver.acknowledge();

@@ -38,7 +38,7 @@ impl Connection {
             if self.persist.is_some() || !self.is_next_full() {
                 return ControlFlow::Continue(());
             }
-            match self.engine.quiet_room(self.mss, self.peer.limit) {
+            match self.engine.quiet_room(self.peer.limit) {
                 None => return ControlFlow::Continue(()),
                 Some(true) => return ControlFlow::Break(Some(Outgoing::of(self.plain_data(now, segment)))),
                 Some(false) => {}
@@ -67,7 +67,8 @@ impl Connection {
             None => None,
         };
         let stamp = timestamps.map(|option| Timestamp(option.value));
-        let transmission = self.engine.send_quiet(now, self.mss, stamp);
+        let transmission = self.engine.send_quiet(now, stamp);
+        debug_assert_eq!(transmission.len, self.mss, "the engine's full segment is the connection's");
         self.write_header(segment, transmission.start, (Flags::ACK, transmission.len), timestamps);
         transmission
     }

@@ -41,7 +41,7 @@ impl Connection {
     /// on.
     pub(crate) fn end_quick_acks(&mut self, now: Instant) {
         let quick = &mut self.cold.quick;
-        let answers = quick.arrived <= now && now < quick.arrived + self.cold.settings.acks.delay;
+        let answers = quick.arrived <= now && now < quick.arrived + self.cold.habits.ack_delay;
         if answers && !quick.are_over() {
             quick.left = 0;
             self.stand(self.state);

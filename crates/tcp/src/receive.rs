@@ -39,15 +39,16 @@ pub(crate) struct Receiver {
     /// The position of the peer's FIN, or beyond everything.
     fin: u64,
     pace: AckPace,
-    /// Whether everything that has arrived is in order, and nothing about it is left to report.
-    in_order: bool,
-    disorder: Box<Disorder>,
+    sack: SackUse,
+    /// Bytes of window by which the pieces beyond a gap are limited.
+    held: u32,
+    /// `None` while everything that has arrived is in order, and nothing about it is left to report.
+    disorder: Option<Box<Disorder>>,
 }
 
-/// State that only segments out of order touch.
+/// Segments out of order.
 #[derive(Clone, Debug)]
 struct Disorder {
-    sack: SackUse,
     queue: Reassembly,
     report: SackReport,
 }
@@ -66,12 +67,9 @@ impl Receiver {
             stream: RecvStream::new(settings.receive, window.buffer()),
             fin: u64::MAX,
             pace: AckPace::new(&settings.acks, full_size),
-            in_order: true,
-            disorder: Box::new(Disorder {
-                sack,
-                queue: Reassembly::new(window.buffer().max(u64::from(settings.receive_window))),
-                report: SackReport::default(),
-            }),
+            sack,
+            held: u32::try_from(window.buffer()).unwrap_or(u32::MAX).max(settings.receive_window),
+            disorder: None,
         }
     }
 
@@ -99,7 +97,7 @@ impl Receiver {
 
     /// Returns how many pieces have arrived beyond a gap.
     pub(crate) fn pieces(&self) -> usize {
-        self.disorder.queue.pieces()
+        self.disorder.as_ref().map_or(0, |disorder| disorder.queue.pieces())
     }
 
     /// Returns how many bytes of data have arrived in order.
@@ -119,7 +117,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Instant, end: u64, payload: &[u8]) -> Arrival {
         let start = self.nxt;
-        if end > self.window.edge || end > self.fin || !self.in_order {
+        if end > self.window.edge || end > self.fin || self.disorder.is_some() {
             return self.take_any(Block { start, end }, false, payload);
         }
         self.due.in_order(now, end - start, &self.pace);
@@ -154,7 +152,8 @@ impl Receiver {
         match start < self.nxt {
             true => self.note_duplicate(Block { start, end: self.nxt }),
             false => {
-                if let Some(overlap) = self.disorder.queue.first_overlap(whole) {
+                let overlap = self.disorder.as_ref().and_then(|disorder| disorder.queue.first_overlap(whole));
+                if let Some(overlap) = overlap {
                     self.note_duplicate(overlap);
                 }
             }
@@ -162,8 +161,7 @@ impl Receiver {
         let new = Block { start: start.max(self.nxt), end: kept };
         self.keep(start, new, payload);
         if new.start > self.nxt {
-            self.in_order = false;
-            let Disorder { report, queue, .. } = &mut *self.disorder;
+            let Disorder { report, queue } = self.disordered();
             report.touch(new.start, queue);
             return Arrival::Nothing;
         }
@@ -173,7 +171,8 @@ impl Receiver {
     /// Puts the part of `new` that is not here yet into the queue, and its bytes into the stream. Bytes that arrived earlier
     /// are kept.
     fn keep(&mut self, start: u64, new: Block, payload: &[u8]) {
-        let Self { disorder, stream, fin, .. } = self;
+        self.disordered();
+        let Self { disorder: Some(disorder), stream, fin, .. } = self else { return };
         let limit = start + payload.len() as u64;
         disorder.queue.insert(new, |gap| {
             let end = gap.end.min(limit).min(*fin);
@@ -185,8 +184,8 @@ impl Receiver {
 
     /// Moves RCV.NXT over `new`, which begins there, and over what had arrived behind it.
     fn advance(&mut self, new: Block) -> Arrival {
-        let unread = self.unread();
-        self.nxt = self.disorder.queue.advance(self.nxt.max(new.start));
+        let (unread, nxt) = (self.unread(), self.nxt.max(new.start));
+        self.nxt = self.disordered().queue.advance(nxt);
         self.settle();
         let readable = unread == 0 && self.unread() > 0;
         match (self.nxt > self.fin, readable) {
@@ -211,19 +210,28 @@ impl Receiver {
     }
 
     fn note_duplicate(&mut self, block: Block) {
-        if self.disorder.sack == SackUse::WithDuplicates && block.start < block.end {
-            self.disorder.report.duplicate(block);
-            self.in_order = false;
+        if self.sack == SackUse::WithDuplicates && block.start < block.end {
+            self.disordered().report.duplicate(block);
         }
     }
 
     /// Notes that order is restored, if no gap is open and nothing is left to report.
     fn settle(&mut self) {
-        let Disorder { report, queue, .. } = &mut *self.disorder;
-        if queue.is_empty() {
-            report.forget_blocks();
-            self.in_order = report.is_empty();
-        }
+        let restored = |disorder: &mut Box<Disorder>| {
+            let Disorder { report, queue } = &mut **disorder;
+            if queue.is_empty() {
+                report.forget_blocks();
+            }
+            queue.is_empty() && report.is_empty()
+        };
+        self.disorder.take_if(restored);
+    }
+
+    /// Returns the segments out of order, to add to them.
+    fn disordered(&mut self) -> &mut Disorder {
+        let window = u64::from(self.held);
+        self.disorder
+            .get_or_insert_with(|| Box::new(Disorder { queue: Reassembly::new(window), report: SackReport::default() }))
     }
 
     /// Notes that the application has left, after it read everything. Data that arrives later stays unread.
@@ -264,6 +272,12 @@ impl Receiver {
         matches!(self.stream, RecvStream::Held(_))
     }
 
+    /// Returns whether SACK was agreed on.
+    #[inline]
+    pub(crate) fn agreed_on_sack(&self) -> bool {
+        self.sack != SackUse::Off
+    }
+
     /// Returns the acknowledgement number and the window field of a segment that leaves now. Nothing is due after that.
     #[inline]
     pub(crate) fn acknowledge(&mut self) -> (Seq, u16) {
@@ -276,15 +290,17 @@ impl Receiver {
     /// Returns whether an acknowledgement may have SACK blocks to carry.
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
-        !self.in_order
+        self.disorder.is_some()
     }
 
     /// Returns at most `room` SACK blocks for an acknowledgement.
     pub(crate) fn sack_blocks(&mut self, room: usize) -> SackBlocks {
-        let Disorder { sack, report, queue } = &mut *self.disorder;
-        let blocks = match sack {
-            SackUse::Off => SackBlocks::EMPTY,
-            _ => report.take(room, self.irs, queue),
+        let blocks = match &mut self.disorder {
+            Some(disorder) if self.sack != SackUse::Off => {
+                let Disorder { report, queue } = &mut **disorder;
+                report.take(room, self.irs, queue)
+            }
+            _ => SackBlocks::EMPTY,
         };
         self.settle();
         blocks

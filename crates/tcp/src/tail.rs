@@ -15,18 +15,29 @@ pub(crate) enum Tail {
     Push,
 }
 
-/// The application's wish about short segments.
+/// The application's wishes: about short segments, and whether it still listens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Wishes {
     nagle: bool,
     corked: bool,
     /// The end of the data as of the last push: what lies below waits for none.
     pushed: u64,
+    /// Whether the application has [left](Connection::leave): nobody will read.
+    left: bool,
 }
 
 impl Wishes {
     pub(crate) fn new(nagle: bool) -> Self {
-        Self { nagle, corked: false, pushed: 0 }
+        Self { nagle, corked: false, pushed: 0, left: false }
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.left = true;
+    }
+
+    /// Returns whether nobody will read.
+    pub(crate) fn has_left(self) -> bool {
+        self.left
     }
 
     /// Returns what a short segment waits for where all data is pushed.

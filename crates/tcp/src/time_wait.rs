@@ -17,7 +17,7 @@ impl Connection {
     /// then no old segment fits the new connection.
     pub fn makes_way(&self, segment: &Segment, isn: Seq) -> bool {
         let calls = segment.flags.has(Flags::SYN) && segment.flags.0 & (Flags::ACK.0 | Flags::RST.0) == 0;
-        let reopens = self.cold.settings.time_wait_rule == TimeWait::Reopens;
+        let reopens = self.cold.habits.time_wait_rule == TimeWait::Reopens;
         calls
             && reopens
             && matches!(self.state, State::TimeWait { .. })
@@ -27,7 +27,7 @@ impl Connection {
 
     /// Returns whether [`late_arrival`](Self::late_arrival) takes a segment in TIME-WAIT. Resets are RFC 5961's.
     pub(crate) fn is_late(&self, segment: &Segment) -> bool {
-        self.cold.settings.time_wait_rule == TimeWait::Reopens && !segment.flags.has(Flags::RST)
+        self.cold.habits.time_wait_rule == TimeWait::Reopens && !segment.flags.has(Flags::RST)
     }
 
     /// Takes a segment in TIME-WAIT as 4.4BSD's stacks do: one without ACK is dropped, one that says what is known is ignored,
@@ -44,7 +44,7 @@ impl Connection {
             return;
         }
         if segment.flags.has(Flags::FIN) {
-            self.stand(State::TimeWait { until: now + self.cold.settings.time_wait });
+            self.stand(State::TimeWait { until: now + self.cold.habits.time_wait });
         }
         if segment.flags.has(Flags::SYN) {
             return self.challenge(now);

@@ -83,10 +83,9 @@ impl Connection {
 
     /// Returns the number of consecutive timeouts after which the next one ends the connection.
     fn most_timeouts(&self) -> u32 {
-        let give_up = &self.cold.settings.give_up;
         match self.state {
-            State::SynSent | State::SynReceived(_) => give_up.handshake_timeouts,
-            _ => give_up.timeouts,
+            State::SynSent | State::SynReceived(_) => self.cold.terms().settings.give_up.handshake_timeouts,
+            _ => self.cold.habits.most_timeouts,
         }
     }
 }

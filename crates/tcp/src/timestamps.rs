@@ -65,7 +65,6 @@ const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
 /// Timestamp state of one end of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamps {
-    clock: Clock,
     values: Values,
     recent: Option<Recent>,
     rule: EchoRule,
@@ -75,23 +74,29 @@ pub(crate) struct Stamps {
 /// The origin of TSvals.
 #[derive(Clone, Debug)]
 enum Values {
-    Clock,
+    Clock(Clock),
     /// Distinct values, before the first segment has left.
-    Unbegun {
-        secret: Secret,
-        connection: u64,
-    },
+    Unbegun(Box<Unbegun>),
     Distinct(Box<Distinct>),
+}
+
+/// What distinct values begin with.
+#[derive(Clone, Debug)]
+struct Unbegun {
+    secret: Secret,
+    connection: u64,
+    clock: Clock,
 }
 
 impl Stamps {
     /// Creates the state. `connection` distinguishes this end from other connections with the same settings.
     pub(crate) fn new(settings: &TimestampSettings, connection: u64) -> Self {
+        let clock = Clock::new(settings);
         let values = match settings.stamping {
-            Stamping::Clock => Values::Clock,
-            Stamping::Distinct { secret } => Values::Unbegun { secret, connection },
+            Stamping::Clock => Values::Clock(clock),
+            Stamping::Distinct { secret } => Values::Unbegun(Box::new(Unbegun { secret, connection, clock })),
         };
-        Self { clock: Clock::new(settings), values, recent: None, rule: settings.echo, required: settings.required }
+        Self { values, recent: None, rule: settings.echo, required: settings.required }
     }
 
     /// Returns whether a segment without the option is dropped.
@@ -102,10 +107,10 @@ impl Stamps {
     /// Returns the TSval of a segment that would leave now.
     #[inline]
     pub(crate) fn value(&mut self, now: Instant) -> Timestamp {
-        match &self.values {
-            Values::Clock => self.clock.value(now),
+        match &mut self.values {
+            Values::Clock(clock) => clock.value(now),
             Values::Distinct(distinct) => distinct.value(now),
-            Values::Unbegun { .. } => self.first_value(now),
+            Values::Unbegun(_) => self.first_value(now),
         }
     }
 
@@ -117,9 +122,10 @@ impl Stamps {
 
     #[cold]
     fn first_value(&mut self, now: Instant) -> Timestamp {
-        let shown = self.clock.value(now);
-        if let Values::Unbegun { secret, connection } = self.values {
-            let distinct = Distinct::new(secret, connection, self.clock.granularity, now, shown);
+        if let Values::Unbegun(unbegun) = &mut self.values {
+            let Unbegun { secret, connection, clock } = &mut **unbegun;
+            let shown = clock.value(now);
+            let distinct = Distinct::new(*secret, *connection, clock.granularity, now, shown);
             self.values = Values::Distinct(Box::new(distinct));
         }
         self.value(now)
@@ -172,7 +178,7 @@ impl Stamps {
         match (&mut self.values, copies) {
             (Values::Distinct(distinct), 0) => distinct.sent(now, value),
             (Values::Distinct(distinct), _) => distinct.sent_again(now, value),
-            (Values::Clock | Values::Unbegun { .. }, _) => {}
+            (Values::Clock(_) | Values::Unbegun(_), _) => {}
         }
     }
 
@@ -182,12 +188,12 @@ impl Stamps {
     pub(crate) fn believe(&mut self, now: Instant, echo: u32, board: &Scoreboard) -> Option<Echo> {
         let value = Timestamp(echo);
         match &mut self.values {
-            Values::Clock => {
+            Values::Clock(clock) => {
                 let oldest = board.oldest().and_then(Sent::stamp).filter(|oldest| !value.precedes(*oldest));
-                oldest.and_then(|_| self.clock.age(now, value)).map(|age| Echo::Known { value, age })
+                oldest.and_then(|_| clock.age(now, value)).map(|age| Echo::Known { value, age })
             }
             Values::Distinct(distinct) => distinct.believe(now, value, board),
-            Values::Unbegun { .. } => None,
+            Values::Unbegun(_) => None,
         }
     }
 }
@@ -200,14 +206,17 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
+    fn settings(offset: u32) -> TimestampSettings {
+        TimestampSettings { granularity: Duration::from_millis(10), offset, ..TimestampSettings::default() }
+    }
+
     fn stamps(offset: u32) -> Stamps {
-        let granularity = Duration::from_millis(10);
-        Stamps::new(&TimestampSettings { granularity, offset, ..TimestampSettings::default() }, 0)
+        Stamps::new(&settings(offset), 0)
     }
 
     #[test]
     fn the_clock_ticks_and_wraps() {
-        let mut clock = stamps(u32::MAX).clock;
+        let mut clock = Clock::new(&settings(u32::MAX));
         assert_eq!([0, 9, 10, 25, 9].map(|ms| clock.value(at(ms)).0), [u32::MAX, u32::MAX, 0, 1, u32::MAX]);
         assert_eq!(clock.age(at(25), Timestamp(u32::MAX)), Some(Duration::from_millis(25)));
         assert_eq!(clock.age(at(25), Timestamp(1)), Some(Duration::from_millis(5)));

@@ -7,10 +7,10 @@ use crate::settings::{Announce, Settings};
 pub(crate) struct SendWindow {
     /// First position beyond the window. It may move back, because a peer may shrink its window (RFC 9293, section 3.8.6).
     pub(crate) limit: u64,
-    /// Bytes that the last announcement offered.
-    size: u64,
+    /// Bytes that the last announcement offered: less than 2^30.
+    size: u32,
     /// Bytes of the largest window that was ever announced: MAX.SND.WND of RFC 5961, section 5.2.
-    pub(crate) largest: u64,
+    largest: u32,
     /// SND.WL2 and SND.WL1: what the segment of the last update acknowledged, and where it began. A peer's acknowledgements
     /// never go back, so they tell first which of two segments is older; where it began tells only among equal ones.
     update: (u64, u64),
@@ -24,8 +24,8 @@ impl SendWindow {
 
     /// Opens the peer's first window. Its field is never shifted; those of later windows are, by `shift`.
     pub(crate) fn open(&mut self, limit_from: u64, field: u16, shift: u8, seq: u64) {
-        let size = u64::from(field);
-        *self = Self { limit: limit_from + size, size, largest: size, update: (limit_from, seq), shift };
+        let size = u32::from(field);
+        *self = Self { limit: limit_from + u64::from(size), size, largest: size, update: (limit_from, seq), shift };
     }
 
     /// Takes the window field of an acceptable segment that begins at `seq` and acknowledges `ack`, which is not behind
@@ -36,12 +36,12 @@ impl SendWindow {
         if ack == self.update.0 && seq < self.update.1 {
             return true;
         }
-        let size = u64::from(field) << self.shift;
+        let size = u32::from(field) << self.shift;
         let changed = size != self.size;
         self.update = (ack, seq);
         self.size = size;
         self.largest = self.largest.max(size);
-        self.limit = ack + size;
+        self.limit = ack + u64::from(size);
         changed
     }
 
@@ -49,11 +49,17 @@ impl SendWindow {
     /// end that only receives data gets few others.
     #[inline(always)]
     pub(crate) fn is_unchanged(&mut self, seq: u64, ack: u64, field: u16) -> bool {
-        let unchanged = ack == self.update.0 && u64::from(field) << self.shift == self.size && seq >= self.update.1;
+        let unchanged = ack == self.update.0 && u32::from(field) << self.shift == self.size && seq >= self.update.1;
         if unchanged {
             self.update.1 = seq;
         }
         unchanged
+    }
+
+    /// Returns the bytes of the largest window that was ever announced.
+    #[inline]
+    pub(crate) fn largest(&self) -> u64 {
+        u64::from(self.largest)
     }
 
     /// Returns whether the peer takes nothing now.
@@ -69,23 +75,23 @@ pub(crate) struct ReceiveWindow {
     /// First position beyond every window that was announced: data below it is taken.
     pub(crate) edge: u64,
     /// Bytes of the receive buffer.
-    buffer: u64,
+    buffer: u32,
     /// The largest window that the field can announce.
-    most: u64,
+    most: u32,
     /// Bytes by which the edge moves at least (RFC 9293, section 3.8.6.2.2).
-    step: u64,
+    step: u32,
     /// The smallest room that is announced at all.
-    least: u64,
+    least: u32,
     shift: u8,
 }
 
 impl ReceiveWindow {
     /// Returns a window on `buffer` bytes from position 1 on.
     pub(crate) fn new(buffer: u32, full_size: u32, shift: u8) -> Self {
-        let (buffer, most) = (u64::from(buffer), 0xffff << shift);
+        let most = 0xffff << shift;
         let buffer = buffer.min(most);
-        let step = (buffer / 2).min(u64::from(full_size)).max(1);
-        Self { edge: 1 + buffer, buffer, most, step, least: 0, shift }
+        let step = (buffer / 2).min(full_size).max(1);
+        Self { edge: 1 + u64::from(buffer), buffer, most, step, least: 0, shift }
     }
 
     /// Returns the window that the settings ask for.
@@ -93,24 +99,26 @@ impl ReceiveWindow {
         if settings.announce == Announce::InSteps {
             return Self::new(settings.receive_window, full_size, shift);
         }
-        let buffer = u64::from(settings.receive_window).next_multiple_of(u64::from(full_size.max(1)));
-        let least = u64::from(full_size).min(buffer / 4);
+        let window = settings.receive_window;
+        let buffer = window.checked_next_multiple_of(full_size.max(1)).unwrap_or(window);
+        let least = full_size.min(buffer / 4);
         // Once open, what has room is taken, also where the window field is too small to announce it.
-        Self { buffer, most: u64::MAX, step: 1, least, ..Self::new(settings.receive_window, full_size, shift) }
+        Self { buffer, most: u32::MAX, step: 1, least, ..Self::new(settings.receive_window, full_size, shift) }
     }
 
     /// Returns the bytes of the buffer.
+    #[inline]
     pub(crate) fn buffer(&self) -> u64 {
-        self.buffer
+        u64::from(self.buffer)
     }
 
     /// Moves the edge, if it would move by at least a step. `unread` bytes below `nxt` still take room in the buffer.
     #[inline]
     pub(crate) fn advance(&mut self, nxt: u64, unread: u64) {
-        debug_assert!(unread <= self.buffer, "nothing is taken that there was no room for");
-        let room = (self.buffer - unread).min(self.most);
+        debug_assert!(unread <= self.buffer(), "nothing is taken that there was no room for");
+        let room = (self.buffer() - unread).min(u64::from(self.most));
         let target = nxt + room;
-        if target >= self.edge + self.step && room >= self.least {
+        if target >= self.edge + u64::from(self.step) && room >= u64::from(self.least) {
             self.edge = target;
         }
     }
@@ -130,8 +138,8 @@ impl ReceiveWindow {
     /// Returns whether the peer should hear of a larger window at once: it has become at least
     /// twice as large as the peer knows. Smaller steps ride on the next acknowledgement.
     pub(crate) fn is_worth_telling(&self, nxt: u64, unread: u64) -> bool {
-        let target = nxt + self.buffer.saturating_sub(unread).min(self.most);
-        target >= self.edge + self.step && target - nxt >= 2 * self.edge.saturating_sub(nxt)
+        let target = nxt + self.buffer().saturating_sub(unread).min(u64::from(self.most));
+        target >= self.edge + u64::from(self.step) && target - nxt >= 2 * self.edge.saturating_sub(nxt)
     }
 }
 

@@ -8,6 +8,9 @@
 //! A fate is chosen when its packet leaves, and where a world divides, its connections are cloned: what worlds have in
 //! common is run once. The ACK of a segment that is lost never leaves, so its four fates are one run that counts four times.
 //!
+//! [`search_lies`] lets the receiver say everything that it could say without inventing a number, and asks whether that
+//! spares the sender a cut that an honest receiver would have caused.
+//!
 //! [`search_association`] asks the same of SCTP: chunks instead of segments, and two paths.
 //!
 //! ```
@@ -26,6 +29,7 @@
 mod association;
 mod fate;
 mod ladder;
+mod lying;
 mod path;
 mod question;
 mod tally;
@@ -36,6 +40,7 @@ mod world;
 pub use association::{Associated, search_association};
 pub use fate::{Fate, Fates, MOST, Subject};
 pub use ladder::{Arrow, Ladder, Note};
+pub use lying::{Lied, search_lies};
 pub use path::DELAY;
 pub use question::{Error, HeldUntil, Question, Size};
 pub use tally::{Episodes, Failed, Failure, Tally, Verdicts};

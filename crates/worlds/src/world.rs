@@ -9,6 +9,7 @@ use eifel_recovery::engine::{self, Engine, Kind};
 use eifel_recovery::fact::Transmission;
 use eifel_recovery::respond::Response;
 use eifel_sim::End;
+use eifel_sim::liar::schedule::{Answer, Schedule, Scheduled};
 use eifel_sim::oracle::{Oracle, Role, Sent};
 use eifel_tcp::{Connection, Event, Outgoing, Ports};
 
@@ -58,6 +59,8 @@ pub struct World {
     /// Whether a response may have been asked about a verdict.
     may_have_responded: bool,
     ladder: Option<Box<Ladder>>,
+    /// What the receiver knows, if it may lie, and whose first retransmission has arrived, a bit a segment.
+    liar: Option<(Box<Scheduled>, u8)>,
 }
 
 impl World {
@@ -91,6 +94,7 @@ impl World {
             truth: Truth::default(),
             may_have_responded: false,
             ladder: None,
+            liar: None,
         };
         let mss = u64::from(world.sender.mss());
         world.sender.write_counted(u64::from(question.size.before) * mss);
@@ -104,6 +108,28 @@ impl World {
     pub(crate) fn drawn(mut self) -> Self {
         self.ladder = Some(Box::new(self.empty_ladder()));
         self
+    }
+
+    /// Lets the receiver lie: what it answers to a segment with a fate, or to the first retransmission of one, is
+    /// asked for, and given by [`say`](Self::say).
+    pub(crate) fn lying(mut self) -> Self {
+        self.liar = Some((Box::new(Scheduled::new(Schedule::default())), 0));
+        self
+    }
+
+    /// Returns the acknowledgement that waits as this answer would alter it; `None` if it would not leave.
+    pub(crate) fn altered(&self, answer: &Answer) -> Option<Segment> {
+        let (Some((_, packet)), Some((liar, _))) = (&self.waiting, &self.liar) else { return None };
+        let mut segment = packet.contents;
+        liar.clone().say(answer, &mut segment).then_some(segment)
+    }
+
+    /// Answers with the acknowledgement that waits, altered.
+    pub(crate) fn say(&mut self, answer: &Answer) {
+        let (Some((_, mut packet)), Some((liar, _))) = (self.waiting.take(), &mut self.liar) else { return };
+        if liar.say(answer, &mut packet.contents) {
+            self.suffer(packet, Fate::Delivered);
+        }
     }
 
     /// Runs to the next packet that needs a fate, or to the end.
@@ -197,6 +223,15 @@ impl World {
                     if let (true, Some(Subject::Segment(number))) = (arrival.first, packet.subject) {
                         self.answers = Some(number);
                     }
+                    let again = packet.sent.filter(|sent| sent.role == Role::Retransmission);
+                    let again = again.and_then(|sent| self.number(&sent));
+                    if let Some((liar, heard)) = &mut self.liar {
+                        liar.hear(&packet.contents);
+                        if let Some(number) = again.filter(|number| *heard >> number & 1 == 0) {
+                            *heard |= 1 << number;
+                            self.answers = Some(number);
+                        }
+                    }
                     if let (true, Some(sent)) = (arrival.first, packet.sent) {
                         let accepted = self.receiver.takes_below(self.now, &packet.contents);
                         self.oracle.arrived(0, End::From, sent, accepted);
@@ -226,8 +261,11 @@ impl World {
     }
 
     /// Sends a segment of the receiver.
-    fn answer(&mut self, segment: Segment) -> Option<Subject> {
+    fn answer(&mut self, mut segment: Segment) -> Option<Subject> {
         let subject = self.answers.take().map(Subject::Ack);
+        if let (None, Some((liar, _))) = (subject, &mut self.liar) {
+            liar.say(&Answer::default(), &mut segment);
+        }
         self.decide(Packet { to: End::From, contents: segment, sent: None, subject, number: 0 })
     }
 

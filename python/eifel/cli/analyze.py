@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from eifel.cli import FAILED, OK
 from eifel.cli.output import note, print_json
 from eifel.errors import BadInputError
+from eifel.files import expect_file, put
 
 if TYPE_CHECKING:
     from eifel.captured_path import CapturedPath
@@ -72,6 +73,8 @@ def command(options: argparse.Namespace) -> int:
     from eifel import _engine
 
     conditions = [condition(text) for text in options.fail_if]
+    for name in filter(None, (options.csv, options.otel, options.report, options.annotate, options.extract_path)):
+        expect_file(Path(name))
     try:
         analysis = _analysis(options.files)
         score = analysis.score(options.score) if options.score else None
@@ -115,13 +118,13 @@ def _analysis(files: list[str]) -> Analysis:
 
 def _write(analysis: Analysis, options: argparse.Namespace) -> None:
     if options.csv:
-        Path(options.csv).write_text(analysis.csv(), encoding="utf-8")
+        put(Path(options.csv), analysis.csv().encode())
     if options.anonymise:
         analysis.anonymise(options.anonymise)
     if options.otel:
-        Path(options.otel).write_text(analysis.otel(), encoding="utf-8")
+        put(Path(options.otel), analysis.otel().encode())
     if options.report:
-        Path(options.report).write_text(analysis.html(), encoding="utf-8")
+        put(Path(options.report), analysis.html().encode())
     if options.annotate:
         analysis.annotate(options.annotate)
     if options.xpl:
@@ -138,7 +141,7 @@ def _extract(options: argparse.Namespace) -> CapturedPath:
     if len(options.files) != 1:
         raise BadInputError("--extract-path: expected one file, because its frames are read once more")
     path = extract_path(options.files[0], connection=options.connection)
-    Path(options.extract_path).write_text(path.toml(), encoding="utf-8")
+    put(Path(options.extract_path), path.toml().encode())
     return path
 
 

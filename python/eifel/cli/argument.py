@@ -19,7 +19,7 @@ def command(commands: Commands, name: str, summary: str, example: str) -> argpar
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print JSON to standard output")
-    parser.set_defaults(module=name, resumes=name in ("sweep", "reproduce"))
+    parser.set_defaults(module=name, resumes=name in ("sweep", "reproduce", "hunt"))
     return parser
 
 

@@ -58,14 +58,9 @@ def show(
     out: Console, flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool, verbose: bool
 ) -> None:
     """Prints the numbers of all flows: with `unfold` each flow alone, with `verbose` every number."""
-    entries = _entries(flows, means, unfold=unfold)
+    entries = folded(flows, means, unfold=unfold)
     names = [name for name in means[0] if verbose or not all(entry.is_zero(name) for entry in entries)]
-    across = _across(entries, names)
-    if out.measure(across).minimum <= out.width and _width(across) <= out.width:
-        out.print(across)
-        left = 0
-    else:
-        left = _down(out, entries, names, verbose=verbose)
+    left = fitted(out, "", entries, names, verbose=verbose)
     zero = len(means[0]) - len(names)
     notes = [f"{left} numbers have no room"] if left else []
     notes += [f"{zero} are zero for every flow"] if zero else []
@@ -82,25 +77,35 @@ def split_requests(means: Mapping[str, Mean]) -> tuple[dict[str, Mean], dict[str
     return {name: mean for name, mean in means.items() if name not in of_requests}, of_requests
 
 
-def _entries(flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool) -> list[Flows]:
+def folded(flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool) -> list[Flows]:
+    """Puts the flows of each group together; with `unfold` each flow stays alone."""
     groups: dict[str, list[Mapping[str, Mean]]] = {}
     for flow, found in zip(flows, means, strict=True):
         groups.setdefault(flow.group if flow.group and not unfold else flow.name, []).append(found)
     return [Flows(name if len(of) == 1 else f"{name} ({len(of)} flows)", of) for name, of in groups.items()]
 
 
-def _across(entries: Sequence[Flows], names: Sequence[str]) -> Table:
+def fitted(out: Console, title: str, entries: Sequence[Flows], names: Sequence[str], *, verbose: bool) -> int:
+    """Prints the numbers as a table that fits: a column a flow, or else a row. Returns how many are left out."""
+    across = _across(title, entries, names)
+    if out.measure(across).minimum <= out.width and _width(across) <= out.width:
+        out.print(across)
+        return 0
+    return _down(out, title, entries, names, verbose=verbose)
+
+
+def _across(title: str, entries: Sequence[Flows], names: Sequence[str]) -> Table:
     """A row a number, a column a flow."""
-    shown = table(["", *(entry.title for entry in entries)])
+    shown = table([title, *(entry.title for entry in entries)])
     for name in names:
         shown.add_row(name, *(entry.text(name) for entry in entries))
     return shown
 
 
-def _down(out: Console, entries: Sequence[Flows], names: Sequence[str], *, verbose: bool) -> int:
+def _down(out: Console, title: str, entries: Sequence[Flows], names: Sequence[str], *, verbose: bool) -> int:
     """Prints a row a flow: as many numbers as fit, or all of them below each other. Returns how many are left out."""
     titles = [entry.title for entry in entries]
-    room = out.width - max(map(len, titles)) - GAP
+    room = out.width - max(map(len, (title, *titles))) - GAP
     widths = {name: max(len(name), *(len(entry.text(name)) for entry in entries)) + GAP for name in names}
     waiting = [*(name for name in FIRST if name in names), *(name for name in names if name not in FIRST)]
     while waiting:
@@ -109,9 +114,9 @@ def _down(out: Console, entries: Sequence[Flows], names: Sequence[str], *, verbo
             if widths[name] <= left:
                 chosen.append(name)
                 left -= widths[name]
-        shown = table(["", *chosen])
-        for entry, title in zip(entries, titles, strict=True):
-            shown.add_row(title, *(entry.text(name) for name in chosen))
+        shown = table([title, *chosen])
+        for entry, called in zip(entries, titles, strict=True):
+            shown.add_row(called, *(entry.text(name) for name in chosen))
         out.print(shown)
         waiting = [name for name in waiting if name not in chosen]
         if not verbose:

@@ -88,6 +88,8 @@ def _liars(options: argparse.Namespace) -> int:
     if not options.subject:
         raise BadInputError("hunt liars: over which path? expected a scenario file")
     most = 1.05 if options.most is None else options.most
+    # One search, which keeps nothing before its end.
+    options.resumes = False
     source = scenarios.override(scenarios.load(Path(options.subject)), scenarios.parse_settings(options.set))
     with progress("runs") as advance:
         found = json.loads(

@@ -18,8 +18,8 @@ def command(options: argparse.Namespace) -> int:
     """Reads what is stored and writes the report."""
     folder = Path(options.folder)
     file = Path(options.out) if options.out else folder / "report.html"
-    if file.is_dir():
-        raise BadInputError(f"{file}: a folder; expected the name of a file")
+    if options.out:
+        files.expect_file(file)
     stored = store.stored_ids(folder)
     known = artefacts()
     measured = []

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eifel import store
+from eifel import files, store
 from eifel.cli import FAILED, OK
 from eifel.cli.output import NARROW, console, heading, note, print_json, progress, table
 from eifel.errors import BadInputError
@@ -32,6 +32,7 @@ def command(options: argparse.Namespace) -> int:
     pictures = parse_forms(options.pictures)
     chosen = _chosen(options)
     out = Path(options.out)
+    files.expect_folder(out)
     finished: list[Measured] = []
     for number, artefact in enumerate(chosen, start=1):
         with progress(f"{artefact.id} ({number} of {len(chosen)})") as advance:

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
+from eifel import files
 from eifel import scenario as scenarios
 from eifel.cli import OK
+from eifel.cli.details import show_observed, show_requests
 from eifel.cli.flows import show, split_requests, values
-from eifel.cli.output import console, heading, note, number, print_json, progress, table
+from eifel.cli.output import console, heading, note, print_json, progress
 from eifel.errors import BadInputError
 from eifel.flows import Flow
 from eifel.observed import Observed, fairness, observe
@@ -39,6 +38,9 @@ def command(options: argparse.Namespace) -> int:
     flows = source.flows
     chosen = _chosen(options.flow, flows)
     _check_repetition(options, repetitions)
+    for name in (options.plot, options.pcap):
+        if name:
+            files.expect_file(Path(name))
     if options.csv and not options.record:
         raise BadInputError("--csv: nothing is recorded; expected --record FOLDER")
     _tables(options.tables)
@@ -173,55 +175,11 @@ def _show(
     out.print(heading(f"{options.scenario}  seed {source.seed}{times}"))
     parts = [split_requests(of) for of in means]
     show(out, flows, [others for others, _ in parts], unfold=options.flows, verbose=options.verbose)
-    _show_requests(out, [(flow.name, of) for flow, (_, of) in zip(flows, parts, strict=True) if len(of) > 1])
+    show_requests(out, [(flow, of) for flow, (_, of) in zip(flows, parts, strict=True) if len(of) > 1], options.flows)
     if shared is not None:
         out.print(f"fairness {shared:.3f} (Jain's index of the flows' goodput; 1 is even)")
     if observed is not None:
-        _show_observed(out, flows, observed)
-
-
-PERCENTILES = {
-    "mean": "request_mean_s",
-    "50 % within": "request_p50_s",
-    "90 % within": "request_p90_s",
-    "99 % within": "request_p99_s",
-    "longest": "request_longest_s",
-}
-MOST_CLIENTS = 20
-"""Flows whose requests are shown one by one."""
-
-
-def _show_requests(out: Console, clients: Sequence[tuple[str, Mapping[str, Mean]]]) -> None:
-    """Prints how long requests took, from the first byte of each to the last of its response."""
-    if not clients:
-        return
-    out.print()
-    shown = table(["requests, s", "count", *PERCENTILES], left=1)
-    for name, of in clients[:MOST_CLIENTS]:
-        times = (of[key] for key in PERCENTILES.values())
-        count = number(of["requests"].mean, of["requests"].half_width)
-        shown.add_row(name, count, *(number(time.mean, time.half_width) for time in times))
-    out.print(shown)
-    if len(clients) > MOST_CLIENTS:
-        out.print(Text(f"and {len(clients) - MOST_CLIENTS} flows more: --json has them all", style="dim"))
-
-
-def _show_observed(out: Console, flows: Sequence[Flow], observed: Observed) -> None:
-    if observed.detectors:
-        out.print()
-        shown = table(["detector", "flow", "right", "wrong", "missed", "silent", "delay, ms"], left=2)
-        for one in observed.detectors:
-            counts = (str(count) for count in (one.right, one.wrong, one.missed, one.silent))
-            shown.add_row(one.name, one.flow, *counts, number(one.delay_ms))
-        out.print(shown)
-        out.print(Text("missed: spurious, and nothing said; silent: genuine, and nothing said", style="dim"))
-    waits = [(flow.name, of) for flow, of in zip(flows, observed.queueing_ms, strict=True) if of is not None]
-    if waits:
-        out.print()
-        shown = table(["queueing delay, ms", "mean", "95 % below", "99 % below"], left=1)
-        for name, of in waits:
-            shown.add_row(name, *(number(of[key].mean, of[key].half_width) for key in ("mean", "p95", "p99")))
-        out.print(shown)
+        show_observed(out, flows, observed, options.flows)
 
 
 def _observed_json(flows: Sequence[Flow], observed: Observed | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eifel import sweeps
+from eifel import files, sweeps
 from eifel.cli import FAILED, OK
 from eifel.cli.output import console, heading, note, number, print_json, progress, table
 from eifel.errors import BadInputError
@@ -35,8 +35,7 @@ def command(options: argparse.Namespace) -> int:
         sizes = {"cells": design.cells, "repetitions": design.repetitions, "runs": design.runs, "shards": design.shards}
         print_json(sizes) if options.json else print(", ".join(f"{name} {size}" for name, size in sizes.items()))
         return OK
-    if out.exists() and not out.is_dir():
-        raise BadInputError(f"{out}: a file; expected the name of a folder")
+    files.expect_folder(out)
     executor = _dask(options.dask) if options.dask else sweeps.Local(options.jobs)
     began = time.monotonic()
     try:

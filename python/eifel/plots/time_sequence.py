@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 def draw(axes: Axes, result: Result, flow: int = 0) -> None:
     """Draws one flow; segments are numbered from 1, as in the papers."""
     sent = result.of("transmissions", flow)
+    if not len(sent) and "arrivals" in result.tables:
+        _arrivals(axes, result, flow)
+        return
     size = segment_size(sent)
     style.shade(axes, result, flow)
     again = sent["kind"] == "retransmission"
@@ -43,6 +46,30 @@ def draw(axes: Axes, result: Result, flow: int = 0) -> None:
             )
     _acks(axes, result, flow, size)
     _drops(axes, result, flow, sent, size)
+    axes.set_ylabel("Segment number")
+
+
+def _arrivals(axes: Axes, result: Result, flow: int) -> None:
+    """Draws what arrived, of a run that was recorded at its receiver."""
+    arrived = result.of("arrivals", flow)
+    size = segment_size(arrived)
+    in_order, fresh = arrived["in_order"], arrived["new_bytes"] > 0
+    for label, mask, colour, marker in (
+        ("arrived in order", in_order, style.SENT, "o"),
+        ("arrived beyond a gap, or into one", ~in_order & fresh, style.SACK, "s"),
+        ("had arrived before", ~in_order & ~fresh, style.SPURIOUS, "D"),
+    ):
+        if mask.any():
+            axes.scatter(
+                arrived["t_ns"][mask] / 1e9,
+                number(arrived["start"][mask], size),
+                s=9,
+                color=colour,
+                marker=marker,
+                linewidths=0,
+                label=label,
+                **style.dense(int(mask.sum())),
+            )
     axes.set_ylabel("Segment number")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from html import escape
@@ -258,19 +259,28 @@ def _dot(row: MeasuredRow, column: Column, mean: Mean) -> Dot:
     return Dot(mean.mean, low, high, colour, f"{row.row.name}: {mean.mean:.{column.digits}f}")
 
 
+MOST_OPEN = 12
+"""Artefacts whose groups of contents are open at first: more would hide the page behind the list that stays."""
+
+
 def _contents(measured: Sequence[Measured]) -> str:
     """The list of artefacts, paper by paper, each with what became of it."""
     papers: dict[str, list[str]] = {}
+    outside = Counter[str]()
     for one in measured:
         artefact, (verdict, words) = one.artefact, verdict_of(one)
         paper, _, name = artefact.id.partition(".")
+        outside[paper] += verdict == "outside"
         papers.setdefault(paper, []).append(
             f'<li><a href="#{escape(artefact.id)}" title="{escape(artefact.title)}">'
             f'<i class="{verdict}" aria-hidden="true"></i>{escape(name)} <span>{escape(artefact.title)}</span></a>'
             f' <small class="{verdict}">{escape(words)}</small></li>'
         )
+    begin = "<details open>" if len(measured) <= MOST_OPEN else "<details>"
     return "".join(
-        f"<details open><summary>{escape(paper)}</summary><ul>{''.join(entries)}</ul></details>"
+        f"{begin}<summary>{escape(paper)} <small>{len(entries)}</small>"
+        + (f' <small class="outside">{outside[paper]} not as published</small>' if outside[paper] else "")
+        + f"</summary><ul>{''.join(entries)}</ul></details>"
         for paper, entries in papers.items()
     )
 

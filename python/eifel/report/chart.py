@@ -21,13 +21,15 @@ BLOCKS = tuple(f"sack{block}_{end}" for block in (1, 2, 3) for end in ("start", 
 COLUMNS = {
     "transmissions": ("t_ns", "tx", "start", "len", "segment", "kind", "needed", "path"),
     "acks": ("t_ns", "cumulative", *BLOCKS),
+    "arrivals": ("t_ns", "start", "len", "new_bytes", "in_order"),
     "drops": ("t_ns", "tx"),
     "window": ("t_ns", "cwnd", "ssthresh", "flight", "path"),
     "timer": ("t_ns", "event", "rtt_ns", "srtt_ns", "rto_ns", "path"),
     "episodes": ("opened_ns", "closed_ns", "cause"),
     "spikes": ("start_ns", "end_ns"),
 }
-"""What is drawn, table by table; `path` is there where an association has paths."""
+"""What is drawn, table by table; `path` is there where an association has paths. Arrivals are drawn of runs that were
+recorded at the receiver, where nothing is known of what was sent."""
 
 
 def chart(result: Result, flow: int, label: str) -> str:
@@ -40,6 +42,8 @@ def chart(result: Result, flow: int, label: str) -> str:
             continue
         # A spike holds a link, not a flow.
         rows = result.frame(name) if name == "spikes" else result.of(name, flow)
+        if name == "arrivals" and ("transmissions" not in result.tables or len(result.of("transmissions", flow))):
+            continue
         tables[name] = {}
         for column in columns:
             if column not in rows:

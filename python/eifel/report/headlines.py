@@ -10,6 +10,7 @@ from eifel.papers.artefact import word
 from eifel.report.embedded import embedded
 from eifel.report.heat import Cell, Spot, heat, spots
 from eifel.report.svg import Dot, Line, dots
+from eifel.studies.detector_runs import DETECTORS
 
 if TYPE_CHECKING:
     from eifel.papers.measured import Measured
@@ -129,23 +130,35 @@ def _burst(known: Mapping[str, Measured]) -> str:
     return _with(sentence, heat(rows, columns, cells, "dropped in the round trip after an undo"), "detectors.burst")
 
 
+ADVISED = "eifel-timestamps or dsack"
+"""The pair that docs/which.md advises."""
+
+
 def _detectors(known: Mapping[str, Measured]) -> str:
     table = known.get("detectors.truth")
     if table is None:
         return ""
-    of_all = [row for row in table.rows if row.row.keys["situation"] == table.rows[0].row.keys["situation"]]
-    told = [(row, row.means.get("found"), row.means.get("delay_rtts")) for row in of_all]
-    shown = [
-        Spot(str(row.row.keys["detector"]), max(delay.mean, 0.01), found.mean)
-        for row, found, delay in told
-        if found is not None and delay is not None
-    ]
+    # Pairs are in the table: forty names in one picture are none.
+    where = table.rows[0].row.keys["situation"]
+    shown, wrong = [], []
+    for name in (*DETECTORS, ADVISED):
+        means = table.row(situation=where, detector=name).means
+        found, delay, mistakes = (means.get(column) for column in ("found", "delay_rtts", "false_positives"))
+        if found is not None and delay is not None:
+            shown.append(Spot(name, max(delay.mean, 0.01), found.mean))
+        if mistakes is not None and mistakes.mean > 0:
+            wrong.append(name)
+    best = max(shown, key=lambda spot: spot.up, default=None)
+    if best is None:
+        return ""
     sentence = (
-        "The higher, the more spurious episodes a detector finds where nothing was lost; the further left, the sooner"
-        " it says so (median)."
+        f"Of the spurious episodes in which nothing was lost, {best.name} finds most, {best.up:.0f} %. The higher, the"
+        " more a detector finds; the further left, the sooner it says so (median)."
     )
+    if wrong:
+        sentence += f" All but {' and '.join(wrong)} were never wrong where all was lost."
     picture = spots(shown, "delay of the verdict, round trips", "found, %")
-    return _with(sentence, picture, "detectors.truth") if picture else ""
+    return _with(sentence, picture, "detectors.truth")
 
 
 LOSSES = ("nothing lost", "tail lost")

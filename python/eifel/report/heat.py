@@ -86,35 +86,60 @@ def spots(found: Sequence[Spot], across: str, up: str, height: int = 300) -> str
     left, bottom = 60.0, height - BELOW
     across_all = [spot.across for spot in found]
     scale = Scale(min(across_all) / 1.3, max(across_all) * 3, (left, WIDTH - RIGHT), logarithmic=True)
-    most = max((spot.up for spot in found), default=0) or 1
-
-    def place(value: float) -> float:
-        return bottom - value / (most * 1.05) * (bottom - ABOVE - 10)
-
+    rise = Scale(0, max(*(spot.up for spot in found), 0) or 1, (0, bottom - ABOVE - 10), logarithmic=False)
     parts = []
     for tick in scale.ticks():
         x = scale(tick)
         parts.append(f'<line x1="{x:.1f}" y1="{ABOVE}" x2="{x:.1f}" y2="{bottom}" class="grid"/>')
         parts.append(f'<text x="{x:.1f}" y="{bottom + 14}" class="tick">{tick:g}</text>')
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        y = place(most * share)
+    for tick in rise.ticks():
+        y = bottom - rise(tick)
         parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" class="grid"/>')
-        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" class="name">{most * share:.3g}</text>')
-    taken: list[tuple[float, float]] = []
-    for spot in sorted(found, key=lambda spot: (-spot.up, spot.across)):
-        x, y = scale(spot.across), place(spot.up)
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" class="name">{tick:g}</text>')
+    ordered = sorted(found, key=lambda spot: (-spot.up, spot.across))
+    places = [(scale(spot.across), bottom - rise(spot.up)) for spot in ordered]
+    names = [short(spot.name, 28) for spot in ordered]
+    for spot, name, (x, y), (beside, label) in zip(ordered, names, places, _labels(names, places), strict=True):
+        if abs(label - y) > LABEL / 2:
+            end = beside - 2 if beside > x else beside + LETTER * len(name)
+            ends = f'x1="{x:.1f}" y1="{y:.1f}" x2="{end:.1f}" y2="{label:.1f}"'
+            parts.append(f'<line {ends} style="stroke: var(--dim); stroke-width: 0.6"/>')
         parts.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" style="fill: var(--sent)">'
             f"<title>{escape(spot.name)}: {spot.up:.3g}, {spot.across:.3g}</title></circle>"
         )
-        label = y + 4
-        while any(abs(label - other) < 13 and abs(x - beside) < 150 for beside, other in taken):
-            label += 13
-        taken.append((x, label))
-        parts.append(f'<text x="{x + 8:.1f}" y="{label:.1f}">{escape(short(spot.name, 24))}</text>')
+        parts.append(f'<text x="{beside:.1f}" y="{label + 4:.1f}">{escape(name)}</text>')
     parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2:.1f}" y="{height - 4}" class="tick">{escape(across)}</text>')
     parts.append(f'<text x="{left}" y="{ABOVE + 2}">{escape(up)}</text>')
     return _picture(parts, height, f"{up} against {across}")
+
+
+LABEL = 14
+"""Pixels from one label to the next."""
+
+
+def _labels(names: Sequence[str], places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Where each name begins: beside its dot, right or left, as near as no other name and no dot is in its way."""
+    taken: list[tuple[float, float, float]] = [(x - 5, x + 5, y) for x, y in places]
+    found = []
+    for place, (name, (x, y)) in enumerate(zip(names, places, strict=True)):
+        others = [*taken[:place], *taken[place + 1 :]]
+        length = LETTER * len(name)
+        candidates = ((begin, y + away) for away in _AWAY for begin in (x + 9, x - 9 - length))
+        begin, at = next(
+            (begin, at)
+            for begin, at in candidates
+            if not any(
+                low < begin + length and begin < high and abs(at - there) < LABEL - 1 for low, high, there in others
+            )
+        )
+        taken.append((begin, begin + length, at))
+        found.append((begin, at))
+    return found
+
+
+_AWAY = sorted(range(-600, 601, 2), key=abs)
+"""How far a name may be moved, the nearest first."""
 
 
 class _Shade:

@@ -45,7 +45,8 @@ const layers = (() => {
   }
 
   // The payload of most segments, which is the unit of the vertical axis.
-  function segmentSize(sent) {
+  function segmentSize(sent, arrivals) {
+    if (!sent.t_ns.length && arrivals) return arrivals.len.reduce((most, one) => Math.max(most, one), 1);
     const counts = new Map();
     for (let i = 0; i < sent.len.length; i++) if (sent.segment[i] > 0) counts.set(sent.len[i], (counts.get(sent.len[i]) || 0) + 1);
     return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [1, 0])[0];
@@ -79,13 +80,14 @@ const layers = (() => {
   }
 
   function sequence(run) {
-    const { transmissions: sent, acks, drops } = run.tables, size = segmentSize(sent), made = [];
+    const { transmissions: sent, acks, drops, arrivals } = run.tables, size = segmentSize(sent, arrivals), made = [];
     const segments = (positions) => positions.map((position) => (position - 1) / size + 1);
     if (acks && acks.t_ns.length) {
       made.push(...sacks(acks, segments));
       // The line runs along the upper edge of what is acknowledged.
       made.push({ name: "ACK", colour: "ack", kind: "steps", x: seconds(acks.t_ns), y: segments(acks.cumulative) });
     }
+    if (arrivals && !sent.t_ns.length) made.push(...arrived(arrivals, segments));
     for (const [name, colour, kind, keep] of kinds(run)) {
       const at = where(sent.t_ns.length, keep);
       if (at.length) made.push({ name, colour, kind, x: seconds(pick(sent.t_ns, at)), y: segments(pick(sent.start, at)), height: 1 });
@@ -99,6 +101,19 @@ const layers = (() => {
       if (at.length) made.push({ name: "drop", colour: "drop", kind: "crosses", x: seconds(pick(drops.t_ns, at)), y, height: 1 });
     }
     return { title: "Segment number", name: "segment", height: 380, layers: made };
+  }
+
+  // What arrived, of a run that was recorded at its receiver.
+  function arrived({ t_ns, start, new_bytes: fresh, in_order: next }, segments) {
+    const told = [
+      ["arrived in order", "sent", "ticks", (i) => next[i]],
+      ["arrived beyond a gap, or into one", "sack", "squares", (i) => !next[i] && fresh[i] > 0],
+      ["had arrived before", "spurious", "squares", (i) => !next[i] && fresh[i] === 0],
+    ];
+    return told
+      .map(([name, colour, kind, keep]) => [name, colour, kind, where(t_ns.length, keep)])
+      .filter(([, , , at]) => at.length)
+      .map(([name, colour, kind, at]) => ({ name, colour, kind, x: seconds(pick(t_ns, at)), y: segments(pick(start, at)), height: 1 }));
   }
 
   function sacks(acks, segments) {
@@ -176,7 +191,7 @@ const layers = (() => {
 
   // The instant of the last row.
   function last(tables) {
-    const ends = ["transmissions", "acks", "window"].map((name) => (tables[name] && tables[name].t_ns.at(-1)) || 0);
+    const ends = ["transmissions", "acks", "window", "arrivals"].map((name) => (tables[name] && tables[name].t_ns.at(-1)) || 0);
     return Math.max(...ends) / 1e9;
   }
 

@@ -11,7 +11,9 @@
     }
     for (const group of document.querySelectorAll(".contents details")) {
       group.hidden = !group.querySelector("li:not([hidden])");
-      if (words.length) group.open = true;
+      // What was open before is open again once nothing is looked for.
+      if (words.length) { group.dataset.open ??= group.open ? "1" : ""; group.open = true; }
+      else if (group.dataset.open !== undefined) { group.open = group.dataset.open === "1"; delete group.dataset.open; }
     }
   });
 

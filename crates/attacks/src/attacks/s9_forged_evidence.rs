@@ -8,8 +8,8 @@ use eifel_packet::segment::Timestamps;
 use eifel_packet::seq::Seq;
 use eifel_recovery::association::PathId;
 use eifel_recovery::event::Event;
-use eifel_recovery::registry::Choice;
-use eifel_sctp::{Delivery, TimestampChunk};
+use eifel_recovery::registry::{Choice, Value};
+use eifel_sctp::{Delivery, TimestampChunk, TimestampValues};
 
 use crate::Attack;
 use crate::associated::{Associated, settings};
@@ -19,10 +19,12 @@ pub(super) const ATTACK: Attack = Attack {
     name: "s9-forged-evidence",
     summary: "SACKs that hide a loss, and SACKs of retransmissions that echo an older timestamp, deny the retransmit bit, or report a duplicate",
     source: "RFC 3522, section 6; RFC 3708, section 3; for SCTP, \"On making SCTP robust to spurious retransmissions\"",
-    defence: "a gap ack block that contradicts the cumulative TSN says nothing; against forged evidence there is none in the protocol: detection over SCTP is off unless it is asked for, and is for peers that are trusted; an undo at most once a round trip",
+    defence: "a gap ack block that contradicts the cumulative TSN says nothing; Eifel by timestamps believes each original's own alone; against forged bits and duplicates there is none in the protocol: detection over SCTP is off unless it is asked for; an undo at most once a round trip",
     run,
 };
 
+/// The paper's detector: any older timestamp proves that an original arrived.
+const PLAIN: &str = "eifel-cover-timestamps, older";
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
 /// What the answer to a retransmission pretends.
@@ -40,12 +42,14 @@ fn run(trial: &mut Trial) {
     let all = [Forged::Echo, Forged::Bit, Forged::Duplicate];
     let by_default: u64 = all.iter().map(|forged| undone("none", *forged, losses)).sum();
     trial.exactly("undos by default, whatever is forged", "undos", by_default, 0);
+    let safe = undone("eifel-cover-timestamps", Forged::Echo, losses);
+    trial.exactly("undos by the originals' own timestamps, where others are echoed", "undos", safe, 0);
     for (detect, forged, honest, lying) in [
         (
-            "eifel-cover-timestamps",
+            PLAIN,
             Forged::Echo,
-            "undos by timestamps, of an honest peer's losses",
-            "undos by timestamps where echoes are forged",
+            "undos by the paper's timestamps, of an honest peer's losses",
+            "undos by the paper's timestamps where echoes are forged",
         ),
         (
             "eifel-cover-bit",
@@ -87,6 +91,11 @@ fn undone(detect: &str, forged: Forged, losses: u64) -> u64 {
     settings.timestamp_chunk = TimestampChunk::Agreed;
     settings.retransmit_bit = true;
     settings.brain.path.detect = Choice::named(detect);
+    if detect == PLAIN {
+        settings.timestamp_values = TimestampValues::Clock;
+        settings.brain.path.detect = Choice::named("eifel-cover-timestamps");
+        settings.brain.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
+    }
     settings.brain.path.respond = Choice::named("rfc4015");
     let mut victim = Associated::open(&settings);
     let mut undone = 0;
@@ -97,7 +106,8 @@ fn undone(detect: &str, forged: Forged, losses: u64) -> u64 {
                 victim.association.send(Delivery::default(), vec![0; 1432]).expect("there is room");
             }
             victim.now += ROUND_TRIP;
-            let left = stamp(&victim.sends());
+            // The first will be lost: the peer knows the timestamp of the one behind it.
+            let left = stamp(victim.sends().get(1..).unwrap_or_default());
             victim.now += ROUND_TRIP;
             let (una, nxt) = (victim.association.brain().una(), victim.association.brain().nxt());
             if nxt - una > 3 {

@@ -41,6 +41,8 @@ impl Place {
 }
 
 impl Sorted {
+    pub(super) const EMPTY: Self = Self { chunks: Vec::new(), starts: Vec::new(), count: 0 };
+
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
@@ -239,10 +241,6 @@ impl Sorted {
         if let Some(last) = self.before(end) {
             self.cut(last, end);
         }
-    }
-
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
     }
 }
 

@@ -161,6 +161,7 @@ impl Chunks {
             there_before: None,
             filler: None,
             refused: false,
+            doubted: false,
             neighbour: None,
         });
         one.gap = one.gap.or(gap);

@@ -18,8 +18,8 @@ impl Half {
     pub(super) fn on_ack(&mut self, segment: &Segment, window: u32, setting: &Setting) -> Option<u64> {
         let initial = self.initial?;
         let bare = segment.payload_len == 0 && !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::FIN);
-        let plain = bare && self.window == (window, segment.window);
-        self.window = (window, segment.window);
+        let plain = bare && (self.window, self.window_field) == (window, segment.window);
+        (self.window, self.window_field) = (window, segment.window);
         if bare {
             self.counts.acks += 1;
         }

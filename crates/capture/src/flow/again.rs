@@ -6,21 +6,21 @@ use super::When;
 use super::calm::Rest;
 use super::flight::Flight;
 use super::half::{Acknowledgement, Data, Half, Setting};
-use super::implied::Implied;
+use super::implied::{Implied, MOST_OVERTAKEN};
 use super::popped::Popped;
-use super::replica::{Explained, Replica};
-use super::rows::{Causes, Row};
+use super::replica::Replica;
+use super::rows::Row;
 use super::sent::Sent;
 use crate::attribute::Sending;
 use crate::sender::Cause;
-use crate::verdict::{Answered, Original, Repeated};
+use crate::verdict::{Answered, Original, REORDERED_WITHIN, Repeated};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
 
 /// Segments sent again that a direction remembers. Verdicts on older ones are final.
 const MOST_REMEMBERED: usize = 1 << 16;
 /// Until a round trip is known, what is late by less than this, in nanoseconds, was reordered.
-const REORDERED_WITHIN: u64 = 3_000_000;
+const AT_FIRST: u64 = 3_000_000;
 /// A receiver's capture shows its answer within this, in nanoseconds.
 const HOST: u64 = 1_000_000;
 /// An ACK that covers more segments at once than a delayed one shows that some were there before.
@@ -29,7 +29,8 @@ const MOST_DELAYED: usize = 2;
 /// All that was sent again in one direction.
 #[derive(Debug)]
 pub(super) struct Trouble {
-    pub(super) repeated: BTreeMap<u64, Repeated>,
+    /// Boxed, because the map makes room for eleven at once, and most directions send one or two again.
+    pub(super) repeated: BTreeMap<u64, Box<Repeated>>,
     /// Those that ACKs can still tell something new of, besides duplicates.
     pub(super) active: Vec<u64>,
     pub(super) sacked: Ranges,
@@ -49,6 +50,9 @@ pub(super) struct Trouble {
     pub(super) rows: Vec<Row>,
     pub(super) replica: Replica,
     pub(super) flight: Flight,
+    /// When an ACK brought news last, in nanoseconds, and how many without any have come since.
+    last_news: u64,
+    without_news: u32,
 }
 
 /// Takes in a segment whose positions `block` were sent, or passed over, before.
@@ -78,7 +82,7 @@ pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause,
         block,
         payload: data.payload,
         copy: parts.1 + 1,
-        causes: Causes::Known(cause),
+        known: Some(cause),
         episode: None,
         parts: vec![parts],
         acknowledged,
@@ -87,7 +91,7 @@ pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause,
 
 /// Returns the delay, in nanoseconds, up to which late data counts as reordered: a sender reacts no sooner.
 fn within(setting: &Setting) -> u64 {
-    setting.round_trip().map_or(REORDERED_WITHIN, |round_trip| round_trip / 2)
+    setting.round_trip().map_or(AT_FIRST, |round_trip| round_trip / 2)
 }
 
 impl Trouble {
@@ -107,6 +111,8 @@ impl Trouble {
             rows: Vec::new(),
             replica,
             flight: Flight::default(),
+            last_news: 0,
+            without_news: 0,
         }
     }
 
@@ -141,11 +147,10 @@ impl Trouble {
         let acknowledged = half.acknowledged(block.end);
         half.counts.retransmissions += 1;
         half.counts.bytes_again += u64::from(data.payload.min((block.end - block.start) as u32));
-        let Explained { causes, episode } = self.replica.on_again(block, data, half, setting);
-        let causes = Causes::Modelled(causes);
+        let episode = self.replica.on_again(block, data, half, setting);
         let (when, payload) = (setting.when, data.payload);
         self.flight.on_again(data.left, self.rows.len(), block.end, half.nxt - half.una);
-        self.rows.push(Row { when, block, payload, copy, causes, episode, parts, acknowledged });
+        self.rows.push(Row { when, block, payload, copy, known: None, episode, parts, acknowledged });
     }
 
     /// Whether an ACK that left the receiver after `sent` had passed here shows that it had not arrived. Only a capture at the
@@ -213,7 +218,7 @@ impl Trouble {
                 nanos: sent.nanos,
                 stamp: data.stamp.map(|_| Timestamp(sent.stamp)),
             });
-            Repeated {
+            Box::new(Repeated {
                 end: block.end,
                 sendings: vec![first],
                 original: if sent.is_some_and(|sent| sent.missing) { Original::Unseen } else { Original::Seen },
@@ -225,7 +230,8 @@ impl Trouble {
                 neighbour: None,
                 filler: None,
                 refused,
-            }
+                doubted: false,
+            })
         });
         one.end = one.end.min(block.end);
         one.gap = one.gap.or(gap);
@@ -275,7 +281,9 @@ impl Trouble {
                     let fills = *start <= block.start;
                     let echo = ack.echo.filter(|_| fills && half.stamped);
                     one.answer = Some(Answered { when: ack.when, echo, up_to: Some(block.end) });
-                    one.there_before = filled_by.filter(|_| !fills && (data_behind || popped.beyond(one.end)));
+                    // With SACK it would have been reported.
+                    let silently = !fills && !setting.sack && (data_behind || popped.beyond(one.end));
+                    one.there_before = filled_by.filter(|_| silently);
                     one.neighbour = popped
                         .neighbour(*start, ack.when)
                         .or(self.neighbour.filter(|one| one.0 == *start).map(|one| one.1));
@@ -298,6 +306,7 @@ impl Trouble {
         } else if !news && self.implies_duplicate(half, ack, setting) {
             self.on_implied_duplicate(ack, setting);
         }
+        self.on_without_news(ack, news, setting);
         let highest = ack.sacks().iter().map(|block| block.end).max();
         for start in &self.active {
             let Some(one) = self.repeated.get_mut(start).filter(|one| one.answer.is_none()) else { continue };
@@ -314,6 +323,27 @@ impl Trouble {
             }
         }
         self.retire();
+    }
+
+    /// Counts ACKs without news. One of them may answer an original that a retransmission has overtaken: by SACK any, and without
+    /// SACK one that comes alone, because several in a row say that something else is missing.
+    fn on_without_news(&mut self, ack: &Acknowledgement, news: bool, setting: &Setting) {
+        if !ack.advances && !news {
+            self.without_news += u32::from(ack.plain && ack.dsack.is_none());
+            return;
+        }
+        let (since, count) = (self.last_news, self.without_news);
+        (self.last_news, self.without_news) = (ack.when.nanos, 0);
+        if count == 0 || count > 1 && !setting.sack {
+            return;
+        }
+        let recent = |one: &Repeated| {
+            let answer = one.answer.map(|answer| answer.when.nanos);
+            answer.is_some_and(|answer| answer <= since && since - answer < REORDERED_WITHIN)
+        };
+        for one in self.repeated.values_mut().rev().take(MOST_OVERTAKEN).filter(|one| recent(one)) {
+            one.doubted = true;
+        }
     }
 
     fn on_duplicate(&mut self, dsack: Block, ack: &Acknowledgement) {

@@ -5,12 +5,10 @@ use super::When;
 use super::again::Trouble;
 use super::half::{Half, Setting};
 use super::replica::Replica;
+use crate::verdict::REORDERED_WITHIN;
 
 /// Windows without a sign of trouble after which there is none.
 const WINDOWS: u32 = 2;
-
-/// What a sender has sent may come this late, in nanoseconds.
-const HELD: u64 = 1_000_000_000;
 
 /// Whether anything has to be asked of what passes.
 #[derive(Clone, Copy, Debug)]
@@ -50,9 +48,9 @@ impl Half {
         }
         trouble.rest = Rest::Awake { since, until: self.nxt, windows: windows + 1 };
         // Away from the sender, windows as seen here are shorter than round trips, and what it sends may be held on its way.
-        let least = if setting.is_next_to_sender() { 0 } else { HELD };
-        let rested =
-            setting.when.nanos.saturating_sub(since) >= setting.round_trip().map_or(HELD, |trip| least.max(trip * 2));
+        let least = if setting.is_next_to_sender() { 0 } else { REORDERED_WITHIN };
+        let rested = setting.when.nanos.saturating_sub(since)
+            >= setting.round_trip().map_or(REORDERED_WITHIN, |trip| least.max(trip * 2));
         let repaired = trouble.active.is_empty() && trouble.sacked.is_empty() && trouble.replica.is_repaired();
         if rested && windows + 1 >= WINDOWS && repaired {
             let unheard = trouble.replica.rest();

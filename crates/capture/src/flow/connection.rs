@@ -40,10 +40,10 @@ pub struct Connection {
     pub way: Way,
     /// Counts from 0 in the capture.
     pub number: u64,
-    /// Its first packet.
-    pub first: When,
-    /// Its last packet.
-    pub last: When,
+    /// When its first packet passed, in nanoseconds since 1970.
+    pub first: u64,
+    /// The same of its last packet.
+    pub last: u64,
     /// Packets that a capture shows twice.
     pub twins: u64,
     packets: u64,
@@ -156,8 +156,8 @@ impl Connection {
         Self {
             way,
             number,
-            first: when,
-            last: when,
+            first: when.nanos,
+            last: when.nanos,
             twins: 0,
             packets: 0,
             reset: false,
@@ -235,7 +235,7 @@ impl Connection {
             self.twins += 1;
             return;
         }
-        self.last = when;
+        self.last = when.nanos;
         self.packets += 1;
         let segment = &packet.segment;
         let flags = segment.flags;
@@ -247,8 +247,11 @@ impl Connection {
         }
         if let Some(stamps) = segment.options.timestamps {
             to.trip.passes(stamps.value, when);
-            if flags.has(Flags::ACK) {
-                from.trip.returns(stamps.echo, when);
+            if flags.has(Flags::ACK)
+                && let Some(took) = from.trip.returns(stamps.echo, when)
+                && let Some(half) = &mut self.halves[side]
+            {
+                half.sample_of_sender(took);
             }
         }
         if flags.has(Flags::ACK) {
@@ -305,7 +308,7 @@ impl Connection {
     pub fn finish(mut self) -> (Summary, Vec<Retransmission>) {
         let mut again = Vec::new();
         let directions = [0, 1].map(|side| {
-            let setting = self.setting(side, self.last);
+            let setting = self.setting(side, When { nanos: self.last, frame: 0 });
             let mut half = self.halves[side].take().unwrap_or_default();
             let lost_behind = half.trouble.as_ref().is_some_and(|trouble| trouble.lost_behind);
             let vantage = match setting.vantage() {
@@ -322,7 +325,7 @@ impl Connection {
                 vantage,
                 rtt_ms_min: setting.receiver().map(|nanos| nanos as f64 / 1e6),
                 model,
-                cost: cost.over(&half.counts, self.last.nanos.saturating_sub(self.first.nanos)),
+                cost: cost.over(&half.counts, self.last.saturating_sub(self.first)),
                 counts: half.counts,
             }
         });
@@ -334,8 +337,8 @@ impl Connection {
             client: self.way.source,
             server: self.way.destination,
             tunnel: self.way.tunnel,
-            time_s: self.first.nanos as f64 / 1e9,
-            duration_s: self.last.nanos.saturating_sub(self.first.nanos) as f64 / 1e9,
+            time_s: self.first as f64 / 1e9,
+            duration_s: self.last.saturating_sub(self.first) as f64 / 1e9,
             packets: self.packets,
             twins: self.twins,
             directions,
@@ -351,7 +354,7 @@ mod tests {
     #[test]
     fn an_idle_connection_is_small() {
         // A capture may hold a hundred thousand of them.
-        assert!(size_of::<Connection>() <= 320, "{}", size_of::<Connection>());
-        assert!(size_of::<Half>() <= 224, "{}", size_of::<Half>());
+        assert!(size_of::<Connection>() <= 248, "{}", size_of::<Connection>());
+        assert!(size_of::<Half>() <= 200, "{}", size_of::<Half>());
     }
 }

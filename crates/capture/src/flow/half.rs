@@ -7,6 +7,7 @@ use super::again::Trouble;
 use super::calm::Rest;
 use super::clock::Clock;
 use super::sent::{Outstanding, Sent};
+use super::smoothed::Smoothed;
 use super::trip::{Shortest, Vantage};
 use super::unheard::Unheard;
 use super::{When, again};
@@ -20,6 +21,8 @@ use serde::Serialize;
 const MIDSTREAM: u64 = 1 << 32;
 /// With a trip to the sender shorter than this, in nanoseconds, segments pass when they leave.
 const NEXT_TO: u64 = 1_000_000;
+/// A trip to the sender that takes three times as long as those before, and this much more, in nanoseconds, has waited there.
+const IDLE: u64 = 100_000_000;
 /// Half of the sequence space: what lies further ahead lies behind.
 const HALF: u64 = 1 << 31;
 
@@ -124,6 +127,8 @@ impl Acknowledgement {
 #[derive(Debug, Default)]
 pub(super) struct Away {
     clock: Clock,
+    /// Smoothed trip from here to the sender and back, and its variation, in nanoseconds.
+    to_sender: Smoothed,
     pub(super) unheard: Unheard,
 }
 
@@ -131,17 +136,18 @@ pub(super) struct Away {
 #[derive(Debug, Default)]
 pub struct Half {
     pub(super) initial: Option<Seq>,
-    /// Where the capture begins.
-    lowest: u64,
+    /// Its handshake was not seen: the capture begins at [`MIDSTREAM`].
+    begins_midstream: bool,
     pub(super) una: u64,
     pub(super) nxt: u64,
     pub(super) out: Outstanding,
     /// The receiver's window in bytes, and as on the wire.
-    pub(super) window: (u32, u16),
+    pub(super) window: u32,
+    pub(super) window_field: u16,
     /// Duplicate ACKs in a row.
     pub(super) duplicates: u32,
     /// Smoothed round trip from here to the receiver and its variation, in nanoseconds.
-    pub(super) estimate: Option<(u64, u64)>,
+    estimate: Smoothed,
     pub(super) last_ack: u64,
     pub(super) last_sent: u64,
     pub(super) timer_since: u64,
@@ -211,7 +217,7 @@ impl Half {
             None => {
                 let start = if data.syn { 0 } else { MIDSTREAM };
                 self.initial = Some(Seq(data.seq.0.wrapping_sub(start as u32)));
-                (self.una, self.nxt, self.lowest) = (start, start, start);
+                (self.una, self.nxt, self.begins_midstream) = (start, start, !data.syn);
                 start
             }
         }
@@ -249,7 +255,7 @@ impl Half {
         if self.nxt - start > HALF {
             return;
         }
-        if start < self.lowest {
+        if self.begins_midstream && start < MIDSTREAM {
             // From before the capture began; whether it was sent before, nobody knows.
             self.counts.reordered += 1;
             return;
@@ -284,7 +290,7 @@ impl Half {
         if data.len > 1 {
             return None;
         }
-        if self.window.0 == 0 && start + 1 >= self.una {
+        if self.window == 0 && start + 1 >= self.una {
             return Some(Cause::ZeroWindowProbe);
         }
         (start + 1 == self.nxt && self.una == self.nxt).then_some(Cause::KeepAlive)
@@ -302,15 +308,26 @@ impl Half {
 
     /// Returns the estimate of the whole round trip, which the sender's model uses.
     pub(super) fn whole_estimate(&self, sender: Option<u64>) -> Option<(u64, u64)> {
-        let (smoothed, variation) = self.estimate?;
-        Some((smoothed + sender.unwrap_or(0), variation))
+        let (smoothed, variation) = self.estimate.get()?;
+        let there = self.away.as_ref().and_then(|away| away.to_sender.get());
+        let there = there.unwrap_or((sender.unwrap_or(0), 0));
+        Some((smoothed + there.0, variation + there.1))
     }
 
-    /// RFC 6298, section 2.
+    /// The trip from here to the sender and back has taken `nanos`. One is timed at a time.
+    pub(super) fn sample_of_sender(&mut self, nanos: u64) {
+        if let Some(away) = &mut self.away {
+            // Of a trip that took much longer than those before it, the sender has waited for something to send.
+            let idle = away.to_sender.get().is_some_and(|(smoothed, _)| nanos > smoothed * 3 + IDLE);
+            if !idle {
+                away.to_sender.sample_of_all(nanos);
+            }
+        }
+    }
+
+    /// The trip to the receiver and back has taken `nanos`.
+    #[inline]
     pub(super) fn sample(&mut self, nanos: u64) {
-        self.estimate = Some(match self.estimate {
-            None => (nanos, nanos / 2),
-            Some((smoothed, variation)) => ((7 * smoothed + nanos) / 8, (3 * variation + smoothed.abs_diff(nanos)) / 4),
-        });
+        self.estimate.sample(nanos);
     }
 }

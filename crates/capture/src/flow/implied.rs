@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 const MOST_REMEMBERED: usize = 1 << 12;
 
 /// Segments looked at for one that was.
-const MOST_OVERTAKEN: usize = 64;
+pub(super) const MOST_OVERTAKEN: usize = 64;
 
 /// The sendings that an ACK without news can answer.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use super::half::{Acknowledgement, Data, Half, Setting};
 use super::unheard::{Plain, Unheard, is_heard};
 use crate::detectors::{self, Departed, Detectors, Standing};
 use crate::report::Told;
-use crate::sender::{Cause, Heard, MODELS, Model, Resent};
+use crate::sender::{Cause, Heard, MODELS, Resent, Strands};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Ack;
@@ -25,7 +25,7 @@ const MOST_RANGES: usize = 1 << 16;
 
 #[derive(Debug)]
 pub(super) struct Replica {
-    models: [Model; MODELS.len()],
+    models: [Strands; MODELS.len()],
     una: u64,
     nxt: u64,
     sacked: Ranges,
@@ -48,15 +48,6 @@ pub(super) struct Replica {
     episodes: u32,
 }
 
-/// The explanation of a retransmission.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Explained {
-    /// By each model.
-    pub(super) causes: [Cause; MODELS.len()],
-    /// The episode of loss recovery that it belongs to.
-    pub(super) episode: Option<u32>,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     /// When the sender hears it, as far as is known, and the soonest that it can.
@@ -70,7 +61,7 @@ impl Replica {
     /// Models of which nothing is known, at rest.
     pub(super) fn new() -> Self {
         Self {
-            models: MODELS.each_ref().map(Model::new),
+            models: MODELS.each_ref().map(Strands::new),
             una: 0,
             nxt: 0,
             sacked: Ranges::default(),
@@ -143,7 +134,7 @@ impl Replica {
     /// Whether the sender has heard that everything is, by all models.
     pub(super) fn is_repaired(&self) -> bool {
         let reports = |one: &Waiting| one.ack.count > 0 || one.ack.dsack.is_some();
-        self.models.iter().all(Model::is_open) && !self.waiting.iter().any(reports)
+        self.models.iter().all(Strands::is_open) && !self.waiting.iter().any(reports)
     }
 
     /// Everything is repaired: the detectors have said what they have to say. Returns the ACKs that the sender has not heard.
@@ -203,8 +194,8 @@ impl Replica {
         self.forget_detectors();
     }
 
-    /// Asks each model for the cause of a retransmission.
-    pub(super) fn on_again(&mut self, block: Block, data: &Data, half: &Half, setting: &Setting) -> Explained {
+    /// Asks each model for the cause of a retransmission; returns the episode of loss recovery that it belongs to.
+    pub(super) fn on_again(&mut self, block: Block, data: &Data, half: &Half, setting: &Setting) -> Option<u32> {
         let now = data.left;
         self.hear_until(now, data.echo);
         self.doubted = self.doubts.covers(block.start, self.nxt) || self.follows && self.doubted;
@@ -226,22 +217,20 @@ impl Replica {
             stamp: data.stamp,
             may_be_unseen: !setting.is_next_to_sender(),
             repeated: self.again.containing(block.start).is_some(),
+            reported: self.sacked.containing(block.start).is_some(),
             follows: self.follows,
         };
-        let mut causes = [Cause::Unknown; MODELS.len()];
-        for (cause, model) in causes.iter_mut().zip(&mut self.models) {
-            *cause = model.explain(&resent);
-        }
+        let causes = self.models.each_mut().map(|model| model.explain(&resent));
         if self.again.count() < MOST_RANGES {
             self.again.add(block);
         }
         self.last_sent = now;
         self.follows = true;
-        let (place, _) = self.best_model();
+        let place = self.best_model();
         let detectors = self.detectors.as_mut();
         let episode = detectors.and_then(|detectors| detectors.on_again(now, block, causes[place], data.stamp));
         self.episodes = episode.unwrap_or(self.episodes);
-        Explained { causes, episode }
+        episode
     }
 
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
@@ -340,14 +329,15 @@ impl Replica {
         (lowest, reported)
     }
 
-    /// The model that leaves the least unexplained: its place, and its name.
-    pub(super) fn best_model(&self) -> (usize, &'static str) {
-        let mut best = 0;
-        for (place, model) in self.models.iter().enumerate() {
-            if model.cost() < self.models[best].cost() {
-                best = place;
-            }
-        }
-        (best, self.models[best].name())
+    /// The place of the model that leaves the least unexplained.
+    fn best_model(&self) -> usize {
+        let cost = |place: &usize| self.models[*place].cost();
+        (0..MODELS.len()).min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap_or(0)
+    }
+
+    /// The name of the model that leaves the least unexplained, and the causes that it names, in their order.
+    pub(super) fn causes(&self) -> (&'static str, Vec<Cause>) {
+        let best = &self.models[self.best_model()];
+        (best.name(), best.causes())
     }
 }

@@ -6,8 +6,8 @@ use super::connection::Cost;
 use super::half::Setting;
 use super::trip::Vantage;
 use crate::report::{End, Number, Retransmission};
-use crate::sender::{Cause, MODELS};
-use crate::verdict::{Circumstances, Confidence, Judged, OVERTAKEN, Verdict};
+use crate::sender::Cause;
+use crate::verdict::{ANSWERED, BY_ECHO, Circumstances, Confidence, DOUBTED, Judged, OVERTAKEN, Verdict};
 use eifel_base::ranges::Block;
 use eifel_packet::seq::{Seq, wrap};
 
@@ -18,7 +18,8 @@ pub(super) struct Row {
     pub(super) block: Block,
     pub(super) payload: u32,
     pub(super) copy: usize,
-    pub(super) causes: Causes,
+    /// Its cause, where no model is asked.
+    pub(super) known: Option<Cause>,
     /// The episode of loss recovery that it belongs to.
     pub(super) episode: Option<u32>,
     /// The segments that it repeats, each with the number of this sending.
@@ -27,15 +28,26 @@ pub(super) struct Row {
     pub(super) acknowledged: Option<u64>,
 }
 
-/// The cause of a retransmission, as far as it is known.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Causes {
-    Known(Cause),
-    /// By each model.
-    Modelled([Cause; MODELS.len()]),
-}
+/// Of a hundred retransmissions for duplicate ACKs, how many are needless at least on a path that reorders.
+const REORDERS: usize = 20;
 
 impl Trouble {
+    /// Without SACK, ACKs do not name what has arrived. So little is decided of what duplicate ACKs called lost: not that it was
+    /// needless because of one more duplicate ACK, nor, on a path that reorders, that nothing came after it.
+    fn doubt(verdicts: &mut [Judged], causes: &[Cause]) {
+        let count = |wanted: Verdict| {
+            let both = verdicts.iter().zip(causes).filter(|(_, cause)| **cause == Cause::Fast);
+            both.filter(|(judged, _)| judged.verdict == wanted && judged.reason != ANSWERED).count()
+        };
+        let (needless, needed) = (count(Verdict::Spurious), count(Verdict::Needed));
+        let reorders = needless * 100 >= (needless + needed) * REORDERS && needless > 0;
+        for (judged, _) in verdicts.iter_mut().zip(causes).filter(|(_, cause)| **cause == Cause::Fast) {
+            if judged.reason == ANSWERED || reorders && judged.reason == BY_ECHO {
+                *judged = DOUBTED;
+            }
+        }
+    }
+
     /// Hands out what was sent again, with verdicts; returns the name of the model that explains it best.
     pub(super) fn finish(
         &mut self,
@@ -44,7 +56,10 @@ impl Trouble {
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) -> Option<&'static str> {
         self.replica.finish();
-        let (place, model) = self.replica.best_model();
+        let (model, named) = self.replica.causes();
+        let mut named = named.into_iter();
+        let cause = |row: &Row| row.known.or_else(|| named.next()).unwrap_or(Cause::Unknown);
+        let causes: Vec<_> = self.rows.iter().map(cause).collect();
         let circumstances = Circumstances {
             at_receiver: setting.vantage() == Vantage::Receiver && !self.lost_behind,
             at_sender: setting.is_known_next_to_sender(),
@@ -52,10 +67,15 @@ impl Trouble {
             reports: self.reports || setting.sack && !self.implied.silent,
             shortest: setting.receiver().unwrap_or(0),
         };
-        let verdicts: Vec<_> = self.rows.iter().map(|row| self.judge(row, &circumstances)).collect();
+        let mut verdicts: Vec<_> = self.rows.iter().map(|row| self.judge(row, &circumstances)).collect();
+        if !setting.sack {
+            Self::doubt(&mut verdicts, &causes);
+        }
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
         let reactions = self.flight.reactions(&needless, cost);
-        for ((row, judged), (reaction, needless)) in self.rows.iter().zip(&verdicts).zip(reactions.iter().zip(needless))
+        let judged = verdicts.iter().zip(causes);
+        for ((row, (judged, cause)), (reaction, needless)) in
+            self.rows.iter().zip(judged).zip(reactions.iter().zip(needless))
         {
             cost.bytes_needless += if needless { u64::from(row.payload) } else { 0 };
             into.push(Retransmission {
@@ -67,10 +87,7 @@ impl Trouble {
                 number: Number::Seq(wrap(row.block.start, initial).0),
                 bytes: row.payload,
                 copy: row.copy,
-                cause: match row.causes {
-                    Causes::Known(cause) => cause,
-                    Causes::Modelled(causes) => causes[place],
-                },
+                cause,
                 verdict: judged.verdict,
                 confidence: judged.confidence,
                 reason: judged.reason,

@@ -163,7 +163,7 @@ impl Table {
         for _ in 0..LOOKED_AT {
             self.hand = (self.hand + 1) % self.store.len();
             let Some(connection) = &self.store[self.hand] else { continue };
-            let candidate = (!connection.is_over(), connection.last.nanos, connection.way);
+            let candidate = (!connection.is_over(), connection.last, connection.way);
             if chosen.is_none_or(|chosen| (candidate.0, candidate.1) < (chosen.0, chosen.1)) {
                 chosen = Some(candidate);
             }

@@ -60,15 +60,15 @@ impl Trip {
         self.latest_stamp = stamp;
     }
 
-    /// A packet from that end echoes `echo`.
+    /// A packet from that end echoes `echo`. Returns how long what was timed took, in nanoseconds.
     #[inline]
-    pub(super) fn returns(&mut self, echo: u32, when: When) {
-        if self.passed > 0 && echo.wrapping_sub(self.stamp) < 1 << 31 {
-            if echo == self.stamp {
-                self.sample(when.nanos.saturating_sub(self.passed));
-            }
-            self.passed = 0;
+    pub(super) fn returns(&mut self, echo: u32, when: When) -> Option<u64> {
+        if self.passed == 0 || echo.wrapping_sub(self.stamp) >= 1 << 31 {
+            return None;
         }
+        let took = when.nanos.saturating_sub(std::mem::take(&mut self.passed));
+        (echo == self.stamp).then(|| self.sample(took))?;
+        Some(took)
     }
 }
 

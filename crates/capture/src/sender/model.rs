@@ -5,7 +5,7 @@
 //! *Blind to* what the sender did not show: settings of a connection, the application, other connections' congestion.
 //! *From* RFC 6298, RFC 8985 and RFC 5682; for undone timeouts RFC 3522 and RFC 3708, in the forms that Linux has.
 
-use super::{Cause, Settings};
+use super::{Cause, Heard, Resent, Settings};
 use eifel_base::units::Timestamp;
 
 /// How much a cause without the evidence that it needs leaves unexplained.
@@ -19,9 +19,11 @@ const REPAIR_LEFT_OUT: f64 = 1.0;
 /// The cost of a timeout of which the capture shows nothing.
 const UNSEEN_TIMEOUT: f64 = 1.5;
 /// The cost of a timeout of a sender that has sent something shortly before.
-const ACTIVE: f64 = 3.5;
+const ACTIVE: f64 = 2.5;
 /// The cost of a repair whose departure is unknown.
-const UNSEEN_REPAIR: f64 = 0.2;
+const UNSEEN_REPAIR: f64 = 0.3;
+/// The same as [`WITHOUT_EVIDENCE`] far from the sender, where not all is seen that it had heard.
+const UNSEEN_EVIDENCE: f64 = 1.5;
 /// The cost of a segment that is sent once more because of what ACKs say of its last retransmission.
 const LOST_AGAIN: f64 = 0.5;
 /// The cost of every cause but continued go-back-N.
@@ -31,66 +33,6 @@ const AT_ONCE: u64 = 4_000_000;
 const TICK: u64 = 8_000_000;
 const DELAYED_ACK: u64 = 200_000_000;
 const MOST_BACK_OFF: u32 = 10;
-
-/// A retransmission, and how it stood when it left. Times in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-pub struct Resent {
-    /// When it left.
-    pub now: u64,
-    /// First position, and the first beyond.
-    pub start: u64,
-    /// First position beyond it.
-    pub end: u64,
-    /// First position not acknowledged.
-    pub una: u64,
-    /// First position never sent.
-    pub nxt: u64,
-    /// When the last ACK came.
-    pub last_ack: u64,
-    /// When the last segment left.
-    pub last_sent: u64,
-    /// Since when the timer can have run: the last ACK of new data, or the first segment after there was nothing to wait for.
-    pub timer_since: u64,
-    /// Smoothed round trip and its variation, if there are samples.
-    pub estimate: Option<(u64, u64)>,
-    /// Whether ACKs say that data above it have arrived: SACK blocks, or three duplicates.
-    pub missing: bool,
-    /// Whether any ACK that has passed here said so, heard or not.
-    pub doubted: bool,
-    /// Whether SACK was agreed on.
-    pub sack: bool,
-    /// Segments outstanding.
-    pub segments: usize,
-    /// TSval that it carries.
-    pub stamp: Option<Timestamp>,
-    /// Whether it was sent again before.
-    pub repeated: bool,
-    /// Whether what was sent last was sent again, too.
-    pub follows: bool,
-    /// Whether what the sender sends may be lost before it comes to the place of the capture.
-    pub may_be_unseen: bool,
-}
-
-/// An ACK's contents, for a model.
-#[derive(Clone, Copy, Debug)]
-pub struct Heard {
-    /// When the sender hears it, in nanoseconds.
-    pub now: u64,
-    /// First position not acknowledged.
-    pub una: u64,
-    /// First position never sent.
-    pub nxt: u64,
-    /// Whether it acknowledges new data.
-    pub advances: bool,
-    /// Whether it is a duplicate, or reports data by SACK.
-    pub duplicate: bool,
-    /// The lowest position that it reports for the first time, sent once.
-    pub original_below: Option<u64>,
-    /// The timestamp that it echoes.
-    pub echo: Option<Timestamp>,
-    /// Whether it reports a duplicate.
-    pub dsack: bool,
-}
 
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -126,13 +68,28 @@ pub struct Model {
     gone_back_to: u64,
     /// When the timer was set by a retransmission.
     armed: u64,
+    /// Where the last retransmission began, and everything below which had left before it.
+    again: (u64, u64),
+    /// A retransmission has been answered before which everything below this had left: by RACK all of that is lost which is not
+    /// reported (RFC 8985, section 6.2).
+    left_before: u64,
     cost: f64,
 }
 
 impl Model {
     /// A sender with nothing outstanding.
     pub fn new(settings: &'static Settings) -> Self {
-        Self { settings, state: State::Open, back_off: 0, probed: false, gone_back_to: u64::MAX, armed: 0, cost: 0.0 }
+        Self {
+            settings,
+            state: State::Open,
+            back_off: 0,
+            probed: false,
+            gone_back_to: u64::MAX,
+            armed: 0,
+            again: (u64::MAX, 0),
+            left_before: 0,
+            cost: 0.0,
+        }
     }
 
     /// Its name.
@@ -150,19 +107,21 @@ impl Model {
         matches!(self.state, State::Open)
     }
 
-    /// Names the cause of a retransmission, and moves on as the sender would have.
-    pub fn explain(&mut self, resent: &Resent) -> Cause {
-        let candidates =
-            [self.timeout(resent), self.tail_loss_probe(resent), self.go_back_n(resent), self.fast(resent)];
-        let mut best = (Cause::Unknown, UNEXPLAINED);
-        for (cause, cost) in candidates.into_iter().flatten() {
-            if cost < best.1 {
-                best = (cause, cost);
-            }
-        }
-        self.cost += best.1;
-        self.enter(best.0, resent);
-        best.0
+    /// The causes that a retransmission can have, each with what it leaves unexplained.
+    pub fn candidates(&self, resent: &Resent) -> impl Iterator<Item = (Cause, f64)> + use<> {
+        let known = [self.timeout(resent), self.tail_loss_probe(resent), self.go_back_n(resent), self.fast(resent)];
+        known.into_iter().flatten().chain([(Cause::Unknown, UNEXPLAINED)])
+    }
+
+    /// Takes this for the cause, and moves on as the sender would have.
+    pub fn take(&mut self, cause: Cause, cost: f64, resent: &Resent) {
+        self.cost += cost;
+        self.enter(cause, resent);
+    }
+
+    /// Whether it takes as much for lost as another one, for the same reason.
+    pub fn stands_as(&self, other: &Self) -> bool {
+        std::mem::discriminant(&self.state) == std::mem::discriminant(&other.state)
     }
 
     fn timeout(&self, resent: &Resent) -> Option<(Cause, f64)> {
@@ -251,7 +210,8 @@ impl Model {
             // A partial ACK says it, too.
             State::Recovery { high, .. } => {
                 let partial = resent.start <= resent.una && resent.start < high;
-                self.is_told(resent) || partial && (resent.sack || is_at_once(resent, resent.timer_since))
+                let in_time = resent.sack || is_at_once(resent, resent.timer_since);
+                self.is_told(resent) || partial && in_time
             }
             State::Open | State::Loss { .. } => self.is_told(resent),
         };
@@ -259,12 +219,15 @@ impl Model {
         let unheard = resent.end <= resent.una && resent.may_be_unseen;
         let mut cost = match (unheard, evident || unheard && resent.doubted) {
             // When it left is not known.
-            (true, true) => UNSEEN_REPAIR + 0.1,
+            (true, true) => 0.0,
             (false, true) => clocked(resent),
-            (_, false) => clocked(resent) + WITHOUT_EVIDENCE,
+            (_, false) => clocked(resent) + if resent.may_be_unseen { UNSEEN_EVIDENCE } else { WITHOUT_EVIDENCE },
         };
         if in_loss || self.continues(resent) {
             cost += GOES_ON;
+        }
+        if resent.reported {
+            cost += WITHOUT_EVIDENCE;
         }
         // Without SACK nothing but the timer tells that a retransmission was lost.
         if resent.repeated {
@@ -273,9 +236,12 @@ impl Model {
         Some((Cause::Fast, cost))
     }
 
-    /// Whether ACKs say that it was lost. Without SACK the third duplicate does, and it is answered at once.
+    /// Whether ACKs say that it was lost. Without SACK the third duplicate does, and it is answered at once. By RACK the answer to a
+    /// retransmission does.
     fn is_told(&self, resent: &Resent) -> bool {
-        resent.missing && (resent.sack || is_at_once(resent, resent.last_ack))
+        let goes_on = resent.follows || is_at_once(resent, resent.last_ack);
+        let by_time = self.settings.probes_tail && resent.sack && goes_on && resent.start < self.left_before;
+        by_time || resent.missing && (resent.sack || is_at_once(resent, resent.last_ack))
     }
 
     fn would_probe(&self, resent: &Resent) -> bool {
@@ -290,6 +256,8 @@ impl Model {
     fn enter(&mut self, cause: Cause, resent: &Resent) {
         let goes_back = matches!(cause, Cause::Rto | Cause::Loss) || self.continues(resent);
         self.gone_back_to = if goes_back { resent.end } else { u64::MAX };
+        // After a timeout everything is lost anyway.
+        self.again = if goes_back { (u64::MAX, 0) } else { (resent.start, resent.nxt) };
         match cause {
             Cause::Rto => {
                 let again = matches!(self.state, State::Loss { .. });
@@ -337,6 +305,9 @@ impl Model {
         if heard.advances {
             self.back_off = 0;
             self.probed = false;
+            if heard.una > self.again.0 {
+                self.left_before = self.again.1;
+            }
         }
         match &mut self.state {
             State::Open => {}

@@ -9,7 +9,7 @@ pub struct Settings {
     pub variance_at_least: u64,
     /// The smallest timeout, in nanoseconds.
     pub rto_at_least: u64,
-    /// Tail-loss probes (RFC 8985, section 7).
+    /// RACK and tail-loss probes (RFC 8985).
     pub probes_tail: bool,
     /// Forward RTO recovery (RFC 5682).
     pub forward_rto: bool,

@@ -90,6 +90,9 @@ fn settings(dice: &mut Dice, scale: &Scale) -> Table {
     }
     if dice.chance(0.5) {
         sctp.put("timestamp_chunk", *dice.one(&["agreed", "always"]));
+        if dice.chance(0.3) {
+            sctp.put("timestamp_values", "clock");
+        }
     }
     if dice.chance(0.5) {
         sctp.put("retransmit_bit", true);

@@ -81,6 +81,14 @@ pub(super) fn other(dice: &mut Dice, scale: &Scale, both: &Table) -> Table {
     tcp
 }
 
+/// Adds habits of stacks that RFCs allow.
+pub(super) fn habits(dice: &mut Dice, top: &mut Table) {
+    let tcp = top.entry("tcp").or_insert_with(|| Table::new().into());
+    let Some(tcp) = tcp.as_table_mut() else { return };
+    tcp.put("window_probe", *dice.one(&["data", "empty", "empty"]));
+    tcp.put("fin_beyond_cwnd", dice.chance(0.5));
+}
+
 /// Adds a window scale by which the window can be announced.
 fn scaled(dice: &mut Dice, tcp: &mut Table, window: i64) {
     let shift = dice.whole(0, 14);

@@ -72,6 +72,9 @@ fn over_tcp(seed: u64) -> (Table, Scale) {
     if dice.chance(0.2) {
         path::troubles_of_radio(&mut dice, &scale, &mut top);
     }
+    if dice.chance(0.3) {
+        connection::habits(&mut dice, &mut top);
+    }
     (top, scale)
 }
 

@@ -8,6 +8,7 @@ mod place;
 mod proxy;
 mod receive;
 mod record;
+mod recorded;
 mod sctp;
 mod send;
 mod show;
@@ -95,7 +96,7 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
         Ok([]) => Err(Failure::Usage("no command; see --help".to_owned())),
         Ok([name, rest @ ..]) => match name.as_str() {
             "send" => send::command(rest, recordings),
-            "receive" => receive::command(rest),
+            "receive" => receive::command(rest, recordings),
             "hiccup" => hiccup::command(rest),
             "record" => record::command(rest),
             "sctp" => sctp::command(rest),

@@ -11,7 +11,7 @@ use crate::system::namespace::{Namespace, Running};
 use crate::system::random;
 use crate::system::tun::Tun;
 use crate::terms::{Role, Terms};
-use eifel_base::time::Instant;
+use eifel_base::time::{Duration, Instant};
 use eifel_sim::scenario::Scenario;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -45,21 +45,31 @@ pub(super) struct Place {
     pub(super) secret: [u64; 2],
 }
 
-/// An application whose peer is a command. Where that fails before it has opened a connection, nothing is left to wait for.
+/// An application whose peer is a command. Once that has ended and no connection is open, nothing is left to wait for.
 struct Attended<'a> {
     application: &'a mut dyn Application,
     peer: &'a mut Option<Running>,
+    /// Since when that is so.
+    alone_since: Option<Instant>,
 }
+
+/// For so long packets may be under way that the command has sent before it ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl Application for Attended<'_> {
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
-        if let Some(peer) = &mut self.peer
-            && host.connections() == 0
-            && let Some(status) = peer.ended()?.filter(|status| !status.success())
-        {
-            return Err(Error::new("the command behind --", &status, ""));
+        let next = self.application.turn(now, host)?;
+        let Some(peer) = &mut self.peer else { return Ok(next) };
+        let ended = if host.connections() == 0 && next != Next::Done { peer.ended()? } else { None };
+        match ended {
+            None => self.alone_since = None,
+            Some(status) if !status.success() => return Err(Error::new("the command behind --", &status, "")),
+            Some(_) if now.since(*self.alone_since.get_or_insert(now)) >= LAST_WORDS => {
+                return Err(Error::new("the command behind --", &"it has ended, and nothing is connected", ""));
+            }
+            Some(_) => {}
         }
-        self.application.turn(now, host)
+        Ok(next)
     }
 
     fn stop(&mut self, now: Instant, host: &mut Host) {
@@ -147,7 +157,7 @@ impl Place {
 
     /// Runs until the application is done.
     pub(super) fn run(&mut self, application: &mut dyn Application) -> Result<(), Error> {
-        self.station.run(&mut Attended { application, peer: &mut self.peer })
+        self.station.run(&mut Attended { application, peer: &mut self.peer, alone_since: None })
     }
 }
 

@@ -2,13 +2,15 @@
 
 use super::options::Options;
 use super::place::{self, Place, terms};
+use super::recorded::{self, Moved};
 use super::send::{call, finish, no_way, status};
 use super::show::Show;
 use super::target::{Service, Target};
-use super::{Failure, OK, print};
+use super::{Failure, OK, Recordings, print};
 use crate::apps::Amount;
 use crate::apps::answer::{self, Answer, Read};
 use crate::apps::call;
+use crate::recording::Recording;
 use crate::system::Error;
 use crate::terms::{Role, Terms};
 use eifel_base::time::Duration;
@@ -23,6 +25,7 @@ usage: eifel live receive [OPTIONS] PORT|http://ADDRESS[:PORT]/PATH [-- COMMAND 
 
   PORT                  where it listens
   --calls N             ends after N connections (default: 1)
+  --record FOLDER       records a connection: tables of what arrives and of what this end sends, and a page
   --check               compares every byte with those that `eifel live send` sends
 {}
 example: eifel live receive 5001 -- sh -c 'head -c 10000000 /dev/zero | nc -N 10.85.0.2 5001'
@@ -31,34 +34,42 @@ example: eifel live receive 5001 -- sh -c 'head -c 10000000 /dev/zero | nc -N 10
     )
 }
 
-pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
-    let valued = [&place::VALUED[..], &["--calls"]].concat();
+pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8, Failure> {
+    let valued = [&place::VALUED[..], &["--calls", "--record"]].concat();
     let Some(options) = Options::read(words, &valued, &["--json", "--check", "--offload"])? else {
         return print(&usage()).map(|()| OK);
     };
     let [from] = &options.rest[..] else {
         return Err(Failure::Usage("one PORT or http://ADDRESS[:PORT]/PATH is needed".to_owned()));
     };
+    recorded::check(&options, &recordings)?;
+    if options.has("--record") && options.has("--calls") {
+        return Err(Failure::Usage("--record: one connection is recorded; leave --calls out".to_owned()));
+    }
     match from.parse::<u16>() {
-        Ok(port) if port > 0 => listen(&options, port),
-        _ => get(&options, from),
+        Ok(port) if port > 0 => listen(&options, port, recordings),
+        _ => get(&options, from, recordings),
     }
 }
 
-fn get(options: &Options, from: &str) -> Result<u8, Failure> {
-    let target = Target::parse(from)?;
+fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, Failure> {
+    let refused = || Failure::Usage(format!("{from}: expected a PORT from 1 to 65535, or http://ADDRESS[:PORT]/PATH"));
+    let target = Target::parse(from).map_err(|_| refused())?;
     if target.service != Service::Http {
-        return Err(Failure::Usage(format!("{from}: expected a PORT from 1 to 65535, or http://ADDRESS[:PORT]/PATH")));
+        return Err(refused());
     }
     let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
     let mut place = Place::make(options)?;
     let Terms { settings, sender } = terms(options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
+    let recording = recorded::begin(options, &mut place, &sender, Recording::receiving);
     let (path, host) = (&target.path, target.address);
     let preamble = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").into_bytes();
     let (peer, end) = (target.address, call::End::PeerCloses);
     let plan = call::Plan { peer, settings, sender, preamble, body: Amount::Bytes(0), end, every };
     let (outcome, meter) = call(&mut place, plan, show.watch())?;
+    let moved = moved(outcome.read, outcome.lasted);
+    recorded::finish(options, recording, recordings, &mut place, &moved)?;
     match status(&outcome) {
         Some(status) if (200..300).contains(&status) => finish(&show, &target, &outcome, meter, Amount::Bytes(0)),
         Some(status) => Err(Error::new(peer.to_string(), &format!("HTTP status {status}"), "").into()),
@@ -66,16 +77,25 @@ fn get(options: &Options, from: &str) -> Result<u8, Failure> {
     }
 }
 
-fn listen(options: &Options, port: u16) -> Result<u8, Failure> {
+/// What one connection has brought.
+fn moved(bytes: u64, lasted: Duration) -> Moved {
+    Moved { command: "eifel live receive", written: bytes, arrived: bytes, lasted }
+}
+
+fn listen(options: &Options, port: u16, recordings: Recordings<'_>) -> Result<u8, Failure> {
     let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
     let calls = Some(options.value("--calls", "a whole number")?.unwrap_or(1));
     let mut place = Place::make(options)?;
     let Terms { settings, sender } = terms(options, Role::Answers, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
+    let recording = recorded::begin(options, &mut place, &sender, Recording::receiving);
     let plan = answer::Plan { port, settings, sender, calls, checked: options.has("--check"), every };
     let mut answer = Answer::begin(&mut place.station.host, plan, show.watch()).map_err(|error| no_way(&error))?;
     place.run(&mut answer)?;
     let reads = answer.finish();
+    if let Some(first) = reads.first() {
+        recorded::finish(options, recording, recordings, &mut place, &moved(first.bytes, first.lasted))?;
+    }
     if show.json {
         let streams: Vec<_> = reads.iter().map(stream).collect();
         return print(&format!("{:#}\n", json!({ "streams": streams }))).map(|()| OK);

@@ -2,19 +2,18 @@
 
 use super::options::Options;
 use super::place::{self, Place, terms};
+use super::recorded::{self, Moved};
 use super::show::{Show, document};
 use super::target::{FORMS, Service, Target};
-use super::{Failure, OK, Recorded, Recordings, print};
+use super::{Failure, OK, Recordings, print};
 use crate::apps::call::{self, Call, Outcome};
 use crate::apps::iperf::{self, Test};
 use crate::apps::meter::Meter;
 use crate::apps::{Amount, Watch};
-use crate::mirror;
 use crate::recording::Recording;
 use crate::system::Error;
 use crate::terms::{Role, Terms};
-use eifel_base::time::{Duration, Instant};
-use eifel_sim::record::Record;
+use eifel_base::time::Duration;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 
@@ -57,17 +56,12 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
     if views && (options.has("--json") || !std::io::stdout().is_terminal()) {
         return Err(Failure::Usage("--view: needs a terminal, and no --json".to_owned()));
     }
-    if options.has("--record") && recordings.is_none() {
-        return Err(Failure::Usage("--record: only `eifel live` can write the tables".to_owned()));
-    }
+    recorded::check(&options, &recordings)?;
     let mut place = Place::make(&options)?;
     let end = terms(&options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), true, &end.sender);
     let show = if views { show.drawing() } else { show };
-    let recording = options.has("--record").then(|| Recording::new(Record::all(), &end.sender));
-    if let Some(recording) = &recording {
-        recording.attach(&mut place.station.host);
-    }
+    let recording = recorded::begin(&options, &mut place, &end.sender, Recording::new);
     let (outcome, meter) = match target.service {
         Service::Iperf => {
             let Terms { settings, sender } = end;
@@ -83,47 +77,15 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
             call(&mut place, plan, show.watch())?
         }
     };
-    if let (Some(recording), Some(recordings), Some(folder)) = (recording, recordings, options.text("--record")) {
-        place.station.host.take_witness();
-        recordings.push(recorded(&options, recording, folder, &outcome, place.clock.now())?);
-    }
+    let (written, arrived, lasted) = (outcome.written, outcome.acknowledged, outcome.lasted);
+    let moved = Moved { command: "eifel live send", written, arrived, lasted };
+    recorded::finish(&options, recording, recordings, &mut place, &moved)?;
     if let Some(status) =
         status(&outcome).filter(|status| target.service == Service::Http && !(200..300).contains(status))
     {
         return Err(Error::new(target.address.to_string(), &format!("HTTP status {status}"), "").into());
     }
     finish(&show, &target, &outcome, meter, amount)
-}
-
-/// The recording as that of a run of the scenario, or of one that says what is known.
-fn recorded(
-    options: &Options,
-    recording: Recording,
-    folder: &str,
-    outcome: &Outcome,
-    now: Instant,
-) -> Result<Recorded, Failure> {
-    let (tables, _) = recording.finish(now).ok_or_else(|| Error::new("the recording", &"it is still in use", ""))?;
-    let seconds = outcome.lasted.as_secs_f64();
-    let (scenario, origin) = match options.text("--like") {
-        Some(path) => (std::fs::read_to_string(path).map_err(Error::of(path))?, path.to_owned()),
-        None => (
-            format!(
-                "title = \"eifel live send\"\nduration_s = {:.3}\n\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\n\
-                 to = \"receiver\"\napplication = {{ kind = \"bulk\", bytes = {} }}\n",
-                seconds.max(0.001),
-                outcome.written.max(1)
-            ),
-            "eifel live send".to_owned(),
-        ),
-    };
-    let mut summary = mirror::summarised(&tables);
-    summary.flow = "main".to_owned();
-    summary.completed = outcome.acknowledged >= outcome.written;
-    summary.time_s = seconds;
-    summary.bytes = outcome.acknowledged;
-    summary.goodput_bps = outcome.acknowledged as f64 * 8.0 / seconds.max(1e-9);
-    Ok(Recorded { folder: folder.to_owned(), scenario, origin, summary, tables })
 }
 
 /// Returns the HTTP request before the body.

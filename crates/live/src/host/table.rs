@@ -1,10 +1,11 @@
 //! The connections of a host: found by their addresses and ports, or by a handle, and woken in the order of their timers.
 
 use super::Ended;
+use eifel_base::siphash::{Secret, siphash};
 use eifel_base::time::Instant;
 use eifel_recovery::fact::Kind;
 use eifel_tcp::{Caller, Connection, Outgoing, State};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Names a connection, and never another one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -54,17 +55,38 @@ struct Place {
 }
 
 /// The connections.
-#[derive(Default)]
 pub(super) struct Table {
     places: Vec<Place>,
     vacant: Vec<u32>,
-    by_key: BTreeMap<Key, u32>,
+    /// Hashes of keys with their places. A key itself stands with its connection only, since a tree of keys would take more memory
+    /// than anything else beside the connections.
+    by_hash: BTreeSet<(u64, u32)>,
+    /// Without it, peers cannot choose keys of one hash.
+    secret: Secret,
+    /// The place found last: packets of one connection mostly follow each other.
+    latest: u32,
     alarms: BTreeSet<(Instant, u32)>,
 }
 
 impl Table {
+    pub(super) fn new(secret: Secret) -> Self {
+        let (by_hash, alarms) = Default::default();
+        Self { places: Vec::new(), vacant: Vec::new(), by_hash, secret, latest: 0, alarms }
+    }
+
     pub(super) fn len(&self) -> usize {
-        self.by_key.len()
+        self.by_hash.len()
+    }
+
+    fn hash(&self, key: &Key) -> u64 {
+        let [a, b, c, d, remote] = key.caller.words();
+        // Six words: initial sequence numbers, which peers see, are hashes of five.
+        siphash(&self.secret, &[u64::from(key.port), a, b, c, d, remote])
+    }
+
+    fn has(&self, index: u32, key: &Key) -> bool {
+        let entry = self.places.get(index as usize).and_then(|place| place.entry.as_ref());
+        entry.is_some_and(|entry| entry.key == *key)
     }
 
     pub(super) fn insert(&mut self, key: Key, connection: Connection) -> Handle {
@@ -72,15 +94,21 @@ impl Table {
             self.places.push(Place::default());
             (self.places.len() - 1) as u32
         });
+        let hash = self.hash(&key);
         let place = &mut self.places[index as usize];
         place.entry =
             Some(Box::new(Entry { key, connection, tally: Tally::default(), alarm: Instant::NEVER, in_line: false }));
-        self.by_key.insert(key, index);
+        self.by_hash.insert((hash, index));
         Handle { index, generation: place.generation }
     }
 
-    pub(super) fn find(&self, key: &Key) -> Option<Handle> {
-        let index = *self.by_key.get(key)?;
+    pub(super) fn find(&mut self, key: &Key) -> Option<Handle> {
+        if !self.has(self.latest, key) {
+            let hash = self.hash(key);
+            let mut alike = self.by_hash.range((hash, 0)..=(hash, u32::MAX)).map(|&(_, index)| index);
+            self.latest = alike.find(|&index| self.has(index, key))?;
+        }
+        let index = self.latest;
         Some(Handle { index, generation: self.places[index as usize].generation })
     }
 
@@ -136,7 +164,8 @@ impl Table {
         let entry = place.entry.take()?;
         place.generation = place.generation.wrapping_add(1);
         self.vacant.push(handle.index);
-        self.by_key.remove(&entry.key);
+        let hash = self.hash(&entry.key);
+        self.by_hash.remove(&(hash, handle.index));
         self.alarms.remove(&(entry.alarm, handle.index));
         Some(Ended { connection: entry.connection, tally: entry.tally })
     }

@@ -59,7 +59,7 @@ fn what_cannot_be_done_is_said_in_one_line() {
         (&["send"][..], "one TARGET is needed"),
         (&["send", "--bytes", "1", "--seconds", "1", "10.0.0.1:5"], "--bytes contradicts --seconds"),
         (&["send", "--speed", "1", "10.0.0.1:5"], "unknown option --speed"),
-        (&["receive", "0"], "expected"),
+        (&["receive", "0"], "0: expected a PORT from 1 to 65535, or http://"),
         (&["hiccup", "nowhere.toml", "--", "true"], "nowhere.toml: No such file"),
         (&["dance"], "no such command"),
     ];
@@ -72,6 +72,11 @@ fn what_cannot_be_done_is_said_in_one_line() {
         assert_eq!(
             (code, line.as_str()),
             (Some(1), "eifel live: 10.85.0.1:5: connection refused; nothing listens at this port\n")
+        );
+        let (code, line) = said(&["receive", "5001", "--", "true"]);
+        assert_eq!(
+            (code, line.as_str()),
+            (Some(1), "eifel live: the command behind --: it has ended, and nothing is connected\n")
         );
         let (code, line) = said(&["send", "--device", "lo", "--bytes", "1", "10.85.0.1:5", "--", "true"]);
         assert!(code == Some(1) && line.lines().count() == 1, "{line}");

@@ -14,7 +14,7 @@ use pair::{Pair, held};
 use plain::{connect, opened};
 
 /// The most bytes of memory for an idle connection.
-const MOST_BYTES: usize = 3200;
+const MOST_BYTES: usize = 2048;
 
 /// Bytes of memory that are in use.
 fn in_use() -> usize {

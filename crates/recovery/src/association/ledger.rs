@@ -17,6 +17,7 @@ pub(super) use news::{Share, Taken};
 
 use super::PathId;
 use crate::fact::{Block, Cause, Covered};
+use core::ops::Range;
 use eifel_base::ranges::Ranges;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
@@ -43,7 +44,7 @@ pub(super) struct Chunk {
     /// How often it left, less one.
     pub(super) copies: u32,
     pub(super) last_sent: Instant,
-    /// Its timestamp when it left for the first time.
+    /// Its timestamp when it left for the first time, if that is its packet's alone.
     pub(super) stamp: Option<Timestamp>,
     /// Why it was marked for retransmission the last time.
     pub(super) cause: Cause,
@@ -156,7 +157,7 @@ impl Ledger {
     pub(super) fn on_new(&mut self, now: Instant, path: PathId, size: Size, stamp: Option<Timestamp>) -> u64 {
         let position = self.nxt();
         self.chunks.push_back(Chunk { size, last: path, last_sent: now, stamp, ..Chunk::default() });
-        self.launch(position);
+        self.count(position, path, size);
         position
     }
 
@@ -177,7 +178,12 @@ impl Ledger {
     #[inline]
     fn launch(&mut self, position: u64) {
         let Chunk { size, last, .. } = *self.chunk(position);
-        let path = &mut self.under_way[last.0];
+        self.count(position, last, size);
+    }
+
+    #[inline]
+    fn count(&mut self, position: u64, path: PathId, size: Size) {
+        let path = &mut self.under_way[path.0];
         path.oldest = if path.chunks == 0 { position } else { path.oldest.min(position) };
         path.chunks += 1;
         path.size.data += u64::from(size.data);
@@ -330,9 +336,9 @@ impl Ledger {
         }
     }
 
-    /// Counts a miss indication for every missing position below `below`. Those that now have three are marked for
-    /// retransmission; calls `marked` with the path of each.
-    pub(super) fn miss(&mut self, below: u64, mut marked: impl FnMut(PathId)) {
+    /// Counts a miss indication for every missing position below `below`. Returns the positions among which those are that
+    /// now have three.
+    pub(super) fn miss(&mut self, below: u64) -> Range<u64> {
         let before = self.missed;
         let mut reach = below;
         for (mark, earlier) in self.missed.iter_mut().zip([below].iter().chain(&before)) {
@@ -340,7 +346,12 @@ impl Ledger {
             *mark = (*mark).max(reach);
         }
         let last = MISS_INDICATIONS - 1;
-        for position in before[last].max(self.una)..self.missed[last].min(self.nxt()) {
+        before[last].max(self.una)..self.missed[last].min(self.nxt())
+    }
+
+    /// Marks what is under way among these positions for retransmission; calls `marked` with the path of each.
+    pub(super) fn mark_lost(&mut self, lost: Range<u64>, mut marked: impl FnMut(PathId)) {
+        for position in lost {
             if self.is_under_way(position) {
                 marked(self.chunk(position).last);
                 self.mark(position, Cause::FastRetransmit);

@@ -3,6 +3,7 @@
 use super::ledger::Taken;
 use super::{Engine, PathId};
 use crate::congest::Progress;
+use crate::detect::Judgement;
 use crate::fact::{Acked, Block, Cause, Echo, Mark};
 use eifel_base::time::Instant;
 
@@ -82,7 +83,11 @@ impl Engine {
         let judgement = target.watch.judge(&acked);
         let judgement = self.run_probe(path, judgement);
         let target = &mut self.destinations[path.0].path;
-        let effect = target.settle(judgement, Some(&acked), sample, outstanding);
+        let mut effect = target.settle(judgement, Some(&acked), sample, outstanding);
+        if matches!(judgement, Judgement::LostBesides(_)) {
+            target.cut_for_lost_besides();
+            effect.grows = false;
+        }
         target.sample(&acked, sample, effect.change);
         let repeats = self.credit.counts_repeats(path, sack);
         let (acked, sacked) = share.counted(repeats);
@@ -97,9 +102,13 @@ impl Engine {
 
     /// Counts miss indications below a position, and enters fast recovery if something has three.
     fn miss(&mut self, now: Instant, below: u64) {
+        let lost = self.ledger.miss(below);
+        if lost.is_empty() {
+            return;
+        }
         let flights: Vec<_> = (0..self.destinations.len()).map(|path| self.flight_of(PathId(path))).collect();
         let mut struck = vec![false; flights.len()];
-        self.ledger.miss(below, |path| struck[path.0] = true);
+        self.ledger.mark_lost(lost, |path| struck[path.0] = true);
         if self.exit.is_some() || !struck.contains(&true) {
             return;
         }

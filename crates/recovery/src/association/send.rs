@@ -142,7 +142,7 @@ impl Engine {
         transmission
     }
 
-    /// Takes note that a new chunk leaves on `path`, in a packet with timestamp `stamp`.
+    /// Takes note that a new chunk leaves on `path`, in a packet with timestamp `stamp`, if no other packet has it.
     pub fn on_new(&mut self, now: Instant, path: PathId, size: Size, stamp: Option<Timestamp>) -> Transmission {
         if self.ledger.flight(path) == 0 {
             self.destinations[path.0].path.restart_after_idle(now);

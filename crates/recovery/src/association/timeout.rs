@@ -1,6 +1,6 @@
 //! A path's timer expires (RFC 9260, section 6.3.3).
 
-use super::{Engine, PathId};
+use super::{Destination, Engine, PathId};
 use eifel_base::time::Instant;
 
 /// A retransmission timer that has expired.
@@ -13,10 +13,11 @@ pub struct Expired {
 
 impl Engine {
     /// Returns when [`Engine::on_timeout`] wants to be called, or [`Instant::NEVER`].
+    #[inline]
     pub fn deadline(&self) -> Instant {
-        let paths =
-            self.destinations.iter().map(|destination| destination.path.timer.min(destination.path.released_at));
-        paths.min().unwrap_or(Instant::NEVER).min(self.persist)
+        self.destinations
+            .iter()
+            .fold(self.persist, |first, Destination { path, .. }| first.min(path.timer).min(path.released_at))
     }
 
     /// Handles the timers due at [`Engine::deadline`]. Returns a retransmission timer that has

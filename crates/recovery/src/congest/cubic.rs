@@ -34,6 +34,14 @@ pub(super) const ENTRY: Entry = Entry {
             "flight",
             &["flight", "window"],
         ),
+        Parameter::word(
+            "curve",
+            "how growth is computed: by the RFC; or as in Linux, which counts in whole segments, looks ahead by the smallest \
+             round trip, lets Reno's window grow by alpha_cubic even above the window before the loss, and adds a segment \
+             for 20 at least until a loss has told W_max",
+            "rfc9438",
+            &["rfc9438", "linux"],
+        ),
         COUNTING,
         GROW,
         SLOW_START,
@@ -45,6 +53,7 @@ pub(super) const ENTRY: Entry = Entry {
             start: Start::of(parameters),
             fast_convergence: parameters.switch("fast_convergence"),
             from: Base::of(parameters),
+            rule: parameters.word("curve", &[("rfc9438", Rule::Rfc9438), ("linux", Rule::Linux)]),
             growth: Growth::of(parameters),
             slow_start: SlowStart::of(parameters),
             echoed: Echoed::of(parameters),
@@ -66,11 +75,23 @@ pub struct Settings {
     /// Whether a loss below the last W_max lowers W_max further, to make room for new flows (section 4.7).
     pub fast_convergence: bool,
     pub from: Base,
+    pub rule: Rule,
     /// See [`Growth`]. Counting concerns slow start alone: the curve counts all that is acknowledged.
     pub growth: Growth,
     pub slow_start: SlowStart,
     pub echoed: Echoed,
 }
+
+/// How congestion avoidance computes growth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    Rfc9438,
+    /// As Linux's `bictcp_update`, as far as Google's packetdrill scripts show it.
+    Linux,
+}
+
+/// The segments for which Linux adds one at least, before a loss has told W_max.
+const LINUX_SEGMENTS: f64 = 20.0;
 
 /// The curve that the last reduction left; windows in segments.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -129,7 +150,7 @@ impl Stage {
     }
 
     /// Computes the window after `acked` segments (sections 4.2 to 4.5).
-    fn grow(&mut self, cwnd: f64, acked: f64, prior: Option<f64>, now: Instant, rtt: Duration) -> f64 {
+    fn grow(&mut self, (cwnd, acked): (f64, f64), prior: Option<f64>, now: Instant, rtt: Duration) -> f64 {
         let t = now.since(self.epoch).as_secs_f64();
         // Equation 4; alpha is 1 once the window before the reduction is reached.
         let alpha = if prior.is_some_and(|prior| self.w_est < prior) { ALPHA } else { 1.0 };
@@ -141,6 +162,18 @@ impl Stage {
         }
         let target = self.w_cubic(t + rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
         cwnd + (target - cwnd) / cwnd * acked
+    }
+
+    /// Computes the window after `acked` segments as Linux's `bictcp_update`: it counts for how many whole segments one is
+    /// added. `first` says that no loss has told W_max.
+    fn grow_by_count(&mut self, (cwnd, acked): (f64, f64), first: bool, now: Instant, ahead: Duration) -> f64 {
+        let x = now.since(self.epoch).as_secs_f64() + ahead.as_secs_f64() - self.k;
+        self.w_est += ALPHA * acked / cwnd.max(1.0);
+        let whole = cwnd.floor().max(1.0);
+        let count_to = |target: f64| if target > whole { (whole / (target - whole)).floor() } else { 100.0 * whole };
+        let curve = count_to(self.w_max.floor() + (C * x * x * x).trunc());
+        let count = curve.min(count_to(self.w_est.floor())).min(if first { LINUX_SEGMENTS } else { curve });
+        cwnd + acked / count.max(2.0)
     }
 }
 
@@ -164,9 +197,18 @@ impl Cubic {
         if let Some(since) = stage.unused_since.take() {
             stage.epoch += view.now.since(since);
         }
-        let rtt = view.round_trips.smoothed().unwrap_or(Duration::ZERO);
+        let (acked, round_trips) = (acked as f64 / mss, &view.round_trips);
+        let grown = match self.settings.rule {
+            Rule::Rfc9438 => {
+                stage.grow((cwnd, acked), *prior, view.now, round_trips.smoothed().unwrap_or(Duration::ZERO))
+            }
+            Rule::Linux => {
+                let ahead = round_trips.minimum().unwrap_or(Duration::ZERO);
+                stage.grow_by_count((cwnd, acked), w_max.is_none(), view.now, ahead)
+            }
+        };
         // Rounding must not take a byte from a window that rests.
-        let grown = (stage.grow(cwnd, acked as f64 / mss, *prior, view.now, rtt) * mss).max(bytes);
+        let grown = (grown * mss).max(bytes);
         let cwnd = grown as u64;
         self.fraction = grown - cwnd as f64;
         Window { cwnd, ..*now }

@@ -82,6 +82,27 @@ impl Reno {
     pub fn new(settings: Settings) -> Self {
         Self { settings, slow_start: settings.slow_start.watched() }
     }
+
+    /// Returns the window after an ACK below ssthresh. Kept apart, because nearly all ACKs come above it.
+    #[inline(never)]
+    fn slow_start(&mut self, now: &Window, progress: &Progress, view: &View) -> Window {
+        let now = &self.slow_start.before_growth(now, view);
+        if now.cwnd >= now.ssthresh {
+            return self.avoid_congestion(now, progress, view);
+        }
+        let (growth, mss) = (&mut self.settings.growth, u64::from(view.mss));
+        let permits = growth.permits(now, progress, mss);
+        let cwnd = if permits { growth.slow_start(now, progress, mss) } else { now.cwnd };
+        self.slow_start.after_growth(now, Window { cwnd, ..*now }, view)
+    }
+
+    #[inline(always)]
+    fn avoid_congestion(&mut self, now: &Window, progress: &Progress, view: &View) -> Window {
+        let (growth, mss) = (&mut self.settings.growth, u64::from(view.mss));
+        let permits = growth.permits(now, progress, mss);
+        let cwnd = if permits { growth.avoid_congestion(now, progress, mss) } else { now.cwnd };
+        Window { cwnd, ..*now }
+    }
 }
 
 impl Congest for Reno {
@@ -90,16 +111,10 @@ impl Congest for Reno {
     }
 
     fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window {
-        let (growth, slow_start) = (&mut self.settings.growth, &mut self.slow_start);
-        let (now, mss) = (&slow_start.before_growth(now, view), u64::from(view.mss));
-        let cwnd = if !growth.permits(now, progress, mss) {
-            now.cwnd
-        } else if now.cwnd < now.ssthresh {
-            growth.slow_start(now, progress, mss)
-        } else {
-            growth.avoid_congestion(now, progress, mss)
-        };
-        slow_start.after_growth(now, Window { cwnd, ..*now }, view)
+        match now.cwnd < now.ssthresh {
+            true => self.slow_start(now, progress, view),
+            false => self.avoid_congestion(now, progress, view),
+        }
     }
 
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {

@@ -7,12 +7,12 @@
 //! its retransmission.
 //! *From* RFC 3522, sections 3.2 and 3.4; "Responding to Spurious Timeouts in TCP", section II.B.
 
+use super::trials::Trials;
 use super::{Detector, Judgement, MOST_CONTRADICTIONS, Outcome};
 use crate::fact::{Acked, Echo, Fact};
 use crate::registry::{Entry, Need, Parameter};
 use crate::view::View;
 use eifel_base::units::Timestamp;
-use std::collections::VecDeque;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "eifel-timestamps",
@@ -50,7 +50,7 @@ pub struct EifelTimestamps {
     waiting: Option<Waiting>,
     /// Later retransmissions of the episode that are not acknowledged yet, by position. A verdict on the
     /// first retransmission says nothing about them. Empty by plain RFC 3522.
-    trials: VecDeque<Trial>,
+    trials: Trials,
     /// Whether the episode was called spurious, and its later retransmissions are on trial.
     tries: bool,
     /// Whether the peer has ever sent a DSACK on this connection (step 5).
@@ -65,13 +65,6 @@ struct Waiting {
     retransmit_ts: Timestamp,
     original: Option<Timestamp>,
     start: u64,
-}
-
-/// A retransmission that did not open its episode.
-#[derive(Clone, Copy, Debug)]
-struct Trial {
-    start: u64,
-    original: Option<Timestamp>,
 }
 
 /// The reason of a verdict on an echo that is older than the retransmission, and not the original's.
@@ -89,7 +82,7 @@ impl EifelTimestamps {
         let Some(waiting) = self.waiting.take_if(|waiting| acked.cumulative > waiting.start) else {
             return Judgement::Undecided;
         };
-        let repaired_more = self.ends_trial(acked);
+        let repaired_more = self.trials.end(acked);
         let Some(Echo::Known { value: echo, .. }) = acked.echo else {
             return Judgement::Settled(Outcome::Genuine, "no timestamp echoed");
         };
@@ -119,30 +112,9 @@ impl EifelTimestamps {
         Judgement::Settled(Outcome::Spurious, "echo older than the first retransmission")
     }
 
-    /// Puts a retransmission on trial, unless an earlier one of the same segment is.
-    fn try_again(&mut self, trial: Trial) {
-        let place = self.trials.partition_point(|other| other.start < trial.start);
-        if self.trials.get(place).is_none_or(|other| other.start > trial.start) {
-            self.trials.insert(place, trial);
-        }
-    }
-
-    /// Ends the trials of what the ACK covers. Returns whether one of them was not proven spurious by the echo of its own
-    /// original's timestamp: a receiver that acknowledges late can prove the first retransmission of an episode spurious
-    /// after it has repaired a loss.
-    fn ends_trial(&mut self, acked: &Acked) -> bool {
-        let mut unproven = false;
-        while let Some(trial) = self.trials.front().copied().filter(|trial| acked.cumulative > trial.start) {
-            let proven = matches!(acked.echo, Some(Echo::Known { value, .. }) if trial.original == Some(value));
-            unproven |= !proven;
-            self.trials.pop_front();
-        }
-        unproven
-    }
-
     /// Judges later retransmissions of an episode that was called spurious.
     fn judge_trials(&mut self, acked: &Acked) -> Judgement {
-        if self.trials.is_empty() || !self.ends_trial(acked) {
+        if !self.trials.end(acked) {
             return Judgement::Undecided;
         }
         self.trials.clear();
@@ -184,7 +156,7 @@ impl Detector for EifelTimestamps {
             }
             Fact::Retransmitted { transmission, original, .. } => {
                 if self.proof == Proof::Original && (self.waiting.is_some() || self.tries) {
-                    self.try_again(Trial { start: transmission.start, original: *original });
+                    self.trials.add(transmission.start, *original);
                 }
                 Judgement::Undecided
             }

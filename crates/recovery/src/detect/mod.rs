@@ -2,6 +2,7 @@
 
 mod cover;
 mod rto_recovery;
+mod trials;
 
 crate::registry::algorithms! { none, eifel_timestamps, eifel_or_f_rto, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt;
 association: f_rto_sctp, eifel_cover_timestamps, eifel_cover_bit, eifel_cover_or_dsack }

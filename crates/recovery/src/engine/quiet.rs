@@ -43,22 +43,20 @@ impl Engine {
         true
     }
 
-    /// Whether the next segment of new data, of `len` positions, leaves now. Returns `None` where
-    /// [`poll_send`](Self::poll_send) has to find out: all is not quiet, or the segment is not full. Otherwise cwnd alone
-    /// says it, because the timer runs, and neither loss recovery nor pacing has to know. `limit` is as in [`Offer`].
+    /// Returns whether a full segment of new data leaves now. `None` where [`poll_send`](Self::poll_send) has to find out,
+    /// because all is not quiet. Otherwise cwnd alone says it: the timer runs, and neither loss recovery nor pacing has to
+    /// know. `limit` is as in [`Offer`](super::Offer).
     #[inline(always)]
-    pub fn quiet_room(&mut self, len: u32, limit: u64) -> Option<bool> {
+    pub fn quiet_room(&mut self, limit: u64) -> Option<bool> {
         self.limit = limit;
-        if !self.quiet || len != self.path.watch.view().mss {
-            return None;
-        }
-        Some(self.board.outstanding() + u64::from(len) <= self.path.window.cwnd)
+        let full = u64::from(self.path.watch.view().mss);
+        self.quiet.then(|| self.board.outstanding() + full <= self.path.window.cwnd)
     }
 
-    /// Sends a segment of new data for which there is [quiet room](Self::quiet_room).
+    /// Sends a full segment of new data for which there is [quiet room](Self::quiet_room).
     #[inline(always)]
-    pub fn send_quiet(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) -> Transmission {
-        let start = self.board.nxt();
+    pub fn send_quiet(&mut self, now: Instant, stamp: Option<Timestamp>) -> Transmission {
+        let (start, len) = (self.board.nxt(), self.path.watch.view().mss);
         self.note_new(now, len, stamp);
         self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })
     }

@@ -39,10 +39,13 @@ impl Engine {
     /// `None`.
     #[inline(always)]
     pub fn poll_send(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
-        match self.quiet_room(offer.next, offer.limit) {
-            Some(true) => return Some(self.send_quiet(now, offer.next, offer.stamp)),
-            Some(false) => return None,
-            None => {}
+        let room = self.quiet_room(offer.limit);
+        if offer.next == self.path.watch.view().mss {
+            match room {
+                Some(true) => return Some(self.send_quiet(now, offer.stamp)),
+                Some(false) => return None,
+                None => {}
+            }
         }
         // The full way gets copies, so that offer and transmission stay in registers on the quiet one: to read them back from
         // memory as a whole, right after they were written in parts, would cost more than all the rest.

@@ -18,18 +18,25 @@ pub(super) struct Echoes {
     in_episode: bool,
 }
 
+impl Echoes {
+    /// Notes that an echo has cut the window, when `nxt` was the first position never sent.
+    fn cut_at(&mut self, nxt: u64) {
+        (self.answered_below, self.echoed_below) = (nxt, nxt);
+    }
+}
+
 impl Path {
     /// Answers an echo, once for all signals of one window. `flight` is FlightSize before its ACK.
     #[cold]
     pub(crate) fn on_echo(&mut self, flight: Flight) {
-        self.echoes.in_episode = true;
+        self.marked().echoes.in_episode = true;
         let (una, nxt) = (self.watch.view().una, self.watch.view().nxt);
-        if una <= self.echoes.answered_below {
+        if una <= self.marked().echoes.answered_below {
             return;
         }
         let window = self.window;
         self.window = self.cut_for_echo(&window, flight);
-        (self.echoes.answered_below, self.echoes.echoed_below) = (nxt, nxt);
+        self.marked().echoes.cut_at(nxt);
         self.watch.tell(Event::Echoed { window: self.window });
     }
 
@@ -45,31 +52,32 @@ impl Path {
 
     /// Notes a loss signal that has cut the window: echoes of what was outstanding then ask for nothing more.
     pub(super) fn answer_echoes(&mut self) {
-        self.echoes.answered_below = self.watch.view().nxt;
+        self.marked().echoes.answered_below = self.watch.view().nxt;
     }
 
     /// Whether the congestion that lost the oldest segment is answered: a mark of the same window was echoed before.
     pub(super) fn is_answered(&self) -> bool {
-        self.watch.view().una < self.echoes.echoed_below
+        self.past.as_ref().is_some_and(|past| self.watch.view().una < past.echoes.echoed_below)
     }
 
     pub(super) fn forget_echoes(&mut self) {
-        self.echoes.in_episode = false;
+        self.marked().echoes.in_episode = false;
     }
 
     /// After a response has moved the window to undo the signal that left `saved`, that signal answers no echoes: later ones cut
     /// the window as usual. Marks that were echoed since the signal were real congestion: the window becomes no larger than
     /// they alone would have left it.
     pub(super) fn on_undo_of_signal(&mut self, saved: &Saved) {
-        if !std::mem::take(&mut self.echoes.in_episode) {
-            self.echoes.answered_below = self.echoes.echoed_below;
+        let echoes = &mut self.marked().echoes;
+        if !std::mem::take(&mut echoes.in_episode) {
+            echoes.answered_below = echoes.echoed_below;
             return;
         }
         let nxt = self.watch.view().nxt;
         let undone = self.window;
         let cut = self.cut_for_echo(&saved.window, Flight { outstanding: saved.flight, peer_window: u64::MAX });
         self.window = Window { cwnd: undone.cwnd.min(cut.cwnd), ssthresh: undone.ssthresh.min(cut.ssthresh) };
-        (self.echoes.answered_below, self.echoes.echoed_below) = (nxt, nxt);
+        self.marked().echoes.cut_at(nxt);
         self.watch.tell(Event::Echoed { window: self.window });
     }
 }

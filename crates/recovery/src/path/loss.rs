@@ -37,16 +37,17 @@ impl Path {
     pub(crate) fn open_episode(&mut self, cause: Cause, flight: Flight, limited: u64) {
         // An episode that ended without a verdict stands for a loss, and so does one that is still open and settled by none.
         if self.watch.last_episode().is_some_and(|earlier| !earlier.settled) {
-            self.note_loss(self.lost_since);
+            let sent_at = self.marked().lost_since;
+            self.note_loss(sent_at);
         }
         let now = self.watch.view().now;
-        self.lost_since = match cause {
+        let lost_since = match cause {
             Cause::Timeout => before(now, self.rto.rto()),
             Cause::FastRetransmit => before(now, self.rto.srtt().unwrap_or(Duration::ZERO)),
         };
         if cause == Cause::Timeout {
             // This timeout will teach anew what the last one had to teach.
-            self.lesson = None;
+            self.marked().lesson = None;
         }
         let window = self.window;
         let flight = flight.less(limited);
@@ -59,8 +60,8 @@ impl Path {
         self.answer_echoes();
         self.forget_echoes();
         let saved = Saved { window, reduced: self.window, flight: flight.outstanding, estimate: self.rto.estimate() };
-        self.saved = Some(saved);
-        self.undone = false;
+        let past = self.marked();
+        (past.saved, past.lost_since, past.undone) = (Some(saved), lost_since, false);
         let episode = self.watch.open_episode(cause);
         self.watch.tell(Event::EpisodeOpened { episode, saved });
     }
@@ -93,7 +94,8 @@ impl Path {
     /// Cuts the window for a loss that an undone episode has repaired besides. The undo took back what this loss had cost, so
     /// the window falls to what a fast retransmit would have left of it when the episode began.
     pub(crate) fn cut_for_lost_besides(&mut self) {
-        let Some(saved) = self.saved.filter(|_| std::mem::take(&mut self.undone)) else { return };
+        let undone = self.past.as_mut().is_some_and(|past| std::mem::take(&mut past.undone));
+        let Some(saved) = self.saved().filter(|_| undone) else { return };
         self.note_loss(self.watch.view().now);
         let now = std::mem::replace(&mut self.window, saved.window);
         let flight = Flight { outstanding: saved.flight, peer_window: u64::MAX };

@@ -7,6 +7,7 @@
 
 mod echo;
 mod loss;
+mod past;
 mod quiet;
 mod timer;
 mod verdict;
@@ -16,7 +17,6 @@ pub use verdict::Effect;
 
 use crate::config::Parts;
 use crate::congest::{Congest, Idle, Progress, Window};
-use crate::episode::{Estimate, Saved};
 use crate::grant::Grant;
 use crate::pace::{Pace, Permit};
 use crate::respond::Response;
@@ -24,8 +24,8 @@ use crate::rto::after_spurious::AfterSpurious;
 use crate::rto::{Rto, TimerChange};
 use crate::view::Negotiated;
 use crate::watch::Watch;
-use echo::Echoes;
 use eifel_base::time::{Duration, Instant};
+use past::Past;
 
 /// One destination of a sender. See the module's documentation.
 #[derive(Clone)]
@@ -42,21 +42,10 @@ pub struct Path {
     idle_since: Instant,
     /// Expiries of the retransmission timer since the last ACK of new data.
     pub(crate) consecutive_timeouts: u32,
-    /// The state that an undo of the last episode can restore.
-    saved: Option<Saved>,
-    /// When the segment left that the last loss signal is about, as far as the timer tells.
-    lost_since: Instant,
-    /// Whether an undo has restored the threshold since the last loss signal.
-    undone: bool,
     /// The reductions of the window so far.
     pub(crate) reductions: u32,
-    /// The congestion that the peer has echoed.
-    echoes: Echoes,
-    /// Whether the path has ever lost anything, spurious loss signals apart.
-    loss_seen: bool,
-    /// The estimate before a spurious timeout, and the first position that was unsent then: the first sample from beyond
-    /// seeds the timer anew.
-    lesson: Option<(Estimate, u64)>,
+    /// The traces of loss signals and echoes; `None` before the first.
+    past: Option<Box<Past>>,
     pub(crate) rto: Box<dyn Rto>,
     pub(crate) congest: Box<dyn Congest>,
     /// `None` where nothing is held back.
@@ -77,13 +66,8 @@ impl Path {
             released_at: Instant::NEVER,
             idle_since: Instant::ZERO,
             consecutive_timeouts: 0,
-            saved: None,
-            lost_since: Instant::ZERO,
-            undone: false,
             reductions: 0,
-            echoes: Echoes::default(),
-            loss_seen: false,
-            lesson: None,
+            past: None,
             rto: parts.rto,
             congest: parts.congest,
             pace: parts.pace,
@@ -124,7 +108,7 @@ impl Path {
     /// Whether an ACK of new data would do nothing beyond that, apart from what it tells pacing.
     pub(crate) fn is_calm(&self) -> bool {
         self.watch.episode().is_none()
-            && self.lesson.is_none()
+            && self.lesson().is_none()
             && self.consecutive_timeouts == 0
             && self.timer != Instant::NEVER
             && self.watch.detectors_wait()

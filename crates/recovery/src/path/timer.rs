@@ -52,10 +52,10 @@ impl Path {
             self.rto.sample(&Sample { rtt, acked: acked.bytes, window: self.window }, self.watch.view());
         }
         // The first sample from beyond a spurious timeout's flight seeds the timer anew, if the response asked for it.
-        if let Some((before, unsent)) = self.lesson
+        if let Some((before, unsent)) = self.lesson()
             && acked.cumulative > unsent
         {
-            self.lesson = None;
+            self.marked().lesson = None;
             self.rto.change(TimerChange::ReseedAtLeast { sample: rtt, before });
         }
         self.watch.on_smoothed(self.rto.srtt());

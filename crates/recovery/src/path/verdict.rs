@@ -38,7 +38,7 @@ impl Path {
         sample: Option<Duration>,
         flight: u64,
     ) -> Effect {
-        let (Some(episode), Some(saved)) = (self.watch.settle(judgement), self.saved) else { return Effect::NONE };
+        let (Some(episode), Some(saved)) = (self.watch.settle(judgement), self.saved()) else { return Effect::NONE };
         let outcome = match judgement {
             Judgement::Settled(outcome, _) => outcome,
             _ => Outcome::Genuine,
@@ -63,7 +63,8 @@ impl Path {
             }
             Outcome::Genuine => {
                 // [rfc4015:3.1.7]
-                self.note_loss(self.lost_since);
+                let sent_at = self.marked().lost_since;
+                self.note_loss(sent_at);
                 if let Judgement::Mixed(share) = judgement {
                     self.credit(share, &episode, &saved);
                 }
@@ -84,7 +85,7 @@ impl Path {
 
     /// Takes note that a loss signal stands.
     pub(super) fn note_loss(&mut self, at: Instant) {
-        self.loss_seen = true;
+        self.marked().loss_seen = true;
         self.grant.lost(at);
     }
 
@@ -100,7 +101,7 @@ impl Path {
             flight,
             acked: acked.map_or(0, |acked| acked.bytes),
             ece: acked.is_some_and(|acked| acked.ece),
-            loss_seen: self.loss_seen,
+            loss_seen: self.past.as_ref().is_some_and(|past| past.loss_seen),
             mss: self.watch.view().mss,
             initial_window: self.initial_window,
         }
@@ -108,8 +109,9 @@ impl Path {
 
     fn undo(&mut self, verdict: &Verdict, episode: &Episode, saved: &Saved) {
         let Adjust { window, reseed } = self.response.respond(verdict, saved, &self.window);
-        self.undone = window.ssthresh > saved.reduced.ssthresh;
-        if self.undone {
+        let undone = window.ssthresh > saved.reduced.ssthresh;
+        self.marked().undone = undone;
+        if undone {
             self.congest.on_undo(&self.window, self.watch.view());
         }
         let before = self.window;
@@ -118,7 +120,7 @@ impl Path {
             self.on_undo_of_signal(saved);
         }
         if let Some(before) = reseed {
-            self.lesson = Some((before, episode.recovery_point));
+            self.marked().lesson = Some((before, episode.recovery_point));
         }
     }
 
@@ -142,8 +144,8 @@ impl Path {
 
     /// Restores the window of the episode that is open, unless a verdict has settled it. The loss still counts.
     pub(crate) fn restore(&mut self) {
-        let (Some(episode), Some(saved)) = (self.watch.settle_open(), self.saved) else { return };
-        self.loss_seen = true;
+        let (Some(episode), Some(saved)) = (self.watch.settle_open(), self.saved()) else { return };
+        self.marked().loss_seen = true;
         self.window = saved.window;
         self.watch.tell(Event::Adjusted { episode: episode.number, window: self.window });
         self.on_undo_of_signal(&saved);

@@ -31,10 +31,16 @@ impl Reduction {
     }
 }
 
-/// PRR's variables, in bytes.
+/// The reduction of a window in recovery.
 #[derive(Clone, Debug)]
 pub struct Prr {
-    reduction: Reduction,
+    /// `None` where nothing goes until pipe is below ssthresh. Idle connections of that kind hold no memory for PRR.
+    variables: Option<Box<Variables>>,
+}
+
+/// PRR's variables, in bytes.
+#[derive(Clone, Debug, Default)]
+struct Variables {
     /// Bytes ever delivered, as of the last ACK.
     total: u64,
     /// DeliveredData of the last ACK; 0 if an alarm has rung since.
@@ -56,81 +62,81 @@ pub struct Prr {
 impl Prr {
     /// Creates PRR, or with [`Reduction::AtOnce`] what stands in its place.
     pub fn new(reduction: Reduction) -> Self {
-        Self {
-            reduction,
-            total: 0,
-            heard: 0,
-            latest: 0,
-            recover_fs: 0,
-            delivered: 0,
-            out: 0,
-            limit: None,
-            safe_ack: false,
-        }
+        Self { variables: (reduction == Reduction::Proportional).then(Box::default) }
     }
 
     /// Returns whether nothing goes until pipe is below ssthresh.
     pub fn is_at_once(&self) -> bool {
-        self.reduction == Reduction::AtOnce
+        self.variables.is_none()
     }
 
     /// Takes an ACK in, before its meaning for recovery is known.
     pub fn on_ack(&mut self, acked: &Acked, board: &Scoreboard) {
+        let Some(prr) = &mut self.variables else { return };
         let total = board.una() + board.sacked_bytes();
         // The driver does not show ACKs of new data while recovery is quiet: nothing was SACKed then.
-        let before = self.total.max(acked.cumulative - acked.bytes);
-        self.heard = total.saturating_sub(before);
-        self.total = total;
+        let before = prr.total.max(acked.cumulative - acked.bytes);
+        prr.heard = total.saturating_sub(before);
+        prr.total = total;
         // An ACK that delivers nothing allows nothing (RFC 9937, section 6.2).
-        if self.heard == 0 {
+        if prr.heard == 0 {
             return;
         }
-        self.latest = self.heard;
-        self.delivered += self.latest;
-        self.limit = None;
-        self.safe_ack = acked.bytes > 0;
+        prr.latest = prr.heard;
+        prr.delivered += prr.latest;
+        prr.limit = None;
+        prr.safe_ack = acked.bytes > 0;
     }
 
     /// Notes that an alarm has rung, which reports no delivery.
     pub fn on_alarm(&mut self) {
-        self.heard = 0;
+        if let Some(prr) = &mut self.variables {
+            prr.heard = 0;
+        }
     }
 
     /// Forgets what was SACKed, after a timeout: it may be delivered once more.
     pub fn on_timeout(&mut self, una: u64) {
-        self.total = una;
+        if let Some(prr) = &mut self.variables {
+            prr.total = una;
+        }
     }
 
     /// Begins recovery, with the last ACK or with an alarm after it. What has left until now is not counted in prr_out, and
     /// what was SACKed before will not be delivered in this recovery (RFC 9937, section 6.1).
     pub fn begin(&mut self, board: &Scoreboard) {
-        self.recover_fs = board.outstanding() - board.sacked_bytes() + self.heard;
-        self.latest = self.heard;
-        (self.delivered, self.out) = (self.heard, 0);
-        self.limit = None;
-        self.safe_ack = false;
+        let Some(prr) = &mut self.variables else { return };
+        prr.recover_fs = board.outstanding() - board.sacked_bytes() + prr.heard;
+        prr.latest = prr.heard;
+        (prr.delivered, prr.out) = (prr.heard, 0);
+        prr.limit = None;
+        prr.safe_ack = false;
     }
 
     /// Notes that the last ACK tells of a further loss.
     pub fn on_loss(&mut self) {
-        self.safe_ack = false;
+        if let Some(prr) = &mut self.variables {
+            prr.safe_ack = false;
+        }
     }
 
     /// Counts what has left.
     pub fn on_sent(&mut self, sent: Block) {
-        self.out += sent.end - sent.start;
+        if let Some(prr) = &mut self.variables {
+            prr.out += sent.end - sent.start;
+        }
     }
 
     /// Returns how many bytes may go now, with `pipe` bytes under way. It must be asked before anything goes for an ACK.
     pub fn room(&mut self, pipe: u64, window: &Window, mss: u32) -> u64 {
-        if self.reduction == Reduction::AtOnce {
-            return window.cwnd.saturating_sub(pipe);
-        }
-        let limit = self.limit.unwrap_or_else(|| pipe + self.snd_cnt(pipe, window.ssthresh, mss));
-        self.limit = Some(limit);
+        let Some(prr) = &mut self.variables else { return window.cwnd.saturating_sub(pipe) };
+        let limit = prr.limit.unwrap_or_else(|| pipe + prr.snd_cnt(pipe, window.ssthresh, mss));
+        prr.limit = Some(limit);
         limit.saturating_sub(pipe)
     }
+}
 
+impl Variables {
     /// SndCnt (RFC 9937, section 6.2).
     fn snd_cnt(&self, pipe: u64, ssthresh: u64, mss: u32) -> u64 {
         if pipe > ssthresh {
@@ -156,9 +162,12 @@ mod tests {
     }
 
     /// 10 000 were outstanding when recovery began; of 4000 delivered since, the ACK taken in last told of 1000.
-    fn under_way(out: u64) -> Prr {
-        let prr = Prr::new(Reduction::Proportional);
-        Prr { recover_fs: 10_000, delivered: 4000, latest: 1000, out, safe_ack: true, ..prr }
+    fn under_way(out: u64) -> Variables {
+        Variables { recover_fs: 10_000, delivered: 4000, latest: 1000, out, safe_ack: true, ..Variables::default() }
+    }
+
+    fn prr(variables: Variables) -> Prr {
+        Prr { variables: Some(Box::new(variables)) }
     }
 
     /// Above ssthresh its share of what was delivered; at it nothing.
@@ -171,10 +180,10 @@ mod tests {
     /// Below it what was delivered and has not left again, and a segment, where the ACK tells of no further loss.
     #[test]
     fn below_ssthresh_it_grows_as_slow_start_does() {
-        let mut prr = under_way(1500);
-        assert_eq!(prr.snd_cnt(4000, 9000, 1000), 3500);
-        prr.on_loss();
-        assert_eq!(prr.snd_cnt(4000, 9000, 1000), 2500);
+        assert_eq!(under_way(1500).snd_cnt(4000, 9000, 1000), 3500);
+        let mut told_of_a_loss = prr(under_way(1500));
+        told_of_a_loss.on_loss();
+        assert_eq!(told_of_a_loss.room(4000, &Window { cwnd: 9000, ssthresh: 9000 }, 1000), 2500);
         // What the ACK told of goes, whatever has left; and no further than ssthresh.
         assert_eq!(under_way(4000).snd_cnt(4000, 9000, 1000), 2000);
         assert_eq!(under_way(0).snd_cnt(8000, 9000, 1000), 1000);
@@ -184,11 +193,11 @@ mod tests {
     #[test]
     fn the_limit_stays_until_the_next_ack() {
         let window = Window { cwnd: 9000, ssthresh: 9000 };
-        let mut prr = under_way(1500);
+        let mut prr = prr(under_way(1500));
         assert_eq!(prr.room(4000, &window, 1000), 3500);
         prr.on_sent(Block { start: 1, end: 2001 });
         assert_eq!(prr.room(6000, &window, 1000), 1500);
-        prr.limit = None;
-        assert_eq!(prr.room(6000, &window, 1000), 2000);
+        // Both have left, and no ACK has come.
+        assert_eq!(under_way(3500).snd_cnt(6000, 9000, 1000), 2000);
     }
 }

@@ -56,6 +56,7 @@ impl<E: Estimator> Timer<E> {
 }
 
 impl<E: Estimator> Rto for Timer<E> {
+    #[inline(always)]
     fn sample(&mut self, sample: &Sample, view: &View) {
         if self.estimator.sample(sample, view) {
             self.back_off.on_sample();

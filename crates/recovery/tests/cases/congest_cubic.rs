@@ -1,6 +1,6 @@
 //! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
 
-use eifel_recovery::congest::cubic::{Cubic, Settings};
+use eifel_recovery::congest::cubic::{Cubic, Rule, Settings};
 use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Loss, SlowStart, Start, Window};
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Cause;
@@ -34,6 +34,21 @@ pub fn initial_ssthresh() {
     talk.send();
     talk.ack(100, 1, &[], 0);
     assert_eq!(windows(&talk), (10_100, 10_000));
+}
+
+/// Nothing was lost. By the RFC Reno's window adds a segment for 40; in Linux one is added for 20 at least.
+pub fn curve() {
+    for (word, cwnd) in [("rfc9438", 40_025), ("linux", 40_050)] {
+        let parameters = [
+            ("initial_window_segments", Value::Integer(40)),
+            ("initial_ssthresh_bytes", Value::Integer(40_000)),
+            ("curve", Value::Word(word.into())),
+        ];
+        let mut talk = Talk::new(&cubic(config("reno-sack"), &parameters));
+        talk.send();
+        talk.ack(100, 1, &[], 0);
+        assert_eq!(windows(&talk), (cwnd, 40_000), "{word}");
+    }
 }
 
 pub fn grow() {
@@ -84,6 +99,7 @@ const SETTINGS: Settings = Settings {
     start: Start { window: 10, ssthresh: None, restart_after_idle: true },
     fast_convergence: true,
     from: Base::Flight,
+    rule: Rule::Rfc9438,
     growth: Growth::new(Counting::Rfc5681, Grow::WhenLimiting),
     slow_start: SlowStart::Standard,
     echoed: Echoed::AsLoss,

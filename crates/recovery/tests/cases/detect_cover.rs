@@ -4,7 +4,7 @@ use eifel_base::time::Duration;
 use eifel_base::units::Timestamp;
 use eifel_recovery::detect::{Detector, Judgement, Outcome};
 use eifel_recovery::fact::{Acked, Block, Cause, Echo, Fact, Kind, Mark, Transmission, TxId};
-use eifel_recovery::registry::{Choice, part};
+use eifel_recovery::registry::{Choice, Value, part};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
@@ -29,18 +29,32 @@ struct Case {
 }
 
 impl Case {
+    /// The paper's detector.
     fn new(name: &str) -> Self {
-        let detector = part::detector(&Choice::named(name)).expect("a known name");
+        let mut choice = Choice::named(name);
+        if name != BIT {
+            choice.parameters.push(("proof".into(), Value::Word("older".into())));
+        }
+        Self::of(&choice)
+    }
+
+    /// The one that asks for the original's own timestamp.
+    fn safe() -> Self {
+        Self::of(&Choice::named(TIMESTAMPS))
+    }
+
+    fn of(choice: &Choice) -> Self {
+        let detector = part::detector(choice).expect("a known name");
         Self { detector, view: view(&RoundTrips::new(true)), opened: false }
     }
 
-    /// These TSNs leave again.
+    /// These TSNs leave again. The original of each left with its TSN as timestamp, or with 0.
     fn again(mut self, cause: Cause, tsns: impl IntoIterator<Item = u64>) -> Self {
         for tsn in tsns {
             let kind = Kind::Retransmission(cause);
             let transmission = Transmission { id: TxId(100 + tsn), start: tsn, len: 1, kind, copy: 1 };
             let opens = !std::mem::replace(&mut self.opened, true);
-            let (stamp, original) = (Some(Timestamp(AGAIN)), Some(Timestamp(0)));
+            let (stamp, original) = (Some(Timestamp(AGAIN)), Some(Timestamp(tsn as u32)));
             let fact = Fact::Retransmitted { transmission: &transmission, stamp, original, opens };
             assert_eq!(self.detector.observe(&fact, &self.view), Judgement::Undecided);
         }
@@ -49,11 +63,26 @@ impl Case {
 
     /// A SACK comes: all below `cumulative`, and these duplicates.
     fn sack(&mut self, cumulative: u64, duplicates: &[u64], answers: Answers) -> Option<Outcome> {
-        let dsacks: Vec<Block> = duplicates.iter().map(|tsn| Block { start: *tsn, end: tsn + 1 }).collect();
         let (value, mark) = match answers {
             Answers::Original => (0, Mark::Original),
             Answers::Retransmission => (AGAIN, Mark::Retransmission),
         };
+        let echo = Echo::Known { value: Timestamp(value), age: Duration::from_millis(1) };
+        match self.judges(cumulative, duplicates, (echo, mark)) {
+            Judgement::Undecided => None,
+            Judgement::Settled(outcome, _) => Some(outcome),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A SACK comes that echoes this timestamp.
+    fn echoed(&mut self, cumulative: u64, value: u32) -> Judgement {
+        let echo = Echo::Known { value: Timestamp(value), age: Duration::from_millis(1) };
+        self.judges(cumulative, &[], (echo, Mark::Original))
+    }
+
+    fn judges(&mut self, cumulative: u64, duplicates: &[u64], (echo, mark): (Echo, Mark)) -> Judgement {
+        let dsacks: Vec<Block> = duplicates.iter().map(|tsn| Block { start: *tsn, end: tsn + 1 }).collect();
         let acked = Acked {
             cumulative,
             bytes: 0,
@@ -63,16 +92,12 @@ impl Case {
             highest: None,
             sacked_up_to: 0,
             dsacks: &dsacks,
-            echo: Some(Echo::Known { value: Timestamp(value), age: Duration::from_millis(1) }),
+            echo: Some(echo),
             mark: Some(mark),
             ece: false,
             all: false,
         };
-        match self.detector.observe(&Fact::Acked(&acked), &self.view) {
-            Judgement::Undecided => None,
-            Judgement::Settled(outcome, _) => Some(outcome),
-            other => panic!("{other:?}"),
-        }
+        self.detector.observe(&Fact::Acked(&acked), &self.view)
     }
 }
 
@@ -134,4 +159,76 @@ fn where_all_acks_were_lost_the_timeout_was_needed() {
     let mut case = Case::new(TIMESTAMPS).again(Cause::Timeout, [11, 12]);
     assert_eq!(case.sack(12, &[], Answers::Original), None);
     assert_eq!(case.sack(13, &[11, 12], Answers::Original), spurious);
+}
+
+fn settled(judgement: Judgement) -> Outcome {
+    match judgement {
+        Judgement::Settled(outcome, _) => outcome,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// RFC 3522, section 3.4, for several retransmissions: the ACK of each has to echo its own original's timestamp.
+#[test]
+fn the_safe_variant_asks_for_each_originals_own_timestamp() {
+    let mut case = Case::safe().again(Cause::Timeout, [11, 12]);
+    assert_eq!(case.echoed(12, 11), Judgement::Undecided, "12 is not covered");
+    assert_eq!(settled(case.echoed(13, 12)), Outcome::Spurious);
+    // Older than the first retransmission, and not the original's: a neighbour's.
+    assert_eq!(settled(Case::safe().again(Cause::Timeout, [11]).echoed(13, 12)), Outcome::Genuine);
+    // One ACK covers both: it proves one at the most.
+    assert_eq!(settled(Case::safe().again(Cause::Timeout, [11, 12]).echoed(13, 11)), Outcome::Genuine);
+    assert_eq!(settled(Case::safe().again(Cause::Timeout, [11]).echoed(12, AGAIN)), Outcome::Genuine);
+    // An ACK without proof decides, before the cover ACK comes.
+    let mut case = Case::safe().again(Cause::Timeout, [11, 12]);
+    assert_eq!(settled(case.echoed(12, 10)), Outcome::Genuine);
+    assert_eq!(case.echoed(13, 12), Judgement::Undecided, "it has judged");
+}
+
+/// What leaves again after the cover ACK's MaxRetransmit was set, and is not proven, takes the undo back.
+#[test]
+fn a_later_retransmission_without_proof_is_a_loss_besides() {
+    let spurious = |later: [u64; 2]| {
+        let mut case = Case::safe().again(Cause::Timeout, [11]);
+        assert_eq!(case.echoed(11, 10), Judgement::Undecided);
+        let mut case = case.again(Cause::Timeout, later);
+        assert_eq!(settled(case.echoed(12, 11)), Outcome::Spurious);
+        case
+    };
+    let mut case = spurious([12, 13]);
+    assert_eq!(case.echoed(13, 12), Judgement::Undecided);
+    assert_eq!(case.echoed(14, 13), Judgement::Undecided);
+    let mut case = spurious([12, 13]);
+    assert!(matches!(case.echoed(14, 12), Judgement::LostBesides(_)));
+    assert_eq!(case.echoed(15, 1), Judgement::Undecided, "once");
+}
+
+#[test]
+fn three_echoes_of_what_never_left_are_too_many() {
+    let forge = |case: &mut Case, cumulative| case.judges(cumulative, &[], (Echo::Forged, Mark::Original));
+    let mut case = Case::safe();
+    for tsn in [11, 12] {
+        case.opened = false;
+        case = case.again(Cause::FastRetransmit, [tsn]);
+        assert_eq!(settled(forge(&mut case, tsn + 1)), Outcome::Genuine);
+    }
+    case.opened = false;
+    case = case.again(Cause::FastRetransmit, [13]);
+    assert!(matches!(forge(&mut case, 14), Judgement::Distrusted(_)));
+}
+
+/// The combination says what Eifel says besides a verdict.
+#[test]
+fn the_combination_passes_on_losses_besides_and_distrust() {
+    let mut case = Case::of(&Choice::named("eifel-cover-or-dsack")).again(Cause::Timeout, [11]);
+    assert_eq!(case.echoed(11, 10), Judgement::Undecided);
+    let mut case = case.again(Cause::Timeout, [12]);
+    assert_eq!(settled(case.echoed(12, 11)), Outcome::Spurious);
+    assert!(matches!(case.echoed(13, 11), Judgement::LostBesides(_)));
+    let mut case = Case::of(&Choice::named("eifel-cover-or-dsack"));
+    let mut last = Judgement::Undecided;
+    for _ in 0..3 {
+        last = case.judges(11, &[], (Echo::Forged, Mark::Original));
+    }
+    assert!(matches!(last, Judgement::Distrusted(_)));
 }

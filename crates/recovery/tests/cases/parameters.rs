@@ -100,6 +100,7 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Congest, "cubic", "initial_ssthresh_bytes", congest_cubic::initial_ssthresh),
     (Seam::Congest, "cubic", "fast_convergence", congest_cubic::fast_convergence),
     (Seam::Congest, "cubic", "ssthresh_from", congest_cubic::ssthresh_from),
+    (Seam::Congest, "cubic", "curve", congest_cubic::curve),
     (Seam::Congest, "cubic", "counting", congest_cubic::counting),
     (Seam::Congest, "cubic", "echo_response", || congest_windows::echo_response("cubic", 8500)),
     (Seam::Congest, "cubic", "grow", congest_cubic::grow),

@@ -6,7 +6,7 @@ use crate::error::Fault;
 use crate::parse::setting::Setting;
 use eifel_base::time::Duration;
 use eifel_recovery::registry::Seam;
-use eifel_sctp::{Settings, TimestampChunk};
+use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 
 /// packetdrill's addresses.
 const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
@@ -39,7 +39,9 @@ const NO_FORWARD_TSN: &str = "net.inet.sctp.pr_enable=0";
 
 impl Default for Setup {
     fn default() -> Self {
-        let settings = Settings { addresses: vec![LOCAL], secret: SECRET, ..Settings::default() };
+        // Scripts write timestamps as numbers.
+        let timestamp_values = TimestampValues::Clock;
+        let settings = Settings { addresses: vec![LOCAL], secret: SECRET, timestamp_values, ..Settings::default() };
         Self { settings, peers: vec![REMOTE] }
     }
 }

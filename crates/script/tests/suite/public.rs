@@ -68,7 +68,7 @@ fn the_table_adds_up_and_no_pattern_stands_twice() {
         assert_eq!(*scripts, counts.iter().sum::<usize>(), "{suite}");
     }
     let reasons = reasons(&page);
-    assert!(reasons.len() > 40);
+    assert!(reasons.len() >= 40);
     for (index, (pattern, _)) in reasons.iter().enumerate() {
         assert!(reasons[..index].iter().all(|(known, _)| known != pattern), "{pattern}");
         assert!(table.keys().any(|suite| pattern.starts_with(suite.as_str())), "{pattern}");

@@ -7,7 +7,7 @@ use eifel_recovery::association::PathId;
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::event::Event;
 use eifel_recovery::registry::{Choice, Value};
-use eifel_sctp::{Delivery, Settings, TimestampChunk};
+use eifel_sctp::{Delivery, Settings, TimestampChunk, TimestampValues};
 
 use crate::talk::{Fate, Sent, World, ms};
 
@@ -16,6 +16,8 @@ use crate::talk::{Fate, Sent, World, ms};
 enum With {
     Nothing,
     Timestamps,
+    /// The paper's plain comparison, with a clock.
+    Clock,
     Bit,
     Duplicates,
     TimestampsOrDuplicates,
@@ -25,15 +27,19 @@ fn settings(with: With) -> impl Fn(usize, &mut Settings) {
     move |_, settings| {
         let name = match with {
             With::Nothing => "none",
-            With::Timestamps => "eifel-cover-timestamps",
+            With::Timestamps | With::Clock => "eifel-cover-timestamps",
             With::Bit => "eifel-cover-bit",
             With::Duplicates => "dsack",
             With::TimestampsOrDuplicates => "eifel-cover-or-dsack",
         };
         settings.brain.path.detect = Choice::named(name);
         settings.brain.path.respond = Choice::named("rfc4015");
-        if matches!(with, With::Timestamps | With::TimestampsOrDuplicates) {
+        if matches!(with, With::Timestamps | With::Clock | With::TimestampsOrDuplicates) {
             settings.timestamp_chunk = TimestampChunk::Agreed;
+        }
+        if with == With::Clock {
+            settings.timestamp_values = TimestampValues::Clock;
+            settings.brain.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
         }
         if with == With::Bit {
             settings.retransmit_bit = true;
@@ -109,7 +115,7 @@ fn a_spike_is_detected_by_either_signal_before_much_is_sent_again() {
     // Figures 2b and 8: one timeout, one path.
     let plain = run(With::Nothing, 1, spike(0, 5000, 6800), 15_000);
     assert!(plain.again > 20 && plain.adjusted == 0, "{} sent again", plain.again);
-    for with in [With::Timestamps, With::Bit, With::TimestampsOrDuplicates] {
+    for with in [With::Timestamps, With::Clock, With::Bit, With::TimestampsOrDuplicates] {
         let eifel = run(with, 1, spike(0, 5000, 6800), 15_000);
         assert_eq!(eifel.verdicts, SPURIOUS, "{with:?}");
         assert!(eifel.adjusted == 1 && eifel.again <= 2, "{with:?}: {} sent again", eifel.again);
@@ -133,7 +139,7 @@ fn an_original_that_is_overtaken_on_the_other_path_is_found_by_its_duplicate_alo
 #[test]
 fn a_packet_that_is_late_is_detected_after_its_fast_retransmit() {
     // Figures 2a and 7: one packet of many takes 60 ms more.
-    for with in [With::Timestamps, With::Bit, With::Duplicates] {
+    for with in [With::Timestamps, With::Clock, With::Bit, With::Duplicates] {
         let mut number = 0;
         let mut path = spike(0, 0, 0);
         let fate: Fate = Box::new(move |sent| {
@@ -151,7 +157,7 @@ fn a_packet_that_is_late_is_detected_after_its_fast_retransmit() {
 
 #[test]
 fn what_was_lost_is_not_called_spurious() {
-    for with in [With::Timestamps, With::Bit, With::Duplicates, With::TimestampsOrDuplicates] {
+    for with in [With::Timestamps, With::Clock, With::Bit, With::Duplicates, With::TimestampsOrDuplicates] {
         let mut number = 0;
         let mut path = spike(0, 0, 0);
         let fate: Fate = Box::new(move |sent| {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what a helper cannot do fails the test")]
 
+mod blue;
 mod both_ends;
 mod dcsctp;
 mod details;

@@ -1,4 +1,4 @@
-//! Calls that meet each other, come late, come again, or are forged (RFC 9260, sections 5.1, 5.2, 8.4 and 8.5).
+//! Calls that meet each other, come late, come again, or are forged (RFC 9260, sections 5.1 and 5.2).
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
@@ -8,12 +8,12 @@ use eifel_sctp::{Association, Event, Failure, Heard, Listener, Phase, Ports};
 
 use crate::talk::{PORTS, World, address, ms, settings};
 
-fn secs(secs: u64) -> Duration {
+pub fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
 /// Addresses of a packet from one end to the other.
-fn between(from: usize) -> Addresses {
+pub fn between(from: usize) -> Addresses {
     Addresses::new(address(from, 0), address(1 - from, 0)).unwrap()
 }
 
@@ -23,7 +23,7 @@ fn header(from: usize, tag: u32) -> Header {
     Header { source_port, destination_port, verification_tag: tag }
 }
 
-fn packet(from: usize, tag: u32, chunks: &[Chunk<'_>]) -> Vec<u8> {
+pub fn packet(from: usize, tag: u32, chunks: &[Chunk<'_>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&header(from, tag), &mut bytes);
     chunks.iter().for_each(|chunk| writer.chunk(chunk).unwrap());
@@ -31,11 +31,11 @@ fn packet(from: usize, tag: u32, chunks: &[Chunk<'_>]) -> Vec<u8> {
     bytes
 }
 
-fn chunks(bytes: &[u8]) -> Vec<Chunk<'_>> {
+pub fn chunks(bytes: &[u8]) -> Vec<Chunk<'_>> {
     sctp::parse(bytes).unwrap().1.map(Result::unwrap).collect()
 }
 
-fn tag(bytes: &[u8]) -> u32 {
+pub fn tag(bytes: &[u8]) -> u32 {
     sctp::parse(bytes).unwrap().0.verification_tag
 }
 
@@ -51,7 +51,7 @@ fn plain_init(parameters: &[u8]) -> Init<'_> {
 }
 
 /// What a listener says to a packet.
-fn heard(listener: &mut Listener, bytes: &[u8]) -> Option<Vec<u8>> {
+pub fn heard(listener: &mut Listener, bytes: &[u8]) -> Option<Vec<u8>> {
     match listener.handle_packet(Instant::ZERO, &between(0), bytes) {
         Heard::Answer(_, answer) => Some(answer),
         Heard::Nothing => None,
@@ -59,7 +59,7 @@ fn heard(listener: &mut Listener, bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-fn listener() -> Listener {
+pub fn listener() -> Listener {
     Listener::new(settings(1, 1), PORTS.remote).unwrap()
 }
 
@@ -245,49 +245,6 @@ fn unknown_parameters_are_reported_or_not_as_their_high_bits_ask() {
     assert_eq!(reported(&[0x3ffe, 0xcffe]), [0u16; 0]);
     assert_eq!(reported(&[0x7ffe, 0xcffe]), [0x7ffe]);
     assert_eq!(reported(&[0xcffe, 0xcffd]), [0xcffe, 0xcffd]);
-}
-
-#[test]
-fn packets_out_of_the_blue_are_answered_as_section_8_4_says() {
-    let mut listener = listener();
-    let mut stale = Vec::new();
-    Cause::StaleCookie(1).emit(&mut stale);
-    let silent = [
-        Chunk::Abort { reflected: false, causes: Causes(&[]) },
-        Chunk::ShutdownComplete { reflected: false },
-        Chunk::CookieAck,
-        Chunk::Error(Causes(&stale)),
-    ];
-    for chunk in silent {
-        assert_eq!(heard(&mut listener, &packet(0, 5, &[chunk])), None, "{chunk:?}");
-    }
-    let answer = heard(&mut listener, &packet(0, 5, &[Chunk::ShutdownAck])).unwrap();
-    assert_eq!((tag(&answer), chunks(&answer)), (5, vec![Chunk::ShutdownComplete { reflected: true }]));
-    let answer = heard(&mut listener, &packet(0, 5, &[Chunk::Shutdown { cumulative: Seq(1) }])).unwrap();
-    assert_eq!((tag(&answer), chunks(&answer)), (5, vec![Chunk::Abort { reflected: true, causes: Causes(&[]) }]));
-    assert_eq!(heard(&mut listener, &packet(0, 0, &[Chunk::ShutdownAck])), None);
-}
-
-#[test]
-fn packets_with_another_tag_do_nothing() {
-    let mut world = World::still(1);
-    world.open();
-    world.run_for(secs(1));
-    let before = world.log.len();
-    let local = tag(&world.log[1].3) ^ 0x5555;
-    for chunk in [
-        Chunk::Abort { reflected: false, causes: Causes(&[]) },
-        Chunk::Abort { reflected: true, causes: Causes(&[]) },
-        Chunk::Shutdown { cumulative: Seq(0) },
-        Chunk::ShutdownAck,
-        Chunk::ShutdownComplete { reflected: true },
-        Chunk::CookieAck,
-        Chunk::Heartbeat(Parameters(&[0, 1, 0, 4])),
-    ] {
-        world.caller.handle_packet(world.now, &between(1), &packet(1, local, &[chunk]));
-    }
-    world.settle();
-    assert_eq!((world.log.len(), world.caller.phase()), (before, Phase::Established));
 }
 
 #[test]

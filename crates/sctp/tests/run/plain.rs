@@ -5,7 +5,7 @@ use eifel_recovery::registry::Choice;
 use eifel_sctp::{Delivery, Event, Settings, TimestampChunk};
 
 use crate::both_ends::hostile;
-use crate::talk::{Dice, World, ms};
+use crate::talk::{Dice, Fate, World, ms};
 
 /// What an outsider sees of a run: each packet with its time, sender and path; lengths by stream; events.
 type Seen = (Vec<(Instant, usize, usize, Vec<u8>)>, Vec<(u16, usize)>, [Vec<Event>; 2]);
@@ -70,4 +70,61 @@ fn what_is_carried_as_values_is_what_is_carried_as_bytes() {
         packets += bytes.0.len();
     }
     assert!(packets > 10_000, "{packets}");
+}
+
+/// 1 Mbit/s and 20 ms each way; one packet in `loss` is lost, and one in `late` overtaken.
+fn link(seed: u64, loss: u64, late: u64) -> Fate {
+    let (mut dice, mut free) = (Dice(seed), [Instant::ZERO; 4]);
+    Box::new(move |sent| {
+        let link = &mut free[sent.path * 2 + sent.from];
+        *link = sent.now.max(*link) + Duration::from_micros((sent.bytes.len() as u64 + 20) * 8);
+        let delay = link.since(sent.now) + ms(if dice.once_in(late) { 80 } else { 20 });
+        if dice.once_in(loss) { vec![] } else { vec![delay] }
+    })
+}
+
+/// Messages that fill packets, one way, in bursts; the reader takes them at once.
+fn bulk(seed: u64, values: bool, shortcuts: &mut usize) -> Seen {
+    let mut dice = Dice(seed);
+    let settings = |end: usize, settings: &mut Settings| {
+        drawn(seed)(end, settings);
+        (settings.timestamp_chunk, settings.retransmit_bit, settings.nagle) = (TimestampChunk::Off, false, false);
+        settings.brain.path.detect = Choice::named("none");
+        (settings.pmtu, settings.receive_buffer) = (1500, settings.receive_buffer.max(20_000));
+    };
+    let (paths, loss) = (1 + dice.below(2) as usize, [0, 200, 50][dice.below(3) as usize]);
+    let mut world = World::new(paths, settings, link(seed, loss, [0, 0, 60][dice.below(3) as usize]));
+    world.open();
+    (world.values, world.reads_at_once) = (values, true);
+    for _ in 0..40 {
+        for _ in 0..dice.below(40) {
+            let delivery = Delivery { stream: dice.below(3) as u16, unordered: dice.once_in(5), ..Delivery::default() };
+            let len = 1452 - 900 * dice.below(2) as usize * usize::from(dice.once_in(9));
+            let _ = match values {
+                true => world.caller.send_counted(delivery, len),
+                false => world.caller.send(delivery, vec![0; len]),
+            };
+        }
+        world.run_for(ms(dice.below(400)));
+    }
+    world.run_for(Duration::from_secs(60));
+    *shortcuts += world.shortcuts;
+    let received = world.received.iter().flatten().map(|message| (message.stream, message.len)).collect();
+    // What takes the shortcut is read without an event.
+    world.events.iter_mut().for_each(|events| events.retain(|event| *event != Event::Readable));
+    (world.log, received, world.events)
+}
+
+#[test]
+fn packets_that_take_the_shortcut_do_what_their_bytes_do() {
+    let (mut packets, mut shortcuts) = (0, 0);
+    for seed in 0..60 {
+        let (bytes, values) = (bulk(seed, false, &mut 0), bulk(seed, true, &mut shortcuts));
+        let differs = bytes.0.iter().zip(&values.0).position(|(one, other)| one != other);
+        assert_eq!(differs, None, "seed {seed}: packets {:?}", differs.map(|at| (&bytes.0[at], &values.0[at])));
+        assert_eq!(bytes.0.len(), values.0.len(), "seed {seed}");
+        assert_eq!((&bytes.1, &bytes.2), (&values.1, &values.2), "seed {seed}");
+        packets += bytes.0.len();
+    }
+    assert!(shortcuts > packets / 5, "{shortcuts} of {packets}");
 }

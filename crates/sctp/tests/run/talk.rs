@@ -6,7 +6,10 @@ use std::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
-use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Next, Outgoing, Phase, Plain, Ports, Settings};
+use eifel_sctp::{
+    Association, Delivery, Event, Heard, Leaving, Listener, Message, Next, Outgoing, Phase, Plain, Ports, Settings,
+    Single,
+};
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
 
@@ -64,6 +67,8 @@ impl Sent<'_> {
 pub enum Contents {
     Bytes(Vec<u8>),
     Values(Plain),
+    /// Only where messages are read as they arrive.
+    Single(Single, Ports),
 }
 
 impl Contents {
@@ -72,6 +77,7 @@ impl Contents {
         match self {
             Self::Bytes(written) => bytes.clone_from(written),
             Self::Values(plain) => plain.emit(&mut bytes),
+            Self::Single(single, ports) => single.emit(*ports, &mut bytes),
         }
         bytes
     }
@@ -89,11 +95,15 @@ pub struct World {
     number: u64,
     pub events: [Vec<Event>; 2],
     /// Messages as they were received, by end.
-    pub received: [Vec<eifel_sctp::Message>; 2],
+    pub received: [Vec<Message>; 2],
     /// Whether the ends read what arrives.
     pub reading: [bool; 2],
     /// Whether packets are carried as values where they can be.
     pub values: bool,
+    /// Whether messages are read as they arrive, before anything leaves. Then values may take the shortcut.
+    pub reads_at_once: bool,
+    /// Packets that took it.
+    pub shortcuts: usize,
     /// Each packet that was sent: when, by whom, to which of the other's addresses, and its bytes.
     pub log: Vec<(Instant, usize, usize, Vec<u8>)>,
 }
@@ -130,6 +140,8 @@ impl World {
             received: [Vec::new(), Vec::new()],
             reading: [true; 2],
             values: false,
+            reads_at_once: false,
+            shortcuts: 0,
             log: Vec::new(),
         }
     }
@@ -171,6 +183,19 @@ impl World {
             Some(end) if end.phase() != Phase::Closed => match contents {
                 Contents::Bytes(bytes) => end.handle_packet(now, &addresses, bytes),
                 Contents::Values(plain) => end.handle_plain(now, &addresses, plain),
+                Contents::Single(single, _) => {
+                    let path = end.path_of(addresses.source()).expect("it is the peer's");
+                    let taken = match single {
+                        Single::Data(lone) => end.take_lone(now, path, lone),
+                        Single::Sack(bare) => end.take_bare(now, bare),
+                    };
+                    if !taken {
+                        end.handle_single(now, &addresses, single);
+                    } else if let Single::Data(lone) = single {
+                        self.received[to].push(lone.message());
+                    }
+                    self.shortcuts += usize::from(taken);
+                }
             },
             _ => match self.listeners[to].handle_packet(now, &addresses, &contents.bytes()) {
                 Heard::Nothing => {}
@@ -179,15 +204,25 @@ impl World {
                 Heard::Accepted(association) => self.callee = Some(*association),
             },
         }
+        if self.reads_at_once {
+            self.read(to);
+        }
+    }
+
+    /// Takes all messages that have come.
+    fn read(&mut self, end: usize) {
+        let Some(association) = self.end(end) else { return };
+        let received: Vec<Message> = std::iter::from_fn(|| association.receive()).collect();
+        self.received[end].extend(received);
     }
 
     /// Lets both ends send what they may, and takes what they say.
     pub fn settle(&mut self) {
         for end in 0..2 {
             loop {
-                let (now, values) = (self.now, self.values);
+                let (now, values, singles) = (self.now, self.values, self.values && self.reads_at_once);
                 let Some(association) = self.end(end) else { break };
-                let Some((outgoing, contents)) = poll(association, now, values) else { break };
+                let Some((outgoing, contents)) = poll(association, now, (values, singles)) else { break };
                 self.carry(end, outgoing.addresses, contents);
             }
             let reading = self.reading[end];
@@ -299,7 +334,15 @@ impl World {
 }
 
 /// The next packet that leaves, as values if that is wanted and possible.
-fn poll(association: &mut Association, now: Instant, values: bool) -> Option<(Outgoing, Contents)> {
+fn poll(association: &mut Association, now: Instant, (values, singles): (bool, bool)) -> Option<(Outgoing, Contents)> {
+    let ports = association.ports();
+    let contents = |single| Contents::Single(single, ports);
+    match if singles { association.poll_single(now) } else { Leaving::Other } {
+        Leaving::Nothing => return None,
+        Leaving::Data(lone, path, ..) => return Some((association.outgoing(path), contents(Single::Data(lone)))),
+        Leaving::Sack(bare, path) => return Some((association.outgoing(path), contents(Single::Sack(bare)))),
+        Leaving::Other => {}
+    }
     let mut plain = Plain::default();
     match if values { association.poll_plain(now, || &mut plain) } else { Next::Other } {
         Next::Nothing => None,

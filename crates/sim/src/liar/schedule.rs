@@ -141,12 +141,15 @@ pub struct Schedule {
 }
 
 /// The first arrival of a segment.
+#[derive(Clone, Copy, Debug)]
 struct Heard {
     end: u64,
     stamp: u32,
 }
 
-pub(super) struct Scheduled {
+/// A receiver that answers each arrival as a [`Schedule`] says, or as somebody chooses.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
     schedule: Schedule,
     /// The table that holds.
     state: usize,
@@ -170,7 +173,8 @@ pub(super) struct Scheduled {
 }
 
 impl Scheduled {
-    pub(super) fn new(schedule: Schedule) -> Self {
+    /// Creates a receiver to which nothing has arrived.
+    pub fn new(schedule: Schedule) -> Self {
         Self {
             schedule,
             state: 0,
@@ -213,6 +217,52 @@ impl Scheduled {
             (true, _, true) => Occasion::AboveGap,
             (true, _, false) => Occasion::Repair,
         }
+    }
+
+    /// Hears data that arrives, before the connection has answered it.
+    pub fn hear(&mut self, segment: &Segment) {
+        let stamp = segment.options.timestamps.map_or(0, |stamps| stamps.value);
+        let base = *self.base.get_or_insert(segment.seq);
+        let start = unwrap(self.highest, base, segment.seq);
+        let end = start + u64::from(segment.payload_len);
+        if self.last.is_some() && self.answer().turns {
+            self.state = 1 - self.state;
+        }
+        self.last = Some((start, end));
+        let before = self.occasion;
+        self.occasion = self.note(start, end, stamp);
+        self.alike = if self.occasion == before { self.alike + 1 } else { 1 };
+    }
+
+    /// Alters an acknowledgement by this answer, whatever the tables say and however many arrivals it would wait for.
+    /// Returns whether it leaves.
+    pub fn say(&mut self, answer: &Answer, segment: &mut Segment) -> bool {
+        let Some(base) = self.base else { return true };
+        if answer.withheld {
+            return false;
+        }
+        let honest = unwrap(self.complete, base, segment.ack);
+        let number = self.number(answer.number, honest);
+        let echo = self.echo(answer.echoed);
+        if !segment.options.sack.is_empty() || answer.duplicates == Duplicates::Invented {
+            segment.options.sack = self.blocks(answer, segment, base);
+        }
+        if let (Some(echo), Some(Timestamps { echo: echoed, .. })) = (echo, &mut segment.options.timestamps) {
+            *echoed = echo;
+        }
+        if answer.denies_mark {
+            segment.flags = Flags(segment.flags.0 & !Flags::ANSWERS_SENT_AGAIN.0);
+        }
+        segment.ack = wrap(number, base);
+        self.acknowledged = number;
+        // Acknowledged segments are never echoed again, except the one before the gap.
+        while let Some((&start, first)) = self.heard.first_key_value()
+            && first.end < number
+            && self.heard.len() > 1
+        {
+            self.heard.remove(&start);
+        }
+        true
     }
 
     /// Returns the answer to the last arrival.
@@ -274,47 +324,15 @@ impl Scheduled {
 
 impl Lie for Scheduled {
     fn hears(&mut self, segment: &Segment, _: bool) {
-        let stamp = segment.options.timestamps.map_or(0, |stamps| stamps.value);
-        let base = *self.base.get_or_insert(segment.seq);
-        let start = unwrap(self.highest, base, segment.seq);
-        let end = start + u64::from(segment.payload_len);
-        if self.last.is_some() && self.answer().turns {
-            self.state = 1 - self.state;
-        }
-        self.last = Some((start, end));
-        let before = self.occasion;
-        self.occasion = self.note(start, end, stamp);
-        self.alike = if self.occasion == before { self.alike + 1 } else { 1 };
+        self.hear(segment);
     }
 
     fn says(&mut self, segment: &mut Segment) -> bool {
-        let Some(base) = self.base else { return true };
         let answer = self.answer();
-        if answer.withheld || !self.alike.is_multiple_of(answer.every.into()) {
+        if self.base.is_some() && !self.alike.is_multiple_of(answer.every.into()) {
             return false;
         }
-        let honest = unwrap(self.complete, base, segment.ack);
-        let number = self.number(answer.number, honest);
-        let echo = self.echo(answer.echoed);
-        if !segment.options.sack.is_empty() || answer.duplicates == Duplicates::Invented {
-            segment.options.sack = self.blocks(&answer, segment, base);
-        }
-        if let (Some(echo), Some(Timestamps { echo: echoed, .. })) = (echo, &mut segment.options.timestamps) {
-            *echoed = echo;
-        }
-        if answer.denies_mark {
-            segment.flags = Flags(segment.flags.0 & !Flags::ANSWERS_SENT_AGAIN.0);
-        }
-        segment.ack = wrap(number, base);
-        self.acknowledged = number;
-        // Acknowledged segments are never echoed again, except the one before the gap.
-        while let Some((&start, first)) = self.heard.first_key_value()
-            && first.end < number
-            && self.heard.len() > 1
-        {
-            self.heard.remove(&start);
-        }
-        true
+        self.say(&answer, segment)
     }
 }
 

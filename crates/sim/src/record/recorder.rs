@@ -9,6 +9,7 @@ use crate::network::Span;
 use crate::oracle::Sent;
 use crate::sctp::bundle::Bundle;
 use crate::slab::{End, Packet};
+use eifel_base::ranges::Block;
 use eifel_base::time::Instant;
 use eifel_packet::segment::Segment;
 use eifel_path::link::QueueState;
@@ -212,15 +213,31 @@ impl Recorder {
             self.tables.transmissions.fate[row] = codes::DELIVERED;
             self.tables.transmissions.arrived_ns[row] = nanos(now);
         }
+        let data = Block { start: sent.start, end: sent.end };
+        self.arrival_row(now, (flow, sender, sent.transmission as i64 - 1), data, (u64::from(new), in_order));
+    }
+
+    /// Records data that has arrived from `sender`, of which nothing else is known.
+    pub fn heard(&mut self, now: Instant, (flow, sender): (u32, End), data: Block, news: (u64, bool)) {
+        self.arrival_row(now, (flow, sender, -1), data, news);
+    }
+
+    fn arrival_row(
+        &mut self,
+        now: Instant,
+        (flow, sender, tx): (u32, End, i64),
+        data: Block,
+        (new, in_order): (u64, bool),
+    ) {
         if self.records(flow, sender, Table::Arrivals) {
             self.tables.arrivals.push(ArrivalRow {
                 t_ns: nanos(now),
                 flow: flow as i32,
                 end: sender as u8,
-                tx: sent.transmission as i64 - 1,
-                start: sent.start as i64,
-                len: (sent.end - sent.start) as i64,
-                new_bytes: i64::from(new),
+                tx,
+                start: data.start as i64,
+                len: (data.end - data.start) as i64,
+                new_bytes: new as i64,
                 in_order,
             });
             self.grown(Table::Arrivals);

@@ -7,7 +7,7 @@ use eifel_packet::ip::Version;
 use eifel_packet::sctp::{Chunk, Data, HEADER_LEN};
 use eifel_recovery::association::Config;
 use eifel_recovery::registry::Need;
-use eifel_sctp::{Settings, TimestampChunk};
+use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 
 /// Returns the settings of one end with these algorithms, and the bytes of its messages. `peer` is
 /// the other end's receive buffer.
@@ -46,6 +46,10 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version, brain: Config, peer: u3
         sack_every: count("sack_every"),
         nagle: switch("nagle"),
         timestamp_chunk,
+        timestamp_values: match word("timestamp_values") {
+            "clock" => TimestampValues::Clock,
+            _ => TimestampValues::Distinct,
+        },
         retransmit_bit: switch("retransmit_bit"),
         cookie_life: time("cookie_life_s"),
         max_init_retransmits: count("max_init_retransmits"),

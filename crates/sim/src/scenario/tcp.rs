@@ -7,7 +7,7 @@ use super::reader::Reader;
 use eifel_packet::ip::Version;
 use eifel_tcp::settings::{
     AckSettings, EchoRule, EcnUse, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings,
-    WindowScale,
+    WindowProbe, WindowScale,
 };
 
 /// Bytes of the timestamps option in each segment, with its padding (RFC 7323, appendix A).
@@ -66,6 +66,11 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
             ..AckSettings::default()
         },
         nagle: layers.of(&["nagle"]).switch("nagle"),
+        window_probe: match layers.of(&["window_probe"]).text("window_probe") {
+            "empty" => WindowProbe::Empty,
+            _ => WindowProbe::Data,
+        },
+        fin_beyond_cwnd: layers.of(&["fin_beyond_cwnd"]).switch("fin_beyond_cwnd"),
         time_wait: layers.of(&["time_wait_s"]).duration("time_wait_s"),
         give_up: GiveUp {
             handshake_timeouts: layers.of(&["give_up_handshake_timeouts"]).count("give_up_handshake_timeouts"),

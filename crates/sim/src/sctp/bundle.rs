@@ -4,7 +4,7 @@ use crate::oracle::Sent;
 use crate::slab::Packet;
 use eifel_packet::ip::{self, Addresses, Header, Version};
 use eifel_packet::sctp;
-use eifel_sctp::Plain;
+use eifel_sctp::{Plain, Single};
 use std::net::Ipv4Addr;
 
 /// The kind of a packet's contents.
@@ -12,8 +12,11 @@ use std::net::Ipv4Addr;
 pub enum Form {
     /// Bytes: the payload of IP.
     Bytes,
-    /// Values, as most are in a run that nobody observes.
+    /// Values, as all are in a run that nobody observes.
     Plain,
+    /// A few numbers, as most are then; the number of the [way](super::endpoint::Way) on which it left. Of the bundle, no
+    /// more is used.
+    Single(Single, u16),
 }
 
 /// An SCTP packet and the transmissions of its chunks.
@@ -53,6 +56,7 @@ impl Bundle {
         let len = match self.form {
             Form::Bytes => self.bytes.len(),
             Form::Plain => self.plain.len(),
+            Form::Single(single, _) => single.len() as usize,
         };
         ip.header_len() + len as u32
     }
@@ -88,13 +92,19 @@ impl Bundles {
         &mut bundle.plain
     }
 
-    /// Returns the bundle of a packet that is about to leave, empty.
-    pub fn vacant(&mut self, handle: u32) -> &mut Bundle {
+    /// Returns the bundle of a packet that is about to leave, as the one before has left it.
+    #[inline]
+    pub fn place(&mut self, handle: u32) -> &mut Bundle {
         let index = handle as usize;
         if self.0.len() <= index {
             self.0.resize_with(index + 1, Bundle::default);
         }
-        let bundle = &mut self.0[index];
+        &mut self.0[index]
+    }
+
+    /// Returns the bundle of a packet that is about to leave, empty.
+    pub fn vacant(&mut self, handle: u32) -> &mut Bundle {
+        let bundle = self.place(handle);
         bundle.form = Form::Bytes;
         bundle.bytes.clear();
         bundle.chunks.clear();

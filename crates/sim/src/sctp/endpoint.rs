@@ -3,6 +3,7 @@
 use super::bundle::{Bundle, Bundles, Form};
 use super::liar::Liar;
 use super::messages::{Reader, Writer};
+use super::opening::ports;
 use crate::network::Network;
 use crate::oracle::{Role, Sent};
 use crate::record::recorder::Subject;
@@ -13,7 +14,7 @@ use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine::Kind;
 use eifel_recovery::fact::Transmission;
-use eifel_sctp::{Association, Heard, Listener, Next, Outgoing, Phase};
+use eifel_sctp::{Association, Heard, Leaving, Listener, Lone, Next, Outgoing, Phase, Single};
 
 /// The way from one end to the other on one path.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +38,8 @@ pub struct Endpoint {
     /// Index of the flow.
     pub flow: u32,
     pub end: End,
+    /// Whether the other end is evaluated ahead of the clock.
+    pub ahead: bool,
     /// By path.
     pub ways: Vec<Way>,
     /// Timeouts, fast retransmits and verdicts of each path.
@@ -62,18 +65,25 @@ impl Endpoint {
             match bundle.form {
                 Form::Bytes => association.handle_packet(now, &bundle.addresses, &bundle.bytes),
                 Form::Plain => association.handle_plain(now, &bundle.addresses, &bundle.plain),
+                Form::Single(single, way) => {
+                    association.handle_single(now, &self.ways[usize::from(way)].addresses.reversed(), &single);
+                }
             }
             return None;
         }
         let mut written = Vec::new();
-        let bytes = match bundle.form {
-            Form::Bytes => &bundle.bytes,
+        let (addresses, bytes) = match bundle.form {
+            Form::Bytes => (bundle.addresses, &bundle.bytes),
             Form::Plain => {
                 bundle.plain.emit(&mut written);
-                &written
+                (bundle.addresses, &written)
+            }
+            Form::Single(single, way) => {
+                single.emit(ports(self.end.other()), &mut written);
+                (self.ways[usize::from(way)].addresses.reversed(), &written)
             }
         };
-        match self.listener.handle_packet(now, &bundle.addresses, bytes) {
+        match self.listener.handle_packet(now, &addresses, bytes) {
             Heard::Nothing => None,
             Heard::Answer(addresses, bytes) => Some((addresses, bytes)),
             Heard::Accepted(association) => {
@@ -124,6 +134,7 @@ impl Endpoint {
 
     /// Writes what there is room for, and sends everything that may leave now.
     pub fn transmit<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
+        let empty = self.empty();
         let Some(association) = &mut self.association else { return };
         if !self.writer.is_empty() {
             self.writer.write(association);
@@ -134,6 +145,23 @@ impl Endpoint {
         }
         loop {
             let Some(association) = &mut self.association else { return };
+            if !IN_ORDER {
+                match association.poll_single(net.now) {
+                    Leaving::Nothing => return,
+                    Leaving::Data(lone, path, id, position) => {
+                        let way = self.way_of(path);
+                        self.send_lone(net, (lone, way), (id.0 + 1, position));
+                        continue;
+                    }
+                    Leaving::Sack(bare, path) => {
+                        net.slab.vacant().packet = empty;
+                        let way = self.way_of(path);
+                        self.launch_single(net, Single::Sack(bare), way);
+                        continue;
+                    }
+                    Leaving::Other => {}
+                }
+            }
             let handle = net.slab.next_handle();
             let Some((outgoing, bundle)) = poll::<IN_ORDER>(net.now, association, &mut net.bundles, handle) else {
                 return;
@@ -144,7 +172,7 @@ impl Endpoint {
             bundle.addresses = outgoing.addresses;
             let path = path_to(&self.ways, &outgoing);
             let transmissions = association.transmissions();
-            let packet = packet((self.flow, self.end), transmissions);
+            let packet = packet(empty, transmissions);
             if packet.positions > 1 {
                 bundle.chunks.extend(transmissions.iter().map(sent));
             }
@@ -160,12 +188,88 @@ impl Endpoint {
         }
     }
 
+    /// Sends a packet of one new chunk.
+    #[inline]
+    fn send_lone<const IN_ORDER: bool>(
+        &mut self,
+        net: &mut Network<IN_ORDER>,
+        (lone, way): (Lone, usize),
+        (transmission, start): (u64, u64),
+    ) {
+        let packet = Packet { transmission, start, segment: start + 1, positions: 1, ..self.empty() };
+        self.tallies[way].counts.segments += 1;
+        if net.oracle.knows_losses(self.flow, self.end) {
+            net.oracle.left(self.flow, self.end, crate::network::sent(&packet));
+        }
+        net.slab.vacant().packet = packet;
+        self.launch_single(net, Single::Data(lone), way);
+    }
+
+    #[inline]
+    fn launch_single<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, single: Single, way: usize) {
+        net.bundles.place(net.slab.next_handle()).form = Form::Single(single, way as u16);
+        let Way { destination, link, .. } = self.ways[way];
+        net.launch(net.ip.header_len() + single.len(), destination, link);
+    }
+
+    /// Returns the way of a path of the association, whose addresses may be in another order.
+    #[inline]
+    fn way_of(&self, path: PathId) -> usize {
+        match &self.association {
+            Some(association) if self.ways.len() > 1 => path_to(&self.ways, &association.outgoing(path)).0,
+            _ => 0,
+        }
+    }
+
+    /// Takes in a packet of a few numbers, if that has no effect beyond what is done here: the application's bytes, the
+    /// oracle's arrival. Returns whether the application has read something; `None`, with nothing done, if not.
+    #[inline]
+    pub fn take_single<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32) -> Option<bool> {
+        let association = self.association.as_mut().filter(|association| !association.has_events())?;
+        let bundle = net.bundles.get(handle);
+        let read = match bundle.form {
+            Form::Single(Single::Data(ref lone), way) => {
+                let path = match self.ways.get(usize::from(way)).filter(|_| self.ways.len() > 1) {
+                    Some(way) => association.path_of(way.addresses.destination())?,
+                    None => PathId(0),
+                };
+                if !association.take_lone(net.now, path, lone) {
+                    return None;
+                }
+                self.reader.bytes += u64::from(lone.data_len());
+                let (cell, arrival) = net.slab.reach(handle);
+                let chunk = crate::network::sent(&cell.packet);
+                match arrival {
+                    Arrival::First => _ = net.oracle.arrived(self.flow, self.end.other(), chunk, u64::MAX),
+                    Arrival::Again => net.oracle.arrived_again(self.flow, self.end.other(), chunk, u64::MAX),
+                }
+                true
+            }
+            Form::Single(Single::Sack(ref bare), _) => {
+                if !association.take_bare(net.now, bare) {
+                    return None;
+                }
+                net.slab.reach(handle);
+                false
+            }
+            Form::Bytes | Form::Plain => return None,
+        };
+        net.slab.release(handle);
+        Some(read)
+    }
+
+    /// Returns a packet of this end without transmissions.
+    #[inline]
+    fn empty(&self) -> Packet {
+        Packet { flow: self.flow, sender: self.end, bundled: true, ahead: self.ahead, ..NO_PACKET }
+    }
+
     /// Sends a packet that belongs to no association.
     pub fn answer<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, addresses: Addresses, bytes: &[u8]) {
         let bundle = net.bundles.vacant(net.slab.next_handle());
         bundle.bytes.extend_from_slice(bytes);
         bundle.addresses = addresses;
-        net.slab.vacant().packet = packet((self.flow, self.end), &[]);
+        net.slab.vacant().packet = self.empty();
         let path = path_to(&self.ways, &Outgoing { addresses, path: None });
         self.launch(net, path);
     }
@@ -202,7 +306,12 @@ impl Endpoint {
 
     /// Tells the queue of a timer that is due earlier than it knows.
     pub fn set_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
-        let due = self.due();
+        self.set_alarm_to(net, self.due());
+    }
+
+    /// Does so for a timer that is due at `due`.
+    #[inline]
+    pub fn set_alarm_to<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, due: Instant) {
         if due < self.alarm {
             self.alarm = due.max(net.now);
             net.queue.set(self.slot, self.alarm);
@@ -260,14 +369,13 @@ fn poll<'b, const IN_ORDER: bool>(
     }
 }
 
-/// Returns a packet of one end of a flow with these transmissions.
+/// Returns the packet with these transmissions; `empty` is one of its sender's without any.
 #[inline]
-fn packet((flow, sender): (u32, End), transmissions: &[Transmission]) -> Packet {
-    let none = Packet { flow, sender, bundled: true, ..NO_PACKET };
-    let Some(first) = transmissions.first() else { return none };
+fn packet(empty: Packet, transmissions: &[Transmission]) -> Packet {
+    let Some(first) = transmissions.first() else { return empty };
     let Sent { transmission, start, role, .. } = sent(first);
     let (segment, positions, repeats) = (start + 1, transmissions.len() as u32, role == Role::Retransmission);
-    Packet { transmission, start, segment, positions, repeats, ..none }
+    Packet { transmission, start, segment, positions, repeats, ..empty }
 }
 
 /// Returns the path on which a packet leaves: an address of the peer belongs to one path alone.

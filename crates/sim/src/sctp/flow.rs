@@ -56,6 +56,23 @@ impl AssociationFlow {
         }
     }
 
+    /// Does what [`pump`](Self::pump) does after a packet of a few numbers, from which the application may have `read`.
+    #[inline]
+    fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, read: bool) {
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        if read && let Some(step) = self.app.read(net.now, end, endpoint.reader.bytes) {
+            self.apply(net, end, &step);
+            return self.pump(net, end);
+        }
+        endpoint.transmit(net);
+        let due = |association: &Association| {
+            if read { association.timeout_after_data() } else { association.poll_timeout() }
+        };
+        let due = endpoint.association.as_ref().map_or(Instant::NEVER, due);
+        endpoint.set_alarm_to(net, due);
+    }
+
     fn take_events<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         if !self.association(end).is_some_and(|association| association.has_events()) {
             return;
@@ -250,6 +267,12 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
     fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
+        if !IN_ORDER
+            && self.pauses.is_none()
+            && let Some(read) = endpoint.take_single(net, handle)
+        {
+            return self.go_on(net, end, read);
+        }
         if IN_ORDER {
             endpoint.record(net, handle);
             if let Some(liar) = &mut endpoint.liar {

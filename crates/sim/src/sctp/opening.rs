@@ -37,7 +37,7 @@ pub fn open<const IN_ORDER: bool>(
         let own = end.index();
         let fault = |error| Error::Engine { flow: flow.name.clone(), error };
         let settings = settings(agreed, end, (flow, seed), &ways[own]);
-        let ports = Ports { local: PORTS[own], remote: PORTS[end.other().index()] };
+        let ports = ports(end);
         let listener = Listener::new(settings.clone(), ports.local).map_err(fault)?;
         let association = match end {
             End::From => {
@@ -57,6 +57,7 @@ pub fn open<const IN_ORDER: bool>(
             association,
             flow: index,
             end,
+            ahead: net.lookahead.is_ahead(index, end.other()),
             ways: ways[own].clone(),
             tallies: vec![Tally::default(); ways[own].len()],
             spurious: 0,
@@ -75,6 +76,11 @@ pub fn open<const IN_ORDER: bool>(
     running.progress = Progress::Running;
     running.pump(net, End::From);
     Ok(())
+}
+
+/// Returns an end's ports.
+pub fn ports(end: End) -> Ports {
+    Ports { local: PORTS[end.index()], remote: PORTS[end.other().index()] }
 }
 
 /// Returns the ways from one end, the primary path's first.

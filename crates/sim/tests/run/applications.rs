@@ -225,3 +225,33 @@ fn sizes_are_drawn_for_each_request_and_each_transfer() {
         .collect();
     assert!(sizes.iter().all(|&size| size >= 2000) && sizes.iter().any(|&size| size != sizes[0]), "{sizes:?}");
 }
+
+/// A window of 3 KB is smaller than half a segment. The persist timer sends what fits: a probe without data would change
+/// nothing.
+#[test]
+fn an_open_window_below_half_a_segment_takes_data_whatever_probes_a_closed_one() {
+    let text = |probe: &str| {
+        format!(
+            r#"
+            duration_s = 600
+            [point_to_point]
+            rate_bps = 25_000_000
+            delay_ms = 100
+            [tcp]
+            window_probe = "{probe}"
+            payload_bytes = 5329
+            receive_window_bytes = 3673
+            window_scale = 10
+            [[flow]]
+            name = "main"
+            from = "sender"
+            to = "receiver"
+            application = {{ kind = "bulk", bytes = 62_788 }}
+            "#
+        )
+    };
+    for probe in ["data", "empty"] {
+        let outcome = run_with(&scenario(&text(probe)), 0, Options::default()).unwrap();
+        assert_eq!(outcome.summary.flows[0].bytes, 62_788, "{probe}");
+    }
+}

@@ -9,6 +9,29 @@ pub fn scenario(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml".as_ref()).unwrap()
 }
 
+/// A loss of one packet in a hundred.
+pub const LOSS: &str = "loss = { kind = \"random\", rate = 0.01 }";
+
+/// An endless flow for a minute over 2 Mbit/s and 100 ms, with `path` for the way there, and `flow` for the flow.
+pub fn endless(path: &str, flow: &str) -> Scenario {
+    scenario(&format!(
+        r#"
+        duration_s = 60
+        [point_to_point]
+        rate_bps = 2_000_000
+        delay_ms = 50
+        queue = {{ kind = "drop-tail", packets = 50 }}
+        {path}
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        application = {{ kind = "bulk", endless = true }}
+        {flow}
+        "#
+    ))
+}
+
 /// A run in which everything is kept and checked.
 pub fn observed(scenario: &Scenario, repetition: u32) -> Outcome {
     run_with(scenario, repetition, Options { record: Record::all(), checked: true, ..Options::default() }).unwrap()

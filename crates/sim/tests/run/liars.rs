@@ -1,54 +1,26 @@
 //! Receivers that cheat: each lie misleads the detector that it is meant for, and an honest receiver does not.
 
-use crate::common::scenario;
+use crate::common::{LOSS, endless};
 use eifel_sim::record::Record;
 use eifel_sim::run;
 use eifel_sim::summary::FlowSummary;
 
-/// 2 Mbit/s, 100 ms, and one segment in a hundred is lost.
+/// An agreement on marks, and one segment in a hundred is lost.
 fn transfer(liar: &str, sender: &str) -> FlowSummary {
-    let text = format!(
+    let flow = format!(
         r#"
-        duration_s = 60
-        [point_to_point]
-        rate_bps = 2_000_000
-        delay_ms = 50
-        queue = {{ kind = "drop-tail", packets = 50 }}
-        loss = {{ kind = "random", rate = 0.01 }}
-        [[flow]]
-        name = "main"
-        from = "sender"
-        to = "receiver"
         liar = "{liar}"
-        application = {{ kind = "bulk", endless = true }}
         tcp = {{ payload_bytes = 1000, retransmission_marks = "bits" }}
         sender = {{ {sender} }}
         "#
     );
-    run(&scenario(&text), 0, Record::none()).unwrap().summary.flows[0].clone()
+    run(&endless(LOSS, &flow), 0, Record::none()).unwrap().summary.flows[0].clone()
 }
 
-/// The same with what nobody has said otherwise about.
+/// The default sender, over a path with this loss and these spikes.
 fn default(liar: &str, loss: &str, spikes: &str) -> FlowSummary {
-    let text = format!(
-        r#"
-        duration_s = 60
-        [point_to_point]
-        rate_bps = 2_000_000
-        delay_ms = 50
-        queue = {{ kind = "drop-tail", packets = 50 }}
-        {loss}
-        {spikes}
-        [[flow]]
-        name = "main"
-        from = "sender"
-        to = "receiver"
-        liar = "{liar}"
-        application = {{ kind = "bulk", endless = true }}
-        tcp = {{ payload_bytes = 1000 }}
-        "#
-    );
-    run(&scenario(&text), 0, Record::none()).unwrap().summary.flows[0].clone()
+    let flow = format!("liar = \"{liar}\"\ntcp = {{ payload_bytes = 1000 }}");
+    run(&endless(&format!("{loss}\n{spikes}"), &flow), 0, Record::none()).unwrap().summary.flows[0].clone()
 }
 
 /// [rfc4015:5]

@@ -142,6 +142,26 @@ fn what_is_dropped_after_an_undo_is_counted_by_when_it_is_dropped() {
     }
 }
 
+/// After a hold, originals arrive behind the bottleneck in a burst and fill a queue of five packets. The ACK of the first one
+/// undoes the timeout. If these links took packets in ahead of the clock, drops would come before the undo.
+#[test]
+fn a_drop_on_the_link_behind_counts_against_the_undo_before_it() {
+    let text = undone("eifel-timestamps")
+        .replace("\"bottleneck\", \"bottleneck-back\"", "\"bottleneck\"")
+        .replace(
+            "rate_bps = 60_000_000, delay_ms = 0",
+            "rate_bps = 1_000_000, delay_ms = 0, queue = { kind = \"drop-tail\", packets = 5 }",
+        )
+        .replace(
+            "delay_ms = 400, queue = { kind = \"drop-tail\", bytes = 5_625 }",
+            "delay_ms = 400, back = { delay_ms = 1 }",
+        )
+        .replace("receive_window_bytes = 5_000", "receive_window_bytes = 20_000");
+    let outcome = observed(&scenario(&text), 0).summary;
+    assert!(outcome.flows.iter().any(|flow| flow.drops_after_undo > 0), "{outcome:?}");
+    is_the_same_run(&text);
+}
+
 #[test]
 fn many_flows_fare_the_same_behind_one_bottleneck() {
     let red = r#"{ kind = "adaptive-red", packets = 40 }"#;

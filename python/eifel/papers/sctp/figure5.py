@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eifel.papers import rfc3522
 from eifel.papers.artefact import Claim
 from eifel.papers.sctp import micro, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from eifel.result import Result
     from eifel.tables import Frame
 
@@ -19,7 +22,7 @@ MESSAGE_BYTES = 712
 """Two chunks fill a packet with a timestamp chunk, and beside a SACK only one has room."""
 
 
-def _run(detect: str) -> dict[str, Any]:
+def _run(detect: Mapping[str, Any]) -> dict[str, Any]:
     protocol = {"sender": {"detect": detect}, "sctp": settings.EIFEL["sctp"]}
     both = {"kind": "exchange", "bytes": 10_000_000, "back_bytes": 10_000_000}
     way = {
@@ -56,7 +59,7 @@ def _verdict(result: Result) -> str:
 ARTEFACT = micro.figure(
     "5",
     "Chunk bundling: one packet carries a reordered chunk and a lost one again",
-    {"drawn": _run("eifel-cover-timestamps"), "RFC 3522": _run("eifel-timestamps")},
+    {"drawn": _run(settings.OLDER), "RFC 3522": _run(rfc3522.PLAIN)},
     Claim(
         "one packet carries DATA 11, which was reordered, and DATA 12, which was lost", lambda m: _bundled(m.results[0])
     ),

@@ -69,7 +69,7 @@ def association(protocol: settings.Sctp, length_s: float, paths: int = 1, **more
 
 def observed(protocol: settings.Sctp, length_s: float, **alternate: Any) -> dict[str, Any]:
     """Plain SCTP over two paths, watched by Eifel and DupTSN: `protocol` says which options there are."""
-    watched = ["eifel-cover-timestamps", settings.DUP_TSN["sender"]["detect"]]
+    watched = [settings.OLDER, settings.DUP_TSN["sender"]["detect"]]
     return association(
         {**protocol, "sender": {"detect": "none", "observers": watched}}, length_s, paths=2, alternate=alternate
     )

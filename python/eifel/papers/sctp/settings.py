@@ -50,9 +50,13 @@ _TIMESTAMP_BYTES = 12
 
 Sctp = Mapping[str, Any]
 PLAIN: Sctp = {"sender": {"detect": "none"}}
-EIFEL: Sctp = {"sender": {"detect": "eifel-cover-timestamps"}, "sctp": {"timestamp_chunk": "agreed"}}
+OLDER: Mapping[str, Any] = {"name": "eifel-cover-timestamps", "proof": "older"}
+"""Any echo that is older than the first retransmission proves the originals. docs/liars.md says what is safer."""
+CLOCK: Mapping[str, Any] = {"timestamp_chunk": "agreed", "timestamp_values": "clock"}
+"""Packets that leave within a tick of 1 ms share their timestamp."""
+EIFEL: Sctp = {"sender": {"detect": OLDER}, "sctp": CLOCK}
 """Figure 6, I."""
-EIFEL_OR_DUP_TSN: Sctp = {"sender": {"detect": "eifel-cover-or-dsack"}, "sctp": {"timestamp_chunk": "agreed"}}
+EIFEL_OR_DUP_TSN: Sctp = {"sender": {"detect": {**OLDER, "name": "eifel-cover-or-dsack"}}, "sctp": CLOCK}
 """Figure 6, I, with the multihoming considerations."""
 EIFEL_BIT: Sctp = {"sender": {"detect": "eifel-cover-bit"}, "sctp": {"retransmit_bit": True}}
 """Figure 6, II."""

@@ -8,6 +8,7 @@ from typing import Any
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Setting
 from eifel.papers.dualrtt import settings as dualrtt
+from eifel.papers.sctp import settings as sctp
 
 SOURCE = (
     'S. Fu, M. Atiquzzaman and W. Ivancic, "Effect of Delay Spike on SCTP, TCP Reno, and Eifel in a Wireless Mobile '
@@ -59,8 +60,8 @@ TODAY: Mapping[str, Mapping[str, Any]] = {
     },
     "sctp+eifel": {
         "transport": "sctp",
-        "sender": {"detect": "eifel-cover-timestamps", "respond": "rfc4015", "rto": _SCTP_RTO},
-        "sctp": {"timestamp_chunk": "agreed"},
+        "sender": {"detect": dict(sctp.OLDER), "respond": "rfc4015", "rto": _SCTP_RTO},
+        "sctp": dict(sctp.CLOCK),
     },
 }
 """Eifel with a recovery that knows what was lost."""

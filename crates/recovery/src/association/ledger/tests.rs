@@ -163,7 +163,8 @@ fn the_ledger_says_what_a_naive_one_says() {
                         assert_eq!((share.passed, share.acked, share.sacked), credit, "{case}");
                     }
                     let mut paths = Vec::new();
-                    ledger.miss(taken.newest, |path| paths.push(path.0));
+                    let lost = ledger.miss(taken.newest);
+                    ledger.mark_lost(lost, |path| paths.push(path.0));
                     assert_eq!(paths, naive.miss(taken.newest), "{case}");
                 }
                 7 => {
@@ -208,7 +209,8 @@ fn a_sack_looks_at_its_news_and_not_at_what_is_outstanding() {
         [(); 6].map(|()| {
             ledger.looks.set(0);
             let taken = ledger.on_sack(0, &blocks, &mut shares);
-            ledger.miss(taken.reported_up_to, |_| {});
+            let lost = ledger.miss(taken.reported_up_to);
+            ledger.mark_lost(lost, |_| {});
             ledger.looks.get()
         })
     };

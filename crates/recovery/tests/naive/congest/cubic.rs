@@ -1,7 +1,7 @@
 //! RFC 9438, sections 4.2 to 4.10. Windows in segments, times in seconds, as the RFC has them.
 
 use eifel_base::time::{Duration, Instant};
-use eifel_recovery::congest::cubic::{Cubic, Settings};
+use eifel_recovery::congest::cubic::{Cubic, Rule, Settings};
 use eifel_recovery::congest::{
     Base, Congest, Counting, Echoed, Grow, Growth, Idle, Loss, Progress, SlowStart, Start, Window,
 };
@@ -29,6 +29,8 @@ struct Naive {
     saved: Option<Saved>,
     smss: u64,
     from: Base,
+    /// Whether growth is Linux's, not the RFC's.
+    linux: bool,
 }
 
 #[derive(Clone)]
@@ -81,7 +83,11 @@ impl Naive {
             if let Some(since) = stage.unused_since.take() {
                 stage.epoch += now - since;
             }
-            self.grow(&mut stage, now, acked, rtt);
+            if self.linux {
+                self.count(&mut stage, now, acked, rtt);
+            } else {
+                self.grow(&mut stage, now, acked, rtt);
+            }
         } else if stage.unused_since.is_none() {
             stage.unused_since = Some(now);
         }
@@ -114,6 +120,27 @@ impl Naive {
         }
         // Sections 4.4 and 4.5, for each segment that the ACK acknowledges.
         let grown = (cwnd + (target - cwnd) / cwnd * segments_acked) * self.smss as f64;
+        self.cwnd = if grown > self.cwnd { grown } else { self.cwnd };
+    }
+
+    /// Linux's `bictcp_update`, in whole segments as there. Its limit of 32 computations a second is left out.
+    fn count(&mut self, stage: &mut Stage, now: u64, acked: u64, delay_min: f64) {
+        let segments_acked = acked as f64 / self.smss as f64;
+        let offset = (now - stage.epoch) as f64 / 1e9 + delay_min - stage.k;
+        let delta = (C * offset.abs() * offset.abs() * offset.abs()) as i64;
+        let target = if offset < 0.0 { stage.w_max as i64 - delta } else { stage.w_max as i64 + delta };
+        stage.w_est += 3.0 * (1.0 - BETA) / (1.0 + BETA) * segments_acked / self.segments().max(1.0);
+        let cwnd = (self.segments() as i64).max(1);
+        let mut cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        // "increase cwnd 5% per RTT" where last_max_cwnd is not known.
+        if self.w_max.is_none() && cnt > 20 {
+            cnt = 20;
+        }
+        let tcp_cwnd = stage.w_est as i64;
+        if tcp_cwnd > cwnd && cnt > cwnd / (tcp_cwnd - cwnd) {
+            cnt = cwnd / (tcp_cwnd - cwnd);
+        }
+        let grown = (self.segments() + segments_acked / cnt.max(2) as f64) * self.smss as f64;
         self.cwnd = if grown > self.cwnd { grown } else { self.cwnd };
     }
 
@@ -177,6 +204,7 @@ fn the_controller_is_rfc_9438s() {
             },
             fast_convergence: true,
             from: if dice.once_in(3) { Base::Window } else { Base::Flight },
+            rule: if dice.once_in(3) { Rule::Linux } else { Rule::Rfc9438 },
             growth: Growth::new(Counting::Rfc5681, if dice.once_in(2) { Grow::Always } else { Grow::WhenLimiting }),
             slow_start: SlowStart::Standard,
             echoed: Echoed::AsLoss,
@@ -190,6 +218,7 @@ fn the_controller_is_rfc_9438s() {
             saved: None,
             smss,
             from: settings.from,
+            linux: settings.rule == Rule::Linux,
         };
         stages += one(&mut dice, &settings, &mut naive, connection);
     }
@@ -252,7 +281,9 @@ fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64)
                     };
                 let acked = dice.from(1, 3 * smss);
                 window = cubic.on_ack(&window, &Progress { acked, sacked: 0, delivered: acked, flight }, &view);
-                naive.ack(now, acked, limiting, clock.srtt().map_or(0.0, |srtt| srtt as f64 / 1e9));
+                let smallest = clock.round_trips().minimum().map(Duration::as_nanos);
+                let rtt = if naive.linux { smallest } else { clock.srtt() };
+                naive.ack(now, acked, limiting, rtt.map_or(0.0, |rtt| rtt as f64 / 1e9));
                 stages += u64::from(naive.stage.is_some());
             }
         }

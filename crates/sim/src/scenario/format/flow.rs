@@ -148,6 +148,18 @@ pub(in super::super) static TCP: Table = Table {
             "Explicit congestion notification (RFC 3168): whether an end asks for it, or agrees if the other asks.",
         ),
         default("nagle", Kind::Switch, Switch(false), "Whether a small segment waits while data is unacknowledged."),
+        default(
+            "window_probe",
+            Kind::Word(&["data", "empty"]),
+            Word("data"),
+            "What probes a closed window: the next byte, or a segment without data below the window (Linux).",
+        ),
+        default(
+            "fin_beyond_cwnd",
+            Kind::Switch,
+            Switch(false),
+            "Whether a FIN without data leaves though cwnd is full (Linux).",
+        ),
         default("time_wait_s", SECONDS, Number(60.0), "Length of TIME-WAIT."),
         default(
             "give_up_timeouts",

@@ -54,6 +54,13 @@ pub(in super::super) static SCTP: Table = Table {
              case.",
         ),
         default(
+            "timestamp_values",
+            Kind::Word(&["distinct", "clock"]),
+            Word("distinct"),
+            "What timestamp chunks hold: a value of its own for each packet, which a peer that did not get the packet has to \
+             guess, or a clock's value, in milliseconds.",
+        ),
+        default(
             "retransmit_bit",
             Kind::Switch,
             Switch(false),

@@ -1,0 +1,65 @@
+//! The events of a captured sender that a model explains: its retransmissions, and the ACKs that reached it.
+
+use eifel_base::units::Timestamp;
+
+/// A retransmission, and how it stood when it left. Times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Resent {
+    /// When it left.
+    pub now: u64,
+    /// First position, and the first beyond.
+    pub start: u64,
+    /// First position beyond it.
+    pub end: u64,
+    /// First position not acknowledged.
+    pub una: u64,
+    /// First position never sent.
+    pub nxt: u64,
+    /// When the last ACK came.
+    pub last_ack: u64,
+    /// When the last segment left.
+    pub last_sent: u64,
+    /// Since when the timer can have run: the last ACK of new data, or the first segment after there was nothing to wait for.
+    pub timer_since: u64,
+    /// Smoothed round trip and its variation, if there are samples.
+    pub estimate: Option<(u64, u64)>,
+    /// Whether ACKs say that data above it have arrived: SACK blocks, or three duplicates.
+    pub missing: bool,
+    /// Whether any ACK that has passed here said so, heard or not.
+    pub doubted: bool,
+    /// Whether SACK was agreed on.
+    pub sack: bool,
+    /// Segments outstanding.
+    pub segments: usize,
+    /// TSval that it carries.
+    pub stamp: Option<Timestamp>,
+    /// Whether it was sent again before.
+    pub repeated: bool,
+    /// Whether the sender had heard by SACK that it has arrived.
+    pub reported: bool,
+    /// Whether what was sent last was sent again, too.
+    pub follows: bool,
+    /// Whether what the sender sends may be lost before it comes to the place of the capture.
+    pub may_be_unseen: bool,
+}
+
+/// An ACK's contents, for a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// When the sender hears it, in nanoseconds.
+    pub now: u64,
+    /// First position not acknowledged.
+    pub una: u64,
+    /// First position never sent.
+    pub nxt: u64,
+    /// Whether it acknowledges new data.
+    pub advances: bool,
+    /// Whether it is a duplicate, or reports data by SACK.
+    pub duplicate: bool,
+    /// The lowest position that it reports for the first time, sent once.
+    pub original_below: Option<u64>,
+    /// The timestamp that it echoes.
+    pub echo: Option<Timestamp>,
+    /// Whether it reports a duplicate.
+    pub dsack: bool,
+}

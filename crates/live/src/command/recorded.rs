@@ -1,0 +1,80 @@
+//! `--record`: the tables of a run of ours, as those of a simulated one.
+
+use super::options::Options;
+use super::place::Place;
+use super::{Failure, Recorded, Recordings};
+use crate::mirror;
+use crate::recording::Recording;
+use crate::system::Error;
+use eifel_base::time::Duration;
+use eifel_recovery::engine::Config;
+use eifel_sim::record::Record;
+
+/// What a run has moved.
+pub(super) struct Moved {
+    /// The command, which stands for a scenario where none was given.
+    pub(super) command: &'static str,
+    pub(super) written: u64,
+    /// Bytes that have certainly arrived.
+    pub(super) arrived: u64,
+    pub(super) lasted: Duration,
+}
+
+/// Checks that what is recorded can be written. To be called before anything is made.
+pub(super) fn check(options: &Options, recordings: &Recordings<'_>) -> Result<(), Failure> {
+    if options.has("--record") && recordings.is_none() {
+        return Err(Failure::Usage("--record: only `eifel live` can write the tables".to_owned()));
+    }
+    Ok(())
+}
+
+/// Begins to record a host's first connection, if that was asked for. `of` makes the recording of one end.
+pub(super) fn begin(
+    options: &Options,
+    place: &mut Place,
+    sender: &Config,
+    of: fn(Record, &Config) -> Recording,
+) -> Option<Recording> {
+    let recording = options.has("--record").then(|| of(Record::all(), sender))?;
+    recording.attach(&mut place.station.host);
+    Some(recording)
+}
+
+/// Hands the recording over, as that of a run of the scenario, or of one that says what is known.
+pub(super) fn finish(
+    options: &Options,
+    recording: Option<Recording>,
+    recordings: Recordings<'_>,
+    place: &mut Place,
+    moved: &Moved,
+) -> Result<(), Failure> {
+    let (Some(recording), Some(recordings), Some(folder)) = (recording, recordings, options.text("--record")) else {
+        return Ok(());
+    };
+    place.station.host.take_witness();
+    let (tables, _) =
+        recording.finish(place.clock.now()).ok_or_else(|| Error::new("the recording", &"it is still in use", ""))?;
+    let seconds = moved.lasted.as_secs_f64();
+    let (scenario, origin) = match options.text("--like") {
+        Some(path) => (std::fs::read_to_string(path).map_err(Error::of(path))?, path.to_owned()),
+        None => (scenario(moved, seconds), moved.command.to_owned()),
+    };
+    let mut summary = mirror::summarised(&tables);
+    summary.flow = "main".to_owned();
+    summary.completed = moved.arrived >= moved.written;
+    summary.time_s = seconds;
+    summary.bytes = moved.arrived;
+    summary.goodput_bps = moved.arrived as f64 * 8.0 / seconds.max(1e-9);
+    recordings.push(Recorded { folder: folder.to_owned(), scenario, origin, summary, tables });
+    Ok(())
+}
+
+fn scenario(moved: &Moved, seconds: f64) -> String {
+    format!(
+        "title = \"{}\"\nduration_s = {:.3}\n\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\n\
+         to = \"receiver\"\napplication = {{ kind = \"bulk\", bytes = {} }}\n",
+        moved.command,
+        seconds.max(0.001),
+        moved.written.max(1)
+    )
+}

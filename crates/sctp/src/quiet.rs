@@ -1,0 +1,219 @@
+//! A shortcut for nearly all packets between two ends in one process: one chunk of new data, or a SACK that says nothing
+//! but its cumulative TSN and the window. Such a packet is a few numbers.
+//!
+//! It is made only where it takes a look at few things to know that nothing else leaves, and taken in only where the full
+//! way would do nothing but what is done here: data is the next in order and read at once; a SACK is a
+//! [quiet](eifel_recovery::association::Engine::on_quiet_sack) one. In all other cases nothing is done, and the packet goes
+//! the way of all [values](crate::plain). A test compares both ways.
+
+use eifel_base::time::Instant;
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{Data, DataFlags, HEADER_LEN, Header, Sack, SackFlags};
+use eifel_packet::seq::{Seq, wrap};
+use eifel_recovery::association::{PathId, Size};
+use eifel_recovery::fact::TxId;
+
+use crate::association::{Association, Inbound};
+use crate::plain::{Acknowledges, Counted, Plain};
+use crate::reassembly::Message;
+use crate::settings::Ports;
+use crate::state::State;
+
+/// A packet of one DATA chunk that left for the first time. Its user data is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lone {
+    tag: u32,
+    tsn: Seq,
+    ppid: [u8; 4],
+    len: u32,
+    stream: u16,
+    ssn: u16,
+    flags: DataFlags,
+}
+
+/// A packet of one SACK without gaps and duplicates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bare {
+    tag: u32,
+    cumulative: Seq,
+    a_rwnd: u32,
+}
+
+/// A packet of either kind, between two associations with these ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Single {
+    Data(Lone),
+    Sack(Bare),
+}
+
+/// What [`Association::poll_single`] has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leaving {
+    /// Nothing leaves now.
+    Nothing,
+    /// A chunk, its transmission and its position.
+    Data(Lone, PathId, TxId, u64),
+    Sack(Bare, PathId),
+    /// It takes the full way to find out: [`Association::poll_plain`].
+    Other,
+}
+
+impl Lone {
+    /// Returns the bytes of user data.
+    #[inline]
+    pub fn data_len(&self) -> u32 {
+        self.len
+    }
+
+    /// Returns the message that the chunk holds, if it is whole.
+    pub fn message(&self) -> Message {
+        let &Self { stream, ppid, len, flags, .. } = self;
+        let unordered = flags.has(DataFlags::UNORDERED);
+        Message { stream, ppid, unordered, bytes: Vec::new(), len: len as usize, begins: true, ends: true }
+    }
+
+    fn chunk(&self) -> Counted {
+        let &Self { flags, tsn, stream, ssn, ppid, len, .. } = self;
+        Counted { flags, tsn, stream, ssn, ppid, len: len as usize }
+    }
+}
+
+impl Bare {
+    fn sack(&self) -> Acknowledges {
+        Acknowledges { flags: SackFlags::default(), cumulative: self.cumulative, a_rwnd: self.a_rwnd }
+    }
+}
+
+impl Single {
+    /// Returns the bytes of the packet, common header and padding included.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "a packet has a header")]
+    pub fn len(&self) -> u32 {
+        let rest = match self {
+            Self::Data(lone) => Data::HEADER_LEN as u32 + lone.len.next_multiple_of(4),
+            Self::Sack(_) => Sack::MIN_LEN as u32,
+        };
+        HEADER_LEN as u32 + rest
+    }
+
+    /// Appends the packet as bytes to `out`; `ports` are its sender's.
+    pub fn emit(&self, ports: Ports, out: &mut Vec<u8>) {
+        let mut plain = Plain::default();
+        match self {
+            Self::Data(lone) => plain.hold(ports.header(lone.tag), None, Some(lone.chunk())),
+            Self::Sack(bare) => plain.hold(ports.header(bare.tag), Some(bare.sack()), None),
+        }
+        plain.emit(out);
+    }
+}
+
+impl Association {
+    /// Returns the next packet that leaves now, if it is a [`Single`]. Its messages are to be
+    /// [counted](Self::send_counted) ones: contents are lost.
+    #[inline]
+    pub fn poll_single(&mut self, now: Instant) -> Leaving {
+        let (State::Established, Some(inbound)) = (&self.state, &self.inbound) else { return Leaving::Other };
+        if !self.replies.is_empty() || !self.control.is_empty() {
+            return Leaving::Other;
+        }
+        if self.queue.is_empty() {
+            if !inbound.tracker.is_due(now) {
+                return Leaving::Nothing;
+            }
+            if self.stamps.is_some() || inbound.tracker.says_more() {
+                return Leaving::Other;
+            }
+            return self.leave_sack(self.confirmed(inbound.answer_to));
+        }
+        if inbound.tracker.is_owed() || self.stamps.is_some() || self.settings.nagle {
+            return Leaving::Other;
+        }
+        let Some(size) = self.queue.next() else { return Leaving::Other };
+        let path = self.data_path();
+        match self.brain.quiet_room(now, path, size, u64::from(self.a_rwnd)) {
+            None => Leaving::Other,
+            Some(false) => Leaving::Nothing,
+            // The least chunk could stand beside it.
+            Some(true) if size.wire + Data::HEADER_LEN as u32 + 4 <= self.brain.pmdcs(path) => Leaving::Other,
+            Some(true) => self.leave_chunk(now, path, size),
+        }
+    }
+
+    #[inline]
+    fn leave_chunk(&mut self, now: Instant, path: PathId, size: Size) -> Leaving {
+        let transmission = self.brain.send_quiet(now, path, size);
+        let (flags, stream, ssn, ppid) = self.queue.advance();
+        let tsn = wrap(transmission.start, self.queue.initial());
+        self.not_idle(now, path);
+        let lone = Lone { tag: self.peer_tag, tsn, ppid, len: size.data, stream, ssn, flags };
+        Leaving::Data(lone, path, transmission.id, transmission.start)
+    }
+
+    #[inline]
+    fn leave_sack(&mut self, path: PathId) -> Leaving {
+        let Some(inbound) = &mut self.inbound else { return Leaving::Other };
+        let window = (self.settings.receive_buffer as usize).saturating_sub(inbound.reassembly.held());
+        inbound.advertised = window;
+        inbound.tracker.take_bare();
+        let cumulative = inbound.tracker.cumulative();
+        Leaving::Sack(Bare { tag: self.peer_tag, cumulative, a_rwnd: window as u32 }, path)
+    }
+
+    /// Takes in a chunk that came on `path` and is the next in order; its [message](Lone::message) counts as read. Returns
+    /// `false`, with nothing done, where more than that would have to be done: see [`handle_single`](Self::handle_single).
+    #[inline]
+    pub fn take_lone(&mut self, now: Instant, path: PathId, lone: &Lone) -> bool {
+        let &Lone { tag, flags, tsn, stream, ssn, .. } = lone;
+        let open = matches!(self.state, State::Established) && tag == self.local_tag && path.0 < self.paths.len();
+        if !open || self.stamps.is_some() || !flags.has(DataFlags::WHOLE) {
+            return false;
+        }
+        let next = |inbound: &&mut Inbound| stream < inbound.streams && inbound.tracker.is_next(tsn);
+        let Some(inbound) = self.inbound.as_mut().filter(next) else { return false };
+        if !inbound.reassembly.pass(stream, (!flags.has(DataFlags::UNORDERED)).then_some(ssn)) {
+            return false;
+        }
+        inbound.answer_to = path;
+        let when = (self.settings.sack_every, self.settings.sack_delay);
+        inbound.tracker.take_next(now, when, flags.has(DataFlags::IMMEDIATE));
+        inbound.update_window(self.settings.receive_buffer as usize);
+        true
+    }
+
+    /// Takes in a SACK. Returns `false`, with nothing done, unless all is quiet.
+    #[inline]
+    pub fn take_bare(&mut self, now: Instant, bare: &Bare) -> bool {
+        let open = matches!(self.state, State::Established) && bare.tag == self.local_tag;
+        let read = self.inbound.as_ref().is_none_or(|inbound| inbound.reassembly.held() == 0);
+        open && read && self.take_quiet_sack(now, bare.cumulative, bare.a_rwnd)
+    }
+
+    /// Takes in a SACK without gaps and duplicates, if all is quiet.
+    #[inline]
+    pub(crate) fn take_quiet_sack(&mut self, now: Instant, cumulative: Seq, a_rwnd: u32) -> bool {
+        if self.stamps.is_some() || self.extensions.retransmit_bit {
+            return false;
+        }
+        let Some(cumulative) = self.acknowledged(cumulative) else { return false };
+        let Some(path) = self.brain.on_quiet_sack(now, cumulative) else { return false };
+        self.sacks_come = true;
+        self.a_rwnd = a_rwnd;
+        self.queue.acknowledge(cumulative);
+        self.errors = 0;
+        self.heard_of(path);
+        true
+    }
+
+    /// Takes in a packet that came between these addresses the full way.
+    pub fn handle_single(&mut self, now: Instant, addresses: &Addresses, single: &Single) {
+        let header =
+            |tag| Header { source_port: self.ports.remote, destination_port: self.ports.local, verification_tag: tag };
+        match single {
+            Single::Data(lone) => self.handle_values(now, addresses, &header(lone.tag), (None, None), &[lone.chunk()]),
+            Single::Sack(bare) => {
+                let sack = bare.sack();
+                self.handle_values(now, addresses, &header(bare.tag), (None, Some(sack.with(&[], &[]))), &[]);
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Every lie of a receiver that invents nothing, told to a few segments of which some are lost.
+//!
+//! After each arrival the receiver may withhold its answer, acknowledge less than has arrived, echo the timestamp of another
+//! arrival, and hide SACK blocks and duplicates. Answers that come to the same segment are one. A lie pays if the sender's
+//! ssthresh ends where it began, although an honest receiver of the same segments would have left it cut.
+
+use core::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use eifel_packet::segment::Segment;
+use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Number};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::fate::{Fate, Fates, Subject};
+use crate::question::{Error, Question};
+use crate::world::{Progress, World};
+
+/// What lies come to where the same segments are lost.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lied {
+    /// The segments that are lost; the others are delivered.
+    pub losses: Fates,
+    /// Whether the sender's ssthresh ends lower than it began if the receiver is honest.
+    pub honest_is_cut: bool,
+    /// Sequences of answers that were told.
+    pub lies: u64,
+    /// Those of them after which no cut is left.
+    pub uncut: u64,
+    /// Those of them in which the connection does not end.
+    pub stuck: u64,
+    /// Of those without a cut, the first with the fewest altered answers.
+    pub smallest: Option<Vec<Answer>>,
+}
+
+impl Lied {
+    /// Returns whether some lie spares the sender a cut.
+    pub fn pays(&self) -> bool {
+        self.honest_is_cut && self.uncut > 0
+    }
+
+    fn end(&mut self, is_cut: bool, told: &[Answer]) {
+        self.lies += 1;
+        if is_cut {
+            return;
+        }
+        self.uncut += 1;
+        let altered = |answers: &[Answer]| answers.iter().filter(|answer| **answer != Answer::default()).count();
+        if self.smallest.as_deref().is_none_or(|smallest| altered(told) < altered(smallest)) {
+            self.smallest = Some(told.to_vec());
+        }
+    }
+}
+
+/// Tells every lie that alters at most `altered` answers, about every loss of one segment or more, on the current thread
+/// pool. `progress` receives how many lies have been told and may stop the search; then the result is `None`.
+///
+/// # Errors
+/// See [`Error`].
+pub fn search_lies(
+    question: &Question,
+    altered: usize,
+    progress: impl Fn(u64) -> ControlFlow<()> + Sync,
+) -> Result<Option<Vec<Lied>>, Error> {
+    let world = World::new(question)?.lying();
+    let (told, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
+    let parts: Vec<_> = (1..1_u32 << question.size.segments).map(|pattern| (pattern, world.clone())).collect();
+    let found = parts.into_par_iter().map(|(pattern, world)| {
+        let lost = |number: &usize| pattern >> number & 1 == 1;
+        let chosen: Vec<_> = (0..question.size.segments as usize)
+            .filter(lost)
+            .map(|number| (Subject::Segment(number), Fate::Lost))
+            .collect();
+        let losses = Fates::of(&chosen);
+        let honest_is_cut = honest(world.clone(), &losses);
+        let mut lied = Lied { losses, honest_is_cut, lies: 0, uncut: 0, stuck: 0, smallest: None };
+        tell(world, altered, &mut lied, &mut Vec::new(), &mut |lies| {
+            let goes_on = !stopped.load(Ordering::Relaxed)
+                && progress(told.fetch_add(lies, Ordering::Relaxed) + lies).is_continue();
+            stopped.fetch_or(!goes_on, Ordering::Relaxed);
+            goes_on
+        });
+        lied
+    });
+    let found: Vec<Lied> = found.collect();
+    Ok((!stopped.into_inner()).then_some(found))
+}
+
+/// Returns whether an honest receiver leaves the sender cut.
+fn honest(mut world: World, losses: &Fates) -> bool {
+    loop {
+        match world.advance() {
+            Progress::Asks(subject @ Subject::Segment(_)) => {
+                world.choose(losses.get(subject).unwrap_or(Fate::Delivered))
+            }
+            Progress::Asks(Subject::Ack(_)) => world.say(&Answer::default()),
+            Progress::Over | Progress::Stuck => return world.truth().is_cut(),
+        }
+    }
+}
+
+/// Continues a world with every answer that differs, as long as answers may be altered, and else with the honest one.
+/// Returns whether the search goes on.
+fn tell(
+    mut world: World,
+    altered: usize,
+    lied: &mut Lied,
+    told: &mut Vec<Answer>,
+    progress: &mut dyn FnMut(u64) -> bool,
+) -> bool {
+    loop {
+        match world.advance() {
+            Progress::Asks(subject @ Subject::Segment(_)) => {
+                world.choose(lied.losses.get(subject).unwrap_or(Fate::Delivered))
+            }
+            Progress::Asks(Subject::Ack(_)) => {
+                return answers(&world, altered > 0).into_iter().all(|answer| {
+                    let mut one = world.clone();
+                    one.say(&answer);
+                    told.push(answer);
+                    let left = altered - usize::from(answer != Answer::default());
+                    let goes_on = tell(one, left, lied, told, progress);
+                    told.pop();
+                    goes_on
+                });
+            }
+            Progress::Over => {
+                lied.end(world.truth().is_cut(), told);
+                return progress(1);
+            }
+            Progress::Stuck => {
+                lied.lies += 1;
+                lied.stuck += 1;
+                return progress(1);
+            }
+        }
+    }
+}
+
+/// Returns the answers that come to different segments, the honest one first; that one alone, unless the receiver lies.
+fn answers(world: &World, lies: bool) -> Vec<Answer> {
+    if !lies {
+        return vec![Answer::default()];
+    }
+    let mut found: Vec<(Answer, Option<Segment>)> = Vec::new();
+    for withheld in [false, true] {
+        for number in Number::ALL {
+            for echoed in Echoed::ALL {
+                for duplicates in [Duplicates::True, Duplicates::Hidden] {
+                    for hides_sack in [false, true] {
+                        let answer = Answer { number, echoed, duplicates, hides_sack, withheld, ..Answer::default() };
+                        let altered = world.altered(&answer);
+                        if found.iter().all(|(_, other)| *other != altered) {
+                            found.push((answer, altered));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found.into_iter().map(|(answer, _)| answer).collect()
+}

@@ -1,0 +1,76 @@
+"""What a run tells beside its flows' numbers: how long requests took, what detectors said, how long packets waited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from eifel.cli.flows import fitted, folded
+from eifel.cli.output import number, table
+from eifel.flows import Flow
+from eifel.observed import Detector, Observed
+from eifel.statistics import Mean
+
+REQUESTS = {
+    "requests": "count",
+    "request_mean_s": "mean",
+    "request_p50_s": "50 % within",
+    "request_p90_s": "90 % within",
+    "request_p99_s": "99 % within",
+    "request_longest_s": "longest",
+}
+WAITS = {"mean": "mean", "p95": "95 % below", "p99": "99 % below"}
+
+
+def show_requests(out: Console, clients: Sequence[tuple[Flow, Mapping[str, Mean]]], unfold: bool) -> None:
+    """Prints how long requests took, from the first byte of each to the last of its response."""
+    _show(out, "requests, s", clients, REQUESTS, unfold)
+
+
+def show_observed(out: Console, flows: Sequence[Flow], observed: Observed, unfold: bool) -> None:
+    """Prints what each detector said, and what packets waited in queues."""
+    if observed.detectors:
+        out.print()
+        shown = table(["detector", "flow", "right", "wrong", "missed", "silent", "delay, ms"], left=2)
+        for name, where, of in _detectors(flows, observed.detectors, unfold):
+            counts = (sum(getattr(one, count) for one in of) for count in ("right", "wrong", "missed", "silent"))
+            shown.add_row(name, where, *map(str, counts), _delay(of))
+        out.print(shown)
+        out.print(Text("missed: spurious, and nothing said; silent: genuine, and nothing said", style="dim"))
+    waits = [(flow, of) for flow, of in zip(flows, observed.queueing_ms, strict=True) if of is not None]
+    _show(out, "queueing delay, ms", waits, WAITS, unfold)
+
+
+def _show(
+    out: Console,
+    title: str,
+    flows: Sequence[tuple[Flow, Mapping[str, Mean]]],
+    names: Mapping[str, str],
+    unfold: bool,
+) -> None:
+    if flows:
+        out.print()
+        means = [{shown: of[name] for name, shown in names.items()} for _, of in flows]
+        entries = folded([flow for flow, _ in flows], means, unfold=unfold)
+        fitted(out, title, entries, list(names.values()), verbose=True)
+
+
+def _detectors(
+    flows: Sequence[Flow], detectors: Sequence[Detector], unfold: bool
+) -> list[tuple[str, str, list[Detector]]]:
+    """Puts together what a detector said of all flows of a group: its name, theirs, and each of them."""
+    groups = {flow.name: flow.group for flow in flows if flow.group and not unfold}
+    found: dict[tuple[str, str], list[Detector]] = {}
+    for one in detectors:
+        found.setdefault((one.name, groups.get(one.flow, one.flow)), []).append(one)
+    return [(name, where, of) for (name, where), of in found.items()]
+
+
+def _delay(of: Sequence[Detector]) -> str:
+    """The median delay of a flow; of a group the mean of its flows' medians, and their range."""
+    delays = [one.delay_ms for one in of if one.delay_ms is not None]
+    if len(delays) < 2 or number(min(delays)) == number(max(delays)):
+        return number(delays[0] if delays else None)
+    return f"{number(sum(delays) / len(delays))} ({number(min(delays))} to {number(max(delays))})"
