@@ -10,7 +10,7 @@ import eifel
 from eifel import live, store
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.live import wire
+from eifel.papers.live import kernel, whatif, wire
 from eifel.result import Result
 from eifel.runs import run
 from eifel.toml import dumps
@@ -107,6 +107,31 @@ def test_every_artefact_is_measured_on_the_wire() -> None:
         assert measured is not None
         assert len(measured.rows) == len(artefact.rows)
         assert measured.claims()
+
+
+def test_a_capture_that_shows_no_path_leaves_rows_empty_and_fails_claims(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(_file: Path) -> None:
+        raise eifel.PathError("sender.pcapng: one queue does not explain it")
+
+    monkeypatch.setattr(kernel, "sends", lambda *_asked: {"retransmissions": 23.0, "goodput_bps": 1e6})
+    monkeypatch.setattr(whatif, "extract_path", refused)
+    monkeypatch.setattr("eifel.cli.reproduce.missing", lambda: "")
+    assert main(["reproduce", "live.whatif", "--fresh", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert f"live.whatif: {whatif.CAPTURED}: sender.pcapng: one queue does not explain it" in said.err
+    measured = store.read(tmp_path, artefacts()["live.whatif"])
+    assert measured is not None
+    assert measured.mean("retransmissions", what=whatif.HAPPENED) == 23
+    assert not measured.row(what=whatif.PREDICTED).means
+    assert not any(claim["holds"] for claim in measured.claims())
+
+
+def test_the_least_late_of_some_tries_is_kept(tmp_path: Path) -> None:
+    late = iter([5000.0, wire.ON_TIME_US + 1.0, 3000.0, 4000.0, 9000.0])
+    assert wire.least_late(lambda _out: next(late), tmp_path) == tmp_path / "try 2"
+    assert wire.least_late(lambda _out: float(wire.ON_TIME_US), tmp_path) == tmp_path / "try 1"
 
 
 @needs_rights

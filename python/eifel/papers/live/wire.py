@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +51,20 @@ def _on_time(scenarios: list[dict[str, Any]]) -> list[Result]:
     for found in chosen:
         found.result.main["late_ms"] = found.lateness.max_us / 1e3
     return [found.result for found in chosen]
+
+
+def least_late(late_us: Callable[[Path], float], folder: Path) -> Path:
+    """The folder of the least late of some tries. Each writes a folder below this one, and answers how late it was."""
+    best: tuple[float, Path] | None = None
+    for number in range(TRIES):
+        out = folder / f"try {number + 1}"
+        late = late_us(out)
+        if best is None or late < best[0]:
+            best = late, out
+        if best[0] <= ON_TIME_US:
+            break
+    assert best is not None
+    return best[1]
 
 
 def sends(scenario: dict[str, Any], tcp: dict[str, Any], sender: dict[str, Any]) -> dict[str, float]:
