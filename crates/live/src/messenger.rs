@@ -169,11 +169,11 @@ impl Messenger {
         Ok(())
     }
 
-    /// Runs until the association has ended, or `stops` says why there is nothing to wait for.
+    /// Runs until the association has ended. While none has begun, `attended` is asked whether anybody may still come.
     ///
     /// # Errors
-    /// Those of the device, and why the association has failed.
-    pub fn run(mut self, mut stops: impl FnMut() -> Result<bool, Error>) -> Result<Outcome, Error> {
+    /// Those of the device and of `attended`, and why the association has failed.
+    pub fn run(mut self, mut attended: impl FnMut() -> Result<(), Error>) -> Result<Outcome, Error> {
         let signals = Signals::note()?;
         let _precise = wait::Precise::begin(Urgency::Ordinary);
         let (mut room, mut packet) = (vec![0; LONGEST], Vec::with_capacity(LONGEST));
@@ -192,8 +192,8 @@ impl Messenger {
                 break;
             }
             if taken + sent == 0 {
-                if self.begun.is_none() && stops()? {
-                    break;
+                if self.begun.is_none() {
+                    attended()?;
                 }
                 let timer = self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout);
                 let meter = self.progress.as_ref().and_then(|progress| progress.meter.as_ref());

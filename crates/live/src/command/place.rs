@@ -15,7 +15,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_sim::scenario::Scenario;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 /// The options of every command that puts a host somewhere.
 pub(super) const VALUED: [&str; 8] =
@@ -53,6 +53,14 @@ struct Attended<'a> {
     alone_since: Option<Instant>,
 }
 
+/// Says that the command has ended while nothing is connected.
+pub(super) fn left_alone(status: ExitStatus) -> Error {
+    match status.success() {
+        true => Error::new("the command behind --", &"it has ended, and nothing is connected", ""),
+        false => Error::new("the command behind --", &status, ""),
+    }
+}
+
 /// For so long packets may be under way that the command has sent before it ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -63,9 +71,8 @@ impl Application for Attended<'_> {
         let ended = if host.connections() == 0 && next != Next::Done { peer.ended()? } else { None };
         match ended {
             None => self.alone_since = None,
-            Some(status) if !status.success() => return Err(Error::new("the command behind --", &status, "")),
-            Some(_) if now.since(*self.alone_since.get_or_insert(now)) >= LAST_WORDS => {
-                return Err(Error::new("the command behind --", &"it has ended, and nothing is connected", ""));
+            Some(status) if !status.success() || now.since(*self.alone_since.get_or_insert(now)) >= LAST_WORDS => {
+                return Err(left_alone(status));
             }
             Some(_) => {}
         }

@@ -6,6 +6,7 @@ use super::show::{heading, line};
 use super::{Failure, OK, print};
 use crate::apps::meter::Interval;
 use crate::messenger::{Carrier, Messenger, Outcome, Task};
+use crate::system::namespace::Running;
 use crate::system::random;
 use eifel_base::time::Duration;
 use eifel_packet::udp;
@@ -89,9 +90,9 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         messenger.watched(every, Box::new(watch));
     }
     let mut peer = ground.peer;
-    let outcome = messenger.run(|| match &mut peer {
-        Some(peer) => Ok(peer.ended()?.is_some()),
-        None => Ok(false),
+    let outcome = messenger.run(|| match peer.as_mut().map_or(Ok(None), Running::ended)? {
+        Some(status) => Err(place::left_alone(status)),
+        None => Ok(()),
     })?;
     show(&options, &outcome)
 }

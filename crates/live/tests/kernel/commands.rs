@@ -73,11 +73,13 @@ fn what_cannot_be_done_is_said_in_one_line() {
             (code, line.as_str()),
             (Some(1), "eifel live: 10.85.0.1:5: connection refused; nothing listens at this port\n")
         );
-        let (code, line) = said(&["receive", "5001", "--", "true"]);
-        assert_eq!(
-            (code, line.as_str()),
-            (Some(1), "eifel live: the command behind --: it has ended, and nothing is connected\n")
-        );
+        for over in [&["receive"][..], &["sctp", "receive"]] {
+            let (code, line) = said(&[over, &["5001", "--", "true"]].concat());
+            assert_eq!(
+                (code, line.as_str()),
+                (Some(1), "eifel live: the command behind --: it has ended, and nothing is connected\n")
+            );
+        }
         let (code, line) = said(&["send", "--device", "lo", "--bytes", "1", "10.85.0.1:5", "--", "true"]);
         assert!(code == Some(1) && line.lines().count() == 1, "{line}");
     }
