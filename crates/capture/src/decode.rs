@@ -107,7 +107,6 @@ impl<'a> Rest<'a> {
 pub enum Held<'a> {
     /// A TCP segment.
     Tcp(Packet),
-    /// An SCTP packet.
     Sctp(sctp::Packet<'a>),
 }
 

@@ -34,9 +34,7 @@ use std::net::{IpAddr, Ipv4Addr};
 /// One end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Endpoint {
-    /// Its address.
     pub address: IpAddr,
-    /// Its port.
     pub port: u16,
 }
 

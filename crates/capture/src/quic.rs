@@ -29,7 +29,6 @@ pub struct Lost {
     pub time_ms: f64,
     /// `initial`, `handshake` or `application`.
     pub space: &'static str,
-    /// Its number.
     pub packet_number: u64,
     /// Bytes, 0 where the log does not say.
     pub bytes: u32,
@@ -86,7 +85,6 @@ pub struct Rule {
 /// One end's log of one connection.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TraceSummary {
-    /// The file.
     pub file: String,
     /// `client` or `server`, if the log says so.
     pub vantage: Option<String>,

@@ -96,7 +96,6 @@ pub struct Told {
     pub frame: u64,
     /// Whether it would have called the retransmission spurious.
     pub spurious: bool,
-    /// Its reason.
     pub reason: &'static str,
 }
 
@@ -118,7 +117,6 @@ pub struct Report {
     pub captures: Vec<Capture>,
     /// TCP segments.
     pub segments: u64,
-    /// SCTP packets.
     pub sctp_packets: u64,
     /// Frames with neither of them, by the reason.
     pub others: BTreeMap<String, u64>,

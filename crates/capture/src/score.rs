@@ -107,7 +107,6 @@ pub struct Wrong {
     pub frame: u64,
     /// Its sequence number.
     pub seq: u32,
-    /// Its copy.
     pub copy: usize,
     /// The true value.
     pub truth: String,

@@ -60,7 +60,6 @@ pub struct Tally {
     pub drops: u64,
     /// Expiries of retransmission timers.
     pub timeouts: u64,
-    /// Fast retransmits.
     pub fast_retransmits: u64,
     /// Episodes that the acting detector called spurious.
     pub detected_spurious: u64,

@@ -20,7 +20,7 @@ pub trait Candidate: Clone + Send + Sync + PartialEq {
 
 /// A claim, as far as a search knows it: the measurement of its candidates.
 pub trait Subject: Sync {
-    /// The candidates.
+    /// What the search changes: a scenario, or a strategy of a liar.
     type Candidate: Candidate;
 
     /// Measures how far the candidate refutes the claim, over the repetitions from `first` on. Each repetition costs one
@@ -81,7 +81,6 @@ pub struct Effort {
 /// A candidate and its measured worth.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found<C> {
-    /// The candidate.
     pub candidate: C,
     /// Its worth while the search looked around.
     pub glanced: f64,

@@ -7,7 +7,6 @@ use crate::climb::{Candidate, Effort, Subject, Worth, measured};
 /// A random candidate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Surveyed<C> {
-    /// The candidate.
     pub candidate: C,
     /// Its worth at a glance.
     pub glanced: Worth,

@@ -63,7 +63,7 @@ struct Open {
 /// would.
 const MOST_REPLIES: usize = 1024;
 
-/// A host.
+/// Connections and listeners at some addresses: packets and time go in, packets and events come out.
 pub struct Host {
     config: Config,
     table: Table,

@@ -74,7 +74,6 @@ impl Carrier {
 pub enum Task {
     /// Sends `bytes` bytes in messages of `message` bytes, and ends the association.
     Send {
-        /// All bytes.
         bytes: u64,
         /// Bytes of a message; the last may be shorter.
         message: usize,

@@ -47,7 +47,6 @@ pub trait Application {
 
 /// A host on a device.
 pub struct Station {
-    /// The host.
     pub host: Host,
     tun: Tun,
     clock: Clock,

@@ -138,9 +138,7 @@ impl Options {
 /// it is written as 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
-    /// Source port.
     pub source_port: u16,
-    /// Destination port.
     pub destination_port: u16,
     /// Sequence number of the first byte (or of the SYN or FIN).
     pub seq: Seq,
@@ -150,7 +148,6 @@ pub struct Segment {
     pub flags: Flags,
     /// Window field as on the wire, unscaled.
     pub window: u16,
-    /// Options.
     pub options: Options,
     /// Bytes of payload.
     pub payload_len: u32,

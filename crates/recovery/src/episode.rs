@@ -23,9 +23,7 @@ pub struct Saved {
 /// A smoothed round-trip time and its variation (RFC 6298, section 2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Estimate {
-    /// SRTT.
     pub srtt: Duration,
-    /// RTTVAR.
     pub rttvar: Duration,
 }
 

@@ -16,7 +16,7 @@ pub struct Observed<'a> {
     pub(crate) now: Instant,
 }
 
-/// A variable.
+/// A value of the connection that scripts read by its name.
 #[derive(Debug)]
 pub struct Variable {
     pub name: &'static str,

@@ -17,7 +17,6 @@ pub(crate) struct Extensions {
     pub(crate) forward_tsn: bool,
     /// The timestamp chunk.
     pub(crate) timestamps: bool,
-    /// The retransmit bit.
     pub(crate) retransmit_bit: bool,
 }
 

@@ -17,7 +17,6 @@ use crate::settings::{Ports, Settings};
 
 /// The reaction to a packet that belongs to no association.
 pub enum Heard {
-    /// Nothing.
     Nothing,
     /// This packet leaves, between these addresses.
     Answer(Addresses, Vec<u8>),

@@ -13,7 +13,6 @@ const LEAST_COST: usize = 64;
 /// A message; or a part of one that is so long that half of the receive buffer does not hold it (RFC 9260, section 6.9).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Its stream.
     pub stream: u16,
     /// The application's identifier, in the byte order of the wire.
     pub ppid: [u8; 4],

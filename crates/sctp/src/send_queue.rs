@@ -10,7 +10,6 @@ use eifel_recovery::association::Size;
 /// How a message is to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delivery {
-    /// The stream.
     pub stream: u16,
     /// The application's identifier, in the byte order of the wire.
     pub ppid: [u8; 4],

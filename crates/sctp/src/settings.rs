@@ -94,7 +94,6 @@ pub struct Settings {
     /// The time that a shutdown may take once SHUTDOWN was sent (T5-shutdown-guard, section 9.2): five times "RTO.Max" by
     /// the RFC; `None` for ever.
     pub shutdown_guard: Option<Duration>,
-    /// "Max.Init.Retransmits".
     pub max_init_retransmits: u32,
     /// "Association.Max.Retrans".
     pub association_max_retransmits: u32,

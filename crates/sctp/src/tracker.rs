@@ -61,7 +61,7 @@ impl Tracker {
         }
     }
 
-    /// The position of a TSN.
+    /// Unwraps a TSN near the next one that is expected.
     pub(crate) fn position(&self, tsn: Seq) -> u64 {
         unwrap(self.next, self.initial, tsn)
     }

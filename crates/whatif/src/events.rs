@@ -20,7 +20,6 @@ use serde::Serialize;
 #[derive(Debug)]
 pub struct Captured {
     pub trace: Trace,
-    /// The retransmissions.
     pub again: Vec<Retransmission>,
     /// The model of a stack that explains it.
     pub model: Option<&'static str>,
@@ -43,7 +42,7 @@ pub struct Events {
 }
 
 impl Captured {
-    /// The events.
+    /// Counts the events, and measures the round trips.
     pub fn events(&self) -> Events {
         let (trace, payload) = (&self.trace, u64::from(self.trace.payload().max(1)));
         let mut trips = trips(trace);

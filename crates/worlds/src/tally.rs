@@ -131,7 +131,6 @@ pub struct Tally {
     pub after_duplicates: Episodes,
     /// Episodes after which the window was restored in whole or in part.
     pub undone: u64,
-    /// By [`Failure`].
     failed: [Failed; Failure::ALL.len()],
 }
 

@@ -37,14 +37,12 @@ pub enum Chunk<'a> {
     },
     /// SACK, or NR-SACK.
     Sack(Sack<'a>),
-    /// INIT.
     Init {
         /// The tag that its sender wants to see.
         tag: u32,
         /// Its first TSN.
         tsn: Seq,
     },
-    /// INIT ACK.
     InitAck {
         /// The tag that its sender wants to see.
         tag: u32,
@@ -55,9 +53,7 @@ pub enum Chunk<'a> {
     Heartbeat(u64),
     /// HEARTBEAT ACK, with a digest of its content.
     HeartbeatAck(u64),
-    /// COOKIE ECHO.
     CookieEcho,
-    /// COOKIE ACK.
     CookieAck,
     /// ABORT or SHUTDOWN COMPLETE.
     Over,

@@ -40,14 +40,12 @@ pub enum What {
     Sent(Packet),
     /// A packet came, with the packet numbers that it acknowledges.
     Received {
-        /// The packet.
         packet: Packet,
         /// First and last of each range.
         acknowledges: Vec<(u64, u64)>,
     },
     /// A packet was declared lost.
     Lost {
-        /// The packet.
         packet: Packet,
         /// Why, in the log's own word.
         trigger: Option<String>,
@@ -66,7 +64,6 @@ pub enum What {
 pub struct Packet {
     /// Its number space.
     pub space: Space,
-    /// Its number.
     pub number: u64,
     /// Bytes, where the log says so.
     pub bytes: u32,

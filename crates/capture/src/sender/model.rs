@@ -92,7 +92,7 @@ impl Model {
         }
     }
 
-    /// Its name.
+    /// Returns the name of the stack that the model stands for.
     pub fn name(&self) -> &'static str {
         self.settings.name
     }

@@ -39,7 +39,6 @@ struct Stream {
 /// The data read from one connection.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// Bytes.
     pub bytes: u64,
     /// From the opening to the peer's close.
     pub lasted: Duration,

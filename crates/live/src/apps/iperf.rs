@@ -20,7 +20,6 @@ use super::call::Outcome;
 /// The task of a test.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The server.
     pub server: SocketAddr,
     /// Settings of both connections.
     pub settings: Settings,

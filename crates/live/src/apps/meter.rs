@@ -9,7 +9,6 @@ use eifel_recovery::engine::Snapshot;
 pub struct Interval {
     /// From the connection's opening on.
     pub start: Duration,
-    /// Its end.
     pub end: Duration,
     /// Bytes that the application wrote or read.
     pub bytes: u64,

@@ -80,7 +80,6 @@ pub struct Recorded {
     pub origin: String,
     /// The numbers of its flow.
     pub summary: FlowSummary,
-    /// Its tables.
     pub tables: Tables,
 }
 

@@ -4,7 +4,7 @@
 use super::way::Exit;
 use eifel_base::time::Instant;
 
-/// A gate.
+/// Closed until an instant, with the packets that wait for it.
 #[derive(Debug, Default)]
 pub struct Gate {
     /// The time at which it opens by itself; never if it is open, or waits for an order.

@@ -52,7 +52,7 @@ struct Course {
     again: BTreeMap<u64, u32>,
 }
 
-/// All flows.
+/// Every flow that has passed, numbered in the order in which they were first seen.
 #[derive(Default)]
 pub struct Flows {
     by_key: BTreeMap<Key, u32>,

@@ -85,7 +85,6 @@ impl Fate {
 /// A packet on its way through the box, and in the end its fate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Passage {
-    /// The direction.
     pub direction: Direction,
     /// Its kind, and its number in its flow.
     pub seen: Seen,

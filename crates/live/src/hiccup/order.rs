@@ -20,9 +20,7 @@ pub enum Verb {
 /// Which directions an order is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ways {
-    /// Both.
     Both,
-    /// One.
     One(Direction),
 }
 
@@ -33,7 +31,7 @@ impl Ways {
     }
 }
 
-/// An order.
+/// A command to the box, and the directions that it is for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Order {
     /// What.
@@ -60,7 +58,6 @@ pub struct Trigger {
     pub when: When,
     /// The direction of that packet.
     pub direction: Direction,
-    /// The order.
     pub order: Order,
 }
 

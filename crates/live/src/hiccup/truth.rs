@@ -12,9 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Names a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Which {
-    /// Its flow.
     pub flow: u32,
-    /// Its direction.
     pub direction: Direction,
     /// Its number in this flow and direction, from 1.
     pub number: u64,
@@ -53,9 +51,7 @@ pub struct Judged {
     pub at: Instant,
     /// Its number in the sender's capture, from 1.
     pub frame: u64,
-    /// The flow.
     pub flow: u32,
-    /// The direction.
     pub direction: Direction,
     /// Which packet of its flow and direction it is, from 1.
     pub number: u64,

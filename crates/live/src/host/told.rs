@@ -9,7 +9,6 @@ use std::fmt;
 
 /// A connection at its end.
 pub struct Ended {
-    /// The connection.
     pub connection: Connection,
     pub tally: Tally,
 }

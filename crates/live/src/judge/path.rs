@@ -14,7 +14,6 @@ use std::path::Path;
 /// A packet, or a copy of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Its direction.
     pub direction: Direction,
     /// When it came in; times count from 1970.
     pub entered: Instant,

@@ -16,7 +16,6 @@ const LONGEST: Duration = Duration::from_millis(100);
 /// A descriptor, and what is waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits<'a> {
-    /// The descriptor.
     pub descriptor: BorrowedFd<'a>,
     /// Whether it can be read.
     pub to_read: bool,

@@ -34,12 +34,7 @@ pub enum Cause<'a> {
     /// 13: what no other cause names.
     ProtocolViolation(&'a [u8]),
     /// Any other cause, with its value.
-    Unknown {
-        /// Its code.
-        code: u16,
-        /// Its value.
-        value: &'a [u8],
-    },
+    Unknown { code: u16, value: &'a [u8] },
 }
 
 impl<'a> Cause<'a> {

@@ -88,7 +88,6 @@ impl Unknown<'_> {
 /// A stream and the last of its messages that will not come.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Skipped {
-    /// The stream.
     pub stream: u16,
     /// The message's stream sequence number.
     pub ssn: u16,

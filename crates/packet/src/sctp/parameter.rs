@@ -28,7 +28,7 @@ pub mod extension {
     pub const TIMESTAMP: u8 = super::super::chunk::TIMESTAMP;
 }
 
-/// One parameter.
+/// A parameter of a chunk, borrowed from the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parameter<'a> {
     /// The bytes that a HEARTBEAT wants echoed; only its sender knows the meaning.

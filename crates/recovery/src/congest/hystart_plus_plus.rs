@@ -11,13 +11,9 @@ use eifel_base::time::Duration;
 /// MIN_RTT_THRESH and MAX_RTT_THRESH.
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
 const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
-/// MIN_RTT_DIVISOR
 const MIN_RTT_DIVISOR: u64 = 8;
-/// N_RTT_SAMPLE
 const N_RTT_SAMPLE: u32 = 8;
-/// CSS_GROWTH_DIVISOR
 const CSS_GROWTH_DIVISOR: u64 = 4;
-/// CSS_ROUNDS
 const CSS_ROUNDS: u32 = 5;
 
 /// Stands for the RFC's infinity.
@@ -42,7 +38,6 @@ enum Phase {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct HyStartPlusPlus {
     phase: Phase,
-    /// windowEnd
     window_end: u64,
     /// lastRoundMinRTT
     last: Duration,

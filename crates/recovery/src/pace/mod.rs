@@ -29,7 +29,6 @@ pub enum Permit {
 /// The rate of paced data, in percent of cwnd / SRTT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gains {
-    /// In slow start.
     pub slow_start_percent: u64,
     /// In congestion avoidance.
     pub avoidance_percent: u64,

@@ -47,7 +47,7 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// RACK-TLP.
+/// RACK deems segments lost by time, TLP probes the tail, and PRR paces the repair.
 #[derive(Clone, Debug)]
 pub struct RackTlp {
     course: Course,

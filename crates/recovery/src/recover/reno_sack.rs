@@ -25,7 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// Reno with SACK.
+/// Counts the flight of a fast recovery that knows the holes by SACK.
 #[derive(Clone, Debug, Default)]
 pub struct RenoSack {
     pipe: Pipe,

@@ -98,7 +98,6 @@ pub enum Value {
     Duration(Duration),
     /// On or off.
     Switch(bool),
-    /// A word.
     Word(String),
 }
 
@@ -215,7 +214,6 @@ pub enum Error {
     },
     /// The algorithm has no such parameter.
     UnknownParameter {
-        /// The algorithm.
         algorithm: &'static str,
         /// As the choice gave it.
         name: String,
@@ -224,9 +222,7 @@ pub enum Error {
     },
     /// The parameter cannot have this value.
     BadValue {
-        /// The algorithm.
         algorithm: &'static str,
-        /// The parameter.
         parameter: &'static Parameter,
         /// As the choice gave it.
         value: Value,

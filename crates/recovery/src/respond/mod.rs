@@ -27,7 +27,6 @@ pub struct Verdict {
     pub loss_seen: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// The initial window.
     pub initial_window: u64,
 }
 

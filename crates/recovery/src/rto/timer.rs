@@ -34,7 +34,7 @@ pub trait Estimator: Clone + Send + 'static {
     fn on_verdict(&mut self, _: Outcome) {}
 }
 
-/// The timer.
+/// A retransmission timer over an estimator of the round trip.
 #[derive(Clone, Debug)]
 pub struct Timer<E> {
     estimator: E,

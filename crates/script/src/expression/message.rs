@@ -4,7 +4,7 @@
 use super::parser::Parser;
 use super::{Expression, Values};
 
-/// A message.
+/// A text in parts; expressions stand for numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Message(Vec<Part>);
 

@@ -16,7 +16,6 @@ const CALLS: &str = "one of socket, bind, listen, accept, connect, write, writev
 /// An argument of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Argument {
-    /// `...`
     Open,
     Integer(i64),
     Word(String),

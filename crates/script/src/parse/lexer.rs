@@ -23,7 +23,6 @@ pub(crate) enum Kind {
     /// The rest of a line after `//:`.
     Setting(String),
     Mark(char),
-    /// `...`
     Ellipsis,
     End,
 }

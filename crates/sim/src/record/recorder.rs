@@ -19,7 +19,6 @@ use eifel_recovery::engine::{Snapshot, Transmission};
 /// State that is remembered of one end.
 #[derive(Clone, Default)]
 pub(super) struct Memory {
-    /// Rows of its transmissions.
     pub(super) transmissions: Rows,
     pub(super) paths: Vec<OfPath>,
     /// Whether it sends application data.

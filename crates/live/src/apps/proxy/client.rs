@@ -29,7 +29,7 @@ pub(super) enum Phase {
     Ending,
 }
 
-/// A client.
+/// A program's connection to the proxy, from its request to the end of both directions.
 #[derive(Debug)]
 pub(super) struct Client {
     socket: TcpStream,

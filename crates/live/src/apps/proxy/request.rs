@@ -10,14 +10,12 @@ const LONGEST: usize = 8192;
 pub enum Dialect {
     /// SOCKS 5.
     Socks,
-    /// HTTP.
     Http,
 }
 
 /// Where a client wants to be connected to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// An address.
     Address(SocketAddr),
     /// A name and a port.
     Name(String, u16),
@@ -34,7 +32,6 @@ pub enum Step {
         taken: usize,
         /// Its language.
         dialect: Dialect,
-        /// The answer.
         answer: Vec<u8>,
     },
     /// A request of `taken` bytes.
