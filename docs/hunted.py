@@ -1,8 +1,8 @@
 """What searches found: `python docs/hunted.py` searches anew, in `out/hunt`, and goes on where it was interrupted.
 
-It writes `docs/hunted.json` and the tables between `<!-- hunted: NAME -->` and `<!-- end -->` of docs/harm.md, and
-names each sentence that docs/harm.md or docs/which.md has with another number. `make test` compares the pages with that
-file, and the shares that `eifel hunt all` allows. With names of `PARTS`, only those are searched for.
+It writes `docs/hunted.json`, `docs/frontier.svg`, and the tables between `<!-- hunted: NAME -->` and `<!-- end -->` of
+docs/harm.md. It names each sentence that docs/harm.md or docs/which.md has with another number. `make test` compares
+the pages with that file, and the shares that `eifel hunt all` allows. With names of `PARTS`, it searches for those.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import frontier
 import numpy as np
 
 import eifel
@@ -31,8 +32,6 @@ SCENARIOS = 10_000
 """Scenarios of the search for each sender of the table; every other claim gets `FEWER`."""
 FEWER = 4000
 SEED = 7010
-SENDERS = {"default": ("the default", hunts.DEFAULT), "careful": ("the careful sender", hunts.CAREFUL)}
-"""Whose harm is looked for."""
 CUT = ("option-2", "option-3")
 """Responses that stop go-back-N and keep the window cut."""
 FEWEST = 1500
@@ -46,6 +45,7 @@ SCENES = (
     ("two such flows over a queue of two, together", "two-flows", {}),
     ("data both ways, thin way back that reorders", "two-way-thin-return", {}),
     ("spikes, lost ACKs, `newreno-sack`", "newreno-sack-lost-acks", {}),
+    ("a queue of one packet, reordered ACKs, window of eight", "queue-of-one", {}),
     ("spikes, paced by SRTT", "paced-spikes", {"pace": "pacing"}),
     ("spikes, paced by the smallest round trip (over `none` so paced)", "paced-spikes", {"pace": "lasting-pacing"}),
 )
@@ -145,14 +145,14 @@ def reordered() -> list[float]:
         scenarios = [situation.scenario(1, point, dict(sender)) for point in range(POINTS)]
         return sum(float(eifel.run_many([one])["goodput_bps"].sum()) for one in scenarios)
 
-    return [round(goodput(sender) / goodput(hunts.BASELINE), 4) for _, sender in SENDERS.values()]
+    return [round(goodput(sender) / goodput(hunts.BASELINE), 4) for _, sender in frontier.COMPARED.values()]
 
 
 def harm_table(stored: Mapping[str, Any]) -> str:
     """The senders, and how often they harm."""
     columns = ("sender", "random scenarios", "harm in", "beside a neighbour", "plain", "worst found", "gain on average")
     lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
-    for name, (told, sender) in SENDERS.items():
+    for name, (told, sender) in frontier.SENDERS.items():
         one = stored[name]
         named = ", ".join(f"`{part}`" for part in sender.values())
         plain = f"{one['plain']} of {PLAIN * one['drawn']:.0f}"
@@ -186,6 +186,7 @@ TABLES = {"harm": harm_table, "scenes": scenes_table, "wrong": shares_table}
 def quotes(stored: Mapping[str, Any]) -> list[tuple[Path, str]]:
     """Sentences with numbers that searches found, and the page where each has to stand."""
     default, careful, wrong, found = stored["default"], stored["careful"], stored["wrong"], stored["found"]
+    limited, shares = stored["limited"], [share(stored[name]) for name in frontier.SENDERS]
 
     def of(count: int, part: float) -> str:
         return f"{100 * count / (part * default['drawn']):.1f} %"
@@ -202,6 +203,7 @@ def quotes(stored: Mapping[str, Any]) -> list[tuple[Path, str]]:
         f"{-100 * default['mean']:.1f} %",
         f"by more than 2 % in {share(default):.1f} % of the random scenarios",
         f"`eifel-or-f-rto` in {share(careful):.1f} %; in {careful['plain']} of {PLAIN * careful['drawn']:.0f} where",
+        f"does not pace, and in {limited['plain']} of {PLAIN * limited['drawn']:.0f} with `eifel-timestamps`",
         f"in none of {wrong['eifel-timestamps']['drawn']} random scenarios",
         f"they find {found['eifel-timestamps']:.0f} %, and `eifel-or-f-rto` {found['eifel-or-f-rto']:.0f} %.",
         f"more than 1 % of the losses in {f_rto:.1f} % of the random scenarios, and about",
@@ -215,6 +217,7 @@ def quotes(stored: Mapping[str, Any]) -> list[tuple[Path, str]]:
         f"in {of(unpaced - cubic, CUBIC * (1 - PACED))} of those with Reno's window",
     ]
     harm = [
+        f"each harms somebody in {min(shares):.1f} to {max(shares):.1f} % of the random scenarios",
         f"`eifel-timestamps` finds {found['eifel-timestamps']:.0f} % of the spurious timeouts, `f-rto-sack` "
         f"{found['f-rto-sack']:.0f} %, `eifel-or-f-rto` {found['eifel-or-f-rto']:.0f} %, and RFC 3522's plain "
         f"comparison {found['eifel-timestamps (plain)']:.0f} %",
@@ -246,14 +249,14 @@ def searched(name: str) -> Any:
     if name == "cut":
         claims = {one: hunts.harm({**hunts.DEFAULT, "respond": one}, hunts.BASELINE) for one in CUT}
         return {one: row(hunts.hunt(claim, FEWEST, SEED, out, work)) for one, claim in claims.items()}
-    if name in SENDERS:
-        claim = hunts.harm(SENDERS[name][1], hunts.BASELINE)
+    if name in frontier.SENDERS:
+        claim = hunts.harm(frontier.SENDERS[name][1], hunts.BASELINE)
         return row(hunts.hunt(claim, SCENARIOS, SEED, out, work))
     claims = [claim for claim in (*hunts.PUBLISHED, *BY_TIME) if "detector" in claim.claim]
     return {str(one.claim["detector"]): row(hunts.hunt(one, FEWER, SEED, out, work)) for one in claims}
 
 
-PARTS = ("found", "reordered", "scenes", "wrong", "cut", *SENDERS)
+PARTS = ("found", "reordered", "scenes", "wrong", "cut", *frontier.SENDERS)
 
 
 def main(names: Sequence[str]) -> None:
@@ -262,6 +265,7 @@ def main(names: Sequence[str]) -> None:
     stored = {name: searched(name) if name in names or not names else before[name] for name in PARTS}
     STORE.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     HARM.write_text(filled(HARM.read_text(encoding="utf-8"), stored), encoding="utf-8")
+    frontier.main()
     for page, sentence in quotes(stored):
         if sentence not in " ".join(page.read_text(encoding="utf-8").split()):
             print(f"{page.name}: does not say: {sentence}", file=sys.stderr)

@@ -1,0 +1,72 @@
+"""Draws docs/frontier.svg from docs/hunted.json: how often each sender harms somebody, against what it gains."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eifel import hunts
+from eifel.plots import save, style
+from eifel.statistics import share_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STORE = Path(__file__).with_name("hunted.json")
+COMPARED = {"default": ("the default", hunts.DEFAULT), "careful": ("the careful sender", hunts.CAREFUL)}
+"""The two senders that the documents recommend."""
+SENDERS = {
+    **COMPARED,
+    "limited": ("the default's detector, limited", {**hunts.CAREFUL, "detect": "eifel-timestamps"}),
+    "more-found": ("the default, finding more", {**hunts.DEFAULT, "detect": "eifel-or-f-rto"}),
+    "unstamped": ("without timestamps, limited", {**hunts.CAREFUL, "detect": "f-rto-sack"}),
+    "at-once": ("the default, restoring at once", {**hunts.DEFAULT, "respond": "option-1"}),
+}
+"""Whose harm is looked for: a name for `hunted.json`, what docs/harm.md calls it, and its algorithms."""
+BELOW = ("default", "limited")
+"""The senders whose names stand below their points, where another's point is near."""
+
+
+def point(row: Mapping[str, Any]) -> tuple[float, tuple[float, float], float]:
+    """The share of random scenarios in which a sender harms, its 95 % interval, and the mean gain, all in percent."""
+    share = share_interval(row["refuting"], row["drawn"])
+    assert share.interval is not None
+    low, high = (100 * end for end in share.interval)
+    return 100 * share.mean, (low, high), -100 * row["mean"]
+
+
+def figure(stored: Mapping[str, Any]) -> Figure:
+    """One point a sender. Up and to the left is better, and no detection has neither harm nor gain."""
+    drawn, axes = style.new_figure(1, (6.4, 3.6))
+    place = axes[0]
+    place.plot(0, 0, "s", color=style.ACK, markersize=5)
+    place.annotate("no detection", (0, 0), (6, 4), textcoords="offset points", fontsize=8)
+    for name, (told, _) in SENDERS.items():
+        share, (low, high), gain = point(stored[name])
+        color = style.NEEDED if name in COMPARED else style.SENT
+        place.plot([low, high], [gain, gain], color=color, linewidth=1)
+        place.plot(share, gain, "o", color=color, markersize=5)
+        below = name in BELOW
+        place.annotate(
+            told,
+            (share, gain),
+            (0, -5 if below else 5),
+            textcoords="offset points",
+            fontsize=8,
+            ha="center",
+            va="top" if below else "bottom",
+        )
+    place.set_ylim(-1, 13)
+    place.set_ylabel("Mean gain of the worst off, %")
+    return style.finish(drawn, axes, "", "Share of random scenarios in which it harms somebody by more than 2 %, %")
+
+
+def main() -> None:
+    """Writes frontier.svg beside this file."""
+    save(figure(json.loads(STORE.read_text(encoding="utf-8"))), Path(__file__).with_suffix(".svg"), "svg")
+
+
+if __name__ == "__main__":
+    main()
