@@ -39,7 +39,7 @@ def point(row: Mapping[str, Any]) -> tuple[float, tuple[float, float], float]:
 
 def figure(stored: Mapping[str, Any]) -> Figure:
     """One point a sender. Up and to the left is better, and no detection has neither harm nor gain."""
-    drawn, axes = style.new_figure(1, (6.4, 3.6))
+    drawn, axes = style.new_figure(1, (8.2, 3.8))
     place = axes[0]
     place.plot(0, 0, "s", color=style.ACK, markersize=5)
     place.annotate("no detection", (0, 0), (6, 4), textcoords="offset points", fontsize=8)
