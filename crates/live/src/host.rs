@@ -3,6 +3,7 @@
 //! It finds the connection that a packet is for, or the listener, or answers with a reset; keeps the timers of all connections
 //! in one order; and gives the packets that they have to send, one by one.
 
+mod again;
 mod large;
 mod leaving;
 mod ports;
@@ -226,6 +227,9 @@ impl Host {
         let key = Key { caller, port: segment.destination_port };
         if let Some(handle) = self.table.find(&key) {
             self.make_ready(handle);
+            if self.is_called_again(now, handle, &key, (segment, payload)) {
+                return;
+            }
             if let Some(connection) = self.table.connection(handle) {
                 if let Some(witness) = &mut self.witness {
                     witness.arrives(now, handle, connection, segment);
@@ -254,13 +258,16 @@ impl Host {
         match open.listener.handle_segment(now, &caller, segment, payload, engine) {
             Heard::Nothing => {}
             Heard::Answer(answer) => self.reply(addresses.reversed(), answer),
-            Heard::Opened(connection) => {
-                let handle = self.table.insert(key, *connection);
-                self.happened.push_back((handle, Happening::Opened { port: key.port }));
-                self.make_ready(handle);
-                self.take_events(now, handle);
-            }
+            Heard::Opened(connection) => self.open(now, key, *connection),
         }
+    }
+
+    /// Takes a connection that a listener has opened.
+    fn open(&mut self, now: Instant, key: Key, connection: Connection) {
+        let handle = self.table.insert(key, connection);
+        self.happened.push_back((handle, Happening::Opened { port: key.port }));
+        self.make_ready(handle);
+        self.take_events(now, handle);
     }
 
     fn handle_icmp(&mut self, packet: &ip::Packet<'_>) {

@@ -156,23 +156,50 @@ impl Listener {
         if flags.has(Flags::SYN) { Heard::Answer(self.take_syn(now, caller, segment)) } else { Heard::Nothing }
     }
 
+    /// Answers a SYN with which a peer calls again while its last connection is in TIME-WAIT. `isn` is the initial sequence
+    /// number that [`Connection::makes_way`] returns. Returns `None` if the backlog is full, because a cookie cannot be this
+    /// number.
+    pub fn answer_again(&mut self, now: Instant, caller: &Caller, syn: &Segment, isn: Seq) -> Option<Segment> {
+        self.forget_old(now);
+        self.keep(now, caller, syn, isn)
+    }
+
+    /// Returns whether `segment` is the caller's reaction to the answer to its SYN: it begins behind that SYN, and
+    /// acknowledges the answer or resets it.
+    pub fn is_reaction(&self, caller: &Caller, segment: &Segment) -> bool {
+        self.half_open.get(caller).is_some_and(|half| {
+            let acknowledges = segment.flags.has(Flags::ACK) && segment.ack.0 == half.isn.0.wrapping_add(1);
+            segment.seq.0 == half.seq.0.wrapping_add(1) && (acknowledges || segment.flags.has(Flags::RST))
+        })
+    }
+
     fn take_syn(&mut self, now: Instant, caller: &Caller, syn: &Segment) -> Segment {
+        let isn = isn(&self.secret, now, caller, self.port);
+        self.keep(now, caller, syn, isn).unwrap_or_else(|| {
+            self.overflowed = Some(now);
+            let mss = syn.options.mss.unwrap_or(DEFAULT_MSS);
+            let isn = cookie::make(&self.secret, now, caller, syn.seq, mss);
+            self.syn_ack(caller, syn.seq, isn, Options { mss: Some(self.settings.mss), ..Options::default() })
+        })
+    }
+
+    /// Keeps a half-open connection with the initial sequence number `isn`, unless the call is known, and returns the answer.
+    /// `None` if the backlog is full.
+    fn keep(&mut self, now: Instant, caller: &Caller, syn: &Segment, isn: Seq) -> Option<Segment> {
         let asks = self.settings.ecn != EcnUse::Off && ecn::asks(syn);
         if let Some(half) = self.half_open.get_mut(caller).filter(|half| half.seq == syn.seq) {
             half.again = Some(now);
             half.asks &= asks;
             let half = *half;
-            return self.answer(now, caller, &half);
+            return Some(self.answer(now, caller, &half));
         }
         self.forget(caller);
-        let options = &syn.options;
         if self.half_open.len() >= self.backlog {
-            self.overflowed = Some(now);
-            let isn = cookie::make(&self.secret, now, caller, syn.seq, options.mss.unwrap_or(DEFAULT_MSS));
-            return self.syn_ack(caller, syn.seq, isn, Options { mss: Some(self.settings.mss), ..Options::default() });
+            return None;
         }
+        let options = &syn.options;
         let half = HalfOpen {
-            isn: isn(&self.secret, now, caller, self.port),
+            isn,
             seq: syn.seq,
             window: syn.window,
             mss: options.mss,
@@ -187,7 +214,7 @@ impl Listener {
         self.by_age.insert(half.number, *caller);
         self.next_number += 1;
         self.half_open.insert(*caller, half);
-        self.answer(now, caller, &half)
+        Some(self.answer(now, caller, &half))
     }
 
     /// Returns the SYN-ACK of a half-open connection, with the options that both ends offer.

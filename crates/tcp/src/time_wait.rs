@@ -3,7 +3,7 @@
 
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
-use eifel_packet::seq::{Seq, unwrap};
+use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::fact::Block;
 
 use crate::connection::Connection;
@@ -11,18 +11,24 @@ use crate::handshake::length;
 use crate::settings::TimeWait;
 use crate::state::State;
 
+/// The distance from the last connection's numbers to those of the next, where the proposed number is too low: more than a
+/// window without scaling.
+const BEYOND: u64 = 0x1_0000;
+
 impl Connection {
-    /// Returns whether this connection is over because of `segment`, a peer's new call, so that a listener may answer it with
-    /// the initial sequence number `isn`. The call begins beyond all that has arrived, and `isn` lies beyond all that was sent:
-    /// then no old segment fits the new connection.
-    pub fn makes_way(&self, segment: &Segment, isn: Seq) -> bool {
+    /// Returns the initial sequence number with which a listener may answer `segment`, a peer's new call; `None` if it is not
+    /// one. The call begins beyond all that has arrived. The number is `proposed`, unless that lies not beyond
+    /// all that was sent. So no old segment fits the new connection.
+    pub fn makes_way(&self, segment: &Segment, proposed: Seq) -> Option<Seq> {
         let calls = segment.flags.has(Flags::SYN) && segment.flags.0 & (Flags::ACK.0 | Flags::RST.0) == 0;
         let reopens = self.cold.habits.time_wait_rule == TimeWait::Reopens;
-        calls
-            && reopens
-            && matches!(self.state, State::TimeWait { .. })
-            && self.receiver.position(segment.seq) > self.receiver.nxt
-            && unwrap(self.engine.nxt(), self.iss, isn) > self.engine.nxt()
+        let over = matches!(self.state, State::TimeWait { .. });
+        if !(calls && reopens && over) || self.receiver.position(segment.seq) <= self.receiver.nxt {
+            return None;
+        }
+        let nxt = self.engine.nxt();
+        let lies_beyond = unwrap(nxt, self.iss, proposed) > nxt;
+        Some(if lies_beyond { proposed } else { wrap(nxt + BEYOND, self.iss) })
     }
 
     /// Returns whether [`late_arrival`](Self::late_arrival) takes a segment in TIME-WAIT. Resets are RFC 5961's.

@@ -5,6 +5,7 @@ mod talk;
 use eifel_base::time::Duration;
 use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{EcnUse, SackUse, TimestampSettings};
 use eifel_tcp::{Caller, Connection, Heard, Listener, Settings, State};
 use talk::{PORTS, engine, ms, plain, read};
@@ -152,4 +153,29 @@ fn a_half_open_call_agrees_to_ecn_as_its_connection_will() {
         let sent = eifel_talk::next(&mut connection, ms(81)).unwrap().segment;
         assert_eq!(sent.ecn, if agrees { Ecn::Ect0 } else { Ecn::NotEct }, "{ecn:?} {asks:?}");
     }
+}
+
+/// The answer has the number that it was given, also where the call is repeated. A reaction to it is told from segments of the
+/// last connection.
+#[test]
+fn a_call_in_time_wait_is_answered_with_the_number_given() {
+    let mut listener = listener(&plain(), 1);
+    let syn = read("S 700 win 5000 mss 1200");
+    let first = listener.answer_again(ms(0), &caller(1), &syn, Seq(9)).unwrap();
+    let second = listener.answer_again(ms(1000), &caller(1), &syn, Seq(11)).unwrap();
+    assert_eq!((first.seq, first.ack, first), (Seq(9), read("S 701").seq, second));
+    // The backlog is full, and a cookie has no room for a number.
+    assert!(listener.answer_again(ms(1000), &caller(2), &syn, Seq(9)).is_none());
+    for (text, reacts) in
+        [("A 701", true), ("A 700", false), ("R 701", true), ("R 700", false), ("S 700", false), ("S 701", false)]
+    {
+        let segment = if text.starts_with('A') { acknowledging(&first, text) } else { read(text) };
+        assert_eq!(listener.is_reaction(&caller(1), &segment), reacts, "{text}");
+        assert!(!listener.is_reaction(&caller(2), &segment), "{text}");
+    }
+    let mut other = acknowledging(&first, "A 701 win 5000");
+    other.ack = Seq(9);
+    assert!(!listener.is_reaction(&caller(1), &other), "it acknowledges something else");
+    let connection = opened(hears(&mut listener, 1080, 1, &acknowledging(&first, "A 701 win 5000")));
+    assert_eq!((connection.state(), listener.half_open()), (State::Established, 0));
 }

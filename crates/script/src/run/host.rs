@@ -126,9 +126,8 @@ impl<'s> Host<'s> {
 
     /// Listens anew if the peer calls again while the connection is in TIME-WAIT.
     fn make_way(&mut self, segment: &Segment) {
-        let Some(connection) = &self.connection else { return };
-        let isn = Seq(self.iss.0.wrapping_add(connection.engine().nxt() as u32).wrapping_add(0x1_0000));
-        if self.sockets.listens() && connection.makes_way(segment, isn) {
+        let Some(connection) = self.connection.as_ref().filter(|_| self.sockets.listens()) else { return };
+        if let Some(isn) = connection.makes_way(segment, self.iss) {
             self.iss = isn;
             self.connection = self.new_connection(Socket::Listening).ok();
         }
