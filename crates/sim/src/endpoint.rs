@@ -137,7 +137,7 @@ impl Endpoint {
         }
     }
 
-    /// Records a packet that is about to leave, captures it, and keeps its bytes.
+    /// Checks and records a packet that is about to leave, captures it, and keeps its bytes.
     fn observe_sending<const IN_ORDER: bool>(
         &self,
         net: &mut Network<IN_ORDER>,
@@ -145,6 +145,9 @@ impl Endpoint {
         segment: &Segment,
         packet: &Packet,
     ) {
+        if let Some(checkers) = &net.observers.checkers {
+            checkers.leaves(net.now, self, outgoing.transmission.as_ref(), segment);
+        }
         if let Some(recorder) = &mut net.observers.recorder {
             if let Some(transmission) = &outgoing.transmission {
                 let subject = Subject { flow: self.flow, end: self.end, path: 0 };

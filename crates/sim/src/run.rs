@@ -3,7 +3,7 @@
 use crate::bounds::Bounds;
 use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
-use crate::check::links::{Links, UnderWay};
+use crate::check::links::UnderWay;
 use crate::comments::Commented;
 use crate::error::Error;
 use crate::lookahead::{Foreseen, Foresighted};
@@ -128,8 +128,7 @@ fn observers(
     let flows = scenario.flows.len();
     let mut observers = Observers::default();
     if options.checked {
-        let links = Links::new(scenario.links.iter().map(|link| &link.config.queue));
-        observers.checkers = Some(Checkers::new(flows, links));
+        observers.checkers = Some(Checkers::new(scenario));
     }
     if options.bytes {
         observers.wire = Some(Vec::new());

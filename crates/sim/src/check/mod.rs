@@ -3,6 +3,7 @@
 
 pub mod association;
 pub mod flight;
+pub mod leaving;
 pub mod links;
 pub mod reading;
 #[cfg(test)]
@@ -11,11 +12,16 @@ mod tests;
 use crate::clock::queue::EventQueue;
 use crate::endpoint::Endpoint;
 use crate::oracle::Oracle;
+use crate::scenario::{Scenario, Traffic};
 use crate::sctp;
 use crate::slab::Packet;
 use association::Ledger;
 use eifel_base::time::Instant;
+use eifel_packet::segment::Segment;
+use eifel_recovery::engine::Transmission;
+use eifel_tcp::Settings;
 use flight::Flight;
+use leaving::Habits;
 use links::{Links, UnderWay};
 use reading::Reading;
 
@@ -24,24 +30,46 @@ pub struct Checkers {
     flights: Vec<Flight>,
     readings: Vec<Reading>,
     ledgers: Vec<Ledger>,
+    habits: Vec<Habits>,
     links: Links,
 }
 
 impl Checkers {
-    /// Creates checkers for `flows` flows, and for links with these limits.
-    pub fn new(flows: usize, links: Links) -> Self {
-        let flights = vec![Flight::default(); 2 * flows];
-        let (readings, ledgers) = (vec![Reading::default(); 2 * flows], vec![Ledger::default(); 2 * flows]);
-        Self { now: Instant::ZERO, flights, readings, ledgers, links }
+    /// Creates checkers for a scenario's flows and links.
+    pub fn new(scenario: &Scenario) -> Self {
+        let ends = 2 * scenario.flows.len();
+        let links = Links::new(scenario.links.iter().map(|link| &link.config.queue));
+        let habits = scenario.flows.iter().flat_map(|flow| match &flow.traffic {
+            Traffic::Stream { connection, .. } => {
+                [&connection.settings, &connection.answering_settings].map(Habits::from)
+            }
+            Traffic::Messages { .. } | Traffic::Datagrams(_) => [Habits::from(&Settings::default()); 2],
+        });
+        Self {
+            now: Instant::ZERO,
+            flights: vec![Flight::default(); ends],
+            readings: vec![Reading::default(); ends],
+            ledgers: vec![Ledger::default(); ends],
+            habits: habits.collect(),
+            links,
+        }
     }
 
     /// Checks both ends after an input to a connection.
     ///
     /// # Panics When a law is broken.
     pub fn after_input(&mut self, now: Instant, endpoint: &Endpoint, other: &Endpoint) {
-        let place = 2 * endpoint.flow as usize + endpoint.end.index();
+        let place = place(endpoint);
         self.flights[place].check(now, endpoint);
         self.readings[place].check(now, endpoint, other);
+        self.habits[place].check_rest(now, endpoint);
+    }
+
+    /// Checks a segment that an end has just sent.
+    ///
+    /// # Panics When a law is broken.
+    pub fn leaves(&self, now: Instant, endpoint: &Endpoint, sent: Option<&Transmission>, segment: &Segment) {
+        self.habits[place(endpoint)].check_segment(now, endpoint, sent, segment);
     }
 
     /// Checks both ends after an input to an association.
@@ -79,4 +107,9 @@ impl Checkers {
     pub fn finish(&mut self, now: Instant, under_way: &UnderWay<'_>) {
         self.links.all(now, under_way);
     }
+}
+
+/// Returns the place of an end among all ends.
+fn place(endpoint: &Endpoint) -> usize {
+    2 * endpoint.flow as usize + endpoint.end.index()
 }

@@ -2,6 +2,7 @@
 //! fault.
 
 use super::Checkers;
+use super::leaving::Habits;
 use super::links::{Links, UnderWay};
 use super::reading::Reading;
 use crate::endpoint::Endpoint;
@@ -17,6 +18,8 @@ use eifel_packet::seq::wrap;
 use eifel_path::parcel::Parcel;
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
+use eifel_tcp::Settings;
+use eifel_tcp::settings::WindowProbe;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const FLOWS: &str = r#"
@@ -76,8 +79,7 @@ fn scenario(path: &str) -> Scenario {
 /// Runs until both flows are under way, plants a fault, and runs on.
 fn run_with_fault(path: &str, carries_bytes: bool, plant: impl FnOnce(&mut World<'_, true>)) {
     let scenario = scenario(path);
-    let queues = scenario.links.iter().map(|link| &link.config.queue);
-    let checkers = Some(Checkers::new(scenario.flows.len(), Links::new(queues)));
+    let checkers = Some(Checkers::new(&scenario));
     let observers = Observers { checkers, wire: carries_bytes.then(Vec::new), recorder: None };
     let mut world = World::<true>::new(&scenario, 1, observers).unwrap();
     assert!(matches!(world.run(EVENTS), Err(Error::TooManyEvents { .. })));
@@ -245,4 +247,80 @@ fn acknowledge_all(world: &mut World<'_, true>) {
         ecn: Ecn::NotEct,
     };
     proxies.meet(1, WIRED_BACK, slab.cell(slab.next_handle()));
+}
+
+/// Runs a flow whose application stops in its second round trip, while its 15 segments fill cwnd, so that a FIN leaves alone.
+/// The checkers believe that the ends have other settings.
+fn run_stopped(believed: &Settings, beyond: bool) {
+    let text = format!(
+        "{ONE_LINK}
+        [tcp]
+        fin_beyond_cwnd = {beyond}
+        payload_bytes = 1000
+        send_buffer_bytes = 15_000
+        [[flow]]
+        name = \"stopped\"
+        from = \"sender\"
+        to = \"receiver\"
+        end_s = 0.29
+        application = {{ kind = \"bulk\", endless = true }}"
+    );
+    run_believing(&text, believed);
+}
+
+/// Runs a flow whose reader pauses, so that its window closes.
+fn run_paused(believed: &Settings, probe: &str) {
+    let text = format!(
+        "{ONE_LINK}
+        [tcp]
+        window_probe = \"{probe}\"
+        receive_window_bytes = 20_000
+        [[flow]]
+        name = \"paused\"
+        from = \"sender\"
+        to = \"receiver\"
+        reading = {{ bytes = 20_000, every_ms = 5000 }}
+        application = {{ kind = \"bulk\", bytes = 100_000 }}"
+    );
+    run_believing(&text, believed);
+}
+
+fn run_believing(text: &str, believed: &Settings) {
+    let scenario = Scenario::parse(text, "test.toml".as_ref()).unwrap();
+    let mut checkers = Checkers::new(&scenario);
+    checkers.habits.fill(Habits::from(believed));
+    let observers = Observers { checkers: Some(checkers), wire: None, recorder: None };
+    World::<true>::new(&scenario, 1, observers).unwrap().run(u64::MAX).unwrap();
+}
+
+#[test]
+fn ends_that_do_as_they_are_set_break_no_law() {
+    run_stopped(&Settings::default(), false);
+    run_stopped(&Settings { fin_beyond_cwnd: true, ..Settings::default() }, true);
+    run_paused(&Settings::default(), "data");
+    run_paused(&Settings { window_probe: WindowProbe::Empty, ..Settings::default() }, "empty");
+}
+
+#[test]
+#[should_panic(expected = "a FIN leaves though cwnd is full")]
+fn a_fin_that_does_not_wait() {
+    run_stopped(&Settings::default(), true);
+}
+
+#[test]
+#[should_panic(expected = "a FIN waits that may leave")]
+fn a_fin_that_waits() {
+    run_stopped(&Settings { fin_beyond_cwnd: true, ..Settings::default() }, false);
+}
+
+#[test]
+#[should_panic(expected = "a closed window is probed with data")]
+fn a_probe_with_data() {
+    run_paused(&Settings { window_probe: WindowProbe::Empty, ..Settings::default() }, "data");
+}
+
+#[test]
+#[should_panic(expected = "an old sequence number leaves that probes no window")]
+fn a_probe_without_data() {
+    run_paused(&Settings::default(), "empty");
 }

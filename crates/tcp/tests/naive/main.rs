@@ -2,9 +2,11 @@
 //! reported) and RFC 7323 (PAWS and TS.Recent), with the state of every position: random segments, and every answer is the
 //! one that the transcription gives.
 
+mod bare_fin;
 #[path = "../../../recovery/tests/naive/dice.rs"]
 mod dice;
 mod marks;
+mod persist;
 mod receiver;
 mod stamps;
 mod tail;
@@ -187,4 +189,20 @@ impl Pair {
         assert_eq!(said, expected, "{place}");
         assert_eq!(eifel_talk::next(&mut self.connection, self.now), None, "{place}");
     }
+}
+
+/// Acknowledges everything below `una`, and announces `window` bytes.
+fn acknowledge(connection: &mut Connection, now: Instant, una: u64, window: u16) {
+    let segment = Segment {
+        source_port: 2,
+        destination_port: 1,
+        seq: wrap(1, Seq(9)),
+        ack: wrap(una, Seq(7)),
+        flags: Flags::ACK,
+        window,
+        options: Options::default(),
+        payload_len: 0,
+        ecn: Ecn::NotEct,
+    };
+    connection.handle_segment(now, &segment, &[]);
 }

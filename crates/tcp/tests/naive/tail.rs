@@ -1,11 +1,10 @@
 //! Which short segments wait (RFC 9293, sections 3.7.4 and 3.9.1.2), against a record of every octet: whether the application
 //! has pushed it, and whether its time is over.
 
+use crate::acknowledge;
 use crate::dice::Dice;
 use eifel_base::time::{Duration, Instant};
-use eifel_packet::ip::Ecn;
-use eifel_packet::segment::{Flags, Options, Segment};
-use eifel_packet::seq::{Seq, wrap};
+use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
 use eifel_tcp::settings::SackUse;
 use eifel_tcp::{Connection, Ports, Settings};
@@ -103,7 +102,7 @@ fn short_segments_wait_as_the_application_asks() {
                 _ => {
                     let news = naive.una < naive.nxt;
                     naive.una = naive.nxt;
-                    acknowledge(&mut connection, now, naive.una);
+                    acknowledge(&mut connection, now, naive.una, 60_000);
                     if news && naive.more && !naive.corked {
                         naive.push();
                     }
@@ -117,7 +116,7 @@ fn short_segments_wait_as_the_application_asks() {
             // Nothing is limited by cwnd: what is outstanding is acknowledged now and then.
             if naive.nxt - naive.una > 5 * MSS {
                 naive.una = naive.nxt;
-                acknowledge(&mut connection, now, naive.una);
+                acknowledge(&mut connection, now, naive.una, 60_000);
                 if naive.more && !naive.corked {
                     naive.push();
                 }
@@ -129,19 +128,4 @@ fn short_segments_wait_as_the_application_asks() {
         }
     }
     assert!(held > 10 * CONNECTIONS, "{held}");
-}
-
-fn acknowledge(connection: &mut Connection, now: Instant, una: u64) {
-    let segment = Segment {
-        source_port: 2,
-        destination_port: 1,
-        seq: wrap(1, Seq(9)),
-        ack: wrap(una, Seq(7)),
-        flags: Flags::ACK,
-        window: 60_000,
-        options: Options::default(),
-        payload_len: 0,
-        ecn: Ecn::NotEct,
-    };
-    connection.handle_segment(now, &segment, &[]);
 }
