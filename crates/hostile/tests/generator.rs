@@ -110,6 +110,7 @@ const FEATURES: &[Feature] = features! {
     10.0 "delayed ACKs that wait for nothing": "delayed_ack_ms" |value| number(value) == 0.0;
     5.0 "ends that give up": "give_up_timeouts" |value| number(value) <= 15.0;
     3.0 "a user timeout": "user_timeout_s" |_| true;
+    5.0 "a TIME-WAIT that reopens": "time_wait" |value| word(value, "reopens");
     5.0 "a short TIME-WAIT": "time_wait_s" |value| number(value) <= 240.0;
 };
 

@@ -87,6 +87,7 @@ pub(super) fn habits(dice: &mut Dice, top: &mut Table) {
     let Some(tcp) = tcp.as_table_mut() else { return };
     tcp.put("window_probe", *dice.one(&["data", "empty", "empty"]));
     tcp.put("fin_beyond_cwnd", dice.chance(0.5));
+    tcp.put("time_wait", *dice.one(&["rfc9293", "reopens"]));
 }
 
 /// Adds a window scale by which the window can be announced.

@@ -6,8 +6,8 @@ use super::layers::Layers;
 use super::reader::Reader;
 use eifel_packet::ip::Version;
 use eifel_tcp::settings::{
-    AckSettings, EchoRule, EcnUse, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimestampSettings,
-    WindowProbe, WindowScale,
+    AckSettings, EchoRule, EcnUse, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimeWait,
+    TimestampSettings, WindowProbe, WindowScale,
 };
 
 /// Bytes of the timestamps option in each segment, with its padding (RFC 7323, appendix A).
@@ -72,6 +72,10 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
         },
         fin_beyond_cwnd: layers.of(&["fin_beyond_cwnd"]).switch("fin_beyond_cwnd"),
         time_wait: layers.of(&["time_wait_s"]).duration("time_wait_s"),
+        time_wait_rule: match layers.of(&["time_wait"]).text("time_wait") {
+            "reopens" => TimeWait::Reopens,
+            _ => TimeWait::Rfc9293,
+        },
         give_up: GiveUp {
             handshake_timeouts: layers.of(&["give_up_handshake_timeouts"]).count("give_up_handshake_timeouts"),
             timeouts: layers.of(&["give_up_timeouts"]).count("give_up_timeouts"),

@@ -162,6 +162,13 @@ pub(in super::super) static TCP: Table = Table {
         ),
         default("time_wait_s", SECONDS, Number(60.0), "Length of TIME-WAIT."),
         default(
+            "time_wait",
+            Kind::Word(&["rfc9293", "reopens"]),
+            Word("rfc9293"),
+            "What TIME-WAIT answers: a SYN by a challenge ACK, or a SYN beyond all that has arrived by a new connection. The \
+             simulator's flows never call twice, so this matters on a real network.",
+        ),
+        default(
             "give_up_timeouts",
             COUNT,
             Integer(15),
