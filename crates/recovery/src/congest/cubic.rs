@@ -36,9 +36,9 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         Parameter::word(
             "curve",
-            "how growth is computed: by the RFC; or as in Linux, which counts in whole segments, looks ahead by the smallest \
-             round trip, lets Reno's window grow by alpha_cubic even above the window before the loss, and adds a segment \
-             for 20 at least until a loss has told W_max",
+            "how growth is computed: by the RFC; or as public scripts show it of Linux, whose source it was not compared with: \
+             in whole segments, ahead by the smallest round trip, with Reno's window growing by alpha_cubic even above the \
+             window before the loss, and with a segment for 20 at least until a loss has told W_max",
             "rfc9438",
             &["rfc9438", "linux"],
         ),
@@ -86,11 +86,11 @@ pub struct Settings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
     Rfc9438,
-    /// As Linux's `bictcp_update`, as far as Google's packetdrill scripts show it.
+    /// As Google's packetdrill scripts show Linux's growth. It was not compared with Linux's source.
     Linux,
 }
 
-/// The segments for which Linux adds one at least, before a loss has told W_max.
+/// The segments for which one is added at least in those scripts, before a loss has told W_max.
 const LINUX_SEGMENTS: f64 = 20.0;
 
 /// The curve that the last reduction left; windows in segments.
@@ -164,8 +164,8 @@ impl Stage {
         cwnd + (target - cwnd) / cwnd * acked
     }
 
-    /// Computes the window after `acked` segments as Linux's `bictcp_update`: it counts for how many whole segments one is
-    /// added. `first` says that no loss has told W_max.
+    /// Computes the window after `acked` segments by [`Rule::Linux`]: it counts for how many whole segments one is added.
+    /// `first` says that no loss has told W_max. In two of the scripts, of 166 kB each, this adds a segment less than Linux.
     fn grow_by_count(&mut self, (cwnd, acked): (f64, f64), first: bool, now: Instant, ahead: Duration) -> f64 {
         let x = now.since(self.epoch).as_secs_f64() + ahead.as_secs_f64() - self.k;
         self.w_est += ALPHA * acked / cwnd.max(1.0);

@@ -1,8 +1,8 @@
 //! HyStart++: when the round trip has grown, slow start goes on at a quarter of its speed, and ends after five rounds unless the
 //! round trip falls again.
 //!
-//! From RFC 9406, section 4.2, with the constants of section 4.3. L is the limit of the way of counting: with `abc-8` it is
-//! the RFC's 8.
+//! After RFC 9406. Its text was not at hand, so neither the rules nor the constants are checked against it. L is the limit of
+//! the way of counting: with `abc-8` it is 8.
 
 use super::Window;
 use crate::view::View;
@@ -30,7 +30,7 @@ enum Phase {
         /// Rounds that have ended in this phase, the one in which it began included.
         rounds: u32,
     },
-    /// The first slow start has ended; later ones go up to the ssthresh that was found (section 4.3).
+    /// The first slow start has ended; later ones go up to the ssthresh that was found.
     Over,
 }
 

@@ -1,4 +1,4 @@
-//! Linux's HyStart and HyStart++ (RFC 9406, section 4.2), over Reno where nothing is lost. Times in nanoseconds.
+//! Linux's HyStart and HyStart++ (after RFC 9406), over Reno where nothing is lost. Times in nanoseconds.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::Settings;
