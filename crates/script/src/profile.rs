@@ -82,7 +82,7 @@ impl Profile {
             Self::Standard => Config::default(),
             Self::Linux => Config {
                 rto: Choice::named("linux"),
-                recover: Choice::named("rack-tlp").with("reduction", word("prr")),
+                recover: Choice::named("rack-tlp").with("reduction", word("prr")).with("after_echo", word("prr")),
                 congest: Choice::named("cubic")
                     .with("counting", word("linux"))
                     .with("slow_start", word("hystart"))

@@ -117,7 +117,8 @@ static VARIABLES: &[Variable] = &[
     variable("tcpi_state", "the state, as Linux numbers them", state),
     variable(
         "tcpi_ca_state",
-        "TCP_CA_Recovery or TCP_CA_Loss while an episode is open; TCP_CA_Disorder while SACK reports anything; else TCP_CA_Open",
+        "TCP_CA_Recovery or TCP_CA_Loss while an episode is open; TCP_CA_CWR while PRR reduces cwnd after an ECN echo; \
+         TCP_CA_Disorder while SACK reports anything; else TCP_CA_Open",
         ca_state,
     ),
     variable("tcpi_retransmits", "expiries of the timer since the last ACK of new data", |o| {
@@ -127,7 +128,9 @@ static VARIABLES: &[Variable] = &[
     variable("tcpi_rto", "the retransmission timeout with its back-off, in microseconds", rto),
     variable("tcpi_rtt", "SRTT in microseconds, 0 before the first sample", srtt),
     variable("tcpi_rttvar", "RTTVAR in microseconds, 0 before the first sample", rttvar),
-    variable("tcpi_snd_cwnd", "cwnd in whole segments", |o| window(o).0 / mss(o)),
+    variable("tcpi_snd_cwnd", "cwnd in whole segments; while PRR reduces it after an ECN echo, PRR's", |o| {
+        o.connection.engine().cwnd_after_echo().map_or(window(o).0, i128::from) / mss(o)
+    }),
     variable("tcpi_snd_ssthresh", "ssthresh in whole segments, 2147483647 while unset", |o| match window(o).1 {
         UNSET => UNSET_IN_SEGMENTS,
         bytes => bytes / mss(o),
@@ -221,6 +224,7 @@ fn state(observed: &Observed<'_>) -> i128 {
 
 fn ca_state(observed: &Observed<'_>) -> i128 {
     match observed.connection.engine().episode().map(|episode| episode.cause) {
+        None if observed.connection.engine().cwnd_after_echo().is_some() => 2,
         None => i128::from(observed.connection.engine().scoreboard().sacked_bytes() > 0),
         Some(Cause::FastRetransmit) => 3,
         Some(Cause::Timeout) => 4,

@@ -37,14 +37,15 @@ impl Engine {
             self.path.sample(&acked, sample, TimerChange::Keep);
             return self.path.run_timer(now, &acked, true, self.board.under_way_since());
         }
-        if acked.ece {
-            self.path.on_echo(Flight { outstanding: flight, ..self.flight() });
-        }
+        let echoed = acked.ece && self.path.on_echo(Flight { outstanding: flight, ..self.flight() });
         let probed = self.probe.is_some_and(|probe| probe.sent);
         let effect = self.judge(&acked, sample);
         let decisions = self.recovery.on_ack(&acked, &self.board, self.path.watch.view());
         if decisions.step != Step::Stay || decisions.lost_below.is_some() {
             self.apply(now, &decisions);
+        }
+        if echoed && decisions.step == Step::Stay {
+            self.recovery.on_echo(&self.board, self.path.watch.view());
         }
         let delivered = self.newly_delivered(&acked, delivered);
         if decisions.grows && effect.grows && acked.bytes > 0 && !acked.ece {

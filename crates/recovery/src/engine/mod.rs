@@ -185,6 +185,12 @@ impl Engine {
         self.path.reductions
     }
 
+    /// Returns cwnd as loss recovery keeps it while it comes down to ssthresh bit by bit after an echo of a mark; `None` at
+    /// other times.
+    pub fn cwnd_after_echo(&self) -> Option<u64> {
+        self.recovery.cwnd_after_echo(&self.board, &self.path.window, self.path.watch.view())
+    }
+
     /// Returns whether [`poll_event`](Self::poll_event) has one.
     #[inline]
     pub fn has_events(&self) -> bool {

@@ -26,18 +26,20 @@ impl Echoes {
 }
 
 impl Path {
-    /// Answers an echo, once for all signals of one window. `flight` is FlightSize before its ACK.
+    /// Answers an echo, once for all signals of one window. `flight` is FlightSize before its ACK. Returns whether it has cut
+    /// the window.
     #[cold]
-    pub(crate) fn on_echo(&mut self, flight: Flight) {
+    pub(crate) fn on_echo(&mut self, flight: Flight) -> bool {
         self.marked().echoes.in_episode = true;
         let (una, nxt) = (self.watch.view().una, self.watch.view().nxt);
         if una <= self.marked().echoes.answered_below {
-            return;
+            return false;
         }
         let window = self.window;
         self.window = self.cut_for_echo(&window, flight);
         self.marked().echoes.cut_at(nxt);
         self.watch.tell(Event::Echoed { window: self.window });
+        true
     }
 
     fn cut_for_echo(&mut self, window: &Window, flight: Flight) -> Window {

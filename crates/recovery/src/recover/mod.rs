@@ -157,6 +157,12 @@ pub trait Recovery: Send + DuplicateRecovery {
     fn on_timeout(&mut self, view: &View);
     /// Learns that the open episode was judged spurious, and decides how sending goes on.
     fn on_spurious(&mut self, cause: Cause) -> Resume;
+    /// Learns that an ECN echo has cut the window, after [`on_ack`](Self::on_ack) with its ACK.
+    fn on_echo(&mut self, _: &Scoreboard, _: &View) {}
+    /// Returns cwnd for observers, if it comes down to ssthresh bit by bit after an echo.
+    fn cwnd_after_echo(&self, _: &Scoreboard, _: &Window, _: &View) -> Option<u64> {
+        None
+    }
     /// Learns that `sent` has left.
     fn on_sent(&mut self, sent: Block, kind: Kind);
     /// Returns the ACKs that it wants to see from now on.

@@ -25,9 +25,18 @@ pub(super) const REDUCTION: Parameter = Parameter::word(
     &["at-once", "prr"],
 );
 
+pub(super) const AFTER_ECHO: Parameter = Parameter::word(
+    "after_echo",
+    "how the flight comes down to ssthresh after an ECN echo, where SACK is in use: nothing goes until it has (RFC 3168), or \
+     in proportion to what is delivered, as after a loss (Linux)",
+    "at-once",
+    &["at-once", "prr"],
+);
+
 impl Reduction {
-    pub(super) fn of(parameters: &Parameters) -> Self {
-        parameters.word("reduction", &[("at-once", Self::AtOnce), ("prr", Self::Proportional)])
+    /// Reads the word of `parameter`.
+    pub(super) fn of(parameters: &Parameters, parameter: &Parameter) -> Self {
+        parameters.word(parameter.name, &[("at-once", Self::AtOnce), ("prr", Self::Proportional)])
     }
 }
 
@@ -127,12 +136,19 @@ impl Prr {
         }
     }
 
+    /// Returns cwnd as PRR defines it: pipe and SndCnt, with `pipe` bytes under way.
+    pub fn cwnd(&self, pipe: u64, window: &Window, mss: u32) -> u64 {
+        let Some(prr) = &self.variables else { return window.cwnd };
+        prr.limit.unwrap_or_else(|| pipe + prr.snd_cnt(pipe, window.ssthresh, mss))
+    }
+
     /// Returns how many bytes may go now, with `pipe` bytes under way. It must be asked before anything goes for an ACK.
     pub fn room(&mut self, pipe: u64, window: &Window, mss: u32) -> u64 {
-        let Some(prr) = &mut self.variables else { return window.cwnd.saturating_sub(pipe) };
-        let limit = prr.limit.unwrap_or_else(|| pipe + prr.snd_cnt(pipe, window.ssthresh, mss));
-        prr.limit = Some(limit);
-        limit.saturating_sub(pipe)
+        let cwnd = self.cwnd(pipe, window, mss);
+        if let Some(prr) = &mut self.variables {
+            prr.limit = Some(cwnd);
+        }
+        cwnd.saturating_sub(pipe)
     }
 }
 

@@ -8,7 +8,7 @@
 use super::course::{Course, Phase, Signal};
 use super::newreno::NewReno;
 use super::on_course::OnCourse;
-use super::prr::{Prr, REDUCTION, Reduction};
+use super::prr::{AFTER_ECHO, Prr, REDUCTION, Reduction};
 use super::rack::{Found, Rack, Repairing};
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
 use super::tlp::Tlp;
@@ -31,6 +31,7 @@ pub(super) const ENTRY: Entry = Entry {
         BELOW_SPURIOUS_POINT,
         RESUME,
         REDUCTION,
+        AFTER_ECHO,
         Parameter::milliseconds(
             "max_ack_delay_ms",
             "how long the peer may delay an ACK: what a probe for a single segment waits longer (section 7.2)",
@@ -43,7 +44,8 @@ pub(super) const ENTRY: Entry = Entry {
     weakness: Some(Weakness::StormsWithoutDelay),
     ..Entry::recovery(|parameters| {
         let max_ack_delay = parameters.duration("max_ack_delay_ms");
-        Box::new(RackTlp::new(Rules::of(parameters), Reduction::of(parameters), max_ack_delay))
+        let reductions = [REDUCTION, AFTER_ECHO].map(|parameter| Reduction::of(parameters, &parameter));
+        Box::new(RackTlp::new(Rules::of(parameters), reductions, max_ack_delay))
     })
 };
 
@@ -52,6 +54,9 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct RackTlp {
     course: Course,
     prr: Prr,
+    /// The reduction after an echo, and the position at whose acknowledgement it is over; 0 if there is none.
+    after_echo: Prr,
+    reduced_below: u64,
     rack: Rack,
     tlp: Tlp,
     /// When congestion control last learned of a loss: retransmissions sent before then belong to the same window.
@@ -61,11 +66,14 @@ pub struct RackTlp {
 }
 
 impl RackTlp {
-    /// Creates the algorithm, with or without PRR, for a peer that delays ACKs by no more than `max_ack_delay`.
-    pub fn new(rules: Rules, reduction: Reduction, max_ack_delay: Duration) -> Self {
+    /// Creates the algorithm, with or without PRR after a loss and after an echo, for a peer that delays ACKs by no more than
+    /// `max_ack_delay`.
+    pub fn new(rules: Rules, [after_loss, after_echo]: [Reduction; 2], max_ack_delay: Duration) -> Self {
         Self {
             course: Course::by_delivery(rules),
-            prr: Prr::new(reduction),
+            prr: Prr::new(after_loss),
+            after_echo: Prr::new(after_echo),
+            reduced_below: 0,
             rack: Rack::new(rules.duplicate_threshold),
             tlp: Tlp::new(max_ack_delay),
             told_at: Instant::ZERO,
@@ -90,6 +98,7 @@ impl RackTlp {
             self.tlp.forget();
             (step, self.told_at) = (self.course.enter(view.nxt), view.now);
             self.prr.begin(board);
+            self.reduced_below = 0;
             if board.resent_below() > view.una {
                 self.course.owe_nothing();
             }
@@ -112,6 +121,10 @@ impl RackTlp {
         let repaired = self.tlp.on_ack(acked, view.now);
         self.rack.on_ack(acked, board.delivered(), view);
         self.prr.on_ack(acked, board);
+        self.after_echo.on_ack(acked, board);
+        if acked.cumulative >= self.reduced_below {
+            self.reduced_below = 0;
+        }
         let leaving = before != Phase::Open && self.course.phase() == Phase::Open;
         self.rack.adapt(needless, if leaving { Repairing::Ending } else { self.repairing() }, view);
         let found = self.rack.detect_loss(board, self.repairing(), view);
@@ -121,9 +134,19 @@ impl RackTlp {
                 Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..decisions }
             }
             (Step::Stay, _, true) => Decisions { step: Step::Repaired, ..decisions },
-            (Step::Stay, Signal::Progress, _) => Decisions { lost_below: decisions.lost_below, ..Decisions::GROW },
+            (Step::Stay, Signal::Progress, _) if !self.is_reduced() => Decisions { lost_below: decisions.lost_below, ..Decisions::GROW },
             _ => decisions,
         }
+    }
+
+    /// Returns whether the flight comes down after an echo.
+    fn is_reduced(&self) -> bool {
+        self.reduced_below > 0
+    }
+
+    /// Returns the bytes under way.
+    fn pipe(&self, board: &Scoreboard) -> u64 {
+        board.pipe().saturating_sub(self.rack.bytes_lost_again())
     }
 
     /// Returns the probe that is due: new data if there is some, else the highest segment again (section 7.3).
@@ -153,6 +176,8 @@ impl Recovery for RackTlp {
         self.without_sack.on_timeout(view);
         self.course.on_timeout(view.nxt);
         self.prr.on_timeout(view.una);
+        self.after_echo.on_timeout(view.una);
+        self.reduced_below = 0;
         self.rack.forget_again();
         self.tlp.forget();
     }
@@ -160,6 +185,7 @@ impl Recovery for RackTlp {
     fn on_spurious(&mut self, cause: Cause) -> Resume {
         // It has the same rules, so its answer is the same.
         self.without_sack.on_spurious(cause);
+        self.reduced_below = 0;
         let resume = self.course.on_spurious(cause);
         if resume == Resume::NextUnsent {
             self.rack.forget_again();
@@ -167,10 +193,22 @@ impl Recovery for RackTlp {
         resume
     }
 
+    fn on_echo(&mut self, board: &Scoreboard, view: &View) {
+        if self.course.phase() == Phase::Open && view.sack && !self.after_echo.is_at_once() {
+            self.after_echo.begin(board);
+            self.reduced_below = view.nxt;
+        }
+    }
+
+    fn cwnd_after_echo(&self, board: &Scoreboard, window: &Window, view: &View) -> Option<u64> {
+        self.is_reduced().then(|| self.after_echo.cwnd(self.pipe(board), window, view.mss))
+    }
+
     fn on_sent(&mut self, sent: Block, kind: Kind) {
         self.without_sack.on_sent(sent, kind);
         self.course.on_sent(sent, kind);
         self.prr.on_sent(sent);
+        self.after_echo.on_sent(sent);
         let again = matches!(kind, Kind::Retransmission(_));
         if self.tlp.is_due() {
             self.tlp.on_sent(sent.end, again);
@@ -196,6 +234,7 @@ impl Recovery for RackTlp {
     fn on_alarm(&mut self, board: &Scoreboard, view: &View) -> Decisions {
         if self.rack.timeout().is_some() {
             self.prr.on_alarm();
+            self.after_echo.on_alarm();
             let found = self.rack.detect_loss(board, self.repairing(), view);
             return self.follow(found, board, view);
         }
@@ -211,10 +250,13 @@ impl Recovery for RackTlp {
             return probe;
         }
         let again = self.rack.first_lost_again();
+        let pipe = self.pipe(board);
         if again.is_none() && !self.course.repairing() {
+            if self.is_reduced() {
+                return Next::New { room: self.after_echo.room(pipe, window, view.mss) };
+            }
             return self.course.next(board, window, view);
         }
-        let pipe = board.pipe().saturating_sub(self.rack.bytes_lost_again());
         let room = match self.course.phase() {
             Phase::FastRecovery { .. } => self.prr.room(pipe, window, view.mss),
             _ => window.cwnd.saturating_sub(pipe),

@@ -22,7 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, REDUCTION],
     ..Entry::recovery(|parameters| {
         let course = Course::by_sack(Rules::of(parameters));
-        Box::new(OnCourse::new(course, Rfc6675::new(Reduction::of(parameters))))
+        Box::new(OnCourse::new(course, Rfc6675::new(Reduction::of(parameters, &REDUCTION))))
     })
 };
 

@@ -54,6 +54,7 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Recover, "rack-tlp", "after_spurious_timeout", recover_rack_tlp::after_spurious_timeout),
     (Seam::Recover, "rfc6675", "reduction", || recover_prr::reduction("rfc6675")),
     (Seam::Recover, "rack-tlp", "reduction", || recover_prr::reduction("rack-tlp")),
+    (Seam::Recover, "rack-tlp", "after_echo", recover_prr::after_echo),
     (Seam::Recover, "rack-tlp", "max_ack_delay_ms", recover_rack_tlp::max_ack_delay),
     (Seam::Rto, "rfc6298", "initial_ms", rto_parameters::rfc6298_initial),
     (Seam::Rto, "rfc6298", "minimum_ms", rto_parameters::rfc6298_minimum),

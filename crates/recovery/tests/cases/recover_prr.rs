@@ -1,10 +1,10 @@
 //! Proportional Rate Reduction (RFC 6937, RFC 9937), ACK by ACK.
 
-use eifel_recovery::engine::Config;
+use eifel_recovery::engine::{Ack, Config, Engine, Negotiated};
 use eifel_recovery::registry::{Choice, Value};
 
 use crate::script::{open, text};
-use crate::talk::config;
+use crate::talk::{at, config};
 
 fn with(recover: &str, reduction: &str) -> Config {
     let recover = Choice::named(recover).with("reduction", Value::Word(reduction.into()));
@@ -23,6 +23,33 @@ pub fn reduction(recover: &str) {
     };
     assert_eq!(sent("prr"), ["13", "14", "2r", "", "", "15", "", "16", "", "", "17", "18"]);
     assert_eq!(sent("at-once"), ["13", "14", "2r", "", "", "", "", "", "15", "16", "17", "18"]);
+}
+
+/// An echo halves the flight of ten: each second delivery lets a segment go, in place of none until the flight is halved. With
+/// the eighth five are under way, which is ssthresh, and from there on each delivery lets one go.
+pub fn after_echo() {
+    let sent = |after_echo: &str| {
+        let recover = Choice::named("rack-tlp").with("after_echo", Value::Word(after_echo.into()));
+        let mut engine = Engine::new(&Config { recover, ..Config::default() }).expect("the registry's own");
+        engine.established(at(0), Negotiated { mss: 100, sack: true, timestamps: false });
+        let mut sent: Vec<usize> = Vec::new();
+        for number in 0..=10 {
+            let now = at(100 + number);
+            if number > 0 {
+                let cumulative = 1 + 100 * number;
+                let ece = number == 1;
+                engine.on_ack(
+                    now,
+                    &Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece },
+                );
+            }
+            let offer = |engine: &Engine| engine.offer(10_000, 10_000, None);
+            sent.push(std::iter::from_fn(|| engine.poll_send(now, &offer(&engine))).count());
+        }
+        sent
+    };
+    assert_eq!(sent("prr"), [10, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1]);
+    assert_eq!(sent("at-once")[..6], [10, 0, 0, 0, 0, 0]);
 }
 
 /// Most of the window is lost: pipe is below ssthresh at once. The conservative bound lets one go for one delivered; an ACK

@@ -19,18 +19,59 @@ struct Sender {
     /// Where the window ends whose congestion is answered.
     answered: Option<u64>,
     reductions: u32,
+    /// Whether PRR spreads the reduction, and its variables while it does.
+    spreads: bool,
+    spread: Option<Spread>,
+}
+
+/// RFC 9937, section 6, where nothing is lost: an echo begins the episode, and the acknowledgement of all that was outstanding
+/// then ends it.
+#[derive(Clone, Copy)]
+struct Spread {
+    ends_at: u64,
+    recover_fs: u64,
+    delivered: u64,
+    out: u64,
+    cwnd: u64,
+}
+
+impl Spread {
+    /// Section 6.2: SndCnt, and cwnd from it.
+    fn update(&mut self, acked: u64, inflight: u64, ssthresh: u64, is_first: bool) {
+        self.delivered += acked;
+        let snd_cnt = if inflight > ssthresh {
+            (self.delivered * ssthresh).div_ceil(self.recover_fs).saturating_sub(self.out)
+        } else {
+            let safe = if is_first { 0 } else { MSS };
+            (self.delivered.saturating_sub(self.out).max(acked) + safe).min(ssthresh - inflight)
+        };
+        self.cwnd = inflight + snd_cnt;
+    }
 }
 
 impl Sender {
+    fn new(spreads: bool) -> Self {
+        let reno = Naive::new(10 * MSS, u64::MAX, MSS);
+        Self { reno, una: 1, nxt: 1, answered: None, reductions: 0, spreads, spread: None }
+    }
+
     fn send_all(&mut self) {
-        while self.nxt + MSS <= self.una + self.reno.cwnd {
+        let cwnd = self.spread.map_or(self.reno.cwnd, |spread| spread.cwnd);
+        while self.nxt + MSS <= self.una + cwnd {
             self.nxt += MSS;
+            if let Some(spread) = &mut self.spread {
+                spread.out += MSS;
+            }
         }
     }
 
     fn ack(&mut self, cumulative: u64, echo: bool) {
         let (flight, acked) = (self.nxt - self.una, cumulative - self.una);
         self.una = cumulative;
+        self.spread = self.spread.filter(|spread| cumulative < spread.ends_at);
+        if let Some(spread) = &mut self.spread {
+            return spread.update(acked, self.nxt - cumulative, self.reno.ssthresh, false);
+        }
         if !echo {
             if acked > 0 {
                 self.reno.ack(acked, flight, &ALWAYS);
@@ -47,40 +88,62 @@ impl Sender {
         self.reno.cwnd = if self.reno.cwnd > before { before } else { self.reno.cwnd };
         self.answered = Some(self.nxt);
         self.reductions += 1;
+        if self.spreads {
+            let mut spread = Spread { ends_at: self.nxt, recover_fs: flight, delivered: 0, out: 0, cwnd: 0 };
+            spread.update(acked, self.nxt - cumulative, self.reno.ssthresh, true);
+            self.spread = Some(spread);
+        }
     }
 }
 
 #[test]
 fn echoes_cut_the_window_once_for_each_window() {
+    let cut = compare(Choice::named("reno"), false).unwrap_or_else(|differs| panic!("{differs}"));
+    assert!(cut > 10 * CONNECTIONS, "{cut}");
+}
+
+#[test]
+fn a_reduction_after_an_echo_may_be_spread() {
+    let spreads = Choice::named("rack-tlp").with("after_echo", Value::Word("prr".into()));
+    let cut = compare(spreads.clone(), true).unwrap_or_else(|differs| panic!("{differs}"));
+    assert!(cut > 10 * CONNECTIONS, "{cut}");
+    // Planted faults: a sender with the other setting.
+    assert!(compare(spreads, false).is_err());
+    assert!(compare(Choice::named("rack-tlp"), true).is_err());
+}
+
+/// Compares senders with their model, and returns the number of reductions, or the first difference.
+fn compare(recover: Choice, spreads: bool) -> Result<u64, String> {
     let mut dice = Dice::new(31);
     let congest = Choice::named("reno").with("grow", Value::Word("always".into()));
-    let config = Config { congest, recover: Choice::named("reno"), ..Config::default() };
+    let config = Config { congest, recover, ..Config::default() };
     let mut cut = 0_u64;
     for connection in 0..CONNECTIONS {
         let mut engine = Engine::new(&config).expect("the registry's own");
         let mut now = Instant::ZERO;
-        engine.established(now, Negotiated { mss: MSS as u32, sack: false, timestamps: false });
-        let mut naive =
-            Sender { reno: Naive::new(10 * MSS, u64::MAX, MSS), una: 1, nxt: 1, answered: None, reductions: 0 };
+        engine.established(now, Negotiated { mss: MSS as u32, sack: true, timestamps: false });
+        let mut naive = Sender::new(spreads);
         let often = dice.from(2, 40);
-        for _ in 0..ACKS {
+        for number in 0..ACKS {
             while engine.poll_send(now, &engine.offer(1 << 40, 1 << 40, None)).is_some() {}
             naive.send_all();
-            assert_eq!(engine.nxt(), naive.nxt, "connection {connection}");
+            let place = format!("connection {connection}, ACK {number}");
+            if engine.nxt() != naive.nxt {
+                return Err(format!("{place}: sent up to {}, not {}", engine.nxt(), naive.nxt));
+            }
             now += Duration::from_millis(dice.from(1, 20));
             let ece = dice.once_in(often);
             let cumulative = naive.una + MSS * dice.from(1, (naive.nxt - naive.una) / MSS);
             engine.on_ack(now, &Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece });
             naive.ack(cumulative, ece);
             let window = engine.snapshot();
-            assert_eq!(
-                (window.cwnd, window.ssthresh),
-                (naive.reno.cwnd, naive.reno.ssthresh),
-                "connection {connection}"
-            );
-            assert_eq!(engine.reductions(), naive.reductions, "connection {connection}");
+            let found = (window.cwnd, window.ssthresh, engine.cwnd_after_echo(), engine.reductions());
+            let due = (naive.reno.cwnd, naive.reno.ssthresh, naive.spread.map(|spread| spread.cwnd), naive.reductions);
+            if found != due {
+                return Err(format!("{place}: {found:?}, not {due:?}"));
+            }
         }
         cut += u64::from(naive.reductions);
     }
-    assert!(cut > 10 * CONNECTIONS, "{cut}");
+    Ok(cut)
 }
