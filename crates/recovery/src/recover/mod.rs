@@ -150,6 +150,8 @@ pub enum Attention {
 }
 
 /// Finds losses and repairs them. It holds neither the window nor the retransmission timer.
+///
+/// Four of its ten methods have a default: RACK-TLP alone has an alarm, and spreads the cut that an echo asks for.
 pub trait Recovery: Send + DuplicateRecovery {
     /// Decides about an ACK that the scoreboard has processed.
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions;
