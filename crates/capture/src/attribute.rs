@@ -37,7 +37,7 @@ pub struct Candidates {
     pub first: usize,
     /// The latest.
     pub last: usize,
-    /// Whether the echoed timestamp chose them.
+    /// Whether the echoed timestamp chose them, and rules all others out.
     pub by_echo: bool,
 }
 
@@ -59,10 +59,12 @@ pub fn candidates(sendings: &[Sending], answer: Answer, shortest: u64) -> Candid
     let last =
         sendings.iter().rposition(|sending| stamped(sending) && !far(sending)).map_or(last, |place| place.max(last));
     let all = Candidates { last, ..all };
+    // Where a later sending carries the same timestamp, the time alone has ruled it out.
+    let by_echo = !sendings[last + 1..].iter().any(stamped);
     let first = sendings[..=last].iter().position(stamped);
     let end = sendings[..=last].iter().rposition(stamped);
     if let (Some(first), Some(last)) = (first, end) {
-        return Candidates { first, last, by_echo: true };
+        return Candidates { first, last, by_echo };
     }
     // The receiver delays ACKs: it echoes the earliest segment that it has not acknowledged, which left no later than the
     // one that filled the gap. So an echo that is older than a sending rules that sending out.
@@ -109,6 +111,8 @@ mod tests {
         assert_eq!(answered(&[0, 500, 800], &[7, 9, 12], 950, Some(8)), (0, 0, true));
         // In one tick of the clock both carry the same.
         assert_eq!(answered(&[0, 500], &[7, 7], 700, Some(7)), (0, 1, true));
+        // Sooner than the second can be answered: the time says so, and not the echo.
+        assert_eq!(answered(&[0, 500], &[7, 7], 540, Some(7)), (0, 0, false));
         // The clock wraps.
         assert_eq!(answered(&[0, 500], &[u32::MAX, 3], 700, Some(u32::MAX)), (0, 0, true));
     }

@@ -2,12 +2,14 @@
 
 mod ack;
 mod again;
+mod boundaries;
 mod calm;
 mod clock;
 mod connection;
 mod doubts;
 mod flight;
 mod half;
+mod held;
 mod implied;
 mod popped;
 mod replica;
@@ -18,6 +20,8 @@ mod table;
 mod trip;
 mod twin;
 mod unheard;
+
+pub use boundaries::Place;
 
 pub use connection::{Connection, Cost, Direction, Protocol, Summary};
 pub(crate) use flight::Flight;

@@ -4,6 +4,7 @@
 //! and counts how much that cause leaves unexplained. Far from the sender it keeps several readings of the trace until later
 //! packets tell them apart. The model that explains a connection best names the causes.
 
+mod fit;
 mod model;
 mod seen;
 mod settings;

@@ -309,6 +309,20 @@ fn what_was_sent_before_the_capture_began_is_not_judged() {
     assert_eq!(found.retransmissions.iter().map(|one| one.frame).collect::<Vec<_>>(), [again]);
 }
 
+/// The gap at the front began before the capture. So the ACK that fills it may echo the timestamp of a segment below all that was
+/// seen, and says nothing of this one.
+#[test]
+fn an_echo_proves_nothing_of_the_first_segment_of_a_capture_that_begins_late() {
+    let mut talk = Talk { frame: 0, analyzer: Analyzer::default(), ..Talk::open(true, true) };
+    talk.data(110.0, 5);
+    talk.data(400.0, 4);
+    talk.data(402.0, 5);
+    talk.ack(503.0, 6, 400, &[]);
+    let found = talk.end();
+    let verdicts: Vec<_> = found.retransmissions.iter().map(|one| (one.verdict, one.confidence)).collect();
+    assert_eq!(verdicts, [(Verdict::Undecidable, Confidence::Weak)]);
+}
+
 /// Far from the sender, a copy may pass before one that left earlier. Timestamps show it.
 #[test]
 fn a_copy_that_was_overtaken_proves_nothing() {

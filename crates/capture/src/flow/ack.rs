@@ -36,7 +36,8 @@ impl Half {
         {
             trouble.echoed = Some(Timestamp(stamps.echo));
         }
-        let repeats = plain && cumulative == self.una && self.nxt > self.una && self.trouble.is_some();
+        let repeats =
+            plain && cumulative == self.una && self.nxt > self.una && (self.trouble.is_some() || self.duplicates > 0);
         if segment.options.sack.is_empty() && !repeats && self.is_calm() {
             if !setting.is_next_to_sender() && cumulative > self.una {
                 let stamp = segment.options.timestamps.map(|stamps| Timestamp(stamps.value));
@@ -74,6 +75,9 @@ impl Half {
     }
 
     fn advance(&mut self, cumulative: u64, setting: &Setting) {
+        if !setting.is_next_to_sender() {
+            self.away().boundaries.on_ack(cumulative, setting.when.nanos);
+        }
         self.una = cumulative;
         self.duplicates = 0;
         self.last_ack = setting.when.nanos;

@@ -278,7 +278,7 @@ impl Trouble {
                     }
                 }
                 None if one.end <= block.end => {
-                    let fills = *start <= block.start;
+                    let fills = *start <= block.start && !half.may_miss_before(block.start);
                     let echo = ack.echo.filter(|_| fills && half.stamped);
                     one.answer = Some(Answered { when: ack.when, echo, up_to: Some(block.end) });
                     // With SACK it would have been reported.

@@ -1,4 +1,4 @@
-//! The data that ACKs have reported missing, whether or not the sender had heard of it.
+//! The data that ACKs gave the sender reason to take for lost.
 
 use super::half::Acknowledgement;
 use eifel_base::ranges::{Block, Ranges};
@@ -8,22 +8,36 @@ const DUPLICATES: u32 = 3;
 /// Ranges kept.
 const MOST: usize = 1 << 12;
 
-/// Positions below data that have arrived, when they had not.
+/// Positions that a recovery may have repaired: from the first byte missing to where the recovery ends.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
     positions: Ranges,
+    /// With SACK: the gaps that ACKs have shown.
+    gaps: Ranges,
     /// Without SACK: the last acknowledgement number, and how often it was repeated.
     repeated: (u64, u32),
-    /// Without SACK: partial ACKs below this name what is missing (RFC 6582).
+    /// Below this recovery goes on: everything had left when the first doubt came (RFC 6582, RFC 6675).
     recovers_to: u64,
+    /// Where that recovery begins, until its first retransmission passes.
+    fresh: Option<u64>,
 }
 
 impl Doubts {
-    /// An ACK passes, while everything below `nxt` was sent.
-    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, nxt: u64, sack: bool) {
+    /// The sender hears an ACK when everything below `nxt` has left, and SACK has reported data up to `highest`.
+    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, nxt: u64, sack: bool, highest: Option<u64>) {
         if sack {
-            if let Some(above) = ack.sacks().iter().map(|block| block.start).max() {
-                self.add(Block { start: ack.cumulative, end: above });
+            let mut blocks = ack.sacks;
+            let blocks = &mut blocks[..ack.count];
+            blocks.sort_unstable_by_key(|block| block.start);
+            let mut from = highest.unwrap_or(0).max(ack.cumulative);
+            for block in &*blocks {
+                if block.start > from && self.gaps.count() < MOST {
+                    self.gaps.add(Block { start: from, end: block.start });
+                }
+                from = from.max(block.end);
+            }
+            if let Some(last) = blocks.last() {
+                self.doubt(ack.cumulative, last.start, nxt);
             }
             return;
         }
@@ -31,15 +45,20 @@ impl Doubts {
         if ack.cumulative == before && ack.plain {
             self.repeated.1 += 1;
             if times + 1 == DUPLICATES {
-                self.recovers_to = self.recovers_to.max(nxt);
-                self.add(Block { start: before, end: before + 1 });
+                self.doubt(before, before + 1, nxt);
             }
         } else if ack.cumulative > before {
             self.repeated = (ack.cumulative, 0);
-            if ack.cumulative < self.recovers_to {
-                self.add(Block { start: ack.cumulative, end: ack.cumulative + 1 });
-            }
         }
+    }
+
+    /// An ACK of everything below `una` shows that something below `above` is missing, when everything below `nxt` had left.
+    fn doubt(&mut self, una: u64, above: u64, nxt: u64) {
+        if una >= self.recovers_to {
+            self.recovers_to = nxt;
+            self.fresh = Some(una);
+        }
+        self.add(Block { start: una, end: above.max(self.recovers_to) });
     }
 
     fn add(&mut self, block: Block) {
@@ -48,9 +67,80 @@ impl Doubts {
         }
     }
 
-    /// Whether the position was ever missing, or something before it in the window that ends at `nxt`.
-    pub(super) fn covers(&self, position: u64, nxt: u64) -> bool {
-        let window = nxt.saturating_sub(position);
-        self.positions.highest().is_some_and(|highest| highest + window > position)
+    /// The count begins with `duplicates` of the ACK of everything below `una`.
+    pub(super) fn begin(&mut self, una: u64, duplicates: u32) {
+        self.repeated = (una, duplicates);
+    }
+
+    /// The segment at `position` passes again, and everything below `nxt` has passed. Data that pass before the first
+    /// retransmission of a recovery had left before it.
+    pub(super) fn on_again(&mut self, position: u64, nxt: u64) {
+        if let Some(start) = self.fresh
+            && (start..self.recovers_to).contains(&position)
+        {
+            self.fresh = None;
+            self.recovers_to = self.recovers_to.max(nxt);
+            self.add(Block { start, end: self.recovers_to });
+        }
+    }
+
+    /// Whether SACK has shown that the position is missing.
+    pub(super) fn shows(&self, position: u64) -> bool {
+        self.gaps.containing(position).is_some()
+    }
+
+    /// Whether an ACK that did not cover the position has opened or continued a recovery that reaches beyond it.
+    pub(super) fn covers(&self, position: u64) -> bool {
+        self.positions.containing(position).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::When;
+
+    fn ack(cumulative: u64, blocks: &[(u64, u64)]) -> Acknowledgement {
+        let mut sacks = [Block { start: 0, end: 0 }; 4];
+        for (place, (start, end)) in sacks.iter_mut().zip(blocks) {
+            *place = Block { start: *start, end: *end };
+        }
+        Acknowledgement {
+            when: When::default(),
+            cumulative,
+            advances: false,
+            sacks,
+            count: blocks.len(),
+            dsack: None,
+            echo: None,
+            stamp: None,
+            plain: true,
+        }
+    }
+
+    #[test]
+    fn sack_shows_gaps_and_a_recovery_reaches_to_all_that_had_left() {
+        let mut doubts = Doubts::default();
+        doubts.on_ack(&ack(1000, &[(5000, 6000), (2000, 3000)]), 8000, true, None);
+        let shown = [1000, 2000, 3000, 4999, 5000].map(|position| doubts.shows(position));
+        assert_eq!(shown, [true, false, true, true, false]);
+        let covered = [999, 1000, 7999, 8000].map(|position| doubts.covers(position));
+        assert_eq!(covered, [false, true, true, false]);
+        // New data pass before the first repair does: they had left before it.
+        doubts.on_again(1000, 9000);
+        assert!(doubts.covers(8999));
+        doubts.on_again(3000, 12_000);
+        assert!(!doubts.covers(9000));
+    }
+
+    #[test]
+    fn without_sack_the_third_duplicate_raises_a_doubt() {
+        let mut doubts = Doubts::default();
+        doubts.begin(1000, 1);
+        doubts.on_ack(&ack(1000, &[]), 8000, false, None);
+        assert!(!doubts.covers(1000));
+        doubts.on_ack(&ack(1000, &[]), 8000, false, None);
+        let covered = [999, 1000, 7999].map(|position| doubts.covers(position));
+        assert_eq!((covered, doubts.shows(1000)), ([false, true, true], false));
     }
 }

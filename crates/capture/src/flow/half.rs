@@ -4,6 +4,7 @@
 //! it gets its [`Trouble`]: the record of what was sent again, and a replica of the sender.
 
 use super::again::Trouble;
+use super::boundaries::{Boundaries, Place};
 use super::calm::Rest;
 use super::clock::Clock;
 use super::sent::{Outstanding, Sent};
@@ -130,6 +131,7 @@ pub(super) struct Away {
     /// Smoothed trip from here to the sender and back, and its variation, in nanoseconds.
     to_sender: Smoothed,
     pub(super) unheard: Unheard,
+    pub(super) boundaries: Boundaries,
 }
 
 /// One direction.
@@ -138,6 +140,8 @@ pub struct Half {
     pub(super) initial: Option<Seq>,
     /// Its handshake was not seen: the capture begins at [`MIDSTREAM`].
     begins_midstream: bool,
+    /// Something from before the capture began has passed in it.
+    sent_before: bool,
     pub(super) una: u64,
     pub(super) nxt: u64,
     pub(super) out: Outstanding,
@@ -186,6 +190,11 @@ impl Half {
         self.away.as_ref().map(|away| &away.unheard)
     }
 
+    /// Returns how a position lies among the ends of ACKs. Next to the sender they are not kept.
+    pub(super) fn place(&self, position: u64) -> Place {
+        self.away.as_ref().map_or(Place::Unknown, |away| away.boundaries.place(position))
+    }
+
     /// Whether the sender's timestamps tell when segments left.
     pub(super) fn has_fine_clock(&self) -> bool {
         self.away.as_ref().is_some_and(|away| away.clock.is_fine())
@@ -209,6 +218,11 @@ impl Half {
             self.on_other(start, data, setting);
         }
         self.last_sent = data.left;
+    }
+
+    /// Whether what is missing below `position` may begin before the capture.
+    pub(super) fn may_miss_before(&self, position: u64) -> bool {
+        self.sent_before && position == MIDSTREAM
     }
 
     fn position(&mut self, data: &Data) -> u64 {
@@ -257,6 +271,7 @@ impl Half {
         }
         if self.begins_midstream && start < MIDSTREAM {
             // From before the capture began; whether it was sent before, nobody knows.
+            self.sent_before = true;
             self.counts.reordered += 1;
             return;
         }

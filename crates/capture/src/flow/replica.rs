@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::When;
 use super::doubts::Doubts;
 use super::half::{Acknowledgement, Data, Half, Setting};
+use super::held::Held;
 use super::unheard::{Plain, Unheard, is_heard};
 use crate::detectors::{self, Departed, Detectors, Standing};
 use crate::report::Told;
@@ -34,6 +35,11 @@ pub(super) struct Replica {
     duplicates: u32,
     last_ack: u64,
     last_sent: u64,
+    held: Held,
+    /// The newest timestamp that the sender had heard when it sent last.
+    echo: Option<Timestamp>,
+    /// Smoothed round trip, in nanoseconds, as it was known last.
+    smoothed: Option<u64>,
     /// Whether the last segment that left was a retransmission.
     follows: bool,
     /// Whether the last retransmission was of missing data, or followed such a repair.
@@ -69,6 +75,9 @@ impl Replica {
             duplicates: 0,
             last_ack: 0,
             last_sent: 0,
+            held: Held::default(),
+            echo: None,
+            smoothed: None,
             follows: false,
             doubted: false,
             doubts: Doubts::default(),
@@ -98,12 +107,17 @@ impl Replica {
             duplicate: false,
             original_below: None,
             echo: None,
+            sacks: [Block { start: 0, end: 0 }; 4],
             dsack: false,
         };
         self.models.iter_mut().for_each(|model| model.hear(&heard_since));
-        self.duplicates = half.duplicates;
         self.last_ack = half.last_ack + trip;
         self.last_sent = half.last_sent;
+        self.smoothed = half.whole_estimate(setting.sender()).map(|(smoothed, _)| smoothed);
+        self.held = Held::default();
+        for sent in half.out.iter().filter(|sent| !sent.missing) {
+            self.held.on_sent(sent.nanos, self.smoothed);
+        }
         self.timer_since = half.timer_since + trip;
         (self.follows, self.doubted) = (false, false);
         let standing = Standing {
@@ -124,6 +138,15 @@ impl Replica {
         self.detectors = Some(Box::new(Detectors::new(&standing, under_way)));
         for ack in unheard.iter().flat_map(|unheard| unheard.waiting(setting)) {
             self.on_ack(&ack, setting);
+        }
+        match self.waiting.back().map(|last| last.ack) {
+            None => {
+                self.duplicates = half.duplicates;
+                self.doubts.begin(half.una, half.duplicates);
+            }
+            Some(last) => {
+                (0..half.duplicates).for_each(|_| self.on_ack(&Acknowledgement { advances: false, ..last }, setting))
+            }
         }
         if let Some(heard) = heard {
             let due = heard.nanos + trip;
@@ -159,6 +182,7 @@ impl Replica {
     pub(super) fn on_new(&mut self, data: &Data) {
         self.hear_until(data.left, data.echo);
         self.on_sent(data.left, data.len);
+        self.echo = data.echo;
         if let Some(detectors) = &mut self.detectors {
             detectors.on_new(&Departed { nanos: data.left, len: data.len, stamp: data.stamp });
         }
@@ -178,6 +202,7 @@ impl Replica {
         }
         self.nxt += u64::from(len);
         self.last_sent = now;
+        self.held.on_sent(now, self.smoothed);
         self.follows = false;
     }
 
@@ -198,10 +223,20 @@ impl Replica {
     pub(super) fn on_again(&mut self, block: Block, data: &Data, half: &Half, setting: &Setting) -> Option<u32> {
         let now = data.left;
         self.hear_until(now, data.echo);
-        self.doubted = self.doubts.covers(block.start, self.nxt) || self.follows && self.doubted;
+        self.doubts.on_again(block.start, self.nxt);
+        self.doubted = self.doubts.covers(block.start) || self.follows && self.doubted;
+        let estimate = half.whole_estimate(setting.sender());
+        self.smoothed = estimate.map(|(smoothed, _)| smoothed);
+        self.held.on_sent(now, self.smoothed);
+        let exact = setting.is_next_to_sender() || half.has_fine_clock();
+        let earliest = if exact { now } else { self.held.earliest(now).max(self.last_ack.min(now)) };
+        let timer_from = if exact { self.timer_since } else { self.held.earliest_before(self.timer_since) };
         let reported = self.sacked.highest().is_some_and(|highest| highest > block.start);
         let resent = Resent {
             now,
+            earliest,
+            told_at: half.place(block.start),
+            trip: setting.sender().unwrap_or(0),
             start: block.start,
             end: block.end,
             una: self.una,
@@ -209,9 +244,12 @@ impl Replica {
             last_ack: self.last_ack,
             last_sent: self.last_sent,
             timer_since: self.timer_since,
-            estimate: half.whole_estimate(setting.sender()),
+            timer_from,
+            estimate,
             missing: reported || !setting.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
             doubted: self.doubted,
+            shown: self.doubts.shows(block.start),
+            news: data.echo.zip(self.echo).map(|(echo, before)| before.precedes(echo)),
             sack: setting.sack,
             segments: half.out.len(),
             stamp: data.stamp,
@@ -226,6 +264,7 @@ impl Replica {
         }
         self.last_sent = now;
         self.follows = true;
+        self.echo = data.echo;
         let place = self.best_model();
         let detectors = self.detectors.as_mut();
         let episode = detectors.and_then(|detectors| detectors.on_again(now, block, causes[place], data.stamp));
@@ -234,7 +273,6 @@ impl Replica {
     }
 
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
-        self.doubts.on_ack(ack, self.nxt, setting.sack);
         let trip = setting.sender().unwrap_or(0);
         let due = ack.when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
@@ -259,6 +297,7 @@ impl Replica {
 
     fn hear_next(&mut self) {
         let Some(Waiting { due, ack, sack, .. }) = self.waiting.pop_front() else { return };
+        self.doubts.on_ack(&ack, self.nxt, sack, self.sacked.highest());
         let advances = ack.cumulative > self.una;
         let (lowest, reported) = self.report(&ack, advances);
         let duplicate = !advances && ack.cumulative == self.una && self.nxt > self.una && (ack.plain || reported > 0);
@@ -281,6 +320,7 @@ impl Replica {
             duplicate: if sack { reported > 0 || duplicate } else { duplicate },
             original_below: lowest,
             echo: ack.echo,
+            sacks: ack.sacks,
             dsack: ack.dsack.is_some(),
         };
         for model in &mut self.models {

@@ -5,7 +5,9 @@
 //! *Blind to* what the sender did not show: settings of a connection, the application, other connections' congestion.
 //! *From* RFC 6298, RFC 8985 and RFC 5682; for undone timeouts RFC 3522 and RFC 3708, in the forms that Linux has.
 
+use super::fit::{HELD, clocked, departure, is_at_once, misfit, misfit_of_timer};
 use super::{Cause, Heard, Resent, Settings};
+use crate::flow::Place;
 use eifel_base::units::Timestamp;
 
 /// How much a cause without the evidence that it needs leaves unexplained.
@@ -28,8 +30,6 @@ const UNSEEN_EVIDENCE: f64 = 1.5;
 const LOST_AGAIN: f64 = 0.5;
 /// The cost of every cause but continued go-back-N.
 const GOES_ON: f64 = 0.5;
-/// An ACK's consequences leave within this time, however slow the machine, in nanoseconds.
-const AT_ONCE: u64 = 4_000_000;
 const TICK: u64 = 8_000_000;
 const DELAYED_ACK: u64 = 200_000_000;
 const MOST_BACK_OFF: u32 = 10;
@@ -129,24 +129,33 @@ impl Model {
         let unheard = resent.end <= resent.una;
         if unheard && resent.may_be_unseen {
             let repaired = resent.doubted && !resent.repeated;
-            let cost = match (self.was_silent(resent), repaired) {
-                (true, _) => UNSEEN_REPAIR,
-                // Nothing but the timer goes back to where what was sent last begins.
-                (false, _) if resent.repeated && resent.follows => UNSEEN_REPAIR,
-                (false, true) => ACTIVE + REPAIR_LEFT_OUT,
-                (false, false) => ACTIVE,
+            // The timer began with the ACK of all before it, or with its last expiry, at the soonest.
+            let began = match resent.told_at {
+                Place::End(passed) => passed.saturating_add(resent.trip).max(self.armed),
+                Place::Within => return None,
+                Place::Unknown => 0,
             };
+            let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
+            let took = resent.now.saturating_sub(began);
+            let early = if took < expected { misfit(took, expected) } else { 0.0 };
+            let cost = early
+                + match (self.was_silent(resent), repaired) {
+                    (true, _) => UNSEEN_REPAIR,
+                    // Nothing but the timer goes back to where what was sent last begins.
+                    (false, _) if resent.repeated && resent.follows => UNSEEN_REPAIR,
+                    (false, true) => ACTIVE + REPAIR_LEFT_OUT,
+                    (false, false) => ACTIVE,
+                };
             return Some((Cause::Rto, cost));
         }
         if unheard || resent.start > resent.una {
             return None;
         }
-        let since = resent.timer_since.max(self.armed);
         let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
-        let mut cost = misfit(resent.now.saturating_sub(since), expected);
+        let mut cost = misfit_of_timer(resent, self.timer_set(resent), expected);
         if let State::Recovery { partial: Some(partial), .. } = self.state {
             // RFC 6582, section 4: the impatient variant sets the timer at the first partial ACK, and not at the others.
-            cost = cost.min(misfit(resent.now.saturating_sub(partial), expected));
+            cost = cost.min(misfit_of_timer(resent, (partial, partial), expected));
         }
         if self.would_probe(resent) {
             cost += PROBE_LEFT_OUT;
@@ -168,7 +177,8 @@ impl Model {
         let patience = smoothed * 2 + if resent.segments == 1 { DELAYED_ACK } else { TICK };
         // RFC 8985, section 7.2: never later than the retransmission timer would expire.
         let rest = (resent.timer_since + self.rto(resent)).saturating_sub(since).max(TICK);
-        Some((Cause::Tlp, misfit(resent.now.saturating_sub(since), patience.min(rest))))
+        let from = since.min(resent.timer_from.max(self.armed));
+        Some((Cause::Tlp, misfit_of_timer(resent, (from, since), patience.min(rest))))
     }
 
     fn go_back_n(&self, resent: &Resent) -> Option<(Cause, f64)> {
@@ -179,7 +189,10 @@ impl Model {
                 Some((Cause::Loss, clocked(resent) + if again { LOST_AGAIN } else { 0.0 }))
             }
             // It would not send what is acknowledged: it goes on with what it began before it heard of that.
-            _ if unheard && resent.start >= self.gone_back_to => Some((Cause::Loss, 0.0)),
+            _ if unheard && resent.start >= self.gone_back_to => {
+                // Go-back-N is driven by ACKs: it is never silent for as long as the timer takes.
+                Some((Cause::Loss, if self.was_silent(resent) { UNSEEN_TIMEOUT } else { 0.0 }))
+            }
             // What a path has held passes after the ACKs of what was held before it.
             _ if resent.may_be_unseen && self.goes_on(resent) => Some((Cause::Loss, GOES_ON)),
             // The timeout's own retransmission may have been lost on its way here.
@@ -206,7 +219,12 @@ impl Model {
     }
 
     fn fast(&self, resent: &Resent) -> Option<(Cause, f64)> {
+        let unheard = resent.end <= resent.una && resent.may_be_unseen;
         let evident = match self.state {
+            // Of partial ACKs, one ends where it begins.
+            _ if unheard => {
+                self.is_told_by_time(resent) || resent.shown || resent.doubted && resent.told_at != Place::Within
+            }
             // A partial ACK says it, too.
             State::Recovery { high, .. } => {
                 let partial = resent.start <= resent.una && resent.start < high;
@@ -216,12 +234,13 @@ impl Model {
             State::Open | State::Loss { .. } => self.is_told(resent),
         };
         let in_loss = matches!(self.state, State::Loss { high, .. } if resent.start < high);
-        let unheard = resent.end <= resent.una && resent.may_be_unseen;
-        let mut cost = match (unheard, evident || unheard && resent.doubted) {
+        let mut cost = match (unheard, evident) {
             // When it left is not known.
+            (true, true) if self.was_silent(resent) => HELD,
             (true, true) => 0.0,
+            (true, false) => WITHOUT_EVIDENCE,
             (false, true) => clocked(resent),
-            (_, false) => clocked(resent) + if resent.may_be_unseen { UNSEEN_EVIDENCE } else { WITHOUT_EVIDENCE },
+            (false, false) => clocked(resent) + if resent.may_be_unseen { UNSEEN_EVIDENCE } else { WITHOUT_EVIDENCE },
         };
         if in_loss || self.continues(resent) {
             cost += GOES_ON;
@@ -230,22 +249,36 @@ impl Model {
             cost += WITHOUT_EVIDENCE;
         }
         // Without SACK nothing but the timer tells that a retransmission was lost.
-        if resent.repeated {
+        if resent.repeated && !(resent.may_be_unseen && self.is_told_by_time(resent)) {
             cost += if resent.sack { LOST_AGAIN } else { WITHOUT_EVIDENCE };
         }
         Some((Cause::Fast, cost))
     }
 
-    /// Whether ACKs say that it was lost. Without SACK the third duplicate does, and it is answered at once. By RACK the answer to a
-    /// retransmission does.
+    /// Whether ACKs say that it was lost. Without SACK the third duplicate does, and it is answered at once.
     fn is_told(&self, resent: &Resent) -> bool {
+        let in_time = resent.sack || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
+        self.is_told_by_time(resent) || resent.missing && in_time
+    }
+
+    /// Whether by RACK the answer to a retransmission says that it was lost.
+    fn is_told_by_time(&self, resent: &Resent) -> bool {
         let goes_on = resent.follows || is_at_once(resent, resent.last_ack);
-        let by_time = self.settings.probes_tail && resent.sack && goes_on && resent.start < self.left_before;
-        by_time || resent.missing && (resent.sack || is_at_once(resent, resent.last_ack))
+        self.settings.probes_tail && resent.sack && goes_on && resent.start < self.left_before
     }
 
     fn would_probe(&self, resent: &Resent) -> bool {
         self.settings.probes_tail && resent.sack && !self.probed && !resent.missing && matches!(self.state, State::Open)
+    }
+
+    /// Returns when the timer that would send it again was set, at the earliest and at the latest.
+    fn timer_set(&self, resent: &Resent) -> (u64, u64) {
+        let told = match resent.told_at {
+            Place::End(passed) => passed.saturating_add(resent.trip),
+            _ => 0,
+        };
+        let latest = resent.timer_since.max(self.armed);
+        (resent.timer_from.max(told).max(self.armed).min(latest), latest)
     }
 
     fn rto(&self, resent: &Resent) -> u64 {
@@ -274,8 +307,9 @@ impl Model {
                     stamp: first.0,
                     unreported: first.1,
                 };
+                let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
+                self.armed = departure(resent, self.timer_set(resent), expected);
                 self.back_off += 1;
-                self.armed = resent.now;
             }
             Cause::Tlp => {
                 self.probed = true;
@@ -305,9 +339,12 @@ impl Model {
         if heard.advances {
             self.back_off = 0;
             self.probed = false;
-            if heard.una > self.again.0 {
-                self.left_before = self.again.1;
-            }
+        }
+        let (again, left_before) = self.again;
+        if heard.advances && heard.una > again
+            || heard.sacks.iter().any(|block| block.start <= again && again < block.end)
+        {
+            self.left_before = left_before;
         }
         match &mut self.state {
             State::Open => {}
@@ -335,35 +372,5 @@ impl Model {
                 }
             }
         }
-    }
-}
-
-/// How far a time is from what was expected, in powers of e.
-fn misfit(took: u64, expected: u64) -> f64 {
-    ((took.max(1)) as f64 / expected.max(1) as f64).ln().abs()
-}
-
-/// How far from being the consequence of the last ACK a retransmission is.
-fn clocked(resent: &Resent) -> f64 {
-    let (gap, at_once) = (resent.now.saturating_sub(resent.last_ack), at_once(resent));
-    if gap <= at_once {
-        return 0.0;
-    }
-    ((gap - at_once) as f64 / (resent.smoothed() / 4).max(AT_ONCE) as f64).ln_1p()
-}
-
-/// Whether it left within the time in which a sender answers what it heard at `since`.
-fn is_at_once(resent: &Resent, since: u64) -> bool {
-    resent.now.saturating_sub(since) <= at_once(resent)
-}
-
-/// How soon the consequences of an ACK pass. Far from the sender, how long that ACK took to it is known to a round trip.
-fn at_once(resent: &Resent) -> u64 {
-    if resent.may_be_unseen { resent.smoothed().max(AT_ONCE) } else { AT_ONCE }
-}
-
-impl Resent {
-    fn smoothed(&self) -> u64 {
-        self.estimate.map_or(400_000_000, |(smoothed, _)| smoothed)
     }
 }

@@ -1,12 +1,20 @@
 //! The events of a captured sender that a model explains: its retransmissions, and the ACKs that reached it.
 
+use crate::flow::Place;
+use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 
 /// A retransmission, and how it stood when it left. Times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Resent {
-    /// When it left.
+    /// When it left, at the latest.
     pub now: u64,
+    /// The earliest time at which it can have left: before `now` where a path may have held it.
+    pub earliest: u64,
+    /// How it lies among the ends of ACKs that have passed here.
+    pub told_at: Place,
+    /// From here to the sender and back.
+    pub trip: u64,
     /// First position, and the first beyond.
     pub start: u64,
     /// First position beyond it.
@@ -21,12 +29,18 @@ pub struct Resent {
     pub last_sent: u64,
     /// Since when the timer can have run: the last ACK of new data, or the first segment after there was nothing to wait for.
     pub timer_since: u64,
+    /// The earliest that it can have been since.
+    pub timer_from: u64,
     /// Smoothed round trip and its variation, if there are samples.
     pub estimate: Option<(u64, u64)>,
     /// Whether ACKs say that data above it have arrived: SACK blocks, or three duplicates.
     pub missing: bool,
-    /// Whether any ACK that has passed here said so, heard or not.
+    /// Whether an ACK that the sender may have heard gave a reason to repair it.
     pub doubted: bool,
+    /// Whether SACK has shown that it was missing.
+    pub shown: bool,
+    /// Whether the sender has heard something since it sent last, by its timestamps.
+    pub news: Option<bool>,
     /// Whether SACK was agreed on.
     pub sack: bool,
     /// Segments outstanding.
@@ -60,6 +74,8 @@ pub struct Heard {
     pub original_below: Option<u64>,
     /// The timestamp that it echoes.
     pub echo: Option<Timestamp>,
+    /// What it reports by SACK.
+    pub sacks: [Block; 4],
     /// Whether it reports a duplicate.
     pub dsack: bool,
 }

@@ -101,17 +101,19 @@ impl Strands {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::sender::MODELS;
 
     const MS: u64 = 1_000_000;
 
-    #[test]
-    fn what_comes_later_names_the_cause_of_what_came_before() {
-        // A repaired segment leaves once more, 200 ms after the last ACK: the timer would have taken 400 ms.
-        let first = Resent {
+    /// A retransmission at 1 s, after an ACK at 800 ms, of a path with a round trip of 200 ms.
+    pub(in crate::sender) fn resent() -> Resent {
+        Resent {
             now: 1000 * MS,
+            earliest: 1000 * MS,
+            told_at: crate::flow::Place::Unknown,
+            trip: 0,
             start: 0,
             end: 1000,
             una: 0,
@@ -119,9 +121,12 @@ mod tests {
             last_ack: 800 * MS,
             last_sent: 800 * MS,
             timer_since: 800 * MS,
+            timer_from: 800 * MS,
             estimate: Some((200 * MS, 30 * MS)),
             missing: true,
             doubted: true,
+            shown: true,
+            news: None,
             sack: true,
             segments: 20,
             stamp: None,
@@ -129,12 +134,26 @@ mod tests {
             reported: false,
             follows: false,
             may_be_unseen: true,
-        };
+        }
+    }
+
+    #[test]
+    fn what_comes_later_names_the_cause_of_what_came_before() {
+        // A repaired segment leaves once more, 200 ms after the last ACK: the timer would have taken 400 ms.
+        let first = resent();
         let mut strands = Strands::new(&MODELS[0]);
         assert_eq!(strands.explain(&first), Cause::Fast);
         // What was reported leaves only if everything is taken for lost.
-        let second =
-            Resent { now: 1001 * MS, start: 1000, end: 2000, repeated: false, reported: true, follows: true, ..first };
+        let second = Resent {
+            now: 1001 * MS,
+            earliest: 1001 * MS,
+            start: 1000,
+            end: 2000,
+            repeated: false,
+            reported: true,
+            follows: true,
+            ..first
+        };
         assert_eq!(strands.explain(&second), Cause::Loss);
         assert_eq!(strands.causes(), [Cause::Rto, Cause::Loss]);
         // Next to the sender there is one reading only.

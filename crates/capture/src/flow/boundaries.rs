@@ -1,0 +1,70 @@
+//! Where ACKs of new data have ended, and when they passed.
+//!
+//! The timer repairs the first segment that is not acknowledged. So its retransmission begins where an ACK has ended, and leaves
+//! a timeout after that ACK has come at the soonest.
+
+use std::collections::VecDeque;
+
+/// ACKs remembered.
+const MOST: usize = 256;
+
+/// The last ACKs of new data, in ascending order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Boundaries {
+    ends: VecDeque<(u64, u64)>,
+}
+
+/// How a position lies among the ends of ACKs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// An ACK has ended there, and passed at this time, in nanoseconds.
+    End(u64),
+    /// Within what one ACK has covered.
+    Within,
+    /// The ACKs before it are forgotten.
+    Unknown,
+}
+
+impl Boundaries {
+    /// An ACK of everything below `end` passes at `nanos`.
+    pub(super) fn on_ack(&mut self, end: u64, nanos: u64) {
+        if self.ends.len() == MOST {
+            self.ends.pop_front();
+        }
+        self.ends.push_back((end, nanos));
+    }
+
+    /// Returns how a position lies among them.
+    pub(super) fn place(&self, position: u64) -> Place {
+        let after = self.ends.partition_point(|(end, _)| *end <= position);
+        match after.checked_sub(1).and_then(|before| self.ends.get(before)) {
+            Some((end, nanos)) if *end == position => Place::End(*nanos),
+            Some(_) => Place::Within,
+            None => Place::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_the_end_of_an_ack_or_within_one() {
+        let mut boundaries = Boundaries::default();
+        assert_eq!(boundaries.place(0), Place::Unknown);
+        boundaries.on_ack(1000, 7);
+        boundaries.on_ack(3000, 9);
+        let places = [999, 1000, 1001, 3000, 4000].map(|position| boundaries.place(position));
+        assert_eq!(places, [Place::Unknown, Place::End(7), Place::Within, Place::End(9), Place::Within]);
+    }
+
+    #[test]
+    fn the_oldest_are_forgotten() {
+        let mut boundaries = Boundaries::default();
+        (0..=MOST as u64).for_each(|end| boundaries.on_ack(end, end));
+        assert_eq!(boundaries.place(0), Place::Unknown);
+        assert_eq!(boundaries.place(1), Place::End(1));
+        assert_eq!(boundaries.ends.len(), MOST);
+    }
+}

@@ -1,0 +1,94 @@
+//! How well the time of a retransmission fits a cause.
+//!
+//! Away from the sender a path may have held a retransmission, and the ACKs before it. So both the time at which it left and the
+//! time at which its timer was set are ranges. A time that fits only if the path has held the packet costs [`HELD`].
+
+use super::Resent;
+
+/// The cost of a retransmission that a path must have held.
+pub(super) const HELD: f64 = 1.0;
+/// An ACK's consequences leave within this time, however slow the machine, in nanoseconds.
+const AT_ONCE: u64 = 4_000_000;
+/// A round trip before one is known, in nanoseconds.
+const ROUND_TRIP: u64 = 400_000_000;
+
+/// Returns how far a time is from the expected one, in powers of e.
+pub(super) fn misfit(took: u64, expected: u64) -> f64 {
+    ((took.max(1)) as f64 / expected.max(1) as f64).ln().abs()
+}
+
+/// Returns how far a retransmission is from a timer that was set between `set.0` and `set.1`, and takes `expected` nanoseconds.
+pub(super) fn misfit_of_timer(resent: &Resent, set: (u64, u64), expected: u64) -> f64 {
+    let passes = misfit(resent.now.saturating_sub(set.1), expected);
+    let held = departure(resent, set, expected);
+    let closest = expected.clamp(held.saturating_sub(set.1), held.saturating_sub(set.0));
+    passes.min(HELD + misfit(closest, expected))
+}
+
+/// Returns when a retransmission left, within its limits, if the timer was set between `set.0` and `set.1`, and takes `expected`
+/// nanoseconds.
+pub(super) fn departure(resent: &Resent, set: (u64, u64), expected: u64) -> u64 {
+    let earliest = resent.earliest.min(resent.now);
+    let [soonest, latest] = [set.0, set.1].map(|set| set.saturating_add(expected));
+    if latest <= resent.now { latest.max(earliest) } else { soonest.clamp(earliest, resent.now) }
+}
+
+/// Returns how far a retransmission is from being the consequence of the last ACK.
+pub(super) fn clocked(resent: &Resent) -> f64 {
+    let at_once = at_once(resent);
+    let late = |left: u64| {
+        let gap = left.saturating_sub(resent.last_ack).saturating_sub(at_once);
+        (gap as f64 / (smoothed(resent) / 4).max(AT_ONCE) as f64).ln_1p()
+    };
+    // A sender that has heard something since it sent last answers that. Then a queue explains the delay.
+    let held = if resent.news == Some(true) { 0.0 } else { HELD };
+    late(resent.now).min(held + late(resent.earliest))
+}
+
+/// Whether a retransmission left within the time in which a sender answers an ACK that came at `since`.
+pub(super) fn is_at_once(resent: &Resent, since: u64) -> bool {
+    resent.now.saturating_sub(since) <= at_once(resent)
+}
+
+/// Returns how soon the consequences of an ACK pass. Far from the sender, the trip of that ACK is known to a round trip only.
+fn at_once(resent: &Resent) -> u64 {
+    if resent.may_be_unseen { smoothed(resent).max(AT_ONCE) } else { AT_ONCE }
+}
+
+fn smoothed(resent: &Resent) -> u64 {
+    resent.estimate.map_or(ROUND_TRIP, |(smoothed, _)| smoothed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::strands::tests::resent;
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_timer_that_expired_in_time_fits_and_a_held_one_costs_little() {
+        let passes = resent();
+        let set = (800 * MS, 800 * MS);
+        assert!(misfit_of_timer(&passes, set, 200 * MS) < 1e-9);
+        assert!((misfit_of_timer(&passes, set, 100 * MS) - 2_f64.ln()).abs() < 1e-9);
+        // It may have left 100 ms before it passed.
+        let held = Resent { earliest: 850 * MS, ..passes };
+        assert_eq!(departure(&held, set, 100 * MS), 900 * MS);
+        assert!((misfit_of_timer(&held, set, 20 * MS) - (HELD + 2.5_f64.ln())).abs() < 1e-9);
+        // Nor does it leave before the timer was set, and takes less than that.
+        assert_eq!(departure(&held, (790 * MS, 990 * MS), 100 * MS), 890 * MS);
+        assert!((misfit_of_timer(&held, (790 * MS, 990 * MS), 100 * MS) - HELD).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_repair_follows_its_ack_unless_a_path_has_held_it() {
+        let near = Resent { may_be_unseen: false, last_ack: 996 * MS, ..resent() };
+        assert!(clocked(&near) < 1e-9);
+        let late = Resent { last_ack: 946 * MS, ..near };
+        assert!((clocked(&late) - 2_f64.ln()).abs() < 1e-9);
+        let held = Resent { last_ack: 500 * MS, earliest: 500 * MS, ..near };
+        assert!((clocked(&held) - HELD).abs() < 1e-9);
+        assert!(clocked(&Resent { news: Some(true), ..held }) < 1e-9);
+    }
+}
