@@ -25,6 +25,10 @@ pub use files::analyze;
 const PIECE: usize = 1 << 18;
 /// Bytes of a log that is read.
 const MOST_LOG: u64 = 1 << 30;
+/// A log that expands to more than this many times its stored bytes, and [`LEAST_LOG`] besides, is a bomb: logs of real transfers
+/// compress to a tenth, and the tree of values needs much more than their text.
+const MOST_EXPANSION: u64 = 100;
+const LEAST_LOG: u64 = 1 << 20;
 /// Directions that are drawn.
 pub const MOST_PLOTS: usize = 50;
 /// The name of standard input.
@@ -105,9 +109,10 @@ fn losses(logs: &[PathBuf]) -> Result<Losses, String> {
         let said = |what: &str| format!("{}: {what}", path.display());
         let mut bytes = Vec::new();
         let file = open(path, &Rc::default()).map_err(|error| said(&plain(&error)))?;
-        file.take(MOST_LOG + 1).read_to_end(&mut bytes).map_err(|error| said(&plain(&error)))?;
-        if bytes.len() as u64 > MOST_LOG {
-            return Err(said("expected a log of at most 1 GiB"));
+        let most = (length(path) * MOST_EXPANSION + LEAST_LOG).min(MOST_LOG);
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| said(&plain(&error)))?;
+        if bytes.len() as u64 > most {
+            return Err(said("expected a log of at most 1 GiB, and of at most 100 times its stored bytes"));
         }
         let text = String::from_utf8(bytes).map_err(|_| said("not qlog: not UTF-8"))?;
         texts.push((path.display().to_string(), text));

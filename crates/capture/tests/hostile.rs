@@ -159,7 +159,7 @@ proptest! {
 /// A handshake's first segment from each of many hosts, and nothing else.
 #[test]
 fn a_flood_of_half_open_connections_needs_bounded_memory() {
-    const FLOWS: u32 = 200_000;
+    const FLOWS: u32 = 1_000_000;
     let mut analyzer = Analyzer::default();
     let syn = Segment { source_port: 1000, destination_port: 80, flags: Flags::SYN, ..Segment::EMPTY };
     for number in 0..FLOWS {
