@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import measured_captures
 import measured_detectors
 import measured_sentences
 import measured_timers
@@ -40,6 +41,7 @@ ARTEFACTS = (
     "sctp.responses",
     "spikes.table1",
     *measured_detectors.KEPT,
+    *measured_captures.KEPT,
 )
 INTERVALS = (
     "spikes.table1",
@@ -142,6 +144,7 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     **measured_timers.BLOCKS,
     **measured_detectors.BLOCKS,
     **measured_worlds.BLOCKS,
+    **measured_captures.BLOCKS,
 }
 """What is written between marks: the page, and what stands there."""
 
@@ -263,14 +266,15 @@ def measure(name: str) -> dict[str, Any]:
     from eifel.reproduction import reproduce
 
     found = reproduce(name, out=ROOT / "out").json()
-    columns = measured_detectors.KEPT.get(name, ())
+    kept_of = {**measured_detectors.KEPT, **measured_captures.KEPT}
+    columns = kept_of.get(name, ())
     only = measured_detectors.ONLY.get(name, {})
     rows = []
     for row in (row for row in found["rows"] if only.items() <= row["keys"].items()):
         chosen = [column for column in row["measured"] if not columns or column in columns]
         measured = {column: round(row["measured"][column], 6) for column in chosen}
         one = {"keys": row["keys"], "published": row["published"], "measured": measured, "agrees": row["agrees"]}
-        if name in measured_detectors.KEPT:
+        if name in kept_of:
             one = {"keys": row["keys"], "measured": measured}
         if name in INTERVALS:
             between = row.get("interval95", {})

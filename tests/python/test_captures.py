@@ -12,6 +12,7 @@ import pytest
 
 import eifel
 from eifel.cli import main
+from eifel.studies.capture_tools import tstat_kinds
 
 SCENARIO = """
 duration_s = 300
@@ -207,3 +208,13 @@ def test_a_capture_is_followed_while_it_is_made(capture: Path) -> None:
         process.stdin.close()
         report = json.loads(process.stdout.read())
     assert report["retransmissions"] == eifel.analyze(capture).report["retransmissions"]
+
+
+def test_tstats_logs_are_counted_by_kind_and_of_incomplete_connections_in_all() -> None:
+    kinds = ("rto", "fs", "reor", "dup", "unk", "fc", "unrto", "unfs")
+    names = [f"{end}_pkts_{kind}" for end in "cs" for kind in kinds]
+    head = " ".join(f"{name}:{number}" for number, name in enumerate(names, 1))
+    complete = tstat_kinds(f"#{head}\n" + " ".join(map(str, range(16))))
+    assert complete == {kind: 2 * number + 8 for number, kind in enumerate(kinds)}
+    assert tstat_kinds("#c_pkts_retx:1 s_pkts_retx:2\n3 4\n0 1") == {"unk": 8}
+    assert not tstat_kinds(f"#{head}")

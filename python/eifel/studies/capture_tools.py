@@ -67,9 +67,20 @@ def _tstat(file: Path) -> Counter[str]:
         for line in (["editcap", "-F", "pcap", str(file), str(pcap)], ["tstat", "-s", f"{folder}/out", str(pcap)]):
             subprocess.run(line, capture_output=True, timeout=PATIENCE_S, check=False)
         for log in Path(folder).glob("out/*/log_tcp_*complete"):
-            head, *rows = (line.split() for line in log.read_text().splitlines())
-            names = [name.lstrip("#").rpartition(":")[0] for name in head]
-            for values in rows:
-                row = dict(zip(names, values, strict=False))
-                kinds.update({kind: int(row[f"{end}_pkts_{kind}"]) for kind in TSTAT_KINDS for end in "cs"})
+            kinds.update(tstat_kinds(log.read_text()))
+    return kinds
+
+
+def tstat_kinds(log: str) -> Counter[str]:
+    """How many segments one of its logs calls what. Of an incomplete connection it says only how many it saw again."""
+    kinds: Counter[str] = Counter()
+    head, *rows = (line.split() for line in log.splitlines())
+    names = [name.lstrip("#").rpartition(":")[0] for name in head]
+    known = [kind for kind in TSTAT_KINDS if f"c_pkts_{kind}" in names]
+    for values in rows:
+        row = dict(zip(names, values, strict=False))
+        for end in "cs":
+            kinds.update({kind: int(row[f"{end}_pkts_{kind}"]) for kind in known})
+        if not known:
+            kinds["unk"] += sum(int(row[f"{end}_pkts_retx"]) for end in "cs")
     return kinds

@@ -13,6 +13,7 @@ from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.study import Effort, Study, Tell
 from eifel.statistics import Mean, mean_interval
 from eifel.studies.capture_tools import TOOLS, installed, told
+from eifel.studies.known import TOOLS as KNOWN
 from eifel.studies.shares import percent
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ ARTEFACT = Artefact(
     fitted=(
         Setting("transfers", str(TRANSFERS), "plain ones of crates/hostile; tshark takes half a second each", "chosen"),
     ),
+    known=KNOWN,
     claims=(
         Claim(
             "at the sender eifel finds 99 % of the spurious retransmissions, and tshark few",

@@ -72,6 +72,7 @@ def _row(runs: Runs, weather: str, place: str) -> dict[str, Mean]:
         "verdict": percent(sums["verdict_right"], every),
         "decided": percent(sums["verdict_right"], every - sums["undecidable"]),
         "undecidable": percent(sums["undecidable"], every),
+        "wrongly": mean_interval([float(sums["needed_called_spurious"])]),
         "wrongly_certain": mean_interval([float(sums["needed_called_spurious_certainly"])]),
     }
 
@@ -92,6 +93,7 @@ ARTEFACT = Artefact(
         Column("verdict", "Verdict right, %", digits=2),
         Column("decided", "Verdict right of the decided, %", digits=2),
         Column("undecidable", "Called undecidable, %", digits=2),
+        Column("wrongly", "Needed, called spurious, unsure", digits=0),
         Column("wrongly_certain", "Needed, called spurious with certainty", digits=0),
     ),
     rows=tuple(Row({"weather": weather, "place": place}) for weather, place in ROWS),

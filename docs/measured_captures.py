@@ -1,0 +1,71 @@
+"""Tables of docs/captures.md; a part of docs/measured.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from stored import Stored, lines, mean, spaced
+
+from eifel.studies.capture_tools import TOOLS
+
+KEPT = {
+    "captures.truth": (
+        *("captures", "retransmissions", "found", "cause", "decided", "undecidable"),
+        *("wrongly", "wrongly_certain"),
+    ),
+    "captures.tools": ("installed", "retransmissions", "counted", "found", "wrongly"),
+}
+"""The artefacts, and the columns that are kept of each."""
+PLACES = {"sender": "at the sender", "between": "between", "receiver": "at the receiver"}
+HEAD = (
+    *("captured", "retransmissions", "seen as such", "of these, cause right", "verdict right, of the decided"),
+    *("undecidable", "needed called spurious, unsure", "with certainty"),
+)
+
+
+def _truth(store: Stored, weather: str) -> str:
+    def of(place: str, column: str) -> float:
+        return mean(store, "captures.truth", column, weather=weather, place=place)
+
+    rows = []
+    for place, name in PLACES.items():
+        shares = [f"{of(place, column):.1f} %" for column in ("found", "cause", "decided", "undecidable")]
+        counts = [spaced(of(place, column)) for column in ("wrongly", "wrongly_certain")]
+        rows.append([name, spaced(of(place, "retransmissions")), *shares, *counts])
+    return lines(HEAD, rows)
+
+
+def plain(store: Stored) -> str:
+    """Stacks and paths such as there are."""
+    return _truth(store, "plain")
+
+
+def wild(store: Stored) -> str:
+    """Anything that a scenario can set."""
+    return _truth(store, "wild")
+
+
+def tools(store: Stored) -> str:
+    """Tools beside this one."""
+
+    def of(tool: str, place: str, column: str) -> float:
+        return mean(store, "captures.tools", column, tool=tool, place=place)
+
+    rows = []
+    for tool in TOOLS:
+        for place in ("sender", "receiver"):
+            if not of(tool, place, "installed"):
+                rows.append([tool, PLACES[place], "not installed", "", "", ""])
+                continue
+            counts = [spaced(of(tool, place, column)) for column in ("retransmissions", "counted")]
+            share, wrongly = f"{of(tool, place, 'found'):.1f} %", spaced(of(tool, place, "wrongly"))
+            rows.append([tool, PLACES[place], *counts, share, wrongly])
+    head = ("tool", "captured", "retransmissions", "counted", "spurious ones called so", "needed called spurious")
+    return lines(head, rows)
+
+
+BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
+    "captures, plain": ("docs/captures.md", plain),
+    "captures, wild": ("docs/captures.md", wild),
+    "captures, tools": ("docs/captures.md", tools),
+}
