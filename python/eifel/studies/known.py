@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 TOOLS = (
-    "at the sender 93 % of the spurious ones are called so. Most of the others are called undecidable: no timestamp and "
-    "no report of a duplicate tells them from needed ones",
+    "at the sender 93 % of the spurious ones are called so. Most of the others are called undecidable: no timestamp "
+    "and no report of a duplicate tells them from needed ones",
 )
 CAPTURES = (
     "causes at the receiver: 94.0 % of those seen are right, and between 96.8 %. Without timestamps, what a "

@@ -134,14 +134,22 @@ pub(super) struct Away {
     pub(super) boundaries: Boundaries,
 }
 
+/// Where a direction begins in the capture. One byte, because a capture may hold a hundred thousand of them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Begins {
+    #[default]
+    WithHandshake,
+    /// At [`MIDSTREAM`].
+    Midstream,
+    /// The same, and something from before has passed since.
+    MidstreamAndBefore,
+}
+
 /// One direction.
 #[derive(Debug, Default)]
 pub struct Half {
     pub(super) initial: Option<Seq>,
-    /// Its handshake was not seen: the capture begins at [`MIDSTREAM`].
-    begins_midstream: bool,
-    /// Something from before the capture began has passed in it.
-    sent_before: bool,
+    begins: Begins,
     pub(super) una: u64,
     pub(super) nxt: u64,
     pub(super) out: Outstanding,
@@ -222,7 +230,7 @@ impl Half {
 
     /// Whether what is missing below `position` may begin before the capture.
     pub(super) fn may_miss_before(&self, position: u64) -> bool {
-        self.sent_before && position == MIDSTREAM
+        self.begins == Begins::MidstreamAndBefore && position == MIDSTREAM
     }
 
     fn position(&mut self, data: &Data) -> u64 {
@@ -231,7 +239,8 @@ impl Half {
             None => {
                 let start = if data.syn { 0 } else { MIDSTREAM };
                 self.initial = Some(Seq(data.seq.0.wrapping_sub(start as u32)));
-                (self.una, self.nxt, self.begins_midstream) = (start, start, !data.syn);
+                (self.una, self.nxt) = (start, start);
+                self.begins = if data.syn { Begins::WithHandshake } else { Begins::Midstream };
                 start
             }
         }
@@ -269,9 +278,9 @@ impl Half {
         if self.nxt - start > HALF {
             return;
         }
-        if self.begins_midstream && start < MIDSTREAM {
+        if self.begins != Begins::WithHandshake && start < MIDSTREAM {
             // From before the capture began; whether it was sent before, nobody knows.
-            self.sent_before = true;
+            self.begins = Begins::MidstreamAndBefore;
             self.counts.reordered += 1;
             return;
         }
