@@ -2,8 +2,8 @@
 //!
 //! A position is an unwrapped TSN; sizes in bytes are kept apart. Each chunk is in one of three
 //! states: under way on the path that it left on last, reported by a gap ack block, or marked for
-//! retransmission. Reported and marked chunks are ranges, so the cost of a SACK grows with its news
-//! only.
+//! retransmission. All three are ranges, so the cost of a SACK grows with its news only. Of those under way, chunks from
+//! `fresh` on need none: they left once, on the path of the newest chunk.
 //!
 //! Miss indications need no counter for each chunk. A SACK counts one for every missing TSN below
 //! some position, so indications decrease with the position. Three marks hold them: everything
@@ -64,12 +64,11 @@ impl Default for Chunk {
 }
 
 /// Chunks under way on one path.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct UnderWay {
     size: Total,
-    chunks: u64,
-    /// No chunk below is under way on this path.
-    oldest: u64,
+    /// The positions below `fresh` that are under way on this path.
+    positions: Ranges,
     /// Wire bytes of the chunks that left on this path last and are marked for retransmission.
     marked: u64,
 }
@@ -81,6 +80,18 @@ pub(super) struct Total {
     pub(super) wire: u64,
 }
 
+impl Total {
+    fn add(&mut self, size: Size) {
+        self.data += u64::from(size.data);
+        self.wire += u64::from(size.wire);
+    }
+
+    fn remove(&mut self, size: Size) {
+        self.data -= u64::from(size.data);
+        self.wire -= u64::from(size.wire);
+    }
+}
+
 /// The chunks that are outstanding. See the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
@@ -90,6 +101,9 @@ pub(super) struct Ledger {
     marked: Ranges,
     missed: [u64; MISS_INDICATIONS],
     under_way: Vec<UnderWay>,
+    /// Everything outstanding from here on is under way on `newest_path`.
+    fresh: u64,
+    newest_path: Option<PathId>,
     /// Chunks that were looked at: tests hold this against a SACK's news.
     #[cfg(test)]
     looks: core::cell::Cell<u64>,
@@ -155,9 +169,13 @@ impl Ledger {
     /// Adds a new chunk, and returns its position.
     #[inline]
     pub(super) fn on_new(&mut self, now: Instant, path: PathId, size: Size, stamp: Option<Timestamp>) -> u64 {
+        if self.newest_path != Some(path) {
+            self.list(self.nxt());
+            self.newest_path = Some(path);
+        }
         let position = self.nxt();
         self.chunks.push_back(Chunk { size, last: path, last_sent: now, stamp, ..Chunk::default() });
-        self.count(position, path, size);
+        self.under_way[path.0].size.add(size);
         position
     }
 
@@ -174,29 +192,30 @@ impl Ledger {
         before
     }
 
-    /// Counts a chunk as under way.
-    #[inline]
+    /// Lists the positions below `below`, which is at most `nxt`, as under way on their paths.
+    fn list(&mut self, below: u64) {
+        if let Some(path) = self.newest_path.filter(|_| self.fresh < below) {
+            self.under_way[path.0].positions.add(Block { start: self.fresh, end: below });
+            self.fresh = below;
+        }
+    }
+
+    /// Counts a chunk below `fresh` as under way.
     fn launch(&mut self, position: u64) {
         let Chunk { size, last, .. } = *self.chunk(position);
-        self.count(position, last, size);
-    }
-
-    #[inline]
-    fn count(&mut self, position: u64, path: PathId, size: Size) {
-        let path = &mut self.under_way[path.0];
-        path.oldest = if path.chunks == 0 { position } else { path.oldest.min(position) };
-        path.chunks += 1;
-        path.size.data += u64::from(size.data);
-        path.size.wire += u64::from(size.wire);
-    }
-
-    /// No longer counts a chunk as under way.
-    fn land(&mut self, position: u64) {
-        let Chunk { size, last, .. } = *self.chunk(position);
         let path = &mut self.under_way[last.0];
-        path.chunks -= 1;
-        path.size.data -= u64::from(size.data);
-        path.size.wire -= u64::from(size.wire);
+        path.positions.add(Block { start: position, end: position + 1 });
+        path.size.add(size);
+    }
+
+    /// No longer counts the bytes of a chunk that is acknowledged, and left on `last`.
+    fn forget(&mut self, position: u64, last: PathId, size: Size) {
+        let path = &mut self.under_way[last.0];
+        if self.marked.containing(position).is_none() {
+            path.size.remove(size);
+        } else {
+            path.marked -= u64::from(size.wire);
+        }
     }
 
     /// No longer counts a chunk as marked.
@@ -210,22 +229,9 @@ impl Ledger {
     }
 
     /// Returns the lowest position under way on a path.
-    pub(super) fn oldest(&mut self, path: PathId) -> Option<u64> {
-        let UnderWay { chunks, oldest, .. } = self.under_way[path.0];
-        if chunks == 0 {
-            return None;
-        }
-        let mut position = oldest.max(self.una);
-        loop {
-            let skipped = self.reported.containing(position).or_else(|| self.marked.containing(position));
-            match skipped {
-                Some(block) => position = block.end,
-                None if self.chunk(position).last == path => break,
-                None => position += 1,
-            }
-        }
-        self.under_way[path.0].oldest = position;
-        Some(position)
+    pub(super) fn oldest(&self, path: PathId) -> Option<u64> {
+        let listed = self.under_way[path.0].positions.ascending().next().map(|range| range.start);
+        listed.or_else(|| (self.newest_path == Some(path) && self.fresh < self.nxt()).then_some(self.fresh))
     }
 
     /// Takes in a SACK: everything below `cumulative` arrived, and the `blocks` beyond it. `shares` holds a value for each
@@ -267,17 +273,15 @@ impl Ledger {
                 share.acked += wire;
                 share.acked_again += if copies > 0 { wire } else { 0 };
                 newest = position + 1;
-                if self.marked.containing(position).is_none() {
-                    self.land(position);
-                } else {
-                    self.forget_mark(position);
-                }
+                self.forget(position, last, size);
             }
             self.chunks.pop_front();
             self.una += 1;
         }
         self.reported.remove_below(self.una, |_| {});
         self.marked.remove_below(self.una, |_| {});
+        self.under_way.iter_mut().for_each(|path| path.positions.remove_below(self.una, |_| {}));
+        self.fresh = self.fresh.max(self.una);
         newest
     }
 
@@ -286,6 +290,7 @@ impl Ledger {
         if self.reported.covers(block) {
             return 0;
         }
+        self.list(block.end);
         let mut news = Vec::new();
         self.reported.insert(block, |gap| news.push(gap));
         for gap in &news {
@@ -294,13 +299,10 @@ impl Ledger {
                 let wire = u64::from(size.wire);
                 shares[last.0].sacked += wire;
                 shares[last.0].sacked_again += if copies > 0 { wire } else { 0 };
-                if self.marked.containing(position).is_none() {
-                    self.land(position);
-                } else {
-                    self.forget_mark(position);
-                }
+                self.forget(position, last, size);
             }
             self.marked.remove(*gap);
+            self.under_way.iter_mut().for_each(|path| path.positions.remove(*gap));
         }
         news.last().map_or(0, |gap| gap.end)
     }
@@ -351,30 +353,34 @@ impl Ledger {
 
     /// Marks what is under way among these positions for retransmission; calls `marked` with the path of each.
     pub(super) fn mark_lost(&mut self, lost: Range<u64>, mut marked: impl FnMut(PathId)) {
+        self.list(lost.end);
         for position in lost {
             if self.is_under_way(position) {
-                marked(self.chunk(position).last);
-                self.mark(position, Cause::FastRetransmit);
+                let path = self.mark(position, Cause::FastRetransmit);
+                self.under_way[path.0].positions.remove(Block { start: position, end: position + 1 });
+                marked(path);
             }
         }
     }
 
     /// Marks everything under way on a path: its timer has expired.
     pub(super) fn mark_all(&mut self, path: PathId) {
-        let Some(oldest) = self.oldest(path) else { return };
-        for position in oldest..self.nxt() {
-            if self.chunk(position).last == path && self.is_under_way(position) {
-                self.mark(position, Cause::Timeout);
-            }
+        self.list(self.nxt());
+        let positions = core::mem::take(&mut self.under_way[path.0].positions);
+        for position in positions.ascending().flat_map(|range| range.start..range.end) {
+            self.mark(position, Cause::Timeout);
         }
     }
 
-    fn mark(&mut self, position: u64, cause: Cause) {
-        self.land(position);
+    /// Marks a chunk, and returns its path. The caller takes it from the path's positions.
+    fn mark(&mut self, position: u64, cause: Cause) -> PathId {
         let Chunk { size, last, .. } = *self.chunk(position);
-        self.under_way[last.0].marked += u64::from(size.wire);
+        let path = &mut self.under_way[last.0];
+        path.size.remove(size);
+        path.marked += u64::from(size.wire);
         self.chunk_mut(position).cause = cause;
         self.marked.add(Block { start: position, end: position + 1 });
+        last
     }
 
     /// Removes a path's marks: chunks that left on it last count as under way again.

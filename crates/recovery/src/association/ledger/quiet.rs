@@ -17,9 +17,10 @@ impl Ledger {
             last_sent = chunk.last_sent;
         }
         let path = &mut self.under_way[path.0];
-        path.chunks -= cumulative - self.una;
         path.size.data -= size.data;
         path.size.wire -= size.wire;
+        path.positions.remove_below(cumulative, |_| {});
+        self.fresh = self.fresh.max(cumulative);
         self.una = cumulative;
         Covered { end: cumulative, copies: 0, last_sent }
     }
@@ -27,8 +28,8 @@ impl Ledger {
     /// Returns the path on which everything outstanding left, if something is, and nothing is reported or marked.
     pub(in super::super) fn only_path(&self) -> Option<PathId> {
         let whole = self.reported.is_empty() && self.marked.is_empty();
-        let mut used = self.under_way.iter().enumerate().filter(|(_, path)| path.chunks > 0).map(|(path, _)| path);
+        let mut used = (0..self.under_way.len()).map(PathId).filter(|path| self.oldest(*path).is_some());
         let only = used.next().filter(|_| whole)?;
-        used.next().is_none().then_some(PathId(only))
+        used.next().is_none().then_some(only)
     }
 }

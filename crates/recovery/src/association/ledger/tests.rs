@@ -222,3 +222,28 @@ fn a_sack_looks_at_its_news_and_not_at_what_is_outstanding() {
         assert!(few[4..].iter().all(|looks| *looks <= 4), "{few:?} for {blocks} blocks");
     }
 }
+
+/// The oldest chunk of a path is found at once, however many of another path lie between its own. Here a peer reports the
+/// lowest chunk, which left again on the second path, and takes that back, in turn.
+#[test]
+fn the_oldest_chunk_of_a_path_is_found_without_a_walk_over_those_of_others() {
+    let looks = |between: u64| {
+        let mut ledger = Ledger::default();
+        (0..2).for_each(|_| ledger.add_path());
+        let size = Size { data: 4, wire: 20 };
+        (0..between).for_each(|_| _ = ledger.on_new(Instant::ZERO, PathId(0), size, None));
+        ledger.on_new(Instant::ZERO, PathId(1), size, None);
+        ledger.mark_lost(1..2, |_| {});
+        ledger.on_retransmission(Instant::ZERO, 1, PathId(1));
+        let mut shares = [Share::default(); 2];
+        [(); 6].map(|()| {
+            ledger.looks.set(0);
+            for (reported, oldest) in [(1, between), (2, 1)] {
+                ledger.on_sack(0, &[Block { start: reported, end: reported + 1 }], &mut shares);
+                assert_eq!(ledger.oldest(PathId(1)), Some(oldest));
+            }
+            ledger.looks.get()
+        })
+    };
+    assert_eq!(looks(10), looks(100_000));
+}
