@@ -54,6 +54,8 @@ pub(crate) struct Inbound {
     pub(crate) advertised: usize,
     /// Where SACKs go: from where data came last.
     pub(crate) answer_to: PathId,
+    /// Whether the receive buffer had room when the packet came that is being taken in.
+    pub(crate) has_room: bool,
 }
 
 /// One end of an SCTP association. It has more than twenty fields, because RFC 9260 (section 14.2) lists as many
@@ -186,6 +188,7 @@ impl Association {
             streams,
             advertised: self.settings.receive_buffer as usize,
             answer_to: self.primary,
+            has_room: true,
         });
     }
 

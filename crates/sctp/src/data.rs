@@ -34,7 +34,6 @@ impl Association {
             self.violated(Cause::NoUserData(data.tsn), "DATA without user data");
             return ControlFlow::Break(());
         }
-        let buffer = self.settings.receive_buffer as usize;
         let Some(inbound) = &mut self.inbound else { return ControlFlow::Continue(()) };
         if let Some(path) = origin.path {
             inbound.answer_to = path;
@@ -48,7 +47,7 @@ impl Association {
         let Some(position) = inbound.tracker.look(data.tsn, data.flags.has(DataFlags::IMMEDIATE)) else {
             return ControlFlow::Continue(());
         };
-        if !make_room(inbound, position, buffer) {
+        if !make_room(inbound, position) {
             inbound.tracker.refuse();
             return ControlFlow::Continue(());
         }
@@ -163,8 +162,8 @@ impl Association {
 
 /// Makes room for a chunk (section 6.2): where the window is closed, only one that fills a gap is taken, in place of the
 /// highest that is kept.
-fn make_room(inbound: &mut Inbound, position: u64, buffer: usize) -> bool {
-    if inbound.reassembly.held() < buffer {
+fn make_room(inbound: &mut Inbound, position: u64) -> bool {
+    if inbound.has_room {
         return true;
     }
     if position >= inbound.tracker.highest() {

@@ -84,6 +84,7 @@ impl Association {
         chunks: impl Iterator<Item = Result<Chunk<'a>, eifel_packet::Error>>,
     ) {
         self.stamp = None;
+        self.begin_packet();
         for chunk in chunks {
             // After a malformed chunk, the rest of the packet cannot be trusted.
             let Ok(chunk) = chunk else { break };
@@ -214,6 +215,16 @@ impl Association {
             State::CookieWait(_) | State::CookieEchoed { .. } => {}
             _ if stale => {}
             _ => self.events.push_back(Event::Complaint(causes.0.to_vec())),
+        }
+    }
+
+    /// Looks at the room for a packet before its chunks. The application reads between packets, so chunks that are in order
+    /// wait for no more than one packet's time: a packet is taken whole, or only where it fills gaps.
+    #[inline]
+    pub(crate) fn begin_packet(&mut self) {
+        let buffer = self.settings.receive_buffer as usize;
+        if let Some(inbound) = &mut self.inbound {
+            inbound.has_room = inbound.reassembly.held() < buffer;
         }
     }
 

@@ -200,6 +200,7 @@ impl Association {
         if let Some(sack) = sack {
             self.on_sack(now, &sack);
         }
+        self.begin_packet();
         for &Counted { flags, tsn, stream, ssn, ppid, len } in chunks {
             let data = Data { flags, tsn, stream, ssn, ppid, payload: &[] };
             if self.state == State::Closed || self.on_data(&origin, &data, len).is_break() {

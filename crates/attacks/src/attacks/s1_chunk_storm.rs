@@ -12,7 +12,7 @@ pub(super) const ATTACK: Attack = Attack {
     name: "s1-chunk-storm",
     summary: "packets of the smallest DATA chunks behind a gap, of unknown chunks, and of HEARTBEATs",
     source: "CVE-2010-1173; RFC 9260, section 12",
-    defence: "a chunk counts for 64 bytes of the receive buffer; one SACK a packet; at most 64 answers wait",
+    defence: "a chunk counts for 64 bytes of the receive buffer, which is exceeded by a packet at most; one SACK a packet; at most 64 answers wait",
     run,
 };
 
@@ -35,7 +35,7 @@ fn run(trial: &mut Trial) {
     trial.at_most("most answers to a packet of DATA", "packets", answers, 1);
     trial.timed("a packet of 73 DATA chunks", "µs", costs.most_micros(), 200.0);
     let held = victim.association.buffered() as u64;
-    trial.at_most("receive buffer in use, of 65536", "bytes", held, 65_536 + 64);
+    trial.at_most("receive buffer in use, of 65536", "bytes", held, 65_536 + 64 * u64::from(DATA));
     let unknown = Chunk::Unknown(Unknown { kind: 0xef, bytes: &[0xef, 0, 0, 4] });
     victim.gets(&vec![unknown; UNKNOWN]);
     let reports = count(&victim.sends(), |chunk| matches!(chunk, Chunk::Error(_)));

@@ -169,6 +169,23 @@ fn new_data_shares_a_packet_with_what_is_sent_again() {
     assert!(mixed > 0);
 }
 
+/// The smallest chunks count for more of the receive buffer than of the window that promised them room. A packet that finds
+/// room is taken whole, so none of them has to leave twice while the application reads.
+#[test]
+fn small_chunks_within_the_window_leave_once() {
+    for values in [false, true] {
+        let mut world = World::new(1, |_, settings| settings.receive_buffer = 1500, Box::new(|_| vec![ms(10)]));
+        (world.values, world.reads_at_once) = (values, true);
+        world.open();
+        for _ in 0..1500 {
+            world.caller.send(Delivery::default(), [1]).unwrap();
+        }
+        world.run_until(Duration::from_secs(60), |world| world.received[1].len() == 1500);
+        let sent = world.log.iter().filter(|(_, from, ..)| *from == 0).map(|(.., bytes)| data(bytes).len());
+        assert_eq!(sent.sum::<usize>(), 1500, "values: {values}");
+    }
+}
+
 /// T5-shutdown-guard (section 9.2): whatever the peer sends, here its HEARTBEATs, gives it time for the rest, but not for
 /// ever.
 #[test]
