@@ -20,7 +20,7 @@ use crate::handshake::Extensions;
 use crate::reach::{Answers, Reach};
 use crate::reassembly::{Message, Reassembly};
 use crate::send_queue::{Content, Delivery, Refused, SendQueue};
-use crate::settings::{Ports, Settings, TimestampChunk, TimestampValues};
+use crate::settings::{MOST_SACK_DELAY, Ports, Settings, TimestampChunk, TimestampValues};
 use crate::stamps::Stamps;
 use crate::state::{Phase, Repeated, State};
 use crate::tracker::Tracker;
@@ -147,7 +147,7 @@ impl Association {
             transmissions: Vec::new(),
             draws: 0,
             guard: Instant::NEVER,
-            settings: settings.clone(),
+            settings: Settings { sack_delay: settings.sack_delay.min(MOST_SACK_DELAY), ..settings.clone() },
         })
     }
 
@@ -274,7 +274,7 @@ impl Association {
         match self.state {
             State::Established => self.state = State::ShutdownPending,
             State::CookieWait(_) | State::CookieEchoed { .. } => self.fail(Failure::AbortedHere),
-            _ => return,
+            _ => return, // In SHUTDOWN-RECEIVED too [rfc8540:3.2].
         }
         self.advance_shutdown();
     }
@@ -290,7 +290,7 @@ impl Association {
         self.fail(Failure::AbortedHere);
     }
 
-    /// Makes an address of the peer the primary. Returns whether it is one of the peer's.
+    /// Makes an address of the peer the primary, which does not confirm it [rfc8540:3.17]. Returns whether it is the peer's.
     pub fn set_primary(&mut self, remote: IpAddr) -> bool {
         let path = self.path_of(remote);
         if let Some(path) = path {
@@ -376,7 +376,7 @@ impl Association {
         self.events.pop_front()
     }
 
-    /// Ends the association because the peer does not answer, and tells it so, in case it is there.
+    /// Ends the association because the peer does not answer [rfc8540:3.23], and tells it so, in case it is there.
     pub(crate) fn give_up(&mut self) {
         let mut causes = Vec::new();
         Cause::ProtocolViolation(b"too many retransmissions").emit(&mut causes);

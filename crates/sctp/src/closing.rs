@@ -34,6 +34,7 @@ impl Association {
                 self.state = State::ShutdownReceived;
                 self.events.push_back(Event::PeerShutsDown);
             }
+            // One more acknowledges what it names [rfc8540:3.2].
             State::ShutdownReceived => {}
             State::ShutdownSent(_) => {
                 // Both ends want to end.

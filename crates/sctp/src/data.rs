@@ -14,7 +14,8 @@ use crate::input::Origin;
 use crate::state::State;
 
 impl Inbound {
-    /// Has a SACK leave if the application has read so much that it is worth a packet: a quarter of the buffer (section 6.2).
+    /// Has a SACK leave if the application has read so much that it is worth a packet: a quarter of the buffer (section 6.2)
+    /// [rfc8540:3.28].
     #[inline]
     pub(crate) fn update_window(&mut self, buffer: usize) {
         let free = buffer.saturating_sub(self.reassembly.held());
@@ -36,6 +37,7 @@ impl Association {
         }
         let Some(inbound) = &mut self.inbound else { return ControlFlow::Continue(()) };
         if let Some(path) = origin.path {
+            // Section 6.4 [rfc8540:3.29].
             inbound.answer_to = path;
         }
         if self.extensions.retransmit_bit && data.flags.has(DataFlags::SENT_AGAIN) {

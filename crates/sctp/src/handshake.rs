@@ -103,6 +103,7 @@ pub(crate) fn read(init: &Init<'_>, source: IpAddr) -> Result<Offer, Refusal> {
             Parameter::Ipv6(address) => add(&mut offer.addresses, address.into()),
             Parameter::Cookie(cookie) => offer.cookie = Some(cookie.to_vec()),
             Parameter::CookiePreservative(ms) => offer.preservative_ms = ms,
+            // [rfc8540:3.41]
             Parameter::HostName(name) => return Err(Refusal::because(Cause::UnresolvableAddress(name))),
             Parameter::ForwardTsnSupported => offer.extensions.forward_tsn = true,
             Parameter::Unknown { bytes, .. } => {
@@ -118,6 +119,7 @@ pub(crate) fn read(init: &Init<'_>, source: IpAddr) -> Result<Offer, Refusal> {
                 offer.extensions.timestamps = types.contains(&extension::TIMESTAMP);
             }
             Parameter::RetransmitBit => offer.extensions.retransmit_bit = true,
+            // The types of address say what the peer prefers, and refuse nothing [rfc8540:3.42].
             Parameter::HeartbeatInfo(_)
             | Parameter::Unrecognized(_)
             | Parameter::SupportedAddressTypes(_)

@@ -21,8 +21,37 @@ pub enum IcmpError {
     Unreachable,
 }
 
-/// The smallest MTU that is believed: that of IPv4's section 3.2 of RFC 791 for one with options.
-const LEAST_MTU: u32 = 576;
+impl IcmpError {
+    /// The error of an ICMPv4 message of this type and code; `mtu` is its next-hop MTU field. `None` where it is ignored:
+    /// Port Unreachable too, because an end without the port sends an ABORT (ICMP1 and ICMP3) [rfc8540:3.36].
+    pub fn v4(kind: u8, code: u8, mtu: u16) -> Option<Self> {
+        match (kind, code) {
+            (3, 2) => Some(Self::NoSctp),
+            (3, 3) => None,
+            (3, 4) => Some(Self::TooBig { mtu: u32::from(mtu) }),
+            (3, _) => Some(Self::Unreachable),
+            _ => None,
+        }
+    }
+
+    /// The error of an ICMPv6 message of this type and code (RFC 4443); `mtu` is its MTU field. `None` where it is ignored,
+    /// as by [`v4`](Self::v4) (ICMP2 to ICMP4).
+    pub fn v6(kind: u8, code: u8, mtu: u32) -> Option<Self> {
+        match (kind, code) {
+            (1, 4) => None,
+            (1, _) => Some(Self::Unreachable),
+            (2, _) => Some(Self::TooBig { mtu }),
+            (4, 1) => Some(Self::NoSctp),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the smallest MTU that is believed, in bytes: what every host takes in by IPv4 (RFC 791, section 3.2), and what
+/// every link carries by IPv6 (RFC 8200, section 5).
+fn least_mtu(remote: IpAddr) -> u32 {
+    if remote.is_ipv4() { 576 } else { 1280 }
+}
 
 impl Association {
     /// Takes in an ICMP message about a packet to `remote` whose verification tag was `tag`. `init` is the Initiate Tag, if
@@ -36,7 +65,7 @@ impl Association {
         }
         match error {
             IcmpError::TooBig { mtu } => {
-                let pmdcs = pmdcs(mtu.max(LEAST_MTU), remote, self.settings.udp);
+                let pmdcs = pmdcs(mtu.max(least_mtu(remote)), remote, self.settings.udp);
                 self.brain.reduce_pmdcs(path, pmdcs);
                 self.fit_chunks();
             }
@@ -46,7 +75,7 @@ impl Association {
                     self.fail(Failure::NoSctp);
                 }
             }
-            // ICMP9.
+            // ICMP9 [rfc8540:3.36].
             IcmpError::Unreachable => self.count_error(path, false),
         }
     }

@@ -113,7 +113,8 @@ impl Association {
         }
     }
 
-    /// Handles a chunk. Breaks if the rest of the packet is not to be read.
+    /// Handles a chunk. Breaks if the rest of the packet is not to be read; what stood before it counts [rfc8540:3.25]. SACK
+    /// and ERROR may come in either order [rfc8540:3.33].
     fn take(&mut self, now: Instant, origin: &Origin, chunk: &Chunk<'_>) -> ControlFlow<()> {
         match chunk {
             Chunk::Data(data) => return self.on_data(origin, data, 0),

@@ -82,6 +82,13 @@ impl Association {
                 return self.refuse_new_addresses(origin, init.initiate_tag, &new);
             }
         }
+        // Section 5.2.1: in COOKIE-WAIT, all paths are those that the user called [rfc8540:3.19].
+        let mut back = origin.back;
+        if origin.path.is_none() && matches!(self.state, State::CookieWait(_)) {
+            let called = offer.addresses.iter().find_map(|address| self.path_of(*address));
+            let Some(called) = called else { return };
+            back = self.paths[called.0].addresses;
+        }
         let (tag, tie_tags) = match self.state {
             // Section 5.2.1: the parameters of the INIT that this end has sent.
             State::CookieWait(_) => (self.local_tag, [0; 2]),
@@ -96,7 +103,7 @@ impl Association {
         let answer = Answer { settings, ports: self.ports, tag, initial_tsn, tie_tags };
         let parameters = answer.parameters(now, &offer);
         let init_ack = handshake::init_ack(settings, tag, initial_tsn, &offer, &parameters);
-        self.reply(origin.back, offer.tag, &Chunk::InitAck(init_ack));
+        self.reply(back, offer.tag, &Chunk::InitAck(init_ack));
     }
 
     fn refuse_new_addresses(&mut self, origin: &Origin, tag: u32, new: &[IpAddr]) {

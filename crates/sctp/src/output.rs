@@ -293,7 +293,7 @@ impl Association {
                 self.brain.on_new(now, go.path, size, original)
             };
             let mut also = match self.state {
-                // Section 6.1: an end that shuts down wants the last SACK soon.
+                // Section 6.1: an end that shuts down wants the last SACK soon [rfc8540:3.45.a].
                 State::ShutdownPending => DataFlags::IMMEDIATE,
                 _ => DataFlags::default(),
             };

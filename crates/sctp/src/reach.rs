@@ -109,6 +109,7 @@ impl Association {
                 self.paths[index].asked = None;
                 self.brain.back_off(path);
                 let confirmed = self.paths[index].answers != Answers::Unconfirmed;
+                // Section 8.1: silence elsewhere does not end an association whose data's path is idle [rfc8540:3.6].
                 let counts = confirmed && path == self.data_path();
                 self.count_error(path, counts);
             }
@@ -141,6 +142,7 @@ impl Association {
         let Some(asked) = reach.asked.filter(|asked| asked.nonce == nonce) else { return };
         reach.asked = None;
         self.brain.sample(now, path, now.since(asked.at));
+        // Section 8.1: HEARTBEATs may pass where data does not, so outstanding data has the say [rfc8540:3.13].
         if self.brain.una() == self.brain.nxt() {
             self.errors = 0;
         }
@@ -155,6 +157,7 @@ impl Association {
             reach.answers = Answers::Active;
             let remote = reach.remote();
             self.brain.set_usable(path, true);
+            // Section 8.2 [rfc8540:3.23].
             self.events.push_back(Event::Active(remote));
         }
     }
@@ -164,6 +167,7 @@ impl Association {
     pub(crate) fn count_error(&mut self, path: PathId, counts: bool) {
         let most = self.settings.path_max_retransmits;
         let reach = &mut self.paths[path.0];
+        // Section 8.2: beyond the limit, not at it [rfc8540:3.1].
         reach.errors = reach.errors.saturating_add(1).min(most + 1);
         if reach.errors > most && reach.answers == Answers::Active {
             reach.answers = Answers::Inactive;

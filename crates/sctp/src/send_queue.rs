@@ -92,6 +92,19 @@ struct Sent {
     end: usize,
 }
 
+/// The most ordered messages of a stream between the first byte that is not acknowledged and the newest that left: with
+/// more of them, two would have the same number (RFC 9260, section 6.1) [rfc8540:3.48].
+const MOST_ORDERED: u32 = (1 << 16) - 1;
+
+/// A stream to send on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stream {
+    /// The number of the next ordered message.
+    next: u16,
+    /// Ordered messages that have begun to leave, and whose end is not acknowledged.
+    outstanding: u32,
+}
+
 /// The sender's messages. Positions count from 0 at the initial TSN.
 #[derive(Clone, Debug)]
 pub(crate) struct SendQueue {
@@ -100,8 +113,8 @@ pub(crate) struct SendQueue {
     /// Chunks from position `una` on.
     sent: VecDeque<Sent>,
     una: u64,
-    /// The number of each stream's next ordered message; 0 for streams beyond.
-    numbers: Vec<u16>,
+    /// Those that ordered messages have left on, and those below.
+    ordered: Vec<Stream>,
     streams: u16,
     limit: usize,
     /// Bytes of messages that are kept.
@@ -117,7 +130,7 @@ impl SendQueue {
             waiting: VecDeque::new(),
             sent: VecDeque::new(),
             una: 0,
-            numbers: Vec::new(),
+            ordered: Vec::new(),
             streams: 0,
             limit,
             held: 0,
@@ -178,10 +191,21 @@ impl SendQueue {
         self.waiting.is_empty() && self.sent.is_empty()
     }
 
-    /// Returns the size of the next new chunk.
+    /// Returns the size of the next new chunk, if one may leave.
     #[inline]
     pub(crate) fn next(&self) -> Option<Size> {
-        self.waiting.front().map(|message| size((message.content.len() - message.offset).min(self.most)))
+        let message = self.waiting.front()?;
+        if self.sent.len() >= MOST_ORDERED as usize && self.has_no_number(message) {
+            return None;
+        }
+        Some(size((message.content.len() - message.offset).min(self.most)))
+    }
+
+    /// Whether a message has to wait, because all numbers of its stream are in use.
+    fn has_no_number(&self, message: &Waiting) -> bool {
+        let Delivery { stream, unordered, .. } = message.delivery;
+        let used = self.ordered.get(usize::from(stream)).map_or(0, |stream| stream.outstanding);
+        !unordered && message.offset == 0 && used >= MOST_ORDERED
     }
 
     /// Bytes of user data that were never sent, as far as they fill a packet of `enough` bytes.
@@ -208,11 +232,13 @@ impl SendQueue {
             flags = flags.with(DataFlags::BEGINNING);
             if !unordered {
                 let index = usize::from(stream);
-                if self.numbers.len() <= index {
-                    self.numbers.resize(index + 1, 0);
+                if self.ordered.len() <= index {
+                    self.ordered.resize(index + 1, Stream::default());
                 }
-                message.ssn = self.numbers[index];
-                self.numbers[index] = message.ssn.wrapping_add(1);
+                let stream = &mut self.ordered[index];
+                message.ssn = stream.next;
+                stream.next = message.ssn.wrapping_add(1);
+                stream.outstanding += 1;
             }
         }
         if unordered {
@@ -260,6 +286,9 @@ impl SendQueue {
             let sent = self.sent.pop_front().expect("what is acknowledged was sent");
             self.held -= sent.end - sent.start;
             self.una += 1;
+            if sent.flags.has(DataFlags::ENDING) && !sent.flags.has(DataFlags::UNORDERED) {
+                self.ordered[usize::from(sent.stream)].outstanding -= 1;
+            }
         }
     }
 
@@ -312,6 +341,42 @@ mod tests {
         assert_eq!((queue.room(), queue.is_empty()), (95, false));
         queue.acknowledge(5);
         assert_eq!((queue.room(), queue.is_empty()), (100, true));
+    }
+
+    /// [rfc8540:3.48]
+    #[test]
+    fn a_stream_has_no_more_ordered_messages_outstanding_than_numbers() {
+        let mut queue = SendQueue::new(Seq(7), 1 << 20);
+        queue.agree(2);
+        queue.set_amdcs(16 + 4);
+        let (first, second) = (Delivery::default(), Delivery { stream: 1, ..Delivery::default() });
+        let unordered = Delivery { unordered: true, ..first };
+        (0..65_536).for_each(|_| queue.push(first, Content::Counted(1)).unwrap());
+        for left in 0..65_535u64 {
+            assert!(queue.next().is_some(), "{left}");
+            queue.advance();
+        }
+        assert_eq!(queue.next(), None, "the 65536th would have the number of the first");
+        queue.acknowledge(1);
+        assert!(queue.next().is_some());
+        assert_eq!(queue.advance().2, 65_535);
+        // Another stream has numbers of its own, and unordered messages need none.
+        for delivery in [second, unordered] {
+            queue.push(delivery, Content::Counted(1)).unwrap();
+            assert!(queue.next().is_some());
+            queue.advance();
+        }
+        queue.push(first, Content::Counted(5)).unwrap();
+        assert_eq!(queue.next(), None);
+        queue.acknowledge(2);
+        // A message of two chunks takes one number, and frees it with its second.
+        assert_eq!([queue.advance().2, queue.advance().2], [0, 0]);
+        queue.push(first, Content::Counted(1)).unwrap();
+        assert_eq!(queue.next(), None);
+        queue.acknowledge(65_539);
+        assert_eq!(queue.ordered[0].outstanding, 1);
+        queue.acknowledge(65_540);
+        assert_eq!(queue.ordered.iter().map(|stream| stream.outstanding).collect::<Vec<_>>(), [0, 0]);
     }
 
     #[test]

@@ -8,6 +8,9 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::Header;
 use eifel_recovery::association::Config;
 
+/// The longest that a SACK waits, whatever is asked for (RFC 9260, section 6.2) [rfc8540:3.24].
+pub const MOST_SACK_DELAY: Duration = Duration::from_millis(500);
+
 /// An end's and its peer's port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Ports {
@@ -69,7 +72,7 @@ pub struct Settings {
     pub receive_buffer: u32,
     /// Bytes of messages that are kept until the peer has them.
     pub send_buffer: usize,
-    /// "SACK.Delay", at most 500 ms.
+    /// "SACK.Delay": above [`MOST_SACK_DELAY`] that holds.
     pub sack_delay: Duration,
     /// Packets with data that are answered by one SACK at the latest.
     pub sack_every: u32,
@@ -142,11 +145,12 @@ impl Settings {
     }
 }
 
-/// Bytes of chunks in a packet of `pmtu` bytes: a multiple of four, and never less than one DATA chunk of four bytes.
+/// Bytes of chunks in a packet of `pmtu` bytes: a multiple of four, and never less than a timestamp chunk and one DATA chunk of
+/// four bytes.
 pub(crate) fn pmdcs(pmtu: u32, remote: IpAddr, udp: bool) -> u32 {
     let ip = if remote.is_ipv4() { 20 } else { 40 };
     let udp = if udp { 8 } else { 0 };
-    (pmtu.saturating_sub(ip + udp + 12) & !3).max(20)
+    (pmtu.saturating_sub(ip + udp + 12) & !3).max(32)
 }
 
 impl Settings {

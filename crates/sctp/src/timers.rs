@@ -50,7 +50,7 @@ impl Association {
         self.repeat(now);
         if self.state.sends_data() {
             while let Some(expired) = self.brain.on_timeout(now) {
-                // Section 6.1, rule A: a peer that keeps its window closed but answers is reachable.
+                // Section 6.1, rule A: a peer that keeps its window closed but answers is reachable [rfc8540:3.20].
                 let excused = expired.probe && std::mem::take(&mut self.sacks_come);
                 if !excused {
                     self.count_error(expired.path, true);
@@ -63,7 +63,7 @@ impl Association {
         self.run_heartbeats(now);
     }
 
-    /// T1-init, T1-cookie and T2-shutdown.
+    /// T1-init, T1-cookie [rfc8540:3.8] and T2-shutdown.
     fn repeat(&mut self, now: Instant) {
         let opening = matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. });
         let paths = self.paths.len();

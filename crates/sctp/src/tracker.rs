@@ -24,7 +24,7 @@ struct Packet {
     data: bool,
     new: bool,
     duplicate: bool,
-    /// Something that is answered at once: the I bit, or data for which there was no room.
+    /// Something that is answered at once: the I bit [rfc8540:3.45.b], or data for which there was no room.
     urgent: bool,
 }
 
@@ -34,6 +34,7 @@ pub(crate) struct Tracker {
     initial: Seq,
     /// First position that has not arrived.
     next: u64,
+    /// The gap ack blocks, which have what is missing between them [rfc8540:3.47].
     beyond: Ranges,
     duplicates: Vec<Seq>,
     due: Due,
@@ -292,6 +293,7 @@ mod tests {
         (gaps.into_iter().map(pair).collect(), duplicates.into_iter().map(u32::from_be_bytes).collect())
     }
 
+    /// Which are isolated [rfc8540:3.47].
     #[test]
     fn the_gaps_of_section_3_3_4() {
         let mut tracker = Tracker::new(Seq(10));

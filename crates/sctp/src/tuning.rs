@@ -5,6 +5,7 @@ use core::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 
 use crate::association::Association;
+use crate::settings::MOST_SACK_DELAY;
 
 impl Association {
     /// Changes how often idle addresses are asked; `None` asks only addresses that are to be confirmed.
@@ -29,7 +30,7 @@ impl Association {
 
     /// Changes when a SACK leaves: at most `delay` after the first packet, and after `every` packets.
     pub fn set_delayed_sacks(&mut self, delay: Duration, every: u32) {
-        (self.settings.sack_delay, self.settings.sack_every) = (delay, every.max(1));
+        (self.settings.sack_delay, self.settings.sack_every) = (delay.min(MOST_SACK_DELAY), every.max(1));
     }
 
     /// Changes whether small messages wait.

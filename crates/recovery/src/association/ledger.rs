@@ -63,7 +63,7 @@ impl Default for Chunk {
     }
 }
 
-/// Chunks under way on one path.
+/// Chunks under way on one path. Those that are marked for retransmission are not [rfc8540:3.30].
 #[derive(Clone, Debug, Default)]
 struct UnderWay {
     size: Total,

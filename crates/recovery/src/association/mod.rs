@@ -83,7 +83,7 @@ struct Destination {
     /// Whether data may leave on it: it is confirmed and has not failed.
     usable: bool,
     /// Whether the timer has expired and nothing has been acknowledged since: then one packet may be in flight (section
-    /// 7.2.3).
+    /// 7.2.3) [rfc8540:3.18].
     one_packet: bool,
 }
 

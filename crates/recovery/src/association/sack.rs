@@ -116,6 +116,7 @@ impl Engine {
             self.look(now, PathId(path));
             self.destinations[path].path.open_episode(Cause::FastRetransmit, flight, 0);
         }
+        // Fast recovery begins: one packet leaves whatever cwnd says, and none later in it [rfc8540:3.15].
         self.exit = Some(self.ledger.nxt());
         self.owed = true;
     }

@@ -57,6 +57,8 @@ impl Engine {
         self.owed = false;
         let next = offer.next?;
         let room = offer.a_rwnd.saturating_sub(self.ledger.data_under_way());
+        // Rule A: a window that is too small for the next chunk is closed [rfc8540:3.39], and no chunk is cut to fit it
+        // [rfc8540:3.7].
         if room >= u64::from(next.data) {
             self.persist = Instant::NEVER;
             self.probes = 0;
@@ -82,7 +84,8 @@ impl Engine {
     }
 
     /// Returns whether cwnd, the timer's expiry and pacing let a packet leave on a path. Rule B:
-    /// cwnd may be exceeded by less than one packet.
+    /// cwnd may be exceeded by less than one packet [rfc8540:3.38]. Pacing, Max.Burst for one, leaves cwnd as it is
+    /// [rfc8540:3.31].
     fn may_send(&mut self, now: Instant, path: PathId) -> bool {
         let flight = self.ledger.flight(path);
         let destination = &mut self.destinations[path.0];

@@ -52,6 +52,7 @@ impl Default for Sctp {
 impl Congest for Sctp {
     fn initial(&mut self, pmdcs: u32) -> Window {
         let pmdcs = u64::from(pmdcs);
+        // As high as can be [rfc8540:3.16].
         let cwnd = (4 * pmdcs).min((2 * pmdcs).max(4404));
         Window { cwnd, ssthresh: u64::MAX }
     }
@@ -64,9 +65,12 @@ impl Congest for Sctp {
             let grown = if used { delivered.min(pmdcs) } else { 0 };
             return Window { cwnd: now.cwnd + grown, ..*now };
         }
+        // Whatever a SACK newly reports counts, also where the cumulative TSN stands still [rfc8540:3.22.a].
         self.partial += delivered;
         let mut cwnd = now.cwnd;
         if self.partial >= now.cwnd {
+            // The window that was acknowledged is taken off before cwnd grows [rfc8540:3.12], and one that was not used
+            // earns no more than one packet later [rfc8540:3.26].
             if used {
                 self.partial -= now.cwnd;
                 cwnd += pmdcs;
@@ -82,6 +86,7 @@ impl Congest for Sctp {
 
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let pmdcs = u64::from(view.mss);
+        // A timeout is a loss too [rfc8540:3.11].
         self.partial = 0;
         let ssthresh = match (loss.timeout_again, self.repeated) {
             (true, Repeated::Hold) => now.ssthresh,
@@ -98,6 +103,7 @@ impl Congest for Sctp {
 
     fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window {
         let floor = 4 * u64::from(idle.mss);
+        // [rfc8540:3.27]
         let ssthresh = if self.decays { now.ssthresh } else { now.cwnd };
         let halvings = idle.time.as_nanos() / idle.rto.as_nanos().max(1);
         self.decays = true;

@@ -23,6 +23,7 @@ impl Retransmit for Rfc9260 {
     fn choose(&self, last: PathId, cause: Cause, usable: &[Candidate]) -> PathId {
         match cause {
             Cause::Timeout => alternate(last, usable),
+            // [rfc8540:3.14]
             Cause::FastRetransmit => same(last, usable),
         }
     }

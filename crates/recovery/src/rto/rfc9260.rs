@@ -18,6 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "SCTP's: SRTT + 4 RTTVAR, doubled by each expiry",
     source: "RFC 9260",
     parameters: &[
+        // [rfc8540:3.32]
         Parameter::milliseconds("initial_ms", "RTO.Initial", 1000, (MICROSECOND, HOUR)),
         Parameter::milliseconds("minimum_ms", "RTO.Min", 1000, (Duration::ZERO, HOUR)),
         Parameter::milliseconds("maximum_ms", "RTO.Max", 60_000, (MICROSECOND, HOUR)),

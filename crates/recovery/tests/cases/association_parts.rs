@@ -28,6 +28,7 @@ fn with<T>(run: impl FnOnce(&View) -> T) -> T {
     run(&view(&round_trips))
 }
 
+/// [rfc8540:3.16]
 #[test]
 fn the_initial_window_is_between_two_and_four_packets() {
     for (pmdcs, cwnd) in [(500, 2000), (1000, 4000), (1468, 4404), (2202, 4404), (4000, 8000), (8000, 16_000)] {
@@ -49,6 +50,7 @@ fn slow_start_adds_what_was_acknowledged_up_to_a_packet_if_the_window_was_used()
     });
 }
 
+/// [rfc8540:3.12] [rfc8540:3.26]
 #[test]
 fn congestion_avoidance_adds_a_packet_for_each_window_acknowledged() {
     with(|view| {
@@ -73,6 +75,29 @@ fn congestion_avoidance_adds_a_packet_for_each_window_acknowledged() {
         assert_eq!(sctp.on_ack(&now, &acked(4900, 4900), view), now);
         assert_eq!(sctp.on_ack(&now, &acked(4900, 5000), view), now);
         assert_eq!(sctp.on_ack(&now, &acked(100, 5000), view).cwnd, 6000);
+        // What gap ack blocks report counts as well [rfc8540:3.22.a].
+        let sacked = |bytes| Progress { acked: 0, sacked: bytes, delivered: 0, flight: 5000 };
+        let mut sctp = Sctp::default();
+        assert_eq!(sctp.on_ack(&now, &sacked(4900), view), now);
+        assert_eq!(sctp.on_ack(&now, &sacked(100), view).cwnd, 6000);
+        // One SACK that acknowledges two windows adds a packet, and the rest counts for the next.
+        let mut sctp = Sctp::default();
+        let two = Progress { flight: 10_001, ..acked(10_000, 0) };
+        assert_eq!(sctp.on_ack(&now, &two, view).cwnd, 6000);
+    });
+}
+
+/// [rfc8540:3.11]
+#[test]
+fn a_timeout_begins_the_count_of_acknowledged_bytes_anew() {
+    with(|view| {
+        for cause in [Cause::Timeout, Cause::FastRetransmit] {
+            let mut sctp = Sctp::default();
+            let now = window(5000, 4000);
+            assert_eq!(sctp.on_ack(&now, &acked(4900, 5000), view), now);
+            sctp.on_loss(&now, &Loss { cause, flight: 5000, limit: 5000, timeout_again: false }, view);
+            assert_eq!(sctp.on_ack(&now, &acked(4900, 5000), view), now);
+        }
     });
 }
 
@@ -101,6 +126,7 @@ fn a_further_timeout_leaves_ssthresh_alone_if_told_to() {
     }
 }
 
+/// [rfc8540:3.27]
 #[test]
 fn an_idle_path_loses_half_of_its_window_each_rto() {
     let idle = |ms: u64| Idle { time: Duration::from_millis(ms), rto: Duration::from_secs(1), mss: PMDCS as u32 };
@@ -129,6 +155,7 @@ fn sample(timer: &mut Box<dyn Rto>, now: Instant, rtt: u64) -> u64 {
     })
 }
 
+/// RTO.Initial is a second [rfc8540:3.32].
 #[test]
 fn the_timer_is_that_of_section_6_3_1() {
     let mut timer = part::rto(&Choice::named("rfc9260")).unwrap();

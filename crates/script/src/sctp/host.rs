@@ -180,8 +180,8 @@ impl AssociationEnd {
 
     fn icmp(&mut self, icmp: &Icmp) {
         let to = icmp.to.unwrap_or(self.setup.peers[0]);
-        if let Some(association) = &mut self.association {
-            association.handle_icmp(to, icmp.tag, None, icmp.error);
+        if let (Some(association), Some(error)) = (&mut self.association, icmp.error) {
+            association.handle_icmp(to, icmp.tag, None, error);
         }
     }
 

@@ -16,7 +16,8 @@ pub(crate) struct Icmp {
     pub(crate) tag: u32,
     /// Where it went; the peer's first address if it is not written.
     pub(crate) to: Option<IpAddr>,
-    pub(crate) error: IcmpError,
+    /// `None` for one that is ignored.
+    pub(crate) error: Option<IcmpError>,
 }
 
 /// Reads `icmp unreachable CODE [mtu N] [sctp(TAG)]`.
@@ -26,18 +27,19 @@ pub(super) fn read(cursor: &mut Cursor<'_>, to: Option<IpAddr>) -> Result<Icmp, 
     if !cursor.take_word("unreachable") {
         return Err(cursor.unfit(CODES));
     }
-    let error = if cursor.take_word("frag_needed") {
+    let known = ["net_unreachable", "host_unreachable", "protocol_unreachable", "port_unreachable", "frag_needed"];
+    let Some(code) = known.iter().position(|code| cursor.take_word(code)) else {
+        return Err(cursor.unfit(CODES));
+    };
+    let mut mtu = 0;
+    if known[code] == "frag_needed" {
         if !cursor.take_word("mtu") {
             return Err(cursor.unfit("mtu N"));
         }
-        IcmpError::TooBig { mtu: cursor.number("the next hop's MTU", MOST_BYTES)? }
-    } else if cursor.take_word("protocol_unreachable") {
-        IcmpError::NoSctp
-    } else if ["host_unreachable", "net_unreachable", "port_unreachable"].iter().any(|code| cursor.take_word(code)) {
-        IcmpError::Unreachable
-    } else {
-        return Err(cursor.unfit(CODES));
-    };
+        mtu = cursor.number("the next hop's MTU", MOST_BYTES)?;
+    }
+    // The codes of ICMPv4's type 3 are the places in the list.
+    let error = IcmpError::v4(3, code as u8, mtu as u16);
     cursor.need('[')?;
     if !cursor.take_word("sctp") {
         return Err(cursor.unfit("sctp(TAG)"));

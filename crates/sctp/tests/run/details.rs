@@ -55,6 +55,7 @@ fn icmp_counts_only_with_the_tag() {
     assert_eq!(longest, Some(544 - 16));
 }
 
+/// [rfc8540:3.1]
 #[test]
 fn an_unreachable_address_is_given_up_and_a_peer_without_sctp_ends_all() {
     let mut world = opened(2);
@@ -88,7 +89,7 @@ fn icmp_about_an_init_is_believed_by_its_initiate_tag_and_only_before_the_answer
     assert_eq!(world.caller.phase(), Phase::Closed);
 }
 
-/// Section 7.2.3: after the timer has expired one packet may be in flight until something of it is acknowledged, although
+/// Section 7.2.3 [rfc8540:3.18]: after the timer has expired one packet may be in flight until something of it is acknowledged, although
 /// cwnd is a packet and rule B of section 6.1 would let a second one leave.
 #[test]
 fn one_packet_is_in_flight_after_a_timeout() {
@@ -208,7 +209,7 @@ fn a_shutdown_that_the_peer_never_completes_ends_by_the_guard() {
     assert!((299..=301).contains(&took), "five times RTO.Max: {took} s");
 }
 
-/// RFC 8540, section 3.26 (now 7.2.2): what the peer reports once more is not acknowledged once more.
+/// What the peer reports once more is not acknowledged once more.
 #[test]
 fn duplicates_do_not_let_the_window_grow() {
     let grown = |doubled: bool| {

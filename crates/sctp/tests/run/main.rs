@@ -7,6 +7,7 @@ mod both_ends;
 mod dcsctp;
 mod details;
 mod eifel;
+mod errata;
 mod hostile;
 mod opening;
 mod paths;

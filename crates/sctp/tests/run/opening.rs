@@ -78,6 +78,7 @@ fn a_call_is_repeated_and_given_up_after_eight_times() {
     assert!(world.log.windows(2).all(|pair| pair[0].3 == pair[1].3), "the same INIT");
 }
 
+/// T1-cookie among them [rfc8540:3.8].
 #[test]
 fn every_packet_of_the_handshake_may_be_lost() {
     for lost in 1..=4 {

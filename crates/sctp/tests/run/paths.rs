@@ -67,6 +67,7 @@ fn data_fails_over_to_another_address_and_returns() {
     assert_eq!(data(&world.log[before..], 1), 0, "the primary is back");
 }
 
+/// [rfc8540:3.14]
 #[test]
 fn a_timed_out_chunk_goes_to_the_other_address_and_a_fast_retransmit_to_the_same() {
     for (lost, expected) in [(7u64, 0), (u64::MAX, 1)] {
@@ -214,6 +215,7 @@ fn every_message_arrives_once_and_in_order_within_its_stream() {
     }
 }
 
+/// [rfc8540:3.45.a] and, by the answer's time, [rfc8540:3.45.b].
 #[test]
 fn the_end_of_a_message_asks_for_a_sack_where_the_user_wants_one() {
     let mut world = World::still(1);

@@ -161,6 +161,7 @@ impl Pair {
     }
 }
 
+/// [rfc8540:3.7] [rfc8540:3.39]
 #[test]
 fn the_sender_keeps_to_the_window_that_a_naive_model_has() {
     let mut seen = [0; 3];

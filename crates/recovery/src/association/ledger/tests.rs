@@ -125,6 +125,7 @@ fn check(ledger: &mut Ledger, naive: &Naive, case: &str) {
     assert_eq!(ledger.data_under_way(), (0..PATHS).map(|path| naive.flight(path).0).sum::<u64>());
 }
 
+/// Marked chunks are not under way [rfc8540:3.30].
 #[test]
 fn the_ledger_says_what_a_naive_one_says() {
     for seed in 0..2000 {

@@ -1,0 +1,367 @@
+//! RFC 8540's errata to RFC 4960, as RFC 9260 took them up, where no other test asks for them. The ids in brackets are those
+//! of `docs/requirements.md`, which says what each of them asks.
+
+use eifel_base::time::Instant;
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{Causes, Chunk, Data, DataFlags, Init, Parameter, Parameters, Sack, SackFlags};
+use eifel_packet::seq::Seq;
+use eifel_recovery::association::PathId;
+use eifel_sctp::{Delivery, Event, Failure, IcmpError, Phase};
+
+use crate::opening::{between, chunks, packet, secs};
+use crate::talk::{Fate, World, address, ms};
+
+fn opened(paths: usize) -> World {
+    let mut world = World::still(paths);
+    world.open();
+    world.run_for(secs(1));
+    world
+}
+
+fn init(world: &World) -> Init<'_> {
+    let all = chunks(&world.log[0].3);
+    let [Chunk::Init(init)] = all[..] else { panic!("the first packet is an INIT") };
+    init
+}
+
+/// Sends chunks to the caller as the callee would.
+fn tell(world: &mut World, sent: &[Chunk<'_>]) {
+    let tag = init(world).initiate_tag;
+    let now = world.now;
+    world.caller.handle_packet(now, &between(1), &packet(1, tag, sent));
+}
+
+fn is_heartbeat(bytes: &[u8]) -> bool {
+    chunks(bytes).iter().any(|chunk| matches!(chunk, Chunk::Heartbeat(_)))
+}
+
+/// The callee's first TSN.
+fn callees_tsn(world: &World) -> u32 {
+    let all = chunks(&world.log[1].3);
+    let [Chunk::InitAck(init), ..] = all[..] else { panic!("the second packet is the INIT ACK") };
+    init.initial_tsn.0
+}
+
+fn message(tsn: u32) -> Chunk<'static> {
+    let flags = DataFlags::WHOLE.with(DataFlags::UNORDERED);
+    Chunk::Data(Data { flags, tsn: Seq(tsn), stream: 0, ssn: 0, ppid: [0; 4], payload: b"told" })
+}
+
+/// [rfc8540:3.2]
+#[test]
+fn an_end_that_was_asked_to_shut_down_ignores_its_user_and_answers_the_peer() {
+    let mut world = opened(1);
+    for _ in 0..200 {
+        world.callee.as_mut().unwrap().send(Delivery::default(), [1; 1000]).unwrap();
+    }
+    world.caller.shutdown();
+    let received = |world: &mut World| world.callee.as_ref().unwrap().phase() == Phase::ShutdownReceived;
+    world.run_until(secs(10), received);
+    world.callee.as_mut().unwrap().shutdown();
+    assert!(received(&mut world));
+    // SHUTDOWN is all that acknowledges the rest.
+    world.run_until(secs(10), |world| world.caller.phase() == Phase::Closed);
+    world.run_for(secs(1));
+    assert_eq!(world.callee.as_ref().unwrap().phase(), Phase::Closed);
+    let asked = |from: usize| {
+        let all = world.log.iter().filter(move |(_, end, ..)| *end == from);
+        all.filter(|(.., bytes)| chunks(bytes).iter().any(|chunk| matches!(chunk, Chunk::Shutdown { .. }))).count()
+    };
+    assert_eq!(asked(1), 0);
+    assert!(asked(0) > 1);
+    assert_eq!(world.received[0].len(), 200);
+}
+
+/// [rfc8540:3.6]
+#[test]
+fn silence_on_a_path_without_data_ends_no_association() {
+    for (path, lives) in [(1, true), (0, false)] {
+        let mut world = opened(2);
+        // Nothing but HEARTBEATs leaves, and the caller's to one address are lost, or to both.
+        world.fate(Box::new(move |sent| {
+            let lost = sent.from == 0 && is_heartbeat(sent.bytes) && (sent.path == path || !lives);
+            if lost { vec![] } else { vec![ms(10)] }
+        }));
+        world.run_for(secs(20_000));
+        assert!(world.events[0].contains(&Event::Inactive(address(1, path))));
+        let failed = world.events[0].contains(&Event::Failed(Failure::Unreachable));
+        assert_eq!((world.caller.phase() == Phase::Established, failed), (lives, !lives));
+    }
+}
+
+/// [rfc8540:3.13]
+#[test]
+fn an_answered_heartbeat_clears_the_associations_errors() {
+    let mut world = World::new(
+        1,
+        |_, settings| (settings.association_max_retransmits, settings.path_max_retransmits) = (3, 100),
+        Box::new(|_| vec![ms(10)]),
+    );
+    world.open();
+    let mut asked = 0;
+    world.fate(Box::new(move |sent| {
+        let heartbeat = sent.from == 0 && is_heartbeat(sent.bytes);
+        asked += u32::from(heartbeat);
+        if heartbeat && asked % 4 != 0 { vec![] } else { vec![ms(10)] }
+    }));
+    world.run_for(secs(3000));
+    assert_eq!(world.caller.phase(), Phase::Established);
+    world.fate(Box::new(|_| vec![]));
+    world.run_for(secs(3000));
+    assert_eq!(world.caller.phase(), Phase::Closed, "a fourth error in a row is one too many");
+}
+
+/// [rfc8540:3.17]
+#[test]
+fn an_address_is_not_confirmed_because_the_user_wants_it() {
+    let fate: Fate = Box::new(|sent| if sent.path == 1 { vec![] } else { vec![ms(10)] });
+    let mut world = World::new(2, |_, _| {}, fate);
+    world.open();
+    assert!(world.caller.set_primary(address(1, 1)));
+    let before = world.log.len();
+    world.transfer(0, 20, 1000);
+    assert!(world.log[before..].iter().all(|(_, _, path, bytes)| *path == 0 || is_heartbeat(bytes)));
+}
+
+/// [rfc8540:3.19]
+#[test]
+fn a_call_that_meets_this_ends_call_is_answered_where_the_user_called() {
+    let stranger = [192, 0, 2, 9].into();
+    let mut listed = Vec::new();
+    Parameter::Ipv4([10, 0, 0, 2].into()).emit(&mut listed);
+    for (source, parameters, answers) in [
+        (address(1, 0), &[][..], true),
+        (stranger, &listed[..], true),
+        // Neither the source nor anything that is listed was called.
+        (stranger, &[], false),
+    ] {
+        let mut world = World::still(1);
+        world.settle();
+        let call = Init { initiate_tag: 77, parameters: Parameters(parameters), ..init(&world) };
+        let addresses = Addresses::new(source, address(0, 0)).unwrap();
+        let bytes = packet(1, 0, &[Chunk::Init(call)]);
+        let now = world.now;
+        world.caller.handle_packet(now, &addresses, &bytes);
+        let mut answer = Vec::new();
+        let outgoing = world.caller.poll_transmit(now, &mut answer);
+        assert_eq!(outgoing.map(|outgoing| outgoing.addresses.destination()), answers.then_some(address(1, 0)));
+        assert!(!answers || matches!(chunks(&answer)[..], [Chunk::InitAck(_)]));
+        assert_eq!(world.caller.phase(), Phase::CookieWait);
+    }
+}
+
+/// [rfc8540:3.23]
+#[test]
+fn a_shutdown_that_is_never_answered_is_reported_at_both_ends() {
+    let mut world = World::new(1, |_, settings| settings.heartbeat_interval = None, Box::new(|_| vec![ms(10)]));
+    world.open();
+    world.run_for(secs(1));
+    // SHUTDOWN ACK leaves, and neither it nor anything after it arrives.
+    world.fate(Box::new(|sent| {
+        let shutdown = chunks(sent.bytes).iter().any(|chunk| matches!(chunk, Chunk::Shutdown { .. }));
+        if shutdown { vec![ms(10)] } else { vec![] }
+    }));
+    world.caller.shutdown();
+    world.run_for(secs(3000));
+    for end in 0..2 {
+        assert_eq!(world.events[end].last(), Some(&Event::Failed(Failure::Unreachable)), "end {end}");
+    }
+}
+
+/// [rfc8540:3.24]
+#[test]
+fn no_sack_waits_longer_than_half_a_second() {
+    for tuned in [false, true] {
+        let change = move |_: usize, settings: &mut eifel_sctp::Settings| {
+            settings.sack_delay = if tuned { ms(1) } else { secs(10) };
+            settings.sack_every = 1000;
+        };
+        let mut world = World::new(1, change, Box::new(|_| vec![ms(10)]));
+        world.open();
+        world.transfer(0, 1, 100);
+        world.run_for(secs(5));
+        if tuned {
+            world.callee.as_mut().unwrap().set_delayed_sacks(secs(10), 1000);
+        }
+        let before = world.now;
+        world.transfer(0, 1, 100);
+        world.run_until(secs(20), |world| world.caller.brain().una() == world.caller.brain().nxt());
+        assert_eq!(world.now.since(before), ms(520), "tuned: {tuned}");
+    }
+}
+
+/// [rfc8540:3.25]
+#[test]
+fn a_packet_is_taken_in_chunk_by_chunk_until_one_ends_it() {
+    let mut world = opened(1);
+    let tsn = callees_tsn(&world);
+    let call = init(&world);
+    let copy = Init { parameters: Parameters(&[]), ..call };
+    tell(&mut world, &[message(tsn), Chunk::Init(copy), message(tsn.wrapping_add(1))]);
+    world.settle();
+    assert_eq!((world.received[0].len(), world.caller.phase()), (1, Phase::Established));
+    // An unknown chunk whose type asks for it ends the packet too: what stood before has come.
+    let unknown = eifel_packet::sctp::Unknown { kind: 0x3e, bytes: &[0x3e, 0, 0, 4] };
+    tell(&mut world, &[message(tsn.wrapping_add(1)), Chunk::Unknown(unknown), message(tsn.wrapping_add(2))]);
+    world.settle();
+    assert_eq!(world.received[0].len(), 2);
+}
+
+/// [rfc8540:3.28]
+#[test]
+fn a_window_that_opens_is_told_for_each_quarter_of_the_buffer() {
+    let mut world = World::new(1, |_, settings| settings.receive_buffer = 16_000, Box::new(|_| vec![ms(10)]));
+    world.open();
+    world.reading[1] = false;
+    for _ in 0..16 {
+        world.caller.send(Delivery::default(), [1; 1000]).unwrap();
+    }
+    world.run_for(ms(900));
+    assert_eq!(world.caller.peer_window(), 0);
+    let mut told = Vec::new();
+    for _ in 0..16 {
+        world.callee.as_mut().unwrap().receive().unwrap();
+        world.run_for(ms(50));
+        told.push(world.caller.peer_window());
+    }
+    told.dedup();
+    assert_eq!(told, [0, 4000, 8000, 12_000, 16_000]);
+}
+
+/// [rfc8540:3.29]
+#[test]
+fn answers_go_back_where_control_chunks_came_from_and_sacks_where_data_came_from() {
+    let mut world = opened(2);
+    assert!(world.callee.as_mut().unwrap().set_primary(address(0, 1)));
+    let before = world.log.len();
+    world.transfer(1, 20, 1000);
+    world.run_for(secs(100));
+    let mut asked = [0; 2];
+    for (index, (_, from, path, bytes)) in world.log.iter().enumerate() {
+        for chunk in chunks(bytes) {
+            match chunk {
+                // Data goes by the second path, and so do its SACKs.
+                Chunk::Data(_) | Chunk::Sack(_) => assert!(index >= before && *path == 1, "from {from}"),
+                Chunk::Heartbeat(_) => asked[*path] += 1,
+                Chunk::HeartbeatAck(_) => asked[*path] -= 1,
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(asked, [0, 0], "each path has as many answers as questions");
+}
+
+/// [rfc8540:3.31]
+#[test]
+fn the_limit_of_a_burst_leaves_cwnd_as_it_is() {
+    let mut world = opened(1);
+    // Packets arrive one by one, so that each SACK lets some leave.
+    let mut free = world.now;
+    world.fate(Box::new(move |sent| {
+        free = free.max(sent.now) + ms(1);
+        vec![free.since(sent.now) + ms(10)]
+    }));
+    world.transfer(0, 200, 1400);
+    let cwnd = world.caller.brain().window(PathId(0)).cwnd;
+    assert!(cwnd > 10 * 1468, "{cwnd}");
+    let before = world.log.len();
+    for _ in 0..20 {
+        world.caller.send(Delivery::default(), [1; 1400]).unwrap();
+    }
+    world.settle();
+    assert_eq!(world.log.len() - before, 4, "Max.Burst");
+    assert_eq!(world.caller.brain().window(PathId(0)).cwnd, cwnd);
+}
+
+/// [rfc8540:3.33]
+#[test]
+fn an_error_may_stand_before_a_sack() {
+    let mut world = opened(1);
+    world.fate(Box::new(|_| vec![]));
+    world.caller.send(Delivery::default(), [1; 100]).unwrap();
+    world.settle();
+    let cumulative = init(&world).initial_tsn;
+    let sack = Sack {
+        flags: SackFlags::default(),
+        cumulative,
+        a_rwnd: 65_536,
+        gaps: eifel_packet::sctp::Gaps(&[]),
+        duplicates: &[],
+    };
+    tell(&mut world, &[Chunk::Error(Causes(&[0, 1, 0, 8, 0, 9, 0, 0])), Chunk::Sack(sack)]);
+    world.settle();
+    assert!(matches!(world.events[0].last(), Some(Event::Complaint(_))));
+    assert_eq!(world.caller.brain().una(), 1);
+}
+
+/// [rfc8540:3.36]
+#[test]
+fn a_port_that_is_unreachable_is_no_error() {
+    let v4 = |code| IcmpError::v4(3, code, 1000);
+    assert_eq!(
+        [2, 3, 4, 1].map(v4),
+        [Some(IcmpError::NoSctp), None, Some(IcmpError::TooBig { mtu: 1000 }), Some(IcmpError::Unreachable)]
+    );
+    assert_eq!([IcmpError::v4(11, 0, 0), IcmpError::v4(4, 0, 0), IcmpError::v4(12, 2, 0)], [None; 3]);
+    let v6 = |(kind, code)| IcmpError::v6(kind, code, 1400);
+    assert_eq!(
+        [(1, 3), (1, 4), (2, 0), (4, 1), (4, 0), (3, 0)].map(v6),
+        [
+            Some(IcmpError::Unreachable),
+            None,
+            Some(IcmpError::TooBig { mtu: 1400 }),
+            Some(IcmpError::NoSctp),
+            None,
+            None
+        ]
+    );
+}
+
+/// [rfc8540:3.41]
+#[test]
+fn an_init_ack_with_a_host_name_is_aborted() {
+    let mut world = World::still(1);
+    world.settle();
+    let parameters = [&[0, 11, 0, 8, b'h', b'o', b's', b't'][..], &[0, 7, 0, 8, 1, 2, 3, 4]].concat();
+    let answer = Init { initiate_tag: 77, parameters: Parameters(&parameters), ..init(&world) };
+    let bytes = packet(1, init(&world).initiate_tag, &[Chunk::InitAck(answer)]);
+    let now = world.now;
+    world.caller.handle_packet(now, &between(1), &bytes);
+    let mut abort = Vec::new();
+    assert!(world.caller.poll_transmit(now, &mut abort).is_some());
+    let all = chunks(&abort);
+    let [Chunk::Abort { causes, .. }] = &all[..] else { panic!("{all:?}") };
+    assert!(format!("{:?}", causes.iter().next()).contains("UnresolvableAddress"));
+    assert_eq!(world.caller.phase(), Phase::Closed);
+}
+
+/// [rfc8540:3.42]
+#[test]
+fn a_source_whose_kind_of_address_is_not_listed_is_answered() {
+    let mut listener = crate::opening::listener();
+    let parameters = [0, 12, 0, 6, 0, 6, 0, 0];
+    let world = {
+        let mut world = World::still(1);
+        world.settle();
+        world
+    };
+    let call = Init { parameters: Parameters(&parameters), ..init(&world) };
+    let answer = crate::opening::heard(&mut listener, &packet(0, 0, &[Chunk::Init(call)])).unwrap();
+    assert!(matches!(chunks(&answer)[..], [Chunk::InitAck(_)]));
+}
+
+/// RFC 9260, section 7.3 and 10: what ICMP says of the path's MTU is believed down to what IPv6 promises.
+#[test]
+fn over_ipv6_no_path_takes_less_than_1280_bytes() {
+    let here = "fd00::1".parse().unwrap();
+    let there = "fd00::2".parse().unwrap();
+    let settings = eifel_sctp::Settings { addresses: vec![here], ..crate::talk::settings(0, 1) };
+    let ports = crate::talk::PORTS;
+    let mut caller = eifel_sctp::Association::connect(Instant::ZERO, &settings, ports, &[there], 0).unwrap();
+    let mut bytes = Vec::new();
+    assert!(caller.poll_transmit(Instant::ZERO, &mut bytes).is_some());
+    let all = chunks(&bytes);
+    let [Chunk::Init(init)] = all[..] else { panic!("an INIT") };
+    caller.handle_icmp(there, 0, Some(init.initiate_tag), IcmpError::TooBig { mtu: 600 });
+    assert_eq!(caller.brain().pmdcs(PathId(0)), 1280 - 40 - 12);
+}
